@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ebb {
+
+/// The identity of one instance: a UUID of version 7 (RFC 9562), so ids sort by the time of their creation.
+/// A value type; its text form is the usual 36 lower-case characters.
+struct InstanceId {
+    std::array<std::uint8_t, 16> bytes{};
+
+    /// Parses the text form, upper or lower case. Empty when `text` is not a UUID.
+    static std::optional<InstanceId> parse(std::string_view text);
+
+    std::string to_string() const;
+
+    auto operator<=>(const InstanceId&) const = default;
+};
+
+}  // namespace ebb
+
+template <>
+struct std::hash<ebb::InstanceId> {
+    std::size_t operator()(const ebb::InstanceId& id) const noexcept {
+        std::size_t value = 0;
+        for (std::size_t i = 8; i < 16; ++i) value = (value << 8) | id.bytes[i];
+        return value;
+    }
+};

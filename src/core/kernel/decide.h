@@ -1,0 +1,52 @@
+#pragma once
+
+#include <ebb/id.h>
+
+#include "core/kernel/decision.h"
+#include "core/kernel/event.h"
+#include "core/kernel/history.h"
+#include "core/kernel/program.h"
+
+namespace ebb {
+
+/// What the kernel knows of the instance besides its state: constant over its life.
+struct InstanceIdentity {
+    InstanceId id;
+    std::string key;
+};
+
+/// What `event` means for an instance of `program` in `state`: a pure function, the same answer for the same arguments
+/// byte for byte. `state` of Started is a default-constructed one. Never throws for anything that users can cause:
+/// an expression that fails, a stale or impossible event are outcomes of the decision.
+Decision decide(
+    const Program& program,
+    const InstanceIdentity& identity,
+    InstanceState state,
+    const Event& event,
+    const HistoryView& history,
+    TimePoint now
+);
+
+/// What the worker needs to call the handler of a token.
+struct Invocation {
+    AttemptRef attempt;
+    std::string node;
+    std::string handler;
+    std::string queue;
+    Seq input = 0;                     ///< the event with the input
+    bool is_compensation = false;
+    bool non_idempotent = false;
+    int max_attempts = 1;
+    Duration timeout{0};
+    TimePoint deadline = kNever;       ///< of the step, then of the instance: whichever is earlier
+    std::string idempotency_key;
+    // compensation only
+    Seq compensated = 0;               ///< the event of the step that is undone
+};
+
+/// The call that `token` waits for now; empty when it does not stand at a handler, is stopping, frozen or parked.
+std::optional<Invocation> invocation(
+    const Program& program, const InstanceIdentity& identity, const InstanceState& state, TokenId token
+);
+
+}  // namespace ebb
