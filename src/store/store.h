@@ -1,9 +1,5 @@
 #pragma once
 
-#include <ebb/id.h>
-#include <ebb/json.h>
-#include <ebb/time.h>
-
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,18 +7,23 @@
 #include <string_view>
 #include <vector>
 
+#include <ebb/id.h>
+#include <ebb/json.h>
+#include <ebb/time.h>
+
 #include "core/kernel/decision.h"
 #include "core/kernel/history.h"
 #include "core/kernel/state.h"
 
-// The durable state of every workflow instance. Not part of the public API: it may change with every version.
+// The durable state of every workflow instance. Not part of the public API: it may change with
+// every version.
 
 namespace ebb {
 
 struct WorkflowRow {
     std::string name;
     int version = 1;
-    std::string definition;                ///< JSON text
+    std::string definition;  ///< JSON text
     std::string checksum;
     TimePoint created_at{};
 };
@@ -31,27 +32,28 @@ struct InstanceRow {
     InstanceId id;
     std::string workflow;
     int version = 1;
-    std::string key;                       ///< unique per workflow when not empty
+    std::string key;  ///< unique per workflow when not empty
     InstanceStatus status = InstanceStatus::Running;
     std::int64_t revision = 1;
-    std::string state;                     ///< encode_state
+    std::string state;  ///< encode_state
     int priority = 0;
     TimePoint created_at{};
     TimePoint updated_at{};
-    TimePoint finished_at{};               ///< zero until terminal
+    TimePoint finished_at{};  ///< zero until terminal
 };
 
 /// A new instance with its first decision.
 struct NewInstance {
     InstanceRow row;
     std::vector<HistoryEvent> history;
-    std::vector<TaskChange> tasks;         ///< only Put
-    std::string lease_owner;               ///< not empty: this worker owns all tasks with `is_continued` set at once, without a claim
+    std::vector<TaskChange> tasks;  ///< only Put
+    std::string lease_owner;  ///< not empty: this worker owns all tasks with `is_continued` set at
+                              ///< once, without a claim
 };
 
 struct StartResult {
     enum class Kind { Created, Existing } kind = Kind::Created;
-    InstanceId id;                         ///< of the instance that now has the key
+    InstanceId id;  ///< of the instance that now has the key
 };
 
 /// Identity of one task.
@@ -64,22 +66,24 @@ struct TaskRef {
 
 struct ClaimRequest {
     std::string worker;
-    std::vector<std::string> handlers;     ///< what it can run; kEngineHandler is always among them
-    std::vector<std::string> queues;       ///< empty = all
+    std::vector<std::string> handlers;  ///< what it can run; kEngineHandler is always among them
+    std::vector<std::string> queues;    ///< empty = all
     int limit = 64;
-    std::optional<InstanceId> instance;    ///< only tasks of this one
-    bool stops_only = false;               ///< only tasks that a TaskChange::Stop made: lets an operator's process finish a cancel alone
+    std::optional<InstanceId> instance;  ///< only tasks of this one
+    bool stops_only = false;  ///< only tasks that a TaskChange::Stop made: lets an operator's
+                              ///< process finish a cancel alone
 };
 
 /// One task that this worker now holds, with what it needs to run it.
 struct Claim {
     TaskRef task;
-    std::string handler;                   ///< as the row says; the state is the truth
+    std::string handler;  ///< as the row says; the state is the truth
     bool is_stop = false;
-    bool was_lost = false;                 ///< another worker held it and died or let its lease run out
+    bool was_lost = false;  ///< another worker held it and died or let its lease run out
     std::string lost_by;
     InstanceRow instance;
-    std::optional<HistoryEvent> input;     ///< the event of the row's input, when the store could bring it along
+    std::optional<HistoryEvent>
+        input;  ///< the event of the row's input, when the store could bring it along
 };
 
 /// One instance's change: compare-and-swap on the revision, with its history and tasks.
@@ -90,8 +94,8 @@ struct Commit {
     std::string state;
     std::span<const HistoryEvent> history;
     std::span<const TaskChange> tasks;
-    /// The worker whose leases on the tasks put with `is_continued` are kept (a Put then writes the row leased to it);
-    /// empty = put tasks are free for any claimer.
+    /// The worker whose leases on the tasks put with `is_continued` are kept (a Put then writes the
+    /// row leased to it); empty = put tasks are free for any claimer.
     std::string lease_owner;
     TimePoint now{};
 };
@@ -102,12 +106,12 @@ struct HistoryQuery {
     enum class Order { Forward, Backward };
 
     InstanceId instance;
-    Seq after = 0;                         ///< events with seq > after
-    Seq before = 0;                        ///< and seq < before; 0 = no bound
+    Seq after = 0;   ///< events with seq > after
+    Seq before = 0;  ///< and seq < before; 0 = no bound
     int limit = 1'000;
     Order order = Order::Forward;
-    std::vector<HistoryType> types;        ///< empty = all
-    std::string node;                      ///< empty = all
+    std::vector<HistoryType> types;  ///< empty = all
+    std::string node;                ///< empty = all
 };
 
 struct WorkerRow {
@@ -118,7 +122,7 @@ struct WorkerRow {
     std::vector<std::string> queues;
     int capacity = 1;
     TimePoint started_at{};
-    TimePoint expires_at{};                ///< set by the store: its now + lease
+    TimePoint expires_at{};  ///< set by the store: its now + lease
 };
 
 struct HeldTask {
@@ -127,8 +131,9 @@ struct HeldTask {
 };
 
 struct HeartbeatResult {
-    bool is_known = true;                  ///< false: the worker was declared dead and its leases are gone; it is registered anew
-    std::vector<HeldTask> held;            ///< all tasks that it holds now
+    bool is_known = true;  ///< false: the worker was declared dead and its leases are gone; it is
+                           ///< registered anew
+    std::vector<HeldTask> held;  ///< all tasks that it holds now
 };
 
 struct InstanceQuery {
@@ -136,7 +141,7 @@ struct InstanceQuery {
     std::string workflow;                  ///< empty = all
     std::optional<int> version;
     std::string key;
-    std::optional<InstanceId> before;      ///< page: only ids below this one
+    std::optional<InstanceId> before;  ///< page: only ids below this one
     int limit = 100;
 };
 
@@ -158,9 +163,9 @@ struct StatusCount {
 };
 
 struct MaintenanceResult {
-    std::int64_t leases_expired = 0;       ///< tasks taken from dead workers
+    std::int64_t leases_expired = 0;  ///< tasks taken from dead workers
     std::vector<std::string> workers_expired;
-    TimePoint next_due = kNever;           ///< when the earliest task that is not due yet becomes due
+    TimePoint next_due = kNever;  ///< when the earliest task that is not due yet becomes due
 };
 
 /// What a store can do beyond the verbs.
@@ -170,44 +175,49 @@ struct StoreTraits {
     bool is_shared_between_processes = false;
 };
 
-/// The durable verbs. Each member function is one atomic transition in one round trip: it happens wholly or not at all,
-/// and once it has returned it survives a crash (StoreTraits::is_durable). Every verb may be repeated when its answer
-/// was lost (StoreInDoubt): the second time it changes nothing and says what is so.
+/// The durable verbs. Each member function is one atomic transition in one round trip: it happens
+/// wholly or not at all, and once it has returned it survives a crash (StoreTraits::is_durable).
+/// Every verb may be repeated when its answer was lost (StoreInDoubt): the second time it changes
+/// nothing and says what is so.
 ///
-/// No transaction is ever open between two calls. Safe to call from any thread. Throws Error when the database cannot
-/// answer; losing a race is an ordinary result. Times: a store stamps leases with its own clock (`Clock` of the
-/// embedded ones, the server's of PostgreSQL), so clock skew between workers cannot break them.
+/// No transaction is ever open between two calls. Safe to call from any thread. Throws Error when
+/// the database cannot answer; losing a race is an ordinary result. Times: a store stamps leases
+/// with its own clock (`Clock` of the embedded ones, the server's of PostgreSQL), so clock skew
+/// between workers cannot break them.
 class Store {
  public:
     virtual ~Store() = default;
 
     virtual StoreTraits traits() const = 0;
 
-    /// Brings the schema to this program's version. Safe when several processes start at once. Throws StoreVersion
-    /// when the database is newer.
+    /// Brings the schema to this program's version. Safe when several processes start at once.
+    /// Throws StoreVersion when the database is newer.
     virtual void migrate() = 0;
 
-    /// Keeps a definition. The same name and version with the same checksum changes nothing; with another one throws
-    /// WorkflowConflict.
+    /// Keeps a definition. The same name and version with the same checksum changes nothing; with
+    /// another one throws WorkflowConflict.
     virtual void register_workflow(const WorkflowRow& row) = 0;
     /// The workflow of that version, or the newest.
-    virtual std::optional<WorkflowRow> find_workflow(std::string_view name, std::optional<int> version) = 0;
+    virtual std::optional<WorkflowRow> find_workflow(
+        std::string_view name, std::optional<int> version
+    ) = 0;
     /// All workflows by name and version, without their definitions' text.
     virtual std::vector<WorkflowRow> list_workflows() = 0;
 
-    /// Creates instances. One whose key (with its workflow) exists already changes nothing and yields the existing id;
-    /// repeating a start with the same id yields Created again.
+    /// Creates instances. One whose key (with its workflow) exists already changes nothing and
+    /// yields the existing id; repeating a start with the same id yields Created again.
     virtual std::vector<StartResult> start(std::span<const NewInstance> instances) = 0;
 
-    /// Leases due tasks to the worker, the earliest rank first. Never returns a task of a handler or queue that was
-    /// not asked for, nor one that is parked, not due or held by a living worker.
+    /// Leases due tasks to the worker, the earliest rank first. Never returns a task of a handler
+    /// or queue that was not asked for, nor one that is parked, not due or held by a living worker.
     virtual std::vector<Claim> claim(const ClaimRequest& request) = 0;
 
-    /// Makes decisions durable, each atomically; the batch is one transaction where the store can. One result each,
-    /// in order. Terminal statuses remove all tasks of the instance.
+    /// Makes decisions durable, each atomically; the batch is one transaction where the store can.
+    /// One result each, in order. Terminal statuses remove all tasks of the instance.
     virtual std::vector<CommitResult> commit(std::span<const Commit> commits) = 0;
 
-    /// Hands tasks back, free for any claimer and not counted as lost. Only those that `worker` still holds.
+    /// Hands tasks back, free for any claimer and not counted as lost. Only those that `worker`
+    /// still holds.
     virtual void release(std::string_view worker, std::span<const TaskRef> tasks) = 0;
 
     virtual std::optional<InstanceRow> load(const InstanceId& id) = 0;
@@ -217,22 +227,26 @@ class Store {
     /// Newest first.
     virtual std::vector<InstanceRow> list(const InstanceQuery& query) = 0;
     virtual std::vector<StatusCount> count() = 0;
+
     /// How many due, unclaimed tasks no living worker can run, by handler and queue.
     struct Unserved {
         std::string handler;
         std::string queue;
         std::int64_t count = 0;
     };
+
     virtual std::vector<Unserved> unserved() = 0;
 
-    /// Registers the worker or prolongs its life by `lease`; one narrow row is written however many tasks it holds.
+    /// Registers the worker or prolongs its life by `lease`; one narrow row is written however many
+    /// tasks it holds.
     virtual HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) = 0;
     virtual std::vector<WorkerRow> workers() = 0;
-    /// Forgets the worker and frees what it still holds (as release does): the end of a graceful drain.
+    /// Forgets the worker and frees what it still holds (as release does): the end of a graceful
+    /// drain.
     virtual void sign_off(std::string_view worker) = 0;
 
-    /// What must be done now and then by anybody: take the leases of dead workers away (their tasks become claimable,
-    /// with `was_lost`), make due what has become due.
+    /// What must be done now and then by anybody: take the leases of dead workers away (their tasks
+    /// become claimable, with `was_lost`), make due what has become due.
     virtual MaintenanceResult maintain() = 0;
 };
 

@@ -1,19 +1,19 @@
 #pragma once
 
-#include <ebb/json.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <ebb/json.h>
+
 #include "core/expression/expression.h"
 
 namespace ebb {
 
-/// A JSON value whose strings may contain `${expression}`. A string that is nothing but one `${…}` becomes the value
-/// of the expression, whatever its type; elsewhere the value is put into the text (strings as they are, everything else as
-/// JSON). `$${` stands for `${`. Immutable, cheap to copy.
+/// A JSON value whose strings may contain `${expression}`. A string that is nothing but one `${…}`
+/// becomes the value of the expression, whatever its type; elsewhere the value is put into the text
+/// (strings as they are, everything else as JSON). `$${` stands for `${`. Immutable, cheap to copy.
 class Template {
  public:
     /// Throws ExpressionError; `path()` of the place inside the template is in its message.
