@@ -72,7 +72,7 @@ CASES = {
         [{"src/engine/a.h": "#include <mutex>\n", "src/core/a.h": "#include <chrono>\n"}],
     ),
     "line-length": (
-        [{"src/a.cpp": "x" * 101 + "\n"}],
+        [{"src/a.cpp": "x" * 101 + "\n"}, {"dev": "x" * 111 + "\n"}],
         [{"src/a.cpp": "x" * 100 + "\n"}, {"src/a.cpp": "// " + "\u2192" * 97 + "\n"}],
     ),
     "file-length": ([{"src/a.cpp": "\n" * 801}], [{"src/a.cpp": "\n" * 400}]),
@@ -186,7 +186,10 @@ CASES = {
             {"README.md": "![picture](docs/a.svg)\n"},
         ],
         [
-            {"docs/a.md": "[b](../b.md#the-way) [c](https://a.b/c) [d](#a-b)\n# A: b\n", "b.md": "# The way\n"},
+            {
+                "docs/a.md": "[b](../b.md#the-way) [c](https://a.b/c) [d](#a-b)\n# A: b\n",
+                "b.md": "# The way\n",
+            },
             {"docs/a.md": "```\n[b](b.md)\n```\n`[c](c.md)`\n"},
             {"README.md": "[docs](docs) [d](docs/a.md)\n", "docs/a.md": ""},
         ],
