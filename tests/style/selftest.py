@@ -67,9 +67,12 @@ CASES = {
             {"src/core/a.h": "#include <mutex>\n"},
             {"src/core/kernel/a.cpp": "#include <random>\n"},
             {"src/core/kernel/a.cpp": "#include <fstream>\n"},
-            {"src/core/kernel/a.cpp": '#include "support/clock.h"\n'},
+            {"src/core/kernel/a.cpp": "void f(const Clock& clock);\n"},
         ],
-        [{"src/engine/a.h": "#include <mutex>\n", "src/core/a.h": "#include <chrono>\n"}],
+        [
+            {"src/engine/a.h": "#include <mutex>\n", "src/core/a.h": "#include <chrono>\n"},
+            {"src/core/a.cpp": '#include "support/clock.h"\nauto text = format_time(now);\n'},
+        ],
     ),
     "line-length": (
         [{"src/a.cpp": "x" * 101 + "\n"}, {"dev": "x" * 111 + "\n"}],
