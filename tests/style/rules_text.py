@@ -2,6 +2,7 @@
 
 import os
 import re
+import textwrap
 
 from framework import CPP, TEXT, Finding, extension, rule
 
@@ -107,3 +108,21 @@ def _ancestors(path):
     while path:
         path = os.path.dirname(path)
         yield path
+
+
+_QUOTE = re.compile(r"^<!-- code: (\S+) (\S+) -->\n```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@rule
+def doc_code(tree):
+    """Code in the docs below `<!-- code: FILE NAME -->` is what stands between two lines `//! [NAME]` of
+    FILE, which is compiled and run by a test."""
+    for path in tree.paths(ext=(".md",)):
+        text = tree.files[path]
+        for match in _QUOTE.finditer(text):
+            source, name, quoted = match.groups()
+            parts = re.split(rf"^[ ]*//! \[{re.escape(name)}\]\n", tree.files.get(source, ""), flags=re.M)
+            if len(parts) != 3 or textwrap.dedent(parts[1]) != quoted:
+                line = text.count("\n", 0, match.start()) + 1
+                message = f"this is not what {source} has between its //! [{name}]"
+                yield Finding(path, line, "doc-code", message)

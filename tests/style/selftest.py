@@ -197,6 +197,22 @@ CASES = {
             {"README.md": "[docs](docs) [d](docs/a.md)\n", "docs/a.md": ""},
         ],
     ),
+    "doc-code": (
+        [
+            {
+                "README.md": "<!-- code: a.cpp trip -->\n```cpp\nint a;\n```\n",
+                "a.cpp": "//! [trip]\nint b;\n//! [trip]\n",
+            },
+            {"README.md": "<!-- code: missing.cpp trip -->\n```cpp\nint a;\n```\n"},
+        ],
+        [
+            {
+                "README.md": "<!-- code: a.cpp trip -->\n```cpp\nint a;\n```\n",
+                "a.cpp": "void f() {\n    //! [trip]\n    int a;\n    //! [trip]\n}\n",
+            },
+            {"README.md": "```cpp\nint a;\n```\n"},
+        ],
+    ),
 }
 
 
