@@ -172,8 +172,12 @@ CASES = {
             {"cmake/a.cmake": "set(a /ho" "me/me/b)\n"},
             {"ui/package-lock.json": '"https://registry.' 'npmjs.org/a"\n'},
             {"src/a.cpp": 'open("/tmp/ebb.db");\n'},
+            {"src/support/os_file.cpp": 'open("/tmp/ebb.db");\n'},
         ],
-        [{"docs/a.md": "docs/wo" "rk/a.md\n", "src/a.cpp": 'open(folder + "/a.tmp");\n'}],
+        [
+            {"docs/a.md": "docs/wo" "rk/a.md\n", "src/a.cpp": 'open(folder + "/a.tmp");\n'},
+            {"src/support/os_file.cpp": 'return folder ? folder : "/tmp";\n'},
+        ],
     ),
     "golden-unused": (
         [{"tests/golden/flow/a.yaml": "a", "tests/golden/run.cpp": 'read("golden/other");\n'}],
