@@ -135,7 +135,7 @@ std::optional<Claim> lease(
 std::vector<Claim> SqliteStore::claim(const ClaimRequest& request) {
     std::vector<Claim> claims;
     if (request.limit <= 0 || !has_work_for(request)) return claims;
-    const std::lock_guard lock(writer_mutex_);
+    const Lock lock(writer_mutex_);
     Transaction transaction(writer_);
     Query(writer_, sql::wake_tasks, clock_.now()).run();
     const Selection selection = select(writer_, request, request.limit);
@@ -160,7 +160,7 @@ bool SqliteStore::has_work_for(const ClaimRequest& request) {
 
 void SqliteStore::release(std::string_view worker, std::span<const TaskRef> tasks) {
     if (tasks.empty()) return;
-    const std::lock_guard lock(writer_mutex_);
+    const Lock lock(writer_mutex_);
     Transaction transaction(writer_);
     for (const TaskRef& task : tasks) {
         const std::string id = task.instance.to_string();

@@ -22,7 +22,7 @@ std::vector<StartResult> SqliteStore::start(std::span<const NewInstance> instanc
     std::vector<StartResult> results;
     if (instances.empty()) return results;
     results.reserve(instances.size());
-    const std::lock_guard lock(writer_mutex_);
+    const Lock lock(writer_mutex_);
     Transaction transaction(writer_);
     for (const NewInstance& instance : instances) results.push_back(start_one(instance));
     transaction.commit();
@@ -65,7 +65,7 @@ std::vector<CommitResult> SqliteStore::commit(std::span<const Commit> commits) {
     std::vector<CommitResult> results;
     if (commits.empty()) return results;
     results.reserve(commits.size());
-    const std::lock_guard lock(writer_mutex_);
+    const Lock lock(writer_mutex_);
     Transaction transaction(writer_);
     for (const Commit& commit : commits) results.push_back(commit_one(commit));
     transaction.commit();

@@ -99,12 +99,12 @@ StoreTraits SqliteStore::traits() const {
 }
 
 void SqliteStore::migrate() {
-    const std::lock_guard lock(writer_mutex_);
+    const Lock lock(writer_mutex_);
     sqlite::migrate(writer_, clock_);
 }
 
 void SqliteStore::register_workflow(const WorkflowRow& row) {
-    const std::lock_guard lock(writer_mutex_);
+    const Lock lock(writer_mutex_);
     Transaction transaction(writer_);
     Query add(
         writer_,
@@ -133,13 +133,13 @@ void SqliteStore::checkpoint() {
 }
 
 void SqliteStore::execute_on_writer(std::string_view statement) {
-    const std::lock_guard lock(writer_mutex_);
+    const Lock lock(writer_mutex_);
     writer_.execute(statement);
 }
 
 std::unique_ptr<sqlite::Database> SqliteStore::take_reader() {
     {
-        const std::lock_guard lock(readers_mutex_);
+        const Lock lock(readers_mutex_);
         if (!readers_.empty()) {
             std::unique_ptr<sqlite::Database> reader = std::move(readers_.back());
             readers_.pop_back();
@@ -154,7 +154,7 @@ std::unique_ptr<sqlite::Database> SqliteStore::take_reader() {
 }
 
 void SqliteStore::return_reader(std::unique_ptr<sqlite::Database> reader) {
-    const std::lock_guard lock(readers_mutex_);
+    const Lock lock(readers_mutex_);
     if (readers_.size() < kIdleReadersMax) readers_.push_back(std::move(reader));
 }
 

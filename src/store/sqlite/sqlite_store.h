@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "store/sqlite/database.h"
 #include "store/store.h"
 #include "support/clock.h"
+#include "support/sync.h"
 
 namespace ebb {
 
@@ -49,10 +49,12 @@ class SqliteStore final : public Store {
     void execute_on_writer(std::string_view sql);
 
  private:
-    StartResult start_one(const NewInstance& instance);
-    CommitResult commit_one(const Commit& commit);
-    void add_history(std::string_view instance, std::span<const HistoryEvent> events);
-    void apply(std::string_view instance, const TaskChange& change, std::string_view lease_owner);
+    StartResult start_one(const NewInstance& instance) EBB_REQUIRES(writer_mutex_);
+    CommitResult commit_one(const Commit& commit) EBB_REQUIRES(writer_mutex_);
+    void add_history(std::string_view instance, std::span<const HistoryEvent> events)
+        EBB_REQUIRES(writer_mutex_);
+    void apply(std::string_view instance, const TaskChange& change, std::string_view lease_owner)
+        EBB_REQUIRES(writer_mutex_);
     bool has_work_for(const ClaimRequest& request);
     void checkpoint();
 
@@ -70,12 +72,12 @@ class SqliteStore final : public Store {
 
     const SqliteOptions options_;
     const Clock& clock_;
-    std::mutex writer_mutex_;
-    sqlite::Database writer_;
+    Mutex writer_mutex_;
+    sqlite::Database writer_ EBB_GUARDED_BY(writer_mutex_);
     std::atomic<int> wal_pages_{0
     };  // of the write-ahead log, after the last commit of this process
-    std::mutex readers_mutex_;
-    std::vector<std::unique_ptr<sqlite::Database>> readers_;
+    Mutex readers_mutex_;
+    std::vector<std::unique_ptr<sqlite::Database>> readers_ EBB_GUARDED_BY(readers_mutex_);
 };
 
 /// A SQLite store with its own time. `clock` must outlive it.

@@ -12,29 +12,37 @@ using sqlite::Database;
 using sqlite::Query;
 using sqlite::Transaction;
 
-HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) {
+namespace {
+
+std::int64_t write_worker(
+    Database& database, std::string_view statement, const WorkerRow& worker, TimePoint expires_at
+) {
     const std::string handlers = sqlite::names_to_json(worker.handlers);
     const std::string queues = sqlite::names_to_json(worker.queues);
-    const auto write = [&](std::string_view statement) {
-        return Query(
-                   writer_,
-                   statement,
-                   worker.id,
-                   worker.host,
-                   worker.pid,
-                   handlers,
-                   queues,
-                   worker.capacity,
-                   worker.started_at,
-                   clock_.now() + lease
-        )
-            .run();
-    };
-    const std::lock_guard lock(writer_mutex_);
+    Query query(
+        database,
+        statement,
+        worker.id,
+        worker.host,
+        worker.pid,
+        handlers,
+        queues,
+        worker.capacity,
+        worker.started_at,
+        expires_at
+    );
+    return query.run();
+}
+
+}  // namespace
+
+HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) {
+    const Lock lock(writer_mutex_);
     Transaction transaction(writer_);
     HeartbeatResult result;
-    result.is_known = write(sql::prolong_worker) > 0;
-    if (!result.is_known) write(sql::add_worker);
+    const TimePoint expires_at = clock_.now() + lease;
+    result.is_known = write_worker(writer_, sql::prolong_worker, worker, expires_at) > 0;
+    if (!result.is_known) write_worker(writer_, sql::add_worker, worker, expires_at);
     Query held(writer_, sql::held_tasks, worker.id);
     while (held.step()) {
         const TaskRef task{sqlite::parse_id(held.text(0), "tasks"), held.integer(1)};
@@ -45,7 +53,7 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
 }
 
 void SqliteStore::sign_off(std::string_view worker) {
-    const std::lock_guard lock(writer_mutex_);
+    const Lock lock(writer_mutex_);
     Transaction transaction(writer_);
     Query(writer_, sql::remove_worker, worker).run();
     Query(writer_, sql::release_tasks_of_worker, worker).run();
@@ -60,7 +68,7 @@ MaintenanceResult SqliteStore::maintain() {
         return query.step() && query.integer(0) != 0;
     });
     if (has_work) {
-        const std::lock_guard lock(writer_mutex_);
+        const Lock lock(writer_mutex_);
         Transaction transaction(writer_);
         Query dead(writer_, sql::dead_workers, now);
         while (dead.step()) result.workers_expired.emplace_back(dead.text(0));
