@@ -45,11 +45,13 @@ CREATE TABLE tasks (
 ) STRICT, WITHOUT ROWID;
 
 -- Each index holds only the tasks that its one question is about, so no claim wades through others.
-CREATE INDEX tasks_ready ON tasks (handler, queue, rank, instance_id, token)
+-- The columns of its WHERE are in it too, or SQLite would look every row up in the table.
+CREATE INDEX tasks_ready ON tasks (handler, queue, rank, instance_id, token, lane, lease_owner)
     WHERE lane = 1 AND lease_owner IS NULL;
-CREATE INDEX tasks_stops ON tasks (rank, instance_id, token)
+CREATE INDEX tasks_stops ON tasks (rank, instance_id, token, is_stop, lane, lease_owner)
     WHERE is_stop = 1 AND lane = 1 AND lease_owner IS NULL;
-CREATE INDEX tasks_sleeping ON tasks (due_at) WHERE lane = 0 AND lease_owner IS NULL;
+CREATE INDEX tasks_sleeping ON tasks (due_at, lane, lease_owner)
+    WHERE lane = 0 AND lease_owner IS NULL;
 CREATE INDEX tasks_leased ON tasks (lease_owner, instance_id, token) WHERE lease_owner IS NOT NULL;
 
 CREATE TABLE history (
