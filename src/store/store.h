@@ -248,10 +248,11 @@ class Store {
     virtual std::vector<Claim> claim(const ClaimRequest& request) = 0;
 
     /// Makes decisions durable, each atomically; the batch is one transaction where the store can.
-    /// One result each, in order; a conflict does not touch the others. When it throws, nothing of
-    /// the batch was written (StoreInDoubt: all or nothing). A repeated commit is a Conflict.
-    /// Terminal statuses remove all tasks of the instance. Remove, Park, Unpark and Stop of a task
-    /// that does not exist do nothing; a Stop ends a Park.
+    /// At most one per instance: what happens to one at a time is decided in sequence, written
+    /// once. One result each, in order; a conflict does not touch the others. When it throws,
+    /// nothing of the batch was written (StoreInDoubt: all or nothing). A repeated commit is a
+    /// Conflict. Terminal statuses remove all tasks of the instance. Remove, Park, Unpark and Stop
+    /// of a task that does not exist do nothing; a Stop ends a Park.
     virtual std::vector<CommitResult> commit(std::span<const Commit> commits) = 0;
 
     /// Hands tasks back, free for any claimer and not counted as lost. Only those that `worker`

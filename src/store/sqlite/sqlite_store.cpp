@@ -50,13 +50,27 @@ const SqliteOptions& checked(const SqliteOptions& options) {
     return options;
 }
 
+void require_wal(sqlite::Database& database) {
+    Query mode(database, sql::use_wal);
+    if (mode.step() && mode.text(0) == "wal") return;
+    throw Error(
+        ErrorCode::StoreError,
+        fmt::format(
+            "The SQLite store '{}' cannot use a write-ahead log ({} instead). The file must be "
+            "writable and on a local file system.",
+            database.path(),
+            mode.text(0)
+        )
+    );
+}
+
 /// Several processes that open a new file at once get in each other's way here, and SQLite does not
 /// wait for the busy timeout in that case.
 void switch_to_wal(sqlite::Database& database, int timeout_ms) {
     constexpr int kPauseMs = 5;
     for (int waited_ms = 0;; waited_ms += kPauseMs) {
         try {
-            database.execute("PRAGMA journal_mode = WAL");
+            require_wal(database);
             return;
         } catch (const Error& error) {
             if (error.code() != ErrorCode::StoreBusy || waited_ms >= timeout_ms) throw;
@@ -81,11 +95,9 @@ SqliteStore::SqliteStore(const SqliteOptions& options, const Clock& clock)
       clock_(clock),
       writer_(options.path, sqlite::Database::Access::ReadWrite, options.busy_timeout_ms) {
     switch_to_wal(writer_, options.busy_timeout_ms);
-    writer_.execute(
-        options.synchronous == SqliteOptions::Synchronous::Full ? "PRAGMA synchronous = FULL"
-                                                                : "PRAGMA synchronous = NORMAL"
-    );
-    writer_.execute("PRAGMA cache_size = -65536");
+    const bool is_full = options.synchronous == SqliteOptions::Synchronous::Full;
+    writer_.execute(is_full ? sql::synchronous_full : sql::synchronous_normal);
+    writer_.execute(sql::size_cache);
     sqlite3_wal_hook(writer_.handle(), on_wal_commit, &wal_pages_);
     if (options.migrate) {
         sqlite::migrate(writer_, clock_);
@@ -149,7 +161,7 @@ std::unique_ptr<sqlite::Database> SqliteStore::take_reader() {
     auto reader = std::make_unique<sqlite::Database>(
         options_.path, sqlite::Database::Access::Read, options_.busy_timeout_ms
     );
-    reader->execute("PRAGMA query_only = ON");
+    reader->execute(sql::only_read);
     return reader;
 }
 

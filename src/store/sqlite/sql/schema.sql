@@ -1,3 +1,20 @@
+-- name: use_wal
+-- Yields the mode that is in force, which is another one where the file system cannot share memory.
+PRAGMA journal_mode = WAL;
+
+-- name: synchronous_full
+PRAGMA synchronous = FULL;
+
+-- name: synchronous_normal
+PRAGMA synchronous = NORMAL;
+
+-- name: size_cache
+-- At most 64 MiB; only what is used is taken.
+PRAGMA cache_size = -65536;
+
+-- name: only_read
+PRAGMA query_only = ON;
+
 -- name: begin_write
 -- Takes the write lock at once, so a transaction never fails half-way because another one was first.
 BEGIN IMMEDIATE;
