@@ -96,6 +96,15 @@ TEST_P(StoreConformance, breaks_ties_by_instance_and_token) {
     EXPECT_THAT(names_of(claim(store(), "w1")), ElementsAre("1/9", "1/11", "2/1", "2/2"));
 }
 
+TEST_P(StoreConformance, breaks_ties_alike_across_handlers_and_queues) {
+    start_one(store(), instance_of(4, {put(1, "a")}));
+    start_one(store(), instance_of(3, {put(1, "b")}));
+    start_one(store(), instance_of(2, {put_in("z", 1, "b")}));
+    start_one(store(), instance_of(1, {put_in("zz", 1, "b")}));
+    EXPECT_THAT(names_of(claim(store(), "w1", {"a", "b"}, 1)), ElementsAre("1/1"));
+    EXPECT_THAT(names_of(claim(store(), "w1", {"a", "b"}, 2)), ElementsAre("2/1", "3/1"));
+}
+
 TEST_P(StoreConformance, lets_priority_go_first_but_waiting_tasks_catch_up) {
     const auto start_with = [&](int n, int priority, TimePoint due) {
         NewInstance instance = instance_of(n, {put(1, "pay", due)});
