@@ -20,6 +20,15 @@
 
 namespace ebb {
 
+/// How much earlier one point of priority lets a task start: a waiting task overtakes one that is a
+/// point more urgent after this time. The order never changes while tasks wait, so ageing costs
+/// nothing.
+inline constexpr Duration kHeadStartPerPriority = std::chrono::seconds(2);
+
+/// The place of a task in the queue; the smallest is claimed first, equal ones by (instance,
+/// token).
+std::int64_t rank_of(TimePoint due, int priority);
+
 struct WorkflowRow {
     std::string name;
     int version = 1;
@@ -66,8 +75,8 @@ struct TaskRef {
 
 struct ClaimRequest {
     std::string worker;
-    std::vector<std::string> handlers;  ///< what it can run; kEngineHandler is always among them
-    std::vector<std::string> queues;    ///< empty = all
+    std::vector<std::string> handlers;  ///< what it can run; kEngineHandler is always added
+    std::vector<std::string> queues;    ///< empty = all; engine tasks are claimed in any queue
     int limit = 64;
     std::optional<InstanceId> instance;  ///< only tasks of this one
     bool stops_only = false;  ///< only tasks that a TaskChange::Stop made: lets an operator's
@@ -79,7 +88,11 @@ struct Claim {
     TaskRef task;
     std::string handler;  ///< as the row says; the state is the truth
     bool is_stop = false;
-    bool was_lost = false;  ///< another worker held it and died or let its lease run out
+    /// Another worker held it and died or let its lease run out. Stays true over claims and
+    /// releases until a Put replaces the row, so the loss is not forgotten when its finder dies as
+    /// well. After a conflict the loss concerns the attempt of the reloaded state: the loser may
+    /// have gone on.
+    bool was_lost = false;
     std::string lost_by;
     InstanceRow instance;
     std::optional<HistoryEvent>
@@ -97,7 +110,7 @@ struct Commit {
     /// The worker whose leases on the tasks put with `is_continued` are kept (a Put then writes the
     /// row leased to it); empty = put tasks are free for any claimer.
     std::string lease_owner;
-    TimePoint now{};
+    TimePoint now{};  ///< becomes updated_at and, when the status is terminal, finished_at
 };
 
 enum class CommitResult { Committed, Conflict, NotFound };
@@ -165,7 +178,7 @@ struct StatusCount {
 struct MaintenanceResult {
     std::int64_t leases_expired = 0;  ///< tasks taken from dead workers
     std::vector<std::string> workers_expired;
-    TimePoint next_due = kNever;  ///< when the earliest task that is not due yet becomes due
+    TimePoint next_due = kNever;  ///< when the earliest unleased task that is not due becomes due
 };
 
 /// What a store can do beyond the verbs.
@@ -209,11 +222,16 @@ class Store {
     virtual std::vector<StartResult> start(std::span<const NewInstance> instances) = 0;
 
     /// Leases due tasks to the worker, the earliest rank first. Never returns a task of a handler
-    /// or queue that was not asked for, nor one that is parked, not due or held by a living worker.
+    /// or queue that was not asked for, nor one that is parked, not due or leased (maintain() frees
+    /// what dead workers held). The worker must have sent a heartbeat before. After a lost answer
+    /// the tasks stay leased: the next heartbeat names them, release what you do not know.
     virtual std::vector<Claim> claim(const ClaimRequest& request) = 0;
 
     /// Makes decisions durable, each atomically; the batch is one transaction where the store can.
-    /// One result each, in order. Terminal statuses remove all tasks of the instance.
+    /// One result each, in order; a conflict does not touch the others. When it throws, nothing of
+    /// the batch was written (StoreInDoubt: all or nothing). A repeated commit is a Conflict.
+    /// Terminal statuses remove all tasks of the instance. Remove, Park, Unpark and Stop of a task
+    /// that does not exist do nothing; a Stop ends a Park.
     virtual std::vector<CommitResult> commit(std::span<const Commit> commits) = 0;
 
     /// Hands tasks back, free for any claimer and not counted as lost. Only those that `worker`
@@ -238,15 +256,17 @@ class Store {
     virtual std::vector<Unserved> unserved() = 0;
 
     /// Registers the worker or prolongs its life by `lease`; one narrow row is written however many
-    /// tasks it holds.
+    /// tasks it holds. A worker whose time ran out but whom no maintain() has met yet lives on with
+    /// its leases.
     virtual HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) = 0;
     virtual std::vector<WorkerRow> workers() = 0;
     /// Forgets the worker and frees what it still holds (as release does): the end of a graceful
     /// drain.
     virtual void sign_off(std::string_view worker) = 0;
 
-    /// What must be done now and then by anybody: take the leases of dead workers away (their tasks
-    /// become claimable, with `was_lost`), make due what has become due.
+    /// What must be done now and then by anybody: forget dead workers and take the leases of all
+    /// who are not registered away (their tasks become claimable, with `was_lost`), make due what
+    /// has become due. Writes nothing when there is nothing to do.
     virtual MaintenanceResult maintain() = 0;
 };
 
