@@ -8,8 +8,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "support/os_environment.h"
-
 namespace ebb {
 
 void FileDescriptor::reset() noexcept {
@@ -30,9 +28,7 @@ void write_all(const FileDescriptor& file, std::string_view text) {
 }
 
 TempDirectory::TempDirectory() {
-    std::string place = environment_variable("TMPDIR").value_or("");
-    if (place.empty()) place = "/tmp";
-    std::string pattern = (std::filesystem::absolute(place) / "ebb-XXXXXX").string();
+    std::string pattern = (std::filesystem::temp_directory_path() / "ebb-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) throw_errno("cannot make a temporary directory");
     path_ = pattern;
 }

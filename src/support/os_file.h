@@ -38,8 +38,9 @@ class FileDescriptor {
 /// Writes all of `text`. Throws std::system_error.
 void write_all(const FileDescriptor& file, std::string_view text);
 
-/// A new directory under $TMPDIR (or /tmp) that only this user can enter. It and all it contains
-/// goes when the object does. Throws std::system_error when it cannot be made.
+/// A new directory in the system's place for temporary files ($TMPDIR) that only this user can
+/// enter. It and all it contains goes when the object does. Throws std::system_error when it cannot
+/// be made.
 class TempDirectory {
  public:
     TempDirectory();

@@ -25,12 +25,11 @@ TEST(ExecHandler, gives_the_input_on_stdin_and_takes_json_from_stdout) {
 }
 
 TEST(ExecHandler, gives_the_input_as_a_private_file_that_goes_afterwards) {
-    const Json paths = Json::parse(call(
-        script(
-            R"(cmp -s "$EBB_INPUT_FILE" - && stat -c '{"mode": %a, "path": "%n"}' "$EBB_INPUT_FILE")"
-        ),
-        R"({"big": "data"})"
-    ));
+    const Json spec = script(R"sh(
+        cmp -s "$EBB_INPUT_FILE" -
+        stat -c '{"mode": %a, "path": "%n"}' "$EBB_INPUT_FILE"
+    )sh");
+    const Json paths = Json::parse(call(spec, R"({"big": "data"})"));
     EXPECT_EQ(paths["mode"], 600);
     EXPECT_FALSE(std::filesystem::exists(paths["path"].get<std::string>()));
 }
