@@ -22,10 +22,6 @@ struct AttemptRef {
     bool operator==(const AttemptRef&) const = default;
 };
 
-/// What is known of an attempt that did not end well.
-enum class Outcome { Completed, Failed, Unknown };
-std::string_view to_string(Outcome outcome);
-
 /// Why an attempt failed.
 struct Failure {
     std::string code = "error";  ///< `error`, `timeout`, `in_doubt`, `worker_lost`, `rejected`, or
@@ -63,7 +59,8 @@ struct StepFailed {
 /// The token's due time has come: a retry needs none, but a delay, a wait's deadline or (token 0)
 /// the instance's does.
 struct TimerFired {
-    TokenId token = 0;
+    TokenId token =
+        0;  ///< as in the task: negative = the deadline of token -n, whose visit is not looked at
     Visit visit = 0;
 };
 

@@ -11,6 +11,10 @@
 
 namespace ebb {
 
+/// What is known of a step's last attempt.
+enum class Outcome { Completed, Failed, Unknown };
+std::string_view to_string(Outcome outcome);
+
 /// What an event of the history says. The snake_case name (`to_string`) is what the stores keep.
 enum class HistoryType {
     Started,        ///< payload: the instance's input
@@ -27,9 +31,9 @@ enum class HistoryType {
     BranchCompleted,  ///< ref: the branch's output event
     BranchFailed,
     ScopeJoined,   ///< payload: {branch: output}
-    LoopFinished,  ///< payload: {turns}
+    LoopFinished,  ///< attempt: the number of turns; ref: the output's event
     TimerStarted,  ///< payload: {due}
-    TimerFired,
+    TimerFired,    ///< ref: the event with the data that waited
     DecisionAwaited,
     DecisionMade,       ///< one vote; payload: {decision, by, role, comment}
     DecisionCompleted,  ///< payload: input + decision
@@ -59,6 +63,16 @@ enum class HistoryType {
 std::string_view to_string(HistoryType type);
 std::optional<HistoryType> parse_history_type(std::string_view text);
 
+/// True for the events that are a node's output (their payload, or that of their `ref`): what
+/// `steps.<name>.output` reads.
+bool holds_output(HistoryType type);
+
+/// True for the events that a rollback looks at: step_completed, step_failed, step_stopped.
+bool is_undoable(HistoryType type);
+
+/// True for the events that say of their `ref` that it needs no compensation any more.
+bool settles_compensation(HistoryType type);
+
 /// One immutable row of an instance's history.
 struct HistoryEvent {
     Seq seq = 0;
@@ -76,6 +90,9 @@ struct HistoryEvent {
 
     bool operator==(const HistoryEvent&) const = default;
 };
+
+/// How the attempt behind an undoable event ended, as its compensation is told.
+Outcome outcome_of(const HistoryEvent& event);
 
 /// Read access to the past of one instance, for the few decisions that need it. An implementation
 /// may fetch lazily; the same history must always give the same answers. Events of the decision in

@@ -166,6 +166,29 @@ std::string_view to_string(Outcome outcome) {
     return name_of(kOutcomes, outcome);
 }
 
+bool holds_output(HistoryType type) {
+    switch (type) {
+        case HistoryType::StepCompleted:
+        case HistoryType::ScopeJoined:
+        case HistoryType::LoopFinished:
+        case HistoryType::TimerFired:
+        case HistoryType::DecisionCompleted:
+        case HistoryType::SignalCompleted:
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool is_undoable(HistoryType type) {
+    return type == HistoryType::StepCompleted || type == HistoryType::StepFailed ||
+           type == HistoryType::StepStopped;
+}
+
+bool settles_compensation(HistoryType type) {
+    return type == HistoryType::StepCompensated || type == HistoryType::CompensationSkipped;
+}
+
 std::string_view event_name(const Event& event) {
     return kEvents[event.index()];
 }

@@ -27,6 +27,12 @@ using Visit = std::int64_t;
 using NodeIndex = std::int32_t;
 
 inline constexpr TokenId kInstanceToken = 0;
+
+/// The task (instance, -n) wakes token n at its deadline; (instance, 0) the instance at its own.
+inline constexpr TokenId deadline_task(TokenId token) {
+    return -token;
+}
+
 inline constexpr NodeIndex kNoNode = -1;
 
 enum class InstanceStatus {
@@ -82,11 +88,14 @@ struct Token {
     Visit visit = 0;
     std::int32_t attempt =
         0;  ///< 1-based number of the current attempt of this visit; 0 where nothing is attempted
+    std::int32_t attempt_base =
+        0;                        ///< attempts that no longer count: lost leases, before a requeue
     std::int32_t losses = 0;      ///< leases lost during this visit
     Seq input = 0;                ///< the event that holds the current data
     TimePoint due = kNever;       ///< when it wakes: retry, timer, deadline of a wait
     TimePoint deadline = kNever;  ///< of the whole step visit
     Seq compensates = 0;          ///< this token runs the compensation of that event; 0 = forward
+    bool is_parked = false;       ///< has no task row: it arrived while nothing may start
     bool stopping = false;        ///< asked to stop; its result is still awaited
     std::vector<LoopTurn> loops;  ///< innermost last
     std::vector<Vote> votes;
@@ -152,6 +161,9 @@ struct BufferedSignal {
 /// The last ids of outside requests, so that repeating one changes nothing.
 inline constexpr std::size_t kRememberedRequestsMax = 16;
 inline constexpr std::size_t kBufferedSignalsMax = 64;
+/// A step visit that lost its worker this often fails as `worker_lost`: a handler that kills its
+/// process must not do so for ever.
+inline constexpr std::int32_t kLostLeasesMax = 5;
 
 struct InstanceState {
     InstanceStatus status = InstanceStatus::Running;
@@ -164,7 +176,6 @@ struct InstanceState {
     TimePoint deadline = kNever;
     Seq result = 0;  ///< the event that holds the output; set when completed
     Seq error = 0;   ///< the event that says why it compensates, failed or is dead-lettered
-    bool dead_letter_by_compensation = false;
     std::optional<SavepointMark> savepoint;
     std::vector<Token> tokens;  ///< by rising id
     std::vector<Scope> scopes;
