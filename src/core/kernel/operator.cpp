@@ -64,7 +64,7 @@ void turn_into_cancel(Transition& t, Rollback& rollback, Seq cause) {
         if (token.status == TokenStatus::Frozen) frozen.push_back(token.id);
     }
     for (const TokenId id : frozen) t.erase_token(id);
-    t.state.status = InstanceStatus::Compensating;
+    t.set_status(InstanceStatus::Compensating);
     t.state.error = cause;
     unpark_all(t);
 }
@@ -92,7 +92,7 @@ void on_cancel_requested(Transition& t, const event::CancelRequested& e) {
         return t.ignore();
     const Seq cause = append_request(t, HistoryType::CancelRequested, e.by, e.reason);
     if (rollback != nullptr) return turn_into_cancel(t, *rollback, cause);
-    t.state.status = InstanceStatus::Running;
+    t.set_status(InstanceStatus::Running);
     begin_instance_rollback(t, Rollback::Kind::Cancel, cause, 0);
     unpark_all(t);
 }
@@ -126,7 +126,7 @@ void on_resumed(Transition& t, const event::Resumed& e) {
     if (t.is_over()) return refuse_finished(t, "resumed");
     if (t.state.status != InstanceStatus::Paused) return t.ignore();
     append_request(t, HistoryType::Unpaused, e.by);
-    t.state.status = t.state.paused_from;
+    t.set_status(t.state.paused_from);
     if (t.may_start()) unpark_all(t);
 }
 

@@ -25,7 +25,7 @@ Payload failure_payload(const Failure& failure) {
 
 void finish(Transition& t, InstanceStatus status, HistoryEvent event) {
     t.append(std::move(event));
-    t.state.status = status;
+    t.set_status(status);
     t.state.tokens.clear();
     t.state.scopes.clear();
     t.state.rollbacks.clear();

@@ -105,6 +105,11 @@ class Transition {
     }
 
     void set_phase(InstanceStatus phase);
+    /// Ends a pause, if there is one.
+    void set_status(InstanceStatus status) {
+        state.status = status;
+        state.paused_from = InstanceStatus::Running;
+    }
 
     bool may_start() const {
         return state.status == InstanceStatus::Running ||
