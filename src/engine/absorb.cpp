@@ -81,6 +81,14 @@ void Committer::absorb(item::Withdrawal&) {
     });
 }
 
+void Committer::absorb(item::Shutdown&) {
+    held_.for_each([this](Held& held) {
+        if (!held.attempt) return;
+        held.was_asked_to_stop = true;
+        parts_.watchdog.stop(held.attempt, Attempt::StopReason::Shutdown);
+    });
+}
+
 void Committer::absorb(item::Heartbeat& heartbeat) {
     drop_lost(heartbeat);
     obey_stops(heartbeat.result);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <set>
 
 #include <ebb/time.h>
@@ -27,11 +28,21 @@ class ClaimSignals {
     /// Forgets what is due by `now`, because a claim is about to look.
     void forget_until(TimePoint now);
 
+    /// There is more to claim than there was room for: ring when there is.
+    void want_room() { wants_room_ = true; }
+
+    bool wants_room() const { return wants_room_; }
+
+    void offer_room() {
+        if (wants_room_.exchange(false)) ring();
+    }
+
     /// More are not remembered: polling finds the rest.
     static constexpr std::size_t kDuesMax = 1'024;
 
  private:
     Alarm* alarm_ = nullptr;
+    std::atomic<bool> wants_room_{false};
     mutable Mutex mutex_;
     std::set<TimePoint> dues_ EBB_GUARDED_BY(mutex_);
 };

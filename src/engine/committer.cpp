@@ -37,10 +37,12 @@ bool Committer::leave_after(Role role, int rounds, TimePoint now) {
     const bool has_more = !open_.empty() || !batches_.empty() || !touched_.empty() ||
                           look_again_at_ <= now;
     is_idle_ = !has_more && held_.size() == 0;
+    if (is_idle_ && environment().worker.is_draining) idle_.ring();
     announce_next_look();
     if (is_blocked) {
         inbox_.leave();
-        return true;
+        // Nobody may be left waiting for an answer that only comes when the store is back.
+        return !(inbox_.has_request() && inbox_.try_enter());
     }
     const int rounds_max = role == Role::Guest ? 1 : kHandlerRoundsMax;
     const bool has_done_its_share =
@@ -80,6 +82,14 @@ void Committer::run_guarded_round(TimePoint now) {
         block(now, error);
     }
     environment().statistics.in_flight = held_.size();
+    if (parts_.signals.wants_room() && has_room()) parts_.signals.offer_room();
+}
+
+bool Committer::has_room() const {
+    // Not for every single task: a claim is dear, and claims of many are as dear as of one.
+    const int target = parts_.pace.in_flight_target();
+    const int worthwhile = std::min(environment().options.claim_batch_max, (target + 1) / 2);
+    return held_.size() == 0 || target - held_.size() >= worthwhile;
 }
 
 void Committer::run_round(TimePoint now) {
@@ -166,9 +176,7 @@ void Committer::make_batches(std::vector<Turn> turns) {
     const auto max = static_cast<std::size_t>(environment().options.commit_batch_max);
     int capacity = free_capacity();
     for (Turn& turn : turns) {
-        const int held_before = held_.size();
         choose_writes(turn, held_, environment(), capacity);
-        capacity -= std::max(0, static_cast<int>(turn.kept.size()) - held_before);
         if (batches_.empty() || batches_.back().turns.size() >= max) batches_.emplace_back();
         batches_.back().turns.push_back(std::move(turn));
     }
@@ -190,9 +198,12 @@ bool Committer::write(Batch& batch, TimePoint now) {
     for (const Turn& turn : batch.turns) {
         commits.push_back(turn.to_commit(environment().options.worker_id));
     }
-    std::vector<CommitResult> results;
     try {
-        results = environment().store.commit(commits);
+        const std::vector<CommitResult> results = environment().store.commit(commits);
+        ++environment().statistics.commits;
+        failures_ = 0;
+        settle_all(batch, results);
+        return true;
     } catch (const std::exception& error) {
         const auto* known = dynamic_cast<const Error*>(&error);
         if (known == nullptr || !known->is_transient()) {
@@ -204,12 +215,21 @@ bool Committer::write(Batch& batch, TimePoint now) {
         drop_requests(batch);
         return false;
     }
-    ++environment().statistics.commits;
-    failures_ = 0;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        settle(batch.turns[i], results[i], batch.tries > 0);
+}
+
+void Committer::settle_all(Batch& batch, const std::vector<CommitResult>& results) {
+    std::size_t settled = 0;
+    try {
+        for (; settled < results.size(); ++settled) {
+            settle(batch.turns[settled], results[settled], batch.tries > 0);
+        }
+    } catch (...) {
+        // Whether an earlier try was written could not be asked. The rest is tried again: what was
+        // written meanwhile is then a conflict, and is asked about again.
+        const auto end = batch.turns.begin() + static_cast<std::ptrdiff_t>(settled);
+        batch.turns.erase(batch.turns.begin(), end);
+        throw;
     }
-    return true;
 }
 
 void Committer::write_one_by_one(Batch& batch, const std::exception& error) {

@@ -96,6 +96,9 @@ class Committer final : public Service {
     /// True when this worker holds no task and everything decided is written.
     bool is_idle() const { return is_idle_; }
 
+    /// Rings while draining, when it has become idle.
+    Alarm& idle_alarm() { return idle_; }
+
     /// Whether there is a thread that calls tick: guests then hand over to it.
     void set_has_own_thread(bool has) { has_own_thread_ = has; }
 
@@ -110,6 +113,7 @@ class Committer final : public Service {
     void run_guarded_round(TimePoint now);
     bool leave_after(Role role, int rounds, TimePoint now);
     void announce_next_look();
+    bool has_room() const;
     void take_items();
     void look_again(TimePoint now);
     void decide_open(TimePoint now);
@@ -117,6 +121,7 @@ class Committer final : public Service {
     void make_batches(std::vector<Turn> turns);
     void write_batches(TimePoint now);
     bool write(Batch& batch, TimePoint now);
+    void settle_all(Batch& batch, const std::vector<CommitResult>& results);
     void write_one_by_one(Batch& batch, const std::exception& error);
     void drop_requests(Batch& batch);
     AttemptPtr hand_out(Role role);
@@ -131,6 +136,7 @@ class Committer final : public Service {
     void absorb(item::Request& request);
     void absorb(item::Heartbeat& heartbeat);
     void absorb(item::Withdrawal& withdrawal);
+    void absorb(item::Shutdown& shutdown);
     void drop_lost(const item::Heartbeat& heartbeat);
     void obey_stops(const HeartbeatResult& result);
     void release_unknown(const HeartbeatResult& result);
@@ -173,6 +179,7 @@ class Committer final : public Service {
     std::atomic<int> acquiring_{0};
     std::atomic<std::uint64_t> heartbeats_{0};
     std::atomic<bool> is_idle_{true};
+    Alarm idle_;
     std::atomic<bool> has_own_thread_{false};
     std::atomic<Duration::rep> next_look_{kNever.time_since_epoch().count()};
 

@@ -35,6 +35,7 @@ struct Statistics {
 /// Whether this engine may hold leases now. Written by the runner and the keeper, read by all.
 struct WorkerState {
     std::atomic<bool> is_driven{false};    ///< by threads, or by somebody who polls
+    std::atomic<bool> has_threads{false};  ///< of its own
     std::atomic<bool> is_draining{false};  ///< takes nothing new any more
     std::atomic<Duration::rep> leases_valid_until{0};
 

@@ -1,5 +1,6 @@
 #include "engine/inbox.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -59,6 +60,13 @@ bool Inbox::leave_if_empty() {
     if (!items_.empty()) return false;
     is_taken_ = false;
     return true;
+}
+
+bool Inbox::has_request() const {
+    const Lock lock(mutex_);
+    return std::any_of(items_.begin(), items_.end(), [](const Item& item) {
+        return std::holds_alternative<item::Request>(item);
+    });
 }
 
 void Inbox::leave() {

@@ -86,6 +86,9 @@ struct Heartbeat {
 /// The worker takes nothing new: hand back what has not begun.
 struct Withdrawal {};
 
+/// The worker ends: ask what is running to stop.
+struct Shutdown {};
+
 }  // namespace item
 
 using Item = std::variant<
@@ -95,7 +98,8 @@ using Item = std::variant<
     item::Begun,
     item::Request,
     item::Heartbeat,
-    item::Withdrawal>;
+    item::Withdrawal,
+    item::Shutdown>;
 
 /// Where everybody leaves what the committer is to do, with the right to be the committer: whoever
 /// finds it free takes it and works for all (flat combining), so that a lone step needs no other
@@ -114,9 +118,10 @@ class Inbox {
     bool leave_if_empty();
     /// Gives the right back whatever is there.
     void leave();
+    bool has_request() const;
 
  private:
-    Mutex mutex_;
+    mutable Mutex mutex_;
     std::deque<Item> items_ EBB_GUARDED_BY(mutex_);
     bool is_taken_ EBB_GUARDED_BY(mutex_) = false;
 };

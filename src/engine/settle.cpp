@@ -78,6 +78,8 @@ void Committer::settle_conflict(Turn& turn) {
     const InstanceId id = turn.live->row.id;
     const int conflicts = turn.conflicts + 1;
     forget_instance(turn);
+    // Who lost the race was not idle: somebody else got on.
+    for (Held& held : held_.of(id)) held.fruitless = 0;
     reopen(std::move(turn.causes), id, conflicts);
     reopen(std::move(turn.deferred), id, conflicts);
 }

@@ -121,7 +121,7 @@ bool is_runnable_here(const Turn& turn, const TaskChange& change, const Environm
 
 }  // namespace
 
-void choose_writes(Turn& turn, HeldTable& held, const Environment& environment, int capacity) {
+void choose_writes(Turn& turn, HeldTable& held, const Environment& environment, int& capacity) {
     turn.encoded = encode_state(turn.state, *turn.live->program);
     turn.written.clear();
     turn.kept.clear();

@@ -54,7 +54,8 @@ struct Turn {
 Turn decide_turn(Store& store, LivePtr live, Work& work, TimePoint now);
 
 /// Chooses which rows of the tasks to write: where the next step can run here the lease is kept,
-/// and a row that is held already need not be touched. `capacity` bounds the leases that are new.
-void choose_writes(Turn& turn, HeldTable& held, const Environment& environment, int capacity);
+/// and a row that is held already need not be touched. `capacity` bounds the leases that are new
+/// and is reduced by them.
+void choose_writes(Turn& turn, HeldTable& held, const Environment& environment, int& capacity);
 
 }  // namespace ebb::engine
