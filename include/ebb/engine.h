@@ -40,8 +40,6 @@ struct EngineOptions {
     std::size_t payload_bytes_max = std::size_t{1} << 20;
     int json_depth_max = 64;
     std::size_t error_bytes_max = 8 << 10;  ///< of a failure's message; the rest is cut off
-    int lost_leases_max =
-        5;  ///< a step visit that lost its worker this often fails as `worker_lost`
     Clock* clock = nullptr;  ///< null = the system's; must outlive the engine
     LogSink* log = nullptr;  ///< null = silent; must outlive the engine
 };
@@ -184,6 +182,7 @@ struct EngineCounters {
     std::uint64_t claims = 0;
     std::uint64_t tasks_claimed = 0;
     std::uint64_t leases_lost = 0;
+    std::uint64_t store_errors = 0;  ///< calls of the store that failed and were tried again
     int in_flight = 0;
     int stuck_handlers = 0;  ///< calls given up after a timeout that have not returned yet
 };
