@@ -168,8 +168,7 @@ class Call {
             (result.end == End::Exited &&
              std::find(permanent.begin(), permanent.end(), result.exit_code) != permanent.end());
         Json details = {{"stderr", errors}};
-        const bool has_code = result.signal == 0 && result.end != End::Lost;
-        details["exit_code"] = has_code ? Json(result.exit_code) : Json();
+        details["exit_code"] = result.end == End::Exited ? Json(result.exit_code) : Json();
         details["signal"] = result.signal == 0 ? Json() : Json(result.signal);
         options.details = to_text(details);
         std::string message =

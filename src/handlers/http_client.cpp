@@ -219,6 +219,9 @@ class HttpClient::Connection {
         long status = 0;
         curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
         transfer.response.status = static_cast<int>(status);
+        curl_off_t elapsed = 0;
+        curl_easy_getinfo(easy_.get(), CURLINFO_TOTAL_TIME_T, &elapsed);
+        transfer.response.elapsed = Duration(elapsed);
         return std::move(transfer.response);
     }
 

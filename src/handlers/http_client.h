@@ -37,6 +37,7 @@ struct HttpResponse {
     std::map<std::string, std::string>
         headers;  ///< names in lower case; of one that comes twice the last
     std::string body;
+    Duration elapsed{0};
 };
 
 /// No complete response was had. `what()` says why, without the URL.

@@ -215,6 +215,8 @@ class Call {
                 );
             }
             request_.url = target;
+            // The timeout is one for all; libcurl takes 0 for no timeout.
+            request_.timeout = std::max(request_.timeout - response.elapsed, Duration(1'000));
         }
     }
 

@@ -236,6 +236,11 @@ class Supervisor {
 }  // namespace
 
 ProcessResult run_process(const ProcessRequest& request) {
+    if (request.stop.stop_requested()) {
+        ProcessResult result;
+        result.end = End::Stopped;
+        return result;
+    }
     const StopSignal stop(request.stop);
     return Supervisor(request, stop, spawn(request)).run();
 }

@@ -60,8 +60,8 @@ inline constexpr Duration kLingerMax = std::chrono::seconds(1);
 /// group is killed when it ends. A process that has left the group (setsid) is not followed.
 ///
 /// The child inherits no file descriptor but its stdin, stdout and stderr, no signal mask and no
-/// ignored signal. No zombie is left. Safe to call from many threads at once. Throws
-/// ProcessNotStarted.
+/// ignored signal. No zombie is left. A stop that was requested before starts nothing. Safe to call
+/// from many threads at once. Throws ProcessNotStarted.
 ProcessResult run_process(const ProcessRequest& request);
 
 }  // namespace ebb

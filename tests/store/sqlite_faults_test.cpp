@@ -53,7 +53,7 @@ TEST_F(SqliteFaults, a_full_disk_stops_writes_and_work_goes_on_when_there_is_roo
     big.row.state.assign(100'000, 'x');
     expect_error(ErrorCode::StoreFull, "Make room", [&] { start_one(*store, big); });
     Change change{.history = {event_of(2, HistoryType::StepCompleted, big.row.state)}};
-    expect_error(ErrorCode::StoreFull, "full", [&] { commit_one(*store, change); });
+    expect_error(ErrorCode::StoreFull, "failed while writing", [&] { commit_one(*store, change); });
     EXPECT_EQ(store->load(id_of(2)), std::nullopt);
     EXPECT_EQ(store->load(id_of(1))->revision, 1);
 

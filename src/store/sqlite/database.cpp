@@ -65,7 +65,8 @@ Meaning meaning_of(int rc, int os_error) {
 
 }  // namespace
 
-Database::Database(const std::string& path, Access access, int busy_timeout_ms) : path_(path) {
+Database::Database(const std::string& path, Access access, int busy_timeout_ms)
+    : path_(path), access_(access) {
     // Both need the file writable: a reader of a WAL database takes part in its shared index.
     const int create = access == Access::ReadWrite ? SQLITE_OPEN_CREATE : 0;
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | create;
@@ -80,7 +81,7 @@ Database::Database(const std::string& path, Access access, int busy_timeout_ms) 
 
 void Database::execute(std::string_view sql) {
     const int rc = sqlite3_exec(handle_.get(), std::string(sql).c_str(), nullptr, nullptr, nullptr);
-    if (rc != SQLITE_OK) fail(rc, "writing");
+    if (rc != SQLITE_OK) fail(rc, purpose());
 }
 
 sqlite3_stmt* Database::statement(std::string_view sql) {
@@ -124,7 +125,7 @@ bool Query::step() {
     const int rc = sqlite3_step(statement_);
     if (rc == SQLITE_ROW) return true;
     if (rc == SQLITE_DONE) return false;
-    database_.fail(rc, sqlite3_stmt_readonly(statement_) != 0 ? "reading" : "writing");
+    database_.fail(rc, database_.purpose());
 }
 
 std::int64_t Query::run() {

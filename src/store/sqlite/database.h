@@ -39,6 +39,9 @@ class Database {
 
     const std::string& path() const { return path_; }
 
+    /// What errors say that it was doing.
+    std::string_view purpose() const { return access_ == Access::Read ? "reading" : "writing"; }
+
     /// Throws what SQLite's result `rc` means. `doing`: "reading", "writing", ...
     [[noreturn]] void fail(int rc, std::string_view doing) const;
 
@@ -52,6 +55,7 @@ class Database {
     };
 
     std::string path_;
+    Access access_;
     std::unique_ptr<sqlite3, Close> handle_;
     // Finalized before the connection closes: members die in reverse order.
     std::unordered_map<const char*, std::unique_ptr<sqlite3_stmt, Finalize>> statements_;

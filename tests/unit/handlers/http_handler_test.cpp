@@ -308,6 +308,19 @@ TEST(HttpHandler, a_slow_server_runs_into_the_timeout) {
     EXPECT_FALSE(failed.options.is_permanent);
 }
 
+TEST(HttpHandler, the_timeout_is_one_for_all_redirects) {
+    std::promise<void> gate;
+    const auto never = gate.get_future().share();
+    const HttpServer server([never](const HttpServer::Request& request) {
+        // Each redirect takes most of the time that is left for all.
+        never.wait_for(200ms);
+        return HttpServer::respond(307, "", {"Location: " + request.target + "x"});
+    });
+    const Failed failed = failure_of(http(server.url("/"), {{"timeout", "300ms"}}));
+    EXPECT_EQ(failed.options.code, "timeout");
+    EXPECT_LE(server.requests().size(), 2U);
+}
+
 TEST(HttpHandler, the_stop_token_ends_the_call_at_once) {
     SlowServer server;
     std::stop_source source;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -224,35 +225,71 @@ TEST(Process, keeps_errors_whole_at_the_limit_and_cuts_one_above) {
     EXPECT_EQ(run_process(request).errors, "12345\n[... 1 bytes left out ...]\n7890A");
 }
 
-TEST(Process, that_takes_too_long_is_asked_to_end) {
-    ProcessRequest request = shell("trap 'echo bye; exit 9' TERM; echo ready; sleep 1000 & wait");
-    request.timeout = 300ms;
-    request.grace = 60s;
-    const ProcessResult result = run_process(request);
-    EXPECT_EQ(result.end, End::TimedOut);
-    EXPECT_EQ(result.exit_code, 9);
-    EXPECT_EQ(result.output, "ready\nbye\n");
+/// Runs a script and stops it once it has written to the file $READY.
+ProcessResult run_and_stop_when_ready(const std::string& script, Duration grace) {
+    const TempDirectory directory;
+    const std::string ready = (directory.path() / "ready").string();
+    EXPECT_EQ(::mkfifo(ready.c_str(), 0600), 0);
+    std::stop_source source;
+    std::jthread stopper([&] {
+        const FileDescriptor reader(::open(ready.c_str(), O_RDONLY));
+        source.request_stop();
+    });
+    ProcessRequest request = shell(script);
+    request.environment["READY"] = ready;
+    request.grace = grace;
+    request.stop = source.get_token();
+    ProcessResult result = run_process(request);
+    // Lets the stopper go if the script has never been ready.
+    const FileDescriptor writer(::open(ready.c_str(), O_RDWR | O_NONBLOCK));
+    stopper.join();
+    return result;
 }
 
-TEST(Process, that_does_not_end_when_asked_is_killed_with_its_whole_group) {
-    // The grandchild ignores SIGTERM, too, and holds stdout open.
-    ProcessRequest request = shell(
-        "trap '' TERM; sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' & wait; while :; "
-        "do sleep 1; done"
-    );
-    request.timeout = 300ms;
-    request.grace = 200ms;
+TEST(Process, that_takes_too_long_is_ended) {
+    ProcessRequest request = shell("exec sleep 1000");
+    request.timeout = 100ms;
     const ProcessResult result = run_process(request);
     EXPECT_EQ(result.end, End::TimedOut);
+    EXPECT_EQ(result.signal, SIGTERM);
+}
+
+TEST(Process, is_asked_to_end_and_may_do_so_in_order) {
+    const ProcessResult result = run_and_stop_when_ready(
+        "trap 'echo bye; exit 9' TERM; sleep 1000 & : > \"$READY\"; wait", 60s
+    );
+    EXPECT_EQ(result.end, End::Stopped);
+    EXPECT_EQ(result.exit_code, 9);
+    EXPECT_EQ(result.output, "bye\n");
+}
+
+// The grandchild ignores SIGTERM and holds stdout open.
+constexpr const char* kStubbornGrandchild =
+    "sh -c 'trap \"\" TERM; echo $$; : > \"$READY\"; while :; do sleep 1; done' & ";
+
+TEST(Process, that_does_not_end_when_asked_is_killed_with_its_whole_group) {
+    const ProcessResult result = run_and_stop_when_ready(
+        std::string("trap '' TERM; ") + kStubbornGrandchild + "while :; do sleep 1; done", 200ms
+    );
+    EXPECT_EQ(result.end, End::Stopped);
     EXPECT_EQ(result.signal, SIGKILL);
     expect_dead(result.output);
 }
 
 TEST(Process, leaves_no_grandchild_when_only_the_child_obeys) {
+    const ProcessResult result =
+        run_and_stop_when_ready(std::string(kStubbornGrandchild) + "wait", 200ms);
+    EXPECT_EQ(result.end, End::Stopped);
+    EXPECT_EQ(result.signal, SIGTERM);
+    expect_dead(result.output);
+}
+
+TEST(Process, a_timeout_kills_the_whole_group) {
     ProcessRequest request =
-        shell("sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' & wait");
-    request.timeout = 300ms;
-    request.grace = 200ms;
+        shell("trap '' TERM; sh -c 'echo $$; while :; do sleep 1; done' & while :; do sleep 1; done"
+        );
+    request.timeout = 1s;
+    request.grace = 100ms;
     const ProcessResult result = run_process(request);
     EXPECT_EQ(result.end, End::TimedOut);
     expect_dead(result.output);
@@ -284,12 +321,15 @@ TEST(Process, is_ended_by_the_stop_token) {
     EXPECT_EQ(result.signal, SIGTERM);
 }
 
-TEST(Process, is_ended_at_once_when_the_stop_came_before) {
+TEST(Process, is_not_started_when_the_stop_came_before) {
+    const TempDirectory directory;
     std::stop_source source;
     source.request_stop();
-    ProcessRequest request = shell("exec sleep 1000");
+    ProcessRequest request = shell("echo > started");
+    request.working_directory = directory.path();
     request.stop = source.get_token();
     EXPECT_EQ(run_process(request).end, End::Stopped);
+    EXPECT_FALSE(std::filesystem::exists(directory.path() / "started"));
 }
 
 TEST(Process, that_is_suspended_can_still_be_ended) {
