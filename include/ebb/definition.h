@@ -35,7 +35,7 @@ struct Backoff {
 /// How often and for how long a handler is tried.
 struct AttemptPolicy {
     int max_attempts = 3;  ///< counts the first call; 1 = no retry
-    Backoff backoff;
+    Backoff backoff{};
     Duration timeout{0};       ///< of one attempt; 0 = none
     Duration step_timeout{0};  ///< of all attempts and the waits between them; 0 = none
 
@@ -44,8 +44,8 @@ struct AttemptPolicy {
 
 /// What undoes a step.
 struct Compensation {
-    std::string handler;
-    AttemptPolicy attempts;
+    std::string handler{};
+    AttemptPolicy attempts{};
 
     bool operator==(const Compensation&) const = default;
 };
@@ -56,19 +56,19 @@ using Block = std::vector<Node>;
 
 /// Runs a handler.
 struct Step {
-    std::string handler;  ///< empty = the node's name
-    Payload input;        ///< a template, as JSON text; empty = the output of the node before it
-    std::optional<Compensation> compensate;
-    AttemptPolicy attempts;
+    std::string handler{};  ///< empty = the node's name
+    Payload input{};        ///< a template, as JSON text; empty = the output of the node before it
+    std::optional<Compensation> compensate{};
+    AttemptPolicy attempts{};
     bool non_idempotent = false;  ///< exactly one call; a lost one fails as `in_doubt`
-    std::string queue;            ///< empty = `default`
+    std::string queue{};          ///< empty = `default`
 
     bool operator==(const Step&) const;
 };
 
 /// Runs one of two blocks; both sides merge afterwards.
 struct Condition {
-    std::string when;  ///< an expression that yields a bool
+    std::string when{};  ///< an expression that yields a bool
     Block then;
     Block otherwise;
 
@@ -78,7 +78,7 @@ struct Condition {
 /// Runs the block of the first case whose expression is true; all sides merge afterwards.
 struct Switch {
     struct Case {
-        std::string when;
+        std::string when{};
         Block steps;
 
         bool operator==(const Case&) const;
@@ -93,7 +93,7 @@ struct Switch {
 /// Runs named branches side by side.
 struct Parallel {
     struct Branch {
-        std::string name;
+        std::string name{};
         Block steps;
 
         bool operator==(const Branch&) const;
@@ -112,8 +112,8 @@ struct Parallel {
 /// Repeats a block. `while` is asked before each turn, `until` after it; exactly one of them is
 /// given.
 struct Loop {
-    std::string while_expression;
-    std::string until_expression;
+    std::string while_expression{};
+    std::string until_expression{};
     Block steps;
     std::int64_t max_iterations = 1'000;  ///< one more turn fails the loop as `max_iterations`
 
@@ -122,9 +122,9 @@ struct Loop {
 
 /// Waits for time to pass. Exactly one of the two is given.
 struct Delay {
-    std::string duration;  ///< `90s`, `2d`, or `${expression}` that yields a number of seconds or
-                           ///< such a text
-    std::string until;     ///< an RFC 3339 time or `${expression}` that yields one
+    std::string duration{};  ///< `90s`, `2d`, or `${expression}` that yields a number of seconds or
+                             ///< such a text
+    std::string until{};     ///< an RFC 3339 time or `${expression}` that yields one
 
     bool operator==(const Delay&) const = default;
 };
@@ -133,9 +133,9 @@ struct Delay {
 struct HumanDecision {
     enum class OnDeadline { Fail, Confirm, Reject };
 
-    int quorum = 1;                  ///< how many different people must confirm; one reject rejects
-    std::vector<std::string> roles;  ///< who may decide; empty = anybody
-    Duration deadline{0};            ///< 0 = none
+    int quorum = 1;  ///< how many different people must confirm; one reject rejects
+    std::vector<std::string> roles{};  ///< who may decide; empty = anybody
+    Duration deadline{0};              ///< 0 = none
     OnDeadline on_deadline = OnDeadline::Fail;
     std::optional<Block> on_reject;  ///< absent: a reject fails the node for good, as `rejected`
 
@@ -146,7 +146,7 @@ struct HumanDecision {
 struct Signal {
     enum class OnDeadline { Fail, Continue };
 
-    std::string signal;  ///< empty = the node's name
+    std::string signal{};  ///< empty = the node's name
     Duration deadline{0};
     OnDeadline on_deadline = OnDeadline::Fail;
 
@@ -166,7 +166,7 @@ struct Savepoint {
 
 /// Fails the instance on purpose, for good.
 struct Fail {
-    std::string message;  ///< may contain `${expression}`
+    std::string message{};  ///< may contain `${expression}`
 
     bool operator==(const Fail&) const = default;
 };
@@ -185,9 +185,9 @@ struct Node {
         Savepoint,
         Fail>;
 
-    std::string name;
-    std::string description;
-    Kind kind;
+    std::string name{};
+    std::string description{};
+    Kind kind{};
 
     bool operator==(const Node&) const = default;
 };
@@ -205,20 +205,20 @@ using HandlerSpecs = std::map<std::string, Payload>;
 struct Definition {
     enum class OnError { Compensate, DeadLetter };
 
-    std::string name;
+    std::string name{};
     int version = 1;
-    std::string description;
+    std::string description{};
     OnError on_error = OnError::Compensate;
     Duration deadline{0};  ///< of the whole instance; 0 = none
     std::int64_t step_budget =
-        1'000'000;         ///< nodes that one instance may visit; guards endless loops
-    int priority = 0;      ///< -100..100, of instances that are started without one
-    Payload input_schema;  ///< JSON Schema (draft 7) of the instance's input, as JSON text; empty =
-                           ///< none
-    Payload output;  ///< a template of the instance's output, as JSON text; empty = the last node's
-                     ///< output
-    HandlerSpecs handlers;
-    Block steps;
+        1'000'000;           ///< nodes that one instance may visit; guards endless loops
+    int priority = 0;        ///< -100..100, of instances that are started without one
+    Payload input_schema{};  ///< JSON Schema (draft 7) of the instance's input, as JSON text; empty
+                             ///< = none
+    Payload output{};  ///< a template of the instance's output, as JSON text; empty = the last
+                       ///< node's output
+    HandlerSpecs handlers{};
+    Block steps{};
 
     bool operator==(const Definition&) const = default;
 };

@@ -24,12 +24,12 @@ class LogSink;
 /// Everything that can be set on an engine. Durations of zero or less are errors unless it says
 /// otherwise.
 struct EngineOptions {
-    std::string worker_id;    ///< empty = made from host, process and a random number
+    std::string worker_id{};  ///< empty = made from host, process and a random number
     int threads = 0;          ///< handler threads; 0 = one per core, at least 2
     int in_flight_max = 256;  ///< tasks held at once, running and queued in this process
     int claim_batch_max = 64;
-    int commit_batch_max = 256;       ///< instances written in one transaction
-    std::vector<std::string> queues;  ///< which queues to serve; empty = all
+    int commit_batch_max = 256;         ///< instances written in one transaction
+    std::vector<std::string> queues{};  ///< which queues to serve; empty = all
     Duration lease = std::chrono::seconds(10
     );  ///< a dead worker's tasks are taken over this long after its last heartbeat
     Duration poll_min =
@@ -40,17 +40,15 @@ struct EngineOptions {
     std::size_t payload_bytes_max = std::size_t{1} << 20;
     int json_depth_max = 64;
     std::size_t error_bytes_max = 8 << 10;  ///< of a failure's message; the rest is cut off
-    int lost_leases_max =
-        5;  ///< a step visit that lost its worker this often fails as `worker_lost`
     Clock* clock = nullptr;  ///< null = the system's; must outlive the engine
     LogSink* log = nullptr;  ///< null = silent; must outlive the engine
 };
 
 struct StartOptions {
-    std::optional<int> version;  ///< absent = the newest
-    std::string key;  ///< starting twice with one key (per workflow) yields the same instance
-    std::optional<int> priority;  ///< -100..100; absent = the definition's
-    std::string by;               ///< who starts it, for the history
+    std::optional<int> version{};  ///< absent = the newest
+    std::string key{};  ///< starting twice with one key (per workflow) yields the same instance
+    std::optional<int> priority{};  ///< -100..100; absent = the definition's
+    std::string by{};               ///< who starts it, for the history
 };
 
 struct StartedInstance {
@@ -148,11 +146,11 @@ struct HistoryEntry {
 };
 
 struct ListOptions {
-    std::vector<std::string> statuses;  ///< empty = all
-    std::string workflow;
-    std::optional<int> version;
-    std::string key;
-    std::optional<InstanceId> before;
+    std::vector<std::string> statuses{};  ///< empty = all
+    std::string workflow{};
+    std::optional<int> version{};
+    std::string key{};
+    std::optional<InstanceId> before{};
     int limit = 100;  ///< 1..1000
 };
 
@@ -160,17 +158,17 @@ struct PersonalDecision {
     enum class Verdict { Confirm, Reject };
 
     Verdict verdict = Verdict::Confirm;
-    std::string node;  ///< empty = the only decision that is awaited
-    std::string by;
-    std::string role;
-    std::string comment;
-    std::string request_id;  ///< repeating a request with the same id changes nothing
+    std::string node{};  ///< empty = the only decision that is awaited
+    std::string by{};
+    std::string role{};
+    std::string comment{};
+    std::string request_id{};  ///< repeating a request with the same id changes nothing
 };
 
 struct RequeueOptions {
-    std::optional<Payload> new_input;  ///< of the failed step
-    bool skip_compensation = false;    ///< pass over an exhausted compensation
-    std::string by;
+    std::optional<Payload> new_input{};  ///< of the failed step
+    bool skip_compensation = false;      ///< pass over an exhausted compensation
+    std::string by{};
 };
 
 /// What a worker has done so far. Monotonic counters since the engine was made.
@@ -184,6 +182,7 @@ struct EngineCounters {
     std::uint64_t claims = 0;
     std::uint64_t tasks_claimed = 0;
     std::uint64_t leases_lost = 0;
+    std::uint64_t store_errors = 0;  ///< calls of the store that failed and were tried again
     int in_flight = 0;
     int stuck_handlers = 0;  ///< calls given up after a timeout that have not returned yet
 };

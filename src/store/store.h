@@ -35,6 +35,8 @@ struct WorkflowRow {
     std::string definition;  ///< JSON text
     std::string checksum;
     TimePoint created_at{};
+
+    bool operator==(const WorkflowRow&) const = default;
 };
 
 struct InstanceRow {
@@ -49,6 +51,8 @@ struct InstanceRow {
     TimePoint created_at{};
     TimePoint updated_at{};
     TimePoint finished_at{};  ///< zero until terminal
+
+    bool operator==(const InstanceRow&) const = default;
 };
 
 /// A new instance with its first decision.
@@ -63,6 +67,8 @@ struct NewInstance {
 struct StartResult {
     enum class Kind { Created, Existing } kind = Kind::Created;
     InstanceId id;  ///< of the instance that now has the key
+
+    bool operator==(const StartResult&) const = default;
 };
 
 /// Identity of one task.
@@ -97,6 +103,8 @@ struct Claim {
     InstanceRow instance;
     std::optional<HistoryEvent>
         input;  ///< the event of the row's input, when the store could bring it along
+
+    bool operator==(const Claim&) const = default;
 };
 
 /// One instance's change: compare-and-swap on the revision, with its history and tasks.
@@ -136,17 +144,23 @@ struct WorkerRow {
     int capacity = 1;
     TimePoint started_at{};
     TimePoint expires_at{};  ///< set by the store: its now + lease
+
+    bool operator==(const WorkerRow&) const = default;
 };
 
 struct HeldTask {
     TaskRef task;
     bool is_stop = false;
+
+    bool operator==(const HeldTask&) const = default;
 };
 
 struct HeartbeatResult {
     bool is_known = true;  ///< false: the worker was declared dead and its leases are gone; it is
                            ///< registered anew
     std::vector<HeldTask> held;  ///< all tasks that it holds now
+
+    bool operator==(const HeartbeatResult&) const = default;
 };
 
 struct InstanceQuery {
@@ -167,18 +181,24 @@ struct TaskRow {
     bool is_stop = false;
     bool was_lost = false;
     std::string lease_owner;
+
+    bool operator==(const TaskRow&) const = default;
 };
 
 struct StatusCount {
     std::string workflow;
     InstanceStatus status = InstanceStatus::Running;
     std::int64_t count = 0;
+
+    bool operator==(const StatusCount&) const = default;
 };
 
 struct MaintenanceResult {
     std::int64_t leases_expired = 0;  ///< tasks taken from dead workers
     std::vector<std::string> workers_expired;
     TimePoint next_due = kNever;  ///< when the earliest unleased task that is not due becomes due
+
+    bool operator==(const MaintenanceResult&) const = default;
 };
 
 /// What a store can do beyond the verbs.
@@ -228,10 +248,11 @@ class Store {
     virtual std::vector<Claim> claim(const ClaimRequest& request) = 0;
 
     /// Makes decisions durable, each atomically; the batch is one transaction where the store can.
-    /// One result each, in order; a conflict does not touch the others. When it throws, nothing of
-    /// the batch was written (StoreInDoubt: all or nothing). A repeated commit is a Conflict.
-    /// Terminal statuses remove all tasks of the instance. Remove, Park, Unpark and Stop of a task
-    /// that does not exist do nothing; a Stop ends a Park.
+    /// At most one per instance: what happens to one at a time is decided in sequence, written
+    /// once. One result each, in order; a conflict does not touch the others. When it throws,
+    /// nothing of the batch was written (StoreInDoubt: all or nothing). A repeated commit is a
+    /// Conflict. Terminal statuses remove all tasks of the instance. Remove, Park, Unpark and Stop
+    /// of a task that does not exist do nothing; a Stop ends a Park.
     virtual std::vector<CommitResult> commit(std::span<const Commit> commits) = 0;
 
     /// Hands tasks back, free for any claimer and not counted as lost. Only those that `worker`
@@ -251,6 +272,8 @@ class Store {
         std::string handler;
         std::string queue;
         std::int64_t count = 0;
+
+        bool operator==(const Unserved&) const = default;
     };
 
     virtual std::vector<Unserved> unserved() = 0;

@@ -67,9 +67,12 @@ CASES = {
             {"src/core/a.h": "#include <mutex>\n"},
             {"src/core/kernel/a.cpp": "#include <random>\n"},
             {"src/core/kernel/a.cpp": "#include <fstream>\n"},
-            {"src/core/kernel/a.cpp": '#include "support/clock.h"\n'},
+            {"src/core/kernel/a.cpp": "void f(const Clock& clock);\n"},
         ],
-        [{"src/engine/a.h": "#include <mutex>\n", "src/core/a.h": "#include <chrono>\n"}],
+        [
+            {"src/engine/a.h": "#include <mutex>\n", "src/core/a.h": "#include <chrono>\n"},
+            {"src/core/a.cpp": '#include "support/clock.h"\nauto text = format_time(now);\n'},
+        ],
     ),
     "line-length": (
         [{"src/a.cpp": "x" * 101 + "\n"}, {"dev": "x" * 111 + "\n"}],
@@ -169,8 +172,12 @@ CASES = {
             {"cmake/a.cmake": "set(a /ho" "me/me/b)\n"},
             {"ui/package-lock.json": '"https://registry.' 'npmjs.org/a"\n'},
             {"src/a.cpp": 'open("/tmp/ebb.db");\n'},
+            {"src/support/os_file.cpp": 'open("/tmp/ebb.db");\n'},
         ],
-        [{"docs/a.md": "docs/wo" "rk/a.md\n", "src/a.cpp": 'open(folder + "/a.tmp");\n'}],
+        [
+            {"docs/a.md": "docs/wo" "rk/a.md\n", "src/a.cpp": 'open(folder + "/a.tmp");\n'},
+            {"src/support/os_file.cpp": 'return folder ? folder : "/tmp";\n'},
+        ],
     ),
     "golden-unused": (
         [{"tests/golden/flow/a.yaml": "a", "tests/golden/run.cpp": 'read("golden/other");\n'}],
@@ -192,6 +199,22 @@ CASES = {
             },
             {"docs/a.md": "```\n[b](b.md)\n```\n`[c](c.md)`\n"},
             {"README.md": "[docs](docs) [d](docs/a.md)\n", "docs/a.md": ""},
+        ],
+    ),
+    "doc-code": (
+        [
+            {
+                "README.md": "<!-- code: a.cpp trip -->\n```cpp\nint a;\n```\n",
+                "a.cpp": "//! [trip]\nint b;\n//! [trip]\n",
+            },
+            {"README.md": "<!-- code: missing.cpp trip -->\n```cpp\nint a;\n```\n"},
+        ],
+        [
+            {
+                "README.md": "<!-- code: a.cpp trip -->\n```cpp\nint a;\n```\n",
+                "a.cpp": "void f() {\n    //! [trip]\n    int a;\n    //! [trip]\n}\n",
+            },
+            {"README.md": "```cpp\nint a;\n```\n"},
         ],
     ),
 }

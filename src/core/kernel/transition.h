@@ -105,6 +105,7 @@ class Transition {
     }
 
     void set_phase(InstanceStatus phase);
+
     /// Ends a pause, if there is one.
     void set_status(InstanceStatus status) {
         state.status = status;

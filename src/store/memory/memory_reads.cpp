@@ -30,7 +30,7 @@ bool matches(const HistoryQuery& query, const HistoryEvent& event) {
 std::optional<WorkflowRow> MemoryStore::find_workflow(
     std::string_view name, std::optional<int> version
 ) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const WorkflowRow* newest = nullptr;
     for (auto it = workflows_.lower_bound({std::string(name), std::numeric_limits<int>::min()});
          it != workflows_.end() && it->first.first == name;
@@ -42,7 +42,7 @@ std::optional<WorkflowRow> MemoryStore::find_workflow(
 }
 
 std::vector<WorkflowRow> MemoryStore::list_workflows() {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     std::vector<WorkflowRow> rows;
     for (const auto& [key, row] : workflows_) {
         rows.push_back(row);
@@ -52,21 +52,21 @@ std::vector<WorkflowRow> MemoryStore::list_workflows() {
 }
 
 std::optional<InstanceRow> MemoryStore::load(const InstanceId& id) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto found = instances_.find(id);
     if (found == instances_.end()) return std::nullopt;
     return found->second.row;
 }
 
 std::optional<InstanceId> MemoryStore::find_key(std::string_view workflow, std::string_view key) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto found = keys_.find({std::string(workflow), std::string(key)});
     if (found == keys_.end()) return std::nullopt;
     return found->second;
 }
 
 std::vector<HistoryEvent> MemoryStore::history(const HistoryQuery& query) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     std::vector<HistoryEvent> events;
     const auto found = instances_.find(query.instance);
     if (found == instances_.end()) return events;
@@ -94,7 +94,7 @@ std::vector<HistoryEvent> MemoryStore::history(const HistoryQuery& query) {
 }
 
 std::vector<TaskRow> MemoryStore::tasks(const InstanceId& id) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     std::vector<TaskRow> rows;
     for (memory::Task& task : tasks_.of(id)) {
         rows.push_back({
@@ -112,7 +112,7 @@ std::vector<TaskRow> MemoryStore::tasks(const InstanceId& id) {
 }
 
 std::vector<InstanceRow> MemoryStore::list(const InstanceQuery& query) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     std::vector<InstanceRow> rows;
     auto at = query.before ? instances_.lower_bound(*query.before) : instances_.end();
     while (at != instances_.begin() && std::ssize(rows) < query.limit) {
@@ -123,7 +123,7 @@ std::vector<InstanceRow> MemoryStore::list(const InstanceQuery& query) {
 }
 
 std::vector<StatusCount> MemoryStore::count() {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     std::map<std::pair<std::string, InstanceStatus>, std::int64_t> counts;
     for (const auto& [id, instance] : instances_) {
         counts[{instance.row.workflow, instance.row.status}] += 1;
@@ -134,7 +134,7 @@ std::vector<StatusCount> MemoryStore::count() {
 }
 
 std::vector<Store::Unserved> MemoryStore::unserved() {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const TimePoint now = clock_.now();
     tasks_.promote(now);
     std::vector<Unserved> result;
@@ -145,13 +145,14 @@ std::vector<Store::Unserved> MemoryStore::unserved() {
 }
 
 bool MemoryStore::can_anybody_run(const Unserved& waiting, TimePoint now) const {
-    return std::any_of(workers_.begin(), workers_.end(), [&](const auto& entry) {
-        return entry.second.expires_at > now && can_run(entry.second, waiting);
-    });
+    for (const auto& [id, worker] : workers_) {
+        if (worker.expires_at > now && can_run(worker, waiting)) return true;
+    }
+    return false;
 }
 
 std::vector<WorkerRow> MemoryStore::workers() {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     std::vector<WorkerRow> rows;
     for (const auto& [id, row] : workers_) rows.push_back(row);
     return rows;

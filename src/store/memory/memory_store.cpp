@@ -18,13 +18,13 @@ StoreTraits MemoryStore::traits() const {
 }
 
 void MemoryStore::register_workflow(const WorkflowRow& row) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto [found, is_new] = workflows_.emplace(std::pair(row.name, row.version), row);
     if (!is_new && found->second.checksum != row.checksum) throw_workflow_conflict(row);
 }
 
 std::vector<StartResult> MemoryStore::start(std::span<const NewInstance> instances) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     std::vector<StartResult> results;
     results.reserve(instances.size());
     for (const NewInstance& instance : instances) results.push_back(start_one(instance));
@@ -46,7 +46,7 @@ StartResult MemoryStore::start_one(const NewInstance& instance) {
 }
 
 std::vector<CommitResult> MemoryStore::commit(std::span<const Commit> commits) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     std::vector<CommitResult> results;
     results.reserve(commits.size());
     for (const Commit& commit : commits) results.push_back(commit_one(commit));
@@ -118,7 +118,7 @@ void MemoryStore::apply(
 }
 
 std::vector<Claim> MemoryStore::claim(const ClaimRequest& request) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     tasks_.promote(clock_.now());
     std::vector<Claim> claims;
     for (const TaskRef& ref : tasks_.claimable(request)) {
@@ -138,7 +138,7 @@ std::vector<Claim> MemoryStore::claim(const ClaimRequest& request) {
 }
 
 void MemoryStore::release(std::string_view worker, std::span<const TaskRef> tasks) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     for (const TaskRef& ref : tasks) {
         tasks_.update(ref, [&](memory::Task& task) {
             if (task.lease_owner == worker) task.lease_owner.clear();
@@ -147,7 +147,7 @@ void MemoryStore::release(std::string_view worker, std::span<const TaskRef> task
 }
 
 HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto [found, is_new] = workers_.insert_or_assign(worker.id, worker);
     found->second.expires_at = clock_.now() + lease;
     HeartbeatResult result{.is_known = !is_new, .held = {}};
@@ -158,7 +158,7 @@ HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) 
 }
 
 void MemoryStore::sign_off(std::string_view worker) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (const auto found = workers_.find(worker); found != workers_.end()) workers_.erase(found);
     for (const TaskRef& ref : tasks_.held_by(worker)) {
         tasks_.update(ref, [](memory::Task& task) { task.lease_owner.clear(); });
@@ -166,7 +166,7 @@ void MemoryStore::sign_off(std::string_view worker) {
 }
 
 MaintenanceResult MemoryStore::maintain() {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const TimePoint now = clock_.now();
     MaintenanceResult result;
     for (auto it = workers_.begin(); it != workers_.end();) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,6 +12,7 @@
 #include "store/memory/task_table.h"
 #include "store/store.h"
 #include "support/clock.h"
+#include "support/sync.h"
 
 namespace ebb {
 
@@ -53,18 +53,20 @@ class MemoryStore final : public Store {
         std::vector<HistoryEvent> history;  // by rising seq
     };
 
-    StartResult start_one(const NewInstance& instance);
-    CommitResult commit_one(const Commit& commit);
-    void apply(const InstanceRow& row, const TaskChange& change, std::string_view lease_owner);
-    bool can_anybody_run(const Unserved& waiting, TimePoint now) const;
+    StartResult start_one(const NewInstance& instance) EBB_REQUIRES(mutex_);
+    CommitResult commit_one(const Commit& commit) EBB_REQUIRES(mutex_);
+    void apply(const InstanceRow& row, const TaskChange& change, std::string_view lease_owner)
+        EBB_REQUIRES(mutex_);
+    bool can_anybody_run(const Unserved& waiting, TimePoint now) const EBB_REQUIRES(mutex_);
 
     const Clock& clock_;
-    std::mutex mutex_;
-    std::map<std::pair<std::string, int>, WorkflowRow> workflows_;
-    std::map<InstanceId, Instance> instances_;
-    std::map<std::pair<std::string, std::string>, InstanceId> keys_;  // by workflow and key
-    std::map<std::string, WorkerRow, std::less<>> workers_;
-    memory::TaskTable tasks_;
+    Mutex mutex_;
+    std::map<std::pair<std::string, int>, WorkflowRow> workflows_ EBB_GUARDED_BY(mutex_);
+    std::map<InstanceId, Instance> instances_ EBB_GUARDED_BY(mutex_);
+    std::map<std::pair<std::string, std::string>, InstanceId> keys_ EBB_GUARDED_BY(mutex_
+    );  // by workflow and key
+    std::map<std::string, WorkerRow, std::less<>> workers_ EBB_GUARDED_BY(mutex_);
+    memory::TaskTable tasks_ EBB_GUARDED_BY(mutex_);
 };
 
 /// A memory store with its own time. `clock` must outlive it.
