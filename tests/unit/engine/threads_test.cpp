@@ -51,6 +51,7 @@ TEST_F(Threads, a_thousand_instances_complete_exactly_once) {
         EXPECT_EQ(engine.wait(started.id, 60s).status, "completed");
     }
     expect_each_called_once(3'000);
+    EXPECT_TRUE(engine.drain(10s)) << "the store may show the end before the counters do";
     const EngineCounters counters = engine.counters();
     EXPECT_EQ(counters.steps, 3'000U);
     EXPECT_EQ(counters.finished, 1'000U);
@@ -81,6 +82,8 @@ TEST_F(Threads, two_engines_share_the_work_and_no_step_is_committed_twice) {
     }
     for (const InstanceId& id : ids) EXPECT_EQ(two.wait(id, 60s).status, "completed");
     expect_each_called_once(600);
+    EXPECT_TRUE(one.drain(10s));
+    EXPECT_TRUE(two.drain(10s));
     EXPECT_EQ(one.counters().steps + two.counters().steps, 600U);
 }
 
