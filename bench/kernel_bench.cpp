@@ -1,13 +1,14 @@
-// The kernel alone: decide() over plain containers in one thread, no store, no payload larger than a few bytes.
-
-#include <fmt/format.h>
-
-#include <ebb/builder.h>
+// The kernel alone: decide() over plain containers in one thread, no store, no payload larger than
+// a few bytes.
 
 #include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
+
+#include <ebb/builder.h>
 
 #include "core/kernel/decide.h"
 #include "report.h"
@@ -31,9 +32,15 @@ class RecentHistory : public HistoryView {
         if (events.size() > 1) first_ = std::move(events.back().payload);
         ++commits_;
     }
+
     Payload payload(Seq) const override { return first_.empty() ? "{}" : first_; }
+
     std::optional<Seq> output_of(std::string_view) const override { return std::nullopt; }
-    std::optional<HistoryEvent> previous_undoable(Seq, Seq, std::string_view) const override { return std::nullopt; }
+
+    std::optional<HistoryEvent> previous_undoable(Seq, Seq, std::string_view) const override {
+        return std::nullopt;
+    }
+
     std::int64_t commits() const { return commits_; }
 
  private:
@@ -45,7 +52,8 @@ class RecentHistory : public HistoryView {
 std::int64_t run_instance(const Program& program, const InstanceIdentity& identity, bool encodes) {
     RecentHistory history;
     const TimePoint now{std::chrono::seconds(1'700'000'000)};
-    Decision decision = decide(program, identity, {}, event::Started{.input = "{\"n\":1}"}, history, now);
+    Decision decision =
+        decide(program, identity, {}, event::Started{.input = "{\"n\":1}"}, history, now);
     history.append(std::move(decision.history));
     std::int64_t steps = 0;
     std::size_t bytes = 0;
@@ -55,7 +63,8 @@ std::int64_t run_instance(const Program& program, const InstanceIdentity& identi
             .attempt = {.token = token.id, .visit = token.visit, .attempt = token.attempt},
             .output = "{\"n\":1}",
             .started_at = now,
-            .worker = "bench"};
+            .worker = "bench"
+        };
         decision = decide(program, identity, std::move(decision.state), done, history, now);
         if (encodes) bytes += encode_state(decision.state, program).size();
         history.append(std::move(decision.history));
@@ -73,11 +82,15 @@ Definition linear(int steps) {
 
 Definition loop(std::int64_t turns) {
     WorkflowBuilder builder("loop", 1);
-    builder.loop_while("again", "true", [](BlockBuilder& body) { body.step("turn"); }).max_iterations(turns);
+    builder.loop_while(
+               "again", "true", [](BlockBuilder& body) { body.step("turn"); }
+    ).max_iterations(turns);
     return builder.build();
 }
 
-double steps_per_second(const Program& program, const InstanceIdentity& identity, bool encodes, double seconds) {
+double steps_per_second(
+    const Program& program, const InstanceIdentity& identity, bool encodes, double seconds
+) {
     const auto start = SteadyClock::now();
     std::int64_t steps = 0;
     double elapsed = 0;
@@ -95,8 +108,10 @@ Figure linear_figure(const InstanceIdentity& identity, bool encodes) {
         .unit = "steps/s",
         .yardstick = "1,000,000 steps/s per core",
         .goal = encodes ? 0.0 : 1.0,
-        .note = "one core, no store"};
-    for (int run = 0; run < 5; ++run) figure.runs.push_back(steps_per_second(*program, identity, encodes, 0.5));
+        .note = "one core, no store"
+    };
+    for (int run = 0; run < 5; ++run)
+        figure.runs.push_back(steps_per_second(*program, identity, encodes, 0.5));
     figure.value = median(figure.runs);
     figure.ratio = figure.value / 1e6;
     return figure;
@@ -107,7 +122,8 @@ double turn_cost(std::int64_t turns, const InstanceIdentity& identity) {
     const auto program = Program::compile(loop(turns));
     const std::int64_t repeats = std::max<std::int64_t>(1, 200'000 / turns);
     const auto start = SteadyClock::now();
-    // The last check of the loop's condition fails it for good (`while true`): one more event per instance.
+    // The last check of the loop's condition fails it for good (`while true`): one more event per
+    // instance.
     for (std::int64_t i = 0; i < repeats; ++i) run_instance(*program, identity, true);
     return seconds_since(start) * 1e9 / static_cast<double>(repeats * turns);
 }
@@ -118,7 +134,8 @@ Figure loop_figure(const InstanceIdentity& identity) {
         .unit = "ns/turn",
         .yardstick = "a turn of a loop of 100",
         .goal = 1.1,
-        .note = "ratio = cost of a turn of 100,000 / of 100; the goal is the most it may be"};
+        .note = "ratio = cost of a turn of 100,000 / of 100; the goal is the most it may be"
+    };
     std::vector<double> ratios;
     for (int run = 0; run < 5; ++run) {
         const double small = turn_cost(100, identity);
@@ -134,7 +151,9 @@ Figure loop_figure(const InstanceIdentity& identity) {
 }  // namespace
 
 std::vector<Figure> kernel_figures() {
-    const InstanceIdentity identity{.id = *InstanceId::parse("01900000-0000-7000-8000-000000000001")};
+    const InstanceIdentity identity{
+        .id = *InstanceId::parse("01900000-0000-7000-8000-000000000001")
+    };
     return {linear_figure(identity, false), linear_figure(identity, true), loop_figure(identity)};
 }
 

@@ -8,11 +8,11 @@ namespace ebb::bench {
 /// One figure beside the yardstick that was measured in the same run.
 struct Figure {
     std::string name;
-    double value = 0;               ///< the median
+    double value = 0;  ///< the median
     std::string unit;
-    std::string yardstick;          ///< what the ratio compares with; empty = none
-    double ratio = 0;               ///< value / yardstick's value (or the other way round where less is better)
-    double goal = 0;                ///< the least ratio (or value) that the project promises; 0 = none
+    std::string yardstick;  ///< what the ratio compares with; empty = none
+    double ratio = 0;  ///< value / yardstick's value (or the other way round where less is better)
+    double goal = 0;   ///< the least ratio (or value) that the project promises; 0 = none
     std::vector<double> runs;
     std::string note;
 };

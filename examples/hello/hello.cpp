@@ -1,8 +1,8 @@
 // The smallest Ebb program: two handlers, one workflow, one instance, all in this process's memory.
-#include <nlohmann/json.hpp>
-
 #include <cstdio>
 #include <string>
+
+#include <nlohmann/json.hpp>
 
 #include <ebb/ebb.h>
 
@@ -21,4 +21,5 @@ int main() {
     std::printf("%s: %s\n", result.status.c_str(), result.output.c_str());
     return result.status == "completed" ? 0 : 1;
 }
+
 //! [hello]

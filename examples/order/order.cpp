@@ -1,13 +1,13 @@
-// An order as a saga, embedded in a shop's own program: reserve stock, charge, ship; each step has its compensation.
+// An order as a saga, embedded in a shop's own program: reserve stock, charge, ship; each step has
+// its compensation.
 //
 //   order DIR start CUSTOMER ITEM QUANTITY CENTS   starts an order and prints its id
-//   order DIR work [PACE_MS]                       runs orders until none is left (each action takes PACE_MS)
-//   order DIR report                               what the shop's database says
+//   order DIR work [PACE_MS]                       runs orders until none is left (each action
+//   takes PACE_MS) order DIR report                               what the shop's database says
 //
-// DIR holds two SQLite files: shop.db (the user's data) and ebb.db (the workflows). Kill `work` with SIGKILL whenever
-// you like and start it again: every order ends, and nothing is charged twice.
-#include <nlohmann/json.hpp>
-
+// DIR holds two SQLite files: shop.db (the user's data) and ebb.db (the workflows). Kill `work`
+// with SIGKILL whenever you like and start it again: every order ends, and nothing is charged
+// twice.
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +15,8 @@
 #include <mutex>
 #include <span>
 #include <string>
+
+#include <nlohmann/json.hpp>
 
 #include <ebb/ebb.h>
 
@@ -30,6 +32,7 @@ struct Order {
     std::int64_t cents = 0;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Order, customer, item, quantity, cents)
+
 //! [types]
 
 /// A real service would take its time; this one can be asked to stop while it does.
@@ -55,7 +58,8 @@ void add_handlers(ebb::HandlerRegistry& handlers, Shop& shop, std::chrono::milli
     });
     handlers.add("ship", [&shop, pace](const Order& order, const ebb::StepContext& context) {
         take_time(pace, context.stop);
-        if (order.customer == "nowhere") throw ebb::PermanentError("there is no such address", "no_address");
+        if (order.customer == "nowhere")
+            throw ebb::PermanentError("there is no such address", "no_address");
         shop.ship(context.idempotency_key, order.customer, order.item);
     });
     // A compensation undoes what its step did under the step's own key.
@@ -72,21 +76,27 @@ void add_handlers(ebb::HandlerRegistry& handlers, Shop& shop, std::chrono::milli
         shop.recall(context.compensates->idempotency_key);
     });
 }
+
 //! [handlers]
 
 //! [workflow]
 ebb::Definition order_workflow() {
     return ebb::WorkflowBuilder("order", 1)
-        .step("reserve").compensate("release")
-        .step("charge").compensate("refund")
-        .step("ship").compensate("recall")
+        .step("reserve")
+        .compensate("release")
+        .step("charge")
+        .compensate("refund")
+        .step("ship")
+        .compensate("recall")
         .build();
 }
+
 //! [workflow]
 
 int start(ebb::Engine& engine, std::span<char*> arguments) {
     const Order order{
-        arguments[0], arguments[1], std::atoll(arguments[2]), std::atoll(arguments[3])};
+        arguments[0], arguments[1], std::atoll(arguments[2]), std::atoll(arguments[3])
+    };
     const auto started = engine.start("order", nlohmann::json(order).dump());
     std::printf("%s\n", started.id.to_string().c_str());
     return 0;
@@ -94,7 +104,8 @@ int start(ebb::Engine& engine, std::span<char*> arguments) {
 
 int work(ebb::Engine& engine) {
     engine.run();
-    for (const auto& instance : engine.list({.statuses = {"running", "compensating"}})) engine.wait(instance.id);
+    for (const auto& instance : engine.list({.statuses = {"running", "compensating"}}))
+        engine.wait(instance.id);
     return engine.drain(std::chrono::seconds(5)) ? 0 : 1;
 }
 
@@ -113,7 +124,9 @@ int run(std::span<char*> arguments) {
     engine.register_workflow(order_workflow());
     if (command == "start" && arguments.size() == 7) return start(engine, arguments.subspan(3));
     if (command == "work") return work(engine);
-    std::fprintf(stderr, "usage: order DIR start CUSTOMER ITEM QUANTITY CENTS | work [PACE_MS] | report\n");
+    std::fprintf(
+        stderr, "usage: order DIR start CUSTOMER ITEM QUANTITY CENTS | work [PACE_MS] | report\n"
+    );
     return 2;
 }
 
@@ -122,7 +135,10 @@ int run(std::span<char*> arguments) {
 int main(int count, char** values) {
     const std::span arguments(values, static_cast<std::size_t>(count));
     if (arguments.size() < 3) {
-        std::fprintf(stderr, "usage: order DIR start CUSTOMER ITEM QUANTITY CENTS | work [PACE_MS] | report\n");
+        std::fprintf(
+            stderr,
+            "usage: order DIR start CUSTOMER ITEM QUANTITY CENTS | work [PACE_MS] | report\n"
+        );
         return 2;
     }
     try {

@@ -5,8 +5,8 @@
 
 struct sqlite3;
 
-/// A small web shop's own database: what the order saga acts on. It knows nothing of workflows; it only makes every
-/// action idempotent by a key, as any service that is called "at least once" must.
+/// A small web shop's own database: what the order saga acts on. It knows nothing of workflows; it
+/// only makes every action idempotent by a key, as any service that is called "at least once" must.
 class Shop {
  public:
     struct Item {
@@ -20,7 +20,8 @@ class Shop {
     Shop(const Shop&) = delete;
     Shop& operator=(const Shop&) = delete;
 
-    /// Takes items out of the stock. Throws OutOfStock and changes nothing when there are not enough.
+    /// Takes items out of the stock. Throws OutOfStock and changes nothing when there are not
+    /// enough.
     void reserve(const std::string& key, const Item& item);
     /// Puts them back. Nothing happens when `key` reserved nothing.
     void release(const std::string& key);

@@ -232,6 +232,19 @@ struct DefinitionLimits {
     static constexpr int kAttemptsMax = 1'000;
     static constexpr int kQuorumMax = 64;
     static constexpr std::size_t kDefinitionBytesMax = std::size_t{1} << 20;
+    static constexpr int kDocumentDepthMax = 200;  ///< of lists and maps in a JSON or YAML text
+    static constexpr int kPayloadDepthMax = 64;    ///< of `input`, `output`, a schema, a handler
+    static constexpr std::size_t kDescriptionBytesMax = 4'096;
+    static constexpr std::size_t kRolesMax = 64;
+    static constexpr std::size_t kHandlersMax = 1'000;
+    static constexpr int kResumesMax = 1'000;
+    static constexpr int kVersionMax = 1'000'000'000;
+    static constexpr int kPriorityMax = 100;
+    static constexpr std::int64_t kIterationsMax = 1'000'000'000;
+    static constexpr std::int64_t kStepBudgetMax = 1'000'000'000;
+    static constexpr double kFactorMax = 1'000.0;
+    /// A hundred years: longer waits are mistakes, and sums of times must not overflow.
+    static constexpr Duration kDurationMax = std::chrono::hours(24) * 36'525;
 };
 
 /// Every problem of `definition`, in document order; empty when it is valid. Pure.

@@ -68,6 +68,7 @@ struct Diagnostic {
     std::string message;  ///< a whole sentence with the remedy
     int line = 0;         ///< 1-based line of the source text, 0 when it has none
     int column = 0;       ///< 1-based column
+    std::string file{};   ///< as the caller named it; empty when the text came from no file
 
     bool operator==(const Diagnostic&) const = default;
 };

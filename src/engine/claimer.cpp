@@ -105,8 +105,7 @@ std::optional<item::ClaimedTask> Claimer::prepare(Claim claim) {
 
 void Claimer::put_off(const Claim& claim, const Error& why) {
     environment_.log.error(
-        "instance_put_off",
-        {{"instance", claim.task.instance.to_string()}, {"error", why.what()}}
+        "instance_put_off", {{"instance", claim.task.instance.to_string()}, {"error", why.what()}}
     );
     try {
         TaskChange row{

@@ -22,20 +22,25 @@ Duration retry_pause(int failures) {
 AttemptPtr Committer::combine(Role role) {
     if (!inbox_.try_enter()) return nullptr;
     AttemptPtr mine;
-    for (int rounds = 0;; ++rounds) {
-        const TimePoint now = environment().now();
-        if (leave_after(role, rounds, now)) return mine;
-        if (mine) parts_.ready.push({std::exchange(mine, nullptr)});
-        run_guarded_round(now);
-        mine = hand_out(role);
+    try {
+        for (int rounds = 0;; ++rounds) {
+            const TimePoint now = environment().now();
+            if (leave_after(role, rounds, now)) return mine;
+            if (mine) parts_.ready.push({std::exchange(mine, nullptr)});
+            run_guarded_round(now);
+            mine = hand_out(role);
+        }
+    } catch (...) {
+        inbox_.leave();
+        throw;
     }
 }
 
 bool Committer::leave_after(Role role, int rounds, TimePoint now) {
     const bool is_blocked = now < retry_at_;
     if (is_blocked) refuse_requests(last_error_);
-    const bool has_more = !open_.empty() || !batches_.empty() || !touched_.empty() ||
-                          look_again_at_ <= now;
+    const bool has_more =
+        !open_.empty() || !batches_.empty() || !touched_.empty() || look_again_at_ <= now;
     is_idle_ = !has_more && held_.size() == 0;
     if (is_idle_ && environment().worker.is_draining) idle_.ring();
     announce_next_look();
@@ -45,9 +50,9 @@ bool Committer::leave_after(Role role, int rounds, TimePoint now) {
         return !(inbox_.has_request() && inbox_.try_enter());
     }
     const int rounds_max = role == Role::Guest ? 1 : kHandlerRoundsMax;
-    const bool has_done_its_share =
-        has_own_thread_ && role != Role::Owner && rounds >= rounds_max &&
-        (role == Role::Guest || parts_.ready.size() > 0);
+    const bool has_done_its_share = has_own_thread_ && role != Role::Owner &&
+                                    rounds >= rounds_max &&
+                                    (role == Role::Guest || parts_.ready.size() > 0);
     if (has_done_its_share) {
         inbox_.leave();
         alarm().ring();
@@ -264,9 +269,9 @@ void Committer::drop_requests(Batch& batch) {
 
 void Committer::block(TimePoint now, const std::exception& error) {
     retry_at_ = now + retry_pause(failures_++);
-    last_error_ = std::make_exception_ptr(
-        Error(ErrorCode::StoreUnavailable, std::string("The store does not answer: ") + error.what())
-    );
+    last_error_ = std::make_exception_ptr(Error(
+        ErrorCode::StoreUnavailable, std::string("The store does not answer: ") + error.what()
+    ));
     if (const auto* known = dynamic_cast<const Error*>(&error)) {
         last_error_ = std::make_exception_ptr(*known);
     }
@@ -275,7 +280,9 @@ void Committer::block(TimePoint now, const std::exception& error) {
 }
 
 void Committer::refuse_requests(const std::exception_ptr& error) {
-    const auto refuse = [&](const ReplyPtr& reply) { reply->give({.refusal = {}, .error = error}); };
+    const auto refuse = [&](const ReplyPtr& reply) {
+        reply->give({.refusal = {}, .error = error});
+    };
     std::vector<Item> kept;
     for (Item& item : inbox_.take(std::numeric_limits<std::size_t>::max())) {
         if (const auto* request = std::get_if<item::Request>(&item)) {

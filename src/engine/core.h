@@ -52,9 +52,7 @@ class Engine::Core {
     void request_stop(const InstanceId& id, Event event);
 
     // queries.cpp
-    std::shared_ptr<const Program> program(
-        std::string_view workflow, std::optional<int> version
-    );
+    std::shared_ptr<const Program> program(std::string_view workflow, std::optional<int> version);
     InstanceView show(const InstanceId& id);
     std::string why(const InstanceId& id);
     std::vector<HistoryEvent> history(const InstanceId& id, Seq after, int limit);

@@ -46,6 +46,8 @@ Engine::Core::~Core() {
         if (environment.worker.is_driven) drain(Duration::zero());
     } catch (const std::exception& error) {
         environment.log.error("drain_failed", {{"error", error.what()}});
+    } catch (...) {
+        environment.log.error("drain_failed", {{"error", "unknown exception"}});
     }
 }
 

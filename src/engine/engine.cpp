@@ -1,8 +1,8 @@
-#include <ebb/engine.h>
-
 #include <utility>
 
 #include <fmt/format.h>
+
+#include <ebb/engine.h>
 
 #include "engine/core.h"
 
@@ -153,17 +153,13 @@ void Engine::signal(
     if (name.empty() || name.size() > DefinitionLimits::kNameBytesMax) {
         throw Error(
             ErrorCode::InvalidArgument,
-            fmt::format(
-                "The name of a signal has 1 to {} bytes.", DefinitionLimits::kNameBytesMax
-            )
+            fmt::format("The name of a signal has 1 to {} bytes.", DefinitionLimits::kNameBytesMax)
         );
     }
     check_payload(payload, "The payload of the signal", core_->environment.limits());
     core_->request(
         id,
-        event::SignalReceived{
-            clean_name(name), std::move(payload), check_request_id(request_id)
-        }
+        event::SignalReceived{clean_name(name), std::move(payload), check_request_id(request_id)}
     );
 }
 
@@ -192,8 +188,7 @@ void Engine::requeue(const InstanceId& id, const RequeueOptions& options) {
         check_payload(*options.new_input, "The new input", core_->environment.limits());
     }
     core_->request(
-        id,
-        event::Requeued{options.new_input, options.skip_compensation, clean_name(options.by)}
+        id, event::Requeued{options.new_input, options.skip_compensation, clean_name(options.by)}
     );
 }
 

@@ -1,12 +1,11 @@
 #include "engine/environment.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <thread>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <ebb/error.h>
 

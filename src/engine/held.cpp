@@ -63,7 +63,9 @@ TaskChange repaired_deadline_row(const Held& held, const LiveInstance& live, Tim
     if (token == nullptr || token->deadline == kNever || token->stopping) {
         return remove_row(held.task.token);
     }
-    return put_engine_row(held.task.token, std::max(now, token->deadline) + std::chrono::seconds(1));
+    return put_engine_row(
+        held.task.token, std::max(now, token->deadline) + std::chrono::seconds(1)
+    );
 }
 
 /// The row of a token that has no handler to run now.
@@ -105,9 +107,7 @@ std::optional<Event> event_for(const Held& held, const LiveInstance& live) {
     const Token* token = state.find_token(id);
     if (token == nullptr) return std::nullopt;
     if (token->stopping) {
-        return event::TokenStopped{
-            .token = id, .visit = token->visit, .was_called = held.was_lost
-        };
+        return event::TokenStopped{.token = id, .visit = token->visit, .was_called = held.was_lost};
     }
     if (held.is_engine_task && waits(*token)) {
         return event::TimerFired{.token = id, .visit = token->visit};
@@ -132,8 +132,7 @@ NextMove next_move(
         return {Kind::Rewrite, {}, put_call_row(*call, now)};
     }
     if (!environment.worker.may_hold(now)) {
-        const bool may_come_back =
-            environment.worker.is_driven && !environment.worker.is_draining;
+        const bool may_come_back = environment.worker.is_driven && !environment.worker.is_draining;
         if (may_come_back) return {Kind::Wait, {}, {}};
         return held.is_row_dirty ? NextMove{Kind::Rewrite, {}, put_call_row(*call, now)}
                                  : NextMove{Kind::Release, {}, {}};

@@ -37,6 +37,7 @@ class HeldTable {
     Held* find(const TaskRef& task);
     /// All of one instance.
     std::vector<Held>& of(const InstanceId& id);
+
     bool has_any_of(const InstanceId& id) const { return tasks_.contains(id); }
 
     Held& add(Held held);

@@ -32,9 +32,7 @@ void Inbox::post(Item item) {
 void Inbox::put_back(std::vector<Item> items) {
     const Lock lock(mutex_);
     items_.insert(
-        items_.begin(),
-        std::make_move_iterator(items.begin()),
-        std::make_move_iterator(items.end())
+        items_.begin(), std::make_move_iterator(items.begin()), std::make_move_iterator(items.end())
     );
 }
 

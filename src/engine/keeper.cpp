@@ -14,9 +14,9 @@ constexpr Duration kHeartbeatMax = std::chrono::seconds(1);
 /// About half the lease, but not at the same time in every worker.
 Duration spread(Duration lease, const std::string& worker) {
     const auto share = static_cast<double>(std::hash<std::string>{}(worker) % 1'000) / 1'000.0;
-    return Duration(static_cast<Duration::rep>(
-        static_cast<double>(lease.count()) * (0.4 + 0.2 * share)
-    ));
+    return Duration(
+        static_cast<Duration::rep>(static_cast<double>(lease.count()) * (0.4 + 0.2 * share))
+    );
 }
 
 }  // namespace

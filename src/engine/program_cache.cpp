@@ -29,8 +29,7 @@ std::shared_ptr<const Program> ProgramCache::find_newest(const std::string& work
     {
         const Lock lock(mutex_);
         const auto known = newest_.find(workflow);
-        const bool is_fresh = known != newest_.end() &&
-                              now >= known->second.asked_at &&
+        const bool is_fresh = known != newest_.end() && now >= known->second.asked_at &&
                               now - known->second.asked_at < kNewestKnownFor;
         if (is_fresh) version = known->second.version;
     }

@@ -59,9 +59,7 @@ struct Engine::Core::Snapshot {
     std::vector<WorkerRow> workers;
     TimePoint now{};
 
-    engine::Facts facts() const {
-        return {*program, row, state, history, tasks, workers, now};
-    }
+    engine::Facts facts() const { return {*program, row, state, history, tasks, workers, now}; }
 };
 
 Engine::Core::Snapshot Engine::Core::read_snapshot(const InstanceId& id) {

@@ -96,8 +96,7 @@ void Committer::review_idle(Held& held, LiveInstance& live, TimePoint now) {
     }
     if (auto event = event_for(held, live)) {
         held.is_deciding = true;
-        work_of(held.task.instance)
-            .causes.push_back({std::move(*event), held.task.token, {}, {}});
+        work_of(held.task.instance).causes.push_back({std::move(*event), held.task.token, {}, {}});
         return;
     }
     NextMove move = next_move(held, live, environment(), now);

@@ -35,9 +35,7 @@ void Committer::settle(Turn& turn, CommitResult result, bool may_be_repeated) {
         case CommitResult::NotFound: {
             Work work{.instance = turn.live->row.id, .causes = {}, .rewrites = {}};
             work.causes = std::move(turn.causes);
-            std::move(
-                turn.deferred.begin(), turn.deferred.end(), std::back_inserter(work.causes)
-            );
+            std::move(turn.deferred.begin(), turn.deferred.end(), std::back_inserter(work.causes));
             return drop(
                 work,
                 Error(
@@ -146,8 +144,7 @@ void Committer::settle_row(const Turn& turn, const TaskChange& change) {
             if (!is_kept) {
                 let_go(task, Attempt::StopReason::Unwanted);
                 const bool is_for_others =
-                    !change.handler.empty() &&
-                    !environment().can_run(change.handler, change.queue);
+                    !change.handler.empty() && !environment().can_run(change.handler, change.queue);
                 if (!is_for_others) parts_.signals.note_due(change.due);
                 return;
             }

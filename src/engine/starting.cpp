@@ -35,8 +35,7 @@ void check_options(const StartOptions& options, std::size_t count) {
     }
     if (options.key.size() > kKeyBytesMax) {
         throw Error(
-            ErrorCode::LimitExceeded,
-            fmt::format("A start key has at most {} bytes.", kKeyBytesMax)
+            ErrorCode::LimitExceeded, fmt::format("A start key has at most {} bytes.", kKeyBytesMax)
         );
     }
     if (!options.key.empty() && count > 1) {

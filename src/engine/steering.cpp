@@ -24,9 +24,9 @@ constexpr int kStopRoundsMax = 1'000;
 
 engine::Reply::Answer Engine::Core::request(const InstanceId& id, Event event) {
     const auto reply = std::make_shared<engine::Reply>();
-    committer.post(engine::item::Request{
-        std::move(event), engine::make_live(load(id), programs), reply
-    });
+    committer.post(
+        engine::item::Request{std::move(event), engine::make_live(load(id), programs), reply}
+    );
     committer.combine(engine::Committer::Role::Guest);
     engine::Reply::Answer answer = reply->wait();
     if (answer.error) std::rethrow_exception(answer.error);

@@ -47,9 +47,7 @@ bool add_decision(Turn& turn, Cause& cause, Decision decision) {
     // Where the instance has ended, the store removes every row by itself.
     if (is_terminal(decision.state.status)) turn.tasks.clear();
     merge(turn.tasks, std::move(decision.tasks));
-    std::move(
-        decision.history.begin(), decision.history.end(), std::back_inserter(turn.history)
-    );
+    std::move(decision.history.begin(), decision.history.end(), std::back_inserter(turn.history));
     turn.state = std::move(decision.state);
     turn.has_changed = true;
     return true;
@@ -113,9 +111,8 @@ namespace {
 /// Can the task that `change` puts be run here at once?
 bool is_runnable_here(const Turn& turn, const TaskChange& change, const Environment& environment) {
     if (!change.is_continued || !environment.worker.may_hold(turn.now)) return false;
-    const auto call = invocation(
-        *turn.live->program, turn.live->identity(), turn.state, change.token
-    );
+    const auto call =
+        invocation(*turn.live->program, turn.live->identity(), turn.state, change.token);
     return call && environment.can_run(call->handler, call->queue);
 }
 

@@ -36,6 +36,7 @@ class Waiters {
 
     bool has(const InstanceId& id) const;
     void notify(const InstanceId& id, const Result& result);
+
  private:
     mutable Mutex mutex_;
     std::unordered_multimap<InstanceId, Waiter*> waiters_ EBB_GUARDED_BY(mutex_);

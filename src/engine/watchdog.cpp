@@ -11,9 +11,7 @@ void Watchdog::watch(const AttemptPtr& attempt) {
     {
         const Lock lock(mutex_);
         is_first = tasks_.empty() || deadline < tasks_.begin()->first.first;
-        tasks_.emplace(
-            Key{deadline, attempt.get()}, Task{attempt, Attempt::StopReason::Timeout}
-        );
+        tasks_.emplace(Key{deadline, attempt.get()}, Task{attempt, Attempt::StopReason::Timeout});
     }
     if (is_first) alarm().ring();
 }

@@ -61,7 +61,8 @@ std::string place_of(const Facts& facts, const Token& token) {
 }
 
 std::string capitalise(std::string text) {
-    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+        text[0] = static_cast<char>(text[0] - 32);
     return text;
 }
 
@@ -118,7 +119,8 @@ WaitingFor wait_of_retry(const Facts& facts, const Token& token) {
 }
 
 std::string until_text(TimePoint due) {
-    return due == kNever ? std::string() : fmt::format(", until {} at the latest", format_time(due));
+    return due == kNever ? std::string()
+                         : fmt::format(", until {} at the latest", format_time(due));
 }
 
 WaitingFor wait_of_decision(const Facts& facts, const Token& token) {
@@ -170,8 +172,9 @@ WaitingFor wait_of_branches(const Facts& facts, const Token& token) {
 WaitingFor wait_of_frozen(const Facts& facts, const Token& token) {
     const bool is_compensation = token.compensates != 0;
     const std::string remedy =
-        is_compensation ? "requeue it, requeue it skipping the compensation, or abort the instance"
-                        : "requeue it (with another input, if need be), cancel or abort the instance";
+        is_compensation
+            ? "requeue it, requeue it skipping the compensation, or abort the instance"
+            : "requeue it (with another input, if need be), cancel or abort the instance";
     return {
         .kind = "operator",
         .node = facts.program.node(token.node).name,
@@ -195,9 +198,8 @@ WaitingFor wait_of(const Facts& facts, const Token& token) {
                 .node = node.name,
                 .what = node.name,
                 .until = token.due,
-                .sentence = fmt::format(
-                    "Delay \"{}\" waits until {}.", node.name, format_time(token.due)
-                ),
+                .sentence =
+                    fmt::format("Delay \"{}\" waits until {}.", node.name, format_time(token.due)),
             };
         case TokenStatus::WaitingDecision:
             return wait_of_decision(facts, token);

@@ -8,37 +8,6 @@ namespace ebb {
 
 namespace {
 
-/// Where the string literal that begins at `at` ends: behind its closing quote.
-std::size_t end_of_literal(std::string_view text, std::size_t at) {
-    const std::string_view triple = text.substr(at, 3);
-    const bool is_triple = triple == "'''" || triple == "\"\"\"";
-    const std::string_view quote = is_triple ? triple : text.substr(at, 1);
-    const bool is_raw = at > 0 && (text[at - 1] == 'r' || text[at - 1] == 'R');
-    std::size_t i = at + quote.size();
-    while (i < text.size() && text.substr(i, quote.size()) != quote) {
-        i += !is_raw && text[i] == '\\' ? 2 : 1;
-    }
-    return std::min(i + quote.size(), text.size());
-}
-
-/// Where the `${` at `at` ends: behind its `}`. Without one, at the end of the text; then compiling
-/// it says what is wrong.
-std::size_t end_of_expression(std::string_view text, std::size_t at) {
-    int depth = 0;
-    std::size_t i = at + 1;
-    while (i < text.size()) {
-        const char c = text[i];
-        if (c == '\'' || c == '"') {
-            i = end_of_literal(text, i);
-            continue;
-        }
-        if (c == '{') ++depth;
-        if (c == '}' && --depth == 0) return i + 1;
-        ++i;
-    }
-    return text.size();
-}
-
 /// The next `${` that is not written `$${`.
 std::size_t find_expression(std::string_view text) {
     std::size_t at = text.find("${");
@@ -66,7 +35,8 @@ UrlTemplate UrlTemplate::compile(std::string_view text) {
             text.remove_prefix(literal);
             continue;
         }
-        const std::size_t end = end_of_expression(text, 0);
+        // Without an end, compiling the rest says what is wrong.
+        const std::size_t end = std::min(expression_end(text, 2), text.size() - 1) + 1;
         url.pieces_.push_back(
             {Template::compile_text(text.substr(0, end)), is_behind_host(before), true}
         );

@@ -72,12 +72,22 @@ bool Error::is_transient() const {
 
 namespace {
 
+/// `what()` stays readable; `diagnostics()` has all.
+constexpr std::size_t kDescribedMax = 50;
+
 std::string describe(const std::vector<Diagnostic>& diagnostics) {
     std::string text = fmt::format(
         "The definition has {} error{}.", diagnostics.size(), diagnostics.size() == 1 ? "" : "s"
     );
+    std::size_t count = 0;
     for (const Diagnostic& d : diagnostics) {
-        text += d.line > 0 ? fmt::format("\n  {}:{}: ", d.line, d.column) : "\n  ";
+        if (++count > kDescribedMax) {
+            return text + fmt::format("\n  and {} more.", diagnostics.size() - kDescribedMax);
+        }
+        text += "\n  ";
+        if (!d.file.empty()) text += d.file + ":";
+        if (d.line > 0) text += fmt::format("{}:{}:", d.line, d.column);
+        if (!text.ends_with(' ')) text += ' ';
         text += fmt::format("{} ({}): {}", d.path.empty() ? "/" : d.path, d.code, d.message);
     }
     return text;

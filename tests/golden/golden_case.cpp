@@ -1,12 +1,12 @@
 #include "golden_case.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <stdexcept>
+
+#include <fmt/format.h>
 
 #include <ebb/yaml.h>
 
@@ -35,12 +35,16 @@ class Player {
           start_(clock.now()),
           world_(store, nobody_, {.worker_id = "outside", .clock = &clock}) {
         for (const std::string& handler : Names(test_case)()) {
-            handlers_.add(handler, Handler([this, handler](const Payload& input, const StepContext& context) {
-                              return call(handler, input, context);
-                          }));
+            handlers_.add(
+                handler, Handler([this, handler](const Payload& input, const StepContext& context) {
+                    return call(handler, input, context);
+                })
+            );
         }
         engine_ = std::make_unique<Engine>(
-            store, handlers_, EngineOptions{.worker_id = "worker", .lease = std::chrono::hours(1), .clock = &clock}
+            store,
+            handlers_,
+            EngineOptions{.worker_id = "worker", .lease = std::chrono::hours(1), .clock = &clock}
         );
         for (const Json& event : test_case.script.value("events", Json::array())) {
             if (event.contains("at")) timeline_.push_back(event);
@@ -64,14 +68,20 @@ class Player {
     /// The handlers that the definition calls, compensations included.
     struct Names {
         explicit Names(const Case& c) { collect(definition_to_json(c.definition)); }
+
         std::set<std::string> operator()() const { return names; }
+
         void collect(const Json& json) {
             if (json.is_string()) return;
             if (json.is_object()) {
-                if (json.contains("step")) names.insert(json.value("handler", json.at("step").get<std::string>()));
+                if (json.contains("step"))
+                    names.insert(json.value("handler", json.at("step").get<std::string>()));
                 if (json.contains("compensate")) {
                     const Json& undo = json.at("compensate");
-                    names.insert(undo.is_string() ? undo.get<std::string>() : undo.at("handler").get<std::string>());
+                    names.insert(
+                        undo.is_string() ? undo.get<std::string>()
+                                         : undo.at("handler").get<std::string>()
+                    );
                 }
             }
             if (!json.is_object() && !json.is_array()) return;
@@ -82,6 +92,7 @@ class Player {
                 }
             }
         }
+
         std::set<std::string> names;
     };
 
@@ -91,7 +102,8 @@ class Player {
         for (const Json& event : case_.script.value("events", Json::array())) {
             if (event.value("during", "") == handler && event.value("call", 1) == turn) act(event);
         }
-        const Json outcomes = case_.script.value("handlers", Json::object()).value(handler, Json::array());
+        const Json outcomes =
+            case_.script.value("handlers", Json::object()).value(handler, Json::array());
         if (static_cast<std::size_t>(turn) > outcomes.size()) {
             return context.compensates ? Payload("null") : input;
         }
@@ -130,18 +142,24 @@ class Player {
 
     void act_or_throw(const Json& event) {
         const std::string action = event.at("do");
-        if (action == "cancel") world_.cancel(id_, event.value("by", ""), event.value("reason", ""));
+        if (action == "cancel")
+            world_.cancel(id_, event.value("by", ""), event.value("reason", ""));
         if (action == "abort") world_.abort(id_, event.value("by", ""), event.value("reason", ""));
         if (action == "pause") world_.pause(id_, event.value("by", ""));
         if (action == "resume") world_.resume(id_, event.value("by", ""));
-        if (action == "signal") world_.signal(id_, event.at("name").get<std::string>(), event.value("payload", Json()).dump());
+        if (action == "signal")
+            world_.signal(
+                id_, event.at("name").get<std::string>(), event.value("payload", Json()).dump()
+            );
         if (action == "confirm" || action == "reject") {
             world_.decide(
-                id_, {.verdict = action == "confirm" ? PersonalDecision::Verdict::Confirm : PersonalDecision::Verdict::Reject,
-                      .node = event.value("node", ""),
-                      .by = event.value("by", ""),
-                      .role = event.value("role", ""),
-                      .comment = event.value("comment", "")}
+                id_,
+                {.verdict = action == "confirm" ? PersonalDecision::Verdict::Confirm
+                                                : PersonalDecision::Verdict::Reject,
+                 .node = event.value("node", ""),
+                 .by = event.value("by", ""),
+                 .role = event.value("role", ""),
+                 .comment = event.value("comment", "")}
             );
         }
         if (action == "requeue") {
@@ -176,7 +194,8 @@ class Player {
 
     TimePoint earliest_task() {
         TimePoint earliest = kNever;
-        for (const WaitingFor& waiting : engine_->show(id_).waiting_for) earliest = std::min(earliest, waiting.until);
+        for (const WaitingFor& waiting : engine_->show(id_).waiting_for)
+            earliest = std::min(earliest, waiting.until);
         return earliest;
     }
 
@@ -195,10 +214,12 @@ class Player {
         for (const std::string& name : calls_) text += " " + name;
         text += "\nsteps:";
         const InstanceView view = engine_->show(id_);
-        for (const StepView& step : view.steps) text += fmt::format(" {}={}", step.node, to_string(step.status));
+        for (const StepView& step : view.steps)
+            text += fmt::format(" {}={}", step.node, to_string(step.status));
         text += "\n";
         for (const std::string& refusal : refusals_) text += "refused: " + refusal + "\n";
-        for (const WaitingFor& waiting : view.waiting_for) text += "waiting: " + waiting.sentence + "\n";
+        for (const WaitingFor& waiting : view.waiting_for)
+            text += "waiting: " + waiting.sentence + "\n";
         text += "status: " + view.summary.status + "\n";
         if (!view.output.empty()) text += "output: " + view.output + "\n";
         if (!view.error.empty()) text += "error: " + view.error + "\n";
@@ -249,7 +270,9 @@ std::vector<Case> load_cases(const std::filesystem::path& folder) {
              .expected_file = expected.replace_extension(".expected.txt")}
         );
     }
-    std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.name < b.name; });
+    std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) {
+        return a.name < b.name;
+    });
     return cases;
 }
 

@@ -1,5 +1,6 @@
-// Golden workflows: every case is played over the memory and the SQLite store and must tell the same history, word for
-// word, as its expected file. EBB_APPROVE=1 rewrites the expected files (./dev approve); the diff is the review.
+// Golden workflows: every case is played over the memory and the SQLite store and must tell the
+// same history, word for word, as its expected file. EBB_APPROVE=1 rewrites the expected files
+// (./dev approve); the diff is the review.
 
 #include <cstdlib>
 #include <filesystem>
@@ -13,7 +14,8 @@
 namespace ebb::golden {
 namespace {
 
-const std::filesystem::path kFolder = std::filesystem::path(EBB_SOURCE_DIR) / "tests/golden/workflows";
+const std::filesystem::path kFolder =
+    std::filesystem::path(EBB_SOURCE_DIR) / "tests/golden/workflows";
 constexpr TimePoint kStart{std::chrono::seconds(1'767'225'600)};
 
 std::string expected(const Case& test_case) {

@@ -12,13 +12,6 @@
 
 namespace ebb {
 
-namespace {
-
-/// A template's string: texts and expressions in turn.
-using Parts = std::vector<std::variant<std::string, Expression>>;
-
-/// Where the expression that begins at `from` ends: at the `}` that closes it, outside of strings
-/// and inner braces.
 std::size_t expression_end(std::string_view text, std::size_t from) {
     int depth = 0;
     char quote = '\0';
@@ -40,6 +33,11 @@ std::size_t expression_end(std::string_view text, std::size_t from) {
     }
     return std::string_view::npos;
 }
+
+namespace {
+
+/// A template's string: texts and expressions in turn.
+using Parts = std::vector<std::variant<std::string, Expression>>;
 
 Parts parse_text(std::string_view text, const std::string& path, const ExpressionLimits& limits) {
     Parts parts;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,5 +34,9 @@ class Template {
     struct Compiled;
     std::shared_ptr<const Compiled> compiled_;
 };
+
+/// Where the expression that begins at `from` (behind its `${`) ends: at the `}` that closes it,
+/// outside of strings and inner braces; npos when there is none.
+std::size_t expression_end(std::string_view text, std::size_t from);
 
 }  // namespace ebb

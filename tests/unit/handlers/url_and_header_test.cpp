@@ -42,8 +42,6 @@ TEST(UrlTemplate, leaves_scheme_and_host_as_they_are) {
 TEST(UrlTemplate, finds_the_end_of_expressions_with_braces_and_quotes_in_them) {
     EXPECT_EQ(render("https://a/${{'k': '}'}.k}/${input}", "x"), "https://a/%7D/x");
     EXPECT_EQ(render("https://a/${\"\\\"}\"}/${input}", "x"), "https://a/%22%7D/x");
-    EXPECT_EQ(render("https://a/${r'\\'}/${input}", "x"), "https://a/%5C/x");
-    EXPECT_EQ(render("https://a/${'''it's}'''}/${input}", "x"), "https://a/it%27s%7D/x");
     EXPECT_EQ(render("https://a/$${b}/${input}", "x"), "https://a/${b}/x");
     EXPECT_THROW(UrlTemplate::compile("https://a/${input"), ExpressionError);
     EXPECT_THROW(UrlTemplate::compile("https://a/${'}"), ExpressionError);
