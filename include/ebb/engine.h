@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -259,8 +260,8 @@ class Engine {
     void run();
     /// Takes nothing new, lets what runs finish within `limit`, asks the rest to stop, hands back
     /// every lease and signs the worker off. Returns true when everything finished in time.
-    /// Idempotent.
-    bool drain(Duration limit);
+    /// Idempotent. When `hurry` is requested meanwhile, the limit is over at once.
+    bool drain(Duration limit, std::stop_token hurry = {});
 
     /// Does whatever is due now in the caller's thread: claim, run handlers, commit, timers,
     /// heartbeat, until nothing is due. Returns how many handlers it ran. Not while `run` is

@@ -61,7 +61,7 @@ class Engine::Core {
 
     // driving.cpp
     void run();
-    bool drain(Duration limit);
+    bool drain(Duration limit, const std::stop_token& hurry = {});
     int poll();
     bool run_one();
     TimePoint next_due();
@@ -74,7 +74,7 @@ class Engine::Core {
     void check_may_poll() const;
     void become_worker();
     int run_ready(Duration at_most);
-    bool wait_until_idle(Duration limit);
+    bool wait_until_idle(Duration limit, const std::stop_token& hurry = {});
     Duration last_wait() const;
     std::optional<Result> look(const InstanceId& id);
     int try_poll();

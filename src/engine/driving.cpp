@@ -72,13 +72,13 @@ void Engine::Core::run() {
     runner.start();
 }
 
-bool Engine::Core::wait_until_idle(Duration limit) {
+bool Engine::Core::wait_until_idle(Duration limit, const std::stop_token& hurry) {
     Duration waited{0};
     while (true) {
         committer.combine(engine::Committer::Role::Guest);
         if (!environment.worker.has_threads) watchdog.tick(environment.now());
         if (committer.is_idle() && executor.running() == 0) return true;
-        if (waited >= limit) return false;
+        if (waited >= limit || hurry.stop_requested()) return false;
         const Duration slice = std::min(kIdleSlice, limit - waited);
         committer.idle_alarm().wait(slice);
         waited += slice;
@@ -91,12 +91,12 @@ Duration Engine::Core::last_wait() const {
     return environment.worker.has_threads ? kLastCommits : Duration::zero();
 }
 
-bool Engine::Core::drain(Duration limit) {
+bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
     const Lock lock(drive_mutex_);
     if (is_drained_) return has_drained_in_time_;
     environment.worker.is_draining = true;
     committer.post(engine::item::Withdrawal{});
-    has_drained_in_time_ = wait_until_idle(std::max(limit, Duration::zero()));
+    has_drained_in_time_ = wait_until_idle(std::max(limit, Duration::zero()), hurry);
     if (!has_drained_in_time_) {
         committer.post(engine::item::Shutdown{});
         wait_until_idle(last_wait());

@@ -196,8 +196,8 @@ void Engine::run() {
     core_->run();
 }
 
-bool Engine::drain(Duration limit) {
-    return core_->drain(limit);
+bool Engine::drain(Duration limit, std::stop_token hurry) {
+    return core_->drain(limit, hurry);
 }
 
 int Engine::poll() {
