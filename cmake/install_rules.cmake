@@ -1,1 +1,85 @@
-# Filled in by the packaging work: targets in the global property EBB_INSTALL_TARGETS, find_package(ebb), ebb.pc.
+# What `cmake --install` lays down: the libraries in the global property EBB_INSTALL_TARGETS, the public headers,
+# find_package(ebb COMPONENTS ...) and one pkg-config file per component.
+include(CMakePackageConfigHelpers)
+
+get_property(targets GLOBAL PROPERTY EBB_INSTALL_TARGETS)
+if(NOT targets)
+  return()
+endif()
+
+file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/ebb/*.h)
+target_sources(ebb PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${headers})
+# The target ebb_verify_interface_header_sets compiles every public header on its own.
+set_target_properties(ebb PROPERTIES VERIFY_INTERFACE_HEADER_SETS ${EBB_DEVELOPER_MODE})
+
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ebb)
+install(TARGETS ${targets} EXPORT ebbTargets
+  FILE_SET HEADERS
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT ebbTargets NAMESPACE ebb:: DESTINATION ${config_dir})
+
+set(EBB_COMPONENTS)
+foreach(target IN LISTS targets)
+  get_target_property(component ${target} EXPORT_NAME)
+  list(APPEND EBB_COMPONENTS ${component})
+endforeach()
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/ebbConfig.cmake.in ${PROJECT_BINARY_DIR}/ebbConfig.cmake
+  INSTALL_DESTINATION ${config_dir} NO_SET_AND_CHECK_MACRO)
+# Until 1.0 every minor version may change the API.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/ebbConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/ebbConfig.cmake ${PROJECT_BINARY_DIR}/ebbConfigVersion.cmake
+  DESTINATION ${config_dir})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# --- pkg-config: ebb.pc is the core, ebb-<component>.pc each component ------------------------------------------
+
+# The packages that each component's library calls.
+set(pc_needs_ebb "")
+set(pc_needs_sqlite sqlite3)
+set(pc_needs_postgres libpq)
+set(pc_needs_yaml libfyaml)
+set(pc_needs_handlers libcurl)
+set(pc_about_ebb "${PROJECT_DESCRIPTION}")
+set(pc_about_sqlite "Ebb: state in SQLite")
+set(pc_about_postgres "Ebb: state in PostgreSQL")
+set(pc_about_yaml "Ebb: workflow definitions in YAML")
+set(pc_about_handlers "Ebb: steps that call programs and HTTP services")
+
+# The .pc files move with the prefix, unless the folders were given as absolute paths.
+set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+if(NOT IS_ABSOLUTE ${pc_dir})
+  file(RELATIVE_PATH to_prefix /prefix/${pc_dir} /prefix)
+  string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
+  set(PC_PREFIX "\${pcfiledir}/${to_prefix}")
+endif()
+foreach(folder IN ITEMS LIB INCLUDE)
+  set(PC_${folder}DIR ${CMAKE_INSTALL_${folder}DIR})
+  if(NOT IS_ABSOLUTE ${PC_${folder}DIR})
+    string(PREPEND PC_${folder}DIR "\${prefix}/")
+  endif()
+endforeach()
+
+foreach(component IN LISTS EBB_COMPONENTS)
+  if(NOT DEFINED pc_about_${component})
+    message(FATAL_ERROR "cmake/install_rules.cmake: say what the component '${component}' is and needs")
+  endif()
+  set(PC_NAME ebb)
+  set(PC_REQUIRES nlohmann_json)
+  set(PC_LIBS "-lebb -pthread")
+  if(NOT component STREQUAL ebb)
+    set(PC_NAME ebb-${component})
+    set(PC_REQUIRES "ebb = ${PROJECT_VERSION}")
+    set(PC_LIBS "-lebb_${component}")
+  endif()
+  set(PC_DESCRIPTION "${pc_about_${component}}")
+  # A static library brings nothing along, so its users link what it calls; a shared one has done so itself.
+  set(PC_REQUIRES_PRIVATE ${pc_needs_${component}})
+  if(NOT BUILD_SHARED_LIBS)
+    list(APPEND PC_REQUIRES ${pc_needs_${component}})
+    set(PC_REQUIRES_PRIVATE "")
+  endif()
+  list(JOIN PC_REQUIRES ", " PC_REQUIRES)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/ebb.pc.in ${PROJECT_BINARY_DIR}/${PC_NAME}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${PC_NAME}.pc DESTINATION ${pc_dir})
+endforeach()

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <ebb/error.h>
-#include <ebb/json.h>
-#include <ebb/time.h>
-
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,8 +8,14 @@
 #include <variant>
 #include <vector>
 
-// A workflow as plain data: what the builder builds, what YAML and JSON say, what the store keeps. Every struct is a
-// value with `==`; nothing here does anything. JSON inside it is kept as canonical text (keys sorted, no spaces). `validate` finds all problems, the kernel compiles it once.
+#include <ebb/error.h>
+#include <ebb/json.h>
+#include <ebb/time.h>
+
+// A workflow as plain data: what the builder builds, what YAML and JSON say, what the store keeps.
+// Every struct is a value with `==`; nothing here does anything. JSON inside it is kept as
+// canonical text (keys sorted, no spaces). `validate` finds all problems, the kernel compiles it
+// once.
 
 namespace ebb {
 
@@ -23,27 +25,27 @@ struct Backoff {
 
     Strategy strategy = Strategy::Exponential;
     Duration initial = std::chrono::seconds(1);
-    double factor = 2.0;                        ///< of exponential growth
+    double factor = 2.0;  ///< of exponential growth
     Duration max = std::chrono::minutes(5);
-    double jitter = 0.2;                        ///< 0..1: the delay is spread by up to this share
+    double jitter = 0.2;  ///< 0..1: the delay is spread by up to this share
 
     bool operator==(const Backoff&) const = default;
 };
 
 /// How often and for how long a handler is tried.
 struct AttemptPolicy {
-    int max_attempts = 3;                       ///< counts the first call; 1 = no retry
-    Backoff backoff;
-    Duration timeout{0};                        ///< of one attempt; 0 = none
-    Duration step_timeout{0};                   ///< of all attempts and the waits between them; 0 = none
+    int max_attempts = 3;  ///< counts the first call; 1 = no retry
+    Backoff backoff{};
+    Duration timeout{0};       ///< of one attempt; 0 = none
+    Duration step_timeout{0};  ///< of all attempts and the waits between them; 0 = none
 
     bool operator==(const AttemptPolicy&) const = default;
 };
 
 /// What undoes a step.
 struct Compensation {
-    std::string handler;
-    AttemptPolicy attempts;
+    std::string handler{};
+    AttemptPolicy attempts{};
 
     bool operator==(const Compensation&) const = default;
 };
@@ -54,19 +56,19 @@ using Block = std::vector<Node>;
 
 /// Runs a handler.
 struct Step {
-    std::string handler;                        ///< empty = the node's name
-    Payload input;                              ///< a template, as JSON text; empty = the output of the node before it
-    std::optional<Compensation> compensate;
-    AttemptPolicy attempts;
-    bool non_idempotent = false;                ///< exactly one call; a lost one fails as `in_doubt`
-    std::string queue;                          ///< empty = `default`
+    std::string handler{};  ///< empty = the node's name
+    Payload input{};        ///< a template, as JSON text; empty = the output of the node before it
+    std::optional<Compensation> compensate{};
+    AttemptPolicy attempts{};
+    bool non_idempotent = false;  ///< exactly one call; a lost one fails as `in_doubt`
+    std::string queue{};          ///< empty = `default`
 
     bool operator==(const Step&) const;
 };
 
 /// Runs one of two blocks; both sides merge afterwards.
 struct Condition {
-    std::string when;                           ///< an expression that yields a bool
+    std::string when{};  ///< an expression that yields a bool
     Block then;
     Block otherwise;
 
@@ -76,14 +78,14 @@ struct Condition {
 /// Runs the block of the first case whose expression is true; all sides merge afterwards.
 struct Switch {
     struct Case {
-        std::string when;
+        std::string when{};
         Block steps;
 
         bool operator==(const Case&) const;
     };
 
     std::vector<Case> cases;
-    Block otherwise;                            ///< no case was true; empty = go on
+    Block otherwise;  ///< no case was true; empty = go on
 
     bool operator==(const Switch&) const;
 };
@@ -91,7 +93,7 @@ struct Switch {
 /// Runs named branches side by side.
 struct Parallel {
     struct Branch {
-        std::string name;
+        std::string name{};
         Block steps;
 
         bool operator==(const Branch&) const;
@@ -100,26 +102,29 @@ struct Parallel {
     enum class Losers { Compensate, Keep };
 
     std::vector<Branch> branches;
-    int join = 0;                               ///< how many branches must complete; 0 = all, 1 = any
-    Losers losers = Losers::Compensate;         ///< what happens to the branches that a join of any/n does not need
+    int join = 0;  ///< how many branches must complete; 0 = all, 1 = any
+    Losers losers =
+        Losers::Compensate;  ///< what happens to the branches that a join of any/n does not need
 
     bool operator==(const Parallel&) const;
 };
 
-/// Repeats a block. `while` is asked before each turn, `until` after it; exactly one of them is given.
+/// Repeats a block. `while` is asked before each turn, `until` after it; exactly one of them is
+/// given.
 struct Loop {
-    std::string while_expression;
-    std::string until_expression;
+    std::string while_expression{};
+    std::string until_expression{};
     Block steps;
-    std::int64_t max_iterations = 1'000;        ///< one more turn fails the loop as `max_iterations`
+    std::int64_t max_iterations = 1'000;  ///< one more turn fails the loop as `max_iterations`
 
     bool operator==(const Loop&) const;
 };
 
 /// Waits for time to pass. Exactly one of the two is given.
 struct Delay {
-    std::string duration;                       ///< `90s`, `2d`, or `${expression}` that yields a number of seconds or such a text
-    std::string until;                          ///< an RFC 3339 time or `${expression}` that yields one
+    std::string duration{};  ///< `90s`, `2d`, or `${expression}` that yields a number of seconds or
+                             ///< such a text
+    std::string until{};     ///< an RFC 3339 time or `${expression}` that yields one
 
     bool operator==(const Delay&) const = default;
 };
@@ -128,11 +133,11 @@ struct Delay {
 struct HumanDecision {
     enum class OnDeadline { Fail, Confirm, Reject };
 
-    int quorum = 1;                             ///< how many different people must confirm; one reject rejects
-    std::vector<std::string> roles;             ///< who may decide; empty = anybody
-    Duration deadline{0};                       ///< 0 = none
+    int quorum = 1;  ///< how many different people must confirm; one reject rejects
+    std::vector<std::string> roles{};  ///< who may decide; empty = anybody
+    Duration deadline{0};              ///< 0 = none
     OnDeadline on_deadline = OnDeadline::Fail;
-    std::optional<Block> on_reject;             ///< absent: a reject fails the node for good, as `rejected`
+    std::optional<Block> on_reject;  ///< absent: a reject fails the node for good, as `rejected`
 
     bool operator==(const HumanDecision&) const;
 };
@@ -141,46 +146,58 @@ struct HumanDecision {
 struct Signal {
     enum class OnDeadline { Fail, Continue };
 
-    std::string signal;                         ///< empty = the node's name
+    std::string signal{};  ///< empty = the node's name
     Duration deadline{0};
     OnDeadline on_deadline = OnDeadline::Fail;
 
     bool operator==(const Signal&) const = default;
 };
 
-/// Bounds a rollback: what completed before it stays. Not inside a parallel branch, where other branches could not go back with it.
+/// Bounds a rollback: what completed before it stays. Not inside a parallel branch, where other
+/// branches could not go back with it.
 struct Savepoint {
     enum class OnRollback { Fail, Resume };
 
     OnRollback on_rollback = OnRollback::Fail;
-    int max_resumes = 3;                        ///< how often `resume` tries again from here
+    int max_resumes = 3;  ///< how often `resume` tries again from here
 
     bool operator==(const Savepoint&) const = default;
 };
 
 /// Fails the instance on purpose, for good.
 struct Fail {
-    std::string message;                        ///< may contain `${expression}`
+    std::string message{};  ///< may contain `${expression}`
 
     bool operator==(const Fail&) const = default;
 };
 
 /// One named place of a workflow. Names are unique within the definition.
 struct Node {
-    using Kind =
-        std::variant<Step, Condition, Switch, Parallel, Loop, Delay, HumanDecision, Signal, Savepoint, Fail>;
+    using Kind = std::variant<
+        Step,
+        Condition,
+        Switch,
+        Parallel,
+        Loop,
+        Delay,
+        HumanDecision,
+        Signal,
+        Savepoint,
+        Fail>;
 
-    std::string name;
-    std::string description;
-    Kind kind;
+    std::string name{};
+    std::string description{};
+    Kind kind{};
 
     bool operator==(const Node&) const = default;
 };
 
-/// `step`, `condition`, `switch`, `parallel`, `loop`, `delay`, `decision`, `signal`, `savepoint`, `fail`.
+/// `step`, `condition`, `switch`, `parallel`, `loop`, `delay`, `decision`, `signal`, `savepoint`,
+/// `fail`.
 std::string_view kind_name(const Node& node);
 
-/// What a named handler of a YAML workflow is: kept as it is written, understood by the handlers component
+/// What a named handler of a YAML workflow is: kept as it is written, understood by the handlers
+/// component
 /// (`exec:` or `http:`), each as JSON text. Handlers registered in C++ need no entry.
 using HandlerSpecs = std::map<std::string, Payload>;
 
@@ -188,17 +205,20 @@ using HandlerSpecs = std::map<std::string, Payload>;
 struct Definition {
     enum class OnError { Compensate, DeadLetter };
 
-    std::string name;
+    std::string name{};
     int version = 1;
-    std::string description;
+    std::string description{};
     OnError on_error = OnError::Compensate;
-    Duration deadline{0};                       ///< of the whole instance; 0 = none
-    std::int64_t step_budget = 1'000'000;       ///< nodes that one instance may visit; guards endless loops
-    int priority = 0;                           ///< -100..100, of instances that are started without one
-    Payload input_schema;                       ///< JSON Schema (draft 7) of the instance's input, as JSON text; empty = none
-    Payload output;                             ///< a template of the instance's output, as JSON text; empty = the last node's output
-    HandlerSpecs handlers;
-    Block steps;
+    Duration deadline{0};  ///< of the whole instance; 0 = none
+    std::int64_t step_budget =
+        1'000'000;           ///< nodes that one instance may visit; guards endless loops
+    int priority = 0;        ///< -100..100, of instances that are started without one
+    Payload input_schema{};  ///< JSON Schema (draft 7) of the instance's input, as JSON text; empty
+                             ///< = none
+    Payload output{};  ///< a template of the instance's output, as JSON text; empty = the last
+                       ///< node's output
+    HandlerSpecs handlers{};
+    Block steps{};
 
     bool operator==(const Definition&) const = default;
 };
@@ -212,13 +232,26 @@ struct DefinitionLimits {
     static constexpr int kAttemptsMax = 1'000;
     static constexpr int kQuorumMax = 64;
     static constexpr std::size_t kDefinitionBytesMax = std::size_t{1} << 20;
+    static constexpr int kDocumentDepthMax = 200;  ///< of lists and maps in a JSON or YAML text
+    static constexpr int kPayloadDepthMax = 64;    ///< of `input`, `output`, a schema, a handler
+    static constexpr std::size_t kDescriptionBytesMax = 4'096;
+    static constexpr std::size_t kRolesMax = 64;
+    static constexpr std::size_t kHandlersMax = 1'000;
+    static constexpr int kResumesMax = 1'000;
+    static constexpr int kVersionMax = 1'000'000'000;
+    static constexpr int kPriorityMax = 100;
+    static constexpr std::int64_t kIterationsMax = 1'000'000'000;
+    static constexpr std::int64_t kStepBudgetMax = 1'000'000'000;
+    static constexpr double kFactorMax = 1'000.0;
+    /// A hundred years: longer waits are mistakes, and sums of times must not overflow.
+    static constexpr Duration kDurationMax = std::chrono::hours(24) * 36'525;
 };
 
 /// Every problem of `definition`, in document order; empty when it is valid. Pure.
 std::vector<Diagnostic> validate(const Definition& definition);
 
-/// The JSON form, as docs/reference/definition.md and schema/workflow.schema.json describe it. Fields that have their
-/// default value are left out; `from_json(to_json(d)) == d`.
+/// The JSON form, as docs/reference/definition.md and schema/workflow.schema.json describe it.
+/// Fields that have their default value are left out; `from_json(to_json(d)) == d`.
 Json definition_to_json(const Definition& definition);
 
 /// Reads the JSON form and validates it. Throws DefinitionError with all problems.

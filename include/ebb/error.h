@@ -1,7 +1,5 @@
 #pragma once
 
-#include <ebb/time.h>
-
 #include <optional>
 #include <source_location>
 #include <stdexcept>
@@ -9,44 +7,53 @@
 #include <string_view>
 #include <vector>
 
+#include <ebb/time.h>
+
 namespace ebb {
 
-/// What went wrong, as a closed list. Its snake_case name (`to_string`) is the same in logs, JSON, the CLI and the docs.
+/// What went wrong, as a closed list. Its snake_case name (`to_string`) is the same in logs, JSON,
+/// the CLI and the docs.
 enum class ErrorCode {
-    InvalidArgument,      ///< an option, id or name that cannot be right
-    InvalidDefinition,    ///< the definition has errors: see DefinitionError
-    InvalidPayload,       ///< not JSON, not UTF-8, or contains U+0000
-    PayloadTooLarge,      ///< above a named limit of size or depth
+    InvalidArgument,    ///< an option, id or name that cannot be right
+    InvalidDefinition,  ///< the definition has errors: see DefinitionError
+    InvalidPayload,     ///< not JSON, not UTF-8, or contains U+0000
+    PayloadTooLarge,    ///< above a named limit of size or depth
     WorkflowNotFound,
-    WorkflowConflict,     ///< the same name and version with another content
+    WorkflowConflict,  ///< the same name and version with another content
     InstanceNotFound,
-    InvalidState,         ///< the instance is in a state in which this cannot be done
-    NotWaiting,           ///< no such decision or signal is awaited
-    NotAllowed,           ///< the person's role may not do this
+    InvalidState,  ///< the instance is in a state in which this cannot be done
+    NotWaiting,    ///< no such decision or signal is awaited
+    NotAllowed,    ///< the person's role may not do this
     HandlerNotFound,
-    LimitExceeded,        ///< any other named limit
-    CorruptState,         ///< a stored row cannot be understood; it was set aside
-    StoreUnavailable,     ///< the database does not answer: try again
+    LimitExceeded,     ///< any other named limit
+    CorruptState,      ///< a stored row cannot be understood; it was set aside
+    StoreUnavailable,  ///< the database does not answer: try again
     StoreReadOnly,
-    StoreFull,            ///< disk or quota full: make room, then go on
-    StoreBusy,            ///< another process holds the write lock for too long: try again
-    StoreVersion,         ///< the database's schema is newer (or older) than this program
-    StoreInDoubt,         ///< the connection died during a commit; every verb is safe to repeat
-    StoreError,           ///< anything else that the database reports
-    Internal,             ///< a bug of Ebb
+    StoreFull,     ///< disk or quota full: make room, then go on
+    StoreBusy,     ///< another process holds the write lock for too long: try again
+    StoreVersion,  ///< the database's schema is newer (or older) than this program
+    StoreInDoubt,  ///< the connection died during a commit; every verb is safe to repeat
+    StoreError,    ///< anything else that the database reports
+    Internal,      ///< a bug of Ebb
 };
 
 std::string_view to_string(ErrorCode code);
 
-/// The base of all exceptions that Ebb throws. `what()` is a whole sentence: what, where and what is allowed.
+/// The base of all exceptions that Ebb throws. `what()` is a whole sentence: what, where and what
+/// is allowed.
 class Error : public std::runtime_error {
  public:
-    Error(ErrorCode code, const std::string& message,
-          std::source_location where = std::source_location::current());
+    Error(
+        ErrorCode code,
+        const std::string& message,
+        std::source_location where = std::source_location::current()
+    );
 
     ErrorCode code() const { return code_; }
+
     /// True when trying the same again later can succeed without anybody changing anything.
     bool is_transient() const;
+
     const std::source_location& where() const { return where_; }
 
  private:
@@ -56,11 +63,12 @@ class Error : public std::runtime_error {
 
 /// A problem of a definition: where it is, what it is and what to do about it.
 struct Diagnostic {
-    std::string code;      ///< stable, snake_case: `duplicate_name`, `unknown_step`, ...
-    std::string path;      ///< JSON pointer into the definition: `/steps/2/compensate`
-    std::string message;   ///< a whole sentence with the remedy
-    int line = 0;          ///< 1-based line of the source text, 0 when it has none
-    int column = 0;        ///< 1-based column
+    std::string code;     ///< stable, snake_case: `duplicate_name`, `unknown_step`, ...
+    std::string path;     ///< JSON pointer into the definition: `/steps/2/compensate`
+    std::string message;  ///< a whole sentence with the remedy
+    int line = 0;         ///< 1-based line of the source text, 0 when it has none
+    int column = 0;       ///< 1-based column
+    std::string file{};   ///< as the caller named it; empty when the text came from no file
 
     bool operator==(const Diagnostic&) const = default;
 };
@@ -68,8 +76,10 @@ struct Diagnostic {
 /// Thrown where a valid definition was required. Holds all problems, not just the first.
 class DefinitionError : public Error {
  public:
-    explicit DefinitionError(std::vector<Diagnostic> diagnostics,
-                             std::source_location where = std::source_location::current());
+    explicit DefinitionError(
+        std::vector<Diagnostic> diagnostics,
+        std::source_location where = std::source_location::current()
+    );
 
     const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 
@@ -77,7 +87,8 @@ class DefinitionError : public Error {
     std::vector<Diagnostic> diagnostics_;
 };
 
-/// Thrown by a handler: the step has failed for good and is not retried. `code` appears in the history.
+/// Thrown by a handler: the step has failed for good and is not retried. `code` appears in the
+/// history.
 class PermanentError : public std::runtime_error {
  public:
     explicit PermanentError(const std::string& message, std::string code = "permanent");
@@ -88,7 +99,8 @@ class PermanentError : public std::runtime_error {
     std::string code_;
 };
 
-/// Thrown by a handler: this attempt has failed; the next one comes after `delay` instead of the policy's backoff.
+/// Thrown by a handler: this attempt has failed; the next one comes after `delay` instead of the
+/// policy's backoff.
 class RetryAfter : public std::runtime_error {
  public:
     RetryAfter(const std::string& message, Duration delay);

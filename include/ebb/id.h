@@ -10,8 +10,8 @@
 
 namespace ebb {
 
-/// The identity of one instance: a UUID of version 7 (RFC 9562), so ids sort by the time of their creation.
-/// A value type; its text form is the usual 36 lower-case characters.
+/// The identity of one instance: a UUID of version 7 (RFC 9562), so ids sort by the time of their
+/// creation. A value type; its text form is the usual 36 lower-case characters.
 struct InstanceId {
     std::array<std::uint8_t, 16> bytes{};
 

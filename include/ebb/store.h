@@ -14,23 +14,27 @@ struct StoreDeleter {
     void operator()(Store* store) const noexcept;
 };
 
-/// A store is owned by who opened it and must outlive the engines that use it. All stores are thread-safe.
+/// A store is owned by who opened it and must outlive the engines that use it. All stores are
+/// thread-safe.
 using StorePtr = std::unique_ptr<Store, StoreDeleter>;
 
 /// State in this process's memory only: for tests and for `ebb run` without --db.
 StorePtr open_memory_store();
 
 struct SqliteOptions {
-    /// Full: a commit survives power loss. Normal: it survives a crash of the process, and the last ones may be lost with the power.
+    /// Full: a commit survives power loss. Normal: it survives a crash of the process, and the last
+    /// ones may be lost with the power.
     enum class Synchronous { Full, Normal };
 
-    std::string path;                              ///< a file; it is made when it does not exist
+    std::string path;  ///< a file; it is made when it does not exist
     Synchronous synchronous = Synchronous::Full;
-    int busy_timeout_ms = 10'000;                  ///< how long to wait for another process's write before StoreBusy
-    bool migrate = true;                           ///< bring the schema up to date when opening
+    int busy_timeout_ms =
+        10'000;           ///< how long to wait for another process's write before StoreBusy
+    bool migrate = true;  ///< bring the schema up to date when opening
 };
 
-/// State in one SQLite file (WAL). Several processes on one machine may share it. Component ebb::sqlite.
+/// State in one SQLite file (WAL). Several processes on one machine may share it. Component
+/// ebb::sqlite.
 StorePtr open_sqlite_store(const SqliteOptions& options);
 
 }  // namespace ebb

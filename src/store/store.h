@@ -1,9 +1,5 @@
 #pragma once
 
-#include <ebb/id.h>
-#include <ebb/json.h>
-#include <ebb/time.h>
-
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,47 +7,68 @@
 #include <string_view>
 #include <vector>
 
+#include <ebb/id.h>
+#include <ebb/json.h>
+#include <ebb/time.h>
+
 #include "core/kernel/decision.h"
 #include "core/kernel/history.h"
 #include "core/kernel/state.h"
 
-// The durable state of every workflow instance. Not part of the public API: it may change with every version.
+// The durable state of every workflow instance. Not part of the public API: it may change with
+// every version.
 
 namespace ebb {
+
+/// How much earlier one point of priority lets a task start: a waiting task overtakes one that is a
+/// point more urgent after this time. The order never changes while tasks wait, so ageing costs
+/// nothing.
+inline constexpr Duration kHeadStartPerPriority = std::chrono::seconds(2);
+
+/// The place of a task in the queue; the smallest is claimed first, equal ones by (instance,
+/// token).
+std::int64_t rank_of(TimePoint due, int priority);
 
 struct WorkflowRow {
     std::string name;
     int version = 1;
-    std::string definition;                ///< JSON text
+    std::string definition;  ///< JSON text
     std::string checksum;
     TimePoint created_at{};
+
+    bool operator==(const WorkflowRow&) const = default;
 };
 
 struct InstanceRow {
     InstanceId id;
     std::string workflow;
     int version = 1;
-    std::string key;                       ///< unique per workflow when not empty
+    std::string key;  ///< unique per workflow when not empty
     InstanceStatus status = InstanceStatus::Running;
     std::int64_t revision = 1;
-    std::string state;                     ///< encode_state
+    std::string state;  ///< encode_state
     int priority = 0;
     TimePoint created_at{};
     TimePoint updated_at{};
-    TimePoint finished_at{};               ///< zero until terminal
+    TimePoint finished_at{};  ///< zero until terminal
+
+    bool operator==(const InstanceRow&) const = default;
 };
 
 /// A new instance with its first decision.
 struct NewInstance {
     InstanceRow row;
     std::vector<HistoryEvent> history;
-    std::vector<TaskChange> tasks;         ///< only Put
-    std::string lease_owner;               ///< not empty: this worker owns all tasks with `is_continued` set at once, without a claim
+    std::vector<TaskChange> tasks;  ///< only Put
+    std::string lease_owner;  ///< not empty: this worker owns all tasks with `is_continued` set at
+                              ///< once, without a claim
 };
 
 struct StartResult {
     enum class Kind { Created, Existing } kind = Kind::Created;
-    InstanceId id;                         ///< of the instance that now has the key
+    InstanceId id;  ///< of the instance that now has the key
+
+    bool operator==(const StartResult&) const = default;
 };
 
 /// Identity of one task.
@@ -64,22 +81,30 @@ struct TaskRef {
 
 struct ClaimRequest {
     std::string worker;
-    std::vector<std::string> handlers;     ///< what it can run; kEngineHandler is always among them
-    std::vector<std::string> queues;       ///< empty = all
+    std::vector<std::string> handlers;  ///< what it can run; kEngineHandler is always added
+    std::vector<std::string> queues;    ///< empty = all; engine tasks are claimed in any queue
     int limit = 64;
-    std::optional<InstanceId> instance;    ///< only tasks of this one
-    bool stops_only = false;               ///< only tasks that a TaskChange::Stop made: lets an operator's process finish a cancel alone
+    std::optional<InstanceId> instance;  ///< only tasks of this one
+    bool stops_only = false;  ///< only tasks that a TaskChange::Stop made: lets an operator's
+                              ///< process finish a cancel alone
 };
 
 /// One task that this worker now holds, with what it needs to run it.
 struct Claim {
     TaskRef task;
-    std::string handler;                   ///< as the row says; the state is the truth
+    std::string handler;  ///< as the row says; the state is the truth
     bool is_stop = false;
-    bool was_lost = false;                 ///< another worker held it and died or let its lease run out
+    /// Another worker held it and died or let its lease run out. Stays true over claims and
+    /// releases until a Put replaces the row, so the loss is not forgotten when its finder dies as
+    /// well. After a conflict the loss concerns the attempt of the reloaded state: the loser may
+    /// have gone on.
+    bool was_lost = false;
     std::string lost_by;
     InstanceRow instance;
-    std::optional<HistoryEvent> input;     ///< the event of the row's input, when the store could bring it along
+    std::optional<HistoryEvent>
+        input;  ///< the event of the row's input, when the store could bring it along
+
+    bool operator==(const Claim&) const = default;
 };
 
 /// One instance's change: compare-and-swap on the revision, with its history and tasks.
@@ -90,10 +115,10 @@ struct Commit {
     std::string state;
     std::span<const HistoryEvent> history;
     std::span<const TaskChange> tasks;
-    /// The worker whose leases on the tasks put with `is_continued` are kept (a Put then writes the row leased to it);
-    /// empty = put tasks are free for any claimer.
+    /// The worker whose leases on the tasks put with `is_continued` are kept (a Put then writes the
+    /// row leased to it); empty = put tasks are free for any claimer.
     std::string lease_owner;
-    TimePoint now{};
+    TimePoint now{};  ///< becomes updated_at and, when the status is terminal, finished_at
 };
 
 enum class CommitResult { Committed, Conflict, NotFound };
@@ -102,12 +127,12 @@ struct HistoryQuery {
     enum class Order { Forward, Backward };
 
     InstanceId instance;
-    Seq after = 0;                         ///< events with seq > after
-    Seq before = 0;                        ///< and seq < before; 0 = no bound
+    Seq after = 0;   ///< events with seq > after
+    Seq before = 0;  ///< and seq < before; 0 = no bound
     int limit = 1'000;
     Order order = Order::Forward;
-    std::vector<HistoryType> types;        ///< empty = all
-    std::string node;                      ///< empty = all
+    std::vector<HistoryType> types;  ///< empty = all
+    std::string node;                ///< empty = all
 };
 
 struct WorkerRow {
@@ -118,17 +143,24 @@ struct WorkerRow {
     std::vector<std::string> queues;
     int capacity = 1;
     TimePoint started_at{};
-    TimePoint expires_at{};                ///< set by the store: its now + lease
+    TimePoint expires_at{};  ///< set by the store: its now + lease
+
+    bool operator==(const WorkerRow&) const = default;
 };
 
 struct HeldTask {
     TaskRef task;
     bool is_stop = false;
+
+    bool operator==(const HeldTask&) const = default;
 };
 
 struct HeartbeatResult {
-    bool is_known = true;                  ///< false: the worker was declared dead and its leases are gone; it is registered anew
-    std::vector<HeldTask> held;            ///< all tasks that it holds now
+    bool is_known = true;  ///< false: the worker was declared dead and its leases are gone; it is
+                           ///< registered anew
+    std::vector<HeldTask> held;  ///< all tasks that it holds now
+
+    bool operator==(const HeartbeatResult&) const = default;
 };
 
 struct InstanceQuery {
@@ -136,7 +168,7 @@ struct InstanceQuery {
     std::string workflow;                  ///< empty = all
     std::optional<int> version;
     std::string key;
-    std::optional<InstanceId> before;      ///< page: only ids below this one
+    std::optional<InstanceId> before;  ///< page: only ids below this one
     int limit = 100;
 };
 
@@ -149,18 +181,24 @@ struct TaskRow {
     bool is_stop = false;
     bool was_lost = false;
     std::string lease_owner;
+
+    bool operator==(const TaskRow&) const = default;
 };
 
 struct StatusCount {
     std::string workflow;
     InstanceStatus status = InstanceStatus::Running;
     std::int64_t count = 0;
+
+    bool operator==(const StatusCount&) const = default;
 };
 
 struct MaintenanceResult {
-    std::int64_t leases_expired = 0;       ///< tasks taken from dead workers
+    std::int64_t leases_expired = 0;  ///< tasks taken from dead workers
     std::vector<std::string> workers_expired;
-    TimePoint next_due = kNever;           ///< when the earliest task that is not due yet becomes due
+    TimePoint next_due = kNever;  ///< when the earliest unleased task that is not due becomes due
+
+    bool operator==(const MaintenanceResult&) const = default;
 };
 
 /// What a store can do beyond the verbs.
@@ -170,44 +208,55 @@ struct StoreTraits {
     bool is_shared_between_processes = false;
 };
 
-/// The durable verbs. Each member function is one atomic transition in one round trip: it happens wholly or not at all,
-/// and once it has returned it survives a crash (StoreTraits::is_durable). Every verb may be repeated when its answer
-/// was lost (StoreInDoubt): the second time it changes nothing and says what is so.
+/// The durable verbs. Each member function is one atomic transition in one round trip: it happens
+/// wholly or not at all, and once it has returned it survives a crash (StoreTraits::is_durable).
+/// Every verb may be repeated when its answer was lost (StoreInDoubt): the second time it changes
+/// nothing and says what is so.
 ///
-/// No transaction is ever open between two calls. Safe to call from any thread. Throws Error when the database cannot
-/// answer; losing a race is an ordinary result. Times: a store stamps leases with its own clock (`Clock` of the
-/// embedded ones, the server's of PostgreSQL), so clock skew between workers cannot break them.
+/// No transaction is ever open between two calls. Safe to call from any thread. Throws Error when
+/// the database cannot answer; losing a race is an ordinary result. Times: a store stamps leases
+/// with its own clock (`Clock` of the embedded ones, the server's of PostgreSQL), so clock skew
+/// between workers cannot break them.
 class Store {
  public:
     virtual ~Store() = default;
 
     virtual StoreTraits traits() const = 0;
 
-    /// Brings the schema to this program's version. Safe when several processes start at once. Throws StoreVersion
-    /// when the database is newer.
+    /// Brings the schema to this program's version. Safe when several processes start at once.
+    /// Throws StoreVersion when the database is newer.
     virtual void migrate() = 0;
 
-    /// Keeps a definition. The same name and version with the same checksum changes nothing; with another one throws
-    /// WorkflowConflict.
+    /// Keeps a definition. The same name and version with the same checksum changes nothing; with
+    /// another one throws WorkflowConflict.
     virtual void register_workflow(const WorkflowRow& row) = 0;
     /// The workflow of that version, or the newest.
-    virtual std::optional<WorkflowRow> find_workflow(std::string_view name, std::optional<int> version) = 0;
+    virtual std::optional<WorkflowRow> find_workflow(
+        std::string_view name, std::optional<int> version
+    ) = 0;
     /// All workflows by name and version, without their definitions' text.
     virtual std::vector<WorkflowRow> list_workflows() = 0;
 
-    /// Creates instances. One whose key (with its workflow) exists already changes nothing and yields the existing id;
-    /// repeating a start with the same id yields Created again.
+    /// Creates instances. One whose key (with its workflow) exists already changes nothing and
+    /// yields the existing id; repeating a start with the same id yields Created again.
     virtual std::vector<StartResult> start(std::span<const NewInstance> instances) = 0;
 
-    /// Leases due tasks to the worker, the earliest rank first. Never returns a task of a handler or queue that was
-    /// not asked for, nor one that is parked, not due or held by a living worker.
+    /// Leases due tasks to the worker, the earliest rank first. Never returns a task of a handler
+    /// or queue that was not asked for, nor one that is parked, not due or leased (maintain() frees
+    /// what dead workers held). The worker must have sent a heartbeat before. After a lost answer
+    /// the tasks stay leased: the next heartbeat names them, release what you do not know.
     virtual std::vector<Claim> claim(const ClaimRequest& request) = 0;
 
-    /// Makes decisions durable, each atomically; the batch is one transaction where the store can. One result each,
-    /// in order. Terminal statuses remove all tasks of the instance.
+    /// Makes decisions durable, each atomically; the batch is one transaction where the store can.
+    /// At most one per instance: what happens to one at a time is decided in sequence, written
+    /// once. One result each, in order; a conflict does not touch the others. When it throws,
+    /// nothing of the batch was written (StoreInDoubt: all or nothing). A repeated commit is a
+    /// Conflict. Terminal statuses remove all tasks of the instance. Remove, Park, Unpark and Stop
+    /// of a task that does not exist do nothing; a Stop ends a Park.
     virtual std::vector<CommitResult> commit(std::span<const Commit> commits) = 0;
 
-    /// Hands tasks back, free for any claimer and not counted as lost. Only those that `worker` still holds.
+    /// Hands tasks back, free for any claimer and not counted as lost. Only those that `worker`
+    /// still holds.
     virtual void release(std::string_view worker, std::span<const TaskRef> tasks) = 0;
 
     virtual std::optional<InstanceRow> load(const InstanceId& id) = 0;
@@ -217,22 +266,30 @@ class Store {
     /// Newest first.
     virtual std::vector<InstanceRow> list(const InstanceQuery& query) = 0;
     virtual std::vector<StatusCount> count() = 0;
+
     /// How many due, unclaimed tasks no living worker can run, by handler and queue.
     struct Unserved {
         std::string handler;
         std::string queue;
         std::int64_t count = 0;
+
+        bool operator==(const Unserved&) const = default;
     };
+
     virtual std::vector<Unserved> unserved() = 0;
 
-    /// Registers the worker or prolongs its life by `lease`; one narrow row is written however many tasks it holds.
+    /// Registers the worker or prolongs its life by `lease`; one narrow row is written however many
+    /// tasks it holds. A worker whose time ran out but whom no maintain() has met yet lives on with
+    /// its leases.
     virtual HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) = 0;
     virtual std::vector<WorkerRow> workers() = 0;
-    /// Forgets the worker and frees what it still holds (as release does): the end of a graceful drain.
+    /// Forgets the worker and frees what it still holds (as release does): the end of a graceful
+    /// drain.
     virtual void sign_off(std::string_view worker) = 0;
 
-    /// What must be done now and then by anybody: take the leases of dead workers away (their tasks become claimable,
-    /// with `was_lost`), make due what has become due.
+    /// What must be done now and then by anybody: forget dead workers and take the leases of all
+    /// who are not registered away (their tasks become claimable, with `was_lost`), make due what
+    /// has become due. Writes nothing when there is nothing to do.
     virtual MaintenanceResult maintain() = 0;
 };
 

@@ -13,7 +13,9 @@ int hex_value(char c) {
     return -1;
 }
 
-bool is_dash_place(std::size_t at) { return at == 8 || at == 13 || at == 18 || at == 23; }
+bool is_dash_place(std::size_t at) {
+    return at == 8 || at == 13 || at == 18 || at == 23;
+}
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 #include "support/json.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <ebb/error.h>
-
-#include <algorithm>
 
 namespace ebb {
 
@@ -38,7 +38,10 @@ void check_bounds(std::string_view text, std::string_view what, const PayloadLim
         throw Error(
             ErrorCode::PayloadTooLarge,
             fmt::format(
-                "{} has {} bytes; payload_bytes_max allows {}.", what, text.size(), limits.payload_bytes_max
+                "{} has {} bytes; payload_bytes_max allows {}.",
+                what,
+                text.size(),
+                limits.payload_bytes_max
             )
         );
     }
@@ -46,7 +49,12 @@ void check_bounds(std::string_view text, std::string_view what, const PayloadLim
     if (depth > limits.json_depth_max) {
         throw Error(
             ErrorCode::PayloadTooLarge,
-            fmt::format("{} is nested {} deep; json_depth_max allows {}.", what, depth, limits.json_depth_max)
+            fmt::format(
+                "{} is nested {} deep; json_depth_max allows {}.",
+                what,
+                depth,
+                limits.json_depth_max
+            )
         );
     }
 }
@@ -55,11 +63,13 @@ void check_bounds(std::string_view text, std::string_view what, const PayloadLim
     std::string reason = error.what();
     if (const auto end = reason.find("] "); end != std::string::npos) reason.erase(0, end + 2);
     throw Error(
-        ErrorCode::InvalidPayload, fmt::format("{} is not valid JSON: {}.", what, clean_text(reason, 300))
+        ErrorCode::InvalidPayload,
+        fmt::format("{} is not valid JSON: {}.", what, clean_text(reason, 300))
     );
 }
 
-/// True when the text contains the escape of U+0000 inside a string: PostgreSQL's text cannot hold what it means.
+/// True when the text contains the escape of U+0000 inside a string: PostgreSQL's text cannot hold
+/// what it means.
 bool has_nul(std::string_view text) {
     for (std::size_t at = text.find("\\u0000"); at != std::string_view::npos;
          at = text.find("\\u0000", at + 1)) {
@@ -74,7 +84,9 @@ void check_nul(std::string_view text, std::string_view what) {
     if (has_nul(text)) {
         throw Error(
             ErrorCode::InvalidPayload,
-            fmt::format("{} contains the character U+0000, which no store can keep in a text.", what)
+            fmt::format(
+                "{} contains the character U+0000, which no store can keep in a text.", what
+            )
         );
     }
 }

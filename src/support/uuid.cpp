@@ -7,7 +7,8 @@
 namespace ebb {
 
 std::uint64_t random_bits() {
-    // getrandom() through libstdc++; one seed per thread, because a system call per id would cost more than the id.
+    // getrandom() through libstdc++; one seed per thread, because a system call per id would cost
+    // more than the id.
     thread_local std::mt19937_64 engine = [] {
         std::random_device device;
         std::seed_seq seed{device(), device(), device(), device(), device(), device()};
@@ -17,10 +18,12 @@ std::uint64_t random_bits() {
 }
 
 InstanceId make_instance_id(TimePoint now) {
-    // The 12 bits behind the time count within the millisecond, so that ids of one process never go back.
+    // The 12 bits behind the time count within the millisecond, so that ids of one process never go
+    // back.
     static std::mutex mutex;
     static std::uint64_t last = 0;
-    const auto since_epoch = std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count();
+    const auto since_epoch =
+        std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count();
     const auto millis = static_cast<std::uint64_t>(std::max<long>(0, since_epoch));
     std::uint64_t stamp = 0;
     {

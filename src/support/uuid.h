@@ -1,15 +1,14 @@
 #pragma once
 
+#include <cstdint>
+
 #include <ebb/id.h>
 #include <ebb/time.h>
 
-#include <cstdint>
-
 namespace ebb {
 
-
-/// Makes ids of version 7 that rise strictly within the process, also inside one millisecond (RFC 9562, 6.2 method 1).
-/// Thread-safe.
+/// Makes ids of version 7 that rise strictly within the process, also inside one millisecond (RFC
+/// 9562, 6.2 method 1). Thread-safe.
 InstanceId make_instance_id(TimePoint now);
 
 /// 64 random bits of the operating system. Thread-safe.

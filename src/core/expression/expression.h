@@ -1,31 +1,35 @@
 #pragma once
 
-#include <ebb/error.h>
-#include <ebb/json.h>
-
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <ebb/error.h>
+#include <ebb/json.h>
+
 namespace ebb {
 
 /// The named limits of expressions; each has a test at the limit and one above it.
 struct ExpressionLimits {
     std::size_t source_bytes_max = std::size_t{16} << 10;
-    int depth_max = 64;                     ///< of nested operators, calls and literals
-    std::int64_t steps_max = 10'000;        ///< evaluation steps of one evaluation: operations plus elements visited or copied
-    std::size_t result_bytes_max = std::size_t{1} << 20;   ///< of any string or list that is built
+    int depth_max = 64;  ///< of nested operators, calls and literals
+    std::int64_t steps_max =
+        10'000;  ///< evaluation steps of one evaluation: operations plus elements visited or copied
+    std::size_t result_bytes_max = std::size_t{1} << 20;  ///< of any string or list that is built
 };
 
-/// An expression that cannot be compiled or evaluated. The message is a whole sentence; the place is in its source.
+/// An expression that cannot be compiled or evaluated. The message is a whole sentence; the place
+/// is in its source.
 class ExpressionError : public Error {
  public:
     ExpressionError(std::string message, std::string source, int line, int column);
 
     int line() const { return line_; }
+
     int column() const { return column_; }
+
     const std::string& source() const { return source_; }
 
  private:
@@ -34,29 +38,33 @@ class ExpressionError : public Error {
     int column_;
 };
 
-/// Where an expression's variables come from. It is asked only for what an evaluation reads, so an implementation may
-/// fetch and parse lazily. The returned values must live until the evaluation has ended.
+/// Where an expression's variables come from. It is asked only for what an evaluation reads, so an
+/// implementation may fetch and parse lazily. The returned values must live until the evaluation
+/// has ended.
 class Variables {
  public:
     virtual ~Variables() = default;
 
-    /// The value of a variable (`input`, `workflow`, `instance`, `attempt`, `now`, or a caller's own); null = unknown.
-    /// `now` is a JSON string (RFC 3339); the language gives it the type timestamp by `timestamp(now)`.
+    /// The value of a variable (`input`, `workflow`, `instance`, `attempt`, `now`, or a caller's
+    /// own); null = unknown. `now` is a JSON string (RFC 3339); the language gives it the type
+    /// timestamp by `timestamp(now)`.
     virtual const Json* find(std::string_view name) const = 0;
 
     /// What `steps.<name>` is: an object with `output`; null when that step has not completed.
     virtual const Json* find_step(std::string_view name) const = 0;
 };
 
-/// A compiled expression of the language of DESIGN §5: a subset of CEL (cel.dev). Immutable and cheap to copy;
-/// evaluation has no side effects, is bounded by ExpressionLimits and may run in several threads at once.
+/// A compiled expression of the language of DESIGN §5: a subset of CEL (cel.dev). Immutable and
+/// cheap to copy; evaluation has no side effects, is bounded by ExpressionLimits and may run in
+/// several threads at once.
 class Expression {
  public:
-    /// Throws ExpressionError with the place of the first problem. The same source text is compiled once per process.
+    /// Throws ExpressionError with the place of the first problem. The same source text is compiled
+    /// once per process.
     static Expression compile(std::string_view source, const ExpressionLimits& limits = {});
 
-    /// The value as JSON (int, uint, double, bool, string, null, list, map; timestamps and durations as text).
-    /// Throws ExpressionError.
+    /// The value as JSON (int, uint, double, bool, string, null, list, map; timestamps and
+    /// durations as text). Throws ExpressionError.
     Json evaluate(const Variables& variables) const;
 
     /// The same, but anything other than a bool is an error.
@@ -65,7 +73,8 @@ class Expression {
     const std::string& source() const;
     /// The names of all steps read as `steps.<name>` or `steps["<name>"]`; sorted, unique.
     const std::vector<std::string>& steps_read() const;
-    /// The names of all free variables read; sorted, unique. `steps` is among them when any step is read.
+    /// The names of all free variables read; sorted, unique. `steps` is among them when any step is
+    /// read.
     const std::vector<std::string>& variables_read() const;
 
  private:

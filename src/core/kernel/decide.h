@@ -15,9 +15,10 @@ struct InstanceIdentity {
     std::string key;
 };
 
-/// What `event` means for an instance of `program` in `state`: a pure function, the same answer for the same arguments
-/// byte for byte. `state` of Started is a default-constructed one. Never throws for anything that users can cause:
-/// an expression that fails, a stale or impossible event are outcomes of the decision.
+/// What `event` means for an instance of `program` in `state`: a pure function, the same answer for
+/// the same arguments byte for byte. `state` of Started is a default-constructed one. Never throws
+/// for anything that users can cause: an expression that fails, a stale or impossible event are
+/// outcomes of the decision.
 Decision decide(
     const Program& program,
     const InstanceIdentity& identity,
@@ -33,20 +34,24 @@ struct Invocation {
     std::string node;
     std::string handler;
     std::string queue;
-    Seq input = 0;                     ///< the event with the input
+    Seq input = 0;  ///< the event with the input
     bool is_compensation = false;
     bool non_idempotent = false;
     int max_attempts = 1;
     Duration timeout{0};
-    TimePoint deadline = kNever;       ///< of the step, then of the instance: whichever is earlier
+    TimePoint deadline = kNever;  ///< of the step, then of the instance: whichever is earlier
     std::string idempotency_key;
     // compensation only
-    Seq compensated = 0;               ///< the event of the step that is undone
+    Seq compensated = 0;  ///< the event of the step that is undone
 };
 
-/// The call that `token` waits for now; empty when it does not stand at a handler, is stopping, frozen or parked.
+/// The call that `token` waits for now; empty when it does not stand at a handler, is stopping,
+/// frozen or parked.
 std::optional<Invocation> invocation(
-    const Program& program, const InstanceIdentity& identity, const InstanceState& state, TokenId token
+    const Program& program,
+    const InstanceIdentity& identity,
+    const InstanceState& state,
+    TokenId token
 );
 
 }  // namespace ebb

@@ -8,18 +8,20 @@
 
 namespace ebb {
 
-/// The handler name under which any worker claims a task: timers, deadlines and stops need no user code.
+/// The handler name under which any worker claims a task: timers, deadlines and stops need no user
+/// code.
 inline constexpr std::string_view kEngineHandler = "";
 inline constexpr std::string_view kDefaultQueue = "default";
 
 /// What a decision wants of the row (instance, token) in `tasks`.
 struct TaskChange {
     enum class Kind {
-        Put,           ///< make or replace it: handler, queue and due as given, not leased, not parked
+        Put,  ///< make or replace it: handler, queue and due as given, not leased, not parked
         Remove,
-        Park,          ///< nobody may claim it until Unpark; a lease that is held stays
+        Park,  ///< nobody may claim it until Unpark; a lease that is held stays
         Unpark,
-        Stop,          ///< handler becomes the engine's, due now; a lease that is held stays and is told to stop
+        Stop,  ///< handler becomes the engine's, due now; a lease that is held stays and is told to
+               ///< stop
     };
 
     Kind kind = Kind::Put;
@@ -27,7 +29,8 @@ struct TaskChange {
     std::string handler;
     std::string queue{kDefaultQueue};
     TimePoint due{};
-    bool is_continued = false;             ///< Put: the step follows on the one just finished, so its worker may keep the lease
+    bool is_continued = false;  ///< Put: the step follows on the one just finished, so its worker
+                                ///< may keep the lease
 
     bool operator==(const TaskChange&) const = default;
 };
@@ -36,20 +39,20 @@ struct TaskChange {
 struct Decision {
     enum class Verdict {
         Changed,
-        Ignored,           ///< stale or repeated: nothing to write, the sender's work is done
-        Refused,           ///< not possible now: see `refusal`
+        Ignored,  ///< stale or repeated: nothing to write, the sender's work is done
+        Refused,  ///< not possible now: see `refusal`
     };
 
     struct Refusal {
-        std::string code;      ///< `invalid_state`, `not_waiting`, `not_allowed`, `limit_exceeded`
+        std::string code;  ///< `invalid_state`, `not_waiting`, `not_allowed`, `limit_exceeded`
         std::string message;
     };
 
     Verdict verdict = Verdict::Changed;
     Refusal refusal;
     InstanceState state;
-    std::vector<HistoryEvent> history;     ///< to append; seqs are set
-    std::vector<TaskChange> tasks;         ///< at most one per token
+    std::vector<HistoryEvent> history;  ///< to append; seqs are set
+    std::vector<TaskChange> tasks;      ///< at most one per token
 };
 
 }  // namespace ebb

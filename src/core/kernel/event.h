@@ -1,11 +1,11 @@
 #pragma once
 
-#include <ebb/json.h>
-#include <ebb/time.h>
-
 #include <string>
 #include <string_view>
 #include <variant>
+
+#include <ebb/json.h>
+#include <ebb/time.h>
 
 #include "core/kernel/state.h"
 
@@ -22,17 +22,14 @@ struct AttemptRef {
     bool operator==(const AttemptRef&) const = default;
 };
 
-/// What is known of an attempt that did not end well.
-enum class Outcome { Completed, Failed, Unknown };
-std::string_view to_string(Outcome outcome);
-
 /// Why an attempt failed.
 struct Failure {
-    std::string code = "error";            ///< `error`, `timeout`, `in_doubt`, `worker_lost`, `rejected`, or the handler's own
+    std::string code = "error";  ///< `error`, `timeout`, `in_doubt`, `worker_lost`, `rejected`, or
+                                 ///< the handler's own
     std::string message;
     bool is_permanent = false;
-    std::optional<Duration> retry_after;   ///< the handler's wish
-    std::string details;                   ///< JSON text or empty: stderr, HTTP status...
+    std::optional<Duration> retry_after;  ///< the handler's wish
+    std::string details;                  ///< JSON text or empty: stderr, HTTP status...
 
     bool operator==(const Failure&) const = default;
 };
@@ -59,19 +56,21 @@ struct StepFailed {
     std::string worker;
 };
 
-/// The token's due time has come: a retry needs none, but a delay, a wait's deadline or (token 0) the instance's does.
+/// The token's due time has come: a retry needs none, but a delay, a wait's deadline or (token 0)
+/// the instance's does.
 struct TimerFired {
-    TokenId token = 0;
+    TokenId token =
+        0;  ///< as in the task: negative = the deadline of token -n, whose visit is not looked at
     Visit visit = 0;
 };
 
 struct DecisionMade {
-    std::string node;                      ///< empty = the only one that is awaited
+    std::string node;  ///< empty = the only one that is awaited
     bool is_confirmed = false;
     std::string by;
-    std::string role;                      ///< empty = none claimed
+    std::string role;  ///< empty = none claimed
     std::string comment;
-    std::string request_id;                ///< empty = not idempotent by request
+    std::string request_id;  ///< empty = not idempotent by request
 };
 
 struct SignalReceived {
@@ -101,30 +100,41 @@ struct Resumed {
 
 /// An operator lets a dead-lettered instance go on.
 struct Requeued {
-    std::optional<Payload> new_input;      ///< of the failed steps
-    bool skip_compensation = false;        ///< pass over the compensation that is exhausted
+    std::optional<Payload> new_input;  ///< of the failed steps
+    bool skip_compensation = false;    ///< pass over the compensation that is exhausted
     std::string by;
 };
 
-/// The lease of the token's task ran out (or its worker died) while its handler may have been running.
+/// The lease of the token's task ran out (or its worker died) while its handler may have been
+/// running.
 struct LeaseLost {
     AttemptRef attempt;
-    std::string worker;                    ///< the one that lost it
+    std::string worker;  ///< the one that lost it
 };
 
 /// The task of a stopping token was claimed, so its handler is not running in any worker.
 struct TokenStopped {
     TokenId token = 0;
     Visit visit = 0;
-    bool was_called = false;               ///< the lease was lost while the handler may have been running
+    bool was_called = false;  ///< the lease was lost while the handler may have been running
 };
 
 }  // namespace event
 
 using Event = std::variant<
-    event::Started, event::StepCompleted, event::StepFailed, event::TimerFired, event::DecisionMade,
-    event::SignalReceived, event::CancelRequested, event::AbortRequested, event::Paused, event::Resumed,
-    event::Requeued, event::LeaseLost, event::TokenStopped>;
+    event::Started,
+    event::StepCompleted,
+    event::StepFailed,
+    event::TimerFired,
+    event::DecisionMade,
+    event::SignalReceived,
+    event::CancelRequested,
+    event::AbortRequested,
+    event::Paused,
+    event::Resumed,
+    event::Requeued,
+    event::LeaseLost,
+    event::TokenStopped>;
 
 /// `started`, `step_completed`, ...: the name in logs, docs and the transition table.
 std::string_view event_name(const Event& event);

@@ -1,55 +1,60 @@
 #pragma once
 
-#include <ebb/json.h>
-#include <ebb/time.h>
-
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include <ebb/json.h>
+#include <ebb/time.h>
 
 #include "core/kernel/state.h"
 
 namespace ebb {
 
+/// What is known of a step's last attempt.
+enum class Outcome { Completed, Failed, Unknown };
+std::string_view to_string(Outcome outcome);
+
 /// What an event of the history says. The snake_case name (`to_string`) is what the stores keep.
 enum class HistoryType {
-    Started,               ///< payload: the instance's input
-    InputResolved,         ///< payload: the input that a template gave for the visit
-    StepCompleted,         ///< payload: the output; ref: the input's event
-    StepRetried,           ///< an attempt failed and another follows; payload: the failure
-    StepFailed,            ///< failed for good; payload: the failure; ref: the input's event
-    StepStopped,           ///< stopped by a rollback after it was called; payload: {outcome}; ref: the input's event
-    StepSkipped,           ///< stopped by a rollback before it was called
-    LeaseLost,             ///< payload: {worker}
-    BranchTaken,           ///< of a condition or switch; payload: {branch}
+    Started,        ///< payload: the instance's input
+    InputResolved,  ///< payload: the input that a template gave for the visit
+    StepCompleted,  ///< payload: the output; ref: the input's event
+    StepRetried,    ///< an attempt failed and another follows; payload: the failure
+    StepFailed,     ///< failed for good; payload: the failure; ref: the input's event
+    StepStopped,    ///< stopped by a rollback after it was called; payload: {outcome}; ref: the
+                    ///< input's event
+    StepSkipped,    ///< stopped by a rollback before it was called
+    LeaseLost,      ///< payload: {worker}
+    BranchTaken,    ///< of a condition or switch; payload: {branch}
     ScopeOpened,
-    BranchCompleted,       ///< ref: the branch's output event
+    BranchCompleted,  ///< ref: the branch's output event
     BranchFailed,
-    ScopeJoined,           ///< payload: {branch: output}
-    LoopFinished,          ///< payload: {turns}
-    TimerStarted,          ///< payload: {due}
-    TimerFired,
+    ScopeJoined,   ///< payload: {branch: output}
+    LoopFinished,  ///< attempt: the number of turns; ref: the output's event
+    TimerStarted,  ///< payload: {due}
+    TimerFired,    ///< ref: the event with the data that waited
     DecisionAwaited,
-    DecisionMade,          ///< one vote; payload: {decision, by, role, comment}
-    DecisionCompleted,     ///< payload: input + decision
+    DecisionMade,       ///< one vote; payload: {decision, by, role, comment}
+    DecisionCompleted,  ///< payload: input + decision
     SignalAwaited,
-    SignalReceived,        ///< payload: the signal's payload
-    SignalCompleted,       ///< ref: the signal's event
+    SignalReceived,   ///< payload: the signal's payload
+    SignalCompleted,  ///< ref: the signal's event
     SavepointReached,
-    RollbackStarted,       ///< payload: {kind, cause, savepoint?}
-    CompensationRetried,   ///< ref: the compensated event; payload: the failure
-    StepCompensated,       ///< ref: the compensated event; payload: the compensation's output
-    CompensationFailed,    ///< exhausted; ref: the compensated event; payload: the failure
-    CompensationSkipped,   ///< by an operator; ref: the compensated event
+    RollbackStarted,      ///< payload: {kind, cause, savepoint?}
+    CompensationRetried,  ///< ref: the compensated event; payload: the failure
+    StepCompensated,      ///< ref: the compensated event; payload: the compensation's output
+    CompensationFailed,   ///< exhausted; ref: the compensated event; payload: the failure
+    CompensationSkipped,  ///< by an operator; ref: the compensated event
     RollbackFinished,
-    Resumed,               ///< from a savepoint; ref: its event
+    Resumed,  ///< from a savepoint; ref: its event
     DeadLettered,
     Requeued,
     CancelRequested,
     AbortRequested,
     Paused,
     Unpaused,
-    Completed,             ///< ref: the event with the output, or payload: the output
+    Completed,  ///< ref: the event with the output, or payload: the output
     Failed,
     Cancelled,
     Aborted,
@@ -58,26 +63,40 @@ enum class HistoryType {
 std::string_view to_string(HistoryType type);
 std::optional<HistoryType> parse_history_type(std::string_view text);
 
+/// True for the events that are a node's output (their payload, or that of their `ref`): what
+/// `steps.<name>.output` reads.
+bool holds_output(HistoryType type);
+
+/// True for the events that a rollback looks at: step_completed, step_failed, step_stopped.
+bool is_undoable(HistoryType type);
+
+/// True for the events that say of their `ref` that it needs no compensation any more.
+bool settles_compensation(HistoryType type);
+
 /// One immutable row of an instance's history.
 struct HistoryEvent {
     Seq seq = 0;
     HistoryType type = HistoryType::Started;
-    std::string node;                      ///< the node's name; empty for events of the instance
-    std::string path;                      ///< the branches around it: `2:pay/5:check`; empty at the top level
+    std::string node;  ///< the node's name; empty for events of the instance
+    std::string path;  ///< the branches around it: `2:pay/5:check`; empty at the top level
     TokenId token = 0;
     Visit visit = 0;
     std::int32_t attempt = 0;
     Seq ref = 0;
-    Payload payload;                       ///< JSON text or empty
+    Payload payload;  ///< JSON text or empty
     std::string worker;
-    TimePoint started_at{};                ///< when the attempt began; zero where there was none
+    TimePoint started_at{};  ///< when the attempt began; zero where there was none
     TimePoint at{};
 
     bool operator==(const HistoryEvent&) const = default;
 };
 
-/// Read access to the past of one instance, for the few decisions that need it. An implementation may fetch lazily;
-/// the same history must always give the same answers. Events of the decision in progress are visible too.
+/// How the attempt behind an undoable event ended, as its compensation is told.
+Outcome outcome_of(const HistoryEvent& event);
+
+/// Read access to the past of one instance, for the few decisions that need it. An implementation
+/// may fetch lazily; the same history must always give the same answers. Events of the decision in
+/// progress are visible too.
 class HistoryView {
  public:
     virtual ~HistoryView() = default;
@@ -88,8 +107,9 @@ class HistoryView {
     /// The newest event that holds the output of the node `name`; empty when it has not completed.
     virtual std::optional<Seq> output_of(std::string_view node) const = 0;
 
-    /// The newest event before `before` and after `floor` that may need compensation (step_completed, step_failed,
-    /// step_stopped), lies under `path_prefix` and has not been compensated or skipped yet. `before` 0 = from the end.
+    /// The newest event before `before` and after `floor` that may need compensation
+    /// (step_completed, step_failed, step_stopped), lies under `path_prefix` and has not been
+    /// compensated or skipped yet. `before` 0 = from the end.
     virtual std::optional<HistoryEvent> previous_undoable(
         Seq before, Seq floor, std::string_view path_prefix
     ) const = 0;

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <ebb/definition.h>
-
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include <ebb/definition.h>
 
 #include "core/expression/expression.h"
 #include "core/expression/template.h"
@@ -17,7 +17,7 @@ namespace ebb {
 
 enum class Op {
     Step,
-    Branch,            ///< condition and switch: the first case that is true
+    Branch,  ///< condition and switch: the first case that is true
     Fork,
     Loop,
     Timer,
@@ -29,18 +29,18 @@ enum class Op {
 
 std::string_view to_string(Op op);
 
-/// One node of a compiled definition. `next` says where a token goes when the node is done; kNoNode ends its branch
-/// (or, at the top level, the instance).
+/// One node of a compiled definition. `next` says where a token goes when the node is done; kNoNode
+/// ends its branch (or, at the top level, the instance).
 struct ProgramNode {
     struct Case {
-        std::optional<Expression> when;        ///< absent = always (the `else`)
+        std::optional<Expression> when;  ///< absent = always (the `else`)
         NodeIndex target = kNoNode;
-        std::string label;                     ///< `then`, `else`, `case 1`...
+        std::string label;  ///< `then`, `else`, `case 1`...
     };
 
     struct Branch {
         std::string name;
-        NodeIndex entry = kNoNode;             ///< kNoNode = an empty branch: completes at once
+        NodeIndex entry = kNoNode;  ///< kNoNode = an empty branch: completes at once
     };
 
     Op op = Op::Step;
@@ -58,48 +58,59 @@ struct ProgramNode {
     // branch, fork
     std::vector<Case> cases;
     std::vector<Branch> branches;
-    int join = 0;                              ///< branches needed; already resolved: 1..branches.size()
+    int join = 0;  ///< branches needed; already resolved: 1..branches.size()
     bool keep_losers = false;
 
     // loop
-    std::optional<Expression> condition;       ///< of `while`, or of `until`
+    std::optional<Expression> condition;  ///< of `while`, or of `until`
     bool is_until = false;
     NodeIndex body = kNoNode;
     std::int64_t max_iterations = 0;
 
     // timer, decision, signal
-    Duration wait{0};                          ///< fixed delay or deadline; 0 = none or by template
-    std::optional<Template> wait_template;     ///< yields a number of seconds, a duration or a time
+    Duration wait{0};                       ///< fixed delay or deadline; 0 = none or by template
+    std::optional<Template> wait_template;  ///< yields a number of seconds, a duration or a time
     bool is_wait_until = false;
-    HumanDecision human;                       ///< without its block
+    HumanDecision human;  ///< without its block
     NodeIndex reject_target = kNoNode;
     bool has_reject_target = false;
     std::string signal;
     bool continue_on_deadline = false;
 
     Savepoint savepoint;
-    std::optional<Template> message;           ///< of fail
+    std::optional<Template> message;  ///< of fail
 };
 
-/// A definition made ready to run: one flat array of nodes. Immutable, shared by threads. Every front-end (flows,
-/// node graphs, rules) compiles to this and there is no second interpreter.
+/// A definition made ready to run: one flat array of nodes. Immutable, shared by threads. Every
+/// front-end (flows, node graphs, rules) compiles to this and there is no second interpreter.
 class Program {
  public:
     /// Compiles a valid definition. Throws DefinitionError when it is not.
     static std::shared_ptr<const Program> compile(const ebb::Definition& definition);
 
     const Definition& definition() const { return definition_; }
+
     const std::vector<ProgramNode>& nodes() const { return nodes_; }
-    const ProgramNode& node(NodeIndex index) const { return nodes_[static_cast<std::size_t>(index)]; }
+
+    const ProgramNode& node(NodeIndex index) const {
+        return nodes_[static_cast<std::size_t>(index)];
+    }
+
     /// The first node; kNoNode for an empty workflow.
     NodeIndex entry() const { return entry_; }
+
     /// kNoNode when there is none of this name.
     NodeIndex find(std::string_view name) const;
+
     const std::optional<Template>& output() const { return output_; }
+
     /// The names of all handlers that it may call, compensations included; sorted.
     const std::vector<std::string>& handlers() const { return handlers_; }
+
     /// Nodes whose outputs some expression reads: worth keeping in memory while the instance is.
-    bool is_output_read(NodeIndex index) const { return output_read_[static_cast<std::size_t>(index)]; }
+    bool is_output_read(NodeIndex index) const {
+        return output_read_[static_cast<std::size_t>(index)];
+    }
 
  private:
     friend class ProgramCompiler;

@@ -1,30 +1,38 @@
 #pragma once
 
-#include <ebb/time.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// The whole control state of an instance. It is bounded by what is live, never by what has happened.
+#include <ebb/time.h>
+
+// The whole control state of an instance. It is bounded by what is live, never by what has
+// happened.
 
 namespace ebb {
 
 /// The number of a history event within its instance, from 1. 0 = none.
 using Seq = std::int64_t;
-/// The number of a token within its instance, from 1. Token 0 stands for the instance itself (its deadline).
+/// The number of a token within its instance, from 1. Token 0 stands for the instance itself (its
+/// deadline).
 using TokenId = std::int64_t;
 /// The number of a scope within its instance, from 1. 0 = the instance's own top level.
 using ScopeId = std::int64_t;
-/// Counts the arrivals of tokens at nodes within an instance, from 1. A visit keeps its number over all attempts,
-/// so it makes the idempotency key.
+/// Counts the arrivals of tokens at nodes within an instance, from 1. A visit keeps its number over
+/// all attempts, so it makes the idempotency key.
 using Visit = std::int64_t;
 /// An index into Program::nodes.
 using NodeIndex = std::int32_t;
 
 inline constexpr TokenId kInstanceToken = 0;
+
+/// The task (instance, -n) wakes token n at its deadline; (instance, 0) the instance at its own.
+inline constexpr TokenId deadline_task(TokenId token) {
+    return -token;
+}
+
 inline constexpr NodeIndex kNoNode = -1;
 
 enum class InstanceStatus {
@@ -44,13 +52,13 @@ std::optional<InstanceStatus> parse_status(std::string_view text);
 bool is_terminal(InstanceStatus status);
 
 enum class TokenStatus {
-    Ready,             ///< has a handler to run, or is running it
-    Retrying,          ///< failed and waits for its next attempt
+    Ready,     ///< has a handler to run, or is running it
+    Retrying,  ///< failed and waits for its next attempt
     WaitingTimer,
     WaitingDecision,
     WaitingSignal,
-    Forked,            ///< stands at a parallel block whose branches are its children
-    Frozen,            ///< failed for good in dead-letter mode; waits for an operator
+    Forked,  ///< stands at a parallel block whose branches are its children
+    Frozen,  ///< failed for good in dead-letter mode; waits for an operator
 };
 
 std::string_view to_string(TokenStatus status);
@@ -75,17 +83,21 @@ struct Token {
     TokenId id = 0;
     NodeIndex node = kNoNode;
     TokenStatus status = TokenStatus::Ready;
-    ScopeId scope = 0;                     ///< the scope that this token is a branch of
-    std::int32_t branch = -1;              ///< which branch
+    ScopeId scope = 0;         ///< the scope that this token is a branch of
+    std::int32_t branch = -1;  ///< which branch
     Visit visit = 0;
-    std::int32_t attempt = 0;              ///< 1-based number of the current attempt of this visit; 0 where nothing is attempted
-    std::int32_t losses = 0;               ///< leases lost during this visit
-    Seq input = 0;                         ///< the event that holds the current data
-    TimePoint due = kNever;                ///< when it wakes: retry, timer, deadline of a wait
-    TimePoint deadline = kNever;           ///< of the whole step visit
-    Seq compensates = 0;                   ///< this token runs the compensation of that event; 0 = forward
-    bool stopping = false;                 ///< asked to stop; its result is still awaited
-    std::vector<LoopTurn> loops;           ///< innermost last
+    std::int32_t attempt =
+        0;  ///< 1-based number of the current attempt of this visit; 0 where nothing is attempted
+    std::int32_t attempt_base =
+        0;                        ///< attempts that no longer count: lost leases, before a requeue
+    std::int32_t losses = 0;      ///< leases lost during this visit
+    Seq input = 0;                ///< the event that holds the current data
+    TimePoint due = kNever;       ///< when it wakes: retry, timer, deadline of a wait
+    TimePoint deadline = kNever;  ///< of the whole step visit
+    Seq compensates = 0;          ///< this token runs the compensation of that event; 0 = forward
+    bool is_parked = false;       ///< has no task row: it arrived while nothing may start
+    bool stopping = false;        ///< asked to stop; its result is still awaited
+    std::vector<LoopTurn> loops;  ///< innermost last
     std::vector<Vote> votes;
 
     bool operator==(const Token&) const = default;
@@ -104,9 +116,9 @@ struct BranchOutcome {
 /// One activation of a parallel block.
 struct Scope {
     ScopeId id = 0;
-    TokenId parent = 0;                    ///< the forked token that goes on after the join
+    TokenId parent = 0;  ///< the forked token that goes on after the join
     NodeIndex node = kNoNode;
-    Seq opened = 0;                        ///< the event that opened it: the floor of a rollback of its losers
+    Seq opened = 0;  ///< the event that opened it: the floor of a rollback of its losers
     std::vector<BranchOutcome> branches;
 
     bool operator==(const Scope&) const = default;
@@ -117,11 +129,12 @@ struct Rollback {
     enum class Kind { Failure, Cancel, Losers };
 
     Kind kind = Kind::Failure;
-    ScopeId scope = 0;                     ///< Losers: whose branches
-    Seq cause = 0;                         ///< the event that started it
-    Seq first = 0;                         ///< the failed step's own event, compensated before all others; 0 = done or none
-    Seq cursor = 0;                        ///< only completions before it are still to be looked at; 0 = not started
-    Seq floor = 0;                         ///< completions up to here stay
+    ScopeId scope = 0;  ///< Losers: whose branches
+    Seq cause = 0;      ///< the event that started it
+    Seq first =
+        0;  ///< the failed step's own event, compensated before all others; 0 = done or none
+    Seq cursor = 0;  ///< only completions before it are still to be looked at; 0 = not started
+    Seq floor = 0;   ///< completions up to here stay
 
     bool operator==(const Rollback&) const = default;
 };
@@ -148,24 +161,27 @@ struct BufferedSignal {
 /// The last ids of outside requests, so that repeating one changes nothing.
 inline constexpr std::size_t kRememberedRequestsMax = 16;
 inline constexpr std::size_t kBufferedSignalsMax = 64;
+/// A step visit that lost its worker this often fails as `worker_lost`: a handler that kills its
+/// process must not do so for ever.
+inline constexpr std::int32_t kLostLeasesMax = 5;
 
 struct InstanceState {
     InstanceStatus status = InstanceStatus::Running;
-    InstanceStatus paused_from = InstanceStatus::Running;   ///< what `resume` returns to; meaningful while paused
-    Seq last_seq = 0;                      ///< of the newest history event
+    InstanceStatus paused_from =
+        InstanceStatus::Running;  ///< what `resume` returns to; meaningful while paused
+    Seq last_seq = 0;             ///< of the newest history event
     TokenId last_token = 0;
     ScopeId last_scope = 0;
-    Visit last_visit = 0;                  ///< also what the step budget counts
+    Visit last_visit = 0;  ///< also what the step budget counts
     TimePoint deadline = kNever;
-    Seq result = 0;                        ///< the event that holds the output; set when completed
-    Seq error = 0;                         ///< the event that says why it compensates, failed or is dead-lettered
-    bool dead_letter_by_compensation = false;
+    Seq result = 0;  ///< the event that holds the output; set when completed
+    Seq error = 0;   ///< the event that says why it compensates, failed or is dead-lettered
     std::optional<SavepointMark> savepoint;
-    std::vector<Token> tokens;             ///< by rising id
+    std::vector<Token> tokens;  ///< by rising id
     std::vector<Scope> scopes;
-    std::vector<Rollback> rollbacks;       ///< at most one of the instance, and then no other
+    std::vector<Rollback> rollbacks;  ///< at most one of the instance, and then no other
     std::vector<BufferedSignal> signals;
-    std::vector<std::string> requests;     ///< oldest first, at most kRememberedRequestsMax
+    std::vector<std::string> requests;  ///< oldest first, at most kRememberedRequestsMax
 
     bool operator==(const InstanceState&) const = default;
 

@@ -1,0 +1,53 @@
+// ebb_bench [kernel|sqlite|size|all] [--json]: Ebb's figures, each beside its yardstick of the same
+// run.
+
+#include <cstdio>
+#include <exception>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report.h"
+
+int main(int count, char** values) {
+    std::string suite = "all";
+    bool as_json = false;
+    for (int i = 1; i < count; ++i) {
+        const std::string_view argument = values[i];
+        if (argument == "--json") {
+            as_json = true;
+        } else {
+            suite = argument;
+        }
+    }
+    using ebb::bench::Figure;
+    std::vector<Figure> figures;
+    const auto add = [&](std::string_view name, std::vector<Figure> (*measure)()) {
+        if (suite != "all" && suite != name) return;
+        std::vector<Figure> more = measure();
+        figures.insert(
+            figures.end(),
+            std::make_move_iterator(more.begin()),
+            std::make_move_iterator(more.end())
+        );
+    };
+    try {
+        add("kernel", ebb::bench::kernel_figures);
+        add("sqlite", ebb::bench::sqlite_figures);
+        add("size", ebb::bench::size_figures);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "ebb_bench: %s\n", error.what());
+        return 1;
+    }
+    if (figures.empty()) {
+        std::fprintf(
+            stderr,
+            "ebb_bench: no suite \"%s\"; there are kernel, sqlite, size and all\n",
+            suite.c_str()
+        );
+        return 2;
+    }
+    std::fputs(ebb::bench::render(figures, as_json).c_str(), stdout);
+    return 0;
+}

@@ -1,0 +1,73 @@
+#include "report.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace ebb::bench {
+
+double percentile(std::vector<double> values, double p) {
+    if (values.empty()) return 0;
+    const auto at = static_cast<std::size_t>(p * static_cast<double>(values.size() - 1) + 0.5);
+    std::nth_element(
+        values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end()
+    );
+    return values[at];
+}
+
+double median(std::vector<double> values) {
+    return percentile(std::move(values), 0.5);
+}
+
+namespace {
+
+std::string number(double value) {
+    if (value >= 1'000) return fmt::format("{:.0f}", value);
+    return fmt::format("{:.3g}", value);
+}
+
+}  // namespace
+
+std::string render(const std::vector<Figure>& figures, bool as_json) {
+    if (as_json) {
+        nlohmann::ordered_json array = nlohmann::ordered_json::array();
+        for (const Figure& f : figures) {
+            array.push_back(
+                {{"name", f.name},
+                 {"value", f.value},
+                 {"unit", f.unit},
+                 {"yardstick", f.yardstick},
+                 {"ratio", f.ratio},
+                 {"goal", f.goal},
+                 {"runs", f.runs},
+                 {"note", f.note}}
+            );
+        }
+        return array.dump(2) + "\n";
+    }
+    std::string text = fmt::format(
+        "{:<30} {:>12} {:<14} {:>7} {:>6}  {}\n",
+        "figure",
+        "value",
+        "unit",
+        "ratio",
+        "goal",
+        "yardstick"
+    );
+    for (const Figure& f : figures) {
+        text += fmt::format(
+            "{:<30} {:>12} {:<14} {:>7} {:>6}  {}\n",
+            f.name,
+            number(f.value),
+            f.unit,
+            f.ratio > 0 ? fmt::format("{:.2f}", f.ratio) : "",
+            f.goal > 0 ? fmt::format("{:.2g}", f.goal) : "",
+            f.yardstick.empty() ? f.note : f.yardstick
+        );
+    }
+    return text;
+}
+
+}  // namespace ebb::bench

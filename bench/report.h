@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ebb::bench {
+
+/// One figure beside the yardstick that was measured in the same run.
+struct Figure {
+    std::string name;
+    double value = 0;  ///< the median
+    std::string unit;
+    std::string yardstick;  ///< what the ratio compares with; empty = none
+    double ratio = 0;  ///< value / yardstick's value (or the other way round where less is better)
+    double goal = 0;   ///< the least ratio (or value) that the project promises; 0 = none
+    std::vector<double> runs;
+    std::string note;
+};
+
+double median(std::vector<double> values);
+
+/// `p` between 0 and 1.
+double percentile(std::vector<double> values, double p);
+
+/// A table for people, or a JSON array for machines.
+std::string render(const std::vector<Figure>& figures, bool as_json);
+
+// The suites. Each is a few seconds long per figure.
+std::vector<Figure> kernel_figures();
+std::vector<Figure> sqlite_figures();
+std::vector<Figure> size_figures();
+
+}  // namespace ebb::bench

@@ -1,0 +1,25 @@
+// The smallest Ebb program: two handlers, one workflow, one instance, all in this process's memory.
+#include <cstdio>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <ebb/ebb.h>
+
+//! [hello]
+int main() {
+    ebb::HandlerRegistry handlers;
+    handlers.add("greet", [](const std::string& name) { return "Hello, " + name; });
+    handlers.add("shout", [](const std::string& text) { return text + "!"; });
+
+    const ebb::StorePtr store = ebb::open_memory_store();
+    ebb::Engine engine(*store, handlers);
+    engine.register_workflow(ebb::WorkflowBuilder("hello").step("greet").step("shout").build());
+
+    const auto [id, is_new] = engine.start("hello", "\"world\"");
+    const ebb::Result result = engine.wait(id);
+    std::printf("%s: %s\n", result.status.c_str(), result.output.c_str());
+    return result.status == "completed" ? 0 : 1;
+}
+
+//! [hello]

@@ -1,0 +1,288 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ebb/definition.h>
+
+namespace ebb {
+
+class BlockBuilder;
+class StepBuilder;
+class ParallelBuilder;
+class LoopBuilder;
+class DecisionBuilder;
+class SignalBuilder;
+class SavepointBuilder;
+class NodeBuilder;
+
+/// Adds the nodes of an inner block. Called at once, once.
+using BlockFunction = std::function<void(BlockBuilder&)>;
+
+/// One branch of a parallel block.
+struct BranchOptions {
+    std::string name;
+    BlockFunction steps;
+};
+
+/// One case of a switch.
+struct CaseOptions {
+    std::string when;
+    BlockFunction steps;
+};
+
+/// What a step may say besides its name; StepBuilder has the same as functions.
+struct StepOptions {
+    std::string handler{};     ///< empty = the node's name
+    std::string compensate{};  ///< the handler that undoes it; empty = none
+    Payload input{};           ///< a template as JSON text; empty = the output before it
+    AttemptPolicy attempts{};
+    bool non_idempotent = false;  ///< exactly one call: the default of max_attempts is 1 then
+    std::string queue{};
+    std::string description{};
+};
+
+namespace detail {
+struct WorkflowDraft;
+}
+
+/// A sequence of nodes that is being built. Every function adds one node after those before it and
+/// returns a builder that can say more about this node, or go on with the next one. What a kind of
+/// node cannot have does not compile.
+class BlockBuilder {
+ public:
+    BlockBuilder(const BlockBuilder&) = delete;
+    BlockBuilder& operator=(const BlockBuilder&) = delete;
+
+    StepBuilder step(std::string name, StepOptions options = {});
+
+    /// Runs `then` if the expression `when` is true, else `otherwise`.
+    NodeBuilder condition(
+        std::string name,
+        std::string when,
+        const BlockFunction& then,
+        const BlockFunction& otherwise = {}
+    );
+
+    /// Runs the first case whose expression is true, or `otherwise`.
+    NodeBuilder switch_on(
+        std::string name, const std::vector<CaseOptions>& cases, const BlockFunction& otherwise = {}
+    );
+
+    /// Runs all branches side by side and waits for them, unless told otherwise.
+    ParallelBuilder parallel(std::string name, const std::vector<BranchOptions>& branches);
+
+    /// Repeats `body` while the expression is true, which is asked before each turn.
+    LoopBuilder loop_while(std::string name, std::string expression, const BlockFunction& body);
+
+    /// Repeats `body` until the expression is true, which is asked after each turn.
+    LoopBuilder loop_until(std::string name, std::string expression, const BlockFunction& body);
+
+    NodeBuilder delay(std::string name, Duration duration);
+    /// `duration` is a text such as `90s`, or `${expression}`.
+    NodeBuilder delay(std::string name, std::string duration);
+    NodeBuilder delay_until(std::string name, TimePoint time);
+    /// `time` is an RFC 3339 time, or `${expression}`.
+    NodeBuilder delay_until(std::string name, std::string time);
+
+    /// Waits for people to confirm or reject.
+    DecisionBuilder decision(std::string name);
+
+    /// Waits for the signal of this name.
+    SignalBuilder signal(std::string name);
+
+    SavepointBuilder savepoint(std::string name);
+
+    /// Fails the instance for good. `message` may contain `${expression}`.
+    NodeBuilder fail(std::string name, std::string message = {});
+
+    /// Any node, as it is.
+    NodeBuilder add(Node node);
+
+    /// The workflow as it is so far; may be called again. Throws DefinitionError with all its
+    /// problems, or Error with InvalidArgument inside the function of an inner block, whose nodes
+    /// are not part of the workflow yet.
+    Definition build() const;
+
+ protected:
+    BlockBuilder(std::shared_ptr<detail::WorkflowDraft> draft, std::shared_ptr<Block> block)
+        : draft_(std::move(draft)), block_(std::move(block)) {}
+
+    const std::shared_ptr<detail::WorkflowDraft>& draft() const { return draft_; }
+
+    const std::shared_ptr<Block>& block() const { return block_; }
+
+    Block make_block(const BlockFunction& function) const;
+
+ private:
+    // Shared by all builders of a workflow, so that none can outlive what it refers to.
+    std::shared_ptr<detail::WorkflowDraft> draft_;
+    std::shared_ptr<Block> block_;
+
+    /// Returns the new node's place in the block.
+    std::size_t append(std::string name, Node::Kind kind);
+};
+
+/// Says more about the node that was added last when this builder was returned, and adds others
+/// after it.
+class NodeBuilder : public BlockBuilder {
+ public:
+    NodeBuilder& description(std::string text);
+
+ protected:
+    friend class BlockBuilder;
+
+    NodeBuilder(
+        std::shared_ptr<detail::WorkflowDraft> draft,
+        std::shared_ptr<Block> block,
+        std::size_t index
+    )
+        : BlockBuilder(std::move(draft), std::move(block)), index_(index) {}
+
+    template <typename Kind>
+    Kind& kind() {
+        return std::get<Kind>(node().kind);
+    }
+
+    Node& node() { return (*block())[index_]; }
+
+ private:
+    std::size_t index_;
+};
+
+class StepBuilder : public NodeBuilder {
+ public:
+    StepBuilder& description(std::string text);
+    StepBuilder& handler(std::string name);
+    /// A template as JSON text: `{"id": "${ input.id }"}`.
+    StepBuilder& input(Payload text);
+    /// The handler that undoes the step, and how often it is tried.
+    StepBuilder& compensate(std::string handler, AttemptPolicy attempts = {});
+    StepBuilder& max_attempts(int count);
+    StepBuilder& backoff(Backoff backoff);
+    /// Of one attempt.
+    StepBuilder& timeout(Duration duration);
+    /// Of all attempts and the waits between them.
+    StepBuilder& step_timeout(Duration duration);
+    /// All four at once.
+    StepBuilder& attempts(AttemptPolicy policy);
+    /// Exactly one call: sets max_attempts to 1.
+    StepBuilder& non_idempotent();
+    StepBuilder& queue(std::string name);
+
+ private:
+    friend class BlockBuilder;
+    using NodeBuilder::NodeBuilder;
+};
+
+class ParallelBuilder : public NodeBuilder {
+ public:
+    ParallelBuilder& description(std::string text);
+    /// Goes on when one branch has completed.
+    ParallelBuilder& join_any();
+    /// Goes on when `count` branches have completed.
+    ParallelBuilder& join(int count);
+    /// What the branches that the join does not need have completed stays.
+    ParallelBuilder& keep_losers();
+
+ private:
+    friend class BlockBuilder;
+    using NodeBuilder::NodeBuilder;
+};
+
+class LoopBuilder : public NodeBuilder {
+ public:
+    LoopBuilder& description(std::string text);
+    LoopBuilder& max_iterations(std::int64_t count);
+
+ private:
+    friend class BlockBuilder;
+    using NodeBuilder::NodeBuilder;
+};
+
+class DecisionBuilder : public NodeBuilder {
+ public:
+    DecisionBuilder& description(std::string text);
+    DecisionBuilder& quorum(int people);
+    DecisionBuilder& roles(std::vector<std::string> roles);
+    DecisionBuilder& deadline(
+        Duration duration, HumanDecision::OnDeadline outcome = HumanDecision::OnDeadline::Fail
+    );
+    /// What runs after a reject, instead of a failure. May do nothing.
+    DecisionBuilder& on_reject(const BlockFunction& steps);
+
+ private:
+    friend class BlockBuilder;
+    using NodeBuilder::NodeBuilder;
+};
+
+class SignalBuilder : public NodeBuilder {
+ public:
+    SignalBuilder& description(std::string text);
+    /// The signal to wait for, when it is not the node's name.
+    SignalBuilder& signal_name(std::string name);
+    SignalBuilder& deadline(
+        Duration duration, Signal::OnDeadline outcome = Signal::OnDeadline::Fail
+    );
+
+ private:
+    friend class BlockBuilder;
+    using NodeBuilder::NodeBuilder;
+};
+
+class SavepointBuilder : public NodeBuilder {
+ public:
+    SavepointBuilder& description(std::string text);
+    /// A rollback that gets here goes forward again, `times` times.
+    SavepointBuilder& resume(int times = Savepoint{}.max_resumes);
+
+ private:
+    friend class BlockBuilder;
+    using NodeBuilder::NodeBuilder;
+};
+
+/// Builds a workflow in C++:
+///
+///     const ebb::Definition order =
+///         ebb::WorkflowBuilder("order", 1)
+///             .deadline(1h)
+///             .step("reserve", {.compensate = "release"})
+///             .step("charge").compensate("refund").max_attempts(5)
+///             .condition("big", "input.amount > 100", [](ebb::BlockBuilder& then) {
+///                 then.decision("approve").roles({"boss"}).deadline(48h);
+///             })
+///             .parallel("ship", {
+///                 {"parcel", [](ebb::BlockBuilder& branch) { branch.step("pack"); }},
+///                 {"letter", [](ebb::BlockBuilder& branch) { branch.step("print").step("post");
+///                 }},
+///             })
+///             .build();
+///
+/// What the workflow itself has (deadline, output, ...) is said first, since what is said after a
+/// node is about that node. Nothing is shared between two WorkflowBuilders. Not thread-safe.
+class WorkflowBuilder : public BlockBuilder {
+ public:
+    explicit WorkflowBuilder(std::string name, int version = 1);
+
+    WorkflowBuilder& description(std::string text);
+    WorkflowBuilder& on_error(Definition::OnError reaction);
+    WorkflowBuilder& deadline(Duration duration);
+    WorkflowBuilder& priority(int priority);
+    WorkflowBuilder& step_budget(std::int64_t visits);
+    /// JSON text.
+    WorkflowBuilder& input_schema(Payload schema);
+    /// A template as JSON text.
+    WorkflowBuilder& output(Payload text);
+    /// What the handler `name` is, as JSON text: see docs/reference/handlers.md.
+    WorkflowBuilder& handler_spec(std::string name, Payload spec);
+
+ private:
+    explicit WorkflowBuilder(const std::shared_ptr<detail::WorkflowDraft>& draft);
+};
+
+}  // namespace ebb

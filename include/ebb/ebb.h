@@ -1,0 +1,13 @@
+#pragma once
+
+// The whole library at once. Components that need third-party libraries have headers of their own:
+// <ebb/yaml.h> (ebb::yaml) and <ebb/handlers.h> (ebb::handlers).
+
+#include <ebb/builder.h>
+#include <ebb/definition.h>
+#include <ebb/engine.h>
+#include <ebb/error.h>
+#include <ebb/handler.h>
+#include <ebb/id.h>
+#include <ebb/store.h>
+#include <ebb/time.h>

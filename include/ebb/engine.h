@@ -1,0 +1,285 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ebb/definition.h>
+#include <ebb/handler.h>
+#include <ebb/id.h>
+#include <ebb/json.h>
+#include <ebb/store.h>
+#include <ebb/time.h>
+
+namespace ebb {
+
+class Clock;
+class LogSink;
+
+/// Everything that can be set on an engine. Durations of zero or less are errors unless it says
+/// otherwise.
+struct EngineOptions {
+    std::string worker_id{};  ///< empty = made from host, process and a random number
+    int threads = 0;          ///< handler threads; 0 = one per core, at least 2
+    int in_flight_max = 256;  ///< tasks held at once, running and queued in this process
+    int claim_batch_max = 64;
+    int commit_batch_max = 256;         ///< instances written in one transaction
+    std::vector<std::string> queues{};  ///< which queues to serve; empty = all
+    Duration lease = std::chrono::seconds(10
+    );  ///< a dead worker's tasks are taken over this long after its last heartbeat
+    Duration poll_min =
+        std::chrono::milliseconds(5);             ///< between claims that found something to do
+    Duration poll_max = std::chrono::seconds(1);  ///< between claims when idle
+    Duration stop_grace = std::chrono::seconds(5
+    );  ///< how long a handler that was asked to stop may go on before it is given up
+    std::size_t payload_bytes_max = std::size_t{1} << 20;
+    int json_depth_max = 64;
+    std::size_t error_bytes_max = 8 << 10;  ///< of a failure's message; the rest is cut off
+    Clock* clock = nullptr;  ///< null = the system's; must outlive the engine
+    LogSink* log = nullptr;  ///< null = silent; must outlive the engine
+};
+
+struct StartOptions {
+    std::optional<int> version{};  ///< absent = the newest
+    std::string key{};  ///< starting twice with one key (per workflow) yields the same instance
+    std::optional<int> priority{};  ///< -100..100; absent = the definition's
+    std::string by{};               ///< who starts it, for the history
+};
+
+struct StartedInstance {
+    InstanceId id;
+    bool is_new = true;  ///< false: the key existed
+};
+
+/// One instance as people see it.
+struct InstanceSummary {
+    InstanceId id;
+    std::string workflow;
+    int version = 1;
+    std::string key;
+    std::string status;  ///< `running`, `paused`, `compensating`, `dead_letter`, `completed`,
+                         ///< `failed`, `cancelled`, `aborted`
+    int priority = 0;
+    std::int64_t revision = 0;
+    TimePoint created_at{};
+    TimePoint updated_at{};
+    TimePoint finished_at{};  ///< zero until it is finished
+};
+
+/// What one live token waits for, in data and in a sentence.
+struct WaitingFor {
+    std::string kind;  ///< `handler`, `worker`, `retry`, `timer`, `decision`, `signal`, `operator`,
+                       ///< `branches`
+    std::string node;
+    std::string what;  ///< the handler's, signal's ... name
+    TimePoint until = kNever;
+    std::string sentence;
+};
+
+enum class StepStatus {
+    Pending,
+    Running,
+    Retrying,
+    Waiting,
+    Completed,
+    Failed,
+    Skipped,
+    Compensating,
+    Compensated,
+    CompensationFailed,
+};
+std::string_view to_string(StepStatus status);
+
+/// One visit of a node, derived from state and history.
+struct StepView {
+    std::string node;
+    std::string kind;  ///< `step`, `decision`, ...
+    std::string path;  ///< the branches around it: `prepare:pay/ship:pack`
+    std::int64_t visit = 0;
+    StepStatus status = StepStatus::Pending;
+    int attempts = 0;
+    Payload input;
+    Payload output;
+    Payload error;  ///< of the last failed attempt; empty if none
+    std::string worker;
+    TimePoint started_at{};
+    TimePoint finished_at{};
+};
+
+/// Everything about one instance that `ebb show` prints.
+struct InstanceView {
+    InstanceSummary summary;
+    Payload input;
+    Payload output;               ///< empty until completed
+    Payload error;                ///< why it compensates, failed, is dead-lettered; empty otherwise
+    std::vector<StepView> steps;  ///< in order of their first event
+    std::vector<WaitingFor> waiting_for;
+};
+
+/// How a finished instance ended.
+struct Result {
+    std::string
+        status;  ///< `completed`, `failed`, `cancelled`, `aborted`; or the present one on timeout
+    bool is_finished = false;
+    Payload output;
+    Payload error;
+};
+
+/// One row of the history, as JSON-friendly data.
+struct HistoryEntry {
+    std::int64_t seq = 0;
+    std::string type;
+    std::string node;
+    std::string path;
+    std::int64_t visit = 0;
+    int attempt = 0;
+    std::int64_t ref = 0;
+    Payload payload;
+    std::string worker;
+    TimePoint started_at{};
+    TimePoint at{};
+};
+
+struct ListOptions {
+    std::vector<std::string> statuses{};  ///< empty = all
+    std::string workflow{};
+    std::optional<int> version{};
+    std::string key{};
+    std::optional<InstanceId> before{};
+    int limit = 100;  ///< 1..1000
+};
+
+struct PersonalDecision {
+    enum class Verdict { Confirm, Reject };
+
+    Verdict verdict = Verdict::Confirm;
+    std::string node{};  ///< empty = the only decision that is awaited
+    std::string by{};
+    std::string role{};
+    std::string comment{};
+    std::string request_id{};  ///< repeating a request with the same id changes nothing
+};
+
+struct RequeueOptions {
+    std::optional<Payload> new_input{};  ///< of the failed step
+    bool skip_compensation = false;      ///< pass over an exhausted compensation
+    std::string by{};
+};
+
+/// What a worker has done so far. Monotonic counters since the engine was made.
+struct EngineCounters {
+    std::uint64_t started = 0;
+    std::uint64_t finished = 0;
+    std::uint64_t steps = 0;
+    std::uint64_t attempts_failed = 0;
+    std::uint64_t commits = 0;  ///< transactions
+    std::uint64_t conflicts = 0;
+    std::uint64_t claims = 0;
+    std::uint64_t tasks_claimed = 0;
+    std::uint64_t leases_lost = 0;
+    std::uint64_t store_errors = 0;  ///< calls of the store that failed and were tried again
+    int in_flight = 0;
+    int stuck_handlers = 0;  ///< calls given up after a timeout that have not returned yet
+};
+
+/// Starts, runs and steers instances in one store. Thread-safe. Makes no thread unless `run` is
+/// called.
+///
+/// Three ways to drive it: `run()` (threads of its own, until drained or destroyed),
+/// `poll()`/`run_one()` (the caller's thread does the work: servers with their own loops, tests),
+/// or not at all (a client that only starts and steers; workers elsewhere do the rest).
+///
+/// Every change is durable when the function returns. Throws Error; losing a race against another
+/// process is handled inside.
+class Engine {
+ public:
+    /// `store` and `handlers` must outlive the engine.
+    Engine(Store& store, const HandlerRegistry& handlers, EngineOptions options = {});
+    ~Engine();  ///< stops the threads as `drain(0s)` does
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    /// Validates and keeps a definition. Repeating it is free; other content under the same name
+    /// and version throws WorkflowConflict.
+    void register_workflow(const Definition& definition);
+
+    StartedInstance start(
+        std::string_view workflow, Payload input = "null", const StartOptions& options = {}
+    );
+    /// Several instances in one transaction; one input each, one result each, in order.
+    std::vector<StartedInstance> start_all(
+        std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options = {}
+    );
+
+    /// Waits until the instance has ended or `timeout` is over (kNever-like: Duration::max() = for
+    /// ever). Where this engine has no threads, the caller's thread does its work meanwhile (poll);
+    /// in another process it asks the store now and then.
+    Result wait(const InstanceId& id, Duration timeout = Duration::max());
+
+    std::optional<InstanceSummary> find(const InstanceId& id);
+    std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key);
+    /// Throws InstanceNotFound.
+    InstanceView show(const InstanceId& id);
+    std::vector<InstanceSummary> list(const ListOptions& options = {});
+    std::vector<HistoryEntry> history(
+        const InstanceId& id, std::int64_t after = 0, int limit = 1'000
+    );
+    /// One sentence or a few: what it waits for, or why it compensates or ended.
+    std::string why(const InstanceId& id);
+    std::shared_ptr<const Definition> definition(
+        std::string_view workflow, std::optional<int> version = {}
+    );
+
+    // All of these are idempotent, and throw InstanceNotFound, InvalidState, NotWaiting or
+    // NotAllowed.
+    void decide(const InstanceId& id, const PersonalDecision& decision);
+    void signal(
+        const InstanceId& id,
+        std::string_view name,
+        Payload payload = "null",
+        std::string_view request_id = {}
+    );
+    void cancel(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
+    void abort(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
+    void pause(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
+    void resume(const InstanceId& id, std::string_view by = {});
+    void requeue(const InstanceId& id, const RequeueOptions& options = {});
+
+    /// Starts the worker's threads: claimer, handlers, committer. Returns at once.
+    void run();
+    /// Takes nothing new, lets what runs finish within `limit`, asks the rest to stop, hands back
+    /// every lease and signs the worker off. Returns true when everything finished in time.
+    /// Idempotent. When `hurry` is requested meanwhile, the limit is over at once.
+    bool drain(Duration limit, std::stop_token hurry = {});
+
+    /// Does whatever is due now in the caller's thread: claim, run handlers, commit, timers,
+    /// heartbeat, until nothing is due. Returns how many handlers it ran. Not while `run` is
+    /// active.
+    int poll();
+    /// Claims and runs at most one handler and commits its outcome. Returns whether there was one.
+    bool run_one();
+    /// When `poll` has something to do next, as far as this engine knows.
+    TimePoint next_due();
+
+    EngineCounters counters() const;
+    const std::string& worker_id() const;
+
+    /// Called after every commit of this engine with the instance and the history events just
+    /// written, in order per instance, from the committing thread: for progress displays. Must be
+    /// quick; must not call the engine; exceptions are logged and dropped. Set before `run`.
+    using Observer =
+        std::function<void(const InstanceSummary& instance, std::span<const HistoryEntry> events)>;
+    void set_observer(Observer observer);
+
+ private:
+    class Core;
+    std::unique_ptr<Core> core_;
+};
+
+}  // namespace ebb

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <ebb/error.h>
+#include <ebb/id.h>
+#include <ebb/json.h>
+#include <ebb/time.h>
+
+namespace ebb {
+
+/// What is known of the step that a compensation undoes.
+struct CompensatedStep {
+    enum class Outcome { Completed, Failed, Unknown };
+
+    std::string idempotency_key;  ///< of the forward step's calls
+    Payload input;
+    Payload output;  ///< empty unless it completed
+    Payload error;   ///< empty if it completed; else {"code", "message", ...}
+    Outcome outcome = Outcome::Completed;
+};
+
+/// The circumstances of one call of a handler. Valid for the duration of the call.
+struct StepContext {
+    InstanceId instance;
+    std::string workflow;
+    int workflow_version = 1;
+    std::string step;  ///< the node's name
+    std::string handler;
+    int attempt = 1;  ///< 1 = the first call
+    int max_attempts = 1;
+    /// The same for every attempt of one visit of the step, another one for the next turn of a loop
+    /// and for the compensation. Hand it to whatever the handler calls, so that a repeated call is
+    /// recognised there.
+    std::string idempotency_key;
+    TimePoint deadline = kNever;  ///< of this attempt, as far as timeouts bound it
+    /// Asks the handler to come to an end: timeout, cancel, a failed sibling, shutdown, or a lost
+    /// lease.
+    std::stop_token stop;
+    std::optional<CompensatedStep> compensates;  ///< set when this call is a compensation
+};
+
+/// Runs one step. `input` and the result are JSON texts. Returning means success; any exception
+/// means that the attempt has failed (PermanentError and RetryAfter say how to go on). Called from
+/// worker threads, possibly several at once, at least once per step visit.
+///
+/// A compensation is called with the object {"input", "output", "error", "outcome"} of the step
+/// that it undoes.
+using Handler = std::function<Payload(const Payload& input, const StepContext& context)>;
+
+/// A failure with a code and details (JSON text) that the history keeps: thrown by handlers that
+/// know more than a text.
+class HandlerFailure : public std::runtime_error {
+ public:
+    struct Options {
+        std::string code = "error";
+        bool is_permanent = false;
+        std::optional<Duration> retry_after;
+        Payload details;
+    };
+
+    HandlerFailure(const std::string& message, Options options);
+
+    const Options& options() const { return options_; }
+
+ private:
+    Options options_;
+};
+
+namespace detail {
+
+/// The parameter and result types of a typed handler `Result f(Input)` or `Result f(Input, const
+/// StepContext&)`.
+template <typename Function>
+struct HandlerTraits : HandlerTraits<decltype(&Function::operator())> {};
+
+template <typename Result, typename Input, typename... Rest>
+struct HandlerTraits<Result (*)(Input, Rest...)> {
+    using Output = Result;
+    using In = std::remove_cvref_t<Input>;
+    static constexpr bool kTakesContext = sizeof...(Rest) == 1;
+};
+
+template <typename Class, typename Result, typename Input, typename... Rest>
+struct HandlerTraits<Result (Class::*)(Input, Rest...) const>
+    : HandlerTraits<Result (*)(Input, Rest...)> {};
+
+template <typename Class, typename Result, typename Input, typename... Rest>
+struct HandlerTraits<Result (Class::*)(Input, Rest...)>
+    : HandlerTraits<Result (*)(Input, Rest...)> {};
+
+/// Parses a handler's input; a text that does not fit the type is a permanent failure
+/// `invalid_input`.
+[[noreturn]] void throw_invalid_input(const std::string& why);
+
+}  // namespace detail
+
+/// The named functions that a process can run. A handler is always named, because a name can be
+/// persisted and a lambda cannot. Fill it before the engine starts; it is not synchronised.
+class HandlerRegistry {
+ public:
+    /// Adds a handler of JSON texts. Throws Error with InvalidArgument when the name is taken or
+    /// not valid.
+    HandlerRegistry& add(std::string name, Handler handler);
+
+    /// Adds a handler of your own types: `Output f(const Input&)` or `Output f(const Input&, const
+    /// StepContext&)`. Conversions are nlohmann's to_json/from_json (include <nlohmann/json.hpp>
+    /// first). A handler that returns void passes its input on.
+    template <typename JsonType = Json, typename Function>
+        requires(!std::convertible_to<Function, Handler>)
+    HandlerRegistry& add(std::string name, Function function) {
+        return add(std::move(name), Handler(typed<JsonType>(std::move(function))));
+    }
+
+    /// Null when there is none.
+    const Handler* find(std::string_view name) const;
+    /// Sorted.
+    std::vector<std::string> names() const;
+
+ private:
+    template <typename JsonType, typename Function>
+    static auto typed(Function function) {
+        return [function = std::move(function
+                )](const Payload& text, const StepContext& context) mutable -> Payload {
+            using Traits = detail::HandlerTraits<Function>;
+            using Input = typename Traits::In;
+            const auto call = [&](Input& input) -> decltype(auto) {
+                if constexpr (Traits::kTakesContext) {
+                    return function(input, context);
+                } else {
+                    return function(input);
+                }
+            };
+            std::optional<Input> input;
+            try {
+                input.emplace(JsonType::parse(text).template get<Input>());
+            } catch (const typename JsonType::exception& error) {
+                detail::throw_invalid_input(error.what());
+            }
+            if constexpr (std::is_void_v<typename Traits::Output>) {
+                call(*input);
+                return text;
+            } else {
+                return JsonType(call(*input)).dump();
+            }
+        };
+    }
+
+    std::map<std::string, Handler, std::less<>> handlers_;
+};
+
+}  // namespace ebb

@@ -1,0 +1,258 @@
+// The parts of the command line that all commands share.
+
+#include "cli/app.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/text.h"
+#include "support/clock.h"
+
+namespace ebb::cli {
+
+namespace {
+
+constexpr int kHelpColumn = 32;
+
+std::vector<std::string> command_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+        names.push_back(command->get_name());
+    }
+    return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    return names;
+}
+
+OptionInfo describe_option(const CLI::Option& option) {
+    OptionInfo info{
+        .description = option.get_description(),
+        .takes_value = option.get_expected_max() > 0,
+        .is_positional = option.get_positional(),
+    };
+    for (const std::string& name : option.get_lnames()) info.names.push_back("--" + name);
+    for (const std::string& name : option.get_snames()) info.names.push_back("-" + name);
+    if (info.is_positional) info.names.push_back(option.get_name(true));
+    return info;
+}
+
+/// CLI11's sentences lack a full stop, and some an article.
+std::string sentence(std::string text) {
+    text = one_line(text);
+    if (!text.empty() && text.back() != '.') text += '.';
+    return text;
+}
+
+}  // namespace
+
+CommandLine::CommandLine()
+    : app_("Runs durable workflows: they flow forward step by step, survive crashes, and ebb back "
+           "when something fails.", "ebb") {
+    app_.fallthrough();
+    app_.get_formatter()->column_width(kHelpColumn);
+    app_.get_formatter()->label("TEXT", "");
+    app_.footer(
+        "An INSTANCE is an id, the first 4 or more characters of one, or key:WORKFLOW/KEY.\n"
+        "`ebb COMMAND --help` has the options of a command; docs/reference/cli.md has everything."
+    );
+    app_.add_option("--db", global_.db, "SQLite file, sqlite:PATH or memory: (default: $EBB_DB)")
+        ->type_name("URL");
+    app_.add_flag("--json", global_.is_json, "Print JSON: one document, or one in each line");
+    add_choice(&app_, "--color", color_, "Colours", {"auto", "always", "never"});
+    app_.add_flag("-q,--quiet", global_.is_quiet, "Only the result and errors");
+    app_.add_flag(
+        "--version",
+        [this](std::int64_t) { action_ = show_version; },
+        "Print the version"
+    );
+    add_run();
+    add_worker();
+    add_start();
+    add_validate();
+    add_diagram();
+    add_list();
+    add_reading();
+    add_wait();
+    add_steering();
+    add_decide();
+    add_signal();
+    add_requeue();
+    add_completion();
+    add_command("version", "Print the version", show_version)->group("Other");
+}
+
+CLI::App* CommandLine::add_command(std::string name, std::string description, Action action) {
+    CLI::App* command = app_.add_subcommand(std::move(name), std::move(description));
+    command->fallthrough();
+    command->callback([this, action = std::move(action)] { action_ = action; });
+    return command;
+}
+
+void CommandLine::add_instance(CLI::App* command, std::string& target) {
+    command->add_option("INSTANCE", target, "Id, the beginning of one, or key:WORKFLOW/KEY")
+        ->required();
+}
+
+void CommandLine::add_duration(
+    CLI::App* command, const std::string& name, Duration& target, std::string description
+) {
+    const auto read = [&target, name](const std::string& text) {
+        const auto duration = parse_duration(text);
+        if (!duration) {
+            throw CLI::ValidationError(
+                name,
+                fmt::format(
+                    "\"{}\" is no duration; write 90s, 5m, 1h30m or 500ms", one_line(text)
+                )
+            );
+        }
+        target = *duration;
+    };
+    command->add_option_function<std::string>(name, read, std::move(description))
+        ->type_name("DURATION");
+}
+
+void CommandLine::add_choice(
+    CLI::App* command,
+    const std::string& name,
+    std::string& target,
+    const std::string& description,
+    std::vector<std::string> choices
+) {
+    const auto check = [name, choices](const std::string& text) -> std::string {
+        if (std::find(choices.begin(), choices.end(), text) != choices.end()) return {};
+        const std::string meant = closest(text, choices);
+        return fmt::format(
+            "\"{}\" is none of {}{}",
+            one_line(text),
+            fmt::join(choices, ", "),
+            meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant)
+        );
+    };
+    CLI::Option* option = command->add_option(name, target, description);
+    option->check(CLI::Validator(check, "", "choice"));
+    option->type_name(fmt::format("{}", fmt::join(choices, "|")));
+    choices_[option] = std::move(choices);
+}
+
+void CommandLine::add_request_id(CLI::App* command, std::string& target) {
+    command
+        ->add_option(
+            "--request-id", target, "Repeating the request with the same id changes nothing"
+        )
+        ->type_name("ID");
+}
+
+std::string CommandLine::help() const {
+    const auto parsed = app_.get_subcommands();
+    return parsed.empty() ? app_.help() : parsed.front()->help("ebb");
+}
+
+CommandLine::Mistake CommandLine::explain_unknown(const std::string& word) const {
+    const auto parsed = app_.get_subcommands();
+    if (word.starts_with('-')) {
+        const std::string name = word.substr(0, word.find('='));
+        std::vector<std::string> names = option_names(app_);
+        if (!parsed.empty()) {
+            const auto own = option_names(*parsed.front());
+            names.insert(names.end(), own.begin(), own.end());
+        }
+        const std::string meant = closest(name, names);
+        const std::string of =
+            parsed.empty() ? "ebb" : fmt::format("`ebb {}`", parsed.front()->get_name());
+        return {
+            .message = fmt::format("{} has no option {}.", of, one_line(name)),
+            .hint = meant.empty() ? "" : fmt::format("did you mean {}?", meant),
+        };
+    }
+    if (!parsed.empty()) {
+        return {
+            .message = fmt::format(
+                "`ebb {}` does not expect \"{}\".", parsed.front()->get_name(), one_line(word)
+            ),
+            .hint = {},
+        };
+    }
+    const std::string meant = closest(word, command_names(app_));
+    std::string hint = meant.empty() ? "`ebb --help` lists the commands"
+                                     : fmt::format("did you mean `ebb {}`?", meant);
+    if (meant.empty() && (word.ends_with(".yaml") || word.ends_with(".yml"))) {
+        hint = fmt::format("did you mean `ebb run {}`?", one_line(word));
+    }
+    return {
+        .message = fmt::format("There is no command \"{}\".", one_line(word)), .hint = std::move(hint)
+    };
+}
+
+CommandLine::Mistake CommandLine::explain(const CLI::ParseError& error) const {
+    Mistake mistake;
+    const auto unknown = app_.remaining(true);
+    if (!unknown.empty()) {
+        mistake = explain_unknown(unknown.front());
+    } else {
+        mistake.message = sentence(error.what());
+    }
+    if (mistake.hint.empty()) {
+        const auto parsed = app_.get_subcommands();
+        const std::string command = parsed.empty() ? "" : parsed.front()->get_name() + " ";
+        mistake.hint = fmt::format("`ebb {}--help` shows how it is used", command);
+    }
+    return mistake;
+}
+
+CommandLine::Request CommandLine::parse(std::span<const std::string> args) {
+    std::vector<std::string> words(args.begin(), args.end());
+    if (!words.empty() && words.front() == "help") {
+        words.erase(words.begin());
+        words.push_back("--help");
+    }
+    std::reverse(words.begin(), words.end());
+    try {
+        app_.parse(words);
+    } catch (const CLI::CallForHelp&) {
+        return {.global = global_, .action = {}, .text = help()};
+    } catch (const CLI::ParseError& error) {
+        throw explain(error);
+    }
+    global_.color = color_ == "always"  ? ColorMode::Always
+                    : color_ == "never" ? ColorMode::Never
+                                        : ColorMode::Auto;
+    if (!action_) {
+        throw Mistake{
+            .message = "A command is missing.", .hint = "`ebb --help` lists the commands"
+        };
+    }
+    return {.global = global_, .action = action_, .text = {}};
+}
+
+std::vector<CommandInfo> CommandLine::describe() const {
+    std::vector<CommandInfo> commands;
+    const auto describe_one = [&](const CLI::App& app, std::string name) {
+        CommandInfo info{.name = std::move(name), .description = app.get_description()};
+        for (const CLI::Option* option : app.get_options()) {
+            OptionInfo described = describe_option(*option);
+            const auto choices = choices_.find(option);
+            if (choices != choices_.end()) described.choices = choices->second;
+            info.options.push_back(std::move(described));
+        }
+        commands.push_back(std::move(info));
+    };
+    describe_one(app_, "");
+    for (const CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
+        describe_one(*command, command->get_name());
+    }
+    return commands;
+}
+
+std::vector<CommandInfo> describe_commands() {
+    return CommandLine().describe();
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command_info.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+
+// Only app*.cpp include this: CLI11 costs more than two seconds in every file.
+
+namespace ebb::cli {
+
+/// The command line: parses the arguments into options and remembers what is to be done.
+class CommandLine {
+ public:
+    CommandLine();
+    CommandLine(const CommandLine&) = delete;
+    CommandLine& operator=(const CommandLine&) = delete;
+
+    /// What the arguments ask for.
+    struct Request {
+        GlobalOptions global{};
+        std::function<int(Session&)> action{};  ///< empty: print `text`
+        std::string text{};                     ///< help
+    };
+
+    /// What is wrong with the arguments.
+    struct Mistake {
+        std::string message{};
+        std::string hint{};
+    };
+
+    /// Throws Mistake.
+    Request parse(std::span<const std::string> args);
+
+    /// As far as they could be read: so that a mistake is told as the user wants it.
+    const GlobalOptions& global() const { return global_; }
+
+    std::vector<CommandInfo> describe() const;
+
+ private:
+    using Action = std::function<int(Session&)>;
+
+    // app_workflows.cpp
+    void add_run();
+    void add_worker();
+    void add_start();
+    void add_validate();
+    void add_diagram();
+    void add_completion();
+
+    // app_instances.cpp
+    void add_list();
+    void add_reading();
+    void add_wait();
+    void add_steering();
+    void add_decide();
+    void add_signal();
+    void add_requeue();
+
+    CLI::App* add_command(std::string name, std::string description, Action action);
+    static void add_instance(CLI::App* command, std::string& target);
+    static void add_duration(
+        CLI::App* command, const std::string& name, Duration& target, std::string description
+    );
+    void add_choice(
+        CLI::App* command,
+        const std::string& name,
+        std::string& target,
+        const std::string& description,
+        std::vector<std::string> choices
+    );
+    void add_request_id(CLI::App* command, std::string& target);
+
+    std::string help() const;
+    Mistake explain(const CLI::ParseError& error) const;
+    Mistake explain_unknown(const std::string& word) const;
+
+    CLI::App app_;
+    GlobalOptions global_;
+    std::string color_ = "auto";
+    Action action_;
+    std::map<const CLI::Option*, std::vector<std::string>> choices_;
+
+    RunOptions run_;
+    WorkerOptions worker_;
+    StartCommandOptions start_;
+    ValidateOptions validate_;
+    DiagramCommandOptions diagram_;
+    ListCommandOptions list_;
+    ShowOptions show_;
+    HistoryOptions history_;
+    std::string instance_;
+    WaitOptions wait_;
+    SteerOptions steer_;
+    DecideOptions decide_;
+    SignalOptions signal_;
+    RequeueCommandOptions requeue_;
+    std::string shell_;
+};
+
+}  // namespace ebb::cli

@@ -1,0 +1,157 @@
+// The commands about instances.
+
+#include "cli/app.h"
+
+namespace ebb::cli {
+
+namespace {
+
+const std::vector<std::string> kStatuses{
+    "running",
+    "paused",
+    "compensating",
+    "dead_letter",
+    "completed",
+    "failed",
+    "cancelled",
+    "aborted",
+};
+
+constexpr int kListMax = 100'000;
+constexpr int kHistoryMax = 1'000'000;
+
+}  // namespace
+
+void CommandLine::add_list() {
+    CLI::App* list = add_command("list", "List instances, the newest first", [this](Session& s) {
+        return list_instances(s, list_);
+    });
+    list->group("Look");
+    CLI::Option* status =
+        list->add_option("-s,--status", list_.statuses, "Only these, separated by commas");
+    status->delimiter(',')->allow_extra_args(false)->type_name("STATUS,...");
+    choices_[status] = kStatuses;
+    list->add_option("-w,--workflow", list_.workflow, "Only of this workflow")->type_name("NAME");
+    list->add_option("--version", list_.version, "Only of this version")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    list->add_option("--key", list_.key, "Only with this key")->type_name("KEY");
+    list->add_option("--before", list_.before, "Only those started before this one")
+        ->type_name("INSTANCE");
+    list->add_option("-n,--limit", list_.limit, "At most so many (20)")
+        ->check(CLI::Range(1, kListMax))
+        ->type_name("N");
+    list->add_flag("--ids", list_.only_ids, "Only their ids, one in each line");
+}
+
+void CommandLine::add_reading() {
+    CLI::App* show = add_command("show", "Show an instance as a timeline", [this](Session& s) {
+        return show_instance(s, show_);
+    });
+    show->group("Look");
+    add_instance(show, show_.instance);
+    show->add_flag("--payloads", show_.with_payloads, "With the steps' whole inputs and outputs");
+
+    CLI::App* history = add_command("history", "Print an instance's events", [this](Session& s) {
+        return show_history(s, history_);
+    });
+    history->group("Look");
+    add_instance(history, history_.instance);
+    history->add_option("--after", history_.after, "Only events after this number")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("SEQ");
+    history->add_option("-n,--limit", history_.limit, "At most so many (default: all)")
+        ->check(CLI::Range(1, kHistoryMax))
+        ->type_name("N");
+    history->add_flag("--payloads", history_.with_payloads, "With whole payloads");
+
+    CLI::App* why = add_command(
+        "why", "Say what an instance waits for, or why it ended", [this](Session& s) {
+            return explain_instance(s, instance_);
+        }
+    );
+    why->group("Look");
+    add_instance(why, instance_);
+}
+
+void CommandLine::add_wait() {
+    CLI::App* wait = add_command("wait", "Wait until an instance has ended", [this](Session& s) {
+        return wait_for_instance(s, wait_);
+    });
+    wait->group("Look");
+    add_instance(wait, wait_.instance);
+    add_duration(wait, "--timeout", wait_.timeout, "Give up after this time (default: never)");
+}
+
+void CommandLine::add_steering() {
+    struct Verb {
+        const char* name;
+        const char* description;
+        int (*action)(Session&, const SteerOptions&);
+        bool has_reason;
+    };
+
+    const Verb verbs[] = {
+        {"cancel", "Stop an instance and compensate all that it did", cancel_instance, true},
+        {"abort", "Stop an instance and compensate nothing", abort_instance, true},
+        {"pause", "Let an instance start nothing more until it is resumed", pause_instance, true},
+        {"resume", "Let a paused instance go on", resume_instance, false},
+    };
+    for (const Verb& verb : verbs) {
+        CLI::App* command = add_command(
+            verb.name, verb.description, [this, action = verb.action](Session& s) {
+                return action(s, steer_);
+            }
+        );
+        command->group("Steer");
+        add_instance(command, steer_.instance);
+        command->add_option("--by", steer_.by, "Who asks for it (default: $USER)")
+            ->type_name("NAME");
+        if (!verb.has_reason) continue;
+        command->add_option("--reason", steer_.reason, "Why, for the history")->type_name("TEXT");
+    }
+}
+
+void CommandLine::add_decide() {
+    CLI::App* decide = add_command("decide", "Confirm or reject what waits for a person", [this](Session& s) {
+        return decide_instance(s, decide_);
+    });
+    decide->group("Steer");
+    add_instance(decide, decide_.instance);
+    add_choice(decide, "VERDICT", decide_.verdict, "confirm or reject", {"confirm", "reject"});
+    decide->get_option("VERDICT")->required();
+    decide->add_option("--by", decide_.by, "Who decides (default: $USER)")->type_name("NAME");
+    decide->add_option("--role", decide_.role, "In which role")->type_name("ROLE");
+    decide->add_option("--comment", decide_.comment, "Why, for the history")->type_name("TEXT");
+    decide->add_option("--node", decide_.node, "Which decision, where several are awaited")
+        ->type_name("NAME");
+    add_request_id(decide, decide_.request_id);
+}
+
+void CommandLine::add_signal() {
+    CLI::App* signal = add_command("signal", "Send a signal to an instance", [this](Session& s) {
+        return signal_instance(s, signal_);
+    });
+    signal->group("Steer");
+    add_instance(signal, signal_.instance);
+    signal->add_option("NAME", signal_.name, "The signal's name")->required();
+    signal->add_option("-p,--payload", signal_.payload, "JSON, @FILE, or - for stdin (default: null)")
+        ->type_name("JSON");
+    add_request_id(signal, signal_.request_id);
+}
+
+void CommandLine::add_requeue() {
+    CLI::App* requeue = add_command("requeue", "Let a dead-lettered instance try again", [this](Session& s) {
+        return requeue_instance(s, requeue_);
+    });
+    requeue->group("Steer");
+    add_instance(requeue, requeue_.instance);
+    requeue->add_option("-i,--input", requeue_.input, "New input of the failed step: JSON, @FILE or -")
+        ->type_name("JSON");
+    requeue->add_flag(
+        "--skip-compensation", requeue_.skip_compensation, "Pass over the compensation that failed"
+    );
+    requeue->add_option("--by", requeue_.by, "Who asks for it (default: $USER)")->type_name("NAME");
+}
+
+}  // namespace ebb::cli

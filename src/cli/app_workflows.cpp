@@ -1,0 +1,124 @@
+// The commands about workflows and those that run them.
+
+#include "cli/app.h"
+#include "cli/completion.h"
+
+namespace ebb::cli {
+
+namespace {
+
+constexpr const char* kInputHelp = "JSON, @FILE, or - for stdin (default: null)";
+constexpr const char* kKeyHelp = "The same key is the same instance, however often it is started";
+constexpr int kThreadsMax = 4'096;
+constexpr int kPriorityMax = 100;
+
+void add_threads(CLI::App* command, int& target) {
+    command->add_option("--threads", target, "Handlers at once (default: one per core, at least 2)")
+        ->check(CLI::Range(1, kThreadsMax))
+        ->type_name("N");
+}
+
+void add_priority(CLI::App* command, std::optional<int>& target) {
+    command->add_option("--priority", target, "-100 to 100 (default: the workflow's)")
+        ->check(CLI::Range(-kPriorityMax, kPriorityMax))
+        ->type_name("N");
+}
+
+}  // namespace
+
+void CommandLine::add_run() {
+    CLI::App* run = add_command("run", "Run one workflow to its end, here and now", [this](Session& s) {
+        return run_workflow(s, run_);
+    });
+    run->group("Run");
+    run->add_option("FILE", run_.file, "The workflow: YAML or JSON, or - for stdin");
+    run->add_option("-i,--input", run_.input, kInputHelp)->type_name("JSON");
+    run->add_option("--key", run_.key, kKeyHelp)->type_name("KEY");
+    run->add_option("--resume", run_.resume, "Go on with this instance of --db")
+        ->type_name("INSTANCE");
+    add_duration(run, "--timeout", run_.timeout, "Give up after this time");
+    add_duration(
+        run, "--drain-timeout", run_.drain_timeout, "How long running handlers may go on after Ctrl-C (30s)"
+    );
+    add_threads(run, run_.threads);
+    add_priority(run, run_.priority);
+    run->add_option("--by", run_.by, "Who starts it (default: $USER)")->type_name("NAME");
+}
+
+void CommandLine::add_worker() {
+    CLI::App* worker = add_command("worker", "Run what is due, until SIGTERM or Ctrl-C", [this](Session& s) {
+        return run_worker(s, worker_);
+    });
+    worker->group("Run");
+    worker->add_option("FILE", worker_.files, "Workflows to register first");
+    add_threads(worker, worker_.threads);
+    worker->add_option("--queues", worker_.queues, "Only these, separated by commas (default: all)")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("NAME,...");
+    add_duration(
+        worker, "--drain-timeout", worker_.drain_timeout, "How long handlers may go on after SIGTERM (30s)"
+    );
+    add_duration(
+        worker, "--lease", worker_.lease, "Others take over this long after this worker dies (10s)"
+    );
+    worker->add_option("--id", worker_.id, "This worker's name (default: host, process, chance)")
+        ->type_name("NAME");
+    worker->add_flag("--once", worker_.is_once, "Stop when nothing is due; one handler at a time");
+    worker->add_flag("-v,--verbose", worker_.is_verbose, "Log every event");
+}
+
+void CommandLine::add_start() {
+    CLI::App* start = add_command("start", "Start an instance; workers run it", [this](Session& s) {
+        return start_instance(s, start_);
+    });
+    start->group("Run");
+    start->add_option("WORKFLOW", start_.workflow, "A registered name, or a file to register first")
+        ->required();
+    start->add_option("-i,--input", start_.input, kInputHelp)->type_name("JSON");
+    start->add_option("--key", start_.key, kKeyHelp)->type_name("KEY");
+    start->add_option("--version", start_.version, "Which version (default: the newest)")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    add_priority(start, start_.priority);
+    start->add_option("--by", start_.by, "Who starts it (default: $USER)")->type_name("NAME");
+    start->add_flag("--wait", start_.waits, "Wait for its end, as `ebb wait` does");
+    add_duration(start, "--timeout", start_.timeout, "Give up waiting after this time");
+}
+
+void CommandLine::add_validate() {
+    CLI::App* validate = add_command("validate", "Find all problems of workflow files", [this](Session& s) {
+        return validate_files(s, validate_);
+    });
+    validate->group("Workflows");
+    validate->add_option("FILE", validate_.files, "YAML or JSON, or - for stdin")->required();
+}
+
+void CommandLine::add_diagram() {
+    CLI::App* diagram = add_command("diagram", "Draw a workflow, or how far an instance is", [this](Session& s) {
+        return draw_diagram(s, diagram_);
+    });
+    diagram->group("Workflows");
+    diagram->add_option("SUBJECT", diagram_.subject, "A workflow's file, or an instance")->required();
+    add_choice(
+        diagram,
+        "-f,--format",
+        diagram_.format,
+        "Default: by the ending of -o, else text",
+        {"mermaid", "dot", "svg", "text"}
+    );
+    diagram->add_option("-o,--output", diagram_.output, "Write to this file")->type_name("FILE");
+    add_command("workflows", "List the registered workflows", list_workflows)->group("Workflows");
+}
+
+void CommandLine::add_completion() {
+    CLI::App* completion = add_command("completion", "Print a completion script", [this](Session& s) {
+        s.print(completion_script(shell_, describe()));
+        return static_cast<int>(kOk);
+    });
+    completion->group("Other");
+    add_choice(completion, "SHELL", shell_, "For which shell", {"bash", "zsh", "fish"});
+    completion->get_option("SHELL")->required();
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,133 @@
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <ebb/diagram.h>
+
+#include "cli/commands.h"
+#include "cli/definition_file.h"
+#include "cli/failure_text.h"
+#include "cli/instance_ref.h"
+#include "cli/payload_argument.h"
+
+namespace ebb::cli {
+
+namespace {
+
+StepMark::State state_of(StepStatus status) {
+    switch (status) {
+        case StepStatus::Pending:
+            return StepMark::State::Pending;
+        case StepStatus::Running:
+            return StepMark::State::Running;
+        case StepStatus::Retrying:
+            return StepMark::State::Retrying;
+        case StepStatus::Waiting:
+            return StepMark::State::Waiting;
+        case StepStatus::Completed:
+            return StepMark::State::Completed;
+        case StepStatus::Failed:
+            return StepMark::State::Failed;
+        case StepStatus::Skipped:
+            return StepMark::State::Skipped;
+        case StepStatus::Compensating:
+            return StepMark::State::Compensating;
+        case StepStatus::Compensated:
+            return StepMark::State::Compensated;
+        case StepStatus::CompensationFailed:
+            return StepMark::State::CompensationFailed;
+    }
+    return StepMark::State::Pending;
+}
+
+/// A node that was visited several times shows its last visit.
+StepMarks marks_of(const InstanceView& view) {
+    StepMarks marks;
+    for (const StepView& step : view.steps) {
+        marks[step.node] = {
+            .state = state_of(step.status),
+            .attempts = step.attempts,
+            .note = failure_text(step.error),
+        };
+    }
+    for (const WaitingFor& wait : view.waiting_for) {
+        const auto mark = marks.find(wait.node);
+        const bool is_waiting =
+            mark != marks.end() && mark->second.state == StepMark::State::Waiting;
+        if (is_waiting && mark->second.note.empty()) mark->second.note = wait.sentence;
+    }
+    return marks;
+}
+
+struct Picture {
+    Definition definition;
+    DiagramOptions options;
+};
+
+Picture picture_of(Session& session, const std::string& subject) {
+    if (names_file(subject)) {
+        return {load_definition_file(subject, session.streams()).definition, {}};
+    }
+    Engine& engine = session.client("diagram");
+    const InstanceView view = engine.show(resolve_instance(engine, subject));
+    const auto definition = engine.definition(view.summary.workflow, view.summary.version);
+    return {*definition, {.marks = marks_of(view)}};
+}
+
+std::string draw(Session& session, const Picture& picture, const std::string& format, bool is_shown) {
+    if (format == "mermaid") return to_mermaid(picture.definition, picture.options);
+    if (format == "dot") return to_dot(picture.definition, picture.options);
+    if (format == "svg") return to_svg(picture.definition, picture.options);
+    const Style& style = session.out();
+    using Charset = TextStyle::Charset;
+    using Colors = TextStyle::Colors;
+    const TextStyle text_style{
+        .charset = style.has_unicode() ? Charset::Unicode : Charset::Ascii,
+        .colors = style.has_colors() && is_shown ? Colors::Ansi : Colors::None,
+    };
+    return to_text(picture.definition, picture.options, text_style);
+}
+
+std::string format_for(const DiagramCommandOptions& options) {
+    if (!options.format.empty()) return options.format;
+    if (options.output.ends_with(".svg")) return "svg";
+    if (options.output.ends_with(".dot") || options.output.ends_with(".gv")) return "dot";
+    if (options.output.ends_with(".mmd")) return "mermaid";
+    return "text";
+}
+
+void write_file(const std::string& path, const std::string& text) {
+    struct Closer {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+
+    std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "wbe"));
+    const bool is_written =
+        file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
+        std::fflush(file.get()) == 0;
+    if (is_written) return;
+    throw std::system_error(
+        errno, std::generic_category(), fmt::format("The file \"{}\" cannot be written", path)
+    );
+}
+
+}  // namespace
+
+int draw_diagram(Session& session, const DiagramCommandOptions& options) {
+    const Picture picture = picture_of(session, options.subject);
+    const std::string format = format_for(options);
+    const std::string text = draw(session, picture, format, options.output.empty());
+    if (!options.output.empty()) {
+        write_file(options.output, text);
+        session.note(fmt::format("Wrote {}\n", options.output));
+    } else if (session.options().is_json) {
+        session.print_json({{"format", format}, {"diagram", text}});
+    } else {
+        session.print(text);
+    }
+    return kOk;
+}
+
+}  // namespace ebb::cli

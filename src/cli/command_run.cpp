@@ -1,0 +1,337 @@
+// `ebb run`: one instance from here to its end.
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/draining.h"
+#include "cli/failure_text.h"
+#include "cli/instance_ref.h"
+#include "cli/json_views.h"
+#include "cli/payload_argument.h"
+#include "cli/progress_display.h"
+#include "cli/read_history.h"
+#include "cli/serving.h"
+#include "cli/text.h"
+
+namespace ebb::cli {
+
+namespace {
+
+constexpr Duration kFrame = std::chrono::milliseconds(100);
+/// How often the store is asked for what other processes have done to the instance.
+constexpr Duration kLook = std::chrono::seconds(1);
+constexpr Duration kEndDrain = std::chrono::seconds(30);
+
+/// What is run: a workflow of a file or of the store, and perhaps an instance that exists.
+struct Plan {
+    std::vector<DefinitionFile> files{};
+    std::optional<InstanceId> resumed{};
+    std::shared_ptr<const Definition> definition{};
+    std::vector<Served> served{};
+};
+
+Plan make_plan(Session& session, const RunOptions& options) {
+    Plan plan;
+    if (options.file.empty() && options.resume.empty()) {
+        throw Error(
+            ErrorCode::InvalidArgument, "Give a workflow's file to run, or --resume ID to go on."
+        );
+    }
+    if (!options.file.empty()) {
+        plan.files.push_back(load_definition_file(options.file, session.streams()));
+        plan.definition = std::make_shared<const Definition>(plan.files.front().definition);
+    }
+    if (!options.resume.empty()) {
+        Engine& engine = session.client("run --resume");
+        plan.resumed = resolve_instance(engine, options.resume);
+        const InstanceSummary summary = *engine.find(*plan.resumed);
+        if (plan.definition && plan.definition->name != summary.workflow) {
+            throw Error(
+                ErrorCode::InvalidArgument,
+                fmt::format(
+                    "The instance {} runs the workflow \"{}\", but {} has \"{}\".",
+                    summary.id.to_string(),
+                    summary.workflow,
+                    options.file,
+                    plan.definition->name
+                )
+            );
+        }
+        plan.definition = engine.definition(summary.workflow, summary.version);
+    }
+    if (session.is_in_memory()) {
+        plan.served.push_back({*plan.definition, plan.files.front().directory()});
+    } else {
+        plan.served = served_workflows(session.any_store(), plan.files);
+    }
+    return plan;
+}
+
+class Run {
+ public:
+    Run(Session& session, const RunOptions& options, Plan plan)
+        : session_(session),
+          options_(options),
+          plan_(std::move(plan)),
+          progress_(index_nodes(*plan_.definition)),
+          display_(session.streams().err, session.err()),
+          known_handlers_(handlers_of(plan_.served)),
+          handlers_(watch_handlers(
+              known_handlers_, *session.streams().clock, [this](const CallStarted& call) { on_call(call); }
+          )),
+          engine_(session.any_store(), handlers_, {.threads = options.threads}) {
+        engine_.set_observer([this](const auto&, const auto&) {
+            has_news_ = true;
+            interrupts_.notify();
+        });
+    }
+
+    int go() {
+        check_handlers();
+        const auto caught = session_.streams().catch_signals(interrupts_);
+        begin();
+        engine_.run();
+        const End end = follow();
+        drain(end);
+        read_news();
+        display_.finish();
+        return tell(end);
+    }
+
+ private:
+    enum class End { Finished, DeadLetter, Interrupted, TimedOut };
+
+    bool is_shown() const { return !session_.options().is_quiet; }
+
+    void on_call(const CallStarted& call) {
+        const std::lock_guard lock(calls_mutex_);
+        calls_.push_back(call);
+        interrupts_.notify();
+    }
+
+    /// A handler that only a C++ program has would let the instance wait for ever, in memory; in a
+    /// database another worker may have it.
+    void check_handlers() {
+        const auto missing = missing_handlers(*plan_.definition, known_handlers_);
+        if (missing.empty()) return;
+        const std::string message = fmt::format(
+            "The workflow \"{}\" calls {} \"{}\", which its `handlers:` {} not describe.",
+            plan_.definition->name,
+            missing.size() == 1 ? "the handler" : "the handlers",
+            fmt::join(missing, "\", \""),
+            missing.size() == 1 ? "does" : "do"
+        );
+        if (session_.is_in_memory()) {
+            throw Error(
+                ErrorCode::HandlerNotFound,
+                message + " Add them to the file, or run it from a program that registers them."
+            );
+        }
+        if (is_shown()) display_.add(message + " Another worker must have them.");
+    }
+
+    void begin() {
+        Payload input = "null";
+        if (!options_.input.empty()) {
+            input = read_payload(options_.input, "--input", session_.streams());
+        }
+        begun_ = session_.now();
+        if (plan_.resumed) {
+            id_ = *plan_.resumed;
+        } else {
+            engine_.register_workflow(*plan_.definition);
+            const StartedInstance started = engine_.start(
+                plan_.definition->name,
+                std::move(input),
+                {.version = plan_.definition->version,
+                 .key = options_.key,
+                 .priority = options_.priority,
+                 .by = session_.by(options_.by)}
+            );
+            id_ = started.id;
+            is_new_ = started.is_new;
+        }
+        if (!is_shown()) return;
+        const Style& style = session_.err();
+        display_.add(fmt::format(
+            "{} v{}{}{}",
+            style.bold(plan_.definition->name),
+            plan_.definition->version,
+            session_.is_in_memory() ? "" : "  " + style.dim(id_.to_string()),
+            plan_.resumed ? " goes on" : (is_new_ ? "" : " has this key already and goes on")
+        ));
+    }
+
+    void read_news() {
+        std::vector<CallStarted> calls;
+        {
+            const std::lock_guard lock(calls_mutex_);
+            calls.swap(calls_);
+        }
+        has_news_ = false;
+        last_look_ = session_.now();
+        const auto events = read_history(engine_, id_, progress_.last_seq());
+        for (const CallStarted& call : calls) {
+            if (call.instance == id_) progress_.read(call);
+        }
+        for (const HistoryEntry& event : events) {
+            const auto line = progress_.read(event);
+            if (line && is_shown()) display_.add(*line);
+            if (event.type == "dead_lettered") is_dead_lettered_ = true;
+            if (event.type == "requeued") is_dead_lettered_ = false;
+        }
+    }
+
+    void show() {
+        const TimePoint now = session_.now();
+        if (has_news_ || now - last_look_ >= kLook || has_calls()) read_news();
+        if (is_shown()) display_.draw(progress_.live(), now);
+    }
+
+    bool has_calls() {
+        const std::lock_guard lock(calls_mutex_);
+        return !calls_.empty();
+    }
+
+    End follow() {
+        read_news();
+        while (true) {
+            show();
+            if (progress_.is_finished()) return was_cancelled_ ? why_cancelled_ : End::Finished;
+            if (is_dead_lettered_) return End::DeadLetter;
+            if (interrupts_.count() > heard_) {
+                heard_ = interrupts_.count();
+                if (!session_.is_in_memory() || was_cancelled_) return End::Interrupted;
+                cancel(End::Interrupted, "Interrupted: it ebbs back. Ctrl-C again aborts.");
+            }
+            const Duration waited = session_.now() - begun_;
+            if (waited >= options_.timeout && !was_cancelled_) {
+                if (!session_.is_in_memory()) return End::TimedOut;
+                cancel(End::TimedOut, "The timeout is over: it ebbs back.");
+            }
+            Duration pause = display_.is_live() && is_shown() ? kFrame : kLook;
+            if (!was_cancelled_) pause = std::min(pause, options_.timeout - waited);
+            interrupts_.wait(pause);
+        }
+    }
+
+    void cancel(End why, std::string_view message) {
+        was_cancelled_ = true;
+        why_cancelled_ = why;
+        if (is_shown()) display_.add(message);
+        engine_.cancel(id_, "ebb run", why == End::TimedOut ? "timeout" : "interrupted");
+    }
+
+    void drain(End end) {
+        Duration limit = kEndDrain;
+        if (end == End::Interrupted || end == End::TimedOut) {
+            limit = session_.is_in_memory() ? Duration::zero() : options_.drain_timeout;
+        }
+        if (end == End::Interrupted && session_.is_in_memory() && !progress_.is_finished()) {
+            engine_.abort(id_, "ebb run", "interrupted twice");
+        }
+        Draining draining(engine_, interrupts_, limit);
+        if (limit > Duration::zero() && end != End::Finished && is_shown()) {
+            display_.add("Finishing what runs; Ctrl-C again stops it.");
+        }
+        while (!draining.is_over()) {
+            if (interrupts_.count() > heard_) draining.hurry();
+            show();
+            interrupts_.wait(kFrame);
+        }
+        draining.finish();
+    }
+
+    int tell(End end) {
+        const InstanceView view = engine_.show(id_);
+        if (is_shown()) tell_end(end, view);
+        if (session_.options().is_json) {
+            session_.print_json(view_json(view));
+        } else if (view.summary.status == "completed") {
+            session_.print_json(payload_json(view.output));
+        }
+        switch (end) {
+            case End::Finished:
+                return exit_code_of_status(view.summary.status);
+            case End::DeadLetter:
+                return kEndedBadly;
+            case End::TimedOut:
+                return kTimeout;
+            case End::Interrupted:
+                return exit_code_of_signal(interrupts_.first_signal());
+        }
+        return kInternal;
+    }
+
+    void tell_end(End end, const InstanceView& view) {
+        const Style& style = session_.err();
+        const InstanceSummary& summary = view.summary;
+        const bool is_finished = summary.finished_at != TimePoint{};
+        std::string text;
+        if (is_finished) {
+            text = fmt::format(
+                "{} after {}",
+                style.status(summary.status),
+                elapsed(summary.finished_at - summary.created_at)
+            );
+        } else {
+            text = end == End::TimedOut      ? fmt::format("Not finished within {}", elapsed(options_.timeout))
+                   : end == End::Interrupted ? "Interrupted"
+                                             : style.status(summary.status);
+        }
+        if (!view.error.empty()) {
+            const std::string step = member_text(view.error, "step");
+            text += fmt::format(
+                ": {}{}", failure_text(view.error), step.empty() ? "" : fmt::format(" (at {})", step)
+            );
+        }
+        display_.add(text);
+        if (!is_finished && !session_.is_in_memory()) tell_how_to_go_on(end);
+        display_.finish();
+    }
+
+    void tell_how_to_go_on(End end) {
+        const std::string file = options_.file.empty() ? "" : " " + options_.file;
+        const std::string db = session_.db_option();
+        if (end == End::DeadLetter) {
+            display_.add(fmt::format("Let it try again:  ebb requeue {}{}", id_.to_string(), db));
+        }
+        display_.add(fmt::format(
+            "It is kept. Go on:  ebb run --resume {}{}{}", id_.to_string(), file, db
+        ));
+        display_.add(fmt::format("or let a worker:    ebb worker{}{}", file, db));
+    }
+
+    Session& session_;
+    const RunOptions& options_;
+    Plan plan_;
+    Interrupts interrupts_;
+    std::mutex calls_mutex_;
+    std::vector<CallStarted> calls_;
+    std::atomic<bool> has_news_{false};
+    Progress progress_;
+    ProgressDisplay display_;
+    HandlerRegistry known_handlers_;
+    HandlerRegistry handlers_;
+    Engine engine_;
+    InstanceId id_;
+    TimePoint begun_{};
+    TimePoint last_look_{};
+    bool is_new_ = true;
+    bool is_dead_lettered_ = false;
+    bool was_cancelled_ = false;
+    End why_cancelled_ = End::Finished;
+    int heard_ = 0;
+};
+
+}  // namespace
+
+int run_workflow(Session& session, const RunOptions& options) {
+    return Run(session, options, make_plan(session, options)).go();
+}
+
+}  // namespace ebb::cli

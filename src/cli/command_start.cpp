@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/definition_file.h"
+#include "cli/payload_argument.h"
+
+namespace ebb::cli {
+
+namespace {
+
+/// The name and version to start: of a file, which is registered first, or as given.
+struct Target {
+    std::string workflow;
+    std::optional<int> version;
+};
+
+Target target_of(Session& session, Engine& engine, const StartCommandOptions& options) {
+    if (!names_file(options.workflow)) return {options.workflow, options.version};
+    const DefinitionFile file = load_definition_file(options.workflow, session.streams());
+    if (options.version && *options.version != file.definition.version) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "{} is version {}, not {}; leave --version out, or give the workflow's name.",
+                file.path,
+                file.definition.version,
+                *options.version
+            )
+        );
+    }
+    engine.register_workflow(file.definition);
+    return {file.definition.name, file.definition.version};
+}
+
+}  // namespace
+
+int start_instance(Session& session, const StartCommandOptions& options) {
+    Payload input = "null";
+    if (!options.input.empty()) input = read_payload(options.input, "--input", session.streams());
+    const OpenMode mode =
+        names_file(options.workflow) ? OpenMode::MayCreate : OpenMode::MustExist;
+    session.shared_store("start", mode);
+    Engine& engine = session.client("start");
+    const Target target = target_of(session, engine, options);
+    const StartedInstance started = engine.start(
+        target.workflow,
+        std::move(input),
+        {.version = target.version,
+         .key = options.key,
+         .priority = options.priority,
+         .by = session.by(options.by)}
+    );
+    const std::string id = started.id.to_string();
+    if (options.waits) {
+        if (!session.options().is_json) session.note(id + "\n");
+        return wait_for_instance(session, {.instance = id, .timeout = options.timeout});
+    }
+    if (session.options().is_json) {
+        session.print_json({
+            {"id", id},
+            {"is_new", started.is_new},
+            {"workflow", target.workflow},
+        });
+        return kOk;
+    }
+    session.print(id + "\n");
+    if (!started.is_new) {
+        session.note(fmt::format("The key \"{}\" exists: this is its instance.\n", options.key));
+    }
+    return kOk;
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,138 @@
+// `ebb worker`: runs what is due until it is told to stop.
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/draining.h"
+#include "cli/serving.h"
+#include "cli/worker_log.h"
+
+namespace ebb::cli {
+
+namespace {
+
+LogLevel level_of(Session& session, const WorkerOptions& options) {
+    if (session.options().is_quiet) return LogLevel::Warning;
+    return options.is_verbose ? LogLevel::Debug : LogLevel::Info;
+}
+
+std::vector<DefinitionFile> load_files(Session& session, const WorkerOptions& options) {
+    std::vector<DefinitionFile> files;
+    for (const std::string& path : options.files) {
+        files.push_back(load_definition_file(path, session.streams()));
+    }
+    return files;
+}
+
+class Worker {
+ public:
+    Worker(Session& session, const WorkerOptions& options, std::vector<Served> served)
+        : options_(options),
+          streams_(session.streams()),
+          log_(session, level_of(session, options)),
+          served_(std::move(served)),
+          handlers_(handlers_of(served_)),
+          engine_(
+              session.any_store(),
+              handlers_,
+              {.worker_id = options.id,
+               .threads = options.threads,
+               .queues = options.queues,
+               .lease = options.lease,
+               .log = &log_}
+          ) {
+        engine_.set_observer([this](const InstanceSummary& instance, const auto& events) {
+            log_.write(instance, events);
+        });
+    }
+
+    Engine& engine() { return engine_; }
+
+    int go() {
+        const auto caught = streams_.catch_signals(interrupts_);
+        say(
+            "worker_started",
+            {{"worker", engine_.worker_id()},
+             {"handlers", fmt::format("{}", fmt::join(handlers_.names(), ","))}}
+        );
+        return options_.is_once ? go_once() : go_on();
+    }
+
+ private:
+    void say(std::string_view event, std::initializer_list<LogField> fields) {
+        if (log_.is_enabled(LogLevel::Info)) {
+            log_.write(LogLevel::Info, event, std::span(fields.begin(), fields.size()));
+        }
+    }
+
+    int go_on() {
+        engine_.run();
+        while (interrupts_.count() == 0) interrupts_.wait(std::chrono::hours(1));
+        return drain();
+    }
+
+    /// The work is done in a thread of its own, so that this one can listen to signals.
+    int go_once() {
+        std::atomic<bool> is_done{false};
+        std::exception_ptr failure;
+        int calls = 0;
+        std::jthread working([&] {
+            try {
+                while (const int called = engine_.poll()) calls += called;
+            } catch (...) {
+                failure = std::current_exception();
+            }
+            is_done = true;
+            interrupts_.notify();
+        });
+        while (!is_done && interrupts_.count() == 0) interrupts_.wait(std::chrono::hours(1));
+        const int code = drain();
+        working.join();
+        if (failure) std::rethrow_exception(failure);
+        return code;
+    }
+
+    int drain() {
+        const int signal = interrupts_.first_signal();
+        int heard = interrupts_.count();
+        if (signal != 0) say("draining", {{"signal", signal}});
+        Draining draining(engine_, interrupts_, options_.drain_timeout);
+        while (!draining.is_over()) {
+            interrupts_.wait(std::chrono::hours(1));
+            if (interrupts_.count() > heard) {
+                heard = interrupts_.count();
+                say("stopping_now", {});
+                draining.hurry();
+            }
+        }
+        const bool is_clean = draining.finish();
+        const EngineCounters counters = engine_.counters();
+        say(
+            "worker_stopped",
+            {{"worker", engine_.worker_id()},
+             {"steps", counters.steps},
+             {"clean", is_clean}}
+        );
+        return is_clean ? kOk : kTimeout;
+    }
+
+    const WorkerOptions& options_;
+    CliStreams& streams_;
+    Interrupts interrupts_;
+    WorkerLog log_;
+    std::vector<Served> served_;
+    HandlerRegistry handlers_;
+    Engine engine_;
+};
+
+}  // namespace
+
+int run_worker(Session& session, const WorkerOptions& options) {
+    const auto files = load_files(session, options);
+    Store& store = session.shared_store("worker", OpenMode::MayCreate);
+    Worker worker(session, options, served_workflows(store, files));
+    for (const DefinitionFile& file : files) worker.engine().register_workflow(file.definition);
+    return worker.go();
+}
+
+}  // namespace ebb::cli

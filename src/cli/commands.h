@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "cli/options.h"
+#include "cli/session.h"
+
+// One function per command. It returns the exit code and throws Error for what it cannot do.
+
+namespace ebb::cli {
+
+int run_workflow(Session& session, const RunOptions& options);
+int validate_files(Session& session, const ValidateOptions& options);
+int draw_diagram(Session& session, const DiagramCommandOptions& options);
+int start_instance(Session& session, const StartCommandOptions& options);
+int run_worker(Session& session, const WorkerOptions& options);
+
+int list_instances(Session& session, const ListCommandOptions& options);
+int show_instance(Session& session, const ShowOptions& options);
+int show_history(Session& session, const HistoryOptions& options);
+int explain_instance(Session& session, const std::string& instance);
+int list_workflows(Session& session);
+int wait_for_instance(Session& session, const WaitOptions& options);
+
+int cancel_instance(Session& session, const SteerOptions& options);
+int abort_instance(Session& session, const SteerOptions& options);
+int pause_instance(Session& session, const SteerOptions& options);
+int resume_instance(Session& session, const SteerOptions& options);
+int decide_instance(Session& session, const DecideOptions& options);
+int signal_instance(Session& session, const SignalOptions& options);
+int requeue_instance(Session& session, const RequeueCommandOptions& options);
+
+int show_version(Session& session);
+
+}  // namespace ebb::cli

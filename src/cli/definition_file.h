@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ebb/definition.h>
+#include <ebb/handler.h>
+
+#include "cli/streams.h"
+
+namespace ebb::cli {
+
+/// A definition as a file has it.
+struct DefinitionFile {
+    std::string path{};  ///< as the user named it; `-` = stdin
+    std::string text{};
+    Definition definition{};            ///< of a valid file
+    std::vector<Diagnostic> problems{};  ///< empty when it is valid
+
+    /// What relative paths in it are meant from.
+    std::filesystem::path directory() const;
+};
+
+/// Thrown where a valid file was required: run_cli shows its problems.
+struct InvalidDefinitionFile {
+    DefinitionFile file;
+};
+
+/// Reads YAML or JSON and finds all problems, those of `handlers:` included. Throws Error only when
+/// the file cannot be read.
+DefinitionFile read_definition_file(const std::string& path, CliStreams& streams);
+
+/// The same, and throws InvalidDefinitionFile when it has problems.
+DefinitionFile load_definition_file(const std::string& path, CliStreams& streams);
+
+/// Whether a word is a file rather than a workflow's name or an instance: `-`, with a slash, or
+/// ending in .yaml, .yml or .json.
+bool names_file(std::string_view word);
+
+/// The handlers that `definition` calls and `handlers` lacks, sorted.
+std::vector<std::string> missing_handlers(
+    const Definition& definition, const HandlerRegistry& handlers
+);
+
+}  // namespace ebb::cli

@@ -1,0 +1,73 @@
+#include "cli/exit_code.h"
+
+namespace ebb::cli {
+
+ExitCode exit_code_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::InvalidArgument:
+        case ErrorCode::InvalidDefinition:
+        case ErrorCode::InvalidPayload:
+        case ErrorCode::PayloadTooLarge:
+        case ErrorCode::LimitExceeded:
+            return kUsage;
+        case ErrorCode::WorkflowNotFound:
+        case ErrorCode::InstanceNotFound:
+        case ErrorCode::HandlerNotFound:
+            return kNotFound;
+        case ErrorCode::WorkflowConflict:
+        case ErrorCode::InvalidState:
+        case ErrorCode::NotWaiting:
+        case ErrorCode::NotAllowed:
+            return kRefused;
+        case ErrorCode::CorruptState:
+        case ErrorCode::StoreUnavailable:
+        case ErrorCode::StoreReadOnly:
+        case ErrorCode::StoreFull:
+        case ErrorCode::StoreBusy:
+        case ErrorCode::StoreVersion:
+        case ErrorCode::StoreInDoubt:
+        case ErrorCode::StoreError:
+            return kStore;
+        case ErrorCode::Internal:
+            return kInternal;
+    }
+    return kInternal;
+}
+
+int exit_code_of_signal(int signal) {
+    return 128 + signal;
+}
+
+int exit_code_of_status(std::string_view status) {
+    return status == "completed" ? kOk : kEndedBadly;
+}
+
+std::string hint_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::WorkflowConflict:
+            return "raise `version:` in the file; a registered version never changes";
+        case ErrorCode::WorkflowNotFound:
+            return "`ebb workflows` lists what is registered; `ebb start FILE` registers a file";
+        case ErrorCode::InstanceNotFound:
+            return "`ebb list` shows the instances of this database";
+        case ErrorCode::InvalidState:
+        case ErrorCode::NotWaiting:
+            return "`ebb why ID` says in what state the instance is and what it waits for";
+        case ErrorCode::NotAllowed:
+            return "give the role with --role";
+        case ErrorCode::StoreBusy:
+            return "another process holds the database; try again";
+        case ErrorCode::StoreFull:
+            return "make room on the disk and try again; nothing was changed";
+        case ErrorCode::StoreVersion:
+            return "use the same version of ebb everywhere";
+        case ErrorCode::StoreInDoubt:
+            return "run the same command again; it changes nothing twice";
+        case ErrorCode::Internal:
+            return "this is a bug of Ebb; please report it with the command that you ran";
+        default:
+            return {};
+    }
+}
+
+}  // namespace ebb::cli

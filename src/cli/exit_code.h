@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <ebb/error.h>
+
+namespace ebb::cli {
+
+/// What the command tells its caller (docs/reference/cli.md).
+enum ExitCode : int {
+    kOk = 0,
+    kEndedBadly = 1,  ///< the workflow ended as failed, cancelled or aborted
+    kUsage = 2,       ///< wrong options, an invalid definition, a bad payload
+    kNotFound = 3,
+    kRefused = 4,  ///< not in this state, not allowed, in conflict
+    kStore = 5,    ///< the database is unavailable, full, locked, damaged or of another version
+    kTimeout = 6,
+    kInternal = 70,
+    kOutput = 74,  ///< the output cannot be written
+    kInterrupted = 130,
+    kOutputClosed = 141,
+};
+
+ExitCode exit_code_of(ErrorCode code);
+
+/// 128 + the signal's number, as shells say it.
+int exit_code_of_signal(int signal);
+
+/// How a workflow's end is told: 0 when `status` is completed, else 1.
+int exit_code_of_status(std::string_view status);
+
+/// What to do about an error of this kind, as half a sentence; empty when the error says it all.
+std::string hint_of(ErrorCode code);
+
+}  // namespace ebb::cli

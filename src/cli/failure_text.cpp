@@ -1,0 +1,33 @@
+#include "cli/failure_text.h"
+
+#include <nlohmann/json.hpp>
+
+#include "cli/text.h"
+#include "support/json.h"
+
+namespace ebb::cli {
+
+std::string member_text(const Payload& object, const char* member) {
+    const Json json = Json::parse(object, nullptr, false);
+    if (!json.is_object() || !json.contains(member)) return {};
+    const Json& value = json[member];
+    return one_line(value.is_string() ? value.get<std::string>() : to_text(value));
+}
+
+std::string failure_text(const Payload& failure) {
+    if (failure.empty()) return {};
+    const std::string code = member_text(failure, "code");
+    const std::string message = member_text(failure, "message");
+    if (code.empty() && message.empty()) return one_line(failure);
+    if (message.empty()) return code;
+    return code.empty() ? message : code + ": " + message;
+}
+
+std::string payload_text(const Payload& payload, int columns, std::string_view ellipsis) {
+    // A terminal has at most a few hundred columns: there is no need to look at a whole megabyte.
+    constexpr std::size_t kLookedAtMax = 4'096;
+    const std::string line = one_line(std::string_view(payload).substr(0, kLookedAtMax));
+    return columns > 0 ? truncate(line, columns, ellipsis) : line;
+}
+
+}  // namespace ebb::cli

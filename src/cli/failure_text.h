@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include <ebb/json.h>
+
+namespace ebb::cli {
+
+/// A failure `{"code", "message", ...}` as `code: message`, in one line; empty when it is empty.
+std::string failure_text(const Payload& failure);
+
+/// A member of a JSON object as text; empty when there is none. Numbers and the like as JSON.
+std::string member_text(const Payload& object, const char* member);
+
+/// The payload in one line, in at most `columns`.
+std::string payload_text(const Payload& payload, int columns, std::string_view ellipsis);
+
+}  // namespace ebb::cli

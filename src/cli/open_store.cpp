@@ -1,0 +1,92 @@
+#include "cli/open_store.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <ebb/error.h>
+
+namespace ebb::cli {
+
+namespace {
+
+constexpr std::string_view kSqlite = "sqlite:";
+
+/// The scheme in front of `:`, where there is one: letters, more than one (so that `c:x` is a
+/// path).
+std::string_view scheme_of(std::string_view text) {
+    const std::size_t colon = text.find(':');
+    if (colon == std::string_view::npos || colon < 2) return {};
+    const std::string_view scheme = text.substr(0, colon);
+    const bool is_word = std::all_of(scheme.begin(), scheme.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    });
+    return is_word ? scheme : std::string_view();
+}
+
+StoreUrl sqlite_url(std::string_view path) {
+    if (path.starts_with("//")) path.remove_prefix(2);
+    if (path.empty()) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "The database URL has no path; write sqlite:PATH, such as sqlite:orders.db."
+        );
+    }
+    return {.kind = StoreUrl::Kind::Sqlite, .path = std::string(path)};
+}
+
+void require_file(const std::string& path) {
+    std::error_code error;
+    if (std::filesystem::exists(path, error)) return;
+    throw Error(
+        ErrorCode::StoreUnavailable,
+        fmt::format(
+            "There is no database \"{}\"; `ebb start FILE`, `ebb run FILE` and `ebb worker` make "
+            "one.",
+            path
+        )
+    );
+}
+
+}  // namespace
+
+StoreUrl parse_store_url(std::string_view text) {
+    const std::string_view scheme = scheme_of(text);
+    if (scheme == "memory") return {.kind = StoreUrl::Kind::Memory, .path = {}};
+    if (scheme == "sqlite") return sqlite_url(text.substr(kSqlite.size()));
+    if (scheme == "postgresql" || scheme == "postgres") {
+        return {.kind = StoreUrl::Kind::Postgres, .path = {}};
+    }
+    if (!scheme.empty()) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "\"{}:\" is no kind of database; there are memory:, sqlite:PATH (or just a path) "
+                "and postgresql://...",
+                scheme
+            )
+        );
+    }
+    return sqlite_url(text);
+}
+
+StorePtr open_store(std::string_view text, OpenMode mode) {
+    const StoreUrl url = parse_store_url(text);
+    switch (url.kind) {
+        case StoreUrl::Kind::Memory:
+            return open_memory_store();
+        case StoreUrl::Kind::Sqlite:
+            if (mode == OpenMode::MustExist) require_file(url.path);
+            return open_sqlite_store({.path = url.path});
+        case StoreUrl::Kind::Postgres:
+            break;
+    }
+    throw Error(
+        ErrorCode::StoreUnavailable,
+        "This build has no PostgreSQL store; use sqlite:PATH instead."
+    );
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <ebb/time.h>
+
+#include "cli/style.h"
+
+// What the user has asked for, command by command. Only the app*.cpp files know how it was parsed.
+
+namespace ebb::cli {
+
+struct GlobalOptions {
+    std::string db{};  ///< empty = neither --db nor EBB_DB
+    ColorMode color = ColorMode::Auto;
+    bool is_json = false;
+    bool is_quiet = false;
+};
+
+struct RunOptions {
+    std::string file{};
+    std::string resume{};  ///< an instance to go on with; empty = a new one
+    std::string input{};   ///< empty = null
+    std::string key{};
+    std::string by{};
+    std::optional<int> priority{};
+    Duration timeout = Duration::max();
+    Duration drain_timeout = std::chrono::seconds(30);
+    int threads = 0;
+};
+
+struct ValidateOptions {
+    std::vector<std::string> files{};
+};
+
+struct DiagramCommandOptions {
+    std::string subject{};  ///< a file, or an instance
+    std::string format{};   ///< empty = by the output file's ending, else text
+    std::string output{};   ///< empty = stdout
+};
+
+struct StartCommandOptions {
+    std::string workflow{};  ///< a name, or a file
+    std::string input{};
+    std::string key{};
+    std::string by{};
+    std::optional<int> version{};
+    std::optional<int> priority{};
+    bool waits = false;
+    Duration timeout = Duration::max();
+};
+
+struct WorkerOptions {
+    std::vector<std::string> files{};
+    std::vector<std::string> queues{};
+    std::string id{};
+    int threads = 0;
+    Duration drain_timeout = std::chrono::seconds(30);
+    Duration lease = std::chrono::seconds(10);
+    bool is_once = false;
+    bool is_verbose = false;
+};
+
+struct ListCommandOptions {
+    std::vector<std::string> statuses{};
+    std::string workflow{};
+    std::optional<int> version{};
+    std::string key{};
+    std::string before{};
+    int limit = 20;
+    bool only_ids = false;
+};
+
+struct HistoryOptions {
+    std::string instance{};
+    std::int64_t after = 0;
+    std::optional<int> limit{};
+    bool with_payloads = false;
+};
+
+struct ShowOptions {
+    std::string instance{};
+    bool with_payloads = false;
+};
+
+/// Of cancel, abort, pause and resume.
+struct SteerOptions {
+    std::string instance{};
+    std::string by{};
+    std::string reason{};
+};
+
+struct DecideOptions {
+    std::string instance{};
+    std::string verdict{};
+    std::string node{};
+    std::string by{};
+    std::string role{};
+    std::string comment{};
+    std::string request_id{};
+};
+
+struct SignalOptions {
+    std::string instance{};
+    std::string name{};
+    std::string payload{};
+    std::string request_id{};
+};
+
+struct RequeueCommandOptions {
+    std::string instance{};
+    std::string input{};
+    std::string by{};
+    bool skip_compensation = false;
+};
+
+struct WaitOptions {
+    std::string instance{};
+    Duration timeout = Duration::max();
+};
+
+}  // namespace ebb::cli

@@ -1,0 +1,158 @@
+#include "cli/report.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/json_views.h"
+#include "cli/text.h"
+
+namespace ebb::cli {
+
+namespace {
+
+std::string_view line_of(std::string_view text, int number) {
+    for (int line = 1; line < number; ++line) {
+        const std::size_t end = text.find('\n');
+        if (end == std::string_view::npos) return {};
+        text.remove_prefix(end + 1);
+    }
+    text = text.substr(0, text.find('\n'));
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    return text;
+}
+
+/// Characters, not bytes: the column counts what an editor counts.
+std::string blanks_up_to(std::string_view line, int column) {
+    std::string blanks;
+    int at = 1;
+    for (const char c : line) {
+        if (at >= column) break;
+        const bool continues = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+        if (continues) continue;
+        blanks += c == '\t' ? '\t' : ' ';
+        ++at;
+    }
+    return blanks;
+}
+
+std::string printable(std::string_view line) {
+    std::string text;
+    for (const char c : line) text += c == '\t' || static_cast<unsigned char>(c) >= 0x20 ? c : '?';
+    return text;
+}
+
+int report_invalid_file(Session& session, const DefinitionFile& file) {
+    if (session.options().is_json) {
+        nlohmann::ordered_json json = {
+            {"error",
+             {{"code", to_string(ErrorCode::InvalidDefinition)},
+              {"message", fmt::format("{} is no valid workflow.", file.path)},
+              {"file", file.path},
+              {"problems", diagnostics_json(file.problems)}}}
+        };
+        session.streams().err.write(json.dump() + "\n");
+        return kUsage;
+    }
+    std::string text;
+    for (const Diagnostic& problem : file.problems) {
+        text += diagnostic_text(file, problem, session.err());
+    }
+    session.streams().err.write(text);
+    const std::string message = fmt::format(
+        "{} has {} problem{}.", file.path, file.problems.size(), file.problems.size() == 1 ? "" : "s"
+    );
+    return complain(
+        session,
+        {.exit_code = kUsage,
+         .code = to_string(ErrorCode::InvalidDefinition),
+         .message = message,
+         .hint = {}}
+    );
+}
+
+}  // namespace
+
+std::string diagnostic_text(
+    const DefinitionFile& file, const Diagnostic& problem, const Style& style
+) {
+    const std::string place = problem.line > 0
+                                  ? fmt::format("{}:{}:{}", file.path, problem.line, problem.column)
+                                  : fmt::format("{}:{}", file.path, problem.path);
+    std::string text = fmt::format(
+        "{}: {} {} {}\n",
+        style.bold(place),
+        style.paint(Style::Color::Red, "error:"),
+        one_line(problem.message),
+        style.dim(fmt::format("({})", problem.code))
+    );
+    if (problem.line <= 0) return text;
+    const std::string line = printable(line_of(file.text, problem.line));
+    const std::string number = std::to_string(problem.line);
+    text += fmt::format("{:>5} | {}\n", number, line);
+    text += fmt::format(
+        "      | {}{}\n", blanks_up_to(line, problem.column), style.paint(Style::Color::Red, "^")
+    );
+    return text;
+}
+
+int complain(Session& session, const Complaint& complaint) {
+    if (session.options().is_json) {
+        nlohmann::ordered_json json = {
+            {"error", {{"code", complaint.code}, {"message", complaint.message}}}
+        };
+        if (!complaint.hint.empty()) json["error"]["hint"] = complaint.hint;
+        const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+        session.streams().err.write(json.dump(-1, ' ', false, replace) + "\n");
+        return complaint.exit_code;
+    }
+    const Style& style = session.err();
+    std::string text = fmt::format(
+        "{} {} {}\n",
+        style.paint(Style::Color::Red, "ebb:"),
+        complaint.message,
+        style.dim(fmt::format("({})", complaint.code))
+    );
+    if (!complaint.hint.empty()) {
+        text += fmt::format("{} {}\n", style.dim("hint:"), complaint.hint);
+    }
+    session.streams().err.write(text);
+    return complaint.exit_code;
+}
+
+int report_failure(Session& session, std::exception_ptr failure) {
+    try {
+        std::rethrow_exception(std::move(failure));
+    } catch (const OutputClosed&) {
+        return kOutputClosed;
+    } catch (const InvalidDefinitionFile& invalid) {
+        return report_invalid_file(session, invalid.file);
+    } catch (const Error& error) {
+        const std::string hint = hint_of(error.code());
+        return complain(
+            session,
+            {.exit_code = exit_code_of(error.code()),
+             .code = to_string(error.code()),
+             .message = error.what(),
+             .hint = hint}
+        );
+    } catch (const std::system_error& error) {
+        return complain(
+            session,
+            {.exit_code = kOutput, .code = "output", .message = error.what(), .hint = {}}
+        );
+    } catch (const std::exception& error) {
+        const std::string hint = hint_of(ErrorCode::Internal);
+        return complain(
+            session,
+            {.exit_code = kInternal,
+             .code = to_string(ErrorCode::Internal),
+             .message = error.what(),
+             .hint = hint}
+        );
+    }
+}
+
+}  // namespace ebb::cli

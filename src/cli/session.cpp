@@ -1,0 +1,105 @@
+#include "cli/session.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/text.h"
+#include "store/store.h"
+
+namespace ebb::cli {
+
+namespace {
+
+/// A path as a shell reads it.
+std::string quote(const std::string& text) {
+    const bool is_plain = text.find_first_not_of(
+                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "._-/:@%+=,"
+                          ) == std::string::npos;
+    if (is_plain && !text.empty()) return text;
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+}  // namespace
+
+Session::Session(CliStreams& streams, GlobalOptions options)
+    : streams_(streams),
+      options_(std::move(options)),
+      is_db_from_environment_(options_.db.empty()),
+      out_(streams.out, streams, options_.color),
+      err_(streams.err, streams, options_.color) {
+    if (is_db_from_environment_) options_.db = streams.environment("EBB_DB").value_or("");
+}
+
+Session::~Session() = default;
+
+int Session::columns() const {
+    return streams_.out.is_terminal ? streams_.out.columns() : 0;
+}
+
+void Session::print(std::string_view text) {
+    streams_.out.write(text);
+}
+
+void Session::print_json(const nlohmann::ordered_json& json) {
+    const int indent = streams_.out.is_terminal ? 2 : -1;
+    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+    print(json.dump(indent, ' ', false, replace) + "\n");
+}
+
+void Session::note(std::string_view text) {
+    if (!options_.is_quiet) streams_.err.write(text);
+}
+
+bool Session::is_in_memory() const {
+    return options_.db.empty() || parse_store_url(options_.db).kind == StoreUrl::Kind::Memory;
+}
+
+std::string Session::db_option() const {
+    return is_db_from_environment_ ? "" : " --db " + quote(options_.db);
+}
+
+Store& Session::shared_store(std::string_view command, OpenMode mode) {
+    if (store_) return *store_;
+    if (is_in_memory()) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            options_.db.empty()
+                ? fmt::format(
+                      "`ebb {}` needs a database: give --db PATH (SQLite) or set EBB_DB.", command
+                  )
+                : fmt::format(
+                      "`ebb {}` needs a database that outlives it: memory: ends with each command. "
+                      "Give --db PATH (SQLite), or use `ebb run`, which does everything in one "
+                      "process.",
+                      command
+                  )
+        );
+    }
+    store_ = open_store(options_.db, mode);
+    return *store_;
+}
+
+Store& Session::any_store() {
+    if (!store_) {
+        store_ = is_in_memory() ? open_memory_store() : open_store(options_.db, OpenMode::MayCreate);
+    }
+    return *store_;
+}
+
+Engine& Session::client(std::string_view command) {
+    if (!client_) {
+        client_ = std::make_unique<Engine>(
+            shared_store(command, OpenMode::MustExist), no_handlers_, EngineOptions{}
+        );
+    }
+    return *client_;
+}
+
+std::string Session::by(const std::string& given) const {
+    return given.empty() ? streams_.environment("USER").value_or("") : given;
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,81 @@
+#include "cli/streams.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <mutex>
+
+#include "support/os_environment.h"
+
+namespace ebb::cli {
+
+namespace {
+
+constexpr int kDefaultColumns = 80;
+
+void write_to(int fd, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(fd, text.data(), text.size());
+        if (written >= 0) {
+            text.remove_prefix(static_cast<std::size_t>(written));
+        } else if (errno == EPIPE) {
+            throw OutputClosed{};
+        } else if (errno != EINTR && errno != EAGAIN) {
+            throw_errno("Cannot write the output");
+        }
+    }
+}
+
+int columns_of(int fd) {
+    winsize size{};
+    if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kDefaultColumns;
+    return size.ws_col;
+}
+
+Output output_of(int fd) {
+    auto mutex = std::make_shared<std::mutex>();
+    return {
+        .write =
+            [fd, mutex](std::string_view text) {
+                const std::lock_guard lock(*mutex);
+                write_to(fd, text);
+            },
+        .is_terminal = isatty(fd) == 1,
+        .columns = [fd] { return columns_of(fd); },
+    };
+}
+
+std::string read_all(int fd) {
+    std::string text;
+    std::array<char, 1 << 16> buffer{};
+    while (true) {
+        const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+        if (got == 0) return text;
+        if (got > 0) {
+            text.append(buffer.data(), static_cast<std::size_t>(got));
+        } else if (errno != EINTR) {
+            throw_errno("Cannot read from stdin");
+        }
+    }
+}
+
+}  // namespace
+
+CliStreams system_streams() {
+    static const SystemClock clock;
+    return {
+        .out = output_of(STDOUT_FILENO),
+        .err = output_of(STDERR_FILENO),
+        .read_input = [] { return read_all(STDIN_FILENO); },
+        .environment = [](const std::string& name) { return environment_variable(name); },
+        .catch_signals = [](Interrupts& interrupts) -> std::shared_ptr<void> {
+            return std::make_shared<SignalCatcher>(interrupts);
+        },
+        .clock = &clock,
+    };
+}
+
+}  // namespace ebb::cli

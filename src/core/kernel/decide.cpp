@@ -1,0 +1,129 @@
+#include "core/kernel/decide.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/kernel/transition.h"
+
+namespace ebb {
+
+namespace kernel {
+namespace {
+
+void on_started(Transition& t, const event::Started& e) {
+    if (t.state.last_seq != 0) return t.ignore();
+    HistoryEvent started;
+    started.type = HistoryType::Started;
+    started.payload = e.input;
+    started.worker = e.by;
+    const Seq input = t.append(std::move(started));
+    const Duration deadline = t.program.definition().deadline;
+    if (deadline > Duration::zero()) {
+        t.state.deadline = t.now + deadline;
+        t.set_task(
+            {.kind = TaskChange::Kind::Put,
+             .token = kInstanceToken,
+             .handler = {},
+             .due = t.state.deadline}
+        );
+    }
+    go_to(t, t.add_token({.input = input}), t.program.entry());
+}
+
+struct Dispatch {
+    Transition& t;
+
+    void operator()(const event::Started& e) const { on_started(t, e); }
+
+    void operator()(const event::StepCompleted& e) const { on_step_completed(t, e); }
+
+    void operator()(const event::StepFailed& e) const { on_step_failed(t, e); }
+
+    void operator()(const event::TimerFired& e) const { on_timer_fired(t, e); }
+
+    void operator()(const event::DecisionMade& e) const {
+        if (!refuses_input("decisions")) on_decision_made(t, e);
+    }
+
+    void operator()(const event::SignalReceived& e) const {
+        if (!refuses_input("signals")) on_signal_received(t, e);
+    }
+
+    void operator()(const event::CancelRequested& e) const { on_cancel_requested(t, e); }
+
+    void operator()(const event::AbortRequested& e) const { on_abort_requested(t, e); }
+
+    void operator()(const event::Paused& e) const { on_paused(t, e); }
+
+    void operator()(const event::Resumed& e) const { on_resumed(t, e); }
+
+    void operator()(const event::Requeued& e) const { on_requeued(t, e); }
+
+    void operator()(const event::LeaseLost& e) const { on_lease_lost(t, e); }
+
+    void operator()(const event::TokenStopped& e) const { on_token_stopped(t, e); }
+
+    bool refuses_input(std::string_view what) const {
+        if (!t.is_over()) return false;
+        t.refuse(
+            "invalid_state",
+            "The instance is " + std::string(to_string(t.state.status)) + " already; it takes no " +
+                std::string(what) + " any more."
+        );
+        return true;
+    }
+};
+
+}  // namespace
+}  // namespace kernel
+
+Decision decide(
+    const Program& program,
+    const InstanceIdentity& identity,
+    InstanceState state,
+    const Event& event,
+    const HistoryView& history,
+    TimePoint now
+) {
+    kernel::Transition t(program, identity, std::move(state), history, now);
+    std::visit(kernel::Dispatch{t}, event);
+    if (t.verdict == Decision::Verdict::Changed) kernel::settle(t);
+    return {
+        .verdict = t.verdict,
+        .refusal = std::move(t.refusal),
+        .state = std::move(t.state),
+        .history = std::move(t.history),
+        .tasks = std::move(t.tasks)
+    };
+}
+
+std::optional<Invocation> invocation(
+    const Program& program, const InstanceIdentity& identity, const InstanceState& state, TokenId id
+) {
+    const Token* token = state.find_token(id);
+    const bool may_start =
+        state.status == InstanceStatus::Running || state.status == InstanceStatus::Compensating;
+    if (token == nullptr || !may_start || token->stopping || token->is_parked) return std::nullopt;
+    if (token->status != TokenStatus::Ready && token->status != TokenStatus::Retrying)
+        return std::nullopt;
+    const ProgramNode& node = program.node(token->node);
+    const bool is_compensation = token->compensates != 0;
+    const AttemptPolicy& policy = is_compensation ? node.compensate->attempts : node.attempts;
+    const std::string prefix = identity.id.to_string() + ":";
+    return Invocation{
+        .attempt = {.token = token->id, .visit = token->visit, .attempt = token->attempt},
+        .node = node.name,
+        .handler = is_compensation ? node.compensate->handler : node.handler,
+        .queue = node.queue,
+        .input = token->input,
+        .is_compensation = is_compensation,
+        .non_idempotent = node.non_idempotent,
+        .max_attempts = policy.max_attempts + token->attempt_base,
+        .timeout = policy.timeout,
+        .deadline = std::min(token->deadline, state.deadline),
+        .idempotency_key = prefix + std::to_string(token->visit),
+        .compensated = token->compensates,
+    };
+}
+
+}  // namespace ebb

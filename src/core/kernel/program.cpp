@@ -1,0 +1,209 @@
+#include "core/kernel/program.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "support/clock.h"
+#include "support/json.h"
+
+namespace ebb {
+
+/// Turns the tree of blocks into one array: first every node gets its number in document order,
+/// then its targets.
+class ProgramCompiler {
+ public:
+    explicit ProgramCompiler(Program& program) : program_(program) {}
+
+    void compile() {
+        const Definition& definition = program_.definition_;
+        number(definition.steps);
+        program_.entry_ = link(definition.steps, kNoNode);
+        if (!definition.output.empty()) {
+            program_.output_ = Template::compile(Json::parse(definition.output));
+            note_reads(program_.output_->steps_read());
+        }
+        program_.handlers_.assign(handlers_.begin(), handlers_.end());
+        program_.output_read_.assign(program_.nodes_.size(), false);
+        for (const std::string& name : steps_read_) {
+            const NodeIndex index = program_.find(name);
+            if (index != kNoNode) program_.output_read_[static_cast<std::size_t>(index)] = true;
+        }
+    }
+
+ private:
+    Program& program_;
+    std::set<std::string> handlers_;
+    std::set<std::string> steps_read_;
+
+    void number(const Block& block) {
+        for (const Node& node : block) {
+            program_.by_name_.emplace(node.name, static_cast<NodeIndex>(program_.nodes_.size()));
+            program_.nodes_.emplace_back().name = node.name;
+            std::visit([this](const auto& kind) { number_inside(kind); }, node.kind);
+        }
+    }
+
+    template <typename Kind>
+    void number_inside(const Kind&) {}
+
+    void number_inside(const Condition& condition) {
+        number(condition.then);
+        number(condition.otherwise);
+    }
+
+    void number_inside(const Switch& choice) {
+        for (const Switch::Case& c : choice.cases) number(c.steps);
+        number(choice.otherwise);
+    }
+
+    void number_inside(const Parallel& parallel) {
+        for (const Parallel::Branch& branch : parallel.branches) number(branch.steps);
+    }
+
+    void number_inside(const Loop& loop) { number(loop.steps); }
+
+    void number_inside(const HumanDecision& decision) {
+        if (decision.on_reject) number(*decision.on_reject);
+    }
+
+    /// Links a block whose last node goes on to `next`. Returns where the block begins.
+    NodeIndex link(const Block& block, NodeIndex next) {
+        for (std::size_t i = 0; i < block.size(); ++i) {
+            const NodeIndex index = program_.find(block[i].name);
+            ProgramNode& node = program_.nodes_[static_cast<std::size_t>(index)];
+            node.next = i + 1 < block.size() ? program_.find(block[i + 1].name) : next;
+            std::visit([&](const auto& kind) { fill(index, kind); }, block[i].kind);
+        }
+        return block.empty() ? next : program_.find(block.front().name);
+    }
+
+    ProgramNode& at(NodeIndex index) { return program_.nodes_[static_cast<std::size_t>(index)]; }
+
+    void note_reads(const std::vector<std::string>& steps) {
+        steps_read_.insert(steps.begin(), steps.end());
+    }
+
+    Expression expression(const std::string& source) {
+        Expression compiled = Expression::compile(source);
+        note_reads(compiled.steps_read());
+        return compiled;
+    }
+
+    Template text_template(const std::string& text) {
+        Template compiled = Template::compile_text(text);
+        note_reads(compiled.steps_read());
+        return compiled;
+    }
+
+    void fill(NodeIndex index, const Step& step) {
+        ProgramNode& node = at(index);
+        node.op = Op::Step;
+        node.handler = step.handler.empty() ? node.name : step.handler;
+        node.queue = step.queue.empty() ? std::string(kDefaultQueueName) : step.queue;
+        node.attempts = step.attempts;
+        node.non_idempotent = step.non_idempotent;
+        if (step.non_idempotent) node.attempts.max_attempts = 1;
+        node.compensate = step.compensate;
+        handlers_.insert(node.handler);
+        if (step.compensate) handlers_.insert(step.compensate->handler);
+        if (!step.input.empty()) {
+            node.input = Template::compile(Json::parse(step.input));
+            note_reads(node.input->steps_read());
+        }
+    }
+
+    void fill(NodeIndex index, const Condition& condition) {
+        at(index).op = Op::Branch;
+        const NodeIndex next = at(index).next;
+        at(index).cases.push_back({expression(condition.when), link(condition.then, next), "then"});
+        at(index).cases.push_back({std::nullopt, link(condition.otherwise, next), "else"});
+    }
+
+    void fill(NodeIndex index, const Switch& choice) {
+        at(index).op = Op::Branch;
+        const NodeIndex next = at(index).next;
+        for (std::size_t i = 0; i < choice.cases.size(); ++i) {
+            const Switch::Case& c = choice.cases[i];
+            at(index).cases.push_back(
+                {expression(c.when), link(c.steps, next), "case " + std::to_string(i + 1)}
+            );
+        }
+        at(index).cases.push_back({std::nullopt, link(choice.otherwise, next), "default"});
+    }
+
+    void fill(NodeIndex index, const Parallel& parallel) {
+        at(index).op = Op::Fork;
+        at(index).keep_losers = parallel.losers == Parallel::Losers::Keep;
+        at(index).join =
+            parallel.join == 0 ? static_cast<int>(parallel.branches.size()) : parallel.join;
+        for (const Parallel::Branch& branch : parallel.branches) {
+            at(index).branches.push_back({branch.name, link(branch.steps, kNoNode)});
+        }
+    }
+
+    void fill(NodeIndex index, const Loop& loop) {
+        at(index).op = Op::Loop;
+        at(index).is_until = !loop.until_expression.empty();
+        at(index).condition =
+            expression(at(index).is_until ? loop.until_expression : loop.while_expression);
+        at(index).max_iterations = loop.max_iterations;
+        at(index).body = link(loop.steps, index);
+    }
+
+    void fill(NodeIndex index, const Delay& delay) {
+        ProgramNode& node = at(index);
+        node.op = Op::Timer;
+        node.is_wait_until = !delay.until.empty();
+        node.wait_template = text_template(node.is_wait_until ? delay.until : delay.duration);
+    }
+
+    void fill(NodeIndex index, const HumanDecision& decision) {
+        at(index).op = Op::Decision;
+        at(index).human = decision;
+        at(index).human.on_reject.reset();
+        at(index).wait = decision.deadline;
+        if (decision.on_reject) {
+            at(index).has_reject_target = true;
+            at(index).reject_target = link(*decision.on_reject, at(index).next);
+        }
+    }
+
+    void fill(NodeIndex index, const Signal& signal) {
+        ProgramNode& node = at(index);
+        node.op = Op::Signal;
+        node.signal = signal.signal.empty() ? node.name : signal.signal;
+        node.wait = signal.deadline;
+        node.continue_on_deadline = signal.on_deadline == Signal::OnDeadline::Continue;
+    }
+
+    void fill(NodeIndex index, const Savepoint& savepoint) {
+        at(index).op = Op::Savepoint;
+        at(index).savepoint = savepoint;
+    }
+
+    void fill(NodeIndex index, const Fail& fail) {
+        at(index).op = Op::Fail;
+        at(index).message = text_template(fail.message);
+    }
+
+    static constexpr std::string_view kDefaultQueueName = "default";
+};
+
+std::shared_ptr<const Program> Program::compile(const ebb::Definition& definition) {
+    std::vector<Diagnostic> diagnostics = validate(definition);
+    if (!diagnostics.empty()) throw DefinitionError(std::move(diagnostics));
+    auto program = std::make_shared<Program>();
+    program->definition_ = definition;
+    ProgramCompiler(*program).compile();
+    return program;
+}
+
+NodeIndex Program::find(std::string_view name) const {
+    const auto found = by_name_.find(std::string(name));
+    return found == by_name_.end() ? kNoNode : found->second;
+}
+
+}  // namespace ebb

@@ -1,0 +1,365 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/kernel/transition.h"
+#include "support/clock.h"
+#include "support/json.h"
+
+namespace ebb::kernel {
+
+namespace {
+
+/// A hundred years: longer waits are mistakes, and sums of times must not overflow.
+constexpr Duration kWaitMax = std::chrono::hours(24) * 36'525;
+
+[[noreturn]] void throw_bad_wait(
+    const ProgramNode& node, const Json& value, std::string_view allowed
+) {
+    throw ExpressionError(
+        fmt::format("The delay \"{}\" got {}; allowed is {}.", node.name, to_text(value), allowed),
+        "",
+        1,
+        1
+    );
+}
+
+TimePoint wait_end(const Transition& t, const Token& token) {
+    const ProgramNode& node = t.node_of(token);
+    const Json value = node.wait_template->render(TokenVariables(t, token));
+    if (node.is_wait_until) {
+        const auto time = value.is_string() ? parse_time(value.get<std::string>()) : std::nullopt;
+        if (!time || *time > t.now + kWaitMax) {
+            throw_bad_wait(node, value, "an RFC 3339 time within a hundred years");
+        }
+        return *time;
+    }
+    std::optional<Duration> duration;
+    if (value.is_string()) duration = parse_duration(value.get<std::string>());
+    if (value.is_number()) {
+        const double seconds = value.get<double>();
+        const double max = static_cast<double>(kWaitMax.count()) / 1e6;
+        if (seconds >= 0 && seconds <= max)
+            duration = Duration(static_cast<Duration::rep>(seconds * 1e6));
+    }
+    if (!duration || *duration > kWaitMax) {
+        throw_bad_wait(
+            node,
+            value,
+            "a number of seconds or a duration (\"90s\", \"2d\") of at most a hundred years"
+        );
+    }
+    return t.now + *duration;
+}
+
+Payload due_payload(TimePoint due) {
+    return due == kNever ? Payload() : "{\"due\":\"" + format_time(due) + "\"}";
+}
+
+void wait_at(Transition& t, Token& token, TokenStatus status, HistoryType type) {
+    token.status = status;
+    t.append_at(token, type, 0, due_payload(token.due));
+    t.schedule(token);
+}
+
+void finish_timer(Transition& t, Token& token) {
+    token.input = t.append_at(token, HistoryType::TimerFired, token.input);
+    go_to(t, token, t.node_of(token).next);
+}
+
+}  // namespace
+
+void enter_timer(Transition& t, Token& token) {
+    token.due = wait_end(t, token);
+    wait_at(t, token, TokenStatus::WaitingTimer, HistoryType::TimerStarted);
+}
+
+void enter_decision(Transition& t, Token& token) {
+    const Duration wait = t.node_of(token).wait;
+    if (wait > Duration::zero()) token.due = t.now + wait;
+    wait_at(t, token, TokenStatus::WaitingDecision, HistoryType::DecisionAwaited);
+}
+
+namespace {
+
+void complete_signal(Transition& t, Token& token, Seq signal) {
+    token.input = t.append_at(token, HistoryType::SignalCompleted, signal);
+    go_to(t, token, t.node_of(token).next);
+}
+
+}  // namespace
+
+void enter_signal(Transition& t, Token& token) {
+    const ProgramNode& node = t.node_of(token);
+    auto& signals = t.state.signals;
+    const auto early =
+        std::find_if(signals.begin(), signals.end(), [&](const BufferedSignal& signal) {
+            return signal.name == node.signal;
+        });
+    if (early != signals.end()) {
+        const Seq seq = early->event;
+        signals.erase(early);
+        return complete_signal(t, token, seq);
+    }
+    if (node.wait > Duration::zero()) token.due = t.now + node.wait;
+    wait_at(t, token, TokenStatus::WaitingSignal, HistoryType::SignalAwaited);
+}
+
+namespace {
+
+/// Confirm: output = input + decision. An input that is no object goes into {"input": ...}.
+Payload decided_output(const Transition& t, const Token& token, Json decision) {
+    Json output = Json::parse(t.past.payload(token.input));
+    if (!output.is_object()) output = Json{{"input", std::move(output)}};
+    output["decision"] = std::move(decision);
+    return to_text(output);
+}
+
+Json decision_json(
+    const Token& token, std::string_view verdict, const event::DecisionMade& e, TimePoint now
+) {
+    Json by = Json::array();
+    for (const Vote& vote : token.votes) by.push_back(vote.by);
+    if (token.votes.empty() && !e.by.empty()) by.push_back(e.by);
+    return {
+        {"verdict", verdict},
+        {"by", std::move(by)},
+        {"comment", e.comment},
+        {"at", format_time(now)}
+    };
+}
+
+void complete_decision(
+    Transition& t, Token& token, bool is_confirmed, const event::DecisionMade& e
+) {
+    const ProgramNode& node = t.node_of(token);
+    if (!is_confirmed && !node.has_reject_target) {
+        std::string message = "The decision \"" + node.name + "\" was rejected";
+        if (!e.by.empty()) message += " by " + e.by;
+        message += e.comment.empty() ? "." : ": " + e.comment;
+        return fail_node(
+            t, token.id, {.code = "rejected", .message = message, .is_permanent = true}
+        );
+    }
+    Json decision = decision_json(token, is_confirmed ? "confirmed" : "rejected", e, t.now);
+    token.input = t.append_at(
+        token, HistoryType::DecisionCompleted, 0, decided_output(t, token, std::move(decision))
+    );
+    go_to(t, token, is_confirmed ? node.next : node.reject_target);
+}
+
+void on_decision_deadline(Transition& t, Token& token) {
+    const event::DecisionMade nobody{.comment = "The deadline has passed."};
+    switch (t.node_of(token).human.on_deadline) {
+        case HumanDecision::OnDeadline::Confirm:
+            return complete_decision(t, token, true, nobody);
+        case HumanDecision::OnDeadline::Reject:
+            return complete_decision(t, token, false, nobody);
+        case HumanDecision::OnDeadline::Fail:
+            return fail_node(
+                t,
+                token.id,
+                {.code = "timeout",
+                 .message = "Nobody decided \"" + t.node_of(token).name + "\" before its deadline.",
+                 .is_permanent = true}
+            );
+    }
+}
+
+void on_signal_deadline(Transition& t, Token& token) {
+    const ProgramNode& node = t.node_of(token);
+    if (node.continue_on_deadline) return finish_timer(t, token);
+    fail_node(
+        t,
+        token.id,
+        {.code = "timeout",
+         .message = "The signal \"" + node.signal + "\" did not come before the deadline.",
+         .is_permanent = true}
+    );
+}
+
+void on_instance_deadline(Transition& t) {
+    // Its task has been claimed: it must go whatever the phase, or it would be claimed again at
+    // once.
+    t.state.deadline = kNever;
+    t.remove_task(kInstanceToken);
+    if (t.phase() != InstanceStatus::Running) return;
+    HistoryEvent event;
+    event.type = HistoryType::StepFailed;
+    event.payload = failure_payload(
+        {.code = "deadline_exceeded", .message = "The instance did not end before its deadline."}
+    );
+    begin_instance_rollback(t, Rollback::Kind::Failure, t.append(std::move(event)), 0);
+}
+
+void on_step_deadline(Transition& t, TokenId id) {
+    const Token* token = t.state.find_token(id);
+    if (token == nullptr || token->stopping || token->deadline > t.now) return t.ignore();
+    Failure failure{
+        .code = "step_timeout",
+        .message = "The step did not complete within its step_timeout.",
+        .is_permanent = true
+    };
+    HistoryEvent details;
+    fail_step(t, id, std::move(failure), std::move(details));
+}
+
+}  // namespace
+
+void on_timer_fired(Transition& t, const event::TimerFired& e) {
+    if (e.token == kInstanceToken) return on_instance_deadline(t);
+    if (e.token < 0) return on_step_deadline(t, -e.token);
+    Token* token = t.state.find_token(e.token);
+    if (token == nullptr || token->visit != e.visit || token->due == kNever) return t.ignore();
+    switch (token->status) {
+        case TokenStatus::WaitingTimer:
+            return finish_timer(t, *token);
+        case TokenStatus::WaitingDecision:
+            return on_decision_deadline(t, *token);
+        case TokenStatus::WaitingSignal:
+            return on_signal_deadline(t, *token);
+        case TokenStatus::Ready:
+        case TokenStatus::Retrying:
+        case TokenStatus::Forked:
+        case TokenStatus::Frozen:
+            return t.ignore();
+    }
+}
+
+namespace {
+
+/// The decision that is meant: by name, or the only one that waits. Null = refused, with the reason
+/// set.
+Token* find_decision(Transition& t, const event::DecisionMade& e) {
+    std::vector<Token*> waiting;
+    std::string names;
+    for (Token& token : t.state.tokens) {
+        if (token.status != TokenStatus::WaitingDecision) continue;
+        const std::string& name = t.node_of(token).name;
+        names += (names.empty() ? "" : ", ") + name;
+        if (e.node.empty() || e.node == name) waiting.push_back(&token);
+    }
+    if (waiting.empty()) {
+        t.refuse(
+            "not_waiting",
+            e.node.empty() ? "The instance does not wait for a decision."
+                           : fmt::format(
+                                 "The instance does not wait for the decision \"{}\"{}.",
+                                 e.node,
+                                 names.empty() ? "" : "; it waits for: " + names
+                             )
+        );
+        return nullptr;
+    }
+    if (e.node.empty() && waiting.size() > 1) {
+        t.refuse(
+            "invalid_argument", fmt::format("Several decisions are awaited ({}): name one.", names)
+        );
+        return nullptr;
+    }
+    return waiting.front();
+}
+
+bool is_allowed(Transition& t, const Token& token, const event::DecisionMade& e) {
+    const std::vector<std::string>& roles = t.node_of(token).human.roles;
+    if (roles.empty() || std::find(roles.begin(), roles.end(), e.role) != roles.end()) return true;
+    t.refuse(
+        "not_allowed",
+        fmt::format(
+            "The decision \"{}\" may be made by {}, not by {}.",
+            t.node_of(token).name,
+            fmt::join(roles, ", "),
+            e.role.empty() ? "somebody without a role" : "the role \"" + e.role + "\""
+        )
+    );
+    return false;
+}
+
+bool has_voted(const Token& token, const std::string& by) {
+    return std::any_of(token.votes.begin(), token.votes.end(), [&](const Vote& vote) {
+        return vote.by == by;
+    });
+}
+
+/// What a repeated decision of a person looks like when it is no longer awaited.
+std::string decision_request(
+    const Transition& t, const Token& token, const event::DecisionMade& e
+) {
+    if (!e.request_id.empty()) return e.request_id;
+    return fmt::format("decide:{}:{}:{}", t.node_of(token).name, e.by, e.is_confirmed);
+}
+
+bool was_decided_before(const Transition& t, const event::DecisionMade& e) {
+    const auto& requests = t.state.requests;
+    return std::any_of(requests.begin(), requests.end(), [&](const std::string& request) {
+        if (!e.request_id.empty()) return request == e.request_id;
+        const std::string tail = fmt::format(":{}:{}", e.by, e.is_confirmed);
+        const bool is_same_node = e.node.empty() || request.starts_with("decide:" + e.node + ":");
+        return request.starts_with("decide:") && is_same_node && request.ends_with(tail);
+    });
+}
+
+void append_vote(Transition& t, const Token& token, const event::DecisionMade& e) {
+    Json vote = {{"verdict", e.is_confirmed ? "confirmed" : "rejected"}, {"by", e.by}};
+    if (!e.role.empty()) vote["role"] = e.role;
+    if (!e.comment.empty()) vote["comment"] = e.comment;
+    t.append_at(token, HistoryType::DecisionMade, 0, to_text(vote));
+}
+
+}  // namespace
+
+void on_decision_made(Transition& t, const event::DecisionMade& e) {
+    const bool is_repeat = !e.request_id.empty() && was_decided_before(t, e);
+    if (is_repeat) return t.ignore();
+    Token* token = find_decision(t, e);
+    if (token == nullptr) {
+        if (t.refusal.code == "not_waiting" && was_decided_before(t, e)) t.ignore();
+        return;
+    }
+    if (!is_allowed(t, *token, e)) return;
+    const int quorum = t.node_of(*token).human.quorum;
+    if (e.is_confirmed && quorum > 1 && e.by.empty()) {
+        return t.refuse("invalid_argument", "A decision with a quorum needs to know who decides.");
+    }
+    if (e.is_confirmed && !e.by.empty() && has_voted(*token, e.by)) return t.ignore();
+    is_repeated(t, decision_request(t, *token, e));
+    append_vote(t, *token, e);
+    if (!e.is_confirmed) return complete_decision(t, *token, false, e);
+    token->votes.push_back({.by = e.by});
+    if (static_cast<int>(token->votes.size()) >= quorum) complete_decision(t, *token, true, e);
+}
+
+void on_signal_received(Transition& t, const event::SignalReceived& e) {
+    if (t.phase() == InstanceStatus::Compensating) {
+        return t.refuse(
+            "invalid_state", "The instance is compensating; it takes no signals any more."
+        );
+    }
+    if (is_repeated(t, e.request_id)) return;
+    const auto waits = [&](const Token& token) {
+        return token.status == TokenStatus::WaitingSignal && t.node_of(token).signal == e.name;
+    };
+    const auto token = std::find_if(t.state.tokens.begin(), t.state.tokens.end(), waits);
+    if (token == t.state.tokens.end() && t.state.signals.size() >= kBufferedSignalsMax) {
+        return t.refuse(
+            "limit_exceeded",
+            fmt::format(
+                "{} signals wait to be received already; more are not kept.", kBufferedSignalsMax
+            )
+        );
+    }
+    HistoryEvent event;
+    event.type = HistoryType::SignalReceived;
+    event.node = e.name;
+    event.payload = e.payload;
+    const Seq seq = t.append(std::move(event));
+    if (token == t.state.tokens.end()) {
+        t.state.signals.push_back({.name = e.name, .event = seq});
+    } else {
+        complete_signal(t, *token, seq);
+    }
+}
+
+}  // namespace ebb::kernel

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <ebb/definition.h>
+#include <ebb/json.h>
+
+// Judges what a definition means, whoever built it: `validate` and its parts.
+
+namespace ebb::model {
+
+/// More are not collected: nobody reads them, and a megabyte can hold a million.
+inline constexpr std::size_t kProblemsMax = 1'000;
+
+/// A problem of a definition. `path` points into the canonical JSON form.
+struct Finding {
+    Diagnostic diagnostic;
+    /// Of an error inside an expression: its source and the place in it.
+    std::string expression{};
+    int line = 0;
+    int column = 0;
+};
+
+class Findings {
+ public:
+    void note(std::string code, std::string path, std::string message) {
+        note(
+            {.diagnostic =
+                 {.code = std::move(code), .path = std::move(path), .message = std::move(message)}}
+        );
+    }
+
+    void note(Finding finding) {
+        if (findings_.size() < kProblemsMax) findings_.push_back(std::move(finding));
+    }
+
+    const std::vector<Finding>& all() const { return findings_; }
+
+    bool is_empty() const { return findings_.empty(); }
+
+ private:
+    std::vector<Finding> findings_;
+};
+
+/// Everything, in the order of the canonical form.
+Findings check(const Definition& definition);
+
+// The parts. `path` is where the value is.
+
+/// `[A-Za-z_][A-Za-z0-9_.-]*`: of workflows, nodes, branches and queues. `what` says which: `node`.
+void check_name(
+    Findings& findings, const std::string& path, std::string_view what, std::string_view name
+);
+/// Anything that can be printed, without spaces: handlers and signals, whose names others choose.
+void check_outside_name(
+    Findings& findings, const std::string& path, std::string_view what, std::string_view name
+);
+/// UTF-8 without U+0000, at most `bytes_max` long.
+void check_text(
+    Findings& findings, const std::string& path, std::string_view text, std::size_t bytes_max
+);
+/// `path` is of the object that has the policy's keys.
+void check_attempts(Findings& findings, const std::string& path, const AttemptPolicy& attempts);
+/// `queue` may be empty.
+void check_queue(Findings& findings, const std::string& path, const std::string& queue);
+void check_duration(Findings& findings, const std::string& path, Duration duration);
+/// What can be told of a JSON Schema without a validator: the types of its keywords.
+void check_schema(Findings& findings, const std::string& path, const Json& schema);
+
+}  // namespace ebb::model

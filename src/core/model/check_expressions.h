@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ebb/definition.h>
+
+#include "core/expression/expression.h"
+#include "core/expression/template.h"
+#include "core/model/check.h"
+#include "core/model/walk.h"
+
+namespace ebb::model {
+
+/// Judges the expressions of one definition: whether they compile, and whether what they read can
+/// exist.
+class ExpressionChecker {
+ public:
+    /// Both must outlive it.
+    ExpressionChecker(Findings& findings, const Walk& walk);
+
+    /// An expression that yields a bool, evaluated at the node `reader` (its number in the walk).
+    /// Returns its value when it is constant.
+    std::optional<bool> condition(int reader, const std::string& path, const std::string& source);
+
+    /// Text with `${expression}` parts. True when it is valid and has none.
+    bool text(int reader, const std::string& path, const std::string& source);
+
+    /// JSON text whose strings are such texts. `reader` -1: at the end of the workflow.
+    void payload(int reader, const std::string& path, const Payload& payload);
+
+ private:
+    Findings& findings_;
+    const Walk& walk_;
+    std::vector<std::string_view> names_;
+    bool can_resume_ = false;
+
+    struct Reads {
+        const std::vector<std::string>& steps;
+        const std::vector<std::string>& variables;
+    };
+
+    void note_error(const std::string& path, const ExpressionError& error);
+    void check_reads(int reader, const std::string& path, const Reads& reads);
+    void check_step(int reader, const std::string& path, const std::string& name);
+    void strings(int reader, const std::string& path, const Json& value);
+};
+
+/// Why the node `read` can never have completed when `reader` is reached; empty when it can.
+std::string never_before(const Walk& walk, int reader, int read);
+
+}  // namespace ebb::model

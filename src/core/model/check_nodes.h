@@ -1,0 +1,58 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "core/model/check.h"
+#include "core/model/check_expressions.h"
+#include "core/model/walk.h"
+
+namespace ebb::model {
+
+/// Judges the nodes one by one.
+class NodeChecker {
+ public:
+    /// All must outlive it.
+    NodeChecker(Findings& findings, const Walk& walk, ExpressionChecker& expressions)
+        : findings_(findings), walk_(walk), expressions_(expressions) {}
+
+    void check(int number);
+
+ private:
+    Findings& findings_;
+    const Walk& walk_;
+    ExpressionChecker& expressions_;
+    std::set<std::string_view> names_;
+    // The node that is being checked.
+    int number_ = -1;
+    std::string path_;
+
+    const Placed& here() const { return walk_.at(number_); }
+
+    void note(std::string code, std::string_view key, std::string message);
+    void check_own_name();
+    void check_reachable();
+    void check_range(
+        std::string_view key, std::int64_t value, std::int64_t least, std::int64_t most
+    );
+    /// An `on_deadline` other than fail says nothing without a deadline.
+    void check_deadline(Duration deadline, bool has_outcome);
+
+    void check_kind(const Step& step);
+    void check_kind(const Condition& condition);
+    void check_kind(const Switch& choice);
+    void check_kind(const Parallel& parallel);
+    void check_kind(const Loop& loop);
+    void check_kind(const Delay& delay);
+    void check_kind(const HumanDecision& decision);
+    void check_kind(const Signal& signal);
+    void check_kind(const Savepoint& savepoint);
+    void check_kind(const Fail& fail);
+
+    void check_branches(const Parallel& parallel);
+    void check_roles(const HumanDecision& decision);
+    void check_constant_time(std::string_view key, const std::string& text);
+    bool runs_anything_after() const;
+};
+
+}  // namespace ebb::model

@@ -1,0 +1,35 @@
+#include <ebb/definition.h>
+
+#include "core/model/check.h"
+#include "core/model/document.h"
+#include "core/model/reader.h"
+#include "core/model/writer.h"
+#include "support/json.h"
+#include "support/sha256.h"
+
+namespace ebb {
+
+std::vector<Diagnostic> validate(const Definition& definition) {
+    std::vector<Diagnostic> diagnostics;
+    const model::Findings findings = model::check(definition);
+    for (const model::Finding& finding : findings.all()) diagnostics.push_back(finding.diagnostic);
+    return diagnostics;
+}
+
+Json definition_to_json(const Definition& definition) {
+    return Json(model::write_definition(definition));
+}
+
+Definition definition_from_json(const Json& json) {
+    return model::read_and_check(model::to_document(json), "");
+}
+
+Definition parse_definition_json(std::string_view text) {
+    return model::read_and_check(model::parse_json_document(text), "");
+}
+
+std::string definition_checksum(const Definition& definition) {
+    return sha256_hex(to_text(definition_to_json(definition)));
+}
+
+}  // namespace ebb

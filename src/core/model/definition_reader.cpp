@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/model/check.h"
+#include "core/model/reader.h"
+#include "support/json.h"
+
+namespace ebb::model {
+
+namespace {
+
+/// A key that comes twice would silently win or lose, whichever parser reads the text.
+void note_duplicates(Problems& problems, const Document& document, const std::string& path) {
+    for (std::size_t i = 0; i < document.elements.size(); ++i) {
+        note_duplicates(problems, document.elements[i], fmt::format("{}/{}", path, i));
+    }
+    std::set<std::string_view> seen;
+    for (const Document::Member& member : document.members) {
+        const std::string member_path = path + "/" + escape_pointer(member.key);
+        note_duplicates(problems, member.value, member_path);
+        if (seen.insert(member.key).second) continue;
+        Diagnostic diagnostic{
+            .code = "duplicate_key",
+            .path = member_path,
+            .message = fmt::format("The key {} is given twice: keep one.", in_quotes(member.key)),
+            .line = member.place.line,
+            .column = member.place.column,
+        };
+        problems.add(std::move(diagnostic), member.value.order);
+    }
+}
+
+HandlerSpecs read_handlers(const MapReader& root) {
+    const Document* value = root.find("handlers");
+    if (value == nullptr) return {};
+    if (!value->is_map()) {
+        root.note(
+            "wrong_type",
+            "handlers",
+            fmt::format("\"handlers\" must be a map of names, but here is {}.", describe(*value))
+        );
+        return {};
+    }
+    HandlerSpecs specs;
+    for (const Document::Member& member : value->members) {
+        specs[member.key] = to_text(member.value.to_json());
+    }
+    return specs;
+}
+
+bool is_at_or_below(std::string_view path, const std::set<std::string, std::less<>>& above) {
+    while (!above.contains(path)) {
+        const std::size_t end = path.rfind('/');
+        if (end == std::string_view::npos) return false;
+        path = path.substr(0, end);
+    }
+    return true;
+}
+
+/// Problems that only follow from a part that could not be read.
+bool is_doubtful(const Problems& problems, std::string_view code) {
+    static constexpr std::array<std::string_view, 4> kDoubtful = {
+        "empty_block", "unknown_step", "unused_handler", "too_few_branches"
+    };
+    return problems.is_incomplete() &&
+           std::find(kDoubtful.begin(), kDoubtful.end(), code) != kDoubtful.end();
+}
+
+/// The place of an error inside an expression: in the text that contains it.
+Place place_in_text(const Document& document, const Finding& finding) {
+    if (finding.line == 0 || !document.is_text() || document.text_place.line == 0) {
+        return document.place;
+    }
+    const std::string& text = document.text();
+    const std::size_t begin = text.find(finding.expression);
+    if (begin == std::string::npos) return document.place;
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto lines = static_cast<int>(std::count(text.begin(), end, '\n'));
+    const std::size_t line_start =
+        begin == 0 ? 0 : text.rfind('\n', begin - 1) + 1;  // npos + 1 = 0
+    const int before = finding.line == 1 ? static_cast<int>(begin - line_start) : 0;
+    return {
+        .line = document.text_place.line + lines + finding.line - 1,
+        .column = document.text_place.column + before + finding.column - 1,
+    };
+}
+
+/// Adds what `check` finds, where the document has it.
+void add_findings(Problems& problems, const Definition& definition, const Document& root) {
+    std::set<std::string, std::less<>> unread;
+    for (const Problem& problem : problems.all()) unread.insert(problem.diagnostic.path);
+    const Findings findings = check(definition);
+    for (const Finding& finding : findings.all()) {
+        const Location location = locate(root, finding.diagnostic.path);
+        const bool is_known = is_at_or_below(location.path, unread);
+        if (is_known || is_doubtful(problems, finding.diagnostic.code)) continue;
+        Diagnostic diagnostic = finding.diagnostic;
+        const Place place = place_in_text(*location.document, finding);
+        diagnostic.path = location.path;
+        diagnostic.line = place.line;
+        diagnostic.column = place.column;
+        problems.add(std::move(diagnostic), location.document->order);
+    }
+}
+
+}  // namespace
+
+Definition read_definition(const Document& root, Problems& problems) {
+    note_duplicates(problems, root, "");
+    if (!root.is_map()) {
+        problems.set_incomplete();
+        problems.add(
+            "wrong_type",
+            "",
+            root,
+            fmt::format(
+                "A definition must be a map with \"workflow\" and \"steps\", but here is {}.",
+                describe(root)
+            )
+        );
+        return {};
+    }
+    const std::string path;
+    const MapReader map(problems, root, path);
+    map.allow_only(
+        {"workflow",
+         "version",
+         "description",
+         "on_error",
+         "deadline",
+         "priority",
+         "step_budget",
+         "input_schema",
+         "output",
+         "defaults",
+         "handlers",
+         "steps",
+         "$schema"}
+    );
+    map.require("workflow", "it is the workflow's name");
+    map.require("steps", "it is the list of what the workflow does");
+    const StepDefaults defaults = read_defaults(map);
+    const Definition otherwise;
+    return {
+        .name = map.free_text("workflow"),
+        .version = map.small_integer("version", otherwise.version),
+        .description = map.free_text("description"),
+        .on_error = map.word("on_error", kOnErrorWords, otherwise.on_error),
+        .deadline = map.duration("deadline", otherwise.deadline),
+        .step_budget = map.integer("step_budget", otherwise.step_budget),
+        .priority = map.small_integer("priority", otherwise.priority),
+        .input_schema = map.payload("input_schema"),
+        .output = map.payload("output"),
+        .handlers = read_handlers(map),
+        .steps = read_block(map, "steps", defaults),
+    };
+}
+
+Definition read_and_check(const Document& root, const std::string& file) {
+    Problems problems;
+    Definition definition = read_definition(root, problems);
+    add_findings(problems, definition, root);
+    if (problems.all().empty()) return definition;
+    std::vector<Problem> sorted = problems.all();
+    std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) {
+        return a.order < b.order;
+    });
+    std::vector<Diagnostic> diagnostics;
+    for (Problem& problem : sorted) {
+        problem.diagnostic.file = file;
+        diagnostics.push_back(std::move(problem.diagnostic));
+    }
+    throw DefinitionError(std::move(diagnostics));
+}
+
+}  // namespace ebb::model

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <ebb/error.h>
+#include <ebb/json.h>
+
+namespace ebb::model {
+
+/// Both count from 1; line 0 = unknown.
+struct Place {
+    int line = 0;
+    int column = 0;
+};
+
+/// A parsed JSON or YAML text. Unlike Json it keeps the order of keys, keeps keys that come twice,
+/// and knows where everything stands.
+struct Document {
+    enum class Type { Null, Bool, Number, Text, List, Map };
+    struct Member;
+
+    Type type = Type::Null;
+    Json scalar{};  ///< of Bool, Number and Text
+    std::vector<Document> elements{};
+    std::vector<Member> members{};
+    Place place{};
+    /// Where the first character of a text stands, if its lines are written as they are read.
+    Place text_place{};
+    /// Its number in the order of the text, its container's being lower.
+    std::size_t order = 0;
+
+    bool is_text() const { return type == Type::Text; }
+
+    bool is_map() const { return type == Type::Map; }
+
+    bool is_list() const { return type == Type::List; }
+
+    /// Only of a text.
+    const std::string& text() const { return scalar.get_ref<const std::string&>(); }
+
+    /// The last of this key; null when there is none.
+    const Document* find(std::string_view key) const;
+    Json to_json() const;
+};
+
+struct Document::Member {
+    std::string key;
+    Place place{};
+    Document value;
+};
+
+/// Throws DefinitionError with where the syntax is wrong or which limit is exceeded. `file` is only
+/// named.
+Document parse_json_document(std::string_view text, const std::string& file = {});
+
+/// Throws DefinitionError when `json` is nested too deeply or holds what JSON cannot.
+Document to_document(const Json& json);
+
+/// Sets `order` throughout.
+void number_in_order(Document& document);
+
+/// Where a JSON pointer leads.
+struct Location {
+    std::string path;                    ///< as the document is written
+    const Document* document = nullptr;  ///< the value, or the nearest container that exists
+};
+
+/// Finds the place that `pointer`, a pointer into the canonical JSON form, means in a document that
+/// may use the shorter forms: a scalar for a step or a compensation, a map for branches.
+Location locate(const Document& root, std::string_view pointer);
+
+/// One problem of a document as a whole.
+[[noreturn]] void throw_document_error(Diagnostic diagnostic);
+
+/// Throws unless `text` has at most DefinitionLimits::kDefinitionBytesMax bytes.
+void check_document_size(std::string_view text, std::string_view file);
+
+}  // namespace ebb::model

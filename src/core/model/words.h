@@ -1,0 +1,74 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <ebb/definition.h>
+
+// The words of the JSON form: one table for each enum, used by the reader and the writer.
+
+namespace ebb::model {
+
+template <typename Enum>
+struct Word {
+    std::string_view text;
+    Enum value;
+};
+
+inline constexpr std::array<Word<Definition::OnError>, 2> kOnErrorWords = {{
+    {"compensate", Definition::OnError::Compensate},
+    {"dead_letter", Definition::OnError::DeadLetter},
+}};
+
+inline constexpr std::array<Word<Backoff::Strategy>, 3> kStrategyWords = {{
+    {"fixed", Backoff::Strategy::Fixed},
+    {"linear", Backoff::Strategy::Linear},
+    {"exponential", Backoff::Strategy::Exponential},
+}};
+
+inline constexpr std::array<Word<Parallel::Losers>, 2> kLosersWords = {{
+    {"compensate", Parallel::Losers::Compensate},
+    {"keep", Parallel::Losers::Keep},
+}};
+
+inline constexpr std::array<Word<HumanDecision::OnDeadline>, 3> kDecisionDeadlineWords = {{
+    {"fail", HumanDecision::OnDeadline::Fail},
+    {"confirm", HumanDecision::OnDeadline::Confirm},
+    {"reject", HumanDecision::OnDeadline::Reject},
+}};
+
+inline constexpr std::array<Word<Signal::OnDeadline>, 2> kSignalDeadlineWords = {{
+    {"fail", Signal::OnDeadline::Fail},
+    {"continue", Signal::OnDeadline::Continue},
+}};
+
+inline constexpr std::array<Word<Savepoint::OnRollback>, 2> kRollbackWords = {{
+    {"fail", Savepoint::OnRollback::Fail},
+    {"resume", Savepoint::OnRollback::Resume},
+}};
+
+template <typename Enum, std::size_t N>
+std::string word_of(const std::array<Word<Enum>, N>& words, Enum value) {
+    const auto found = std::find_if(words.begin(), words.end(), [value](const Word<Enum>& word) {
+        return word.value == value;
+    });
+    return std::string(found == words.end() ? words.front().text : found->text);
+}
+
+/// The candidate that `text` is most likely a misspelling of; empty when none is near.
+std::string_view closest(std::string_view text, std::span<const std::string_view> candidates);
+
+/// ` Did you mean "x"?` or, where nothing is near, ` Known are a, b, c.` (the first few).
+std::string hint(std::string_view text, std::span<const std::string_view> candidates);
+
+/// `text` for a message: quoted, cut, without control characters.
+std::string in_quotes(std::string_view text);
+
+/// One segment of a JSON pointer.
+std::string escape_pointer(std::string_view key);
+
+}  // namespace ebb::model

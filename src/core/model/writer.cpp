@@ -1,0 +1,193 @@
+#include "core/model/writer.h"
+
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "core/model/words.h"
+#include "support/clock.h"
+#include "support/json.h"
+
+namespace ebb::model {
+
+namespace {
+
+using Ordered = nlohmann::ordered_json;
+
+// Everything here leaves out what has its default value.
+
+template <typename T>
+void put(Ordered& out, const char* key, const T& value, const T& otherwise = {}) {
+    if (value != otherwise) out[key] = value;
+}
+
+void put(Ordered& out, const char* key, Duration value, Duration otherwise = Duration(0)) {
+    if (value != otherwise) out[key] = format_duration(value);
+}
+
+void put_payload(Ordered& out, const char* key, const Payload& payload) {
+    if (!payload.empty()) {
+        out[key] = Ordered(parse_json(
+            payload,
+            std::string("\"") + key + "\" of a definition",
+            {.payload_bytes_max = DefinitionLimits::kDefinitionBytesMax,
+             .json_depth_max = DefinitionLimits::kPayloadDepthMax}
+        ));
+    }
+}
+
+template <typename Enum, std::size_t N>
+void put_word(
+    Ordered& out,
+    const char* key,
+    const std::array<Word<Enum>, N>& words,
+    Enum value,
+    Enum otherwise
+) {
+    if (value != otherwise) out[key] = word_of(words, value);
+}
+
+Ordered write_block(const Block& block);
+
+void put_block(Ordered& out, const char* key, const Block& block) {
+    if (!block.empty()) out[key] = write_block(block);
+}
+
+void put_backoff(Ordered& out, const Backoff& backoff) {
+    const Backoff otherwise;
+    if (backoff == otherwise) return;
+    Ordered& object = out["backoff"] = Ordered::object();
+    put_word(object, "strategy", kStrategyWords, backoff.strategy, otherwise.strategy);
+    put(object, "initial", backoff.initial, otherwise.initial);
+    put(object, "factor", backoff.factor, otherwise.factor);
+    put(object, "max", backoff.max, otherwise.max);
+    put(object, "jitter", backoff.jitter, otherwise.jitter);
+}
+
+void put_attempts(Ordered& out, const AttemptPolicy& attempts, int attempts_otherwise) {
+    put(out, "max_attempts", attempts.max_attempts, attempts_otherwise);
+    put_backoff(out, attempts.backoff);
+    put(out, "timeout", attempts.timeout);
+    put(out, "step_timeout", attempts.step_timeout);
+}
+
+Ordered write_compensation(const Compensation& compensation) {
+    if (compensation.attempts == AttemptPolicy{}) return compensation.handler;
+    Ordered out = {{"handler", compensation.handler}};
+    put_attempts(out, compensation.attempts, AttemptPolicy{}.max_attempts);
+    return out;
+}
+
+void write_kind(Ordered& out, const Step& step) {
+    put(out, "handler", step.handler);
+    put_payload(out, "input", step.input);
+    if (step.compensate) out["compensate"] = write_compensation(*step.compensate);
+    put(out, "non_idempotent", step.non_idempotent);
+    put_attempts(out, step.attempts, step.non_idempotent ? 1 : AttemptPolicy{}.max_attempts);
+    put(out, "queue", step.queue);
+}
+
+void write_kind(Ordered& out, const Condition& condition) {
+    out["when"] = condition.when;
+    put_block(out, "then", condition.then);
+    put_block(out, "else", condition.otherwise);
+}
+
+void write_kind(Ordered& out, const Switch& choice) {
+    Ordered& cases = out["cases"] = Ordered::array();
+    for (const Switch::Case& c : choice.cases) {
+        cases.push_back({{"when", c.when}, {"do", write_block(c.steps)}});
+    }
+    put_block(out, "default", choice.otherwise);
+}
+
+void write_kind(Ordered& out, const Parallel& parallel) {
+    Ordered& branches = out["branches"] = Ordered::array();
+    for (const Parallel::Branch& branch : parallel.branches) {
+        branches.push_back({{"branch", branch.name}, {"do", write_block(branch.steps)}});
+    }
+    if (parallel.join == 1) {
+        out["join"] = "any";
+    } else {
+        put(out, "join", parallel.join);
+    }
+    put_word(out, "losers", kLosersWords, parallel.losers, Parallel{}.losers);
+}
+
+void write_kind(Ordered& out, const Loop& loop) {
+    put(out, "while", loop.while_expression);
+    put(out, "until", loop.until_expression);
+    out["do"] = write_block(loop.steps);
+    put(out, "max_iterations", loop.max_iterations, Loop{}.max_iterations);
+}
+
+void write_kind(Ordered& out, const Delay& delay) {
+    put(out, "for", delay.duration);
+    put(out, "until", delay.until);
+}
+
+void write_kind(Ordered& out, const HumanDecision& decision) {
+    put(out, "quorum", decision.quorum, HumanDecision{}.quorum);
+    put(out, "roles", decision.roles);
+    put(out, "deadline", decision.deadline);
+    put_word(
+        out,
+        "on_deadline",
+        kDecisionDeadlineWords,
+        decision.on_deadline,
+        HumanDecision{}.on_deadline
+    );
+    if (decision.on_reject) out["on_reject"] = write_block(*decision.on_reject);
+}
+
+void write_kind(Ordered& out, const Signal& signal) {
+    put(out, "name", signal.signal);
+    put(out, "deadline", signal.deadline);
+    put_word(out, "on_deadline", kSignalDeadlineWords, signal.on_deadline, Signal{}.on_deadline);
+}
+
+void write_kind(Ordered& out, const Savepoint& savepoint) {
+    put_word(out, "on_rollback", kRollbackWords, savepoint.on_rollback, Savepoint{}.on_rollback);
+    put(out, "max_resumes", savepoint.max_resumes, Savepoint{}.max_resumes);
+}
+
+void write_kind(Ordered& out, const Fail& fail) {
+    put(out, "message", fail.message);
+}
+
+Ordered write_block(const Block& block) {
+    Ordered out = Ordered::array();
+    for (const Node& node : block) {
+        Ordered object = Ordered::object();
+        object[std::string(kind_name(node))] = node.name;
+        put(object, "description", node.description);
+        std::visit([&object](const auto& kind) { write_kind(object, kind); }, node.kind);
+        out.push_back(std::move(object));
+    }
+    return out;
+}
+
+}  // namespace
+
+Ordered write_definition(const Definition& definition) {
+    const Definition otherwise;
+    Ordered out = {{"workflow", definition.name}};
+    put(out, "version", definition.version, otherwise.version);
+    put(out, "description", definition.description);
+    put_word(out, "on_error", kOnErrorWords, definition.on_error, otherwise.on_error);
+    put(out, "deadline", definition.deadline);
+    put(out, "priority", definition.priority);
+    put(out, "step_budget", definition.step_budget, otherwise.step_budget);
+    put_payload(out, "input_schema", definition.input_schema);
+    if (!definition.handlers.empty()) {
+        Ordered& handlers = out["handlers"] = Ordered::object();
+        for (const auto& [name, spec] : definition.handlers) {
+            put_payload(handlers, name.c_str(), spec);
+        }
+    }
+    out["steps"] = write_block(definition.steps);
+    put_payload(out, "output", definition.output);
+    return out;
+}
+
+}  // namespace ebb::model

@@ -1,0 +1,148 @@
+// What the committer does with what was posted: it changes its tables, and notes what is to be
+// decided or looked at. Nothing here talks to the store.
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/committer.h"
+
+namespace ebb::engine {
+
+namespace {
+
+constexpr Duration kUnstartedPause = std::chrono::seconds(1);
+
+}  // namespace
+
+Held& Committer::hold(const TaskRef& task) {
+    return held_.add({.task = task, .acquired = heartbeats_, .attempt = {}, .lost_by = {}});
+}
+
+void Committer::let_go(const TaskRef& task, Attempt::StopReason reason) {
+    const Held* held = held_.find(task);
+    if (held == nullptr) return;
+    if (held->attempt && !held->attempt->withdraw()) parts_.watchdog.stop(held->attempt, reason);
+    held_.erase(task);
+}
+
+void Committer::absorb(item::Outcome& outcome) {
+    const TaskRef task = outcome.attempt->task();
+    Held* held = held_.find(task);
+    if (held != nullptr && held->attempt == outcome.attempt) {
+        held->attempt = nullptr;
+        held->returned = outcome.attempt;
+        held->is_deciding = true;
+    }
+    // Without its lease it is decided all the same: the state knows whether it is still wanted.
+    work_of(task.instance).causes.push_back({std::move(outcome.event), outcome.attempt, {}, {}});
+}
+
+void Committer::absorb(item::Unstarted& unstarted) {
+    Held* held = held_.find(unstarted.attempt->task());
+    if (held == nullptr || held->attempt != unstarted.attempt) return;
+    held->attempt = nullptr;
+    held->not_before = environment().now() + kUnstartedPause;
+    touched_.push_back(held->task.instance);
+}
+
+void Committer::absorb(item::Claimed& claimed) {
+    for (item::ClaimedTask& task : claimed.tasks) {
+        // An attempt of a lease that was lost and has come back may still be running here.
+        let_go(task.task, Attempt::StopReason::LeaseLost);
+        cache_.keep_newer(std::move(task.live));
+        Held& held = hold(task.task);
+        held.is_engine_task = task.is_engine_task;
+        held.was_lost = task.was_lost;
+        held.lost_by = std::move(task.lost_by);
+        held.is_row_dirty = task.is_stop || task.was_lost;
+        touched_.push_back(task.task.instance);
+    }
+}
+
+void Committer::absorb(item::Begun& begun) {
+    const LivePtr live = cache_.keep_newer(begun.live);
+    const auto& events = begun.live->recent.events();
+    observe(*begun.live, std::vector<HistoryEvent>(events.begin(), events.end()));
+    for (const TokenId token : begun.held) hold({live->row.id, token});
+    touched_.push_back(live->row.id);
+    if (is_terminal(begun.live->state.status)) settle_end(*begun.live);
+}
+
+void Committer::absorb(item::Request& request) {
+    const InstanceId id = request.live->row.id;
+    cache_.keep_newer(std::move(request.live));
+    work_of(id).causes.push_back({std::move(request.event), std::move(request.reply), {}, {}});
+}
+
+void Committer::absorb(item::Withdrawal&) {
+    held_.for_each([this](Held& held) {
+        if (held.attempt && held.attempt->withdraw()) held.attempt = nullptr;
+        if (!held.attempt) touched_.push_back(held.task.instance);
+    });
+}
+
+void Committer::absorb(item::Shutdown&) {
+    held_.for_each([this](Held& held) {
+        if (!held.attempt) return;
+        held.was_asked_to_stop = true;
+        parts_.watchdog.stop(held.attempt, Attempt::StopReason::Shutdown);
+    });
+}
+
+void Committer::absorb(item::Heartbeat& heartbeat) {
+    drop_lost(heartbeat);
+    obey_stops(heartbeat.result);
+    release_unknown(heartbeat.result);
+    // What waits for valid leases can go on.
+    held_.for_each([this](const Held& held) {
+        if (!held.attempt && !held.is_deciding) touched_.push_back(held.task.instance);
+    });
+}
+
+void Committer::drop_lost(const item::Heartbeat& heartbeat) {
+    std::vector<TaskRef> in_store;
+    for (const HeldTask& held : heartbeat.result.held) in_store.push_back(held.task);
+    std::sort(in_store.begin(), in_store.end());
+    std::vector<TaskRef> lost;
+    held_.for_each([&](const Held& held) {
+        const bool is_known_to_store =
+            std::binary_search(in_store.begin(), in_store.end(), held.task);
+        if (!is_known_to_store && held.acquired < heartbeat.number) lost.push_back(held.task);
+    });
+    for (const TaskRef& task : lost) {
+        ++environment().statistics.leases_lost;
+        environment().log.warning(
+            "lease_lost", {{"instance", task.instance.to_string()}, {"token", task.token}}
+        );
+        let_go(task, Attempt::StopReason::LeaseLost);
+    }
+}
+
+void Committer::obey_stops(const HeartbeatResult& result) {
+    for (const HeldTask& task : result.held) {
+        Held* held = task.is_stop ? held_.find(task.task) : nullptr;
+        if (held == nullptr || held->was_asked_to_stop || held->is_deciding) continue;
+        // Somebody else has changed the instance: the review reads it anew and sees the stop.
+        held->is_row_dirty = true;
+        cache_.erase(task.task.instance);
+        touched_.push_back(task.task.instance);
+    }
+}
+
+void Committer::release_unknown(const HeartbeatResult& result) {
+    // A claim whose answer was lost, say. One heartbeat more, in case it is only on its way.
+    std::vector<TaskRef> unknown;
+    if (acquiring_ == 0) {
+        for (const HeldTask& held : result.held) {
+            if (held_.find(held.task) == nullptr) unknown.push_back(held.task);
+        }
+    }
+    for (const TaskRef& task : unknown) {
+        if (std::find(unknown_.begin(), unknown_.end(), task) != unknown_.end()) {
+            releases_.push_back(task);
+        }
+    }
+    unknown_ = std::move(unknown);
+}
+
+}  // namespace ebb::engine

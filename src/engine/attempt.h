@@ -1,0 +1,95 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "core/kernel/decide.h"
+#include "engine/environment.h"
+#include "store/store.h"
+
+namespace ebb::engine {
+
+/// One call of a handler that is to be made or is being made. Shared by the committer, which made
+/// it, the thread that runs it and the watchdog. Its phases only go forward, each step taken by
+/// exactly one of them:
+///
+///     Queued -> Running -> Returned     the call came to an end
+///                       -> GivenUp      it did not in time: its result will be dropped
+///            -> Withdrawn               it was never begun
+class Attempt {
+ public:
+    enum class Phase { Queued, Running, Returned, GivenUp, Withdrawn };
+
+    /// Why the handler was asked to stop, if it was.
+    enum class StopReason { None, Timeout, Unwanted, LeaseLost, Shutdown };
+
+    /// The call: constant once the attempt is shared.
+    struct Call {
+        InstanceId instance;
+        Invocation invocation;
+        std::shared_ptr<const Program> program;
+        std::optional<Payload> input;  ///< of the (forward) step; absent: read it from the store
+        std::optional<HistoryEvent> compensated;  ///< absent: read it, if it is a compensation
+    };
+
+    explicit Attempt(Call call) : call_(std::move(call)) {}
+
+    Attempt(const Attempt&) = delete;
+    Attempt& operator=(const Attempt&) = delete;
+
+    const Call& call() const { return call_; }
+
+    TaskRef task() const { return {call_.instance, call_.invocation.attempt.token}; }
+
+    Phase phase() const { return phase_.load(); }
+
+    StopReason stop_reason() const { return stop_reason_.load(); }
+
+    /// When it began; meaningful from Running on.
+    TimePoint started_at() const { return TimePoint(Duration(started_at_.load())); }
+
+    /// Queued -> Running. False: it was withdrawn.
+    bool begin(TimePoint now);
+
+    /// Queued -> Withdrawn. False: it has begun.
+    bool withdraw() { return move(Phase::Queued, Phase::Withdrawn); }
+
+    /// Running -> Returned. False: it was given up, and its result is of no use any more.
+    bool finish() { return move(Phase::Running, Phase::Returned); }
+
+    /// Running -> GivenUp. False: it has returned.
+    bool give_up() { return move(Phase::Running, Phase::GivenUp); }
+
+    /// Asks the handler to stop; the first reason stays. Runs the handler's stop callbacks, so call
+    /// it from the watchdog only.
+    void request_stop(StopReason reason);
+
+    std::stop_token stop_token() const { return stop_.get_token(); }
+
+ private:
+    bool move(Phase from, Phase to) { return phase_.compare_exchange_strong(from, to); }
+
+    const Call call_;
+    std::atomic<Phase> phase_{Phase::Queued};
+    std::atomic<StopReason> stop_reason_{StopReason::None};
+    std::atomic<Duration::rep> started_at_{0};
+    std::stop_source stop_;
+};
+
+using AttemptPtr = std::shared_ptr<Attempt>;
+
+/// When the attempt's time is up: by its own timeout, or by its step's or instance's deadline.
+/// kNever when nothing bounds it.
+TimePoint deadline_of(const Attempt& attempt);
+
+/// Calls the handler of a Running attempt in this thread and says what came of it as an event for
+/// the kernel. Throws Error when the input cannot be read from the store: then nothing was called.
+Event run_attempt(Environment& environment, const Attempt& attempt);
+
+/// What is committed for an attempt that was given up: a timeout is a failure; for any other reason
+/// nobody knows what the call did.
+Event event_of_given_up(const Environment& environment, const Attempt& attempt);
+
+}  // namespace ebb::engine

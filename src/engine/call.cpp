@@ -1,0 +1,116 @@
+#include "engine/call.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <ebb/error.h>
+
+namespace ebb::engine {
+
+namespace {
+
+constexpr std::size_t kCodeBytesMax = 128;
+
+std::string clean_code(std::string_view code) {
+    std::string clean = clean_text(code, kCodeBytesMax);
+    return clean.empty() ? "error" : clean;
+}
+
+/// The details as the history may keep them: a text that is no JSON document is kept as a string.
+std::string clean_details(const Payload& details, const CallLimits& limits) {
+    if (details.empty()) return {};
+    try {
+        check_payload(details, "The details of the failure", limits.payload);
+        return details;
+    } catch (const Error&) {
+        std::string text;
+        append_json_string(text, clean_text(details, limits.error_bytes_max));
+        return text;
+    }
+}
+
+Failure describe(const HandlerFailure& error, const CallLimits& limits) {
+    const HandlerFailure::Options& options = error.options();
+    Failure failure{
+        .code = clean_code(options.code),
+        .message = clean_text(error.what(), limits.error_bytes_max),
+        .is_permanent = options.is_permanent,
+        .retry_after = options.retry_after,
+        .details = clean_details(options.details, limits),
+    };
+    if (failure.retry_after) {
+        failure.retry_after = std::max(*failure.retry_after, Duration::zero());
+    }
+    return failure;
+}
+
+Failure describe_current_exception(const CallLimits& limits) {
+    const auto clean = [&](const char* text) { return clean_text(text, limits.error_bytes_max); };
+    try {
+        throw;
+    } catch (const HandlerFailure& error) {
+        return describe(error, limits);
+    } catch (const PermanentError& error) {
+        return {
+            .code = clean_code(error.code()),
+            .message = clean(error.what()),
+            .is_permanent = true,
+            .retry_after = {},
+            .details = {},
+        };
+    } catch (const RetryAfter& error) {
+        return {
+            .code = "error",
+            .message = clean(error.what()),
+            .is_permanent = false,
+            .retry_after = std::max(error.delay(), Duration::zero()),
+            .details = {},
+        };
+    } catch (const std::exception& error) {
+        return {
+            .code = "error",
+            .message = clean(error.what()),
+            .is_permanent = false,
+            .retry_after = {},
+            .details = {},
+        };
+    } catch (...) {
+        return {
+            .code = "error",
+            .message = "The handler threw an unknown exception, which is no std::exception.",
+            .is_permanent = false,
+            .retry_after = {},
+            .details = {},
+        };
+    }
+}
+
+}  // namespace
+
+CallResult call_handler(
+    const Handler& handler,
+    const Payload& input,
+    const StepContext& context,
+    const CallLimits& limits
+) {
+    try {
+        Payload output = handler(input, context);
+        try {
+            check_payload(output, "The handler's output", limits.payload);
+        } catch (const Error& error) {
+            return Failure{
+                .code = "invalid_output",
+                .message = clean_text(error.what(), limits.error_bytes_max),
+                .is_permanent = true,
+                .retry_after = {},
+                .details = {},
+            };
+        }
+        return output;
+    } catch (...) {
+        return describe_current_exception(limits);
+    }
+}
+
+}  // namespace ebb::engine

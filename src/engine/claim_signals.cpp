@@ -1,0 +1,29 @@
+#include "engine/claim_signals.h"
+
+#include <iterator>
+
+namespace ebb::engine {
+
+void ClaimSignals::note_due(TimePoint due) {
+    if (due == kNever) return;
+    bool is_first = false;
+    {
+        const Lock lock(mutex_);
+        is_first = dues_.empty() || due < *dues_.begin();
+        dues_.insert(due);
+        if (dues_.size() > kDuesMax) dues_.erase(std::prev(dues_.end()));
+    }
+    if (is_first) ring();
+}
+
+TimePoint ClaimSignals::next_due() const {
+    const Lock lock(mutex_);
+    return dues_.empty() ? kNever : *dues_.begin();
+}
+
+void ClaimSignals::forget_until(TimePoint now) {
+    const Lock lock(mutex_);
+    dues_.erase(dues_.begin(), dues_.upper_bound(now));
+}
+
+}  // namespace ebb::engine

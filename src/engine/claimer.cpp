@@ -1,0 +1,136 @@
+#include "engine/claimer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ebb::engine {
+
+namespace {
+
+/// A task whose instance cannot be understood comes back after this long: a newer program may
+/// understand it, and nobody spins on it meanwhile.
+constexpr Duration kPutOff = std::chrono::minutes(5);
+
+}  // namespace
+
+TimePoint Claimer::tick(TimePoint now) {
+    const WorkerState& worker = environment_.worker;
+    if (!worker.may_hold(now)) return now + environment_.options.poll_max;
+    // Asked once: it shrinks and grows while other threads commit.
+    const int room = std::min(committer_.free_capacity(), environment_.options.claim_batch_max);
+    const int claimed = claim(now, room);
+    if (claimed > 0) committer_.combine(Committer::Role::Guest);
+    if (claimed >= room) {
+        // There may be more where this came from.
+        signals_.want_room();
+        if (committer_.has_room()) return now;
+    }
+    pause_ = claimed > 0 ? environment_.options.poll_min
+                         : std::min(pause_ * 2, environment_.options.poll_max);
+    return std::min(now + pause_, signals_.next_due());
+}
+
+int Claimer::claim(TimePoint now, int room) {
+    signals_.forget_until(now);
+    ClaimRequest request{
+        .worker = environment_.options.worker_id,
+        .handlers = {},
+        .queues = environment_.options.queues,
+        .limit = environment_.options.claim_batch_max,
+        .instance = {},
+    };
+    if (room > 0) {
+        request.handlers = environment_.handlers.names();
+        request.limit = room;
+    }
+    return claim_and_post(request);
+}
+
+int Claimer::claim_stops(const InstanceId& instance) {
+    return claim_and_post({
+        .worker = environment_.options.worker_id,
+        .handlers = {},
+        .queues = {},
+        .limit = environment_.options.claim_batch_max,
+        .instance = instance,
+        .stops_only = true,
+    });
+}
+
+int Claimer::claim_and_post(const ClaimRequest& request) {
+    const Committer::Acquiring acquiring(committer_);
+    std::vector<Claim> claims;
+    try {
+        claims = environment_.store.claim(request);
+    } catch (const std::exception& error) {
+        environment_.report("claim_failed", error);
+        return 0;
+    }
+    ++environment_.statistics.claims;
+    environment_.statistics.tasks_claimed += claims.size();
+    item::Claimed claimed;
+    for (Claim& claim : claims) {
+        if (auto task = prepare(std::move(claim))) claimed.tasks.push_back(std::move(*task));
+    }
+    const int count = static_cast<int>(claimed.tasks.size());
+    if (count > 0) committer_.post(std::move(claimed));
+    return count;
+}
+
+std::optional<item::ClaimedTask> Claimer::prepare(Claim claim) {
+    try {
+        item::ClaimedTask task{
+            .task = claim.task,
+            .is_engine_task = claim.handler == kEngineHandler && !claim.is_stop,
+            .is_stop = claim.is_stop,
+            .was_lost = claim.was_lost,
+            .lost_by = claim.lost_by,
+            .live = make_live(claim.instance, programs_),
+        };
+        if (claim.input) task.live->recent.add_older(std::move(*claim.input));
+        return task;
+    } catch (const Error& error) {
+        // Where the store failed, the task stays ours in its eyes until a heartbeat names it as
+        // unknown and it is given back.
+        if (error.is_transient()) {
+            environment_.report("claim_failed", error);
+        } else {
+            put_off(claim, error);
+        }
+    } catch (const std::exception& error) {
+        put_off(claim, Error(ErrorCode::CorruptState, error.what()));
+    }
+    return std::nullopt;
+}
+
+void Claimer::put_off(const Claim& claim, const Error& why) {
+    environment_.log.error(
+        "instance_put_off", {{"instance", claim.task.instance.to_string()}, {"error", why.what()}}
+    );
+    try {
+        TaskChange row{
+            .kind = TaskChange::Kind::Put,
+            .token = claim.task.token,
+            .handler = claim.handler,
+            .due = environment_.now() + kPutOff,
+        };
+        for (const TaskRow& known : environment_.store.tasks(claim.task.instance)) {
+            if (known.task == claim.task) row.queue = known.queue;
+        }
+        const Commit commit{
+            .instance = claim.task.instance,
+            .expected_revision = claim.instance.revision,
+            .status = claim.instance.status,
+            .state = claim.instance.state,
+            .history = {},
+            .tasks = {&row, 1},
+            .lease_owner = {},
+            .now = environment_.now(),
+        };
+        environment_.store.commit({&commit, 1});
+    } catch (const std::exception& error) {
+        environment_.report("put_off_failed", error);
+    }
+}
+
+}  // namespace ebb::engine

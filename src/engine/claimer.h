@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+
+#include "engine/claim_signals.h"
+#include "engine/committer.h"
+#include "engine/environment.h"
+#include "engine/program_cache.h"
+#include "engine/service.h"
+
+namespace ebb::engine {
+
+/// Gets work from the store: due tasks whose handlers are registered here, as many as there is room
+/// for, and the engine's own (timers, deadlines, stops) even when there is none. Looks often while
+/// it finds something, ever more rarely while it does not, and at once when this process knows
+/// better.
+class Claimer final : public Service {
+ public:
+    Claimer(
+        Environment& environment,
+        ProgramCache& programs,
+        Committer& committer,
+        ClaimSignals& signals
+    )
+        : environment_(environment),
+          programs_(programs),
+          committer_(committer),
+          signals_(signals),
+          pause_(environment.options.poll_min) {}
+
+    std::string_view name() const override { return "claimer"; }
+
+    TimePoint tick(TimePoint now) override;
+
+    /// Claims once, at most `room` tasks of handlers and as many of the engine's own, and hands
+    /// them to the committer. Returns how many it got. Throws nothing: errors are logged and
+    /// counted.
+    int claim(TimePoint now, int room);
+
+    /// Finishes what a stop of this instance has left to be done, so that a cancel comes to its end
+    /// even where no worker lives.
+    int claim_stops(const InstanceId& instance);
+
+ private:
+    int claim_and_post(const ClaimRequest& request);
+    std::optional<item::ClaimedTask> prepare(Claim claim);
+    void put_off(const Claim& claim, const Error& why);
+
+    Environment& environment_;
+    ProgramCache& programs_;
+    Committer& committer_;
+    ClaimSignals& signals_;
+    Duration pause_;
+};
+
+}  // namespace ebb::engine

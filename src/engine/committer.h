@@ -1,0 +1,204 @@
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <exception>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <ebb/engine.h>
+#include <ebb/error.h>
+
+#include "engine/claim_signals.h"
+#include "engine/environment.h"
+#include "engine/held.h"
+#include "engine/inbox.h"
+#include "engine/live_instance.h"
+#include "engine/pace.h"
+#include "engine/ready_queue.h"
+#include "engine/service.h"
+#include "engine/turn.h"
+#include "engine/waiters.h"
+#include "engine/watchdog.h"
+
+namespace ebb::engine {
+
+/// Turns what happened into commits, and commits into the calls that follow.
+///
+/// There is one at a time: whoever posts something and finds the place free works for all. So it
+/// owns the instances in memory and the table of held tasks without any lock, events of one
+/// instance are decided one after another, and everything that came while a commit was under way
+/// shares the next one. Where the store is in trouble, the very same commit is repeated until it is
+/// known what became of it; nothing is lost meanwhile.
+class Committer final : public Service {
+ public:
+    struct Parts {
+        Environment& environment;
+        ProgramCache& programs;
+        ReadyQueue& ready;
+        Watchdog& watchdog;
+        Waiters& waiters;
+        ClaimSignals& signals;
+        const Pace& pace;
+    };
+
+    explicit Committer(Parts parts) : parts_(parts) {}
+
+    std::string_view name() const override { return "committer"; }
+
+    /// Before anything runs.
+    void set_observer(Engine::Observer observer) { observer_ = std::move(observer); }
+
+    /// Leaves something to be done. It is done by the next `combine` of anybody.
+    void post(Item item) { inbox_.post(std::move(item)); }
+
+    /// Who offers its time.
+    enum class Role {
+        Handler,  ///< a handler thread: gets the next call of its own instance back, to make it
+        Guest,    ///< a thread with other things to do: one round, then the committer's own thread
+        Owner,    ///< works until nothing is left
+    };
+
+    /// Works off what was posted, unless somebody else does. Returns a call that the caller must
+    /// make (Role::Handler only), or null.
+    AttemptPtr combine(Role role);
+
+    TimePoint tick(TimePoint now) override;
+
+    /// When it wants to look again: a commit to be repeated, a task set aside.
+    TimePoint next_look() const { return TimePoint(Duration(next_look_.load())); }
+
+    /// Around every claim and start that leases tasks to this worker, until they are posted: a
+    /// heartbeat must not take what is on its way for forgotten.
+    class Acquiring {
+     public:
+        explicit Acquiring(Committer& committer) : committer_(committer) {
+            ++committer_.acquiring_;
+        }
+
+        ~Acquiring() { --committer_.acquiring_; }
+
+        Acquiring(const Acquiring&) = delete;
+        Acquiring& operator=(const Acquiring&) = delete;
+
+     private:
+        Committer& committer_;
+    };
+
+    /// Heartbeats get rising numbers when they are sent.
+    std::uint64_t next_heartbeat() { return ++heartbeats_; }
+
+    /// How many more tasks this worker should take.
+    int free_capacity() const;
+
+    /// Is there so much room that a claim is worth its price?
+    bool has_room() const;
+
+    /// True when this worker holds no task and everything decided is written.
+    bool is_idle() const { return is_idle_; }
+
+    /// Rings while draining, when it has become idle.
+    Alarm& idle_alarm() { return idle_; }
+
+    /// Whether there is a thread that calls tick: guests then hand over to it.
+    void set_has_own_thread(bool has) { has_own_thread_ = has; }
+
+ private:
+    struct Batch {
+        std::vector<Turn> turns;
+        int tries = 0;
+    };
+
+    // The round: committer.cpp
+    void run_round(TimePoint now);
+    void run_guarded_round(TimePoint now);
+    bool leave_after(Role role, int rounds, TimePoint now);
+    void announce_next_look();
+    void take_items();
+    void look_again(TimePoint now);
+    void decide_open(TimePoint now);
+    bool decide_one(Work& work, TimePoint now, std::vector<Turn>& turns);
+    void make_batches(std::vector<Turn> turns);
+    void write_batches(TimePoint now);
+    bool write(Batch& batch, TimePoint now);
+    void settle_all(Batch& batch, const std::vector<CommitResult>& results);
+    void write_one_by_one(Batch& batch, const std::exception& error);
+    void drop_requests(Batch& batch);
+    AttemptPtr hand_out(Role role);
+    void block(TimePoint now, const std::exception& error);
+    void refuse_requests(const std::exception_ptr& error);
+
+    // What was posted: absorb.cpp
+    void absorb(item::Outcome& outcome);
+    void absorb(item::Unstarted& unstarted);
+    void absorb(item::Claimed& claimed);
+    void absorb(item::Begun& begun);
+    void absorb(item::Request& request);
+    void absorb(item::Heartbeat& heartbeat);
+    void absorb(item::Withdrawal& withdrawal);
+    void absorb(item::Shutdown& shutdown);
+    void drop_lost(const item::Heartbeat& heartbeat);
+    void obey_stops(const HeartbeatResult& result);
+    void release_unknown(const HeartbeatResult& result);
+
+    // What became of a commit: settle.cpp
+    void settle(Turn& turn, CommitResult result, bool may_be_repeated);
+    void settle_committed(Turn& turn);
+    void settle_conflict(Turn& turn);
+    void settle_unchanged(Turn& turn);
+    void settle_row(const Turn& turn, const TaskChange& change);
+    void settle_cause(const Turn& turn, Cause& cause);
+    void settle_end(LiveInstance& live);
+    void reopen(std::vector<Cause> causes, const InstanceId& id, int conflicts);
+    void undecide(const Turn& turn);
+    void forget_instance(const Turn& turn);
+    bool was_applied(const Turn& turn);
+    void set_aside(Turn& turn, const std::exception& error);
+    void drop(Work& work, const Error& why);
+    void observe(const LiveInstance& live, std::span<const HistoryEvent> events);
+
+    // What comes next: review.cpp
+    void review_touched(TimePoint now);
+    void review(const InstanceId& id, TimePoint now);
+    void review_attempt(Held& held, const LiveInstance& live);
+    void review_idle(Held& held, LiveInstance& live, TimePoint now);
+    void start_attempt(Held& held, LiveInstance& live, Invocation call);
+    void let_go(const TaskRef& task, Attempt::StopReason reason);
+    void release(const TaskRef& task);
+    void flush_releases();
+
+    Held& hold(const TaskRef& task);
+    Work& work_of(const InstanceId& id);
+    LivePtr live_of(const InstanceId& id);
+
+    Environment& environment() const { return parts_.environment; }
+
+    const Parts parts_;
+    Engine::Observer observer_;
+    Inbox inbox_;
+    std::atomic<int> acquiring_{0};
+    std::atomic<std::uint64_t> heartbeats_{0};
+    std::atomic<bool> is_idle_{true};
+    Alarm idle_;
+    std::atomic<bool> has_own_thread_{false};
+    std::atomic<Duration::rep> next_look_{kNever.time_since_epoch().count()};
+
+    // All of the following belongs to whoever is the committer.
+    InstanceCache cache_;
+    HeldTable held_;
+    std::vector<Work> open_;  // to be decided, in order
+    std::unordered_map<InstanceId, std::size_t> open_index_;
+    std::deque<Batch> batches_;        // decided, to be written
+    std::vector<InstanceId> touched_;  // to be reviewed
+    std::vector<AttemptPtr> started_;  // to be handed out
+    std::vector<TaskRef> releases_;    // to be given back
+    std::vector<TaskRef> unknown_;     // held says the store, but not here, at the last heartbeat
+    TimePoint look_again_at_ = kNever;
+    TimePoint retry_at_{};  // nothing is written before
+    int failures_ = 0;
+    std::exception_ptr last_error_;
+};
+
+}  // namespace ebb::engine

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <ebb/engine.h>
+
+#include "engine/claimer.h"
+#include "engine/committer.h"
+#include "engine/environment.h"
+#include "engine/executor.h"
+#include "engine/keeper.h"
+#include "engine/runner.h"
+#include "engine/view.h"
+
+namespace ebb {
+
+/// The engine's parts put together, and what its callers ask of them.
+class Engine::Core {
+ public:
+    Core(Store& store, const HandlerRegistry& handlers, EngineOptions options);
+    ~Core();
+    Core(const Core&) = delete;
+    Core& operator=(const Core&) = delete;
+
+    engine::Environment environment;
+    engine::ProgramCache programs{environment};
+    engine::ReadyQueue ready;
+    engine::Waiters waiters;
+    engine::ClaimSignals signals;
+    engine::Pace pace;
+    engine::Watchdog watchdog;
+    engine::Committer committer;
+    engine::Executor executor;
+    engine::Claimer claimer;
+    engine::Keeper keeper;
+    engine::Runner runner;
+
+    // starting.cpp
+    void register_workflow(const Definition& definition);
+    std::vector<StartedInstance> start_all(
+        std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
+    );
+
+    // steering.cpp
+    /// Makes `event` happen to the instance. Throws what it is refused for.
+    engine::Reply::Answer request(const InstanceId& id, Event event);
+    /// The same, and brings to their end what it stops, as far as no worker holds it.
+    void request_stop(const InstanceId& id, Event event);
+
+    // queries.cpp
+    std::shared_ptr<const Program> program(std::string_view workflow, std::optional<int> version);
+    InstanceView show(const InstanceId& id);
+    std::string why(const InstanceId& id);
+    std::vector<HistoryEvent> history(const InstanceId& id, Seq after, int limit);
+    /// The row; throws InstanceNotFound.
+    InstanceRow load(const InstanceId& id);
+
+    // driving.cpp
+    void run();
+    bool drain(Duration limit, const std::stop_token& hurry = {});
+    int poll();
+    bool run_one();
+    TimePoint next_due();
+    Result wait(const InstanceId& id, Duration timeout);
+
+ private:
+    struct Snapshot;
+
+    Snapshot read_snapshot(const InstanceId& id);
+    void check_may_poll() const;
+    void become_worker();
+    int run_ready(Duration at_most);
+    bool wait_until_idle(Duration limit, const std::stop_token& hurry = {});
+    Duration last_wait() const;
+    std::optional<Result> look(const InstanceId& id);
+    int try_poll();
+
+    Mutex poll_mutex_;   // one thread polls at a time
+    Mutex drive_mutex_;  // run and drain exclude each other
+    bool is_drained_ EBB_GUARDED_BY(drive_mutex_) = false;
+    bool has_drained_in_time_ EBB_GUARDED_BY(drive_mutex_) = true;
+};
+
+}  // namespace ebb

@@ -1,0 +1,206 @@
+// Who gives the engine its time: threads of its own, or a caller that polls.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engine/core.h"
+#include "engine/history_reader.h"
+
+namespace ebb {
+
+namespace {
+
+/// A caller that polls gathers outcomes for one commit for this long, and no longer than its
+/// handlers are quick.
+constexpr Duration kGather = std::chrono::milliseconds(1);
+constexpr Duration kIdleSlice = std::chrono::milliseconds(20);
+constexpr Duration kLookMin = std::chrono::milliseconds(10);
+constexpr Duration kLookMax = std::chrono::milliseconds(500);
+/// After the grace of the handlers: for the commits that follow from giving them up.
+constexpr Duration kLastCommits = std::chrono::seconds(1);
+
+}  // namespace
+
+Engine::Core::Core(Store& store, const HandlerRegistry& handlers, EngineOptions options)
+    : environment(store, handlers, std::move(options)),
+      pace(environment.options.threads, environment.options.in_flight_max),
+      watchdog(
+          environment,
+          [this](const engine::AttemptPtr& attempt) {
+              executor.on_given_up(attempt);
+              if (environment.worker.has_threads) runner.replace_thread();
+          }
+      ),
+      committer({environment, programs, ready, watchdog, waiters, signals, pace}),
+      executor(environment, committer, watchdog, pace),
+      claimer(environment, programs, committer, signals),
+      keeper(environment, committer, signals),
+      runner({environment, ready, committer, executor, {&committer, &claimer, &keeper, &watchdog}}
+      ) {
+    signals.connect(claimer.alarm());
+}
+
+Engine::Core::~Core() {
+    try {
+        if (environment.worker.is_driven) drain(Duration::zero());
+    } catch (const std::exception& error) {
+        environment.log.error("drain_failed", {{"error", error.what()}});
+    } catch (...) {
+        environment.log.error("drain_failed", {{"error", "unknown exception"}});
+    }
+}
+
+void Engine::Core::become_worker() {
+    environment.worker.is_driven = true;
+    // The first heartbeat: before it, leases would count for nothing.
+    keeper.tick(environment.now());
+}
+
+void Engine::Core::run() {
+    const Lock lock(drive_mutex_);
+    if (is_drained_ || environment.worker.is_draining) {
+        throw Error(
+            ErrorCode::InvalidState, "The engine was drained; it cannot run again. Make a new one."
+        );
+    }
+    if (environment.worker.has_threads) return;
+    const Lock polling(poll_mutex_);
+    become_worker();
+    environment.worker.has_threads = true;
+    committer.set_has_own_thread(true);
+    runner.start();
+}
+
+bool Engine::Core::wait_until_idle(Duration limit, const std::stop_token& hurry) {
+    Duration waited{0};
+    while (true) {
+        committer.combine(engine::Committer::Role::Guest);
+        if (!environment.worker.has_threads) watchdog.tick(environment.now());
+        if (committer.is_idle() && executor.running() == 0) return true;
+        if (waited >= limit || hurry.stop_requested()) return false;
+        const Duration slice = std::min(kIdleSlice, limit - waited);
+        committer.idle_alarm().wait(slice);
+        waited += slice;
+    }
+}
+
+Duration Engine::Core::last_wait() const {
+    if (executor.running() > 0) return environment.options.stop_grace + kLastCommits;
+    // Nothing runs any more; what is left is a store that does not answer.
+    return environment.worker.has_threads ? kLastCommits : Duration::zero();
+}
+
+bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
+    const Lock lock(drive_mutex_);
+    if (is_drained_) return has_drained_in_time_;
+    environment.worker.is_draining = true;
+    committer.post(engine::item::Withdrawal{});
+    has_drained_in_time_ = wait_until_idle(std::max(limit, Duration::zero()), hurry);
+    if (!has_drained_in_time_) {
+        committer.post(engine::item::Shutdown{});
+        wait_until_idle(last_wait());
+    }
+    if (environment.worker.is_driven) {
+        try {
+            environment.store.sign_off(environment.options.worker_id);
+        } catch (const std::exception& error) {
+            environment.report("sign_off_failed", error);
+        }
+    }
+    environment.worker.leases_valid_until = 0;
+    is_drained_ = true;
+    runner.stop();
+    return has_drained_in_time_;
+}
+
+void Engine::Core::check_may_poll() const {
+    if (!environment.worker.has_threads) return;
+    throw Error(ErrorCode::InvalidState, "The engine has threads of its own: it is not polled.");
+}
+
+int Engine::Core::run_ready(Duration at_most) {
+    int called = 0;
+    const TimePoint begun = environment.now();
+    while (const engine::AttemptPtr attempt = ready.try_pop()) {
+        if (executor.run(attempt) != engine::Executor::Ending::NotCalled) ++called;
+        if (environment.now() - begun >= at_most) break;
+    }
+    return called;
+}
+
+int Engine::Core::poll() {
+    check_may_poll();
+    const Lock lock(poll_mutex_);
+    environment.worker.is_driven = true;
+    int called = 0;
+    while (true) {
+        keeper.tick(environment.now());
+        watchdog.tick(environment.now());
+        committer.combine(engine::Committer::Role::Owner);
+        const int ran = run_ready(kGather);
+        called += ran;
+        if (ran > 0 || ready.size() > 0) continue;
+        const TimePoint now = environment.now();
+        if (!environment.worker.may_hold(now)) break;
+        const int batch_max = environment.options.claim_batch_max;
+        if (claimer.claim(now, std::min(committer.free_capacity(), batch_max)) == 0) break;
+    }
+    committer.combine(engine::Committer::Role::Owner);
+    return called;
+}
+
+bool Engine::Core::run_one() {
+    check_may_poll();
+    const Lock lock(poll_mutex_);
+    environment.worker.is_driven = true;
+    while (true) {
+        keeper.tick(environment.now());
+        watchdog.tick(environment.now());
+        committer.combine(engine::Committer::Role::Owner);
+        const bool has_called = run_ready(Duration::zero()) > 0;
+        committer.combine(engine::Committer::Role::Owner);
+        if (has_called) return true;
+        if (ready.size() > 0) continue;
+        const TimePoint now = environment.now();
+        if (!environment.worker.may_hold(now) || claimer.claim(now, 1) == 0) return false;
+    }
+}
+
+TimePoint Engine::Core::next_due() {
+    if (ready.size() > 0) return environment.now();
+    return std::min(signals.next_due(), committer.next_look());
+}
+
+std::optional<Result> Engine::Core::look(const InstanceId& id) {
+    const engine::LivePtr live = engine::make_live(load(id), programs);
+    return engine::result_of(environment.store, *live);
+}
+
+int Engine::Core::try_poll() {
+    const engine::WorkerState& worker = environment.worker;
+    if (worker.has_threads || worker.is_draining) return 0;
+    return poll();
+}
+
+Result Engine::Core::wait(const InstanceId& id, Duration timeout) {
+    engine::Waiters::Waiter waiter(waiters, id);
+    Duration waited{0};
+    Duration pause = kLookMin;
+    while (true) {
+        try_poll();
+        if (auto result = waiter.wait(Duration::zero())) return *result;
+        const Result present = *look(id);
+        if (present.is_finished || waited >= timeout) return present;
+        Duration slice = std::min(pause, timeout - waited);
+        if (!environment.worker.has_threads) {
+            const Duration until_due = next_due() - environment.now();
+            slice = std::clamp(until_due, std::min(slice, kLookMin), slice);
+        }
+        if (auto result = waiter.wait(slice)) return *result;
+        waited += slice;
+        pause = std::min(pause * 2, kLookMax);
+    }
+}
+
+}  // namespace ebb

@@ -1,0 +1,104 @@
+#include "engine/environment.h"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <ebb/error.h>
+
+#include "support/uuid.h"
+
+namespace ebb::engine {
+
+namespace {
+
+[[noreturn]] void throw_bad_option(std::string_view name, const std::string& allowed) {
+    throw Error(
+        ErrorCode::InvalidArgument, fmt::format("The engine option {} must be {}.", name, allowed)
+    );
+}
+
+void require_positive(std::string_view name, Duration value) {
+    if (value <= Duration::zero()) throw_bad_option(name, "longer than zero");
+}
+
+void require_within(std::string_view name, std::int64_t value, std::int64_t min, std::int64_t max) {
+    if (value < min || value > max) {
+        throw_bad_option(name, fmt::format("{} to {}, not {}", min, max, value));
+    }
+}
+
+void check(const EngineOptions& options) {
+    require_within("threads", options.threads, 1, 4096);
+    require_within("in_flight_max", options.in_flight_max, 1, 100'000);
+    require_within("claim_batch_max", options.claim_batch_max, 1, 10'000);
+    require_within("commit_batch_max", options.commit_batch_max, 1, 10'000);
+    require_positive("lease", options.lease);
+    require_positive("poll_min", options.poll_min);
+    require_positive("poll_max", options.poll_max);
+    require_positive("stop_grace", options.stop_grace);
+    if (options.poll_max < options.poll_min) throw_bad_option("poll_max", "at least poll_min");
+    constexpr std::size_t kPayloadBytesHardMax = std::size_t{8} << 20;
+    if (options.payload_bytes_max < 64 || options.payload_bytes_max > kPayloadBytesHardMax) {
+        throw_bad_option("payload_bytes_max", fmt::format("64 to {}", kPayloadBytesHardMax));
+    }
+    require_within("json_depth_max", options.json_depth_max, 1, 512);
+    if (options.error_bytes_max < 64 || options.error_bytes_max > options.payload_bytes_max) {
+        throw_bad_option("error_bytes_max", "64 to payload_bytes_max");
+    }
+    if (options.worker_id.size() > 200) throw_bad_option("worker_id", "at most 200 bytes");
+}
+
+Log make_log(LogSink* sink) {
+    // The sink is borrowed: an aliasing pointer owns nothing.
+    return sink == nullptr ? Log() : Log(std::shared_ptr<LogSink>(std::shared_ptr<void>(), sink));
+}
+
+}  // namespace
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+    return name.data();
+}
+
+std::int64_t process_id() {
+    return getpid();
+}
+
+EngineOptions Environment::resolve(EngineOptions options) {
+    if (options.threads == 0) {
+        options.threads = std::max(2, static_cast<int>(std::thread::hardware_concurrency()));
+    }
+    check(options);
+    if (options.worker_id.empty()) {
+        options.worker_id =
+            fmt::format("{}-{}-{:08x}", host_name(), process_id(), random_bits() & 0xFFFF'FFFFU);
+    }
+    return options;
+}
+
+Environment::Environment(
+    Store& store_in, const HandlerRegistry& handlers_in, EngineOptions options_in
+)
+    : store(store_in),
+      handlers(handlers_in),
+      options(resolve(std::move(options_in))),
+      clock(options.clock != nullptr ? *options.clock : system_clock_),
+      log(make_log(options.log)) {}
+
+bool Environment::can_run(std::string_view handler, std::string_view queue) const {
+    if (handlers.find(handler) == nullptr) return false;
+    const auto& queues = options.queues;
+    return queues.empty() || std::find(queues.begin(), queues.end(), queue) != queues.end();
+}
+
+void Environment::report(std::string_view what, const std::exception& error) {
+    ++statistics.store_errors;
+    log.warning(what, {{"worker", options.worker_id}, {"error", error.what()}});
+}
+
+}  // namespace ebb::engine

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ebb/engine.h>
+#include <ebb/handler.h>
+
+#include "store/store.h"
+#include "support/clock.h"
+#include "support/json.h"
+#include "support/log.h"
+
+namespace ebb::engine {
+
+/// The counters behind EngineCounters. Each is exact; together they are not a snapshot.
+struct Statistics {
+    std::atomic<std::uint64_t> started{0};
+    std::atomic<std::uint64_t> finished{0};
+    std::atomic<std::uint64_t> steps{0};
+    std::atomic<std::uint64_t> attempts_failed{0};
+    std::atomic<std::uint64_t> commits{0};
+    std::atomic<std::uint64_t> conflicts{0};
+    std::atomic<std::uint64_t> claims{0};
+    std::atomic<std::uint64_t> tasks_claimed{0};
+    std::atomic<std::uint64_t> leases_lost{0};
+    std::atomic<std::uint64_t> store_errors{0};
+    std::atomic<int> in_flight{0};
+    std::atomic<int> stuck_handlers{0};
+};
+
+/// Whether this engine may hold leases now. Written by the runner and the keeper, read by all.
+struct WorkerState {
+    std::atomic<bool> is_driven{false};    ///< by threads, or by somebody who polls
+    std::atomic<bool> has_threads{false};  ///< of its own
+    std::atomic<bool> is_draining{false};  ///< takes nothing new any more
+    std::atomic<Duration::rep> leases_valid_until{0};
+
+    /// False: the last heartbeat is so old that others may have taken our tasks over.
+    bool has_valid_leases(TimePoint now) const {
+        return now.time_since_epoch().count() < leases_valid_until.load();
+    }
+
+    bool may_hold(TimePoint now) const {
+        return is_driven && !is_draining && has_valid_leases(now);
+    }
+};
+
+/// What the parts of one engine share: the store, the time, the options and the counters.
+/// Everything that is not atomic is constant after construction.
+class Environment {
+ public:
+    /// Throws Error with InvalidArgument when an option cannot be right.
+    Environment(Store& store_in, const HandlerRegistry& handlers_in, EngineOptions options_in);
+    Environment(const Environment&) = delete;
+    Environment& operator=(const Environment&) = delete;
+
+    Store& store;
+    const HandlerRegistry& handlers;
+    const EngineOptions options;  ///< with all defaults resolved
+    const Clock& clock;
+    const Log log;
+    Statistics statistics;
+    WorkerState worker;
+
+    TimePoint now() const { return clock.now(); }
+
+    PayloadLimits limits() const { return {options.payload_bytes_max, options.json_depth_max}; }
+
+    /// Is the handler registered here, and the queue served?
+    bool can_run(std::string_view handler, std::string_view queue) const;
+
+    /// Logs and counts an exception of the store; `what` is a stable snake_case name.
+    void report(std::string_view what, const std::exception& error);
+
+ private:
+    SystemClock system_clock_;
+
+    static EngineOptions resolve(EngineOptions options);
+};
+
+/// The name and process of this machine, for the worker's row.
+std::string host_name();
+std::int64_t process_id();
+
+}  // namespace ebb::engine

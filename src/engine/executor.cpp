@@ -1,0 +1,61 @@
+#include "engine/executor.h"
+
+#include <utility>
+
+namespace ebb::engine {
+
+Executor::Ending Executor::run(const AttemptPtr& attempt) {
+    const TimePoint begun = environment_.now();
+    if (!environment_.worker.has_valid_leases(begun)) {
+        // Somebody else may have it by now: a heartbeat must say first that it is still ours.
+        if (attempt->withdraw()) put_back(attempt);
+        return Ending::NotCalled;
+    }
+    ++running_;
+    if (!attempt->begin(begun)) {
+        --running_;
+        return Ending::NotCalled;
+    }
+    watchdog_.watch(attempt);
+    std::optional<Event> event;
+    try {
+        event = run_attempt(environment_, *attempt);
+    } catch (const std::exception& error) {
+        environment_.report("input_unread", error);
+    }
+    watchdog_.forget(*attempt);
+    const TimePoint ended = environment_.now();
+    // A caller that polls has no other thread to see that the time is up.
+    if (!environment_.worker.has_threads) watchdog_.tick(ended);
+    if (!attempt->finish()) {
+        --environment_.statistics.stuck_handlers;
+        return Ending::GivenUp;
+    }
+    if (!event) {
+        put_back(attempt);
+        --running_;
+        return Ending::NotCalled;
+    }
+    pace_.record(ended - begun);
+    committer_.post(item::Outcome{attempt, std::move(*event)});
+    --running_;
+    return Ending::Posted;
+}
+
+void Executor::put_back(const AttemptPtr& attempt) {
+    committer_.post(item::Unstarted{attempt});
+}
+
+void Executor::on_given_up(const AttemptPtr& attempt) {
+    ++environment_.statistics.stuck_handlers;
+    environment_.log.warning(
+        "handler_given_up",
+        {{"instance", attempt->task().instance.to_string()},
+         {"handler", attempt->call().invocation.handler}}
+    );
+    committer_.post(item::Outcome{attempt, event_of_given_up(environment_, *attempt)});
+    --running_;
+    committer_.combine(Committer::Role::Guest);
+}
+
+}  // namespace ebb::engine

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <atomic>
+
+#include "engine/attempt.h"
+#include "engine/committer.h"
+#include "engine/environment.h"
+#include "engine/pace.h"
+#include "engine/watchdog.h"
+
+namespace ebb::engine {
+
+/// Makes the calls: runs an attempt in the calling thread and posts what came of it. Thread-safe.
+class Executor {
+ public:
+    Executor(Environment& environment, Committer& committer, Watchdog& watchdog, Pace& pace)
+        : environment_(environment), committer_(committer), watchdog_(watchdog), pace_(pace) {}
+
+    enum class Ending {
+        Posted,     ///< its outcome was posted; it was called
+        NotCalled,  ///< it had been withdrawn, or could not be begun
+        GivenUp,    ///< it took so long that it was given up: nothing to post any more
+    };
+
+    Ending run(const AttemptPtr& attempt);
+
+    /// Calls in progress, without those that were given up.
+    int running() const { return running_; }
+
+    /// To be told by the watchdog.
+    void on_given_up(const AttemptPtr& attempt);
+
+ private:
+    void put_back(const AttemptPtr& attempt);
+
+    Environment& environment_;
+    Committer& committer_;
+    Watchdog& watchdog_;
+    Pace& pace_;
+    std::atomic<int> running_{0};
+};
+
+}  // namespace ebb::engine

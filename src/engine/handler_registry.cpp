@@ -1,0 +1,75 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <ebb/definition.h>
+#include <ebb/handler.h>
+
+#include "support/json.h"
+
+namespace ebb {
+
+namespace {
+
+/// What a name in a definition may be, and nothing that could not be printed.
+bool is_valid_name(std::string_view name) {
+    return !name.empty() && name.size() <= DefinitionLimits::kNameBytesMax &&
+           std::all_of(name.begin(), name.end(), [](char c) {
+               return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;
+           });
+}
+
+}  // namespace
+
+HandlerFailure::HandlerFailure(const std::string& message, Options options)
+    : std::runtime_error(message), options_(std::move(options)) {}
+
+namespace detail {
+
+void throw_invalid_input(const std::string& why) {
+    throw HandlerFailure(
+        "The input does not fit the handler's type: " + why,
+        {.code = "invalid_input", .is_permanent = true, .retry_after = {}, .details = {}}
+    );
+}
+
+}  // namespace detail
+
+HandlerRegistry& HandlerRegistry::add(std::string name, Handler handler) {
+    if (!is_valid_name(name)) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "\"{}\" cannot be the name of a handler: 1 to {} bytes without spaces are allowed.",
+                clean_text(name, DefinitionLimits::kNameBytesMax),
+                DefinitionLimits::kNameBytesMax
+            )
+        );
+    }
+    if (handler == nullptr) {
+        throw Error(
+            ErrorCode::InvalidArgument, fmt::format("The handler \"{}\" has no function.", name)
+        );
+    }
+    const auto [found, is_new] = handlers_.emplace(std::move(name), std::move(handler));
+    if (!is_new) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format("A handler \"{}\" is registered already.", found->first)
+        );
+    }
+    return *this;
+}
+
+const Handler* HandlerRegistry::find(std::string_view name) const {
+    const auto found = handlers_.find(name);
+    return found == handlers_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> HandlerRegistry::names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, handler] : handlers_) names.push_back(name);
+    return names;
+}
+
+}  // namespace ebb

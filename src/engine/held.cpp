@@ -1,0 +1,153 @@
+#include "engine/held.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ebb::engine {
+
+Held* HeldTable::find(const TaskRef& task) {
+    const auto tasks = tasks_.find(task.instance);
+    if (tasks == tasks_.end()) return nullptr;
+    const auto found =
+        std::find_if(tasks->second.begin(), tasks->second.end(), [&](const Held& held) {
+            return held.task.token == task.token;
+        });
+    return found == tasks->second.end() ? nullptr : &*found;
+}
+
+std::vector<Held>& HeldTable::of(const InstanceId& id) {
+    const auto found = tasks_.find(id);
+    return found == tasks_.end() ? none_ : found->second;
+}
+
+Held& HeldTable::add(Held held) {
+    erase(held.task);
+    ++size_;
+    return tasks_[held.task.instance].emplace_back(std::move(held));
+}
+
+void HeldTable::erase(const TaskRef& task) {
+    const auto tasks = tasks_.find(task.instance);
+    if (tasks == tasks_.end()) return;
+    const auto erased = std::erase_if(tasks->second, [&](const Held& held) {
+        return held.task.token == task.token;
+    });
+    size_ -= static_cast<int>(erased);
+    if (tasks->second.empty()) tasks_.erase(tasks);
+}
+
+namespace {
+
+bool has_handler(const Token& token) {
+    return token.status == TokenStatus::Ready || token.status == TokenStatus::Retrying;
+}
+
+bool waits(const Token& token) {
+    return token.status == TokenStatus::WaitingTimer ||
+           token.status == TokenStatus::WaitingDecision ||
+           token.status == TokenStatus::WaitingSignal;
+}
+
+TaskChange remove_row(TokenId token) {
+    return {.kind = TaskChange::Kind::Remove, .token = token, .handler = {}, .due = {}};
+}
+
+TaskChange put_engine_row(TokenId token, TimePoint due) {
+    return {.kind = TaskChange::Kind::Put, .token = token, .handler = {}, .due = due};
+}
+
+/// The row of a deadline whose event came to nothing: the store's clock was ahead of ours, or the
+/// deadline is gone.
+TaskChange repaired_deadline_row(const Held& held, const LiveInstance& live, TimePoint now) {
+    const Token* token = live.state.find_token(-held.task.token);
+    if (token == nullptr || token->deadline == kNever || token->stopping) {
+        return remove_row(held.task.token);
+    }
+    return put_engine_row(
+        held.task.token, std::max(now, token->deadline) + std::chrono::seconds(1)
+    );
+}
+
+/// The row of a token that has no handler to run now.
+NextMove move_of_idle_token(const Held& held, const LiveInstance& live, TimePoint now) {
+    using Kind = NextMove::Kind;
+    if (held.task.token <= kInstanceToken) {
+        return {Kind::Rewrite, {}, repaired_deadline_row(held, live, now)};
+    }
+    const Token* token = live.state.find_token(held.task.token);
+    const bool is_gone = token == nullptr || token->status == TokenStatus::Forked ||
+                         token->status == TokenStatus::Frozen || token->is_parked;
+    if (is_gone) return {Kind::Rewrite, {}, remove_row(held.task.token)};
+    if (!waits(*token)) return {Kind::Release, {}, {}};
+    if (token->due == kNever) return {Kind::Rewrite, {}, remove_row(held.task.token)};
+    return {Kind::Rewrite, {}, put_engine_row(held.task.token, token->due)};
+}
+
+TaskChange put_call_row(const Invocation& call, TimePoint now) {
+    return {
+        .kind = TaskChange::Kind::Put,
+        .token = call.attempt.token,
+        .handler = call.handler,
+        .queue = call.queue,
+        .due = now,
+        .is_continued = true,
+    };
+}
+
+}  // namespace
+
+std::optional<Event> event_for(const Held& held, const LiveInstance& live) {
+    const InstanceState& state = live.state;
+    const TokenId id = held.task.token;
+    if (is_terminal(state.status)) return std::nullopt;
+    if (id <= kInstanceToken) {
+        if (!held.is_engine_task) return std::nullopt;
+        return event::TimerFired{.token = id, .visit = 0};
+    }
+    const Token* token = state.find_token(id);
+    if (token == nullptr) return std::nullopt;
+    if (token->stopping) {
+        return event::TokenStopped{.token = id, .visit = token->visit, .was_called = held.was_lost};
+    }
+    if (held.is_engine_task && waits(*token)) {
+        return event::TimerFired{.token = id, .visit = token->visit};
+    }
+    if (held.was_lost && has_handler(*token)) {
+        return event::LeaseLost{
+            .attempt = {.token = id, .visit = token->visit, .attempt = token->attempt},
+            .worker = held.lost_by
+        };
+    }
+    return std::nullopt;
+}
+
+NextMove next_move(
+    const Held& held, const LiveInstance& live, const Environment& environment, TimePoint now
+) {
+    using Kind = NextMove::Kind;
+    if (is_terminal(live.state.status)) return {Kind::Release, {}, {}};
+    auto call = invocation(*live.program, live.identity(), live.state, held.task.token);
+    if (!call) return move_of_idle_token(held, live, now);
+    if (!environment.can_run(call->handler, call->queue)) {
+        return {Kind::Rewrite, {}, put_call_row(*call, now)};
+    }
+    if (!environment.worker.may_hold(now)) {
+        const bool may_come_back = environment.worker.is_driven && !environment.worker.is_draining;
+        if (may_come_back) return {Kind::Wait, {}, {}};
+        return held.is_row_dirty ? NextMove{Kind::Rewrite, {}, put_call_row(*call, now)}
+                                 : NextMove{Kind::Release, {}, {}};
+    }
+    if (held.is_row_dirty) return {Kind::Rewrite, {}, put_call_row(*call, now)};
+    return {Kind::Run, std::move(call), {}};
+}
+
+Standing standing_of(const Attempt& attempt, const LiveInstance& live) {
+    const AttemptRef& ref = attempt.call().invocation.attempt;
+    const Token* token = live.state.find_token(ref.token);
+    const bool is_same = token != nullptr && token->visit == ref.visit &&
+                         token->attempt == ref.attempt && has_handler(*token);
+    if (!is_same || is_terminal(live.state.status)) return Standing::Orphaned;
+    return token->stopping ? Standing::Unwanted : Standing::Wanted;
+}
+
+}  // namespace ebb::engine

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/kernel/decide.h"
+#include "engine/attempt.h"
+#include "engine/live_instance.h"
+#include "store/store.h"
+
+namespace ebb::engine {
+
+/// One task whose lease this worker holds.
+struct Held {
+    TaskRef task;
+    std::uint64_t acquired = 0;  ///< the number of the last heartbeat sent before
+    AttemptPtr attempt;          ///< queued or running; null: what comes next is not decided yet
+    /// The row says something (a stop, a loss, a park) that must not outlive what happens next: it
+    /// has to be written anew even when the lease is kept.
+    bool is_row_dirty = false;
+    bool is_engine_task = false;  ///< claimed as the engine's own: a timer or a deadline
+    bool was_lost = false;        ///< the attempt in progress may have been called by `lost_by`
+    std::string lost_by;
+    AttemptPtr returned;       ///< its outcome is on its way through a commit
+    bool is_deciding = false;  ///< something of it is on its way through a commit
+    bool was_asked_to_stop = false;
+    int fruitless = 0;       ///< how often it was looked at without coming any further
+    TimePoint not_before{};  ///< set aside until then
+};
+
+/// The tasks that this worker holds, by instance. Belongs to the committer: not thread-safe.
+class HeldTable {
+ public:
+    /// Null when it is not held. Valid until the instance's tasks change.
+    Held* find(const TaskRef& task);
+    /// All of one instance.
+    std::vector<Held>& of(const InstanceId& id);
+
+    bool has_any_of(const InstanceId& id) const { return tasks_.contains(id); }
+
+    Held& add(Held held);
+    void erase(const TaskRef& task);
+
+    int size() const { return size_; }
+
+    /// Calls `visit(Held&)` for each; `visit` must not add or erase.
+    template <class Visit>
+    void for_each(Visit visit) {
+        for (auto& [id, tasks] : tasks_) {
+            for (Held& held : tasks) visit(held);
+        }
+    }
+
+ private:
+    std::unordered_map<InstanceId, std::vector<Held>> tasks_;
+    std::vector<Held> none_;
+    int size_ = 0;
+};
+
+/// What has to happen to a held task before its handler can run, as the instance's state sees it: a
+/// timer that fired, a stop, a loss. Empty when nothing has to.
+std::optional<Event> event_for(const Held& held, const LiveInstance& live);
+
+/// What to do with a held task for which no event is due and nothing runs.
+struct NextMove {
+    enum class Kind {
+        Run,      ///< call its handler
+        Rewrite,  ///< commit `row`, so that the right worker finds it
+        Release,  ///< give the lease back
+        Wait,     ///< until the leases are known to be valid again
+    };
+
+    Kind kind = Kind::Release;
+    std::optional<Invocation> call;  ///< of Run
+    TaskChange row;                  ///< of Rewrite
+};
+
+NextMove next_move(
+    const Held& held, const LiveInstance& live, const Environment& environment, TimePoint now
+);
+
+/// Is the attempt's outcome still what the instance waits for?
+enum class Standing {
+    Wanted,
+    Unwanted,  ///< its token is stopping: the outcome is awaited, but the handler should come to an
+               ///< end
+    Orphaned,  ///< nobody waits for it any more
+};
+Standing standing_of(const Attempt& attempt, const LiveInstance& live);
+
+}  // namespace ebb::engine

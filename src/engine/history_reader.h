@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/kernel/history.h"
+#include "engine/live_instance.h"
+#include "store/store.h"
+
+namespace ebb::engine {
+
+/// The past of one instance for the kernel: what is remembered, then the store. `pending` are
+/// events that earlier decisions of the same commit have appended. Throws what the store throws.
+class HistoryReader final : public HistoryView {
+ public:
+    HistoryReader(Store& store, LiveInstance& live, const std::vector<HistoryEvent>& pending)
+        : store_(store), live_(live), pending_(pending) {}
+
+    Payload payload(Seq seq) const override;
+    std::optional<Seq> output_of(std::string_view node) const override;
+    std::optional<HistoryEvent> previous_undoable(
+        Seq before, Seq floor, std::string_view path_prefix
+    ) const override;
+
+    /// The event itself; reads it from the store when it is not remembered.
+    HistoryEvent event(Seq seq) const;
+
+ private:
+    const HistoryEvent* find_pending(Seq seq) const;
+    bool is_settled(Seq seq) const;
+    void learn_settled() const;
+    void read_chunk(Seq before, Seq floor) const;
+    std::optional<HistoryEvent> previous_remembered(Seq before, Seq floor, std::string_view prefix)
+        const;
+    std::optional<HistoryEvent> previous_stored(Seq before, Seq floor, std::string_view prefix)
+        const;
+
+    Store& store_;
+    LiveInstance& live_;
+    const std::vector<HistoryEvent>& pending_;
+};
+
+/// The payload of an event straight from the store, following `ref`.
+Payload read_payload(Store& store, const InstanceId& id, Seq seq);
+
+/// One event straight from the store. Throws Error with CorruptState when it is missing.
+HistoryEvent read_event(Store& store, const InstanceId& id, Seq seq);
+
+}  // namespace ebb::engine

@@ -1,0 +1,75 @@
+#include "engine/inbox.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace ebb::engine {
+
+void Reply::give(Answer answer) {
+    // Notified under the lock: the waiter may destroy this as soon as it sees the answer.
+    const Lock lock(mutex_);
+    if (!answer_) answer_ = std::move(answer);
+    given_.notify_all();
+}
+
+Reply::Answer Reply::wait() {
+    Lock lock(mutex_);
+    while (!answer_) given_.wait(lock);
+    return *answer_;
+}
+
+bool Reply::is_given() const {
+    const Lock lock(mutex_);
+    return answer_.has_value();
+}
+
+void Inbox::post(Item item) {
+    const Lock lock(mutex_);
+    items_.push_back(std::move(item));
+}
+
+void Inbox::put_back(std::vector<Item> items) {
+    const Lock lock(mutex_);
+    items_.insert(
+        items_.begin(), std::make_move_iterator(items.begin()), std::make_move_iterator(items.end())
+    );
+}
+
+bool Inbox::try_enter() {
+    const Lock lock(mutex_);
+    if (is_taken_) return false;
+    is_taken_ = true;
+    return true;
+}
+
+std::vector<Item> Inbox::take(std::size_t max) {
+    const Lock lock(mutex_);
+    std::vector<Item> taken;
+    while (!items_.empty() && taken.size() < max) {
+        taken.push_back(std::move(items_.front()));
+        items_.pop_front();
+    }
+    return taken;
+}
+
+bool Inbox::leave_if_empty() {
+    const Lock lock(mutex_);
+    if (!items_.empty()) return false;
+    is_taken_ = false;
+    return true;
+}
+
+bool Inbox::has_request() const {
+    const Lock lock(mutex_);
+    return std::any_of(items_.begin(), items_.end(), [](const Item& item) {
+        return std::holds_alternative<item::Request>(item);
+    });
+}
+
+void Inbox::leave() {
+    const Lock lock(mutex_);
+    is_taken_ = false;
+}
+
+}  // namespace ebb::engine

@@ -1,0 +1,85 @@
+#include "engine/keeper.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace ebb::engine {
+
+namespace {
+
+/// A cancel reaches a handler in another process with the next heartbeat, so they are not too rare.
+constexpr Duration kHeartbeatMax = std::chrono::seconds(1);
+
+/// About half the lease, but not at the same time in every worker.
+Duration spread(Duration lease, const std::string& worker) {
+    const auto share = static_cast<double>(std::hash<std::string>{}(worker) % 1'000) / 1'000.0;
+    return Duration(
+        static_cast<Duration::rep>(static_cast<double>(lease.count()) * (0.4 + 0.2 * share))
+    );
+}
+
+}  // namespace
+
+Keeper::Keeper(Environment& environment, Committer& committer, ClaimSignals& signals)
+    : environment_(environment),
+      committer_(committer),
+      signals_(signals),
+      heartbeat_every_(std::min(environment.options.lease / 3, kHeartbeatMax)),
+      maintain_every_(spread(environment.options.lease, environment.options.worker_id)),
+      started_at_(environment.now()) {}
+
+TimePoint Keeper::tick(TimePoint now) {
+    if (now >= next_heartbeat_) {
+        next_heartbeat_ = now + (beat(now) ? heartbeat_every_ : heartbeat_every_ / 4);
+    }
+    if (now >= next_maintenance_) {
+        next_maintenance_ = now + maintain_every_;
+        maintain();
+    }
+    return std::min(next_heartbeat_, next_maintenance_);
+}
+
+WorkerRow Keeper::row() const {
+    return {
+        .id = environment_.options.worker_id,
+        .host = host_name(),
+        .pid = process_id(),
+        .handlers = environment_.handlers.names(),
+        .queues = environment_.options.queues,
+        .capacity = environment_.options.threads,
+        .started_at = started_at_,
+    };
+}
+
+bool Keeper::beat(TimePoint now) {
+    item::Heartbeat heartbeat{.number = committer_.next_heartbeat(), .result = {}};
+    try {
+        heartbeat.result = environment_.store.heartbeat(row(), environment_.options.lease);
+    } catch (const std::exception& error) {
+        environment_.report("heartbeat_failed", error);
+        return false;
+    }
+    // Counted from before it was sent: the store's own count began later.
+    const TimePoint valid_until = now + environment_.options.lease;
+    const bool was_invalid = !environment_.worker.has_valid_leases(now);
+    environment_.worker.leases_valid_until = valid_until.time_since_epoch().count();
+    committer_.post(std::move(heartbeat));
+    committer_.combine(Committer::Role::Guest);
+    if (was_invalid) signals_.ring();
+    return true;
+}
+
+void Keeper::maintain() {
+    try {
+        const MaintenanceResult result = environment_.store.maintain();
+        signals_.note_due(result.next_due);
+        if (result.leases_expired == 0) return;
+        environment_.log.warning("leases_expired", {{"count", result.leases_expired}});
+        signals_.ring();
+    } catch (const std::exception& error) {
+        environment_.report("maintenance_failed", error);
+    }
+}
+
+}  // namespace ebb::engine

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "engine/claim_signals.h"
+#include "engine/committer.h"
+#include "engine/environment.h"
+#include "engine/service.h"
+
+namespace ebb::engine {
+
+/// Keeps this worker alive in the eyes of the others (one heartbeat for all its leases), hears from
+/// the store which of them are lost or to be stopped, and does now and then what anybody must do:
+/// take the leases of dead workers away.
+class Keeper final : public Service {
+ public:
+    Keeper(Environment& environment, Committer& committer, ClaimSignals& signals);
+
+    std::string_view name() const override { return "keeper"; }
+
+    TimePoint tick(TimePoint now) override;
+
+ private:
+    bool beat(TimePoint now);
+    void maintain();
+    WorkerRow row() const;
+
+    Environment& environment_;
+    Committer& committer_;
+    ClaimSignals& signals_;
+    const Duration heartbeat_every_;
+    const Duration maintain_every_;
+    const TimePoint started_at_;
+    TimePoint next_heartbeat_{};
+    TimePoint next_maintenance_{};
+};
+
+}  // namespace ebb::engine

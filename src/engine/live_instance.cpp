@@ -1,0 +1,102 @@
+#include "engine/live_instance.h"
+
+#include <fmt/format.h>
+
+namespace ebb::engine {
+
+void LiveInstance::apply(
+    InstanceState new_state, std::span<const HistoryEvent> events, TimePoint now
+) {
+    state = std::move(new_state);
+    row.revision += 1;
+    row.status = state.status;
+    row.updated_at = now;
+    row.finished_at = is_terminal(state.status) ? now : TimePoint{};
+    recent.append(events, *program);
+    if (!undo.knows_settled) return;
+    for (const HistoryEvent& event : events) {
+        if (settles_compensation(event.type)) undo.settled.insert(event.ref);
+    }
+}
+
+LivePtr make_live(InstanceRow row, ProgramCache& programs) {
+    auto live = std::make_shared<LiveInstance>();
+    try {
+        live->program = programs.find(row.workflow, row.version);
+    } catch (const DefinitionError& error) {
+        throw Error(
+            ErrorCode::CorruptState,
+            fmt::format(
+                "The stored definition of {} version {} is not valid: {}",
+                row.workflow,
+                row.version,
+                error.what()
+            )
+        );
+    }
+    if (!live->program) {
+        throw Error(
+            ErrorCode::CorruptState,
+            fmt::format(
+                "The store has no definition of {} version {}, which instance {} runs.",
+                row.workflow,
+                row.version,
+                row.id.to_string()
+            )
+        );
+    }
+    live->state = decode_state(row.state, *live->program);
+    live->recent.begin_after(live->state.last_seq);
+    row.state.clear();
+    row.state.shrink_to_fit();
+    live->row = std::move(row);
+    return live;
+}
+
+LivePtr InstanceCache::find(const InstanceId& id) {
+    const auto found = entries_.find(id);
+    if (found == entries_.end()) return nullptr;
+    uses_.splice(uses_.begin(), uses_, found->second.use);
+    return found->second.live;
+}
+
+LivePtr InstanceCache::keep_newer(LivePtr live) {
+    const LivePtr known = find(live->row.id);
+    if (known && known->row.revision >= live->row.revision) return known;
+    replace(live);
+    return live;
+}
+
+void InstanceCache::replace(LivePtr live) {
+    const InstanceId id = live->row.id;
+    erase(id);
+    uses_.push_front(id);
+    entries_.emplace(id, Entry{.live = std::move(live), .bytes = 0, .use = uses_.begin()});
+    touch(id);
+}
+
+void InstanceCache::erase(const InstanceId& id) {
+    const auto found = entries_.find(id);
+    if (found == entries_.end()) return;
+    bytes_ -= found->second.bytes;
+    uses_.erase(found->second.use);
+    entries_.erase(found);
+}
+
+void InstanceCache::touch(const InstanceId& id) {
+    const auto found = entries_.find(id);
+    if (found == entries_.end()) return;
+    Entry& entry = found->second;
+    const std::size_t bytes = sizeof(LiveInstance) + entry.live->recent.bytes();
+    bytes_ += bytes - entry.bytes;
+    entry.bytes = bytes;
+    shrink();
+}
+
+void InstanceCache::shrink() {
+    while (entries_.size() > 1 && (entries_.size() > kInstancesMax || bytes_ > kBytesMax)) {
+        erase(uses_.back());
+    }
+}
+
+}  // namespace ebb::engine

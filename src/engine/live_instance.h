@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "core/kernel/decide.h"
+#include "engine/environment.h"
+#include "engine/program_cache.h"
+#include "engine/recent_events.h"
+#include "store/store.h"
+
+namespace ebb::engine {
+
+/// What a rollback has read of the history so far, so that each compensation need not read it
+/// again.
+struct UndoMemory {
+    bool knows_settled = false;  ///< `settled` is complete
+    std::set<Seq> settled;       ///< events that need no compensation any more
+    /// Undoable events by falling number: all that there are from `chunk_top` down to
+    /// `chunk_bottom`.
+    std::vector<HistoryEvent> chunk;
+    Seq chunk_top = 0;
+    Seq chunk_bottom = 0;
+};
+
+/// One instance as this process knows it: its row with the state decoded, and what it remembers of
+/// its history. Only a memory of the store: correctness never depends on it being up to date,
+/// because every commit compares the revision.
+struct LiveInstance {
+    InstanceRow row;  ///< without the text of its state
+    std::shared_ptr<const Program> program;
+    InstanceState state;
+    RecentEvents recent;
+    UndoMemory undo;
+
+    InstanceIdentity identity() const { return {row.id, row.key}; }
+
+    /// Takes over what a commit has written.
+    void apply(InstanceState new_state, std::span<const HistoryEvent> events, TimePoint now);
+};
+
+using LivePtr = std::shared_ptr<LiveInstance>;
+
+/// Makes a row of the store live. Throws Error with CorruptState when its state or its definition
+/// cannot be understood.
+LivePtr make_live(InstanceRow row, ProgramCache& programs);
+
+/// The instances that this worker works on, the least recently used ones dropped first. Belongs to
+/// the committer: not thread-safe.
+class InstanceCache {
+ public:
+    static constexpr std::size_t kInstancesMax = 4'096;
+    static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
+
+    /// Null when it is not here.
+    LivePtr find(const InstanceId& id);
+    /// Keeps `live` unless what is here is at least as new; returns what is here then.
+    LivePtr keep_newer(LivePtr live);
+    void replace(LivePtr live);
+    void erase(const InstanceId& id);
+    /// Counts anew what the instance occupies, and drops what no longer fits.
+    void touch(const InstanceId& id);
+
+    std::size_t size() const { return entries_.size(); }
+
+ private:
+    struct Entry {
+        LivePtr live;
+        std::size_t bytes = 0;
+        std::list<InstanceId>::iterator use;
+    };
+
+    void shrink();
+
+    std::unordered_map<InstanceId, Entry> entries_;
+    std::list<InstanceId> uses_;  // the most recent one first
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace ebb::engine

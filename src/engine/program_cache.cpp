@@ -1,0 +1,54 @@
+#include "engine/program_cache.h"
+
+#include <ebb/definition.h>
+
+namespace ebb::engine {
+
+std::shared_ptr<const Program> ProgramCache::find_cached(const std::string& workflow, int version) {
+    const Lock lock(mutex_);
+    const auto found = programs_.find({workflow, version});
+    return found == programs_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const Program> ProgramCache::compile(const WorkflowRow& row) {
+    auto program = Program::compile(parse_definition_json(row.definition));
+    const Lock lock(mutex_);
+    // Two threads may have compiled the same: the first one's is kept, so that all share it.
+    return programs_.emplace(std::pair(row.name, row.version), std::move(program)).first->second;
+}
+
+std::shared_ptr<const Program> ProgramCache::find(const std::string& workflow, int version) {
+    if (auto program = find_cached(workflow, version)) return program;
+    const auto row = environment_.store.find_workflow(workflow, version);
+    return row ? compile(*row) : nullptr;
+}
+
+std::shared_ptr<const Program> ProgramCache::find_newest(const std::string& workflow) {
+    const TimePoint now = environment_.now();
+    int version = 0;
+    {
+        const Lock lock(mutex_);
+        const auto known = newest_.find(workflow);
+        const bool is_fresh = known != newest_.end() && now >= known->second.asked_at &&
+                              now - known->second.asked_at < kNewestKnownFor;
+        if (is_fresh) version = known->second.version;
+    }
+    if (version != 0) return find(workflow, version);
+    const auto row = environment_.store.find_workflow(workflow, std::nullopt);
+    if (!row) return nullptr;
+    {
+        const Lock lock(mutex_);
+        newest_[workflow] = {.version = row->version, .asked_at = now};
+    }
+    if (auto program = find_cached(row->name, row->version)) return program;
+    return compile(*row);
+}
+
+void ProgramCache::remember(std::shared_ptr<const Program> program) {
+    const Definition& definition = program->definition();
+    const Lock lock(mutex_);
+    newest_.erase(definition.name);
+    programs_.emplace(std::pair(definition.name, definition.version), std::move(program));
+}
+
+}  // namespace ebb::engine

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/kernel/program.h"
+#include "engine/environment.h"
+#include "support/sync.h"
+
+namespace ebb::engine {
+
+/// Compiled definitions by workflow and version, read from the store when they are first needed. A
+/// version never changes, so what is here stays right for ever. Thread-safe.
+class ProgramCache {
+ public:
+    explicit ProgramCache(Environment& environment) : environment_(environment) {}
+
+    /// Null when the store does not have it. Throws DefinitionError when what it has is not valid.
+    std::shared_ptr<const Program> find(const std::string& workflow, int version);
+
+    /// The newest version. Another process may register one at any time, so the answer is kept for
+    /// kNewestKnownFor only.
+    std::shared_ptr<const Program> find_newest(const std::string& workflow);
+
+    /// A definition that this process has just put into the store.
+    void remember(std::shared_ptr<const Program> program);
+
+    static constexpr Duration kNewestKnownFor = std::chrono::milliseconds(100);
+
+ private:
+    struct Newest {
+        int version = 0;
+        TimePoint asked_at{};
+    };
+
+    std::shared_ptr<const Program> find_cached(const std::string& workflow, int version);
+    std::shared_ptr<const Program> compile(const WorkflowRow& row);
+
+    Environment& environment_;
+    Mutex mutex_;
+    std::map<std::pair<std::string, int>, std::shared_ptr<const Program>> programs_
+        EBB_GUARDED_BY(mutex_);
+    std::map<std::string, Newest> newest_ EBB_GUARDED_BY(mutex_);
+};
+
+}  // namespace ebb::engine

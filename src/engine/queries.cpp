@@ -1,0 +1,125 @@
+// Questions about workflows and instances.
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/core.h"
+
+namespace ebb {
+
+namespace {
+
+constexpr int kPageEvents = 1'000;
+constexpr int kConsistentReadTries = 3;
+
+}  // namespace
+
+std::shared_ptr<const Program> Engine::Core::program(
+    std::string_view workflow, std::optional<int> version
+) {
+    const std::string name(workflow);
+    auto found = version ? programs.find(name, *version) : programs.find_newest(name);
+    if (found) return found;
+    throw Error(
+        ErrorCode::WorkflowNotFound,
+        version ? fmt::format("There is no workflow \"{}\" of version {}.", workflow, *version)
+                : fmt::format("There is no workflow \"{}\"; register it first.", workflow)
+    );
+}
+
+InstanceRow Engine::Core::load(const InstanceId& id) {
+    auto row = environment.store.load(id);
+    if (row) return std::move(*row);
+    throw Error(
+        ErrorCode::InstanceNotFound, fmt::format("There is no instance {}.", id.to_string())
+    );
+}
+
+std::vector<HistoryEvent> Engine::Core::history(const InstanceId& id, Seq after, int limit) {
+    return environment.store.history({
+        .instance = id,
+        .after = after,
+        .before = 0,
+        .limit = limit,
+        .order = HistoryQuery::Order::Forward,
+        .types = {},
+        .node = {},
+    });
+}
+
+/// What a view is made of, read one after another but of one revision.
+struct Engine::Core::Snapshot {
+    InstanceRow row;
+    std::shared_ptr<const Program> program;
+    InstanceState state;
+    std::vector<HistoryEvent> history;
+    std::vector<TaskRow> tasks;
+    std::vector<WorkerRow> workers;
+    TimePoint now{};
+
+    engine::Facts facts() const { return {*program, row, state, history, tasks, workers, now}; }
+};
+
+Engine::Core::Snapshot Engine::Core::read_snapshot(const InstanceId& id) {
+    Snapshot snapshot;
+    snapshot.row = load(id);
+    // An instance that hops meanwhile is read again; one that hops all the time is shown as it
+    // comes.
+    for (int tries = 1;; ++tries) {
+        snapshot.now = environment.now();
+        snapshot.tasks = environment.store.tasks(id);
+        snapshot.history.clear();
+        while (true) {
+            const Seq after = snapshot.history.empty() ? 0 : snapshot.history.back().seq;
+            auto page = history(id, after, kPageEvents);
+            const bool is_last = static_cast<int>(page.size()) < kPageEvents;
+            std::move(page.begin(), page.end(), std::back_inserter(snapshot.history));
+            if (is_last) break;
+        }
+        InstanceRow after = load(id);
+        const bool is_consistent = after.revision == snapshot.row.revision;
+        snapshot.row = std::move(after);
+        if (is_consistent || tries >= kConsistentReadTries) break;
+    }
+    snapshot.workers = environment.store.workers();
+    const engine::LivePtr live = engine::make_live(snapshot.row, programs);
+    snapshot.program = live->program;
+    snapshot.state = std::move(live->state);
+    return snapshot;
+}
+
+InstanceView Engine::Core::show(const InstanceId& id) {
+    const Snapshot snapshot = read_snapshot(id);
+    const engine::Facts facts = snapshot.facts();
+    const InstanceState& state = snapshot.state;
+    InstanceView view;
+    view.summary = engine::to_summary(snapshot.row);
+    view.input = engine::find_payload(facts, 1);
+    if (state.status == InstanceStatus::Completed) {
+        view.output = engine::find_payload(facts, state.result);
+    }
+    if (const HistoryEvent* error = engine::find_event(facts, state.error)) {
+        view.error = engine::error_of(*error);
+    }
+    view.steps = engine::steps_of(facts);
+    view.waiting_for = engine::waiting_for(facts);
+    return view;
+}
+
+std::string Engine::Core::why(const InstanceId& id) {
+    try {
+        return engine::why(read_snapshot(id).facts());
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::CorruptState) throw;
+        return fmt::format(
+            "The instance was set aside, because what is stored of it cannot be understood: {} "
+            "Its tasks are looked at again every five minutes, for the case that a newer program "
+            "understands it.",
+            error.what()
+        );
+    }
+}
+
+}  // namespace ebb

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/kernel/history.h"
+#include "core/kernel/program.h"
+
+namespace ebb::engine {
+
+/// The newest events of one instance, and older ones that were needed lately, so that a hop from
+/// step to step reads nothing from the store. Bounded; what is not here is in the store.
+class RecentEvents {
+ public:
+    static constexpr std::size_t kEventsMax = 48;
+    static constexpr std::size_t kBytesMax = std::size_t{256} << 10;
+
+    /// The instance has `last_seq` events, none of which is known yet.
+    void begin_after(Seq last_seq) { complete_from_ = last_seq + 1; }
+
+    /// Appends events that follow on the newest one. Where old ones make room, the outputs that
+    /// expressions of `program` read stay.
+    void append(std::span<const HistoryEvent> events, const Program& program);
+
+    /// Keeps one event from further back.
+    void add_older(HistoryEvent event);
+
+    /// Null when it is not here.
+    const HistoryEvent* find(Seq seq) const;
+
+    /// Every event with this number or a greater one is in events().
+    Seq complete_from() const { return complete_from_; }
+
+    /// By rising number.
+    const std::deque<HistoryEvent>& events() const { return events_; }
+
+    /// The newest output of a node before complete_from(): the inner optional is empty when the
+    /// node is known to have none. Null when nothing is known.
+    const std::optional<HistoryEvent>* older_output(std::string_view node) const;
+    void set_older_output(std::string_view node, std::optional<HistoryEvent> event);
+
+    std::size_t bytes() const { return bytes_; }
+
+ private:
+    void shrink(const Program& program);
+    void drop_older();
+
+    std::deque<HistoryEvent> events_;
+    std::deque<HistoryEvent> older_;
+    std::map<std::string, std::optional<HistoryEvent>, std::less<>> outputs_;
+    Seq complete_from_ = 1;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace ebb::engine

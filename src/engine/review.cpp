@@ -1,0 +1,157 @@
+// What the committer does next with the tasks it holds.
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/committer.h"
+
+namespace ebb::engine {
+
+namespace {
+
+/// A task that was looked at this often without coming any further is given back: only a bug of
+/// ours can do that, and it must not spin.
+constexpr int kFruitlessMax = 8;
+constexpr Duration kReviewPause = std::chrono::seconds(1);
+
+/// The payload of an event, as far as it is remembered.
+std::optional<Payload> remembered_payload(const LiveInstance& live, Seq seq) {
+    const HistoryEvent* event = live.recent.find(seq);
+    while (event != nullptr && event->payload.empty() && event->ref != 0) {
+        event = live.recent.find(event->ref);
+    }
+    if (event == nullptr) return std::nullopt;
+    return event->payload.empty() ? Payload("null") : event->payload;
+}
+
+}  // namespace
+
+void Committer::review_touched(TimePoint now) {
+    std::vector<InstanceId> touched = std::exchange(touched_, {});
+    std::sort(touched.begin(), touched.end());
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    for (const InstanceId& id : touched) {
+        if (!held_.has_any_of(id)) continue;
+        try {
+            review(id, now);
+        } catch (const std::exception& error) {
+            const auto* known = dynamic_cast<const Error*>(&error);
+            if (known == nullptr || !known->is_transient()) {
+                Work work{.instance = id, .causes = {}, .rewrites = {}};
+                drop(work, Error(ErrorCode::CorruptState, error.what()));
+                continue;
+            }
+            environment().report("review_delayed", error);
+            look_again_at_ = std::min(look_again_at_, now + kReviewPause);
+        }
+    }
+}
+
+void Committer::review(const InstanceId& id, TimePoint now) {
+    const LivePtr live = live_of(id);
+    std::vector<TaskRef> tasks;
+    for (const Held& held : held_.of(id)) tasks.push_back(held.task);
+    for (const TaskRef& task : tasks) {
+        if (Held* held = held_.find(task); held != nullptr && held->attempt) {
+            review_attempt(*held, *live);
+        }
+        Held* held = held_.find(task);
+        if (held != nullptr && !held->attempt && !held->is_deciding) {
+            review_idle(*held, *live, now);
+        }
+    }
+}
+
+void Committer::review_attempt(Held& held, const LiveInstance& live) {
+    switch (standing_of(*held.attempt, live)) {
+        case Standing::Wanted: {
+            const bool may_start = live.state.status == InstanceStatus::Running ||
+                                   live.state.status == InstanceStatus::Compensating;
+            if (!may_start && held.attempt->withdraw()) held.attempt = nullptr;
+            return;
+        }
+        case Standing::Unwanted:
+            if (held.attempt->withdraw()) {
+                held.attempt = nullptr;
+            } else if (!std::exchange(held.was_asked_to_stop, true)) {
+                parts_.watchdog.stop(held.attempt, Attempt::StopReason::Unwanted);
+            }
+            return;
+        case Standing::Orphaned:
+            return let_go(held.task, Attempt::StopReason::Unwanted);
+    }
+}
+
+void Committer::review_idle(Held& held, LiveInstance& live, TimePoint now) {
+    if (now < held.not_before) {
+        look_again_at_ = std::min(look_again_at_, held.not_before);
+        return;
+    }
+    if (++held.fruitless > kFruitlessMax) {
+        environment().log.error(
+            "task_is_stuck",
+            {{"instance", held.task.instance.to_string()}, {"token", held.task.token}}
+        );
+        return release(held.task);
+    }
+    if (auto event = event_for(held, live)) {
+        held.is_deciding = true;
+        work_of(held.task.instance).causes.push_back({std::move(*event), held.task.token, {}, {}});
+        return;
+    }
+    NextMove move = next_move(held, live, environment(), now);
+    switch (move.kind) {
+        case NextMove::Kind::Run:
+            return start_attempt(held, live, std::move(*move.call));
+        case NextMove::Kind::Rewrite:
+            held.is_deciding = true;
+            work_of(held.task.instance).rewrites.push_back(std::move(move.row));
+            return;
+        case NextMove::Kind::Release:
+            return release(held.task);
+        case NextMove::Kind::Wait:
+            held.fruitless = 0;
+            return;
+    }
+}
+
+void Committer::start_attempt(Held& held, LiveInstance& live, Invocation call) {
+    Attempt::Call made{
+        .instance = live.row.id,
+        .invocation = std::move(call),
+        .program = live.program,
+        .input = {},
+        .compensated = {},
+    };
+    if (made.invocation.is_compensation) {
+        const HistoryEvent* event = live.recent.find(made.invocation.compensated);
+        if (event != nullptr) {
+            made.compensated = *event;
+            made.input = remembered_payload(live, event->ref);
+        }
+    } else {
+        made.input = remembered_payload(live, made.invocation.input);
+    }
+    held.attempt = std::make_shared<Attempt>(std::move(made));
+    held.was_asked_to_stop = false;
+    held.fruitless = 0;
+    started_.push_back(held.attempt);
+}
+
+void Committer::release(const TaskRef& task) {
+    releases_.push_back(task);
+    held_.erase(task);
+}
+
+void Committer::flush_releases() {
+    if (releases_.empty()) return;
+    const std::vector<TaskRef> tasks = std::exchange(releases_, {});
+    try {
+        environment().store.release(environment().options.worker_id, tasks);
+    } catch (const std::exception& error) {
+        // The next heartbeats find them held in the store but not here, and release them again.
+        environment().report("release_failed", error);
+    }
+}
+
+}  // namespace ebb::engine

@@ -1,0 +1,291 @@
+// What the committer does when it knows what became of a commit.
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/committer.h"
+#include "engine/history_reader.h"
+#include "engine/view.h"
+
+namespace ebb::engine {
+
+namespace {
+
+/// A request that lost this many races gives up; each means that somebody else got on.
+constexpr int kRequestConflictsMax = 100;
+constexpr Duration kSetAside = std::chrono::seconds(30);
+
+bool has_stopping_token(const InstanceState& state) {
+    return std::any_of(state.tokens.begin(), state.tokens.end(), [](const Token& token) {
+        return token.stopping;
+    });
+}
+
+}  // namespace
+
+void Committer::settle(Turn& turn, CommitResult result, bool may_be_repeated) {
+    if (result == CommitResult::Conflict && may_be_repeated && was_applied(turn)) {
+        result = CommitResult::Committed;
+    }
+    switch (result) {
+        case CommitResult::Committed:
+            return settle_committed(turn);
+        case CommitResult::Conflict:
+            return settle_conflict(turn);
+        case CommitResult::NotFound: {
+            Work work{.instance = turn.live->row.id, .causes = {}, .rewrites = {}};
+            work.causes = std::move(turn.causes);
+            std::move(turn.deferred.begin(), turn.deferred.end(), std::back_inserter(work.causes));
+            return drop(
+                work,
+                Error(
+                    ErrorCode::InstanceNotFound,
+                    "There is no instance " + turn.live->row.id.to_string() + " any more."
+                )
+            );
+        }
+    }
+}
+
+void Committer::settle_committed(Turn& turn) {
+    LiveInstance& live = *turn.live;
+    const InstanceId id = live.row.id;
+    live.apply(std::move(turn.state), turn.history, turn.now);
+    if (cache_.find(id) == turn.live) {
+        cache_.touch(id);
+    } else {
+        cache_.replace(turn.live);
+    }
+    undecide(turn);
+    for (const TaskChange& change : turn.tasks) settle_row(turn, change);
+    observe(live, turn.history);
+    for (Cause& cause : turn.causes) settle_cause(turn, cause);
+    if (is_terminal(live.state.status)) settle_end(live);
+    reopen(std::move(turn.deferred), id, 0);
+    touched_.push_back(id);
+}
+
+void Committer::settle_unchanged(Turn& turn) {
+    undecide(turn);
+    for (Cause& cause : turn.causes) settle_cause(turn, cause);
+    touched_.push_back(turn.live->row.id);
+}
+
+void Committer::settle_conflict(Turn& turn) {
+    ++environment().statistics.conflicts;
+    const InstanceId id = turn.live->row.id;
+    const int conflicts = turn.conflicts + 1;
+    forget_instance(turn);
+    // Who lost the race was not idle: somebody else got on.
+    for (Held& held : held_.of(id)) held.fruitless = 0;
+    reopen(std::move(turn.causes), id, conflicts);
+    reopen(std::move(turn.deferred), id, conflicts);
+}
+
+void Committer::forget_instance(const Turn& turn) {
+    const InstanceId id = turn.live->row.id;
+    undecide(turn);
+    cache_.erase(id);
+    // Somebody else may have put a stop or a park into the rows that we hold.
+    for (Held& held : held_.of(id)) held.is_row_dirty = true;
+    touched_.push_back(id);
+}
+
+void Committer::undecide(const Turn& turn) {
+    const InstanceId& id = turn.live->row.id;
+    const auto undecide_task = [&](TokenId token) {
+        if (Held* held = held_.find({id, token})) held->is_deciding = false;
+    };
+    for (const TaskChange& change : turn.tasks) undecide_task(change.token);
+    for (const Cause& cause : turn.causes) {
+        if (const auto* token = std::get_if<TokenId>(&cause.origin)) undecide_task(*token);
+        if (const auto* attempt = std::get_if<AttemptPtr>(&cause.origin)) {
+            undecide_task((*attempt)->task().token);
+        }
+    }
+    for (const Cause& cause : turn.deferred) {
+        if (const auto* token = std::get_if<TokenId>(&cause.origin)) undecide_task(*token);
+    }
+}
+
+void Committer::reopen(std::vector<Cause> causes, const InstanceId& id, int conflicts) {
+    for (Cause& cause : causes) {
+        // Events that we made ourselves are made anew from the state as it is then.
+        if (std::holds_alternative<TokenId>(cause.origin)) continue;
+        if (const auto* reply = std::get_if<ReplyPtr>(&cause.origin);
+            reply != nullptr && conflicts > kRequestConflictsMax) {
+            (*reply)->give(
+                {.refusal = {},
+                 .error = std::make_exception_ptr(Error(
+                     ErrorCode::StoreBusy,
+                     "Instance " + id.to_string() +
+                         " changes faster than it can be steered; try again."
+                 ))}
+            );
+            continue;
+        }
+        if (const auto* attempt = std::get_if<AttemptPtr>(&cause.origin)) {
+            Held* held = held_.find((*attempt)->task());
+            if (held != nullptr && held->returned == *attempt) held->is_deciding = true;
+        }
+        Work& work = work_of(id);
+        work.conflicts = std::max(work.conflicts, conflicts);
+        work.causes.push_back(std::move(cause));
+    }
+}
+
+void Committer::settle_row(const Turn& turn, const TaskChange& change) {
+    const TaskRef task{turn.live->row.id, change.token};
+    const bool is_kept =
+        std::find(turn.kept.begin(), turn.kept.end(), change.token) != turn.kept.end();
+    Held* held = held_.find(task);
+    switch (change.kind) {
+        case TaskChange::Kind::Put: {
+            if (!is_kept) {
+                let_go(task, Attempt::StopReason::Unwanted);
+                const bool is_for_others =
+                    !change.handler.empty() && !environment().can_run(change.handler, change.queue);
+                if (!is_for_others) parts_.signals.note_due(change.due);
+                return;
+            }
+            const std::uint64_t acquired = held != nullptr ? held->acquired : heartbeats_.load();
+            let_go(task, Attempt::StopReason::Unwanted);
+            hold(task).acquired = acquired;
+            return;
+        }
+        case TaskChange::Kind::Remove:
+            return let_go(task, Attempt::StopReason::Unwanted);
+        case TaskChange::Kind::Park:
+            if (held != nullptr) held->is_row_dirty = true;
+            return;
+        case TaskChange::Kind::Stop:
+        case TaskChange::Kind::Unpark:
+            if (held != nullptr) held->is_row_dirty = true;
+            return parts_.signals.note_due(turn.now);
+    }
+}
+
+void Committer::settle_cause(const Turn& turn, Cause& cause) {
+    const bool has_changed = cause.verdict == Decision::Verdict::Changed;
+    if (const auto* reply = std::get_if<ReplyPtr>(&cause.origin)) {
+        (*reply)->give({
+            .verdict = cause.verdict,
+            .refusal = std::move(cause.refusal),
+            .error = nullptr,
+            .has_stopping_token = has_stopping_token(turn.live->state),
+        });
+    } else if (const auto* token = std::get_if<TokenId>(&cause.origin)) {
+        Held* held = held_.find({turn.live->row.id, *token});
+        if (held == nullptr) return;
+        held->is_engine_task = false;
+        held->was_lost = false;
+    } else {
+        const AttemptPtr& attempt = std::get<AttemptPtr>(cause.origin);
+        Statistics& statistics = environment().statistics;
+        if (has_changed && std::holds_alternative<event::StepCompleted>(cause.event)) {
+            ++statistics.steps;
+        }
+        if (std::holds_alternative<event::StepFailed>(cause.event)) ++statistics.attempts_failed;
+        const Held* held = held_.find(attempt->task());
+        // A stale outcome: somebody else has taken the token further, so what is held here, if it
+        // is, is not ours to go on with.
+        if (!has_changed && held != nullptr && held->returned == attempt) release(held->task);
+    }
+}
+
+void Committer::settle_end(LiveInstance& live) {
+    ++environment().statistics.finished;
+    const InstanceId id = live.row.id;
+    std::vector<TaskRef> tasks;
+    for (const Held& held : held_.of(id)) tasks.push_back(held.task);
+    for (const TaskRef& task : tasks) let_go(task, Attempt::StopReason::Unwanted);
+    if (parts_.waiters.has(id)) {
+        try {
+            parts_.waiters.notify(id, result_of(environment().store, live));
+        } catch (const std::exception& error) {
+            // Who waits looks into the store by himself before long.
+            environment().report("result_unread", error);
+        }
+    }
+    cache_.erase(id);
+}
+
+bool Committer::was_applied(const Turn& turn) {
+    // Only after a commit whose answer was lost: is what we wrote there?
+    const auto row = environment().store.load(turn.live->row.id);
+    const std::int64_t ours = turn.live->row.revision + 1;
+    if (!row || row->revision < ours) return false;
+    if (row->revision == ours) return row->state == turn.encoded;
+    if (turn.history.empty()) return false;
+    const auto events = environment().store.history({
+        .instance = row->id,
+        .after = turn.history.back().seq - 1,
+        .before = turn.history.back().seq + 1,
+        .limit = 1,
+        .order = HistoryQuery::Order::Forward,
+        .types = {},
+        .node = {},
+    });
+    return !events.empty() && events.front() == turn.history.back();
+}
+
+void Committer::set_aside(Turn& turn, const std::exception& error) {
+    const InstanceId id = turn.live->row.id;
+    ++environment().statistics.store_errors;
+    environment().log.error(
+        "commit_refused", {{"instance", id.to_string()}, {"error", error.what()}}
+    );
+    const auto reason = std::make_exception_ptr(Error(ErrorCode::StoreError, error.what()));
+    for (const Cause& cause : turn.causes) {
+        if (const auto* reply = std::get_if<ReplyPtr>(&cause.origin)) {
+            (*reply)->give({.refusal = {}, .error = reason});
+        }
+    }
+    forget_instance(turn);
+    const TimePoint later = turn.now + kSetAside;
+    for (Held& held : held_.of(id)) {
+        if (held.attempt || held.is_deciding) continue;
+        held.not_before = later;
+        held.fruitless = 0;
+        if (!held.returned) continue;
+        // Its outcome cannot be kept; that it was called must not be forgotten.
+        held.was_lost = true;
+        held.lost_by = environment().options.worker_id;
+        held.returned = nullptr;
+    }
+    look_again_at_ = std::min(look_again_at_, later);
+    reopen(std::move(turn.deferred), id, turn.conflicts);
+}
+
+void Committer::drop(Work& work, const Error& why) {
+    environment().log.error(
+        "instance_set_aside", {{"instance", work.instance.to_string()}, {"error", why.what()}}
+    );
+    for (const Cause& cause : work.causes) {
+        if (const auto* reply = std::get_if<ReplyPtr>(&cause.origin)) {
+            (*reply)->give({.refusal = {}, .error = std::make_exception_ptr(why)});
+        }
+    }
+    std::vector<TaskRef> tasks;
+    for (const Held& held : held_.of(work.instance)) tasks.push_back(held.task);
+    for (const TaskRef& task : tasks) {
+        let_go(task, Attempt::StopReason::Unwanted);
+        releases_.push_back(task);
+    }
+    cache_.erase(work.instance);
+}
+
+void Committer::observe(const LiveInstance& live, std::span<const HistoryEvent> events) {
+    if (!observer_ || events.empty()) return;
+    try {
+        std::vector<HistoryEntry> entries;
+        for (const HistoryEvent& event : events) entries.push_back(to_entry(event));
+        observer_(to_summary(live.row), entries);
+    } catch (const std::exception& error) {
+        environment().log.error("observer_failed", {{"error", error.what()}});
+    } catch (...) {
+        environment().log.error("observer_failed", {{"error", "unknown exception"}});
+    }
+}
+
+}  // namespace ebb::engine

@@ -1,0 +1,181 @@
+// New workflows and new instances.
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "engine/core.h"
+#include "engine/history_reader.h"
+#include "support/uuid.h"
+
+namespace ebb {
+
+namespace {
+
+constexpr std::size_t kStartBatchMax = 10'000;
+constexpr std::size_t kKeyBytesMax = 256;
+constexpr std::size_t kByBytesMax = 256;
+constexpr int kPriorityMax = 100;
+/// A start whose answer was lost is repeated this often: with the same ids that is safe.
+constexpr int kInDoubtTries = 3;
+
+void check_options(const StartOptions& options, std::size_t count) {
+    if (options.priority && std::abs(*options.priority) > kPriorityMax) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "The priority {} is not allowed; it goes from -{} to {}.",
+                *options.priority,
+                kPriorityMax,
+                kPriorityMax
+            )
+        );
+    }
+    if (options.key.size() > kKeyBytesMax) {
+        throw Error(
+            ErrorCode::LimitExceeded, fmt::format("A start key has at most {} bytes.", kKeyBytesMax)
+        );
+    }
+    if (!options.key.empty() && count > 1) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "One key names one instance: several instances cannot be started with it."
+        );
+    }
+    if (count > kStartBatchMax) {
+        throw Error(
+            ErrorCode::LimitExceeded,
+            fmt::format("At most {} instances are started at once.", kStartBatchMax)
+        );
+    }
+}
+
+/// An instance that is about to be put into the store.
+struct Beginning {
+    engine::LivePtr live;
+    NewInstance row;
+    std::vector<TokenId> kept;
+};
+
+Beginning begin(
+    const engine::Environment& environment,
+    const std::shared_ptr<const Program>& program,
+    const Payload& input,
+    const StartOptions& options
+) {
+    const TimePoint now = environment.now();
+    const Definition& definition = program->definition();
+    Beginning beginning;
+    beginning.live = std::make_shared<engine::LiveInstance>();
+    engine::LiveInstance& live = *beginning.live;
+    live.program = program;
+    live.row = {
+        .id = make_instance_id(now),
+        .workflow = definition.name,
+        .version = definition.version,
+        .key = options.key,
+        .state = {},
+        .priority = options.priority.value_or(definition.priority),
+        .created_at = now,
+        .updated_at = now,
+    };
+    const std::vector<HistoryEvent> nothing;
+    Decision decision = decide(
+        *program,
+        live.identity(),
+        InstanceState{},
+        event::Started{input, clean_text(options.by, kByBytesMax)},
+        engine::HistoryReader(environment.store, live, nothing),
+        now
+    );
+    live.state = std::move(decision.state);
+    live.row.status = live.state.status;
+    if (is_terminal(live.row.status)) live.row.finished_at = now;
+    live.recent.append(decision.history, *program);
+    beginning.row.row = live.row;
+    beginning.row.row.state = encode_state(live.state, *program);
+    beginning.row.history = std::move(decision.history);
+    beginning.row.tasks = std::move(decision.tasks);
+    std::erase_if(beginning.row.tasks, [](const TaskChange& change) {
+        return change.kind != TaskChange::Kind::Put;
+    });
+    return beginning;
+}
+
+/// Leases the first tasks to this worker where it can run them at once.
+void keep_tasks(Beginning& beginning, const engine::Environment& environment, int& capacity) {
+    const bool may_hold = environment.worker.may_hold(environment.now());
+    for (TaskChange& task : beginning.row.tasks) {
+        task.is_continued = task.is_continued && may_hold && capacity > 0 &&
+                            environment.can_run(task.handler, task.queue);
+        if (!task.is_continued) continue;
+        --capacity;
+        beginning.kept.push_back(task.token);
+    }
+    if (!beginning.kept.empty()) beginning.row.lease_owner = environment.options.worker_id;
+}
+
+std::vector<StartResult> start_surely(Store& store, std::span<const NewInstance> rows) {
+    for (int tries = 1;; ++tries) {
+        try {
+            return store.start(rows);
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::StoreInDoubt || tries >= kInDoubtTries) throw;
+        }
+    }
+}
+
+}  // namespace
+
+void Engine::Core::register_workflow(const Definition& definition) {
+    auto program = Program::compile(definition);
+    environment.store.register_workflow({
+        .name = definition.name,
+        .version = definition.version,
+        .definition = to_text(definition_to_json(definition)),
+        .checksum = definition_checksum(definition),
+        .created_at = environment.now(),
+    });
+    programs.remember(std::move(program));
+}
+
+std::vector<StartedInstance> Engine::Core::start_all(
+    std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
+) {
+    check_options(options, inputs.size());
+    const std::shared_ptr<const Program> compiled = program(workflow, options.version);
+    for (const Payload& input : inputs) {
+        check_payload(
+            input, fmt::format("The input of workflow \"{}\"", workflow), environment.limits()
+        );
+    }
+    const engine::Committer::Acquiring acquiring(committer);
+    int capacity = committer.free_capacity();
+    std::vector<Beginning> beginnings;
+    std::vector<NewInstance> rows;
+    for (const Payload& input : inputs) {
+        Beginning& added = beginnings.emplace_back(begin(environment, compiled, input, options));
+        keep_tasks(added, environment, capacity);
+        rows.push_back(std::move(added.row));
+    }
+    const std::vector<StartResult> results = start_surely(environment.store, rows);
+    std::vector<StartedInstance> started;
+    bool is_left_to_claim = false;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const bool is_new = results[i].kind == StartResult::Kind::Created;
+        started.push_back({.id = results[i].id, .is_new = is_new});
+        if (!is_new) continue;
+        ++environment.statistics.started;
+        is_left_to_claim |= beginnings[i].kept.size() < rows[i].tasks.size();
+        committer.post(
+            engine::item::Begun{std::move(beginnings[i].live), std::move(beginnings[i].kept)}
+        );
+    }
+    committer.combine(engine::Committer::Role::Guest);
+    if (is_left_to_claim) signals.ring();
+    return started;
+}
+
+}  // namespace ebb

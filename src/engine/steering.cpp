@@ -1,0 +1,48 @@
+// What people and other programs ask of an instance.
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/core.h"
+
+namespace ebb {
+
+namespace {
+
+ErrorCode code_of(const std::string& refusal) {
+    if (refusal == "not_waiting") return ErrorCode::NotWaiting;
+    if (refusal == "not_allowed") return ErrorCode::NotAllowed;
+    if (refusal == "limit_exceeded") return ErrorCode::LimitExceeded;
+    if (refusal == "invalid_argument") return ErrorCode::InvalidArgument;
+    return ErrorCode::InvalidState;
+}
+
+/// Stopped tokens of one instance are claimed in batches; more rounds than this are not needed.
+constexpr int kStopRoundsMax = 1'000;
+
+}  // namespace
+
+engine::Reply::Answer Engine::Core::request(const InstanceId& id, Event event) {
+    const auto reply = std::make_shared<engine::Reply>();
+    committer.post(
+        engine::item::Request{std::move(event), engine::make_live(load(id), programs), reply}
+    );
+    committer.combine(engine::Committer::Role::Guest);
+    engine::Reply::Answer answer = reply->wait();
+    if (answer.error) std::rethrow_exception(answer.error);
+    if (answer.verdict == Decision::Verdict::Refused) {
+        throw Error(code_of(answer.refusal.code), answer.refusal.message);
+    }
+    return answer;
+}
+
+void Engine::Core::request_stop(const InstanceId& id, Event event) {
+    if (!request(id, std::move(event)).has_stopping_token) return;
+    // What no worker holds is stopped here, so that the instance comes to its end even where no
+    // worker lives; the rest is its holders' to stop.
+    for (int round = 0; round < kStopRoundsMax && claimer.claim_stops(id) > 0; ++round) {
+        committer.combine(engine::Committer::Role::Guest);
+    }
+}
+
+}  // namespace ebb

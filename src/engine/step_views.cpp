@@ -1,0 +1,274 @@
+// What became of each visit of a node.
+
+#include <algorithm>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/view.h"
+#include "support/json.h"
+
+namespace ebb {
+
+std::string_view to_string(StepStatus status) {
+    switch (status) {
+        case StepStatus::Pending:
+            return "pending";
+        case StepStatus::Running:
+            return "running";
+        case StepStatus::Retrying:
+            return "retrying";
+        case StepStatus::Waiting:
+            return "waiting";
+        case StepStatus::Completed:
+            return "completed";
+        case StepStatus::Failed:
+            return "failed";
+        case StepStatus::Skipped:
+            return "skipped";
+        case StepStatus::Compensating:
+            return "compensating";
+        case StepStatus::Compensated:
+            return "compensated";
+        case StepStatus::CompensationFailed:
+            return "compensation_failed";
+    }
+    return "pending";
+}
+
+namespace engine {
+namespace {
+
+std::string_view kind_of(const Facts& facts, std::string_view name) {
+    const NodeIndex index = facts.program.find(name);
+    if (index == kNoNode) return {};
+    switch (facts.program.node(index).op) {
+        case Op::Branch:
+            return facts.program.node(index).cases.size() == 2 &&
+                           facts.program.node(index).cases.front().label == "then"
+                       ? "condition"
+                       : "switch";
+        case Op::Fork:
+            return "parallel";
+        case Op::Timer:
+            return "delay";
+        case Op::Step:
+        case Op::Loop:
+        case Op::Decision:
+        case Op::Signal:
+        case Op::Savepoint:
+        case Op::Fail:
+            return to_string(facts.program.node(index).op);
+    }
+    return {};
+}
+
+/// Builds the views while the history is read from its beginning.
+class StepViews {
+ public:
+    explicit StepViews(const Facts& facts) : facts_(facts) {}
+
+    void read(const HistoryEvent& event) {
+        if (read_compensation(event) || event.visit == 0) return;
+        switch (event.type) {
+            case HistoryType::InputResolved:
+                view_of(event).input = event.payload;
+                return;
+            case HistoryType::ScopeOpened:
+                return set(event, StepStatus::Running);
+            case HistoryType::TimerStarted:
+            case HistoryType::DecisionAwaited:
+            case HistoryType::SignalAwaited:
+                view_of(event).started_at = event.at;
+                return set(event, StepStatus::Waiting);
+            case HistoryType::StepRetried:
+                view_of(event).error = event.payload;
+                return read_attempt(event, StepStatus::Retrying);
+            case HistoryType::LeaseLost:
+                return read_attempt(event, StepStatus::Pending);
+            case HistoryType::StepFailed:
+                view_of(event).error = event.payload;
+                return end(event, StepStatus::Failed);
+            case HistoryType::StepStopped:
+                view_of(event).error = error_of_stopped(event);
+                return end(event, StepStatus::Failed);
+            case HistoryType::StepSkipped:
+                return end(event, StepStatus::Skipped);
+            case HistoryType::StepCompleted:
+            case HistoryType::BranchTaken:
+            case HistoryType::ScopeJoined:
+            case HistoryType::LoopFinished:
+            case HistoryType::TimerFired:
+            case HistoryType::DecisionCompleted:
+            case HistoryType::SignalCompleted:
+            case HistoryType::SavepointReached:
+                if (holds_output(event.type)) {
+                    view_of(event).output = find_payload(facts_, event.seq);
+                }
+                return end(event, StepStatus::Completed);
+            default:
+                return;
+        }
+    }
+
+    void read(const Token& token) {
+        if (token.compensates != 0) {
+            if (StepView* undone = forward_view(token.compensates)) {
+                undone->status = token.status == TokenStatus::Frozen
+                                     ? StepStatus::CompensationFailed
+                                     : StepStatus::Compensating;
+            }
+            return;
+        }
+        const auto known = by_visit_.find(token.visit);
+        if (known == by_visit_.end() && token.status == TokenStatus::Forked) return;
+        StepView& view = known != by_visit_.end() ? views_[known->second] : add(token);
+        read_live(view, token);
+    }
+
+    std::vector<StepView> take() { return std::move(views_); }
+
+ private:
+    StepView& view_of(const HistoryEvent& event) {
+        const auto [found, is_new] = by_visit_.emplace(event.visit, views_.size());
+        if (is_new) {
+            StepView& view = views_.emplace_back();
+            view.node = event.node;
+            view.kind = kind_of(facts_, event.node);
+            view.path = readable_path(facts_, event.path);
+            view.visit = event.visit;
+        }
+        return views_[found->second];
+    }
+
+    StepView& add(const Token& token) {
+        by_visit_.emplace(token.visit, views_.size());
+        StepView& view = views_.emplace_back();
+        view.node = facts_.program.node(token.node).name;
+        view.kind = kind_of(facts_, view.node);
+        view.visit = token.visit;
+        view.path = path_of(token);
+        return view;
+    }
+
+    std::string path_of(const Token& token) const {
+        std::string path;
+        const Scope* scope = facts_.state.find_scope(token.scope);
+        std::int32_t branch = token.branch;
+        while (scope != nullptr) {
+            const ProgramNode& node = facts_.program.node(scope->node);
+            std::string part = node.name + ":";
+            if (branch >= 0) part += node.branches[static_cast<std::size_t>(branch)].name;
+            path = path.empty() ? part : part + "/" + path;
+            const Token* parent = facts_.state.find_token(scope->parent);
+            if (parent == nullptr) break;
+            branch = parent->branch;
+            scope = facts_.state.find_scope(parent->scope);
+        }
+        return path;
+    }
+
+    void set(const HistoryEvent& event, StepStatus status) { view_of(event).status = status; }
+
+    void read_attempt(const HistoryEvent& event, StepStatus status) {
+        StepView& view = view_of(event);
+        view.status = status;
+        view.attempts = std::max(view.attempts, event.attempt);
+        if (!event.worker.empty()) view.worker = event.worker;
+        if (view.started_at == TimePoint{}) view.started_at = event.started_at;
+        if (event.ref != 0 && view.input.empty()) view.input = find_payload(facts_, event.ref);
+    }
+
+    void end(const HistoryEvent& event, StepStatus status) {
+        read_attempt(event, status);
+        view_of(event).finished_at = event.at;
+    }
+
+    static Payload error_of_stopped(const HistoryEvent& event) {
+        const Json payload = Json::parse(event.payload, nullptr, false);
+        if (payload.is_object() && payload.contains("error")) return to_text(payload["error"]);
+        return R"({"code":"stopped","message":"It was stopped while it was running."})";
+    }
+
+    StepView* forward_view(Seq event_seq) {
+        const HistoryEvent* forward = find_event(facts_, event_seq);
+        if (forward == nullptr) return nullptr;
+        const auto found = by_visit_.find(forward->visit);
+        return found == by_visit_.end() ? nullptr : &views_[found->second];
+    }
+
+    bool read_compensation(const HistoryEvent& event) {
+        StepStatus status{};
+        switch (event.type) {
+            case HistoryType::CompensationRetried:
+                status = StepStatus::Compensating;
+                break;
+            case HistoryType::StepCompensated:
+            case HistoryType::CompensationSkipped:
+                status = StepStatus::Compensated;
+                break;
+            case HistoryType::CompensationFailed:
+                status = StepStatus::CompensationFailed;
+                break;
+            default:
+                return false;
+        }
+        if (StepView* view = forward_view(event.ref)) {
+            view->status = status;
+            if (event.type == HistoryType::CompensationFailed) view->error = event.payload;
+        }
+        return true;
+    }
+
+    const TaskRow* row_of(TokenId token) const {
+        const auto found =
+            std::find_if(facts_.tasks.begin(), facts_.tasks.end(), [token](const TaskRow& row) {
+                return row.task.token == token;
+            });
+        return found == facts_.tasks.end() ? nullptr : &*found;
+    }
+
+    void read_live(StepView& view, const Token& token) {
+        view.attempts = std::max(view.attempts, token.attempt);
+        if (view.input.empty()) view.input = find_payload(facts_, token.input);
+        const TaskRow* row = row_of(token.id);
+        const bool is_held = row != nullptr && !row->lease_owner.empty();
+        switch (token.status) {
+            case TokenStatus::Ready:
+                view.status = is_held ? StepStatus::Running : StepStatus::Pending;
+                if (is_held) view.worker = row->lease_owner;
+                return;
+            case TokenStatus::Retrying:
+                view.status = is_held ? StepStatus::Running : StepStatus::Retrying;
+                if (is_held) view.worker = row->lease_owner;
+                return;
+            case TokenStatus::WaitingTimer:
+            case TokenStatus::WaitingDecision:
+            case TokenStatus::WaitingSignal:
+                view.status = StepStatus::Waiting;
+                return;
+            case TokenStatus::Forked:
+                view.status = StepStatus::Running;
+                return;
+            case TokenStatus::Frozen:
+                view.status = StepStatus::Failed;
+                return;
+        }
+    }
+
+    const Facts& facts_;
+    std::vector<StepView> views_;
+    std::map<Visit, std::size_t> by_visit_;
+};
+
+}  // namespace
+
+std::vector<StepView> steps_of(const Facts& facts) {
+    StepViews views(facts);
+    for (const HistoryEvent& event : facts.history) views.read(event);
+    for (const Token& token : facts.state.tokens) views.read(token);
+    return views.take();
+}
+
+}  // namespace engine
+}  // namespace ebb

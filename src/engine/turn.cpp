@@ -1,0 +1,142 @@
+#include "engine/turn.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/history_reader.h"
+
+namespace ebb::engine {
+
+namespace {
+
+TaskChange* find_change(std::vector<TaskChange>& tasks, TokenId token) {
+    const auto found = std::find_if(tasks.begin(), tasks.end(), [token](const TaskChange& change) {
+        return change.token == token;
+    });
+    return found == tasks.end() ? nullptr : &*found;
+}
+
+bool replaces(const TaskChange& change) {
+    return change.kind == TaskChange::Kind::Put || change.kind == TaskChange::Kind::Remove;
+}
+
+/// A later Put or Remove replaces what was wanted before; anything else is meant for a row that is
+/// there already, so it cannot share a commit with the one that makes it.
+bool can_merge(std::vector<TaskChange>& tasks, const std::vector<TaskChange>& more) {
+    return std::all_of(more.begin(), more.end(), [&](const TaskChange& change) {
+        return replaces(change) || find_change(tasks, change.token) == nullptr;
+    });
+}
+
+void merge(std::vector<TaskChange>& tasks, std::vector<TaskChange> more) {
+    for (TaskChange& change : more) {
+        if (TaskChange* existing = find_change(tasks, change.token)) {
+            *existing = std::move(change);
+        } else {
+            tasks.push_back(std::move(change));
+        }
+    }
+}
+
+/// False when the decision cannot share the commit of those before it.
+bool add_decision(Turn& turn, Cause& cause, Decision decision) {
+    cause.verdict = decision.verdict;
+    cause.refusal = std::move(decision.refusal);
+    if (decision.verdict != Decision::Verdict::Changed) return true;
+    if (!can_merge(turn.tasks, decision.tasks)) return false;
+    // Where the instance has ended, the store removes every row by itself.
+    if (is_terminal(decision.state.status)) turn.tasks.clear();
+    merge(turn.tasks, std::move(decision.tasks));
+    std::move(decision.history.begin(), decision.history.end(), std::back_inserter(turn.history));
+    turn.state = std::move(decision.state);
+    turn.has_changed = true;
+    return true;
+}
+
+}  // namespace
+
+namespace {
+
+void decide_causes(Turn& turn, const HistoryReader& reader, LiveInstance& live, Work& work) {
+    const InstanceIdentity identity = live.identity();
+    for (std::size_t i = 0; i < work.causes.size(); ++i) {
+        Cause& cause = work.causes[i];
+        Decision decision =
+            decide(*live.program, identity, turn.state, cause.event, reader, turn.now);
+        if (add_decision(turn, cause, std::move(decision))) continue;
+        const auto rest = work.causes.begin() + static_cast<std::ptrdiff_t>(i);
+        turn.deferred.assign(
+            std::make_move_iterator(rest), std::make_move_iterator(work.causes.end())
+        );
+        work.causes.erase(rest, work.causes.end());
+        return;
+    }
+}
+
+}  // namespace
+
+Turn decide_turn(Store& store, LivePtr live, Work& work, TimePoint now) {
+    Turn turn;
+    turn.state = live->state;
+    turn.now = now;
+    turn.conflicts = work.conflicts;
+    decide_causes(turn, HistoryReader(store, *live, turn.history), *live, work);
+    turn.causes = std::move(work.causes);
+    for (TaskChange& row : work.rewrites) {
+        if (is_terminal(turn.state.status) || find_change(turn.tasks, row.token) != nullptr) {
+            continue;
+        }
+        turn.tasks.push_back(std::move(row));
+        turn.has_changed = true;
+    }
+    turn.live = std::move(live);
+    return turn;
+}
+
+Commit Turn::to_commit(const std::string& worker) const {
+    return {
+        .instance = live->row.id,
+        .expected_revision = live->row.revision,
+        .status = state.status,
+        .state = encoded,
+        .history = history,
+        .tasks = written,
+        .lease_owner = worker,
+        .now = now,
+    };
+}
+
+namespace {
+
+/// Can the task that `change` puts be run here at once?
+bool is_runnable_here(const Turn& turn, const TaskChange& change, const Environment& environment) {
+    if (!change.is_continued || !environment.worker.may_hold(turn.now)) return false;
+    const auto call =
+        invocation(*turn.live->program, turn.live->identity(), turn.state, change.token);
+    return call && environment.can_run(call->handler, call->queue);
+}
+
+}  // namespace
+
+void choose_writes(Turn& turn, HeldTable& held, const Environment& environment, int& capacity) {
+    turn.encoded = encode_state(turn.state, *turn.live->program);
+    turn.written.clear();
+    turn.kept.clear();
+    for (const TaskChange& change : turn.tasks) {
+        const Held* owned = held.find({turn.live->row.id, change.token});
+        const bool may_keep = change.kind == TaskChange::Kind::Put &&
+                              is_runnable_here(turn, change, environment) &&
+                              (owned != nullptr || capacity > 0);
+        if (!may_keep) {
+            turn.written.push_back(change);
+            turn.written.back().is_continued = false;
+            continue;
+        }
+        turn.kept.push_back(change.token);
+        if (owned == nullptr) --capacity;
+        // The row of a lease that is kept may name an earlier step: the state is the truth.
+        if (owned == nullptr || owned->is_row_dirty) turn.written.push_back(change);
+    }
+}
+
+}  // namespace ebb::engine

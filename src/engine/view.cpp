@@ -1,0 +1,115 @@
+#include "engine/view.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/history_reader.h"
+#include "support/json.h"
+
+namespace ebb::engine {
+
+InstanceSummary to_summary(const InstanceRow& row) {
+    return {
+        .id = row.id,
+        .workflow = row.workflow,
+        .version = row.version,
+        .key = row.key,
+        .status = std::string(to_string(row.status)),
+        .priority = row.priority,
+        .revision = row.revision,
+        .created_at = row.created_at,
+        .updated_at = row.updated_at,
+        .finished_at = row.finished_at,
+    };
+}
+
+HistoryEntry to_entry(const HistoryEvent& event) {
+    return {
+        .seq = event.seq,
+        .type = std::string(to_string(event.type)),
+        .node = event.node,
+        .path = event.path,
+        .visit = event.visit,
+        .attempt = event.attempt,
+        .ref = event.ref,
+        .payload = event.payload,
+        .worker = event.worker,
+        .started_at = event.started_at,
+        .at = event.at,
+    };
+}
+
+Payload error_of(const HistoryEvent& event) {
+    Json error = Json::parse(event.payload, nullptr, false);
+    if (!error.is_object()) error = Json::object();
+    if (event.type == HistoryType::CancelRequested) error["code"] = "cancelled";
+    if (event.type == HistoryType::AbortRequested) error["code"] = "aborted";
+    if (!event.node.empty()) error["step"] = event.node;
+    return to_text(error);
+}
+
+Result result_of(Store& store, LiveInstance& live) {
+    const std::vector<HistoryEvent> nothing;
+    const HistoryReader reader(store, live, nothing);
+    Result result{
+        .status = std::string(to_string(live.state.status)),
+        .is_finished = is_terminal(live.state.status),
+        .output = {},
+        .error = {},
+    };
+    if (live.state.status == InstanceStatus::Completed && live.state.result != 0) {
+        result.output = reader.payload(live.state.result);
+    }
+    if (live.state.error != 0) result.error = error_of(reader.event(live.state.error));
+    return result;
+}
+
+const HistoryEvent* find_event(const Facts& facts, Seq seq) {
+    const auto found = std::lower_bound(
+        facts.history.begin(),
+        facts.history.end(),
+        seq,
+        [](const HistoryEvent& event, Seq wanted) { return event.seq < wanted; }
+    );
+    return found != facts.history.end() && found->seq == seq ? &*found : nullptr;
+}
+
+Payload find_payload(const Facts& facts, Seq seq) {
+    const HistoryEvent* event = find_event(facts, seq);
+    while (event != nullptr && event->payload.empty() && event->ref != 0) {
+        event = find_event(facts, event->ref);
+    }
+    return event == nullptr ? Payload() : event->payload;
+}
+
+namespace {
+
+/// Scopes are numbered in the order in which they were opened.
+std::string block_of(const Facts& facts, ScopeId scope) {
+    ScopeId opened = 0;
+    for (const HistoryEvent& event : facts.history) {
+        if (event.type == HistoryType::ScopeOpened && ++opened == scope) return event.node;
+    }
+    return std::to_string(scope);
+}
+
+}  // namespace
+
+std::string readable_path(const Facts& facts, std::string_view path) {
+    std::string readable;
+    while (!path.empty()) {
+        const std::string_view part = path.substr(0, path.find('/'));
+        path.remove_prefix(std::min(path.size(), part.size() + 1));
+        const std::size_t colon = std::min(part.find(':'), part.size());
+        ScopeId scope = 0;
+        std::from_chars(part.data(), part.data() + colon, scope);
+        if (!readable.empty()) readable += '/';
+        readable += block_of(facts, scope);
+        readable += part.substr(colon);
+    }
+    return readable;
+}
+
+}  // namespace ebb::engine

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ebb/engine.h>
+
+#include "core/kernel/decide.h"
+#include "engine/live_instance.h"
+#include "store/store.h"
+
+// What people see of an instance, derived from its state and its history. Pure functions, except
+// where a store is a parameter.
+
+namespace ebb::engine {
+
+InstanceSummary to_summary(const InstanceRow& row);
+HistoryEntry to_entry(const HistoryEvent& event);
+
+/// Why an instance failed, as {"code", "message", ...} with the step that did it.
+Payload error_of(const HistoryEvent& event);
+
+/// How the instance stands or ended. Reads from the store what is not remembered.
+Result result_of(Store& store, LiveInstance& live);
+
+/// Everything that is known of one instance.
+struct Facts {
+    const Program& program;
+    const InstanceRow& row;
+    const InstanceState& state;
+    std::span<const HistoryEvent> history;  ///< all of it
+    std::span<const TaskRow> tasks;
+    std::span<const WorkerRow> workers;
+    TimePoint now{};
+};
+
+/// Every visit of a node in the order of the first event, those that have none yet last.
+std::vector<StepView> steps_of(const Facts& facts);
+
+/// One entry for each live token.
+std::vector<WaitingFor> waiting_for(const Facts& facts);
+
+/// A few sentences: what it waits for, or why it compensates or ended.
+std::string why(const Facts& facts);
+
+/// The event of `facts` with that number; null when there is none.
+const HistoryEvent* find_event(const Facts& facts, Seq seq);
+
+/// Its payload, following `ref`; empty when there is none.
+Payload find_payload(const Facts& facts, Seq seq);
+
+/// Names the branches around a place by their blocks: `2:pay` becomes `prepare:pay`.
+std::string readable_path(const Facts& facts, std::string_view path);
+
+}  // namespace ebb::engine

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "engine/attempt.h"
+#include "engine/service.h"
+
+namespace ebb::engine {
+
+/// Asks handlers to stop, at their deadline or because somebody wants it, and gives those up that
+/// do not return within `stop_grace`. All stop callbacks of handlers run in its tick. Thread-safe.
+class Watchdog final : public Service {
+ public:
+    /// Called from the tick for each attempt that was just given up.
+    using GivenUp = std::function<void(const AttemptPtr&)>;
+
+    Watchdog(Environment& environment, GivenUp on_given_up)
+        : environment_(environment), on_given_up_(std::move(on_given_up)) {}
+
+    std::string_view name() const override { return "watchdog"; }
+
+    /// Bounds an attempt that has just begun, if anything bounds it.
+    void watch(const AttemptPtr& attempt);
+    /// It has returned.
+    void forget(const Attempt& attempt);
+    /// Asks it to stop at the next tick.
+    void stop(const AttemptPtr& attempt, Attempt::StopReason reason);
+
+    TimePoint tick(TimePoint now) override;
+
+ private:
+    struct Task {
+        AttemptPtr attempt;
+        Attempt::StopReason reason = Attempt::StopReason::None;  // None: give it up
+    };
+
+    using Key = std::pair<TimePoint, const Attempt*>;
+
+    std::vector<Task> take_due(TimePoint now);
+
+    Environment& environment_;
+    const GivenUp on_given_up_;
+    Mutex mutex_;
+    std::multimap<Key, Task> tasks_ EBB_GUARDED_BY(mutex_);
+};
+
+}  // namespace ebb::engine

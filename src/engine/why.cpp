@@ -1,0 +1,324 @@
+// In plain sentences: what an instance waits for, and why it came to where it is.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "engine/view.h"
+#include "support/clock.h"
+#include "support/json.h"
+
+namespace ebb::engine {
+
+namespace {
+
+const TaskRow* row_of(const Facts& facts, TokenId token) {
+    const auto found =
+        std::find_if(facts.tasks.begin(), facts.tasks.end(), [token](const TaskRow& row) {
+            return row.task.token == token;
+        });
+    return found == facts.tasks.end() ? nullptr : &*found;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool can_anybody_run(const Facts& facts, const std::string& handler, const std::string& queue) {
+    return std::any_of(facts.workers.begin(), facts.workers.end(), [&](const WorkerRow& worker) {
+        return worker.expires_at > facts.now && contains(worker.handlers, handler) &&
+               (worker.queues.empty() || contains(worker.queues, queue));
+    });
+}
+
+/// `code: message` of a failure.
+std::string describe_failure(const Payload& payload) {
+    const Json error = Json::parse(payload, nullptr, false);
+    if (!error.is_object()) return "unknown";
+    const std::string code = error.value("code", "error");
+    const std::string message = error.value("message", "");
+    return message.empty() ? code : fmt::format("{}: {}", code, message);
+}
+
+/// The newest failed attempt of a visit; null when none failed.
+const HistoryEvent* last_failure(const Facts& facts, Visit visit) {
+    const auto found =
+        std::find_if(facts.history.rbegin(), facts.history.rend(), [visit](const HistoryEvent& e) {
+            return e.visit == visit && (e.type == HistoryType::StepRetried ||
+                                        e.type == HistoryType::CompensationRetried);
+        });
+    return found == facts.history.rend() ? nullptr : &*found;
+}
+
+/// "step" or "the compensation of step", with its name.
+std::string place_of(const Facts& facts, const Token& token) {
+    return fmt::format(
+        "{} \"{}\"",
+        token.compensates != 0 ? "the compensation of step" : "step",
+        facts.program.node(token.node).name
+    );
+}
+
+std::string capitalise(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+        text[0] = static_cast<char>(text[0] - 32);
+    return text;
+}
+
+WaitingFor wait_of_handler(const Facts& facts, const Token& token) {
+    const ProgramNode& node = facts.program.node(token.node);
+    const std::string& handler =
+        token.compensates != 0 && node.compensate ? node.compensate->handler : node.handler;
+    WaitingFor wait{.kind = "handler", .node = node.name, .what = handler, .sentence = {}};
+    const std::string place = place_of(facts, token);
+    const TaskRow* row = row_of(facts, token.id);
+    if (row != nullptr && !row->lease_owner.empty()) {
+        wait.sentence = capitalise(fmt::format(
+            "{} runs the handler \"{}\" in worker {} (attempt {}){}.",
+            place,
+            handler,
+            row->lease_owner,
+            token.attempt,
+            token.stopping ? " and was asked to stop" : ""
+        ));
+    } else if (token.stopping) {
+        wait.sentence = capitalise(fmt::format("{} is being stopped.", place));
+    } else if (!can_anybody_run(facts, handler, node.queue)) {
+        wait.kind = "worker";
+        wait.sentence = capitalise(fmt::format(
+            "{} waits for a worker: no living worker has the handler \"{}\" for the queue \"{}\".",
+            place,
+            handler,
+            node.queue
+        ));
+    } else {
+        wait.sentence = capitalise(
+            fmt::format("{} waits for a free worker with the handler \"{}\".", place, handler)
+        );
+    }
+    return wait;
+}
+
+WaitingFor wait_of_retry(const Facts& facts, const Token& token) {
+    if (token.due <= facts.now) return wait_of_handler(facts, token);
+    const HistoryEvent* failure = last_failure(facts, token.visit);
+    return {
+        .kind = "retry",
+        .node = facts.program.node(token.node).name,
+        .what = facts.program.node(token.node).handler,
+        .until = token.due,
+        .sentence = capitalise(fmt::format(
+            "{} is tried again (attempt {}) at {}; the last attempt failed with {}.",
+            place_of(facts, token),
+            token.attempt,
+            format_time(token.due),
+            failure == nullptr ? "unknown" : describe_failure(failure->payload)
+        )),
+    };
+}
+
+std::string until_text(TimePoint due) {
+    return due == kNever ? std::string()
+                         : fmt::format(", until {} at the latest", format_time(due));
+}
+
+WaitingFor wait_of_decision(const Facts& facts, const Token& token) {
+    const ProgramNode& node = facts.program.node(token.node);
+    std::string who = node.human.roles.empty()
+                          ? "anybody"
+                          : fmt::format("the role {}", fmt::join(node.human.roles, " or "));
+    std::string votes;
+    if (node.human.quorum > 1) {
+        votes = fmt::format(" ({} of {} have confirmed)", token.votes.size(), node.human.quorum);
+    }
+    return {
+        .kind = "decision",
+        .node = node.name,
+        .what = node.name,
+        .until = token.due,
+        .sentence = fmt::format(
+            "Decision \"{}\" waits for {} to confirm or reject{}{}.",
+            node.name,
+            who,
+            votes,
+            until_text(token.due)
+        ),
+    };
+}
+
+WaitingFor wait_of_branches(const Facts& facts, const Token& token) {
+    const ProgramNode& node = facts.program.node(token.node);
+    std::ptrdiff_t done = 0;
+    for (const Scope& scope : facts.state.scopes) {
+        if (scope.parent != token.id) continue;
+        done = std::count_if(scope.branches.begin(), scope.branches.end(), [](const auto& branch) {
+            return branch.status == BranchOutcome::Status::Completed;
+        });
+    }
+    return {
+        .kind = "branches",
+        .node = node.name,
+        .what = node.name,
+        .sentence = fmt::format(
+            "Block \"{}\" waits for its branches: {} of the {} that it needs have completed.",
+            node.name,
+            done,
+            node.join
+        ),
+    };
+}
+
+WaitingFor wait_of_frozen(const Facts& facts, const Token& token) {
+    const bool is_compensation = token.compensates != 0;
+    const std::string remedy =
+        is_compensation
+            ? "requeue it, requeue it skipping the compensation, or abort the instance"
+            : "requeue it (with another input, if need be), cancel or abort the instance";
+    return {
+        .kind = "operator",
+        .node = facts.program.node(token.node).name,
+        .what = "requeue",
+        .sentence = capitalise(fmt::format(
+            "{} has failed for good and waits for an operator: {}.", place_of(facts, token), remedy
+        )),
+    };
+}
+
+WaitingFor wait_of(const Facts& facts, const Token& token) {
+    const ProgramNode& node = facts.program.node(token.node);
+    switch (token.status) {
+        case TokenStatus::Ready:
+            return wait_of_handler(facts, token);
+        case TokenStatus::Retrying:
+            return wait_of_retry(facts, token);
+        case TokenStatus::WaitingTimer:
+            return {
+                .kind = "timer",
+                .node = node.name,
+                .what = node.name,
+                .until = token.due,
+                .sentence =
+                    fmt::format("Delay \"{}\" waits until {}.", node.name, format_time(token.due)),
+            };
+        case TokenStatus::WaitingDecision:
+            return wait_of_decision(facts, token);
+        case TokenStatus::WaitingSignal:
+            return {
+                .kind = "signal",
+                .node = node.name,
+                .what = node.signal,
+                .until = token.due,
+                .sentence = fmt::format(
+                    "\"{}\" waits for the signal \"{}\"{}.",
+                    node.name,
+                    node.signal,
+                    until_text(token.due)
+                ),
+            };
+        case TokenStatus::Forked:
+            return wait_of_branches(facts, token);
+        case TokenStatus::Frozen:
+            return wait_of_frozen(facts, token);
+    }
+    return {};
+}
+
+/// What has brought the instance into trouble, as half a sentence.
+std::string cause_of(const Facts& facts) {
+    const HistoryEvent* event = find_event(facts, facts.state.error);
+    if (event == nullptr) return {};
+    const Json payload = Json::parse(event->payload, nullptr, false);
+    const auto text = [&](const char* key) {
+        return payload.is_object() ? payload.value(key, "") : std::string();
+    };
+    switch (event->type) {
+        case HistoryType::CancelRequested:
+        case HistoryType::AbortRequested: {
+            std::string by = text("by").empty() ? std::string() : " by " + text("by");
+            const std::string reason = text("reason").empty() ? "" : " (" + text("reason") + ")";
+            return fmt::format(
+                "it was {}{}{}",
+                event->type == HistoryType::CancelRequested ? "cancelled" : "aborted",
+                by,
+                reason
+            );
+        }
+        case HistoryType::CompensationFailed:
+            return fmt::format(
+                "the compensation of step \"{}\" failed for good after {} attempt{} with {}",
+                event->node,
+                event->attempt,
+                event->attempt == 1 ? "" : "s",
+                describe_failure(event->payload)
+            );
+        default:
+            if (event->node.empty()) return describe_failure(event->payload);
+            if (event->attempt == 0) {
+                return fmt::format(
+                    "\"{}\" failed with {}", event->node, describe_failure(event->payload)
+                );
+            }
+            return fmt::format(
+                "step \"{}\" failed for good after {} attempt{} with {}",
+                event->node,
+                event->attempt,
+                event->attempt == 1 ? "" : "s",
+                describe_failure(event->payload)
+            );
+    }
+}
+
+std::string introduction(const Facts& facts) {
+    const std::string cause = cause_of(facts);
+    const std::string because = cause.empty() ? std::string() : " because " + cause;
+    const std::string at = format_time(facts.row.finished_at);
+    switch (facts.state.status) {
+        case InstanceStatus::Running:
+            return "The instance is running.";
+        case InstanceStatus::Paused:
+            return "The instance was paused by an operator; resume it to let it go on.";
+        case InstanceStatus::Compensating:
+            return fmt::format("The instance is compensating{}.", because);
+        case InstanceStatus::DeadLetter:
+            return fmt::format("The instance is dead-lettered{}.", because);
+        case InstanceStatus::Completed:
+            return fmt::format("The instance completed at {}.", at);
+        case InstanceStatus::Failed:
+            return fmt::format("The instance failed at {}{}.", at, because);
+        case InstanceStatus::Cancelled:
+            return fmt::format("The instance ended as cancelled at {}{}.", at, because);
+        case InstanceStatus::Aborted:
+            return fmt::format("The instance ended as aborted at {}{}.", at, because);
+    }
+    return {};
+}
+
+}  // namespace
+
+std::vector<WaitingFor> waiting_for(const Facts& facts) {
+    std::vector<WaitingFor> waits;
+    if (facts.state.status == InstanceStatus::Paused) {
+        waits.push_back({
+            .kind = "operator",
+            .node = {},
+            .what = "resume",
+            .sentence = "The instance is paused and waits for an operator to resume it.",
+        });
+    }
+    for (const Token& token : facts.state.tokens) waits.push_back(wait_of(facts, token));
+    return waits;
+}
+
+std::string why(const Facts& facts) {
+    std::string text = introduction(facts);
+    for (const Token& token : facts.state.tokens) {
+        // The branches speak for themselves.
+        if (token.status == TokenStatus::Forked) continue;
+        text += ' ';
+        text += wait_of(facts, token).sentence;
+    }
+    return text;
+}
+
+}  // namespace ebb::engine

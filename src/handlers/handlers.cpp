@@ -1,0 +1,107 @@
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <ebb/handlers.h>
+
+#include "handlers/exec_handler.h"
+#include "handlers/http_handler.h"
+#include "handlers/spec.h"
+
+namespace ebb {
+
+namespace {
+
+struct HandlerMaker {
+    const std::string& name;
+
+    Handler operator()(std::monostate) const { return {}; }
+
+    Handler operator()(ExecSpec spec) const { return make_exec_handler(name, std::move(spec)); }
+
+    Handler operator()(HttpSpec spec) const { return make_http_handler(name, std::move(spec)); }
+};
+
+/// Null when the entry has problems.
+Handler try_make(
+    const std::string& name,
+    const Payload& spec,
+    const std::filesystem::path& base_directory,
+    std::vector<Diagnostic>& problems
+) {
+    // Absolute now: the process may change its directory before the handler runs.
+    const auto base = std::filesystem::absolute(base_directory);
+    return std::visit(HandlerMaker{name}, parse_handler_spec(name, spec, base, problems));
+}
+
+/// The handlers of one name, by the workflow and version that they belong to.
+using Versions = std::map<std::pair<std::string, int>, Handler>;
+
+Handler dispatch(const std::string& name, Versions versions) {
+    return [name, shared = std::make_shared<const Versions>(std::move(versions))](
+               const Payload& input, const StepContext& context
+           ) {
+        const auto found = shared->find({context.workflow, context.workflow_version});
+        if (found != shared->end()) return found->second(input, context);
+        throw HandlerFailure(
+            fmt::format(
+                "This process has no handler \"{}\" of the workflow {} version {}.",
+                name,
+                context.workflow,
+                context.workflow_version
+            ),
+            {.code = "handler_not_found"}
+        );
+    };
+}
+
+}  // namespace
+
+std::vector<Diagnostic> validate_handler_spec(const std::string& name, const Payload& spec) {
+    std::vector<Diagnostic> problems;
+    parse_handler_spec(name, spec, {}, problems);
+    return problems;
+}
+
+Handler make_handler(
+    const std::string& name, const Payload& spec, const std::filesystem::path& base_directory
+) {
+    std::vector<Diagnostic> problems;
+    Handler handler = try_make(name, spec, base_directory, problems);
+    if (!problems.empty()) throw DefinitionError(std::move(problems));
+    return handler;
+}
+
+void register_definition_handlers(
+    HandlerRegistry& registry,
+    const Definition& definition,
+    const std::filesystem::path& base_directory
+) {
+    std::vector<Diagnostic> problems;
+    std::map<std::string, Handler> made;
+    for (const auto& [name, spec] : definition.handlers) {
+        made[name] = try_make(name, spec, base_directory, problems);
+    }
+    if (!problems.empty()) throw DefinitionError(std::move(problems));
+    for (auto& [name, handler] : made) registry.add(name, std::move(handler));
+}
+
+void register_definition_handlers(
+    HandlerRegistry& registry, const std::vector<DefinitionSource>& sources
+) {
+    std::vector<Diagnostic> problems;
+    std::map<std::string, Versions> made;
+    for (const DefinitionSource& source : sources) {
+        const Definition& definition = *source.definition;
+        for (const auto& [name, spec] : definition.handlers) {
+            made[name][{definition.name, definition.version}] =
+                try_make(name, spec, source.base_directory, problems);
+        }
+    }
+    if (!problems.empty()) throw DefinitionError(std::move(problems));
+    for (auto& [name, versions] : made) registry.add(name, dispatch(name, std::move(versions)));
+}
+
+}  // namespace ebb

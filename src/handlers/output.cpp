@@ -1,0 +1,80 @@
+#include "handlers/output.h"
+
+#include <fmt/format.h>
+
+#include <ebb/error.h>
+#include <ebb/handler.h>
+
+#include "support/json.h"
+
+namespace ebb {
+
+namespace {
+
+constexpr std::size_t kExcerptBytesMax = 100;
+
+[[noreturn]] void throw_invalid_output(const Answer& answer, std::string_view why) {
+    throw HandlerFailure(
+        fmt::format("{} {}", answer.what, why), {.code = "invalid_output", .is_permanent = true}
+    );
+}
+
+Payload check_json(const Answer& answer) {
+    try {
+        check_payload(answer.text, "It", {.payload_bytes_max = answer.bytes_max});
+    } catch (const Error& error) {
+        throw_invalid_output(
+            answer,
+            fmt::format(
+                "succeeded, but its answer cannot be the step's output. {} It begins with \"{}\". "
+                "An answer that is "
+                "no JSON needs output: text or output: none.",
+                error.what(),
+                clean_text(answer.text, kExcerptBytesMax)
+            )
+        );
+    }
+    return Payload(answer.text);
+}
+
+Payload quote_text(const Answer& answer) {
+    std::string_view text = answer.text;
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    if (text.find('\0') != std::string_view::npos) {
+        throw_invalid_output(
+            answer, "succeeded, but its answer contains a zero byte, which no text may."
+        );
+    }
+    try {
+        return Json(std::string(text)).dump();
+    } catch (const Json::exception&) {
+        throw_invalid_output(
+            answer,
+            "succeeded, but its answer is not UTF-8. Encode binary data, for example with base64."
+        );
+    }
+}
+
+}  // namespace
+
+Payload make_output(OutputMode mode, const Answer& answer, const Payload& input) {
+    const bool is_empty = answer.text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+    if (mode == OutputMode::None || (mode == OutputMode::Document && is_empty)) return input;
+    return mode == OutputMode::Document ? check_json(answer) : quote_text(answer);
+}
+
+std::string redact(std::string text, const CallVariables::Environment& secrets) {
+    constexpr std::size_t kSecretBytesMin = 4;
+    for (const auto& [name, secret] : secrets) {
+        if (secret.size() < kSecretBytesMin) continue;
+        for (std::size_t at = text.find(secret); at != std::string::npos;
+             at = text.find(secret, at)) {
+            text.replace(at, secret.size(), "***");
+            at += 3;
+        }
+    }
+    return text;
+}
+
+}  // namespace ebb

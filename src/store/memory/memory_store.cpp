@@ -1,0 +1,196 @@
+#include "store/memory/memory_store.h"
+
+#include "store/agreement.h"
+
+namespace ebb {
+
+StorePtr make_memory_store(const Clock& clock) {
+    return StorePtr(new MemoryStore(clock));
+}
+
+StorePtr open_memory_store() {
+    static const SystemClock clock;
+    return make_memory_store(clock);
+}
+
+StoreTraits MemoryStore::traits() const {
+    return {.name = "memory", .is_durable = false, .is_shared_between_processes = false};
+}
+
+void MemoryStore::register_workflow(const WorkflowRow& row) {
+    const Lock lock(mutex_);
+    const auto [found, is_new] = workflows_.emplace(std::pair(row.name, row.version), row);
+    if (!is_new && found->second.checksum != row.checksum) throw_workflow_conflict(row);
+}
+
+std::vector<StartResult> MemoryStore::start(std::span<const NewInstance> instances) {
+    const Lock lock(mutex_);
+    std::vector<StartResult> results;
+    results.reserve(instances.size());
+    for (const NewInstance& instance : instances) results.push_back(start_one(instance));
+    return results;
+}
+
+StartResult MemoryStore::start_one(const NewInstance& instance) {
+    const InstanceRow& row = instance.row;
+    if (instances_.contains(row.id)) return {StartResult::Kind::Created, row.id};
+    if (!row.key.empty()) {
+        const auto [key, is_new] = keys_.emplace(std::pair(row.workflow, row.key), row.id);
+        if (!is_new) return {StartResult::Kind::Existing, key->second};
+    }
+    instances_.emplace(row.id, Instance{row, instance.history});
+    if (!is_terminal(row.status)) {
+        for (const TaskChange& change : instance.tasks) apply(row, change, instance.lease_owner);
+    }
+    return {StartResult::Kind::Created, row.id};
+}
+
+std::vector<CommitResult> MemoryStore::commit(std::span<const Commit> commits) {
+    const Lock lock(mutex_);
+    std::vector<CommitResult> results;
+    results.reserve(commits.size());
+    for (const Commit& commit : commits) results.push_back(commit_one(commit));
+    return results;
+}
+
+CommitResult MemoryStore::commit_one(const Commit& commit) {
+    const auto found = instances_.find(commit.instance);
+    if (found == instances_.end()) return CommitResult::NotFound;
+    Instance& instance = found->second;
+    InstanceRow& row = instance.row;
+    if (row.revision != commit.expected_revision) return CommitResult::Conflict;
+
+    row.revision += 1;
+    row.status = commit.status;
+    row.state = commit.state;
+    row.updated_at = commit.now;
+    row.finished_at = is_terminal(commit.status) ? commit.now : TimePoint{};
+    instance.history.insert(instance.history.end(), commit.history.begin(), commit.history.end());
+    if (is_terminal(commit.status)) {
+        tasks_.remove_all(commit.instance);
+        return CommitResult::Committed;
+    }
+    for (const TaskChange& change : commit.tasks) apply(row, change, commit.lease_owner);
+    return CommitResult::Committed;
+}
+
+void MemoryStore::apply(
+    const InstanceRow& row, const TaskChange& change, std::string_view lease_owner
+) {
+    const TaskRef ref{row.id, change.token};
+    const TimePoint now = clock_.now();
+    switch (change.kind) {
+        case TaskChange::Kind::Put: {
+            memory::Task task;
+            task.ref = ref;
+            task.handler = change.handler;
+            task.queue = change.queue;
+            task.due = change.due;
+            task.rank = rank_of(change.due, row.priority);
+            task.is_due = change.due <= now;
+            if (change.is_continued) task.lease_owner = lease_owner;
+            tasks_.put(std::move(task));
+            break;
+        }
+        case TaskChange::Kind::Remove:
+            tasks_.remove(ref);
+            break;
+        case TaskChange::Kind::Park:
+            tasks_.update(ref, [](memory::Task& task) { task.is_parked = true; });
+            break;
+        case TaskChange::Kind::Unpark:
+            tasks_.update(ref, [&](memory::Task& task) {
+                task.is_parked = false;
+                task.is_due = task.due <= now;
+            });
+            break;
+        case TaskChange::Kind::Stop:
+            tasks_.update(ref, [&](memory::Task& task) {
+                task.handler = kEngineHandler;
+                task.due = now;
+                task.rank = rank_of(now, row.priority);
+                task.is_due = true;
+                task.is_parked = false;
+                task.is_stop = true;
+            });
+            break;
+    }
+}
+
+std::vector<Claim> MemoryStore::claim(const ClaimRequest& request) {
+    const Lock lock(mutex_);
+    tasks_.promote(clock_.now());
+    std::vector<Claim> claims;
+    for (const TaskRef& ref : tasks_.claimable(request)) {
+        tasks_.update(ref, [&](memory::Task& task) { task.lease_owner = request.worker; });
+        const memory::Task& task = *tasks_.find(ref);
+        claims.push_back({
+            .task = ref,
+            .handler = task.handler,
+            .is_stop = task.is_stop,
+            .was_lost = task.was_lost,
+            .lost_by = task.lost_by,
+            .instance = instances_.at(ref.instance).row,
+            .input = std::nullopt,
+        });
+    }
+    return claims;
+}
+
+void MemoryStore::release(std::string_view worker, std::span<const TaskRef> tasks) {
+    const Lock lock(mutex_);
+    for (const TaskRef& ref : tasks) {
+        tasks_.update(ref, [&](memory::Task& task) {
+            if (task.lease_owner == worker) task.lease_owner.clear();
+        });
+    }
+}
+
+HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) {
+    const Lock lock(mutex_);
+    const auto [found, is_new] = workers_.insert_or_assign(worker.id, worker);
+    found->second.expires_at = clock_.now() + lease;
+    HeartbeatResult result{.is_known = !is_new, .held = {}};
+    for (const TaskRef& ref : tasks_.held_by(worker.id)) {
+        result.held.push_back({ref, tasks_.find(ref)->is_stop});
+    }
+    return result;
+}
+
+void MemoryStore::sign_off(std::string_view worker) {
+    const Lock lock(mutex_);
+    if (const auto found = workers_.find(worker); found != workers_.end()) workers_.erase(found);
+    for (const TaskRef& ref : tasks_.held_by(worker)) {
+        tasks_.update(ref, [](memory::Task& task) { task.lease_owner.clear(); });
+    }
+}
+
+MaintenanceResult MemoryStore::maintain() {
+    const Lock lock(mutex_);
+    const TimePoint now = clock_.now();
+    MaintenanceResult result;
+    for (auto it = workers_.begin(); it != workers_.end();) {
+        if (it->second.expires_at > now) {
+            ++it;
+            continue;
+        }
+        result.workers_expired.push_back(it->first);
+        it = workers_.erase(it);
+    }
+    for (const std::string& owner : tasks_.lease_owners()) {
+        if (workers_.contains(owner)) continue;
+        for (const TaskRef& ref : tasks_.held_by(owner)) {
+            tasks_.update(ref, [&](memory::Task& task) {
+                task.lease_owner.clear();
+                task.was_lost = true;
+                task.lost_by = owner;
+            });
+            result.leases_expired += 1;
+        }
+    }
+    tasks_.promote(now);
+    result.next_due = tasks_.next_due();
+    return result;
+}
+
+}  // namespace ebb

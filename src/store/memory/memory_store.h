@@ -1,0 +1,75 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <ebb/store.h>
+
+#include "store/memory/task_table.h"
+#include "store/store.h"
+#include "support/clock.h"
+#include "support/sync.h"
+
+namespace ebb {
+
+/// All state in maps behind one mutex: as simple as a store can be, because it is the model that
+/// the others are compared with. Claims cost O(log n).
+class MemoryStore final : public Store {
+ public:
+    /// `clock` must outlive the store.
+    explicit MemoryStore(const Clock& clock) : clock_(clock) {}
+
+    StoreTraits traits() const override;
+
+    void migrate() override {}
+
+    void register_workflow(const WorkflowRow& row) override;
+    std::optional<WorkflowRow> find_workflow(std::string_view name, std::optional<int> version)
+        override;
+    std::vector<WorkflowRow> list_workflows() override;
+    std::vector<StartResult> start(std::span<const NewInstance> instances) override;
+    std::vector<Claim> claim(const ClaimRequest& request) override;
+    std::vector<CommitResult> commit(std::span<const Commit> commits) override;
+    void release(std::string_view worker, std::span<const TaskRef> tasks) override;
+    std::optional<InstanceRow> load(const InstanceId& id) override;
+    std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) override;
+    std::vector<HistoryEvent> history(const HistoryQuery& query) override;
+    std::vector<TaskRow> tasks(const InstanceId& id) override;
+    std::vector<InstanceRow> list(const InstanceQuery& query) override;
+    std::vector<StatusCount> count() override;
+    std::vector<Unserved> unserved() override;
+    HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override;
+    std::vector<WorkerRow> workers() override;
+    void sign_off(std::string_view worker) override;
+    MaintenanceResult maintain() override;
+
+ private:
+    struct Instance {
+        InstanceRow row;
+        std::vector<HistoryEvent> history;  // by rising seq
+    };
+
+    StartResult start_one(const NewInstance& instance) EBB_REQUIRES(mutex_);
+    CommitResult commit_one(const Commit& commit) EBB_REQUIRES(mutex_);
+    void apply(const InstanceRow& row, const TaskChange& change, std::string_view lease_owner)
+        EBB_REQUIRES(mutex_);
+    bool can_anybody_run(const Unserved& waiting, TimePoint now) const EBB_REQUIRES(mutex_);
+
+    const Clock& clock_;
+    Mutex mutex_;
+    std::map<std::pair<std::string, int>, WorkflowRow> workflows_ EBB_GUARDED_BY(mutex_);
+    std::map<InstanceId, Instance> instances_ EBB_GUARDED_BY(mutex_);
+    std::map<std::pair<std::string, std::string>, InstanceId> keys_ EBB_GUARDED_BY(mutex_
+    );  // by workflow and key
+    std::map<std::string, WorkerRow, std::less<>> workers_ EBB_GUARDED_BY(mutex_);
+    memory::TaskTable tasks_ EBB_GUARDED_BY(mutex_);
+};
+
+/// A memory store with its own time. `clock` must outlive it.
+StorePtr make_memory_store(const Clock& clock);
+
+}  // namespace ebb

@@ -1,0 +1,175 @@
+#include "store/memory/task_table.h"
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+
+namespace ebb::memory {
+
+namespace {
+
+constexpr TokenId kLowestToken = std::numeric_limits<TokenId>::min();
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool may_claim(const ClaimRequest& request, const Task& task) {
+    if (!task.is_claimable()) return false;
+    if (request.stops_only) return task.is_stop;
+    if (task.handler == kEngineHandler) return true;
+    return contains(request.handlers, task.handler) &&
+           (request.queues.empty() || contains(request.queues, task.queue));
+}
+
+}  // namespace
+
+void TaskTable::put(Task task) {
+    const TaskRef ref = task.ref;
+    remove(ref);
+    index(tasks_.emplace(ref, std::move(task)).first->second);
+}
+
+void TaskTable::remove(const TaskRef& ref) {
+    const auto found = tasks_.find(ref);
+    if (found == tasks_.end()) return;
+    unindex(found->second);
+    tasks_.erase(found);
+}
+
+void TaskTable::remove_all(const InstanceId& instance) {
+    auto it = tasks_.lower_bound({instance, kLowestToken});
+    while (it != tasks_.end() && it->first.instance == instance) {
+        unindex(it->second);
+        it = tasks_.erase(it);
+    }
+}
+
+const Task* TaskTable::find(const TaskRef& ref) const {
+    const auto found = tasks_.find(ref);
+    return found == tasks_.end() ? nullptr : &found->second;
+}
+
+void TaskTable::promote(TimePoint now) {
+    while (!sleeping_.empty() && sleeping_.begin()->first <= now) {
+        const TaskRef ref = sleeping_.begin()->second;
+        update(ref, [](Task& task) { task.is_due = true; });
+    }
+}
+
+TimePoint TaskTable::next_due() const {
+    return sleeping_.empty() ? kNever : sleeping_.begin()->first;
+}
+
+std::vector<TaskRef> TaskTable::claimable(const ClaimRequest& request) const {
+    if (request.limit <= 0) return {};
+    if (request.instance) return claimable_of_instance(request);
+
+    using Cursor = std::pair<Lane::const_iterator, const Lane*>;
+    const auto later = [](const Cursor& a, const Cursor& b) { return *a.first > *b.first; };
+    std::priority_queue<Cursor, std::vector<Cursor>, decltype(later)> cursors(later);
+    for (const Lane* lane : lanes_of(request)) {
+        if (!lane->empty()) cursors.emplace(lane->begin(), lane);
+    }
+    std::vector<TaskRef> refs;
+    while (!cursors.empty() && std::ssize(refs) < request.limit) {
+        auto [at, lane] = cursors.top();
+        cursors.pop();
+        refs.push_back(at->second);
+        if (++at != lane->end()) cursors.emplace(at, lane);
+    }
+    return refs;
+}
+
+std::vector<TaskRef> TaskTable::claimable_of_instance(const ClaimRequest& request) const {
+    std::vector<Key> keys;
+    for (auto it = tasks_.lower_bound({*request.instance, kLowestToken});
+         it != tasks_.end() && it->first.instance == *request.instance;
+         ++it) {
+        if (may_claim(request, it->second)) keys.emplace_back(it->second.rank, it->first);
+    }
+    std::sort(keys.begin(), keys.end());
+    std::vector<TaskRef> refs;
+    for (const Key& key : keys) {
+        if (std::ssize(refs) == request.limit) break;
+        refs.push_back(key.second);
+    }
+    return refs;
+}
+
+std::vector<const TaskTable::Lane*> TaskTable::lanes_of(const ClaimRequest& request) const {
+    if (request.stops_only) return {&stops_};
+    std::set<std::string> handlers(request.handlers.begin(), request.handlers.end());
+    handlers.insert(std::string(kEngineHandler));
+    std::vector<const Lane*> lanes;
+    for (const std::string& handler : handlers) {
+        const auto found = ready_.find(handler);
+        if (found == ready_.end()) continue;
+        const bool any_queue = request.queues.empty() || handler == kEngineHandler;
+        for (const auto& [queue, lane] : found->second) {
+            if (any_queue || contains(request.queues, queue)) lanes.push_back(&lane);
+        }
+    }
+    return lanes;
+}
+
+std::vector<TaskRef> TaskTable::held_by(std::string_view worker) const {
+    const auto found = leases_.find(worker);
+    if (found == leases_.end()) return {};
+    return {found->second.begin(), found->second.end()};
+}
+
+std::vector<std::string> TaskTable::lease_owners() const {
+    std::vector<std::string> owners;
+    for (const auto& [owner, refs] : leases_) owners.push_back(owner);
+    return owners;
+}
+
+std::vector<Task> TaskTable::of(const InstanceId& instance) const {
+    std::vector<Task> found;
+    for (auto it = tasks_.lower_bound({instance, kLowestToken});
+         it != tasks_.end() && it->first.instance == instance;
+         ++it) {
+        found.push_back(it->second);
+    }
+    return found;
+}
+
+std::vector<Store::Unserved> TaskTable::waiting() const {
+    std::vector<Store::Unserved> waiting;
+    for (const auto& [handler, queues] : ready_) {
+        for (const auto& [queue, lane] : queues)
+            waiting.push_back({handler, queue, std::ssize(lane)});
+    }
+    return waiting;
+}
+
+void TaskTable::index(const Task& task) {
+    const Key key{task.rank, task.ref};
+    if (task.is_claimable()) {
+        ready_[task.handler][task.queue].insert(key);
+        if (task.is_stop) stops_.insert(key);
+    }
+    if (task.is_sleeping()) sleeping_.emplace(task.due, task.ref);
+    if (!task.lease_owner.empty()) leases_[task.lease_owner].insert(task.ref);
+}
+
+void TaskTable::unindex(const Task& task) {
+    const Key key{task.rank, task.ref};
+    if (task.is_claimable()) {
+        auto& queues = ready_[task.handler];
+        Lane& lane = queues[task.queue];
+        lane.erase(key);
+        if (lane.empty()) queues.erase(task.queue);
+        if (queues.empty()) ready_.erase(task.handler);
+        if (task.is_stop) stops_.erase(key);
+    }
+    if (task.is_sleeping()) sleeping_.erase({task.due, task.ref});
+    if (!task.lease_owner.empty()) {
+        const auto held = leases_.find(task.lease_owner);
+        held->second.erase(task.ref);
+        if (held->second.empty()) leases_.erase(held);
+    }
+}
+
+}  // namespace ebb::memory

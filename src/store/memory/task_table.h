@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "store/store.h"
+
+namespace ebb::memory {
+
+struct Task {
+    TaskRef ref;
+    std::string handler;
+    std::string queue;
+    TimePoint due{};
+    std::int64_t rank = 0;
+    bool is_due = false;  ///< set by put and promote, so a task is due to everybody at once
+    bool is_parked = false;
+    bool is_stop = false;
+    bool was_lost = false;
+    std::string lost_by;
+    std::string lease_owner;
+
+    bool is_claimable() const { return is_due && !is_parked && lease_owner.empty(); }
+
+    bool is_sleeping() const { return !is_due && !is_parked && lease_owner.empty(); }
+};
+
+/// All tasks, with the orders in which they are looked for. Not thread-safe.
+class TaskTable {
+ public:
+    void put(Task task);
+    void remove(const TaskRef& ref);
+    void remove_all(const InstanceId& instance);
+    const Task* find(const TaskRef& ref) const;
+
+    /// Applies `change(Task&)` to the task, if it exists, and keeps the orders right.
+    template <class Change>
+    bool update(const TaskRef& ref, Change change) {
+        const auto found = tasks_.find(ref);
+        if (found == tasks_.end()) return false;
+        unindex(found->second);
+        change(found->second);
+        index(found->second);
+        return true;
+    }
+
+    /// Makes due what has become due by `now`.
+    void promote(TimePoint now);
+    /// When the first sleeping task becomes due.
+    TimePoint next_due() const;
+
+    /// The claimable tasks that `request` may have, the smallest rank first.
+    std::vector<TaskRef> claimable(const ClaimRequest& request) const;
+    std::vector<TaskRef> held_by(std::string_view worker) const;
+    std::vector<std::string> lease_owners() const;
+    std::vector<Task> of(const InstanceId& instance) const;
+    /// How many claimable tasks there are, by handler and queue.
+    std::vector<Store::Unserved> waiting() const;
+
+ private:
+    using Key = std::pair<std::int64_t, TaskRef>;
+    using Lane = std::set<Key>;
+
+    void index(const Task& task);
+    void unindex(const Task& task);
+    std::vector<TaskRef> claimable_of_instance(const ClaimRequest& request) const;
+    std::vector<const Lane*> lanes_of(const ClaimRequest& request) const;
+
+    std::map<TaskRef, Task> tasks_;
+    std::map<std::string, std::map<std::string, Lane>> ready_;  // by handler, then by queue
+    Lane stops_;
+    std::set<std::pair<TimePoint, TaskRef>> sleeping_;
+    std::map<std::string, std::set<TaskRef>, std::less<>> leases_;
+};
+
+}  // namespace ebb::memory

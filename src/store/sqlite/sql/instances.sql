@@ -1,0 +1,53 @@
+-- name: add_instance
+INSERT INTO instances (
+    id, workflow, version, key, status, revision, priority,
+    created_at, updated_at, finished_at, state
+)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+ON CONFLICT DO NOTHING;
+
+-- name: advance_instance
+-- The hop: the status stays, so no index is touched.
+UPDATE instances SET revision = revision + 1, state = ?4, updated_at = ?5
+WHERE id = ?1 AND revision = ?2 AND status = ?3;
+
+-- name: change_instance
+UPDATE instances
+SET revision = revision + 1, status = ?3, state = ?4, updated_at = ?5, finished_at = ?6
+WHERE id = ?1 AND revision = ?2;
+
+-- name: has_instance
+SELECT 1 FROM instances WHERE id = ?1;
+
+-- name: find_key
+SELECT id FROM instances WHERE key = ?2 AND workflow = ?1;
+
+-- name: load_instance
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state
+FROM instances WHERE id = ?1;
+
+-- name: list_instances
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state
+FROM instances
+WHERE id < ?1 AND (?2 IS NULL OR workflow = ?2) AND (?3 IS NULL OR version = ?3)
+ORDER BY id DESC LIMIT ?4;
+
+-- name: list_instances_by_status
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state
+FROM instances INDEXED BY instances_by_status
+WHERE id < ?1 AND (?2 IS NULL OR workflow = ?2) AND (?3 IS NULL OR version = ?3) AND status = ?5
+ORDER BY id DESC LIMIT ?4;
+
+-- name: list_instances_by_key
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state
+FROM instances INDEXED BY instances_by_key
+WHERE key = ?5 AND id < ?1 AND (?2 IS NULL OR workflow = ?2) AND (?3 IS NULL OR version = ?3)
+ORDER BY id DESC LIMIT ?4;
+
+-- name: count_instances
+SELECT workflow, status, count(*) FROM instances INDEXED BY instances_by_status
+GROUP BY workflow, status;

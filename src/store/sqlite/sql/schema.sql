@@ -1,0 +1,43 @@
+-- name: use_wal
+-- Yields the mode that is in force, which is another one where the file system cannot share memory.
+PRAGMA journal_mode = WAL;
+
+-- name: synchronous_full
+PRAGMA synchronous = FULL;
+
+-- name: synchronous_normal
+PRAGMA synchronous = NORMAL;
+
+-- name: size_cache
+-- At most 64 MiB; only what is used is taken.
+PRAGMA cache_size = -65536;
+
+-- name: only_read
+PRAGMA query_only = ON;
+
+-- name: begin_write
+-- Takes the write lock at once, so a transaction never fails half-way because another one was first.
+BEGIN IMMEDIATE;
+
+-- name: commit_write
+COMMIT;
+
+-- name: rollback_write
+ROLLBACK;
+
+-- name: create_migrations
+CREATE TABLE IF NOT EXISTS migrations (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    checksum TEXT NOT NULL,
+    applied_at INTEGER NOT NULL
+) STRICT;
+
+-- name: has_migrations
+SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations';
+
+-- name: list_migrations
+SELECT number, name, checksum FROM migrations ORDER BY number;
+
+-- name: add_migration
+INSERT INTO migrations (number, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4);

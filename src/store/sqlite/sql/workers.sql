@@ -1,0 +1,40 @@
+-- name: prolong_worker
+UPDATE workers
+SET host = ?2, pid = ?3, handlers = ?4, queues = ?5, capacity = ?6, started_at = ?7, expires_at = ?8
+WHERE id = ?1;
+
+-- name: add_worker
+INSERT INTO workers (id, host, pid, handlers, queues, capacity, started_at, expires_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8);
+
+-- name: held_tasks
+SELECT instance_id, token, is_stop FROM tasks INDEXED BY tasks_leased
+WHERE lease_owner = ?1 ORDER BY instance_id, token;
+
+-- name: list_workers
+SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at FROM workers ORDER BY id;
+
+-- name: remove_worker
+DELETE FROM workers WHERE id = ?1;
+
+-- name: release_tasks_of_worker
+UPDATE tasks INDEXED BY tasks_leased SET lease_owner = NULL WHERE lease_owner = ?1;
+
+-- name: has_maintenance
+SELECT EXISTS (SELECT 1 FROM workers WHERE expires_at <= ?1)
+    OR EXISTS (
+        SELECT 1 FROM tasks INDEXED BY tasks_leased
+        WHERE lease_owner IS NOT NULL AND lease_owner NOT IN (SELECT id FROM workers)
+    )
+    OR EXISTS (
+        SELECT 1 FROM tasks INDEXED BY tasks_sleeping
+        WHERE lane = 0 AND lease_owner IS NULL AND due_at <= ?1
+    );
+
+-- name: dead_workers
+SELECT id FROM workers WHERE expires_at <= ?1 ORDER BY id;
+
+-- name: take_lost_leases
+UPDATE tasks INDEXED BY tasks_leased
+SET was_lost = 1, lost_by = lease_owner, lease_owner = NULL
+WHERE lease_owner IS NOT NULL AND lease_owner NOT IN (SELECT id FROM workers);

@@ -1,0 +1,173 @@
+#include "store/sqlite/sqlite_store.h"
+
+#include <fmt/format.h>
+
+#include <ebb/error.h>
+
+#include "ebb/sqlite/sql.h"
+#include "store/agreement.h"
+#include "store/sqlite/rows.h"
+#include "store/sqlite/schema.h"
+
+namespace ebb {
+
+namespace sql = sqlite::sql;
+using sqlite::Query;
+using sqlite::Transaction;
+
+namespace {
+
+/// Reading connections that are kept open for the next readers.
+constexpr std::size_t kIdleReadersMax = 4;
+/// maintain() copies the log into the database from this length on, away from the writer...
+constexpr int kWalPagesToCheckpoint = 1'000;
+/// ...and at this length a commit does it itself, because nobody seems to call maintain().
+constexpr int kWalPagesMax = 4'000;
+
+int on_wal_commit(void* wal_pages, sqlite3* handle, const char* name, int pages) {
+    static_cast<std::atomic<int>*>(wal_pages)->store(pages, std::memory_order_relaxed);
+    if (pages >= kWalPagesMax) {
+        // A failure means only that the log grows on; the commit itself is done.
+        sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+    }
+    return SQLITE_OK;
+}
+
+const SqliteOptions& checked(const SqliteOptions& options) {
+    if (options.path.empty() || options.path == ":memory:") {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "A SQLite store needs the path of a file; for a store without one use "
+            "open_memory_store()."
+        );
+    }
+    if (options.busy_timeout_ms < 0) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format("busy_timeout_ms is {}, but must be 0 or more.", options.busy_timeout_ms)
+        );
+    }
+    return options;
+}
+
+void require_wal(sqlite::Database& database) {
+    Query mode(database, sql::use_wal);
+    if (mode.step() && mode.text(0) == "wal") return;
+    throw Error(
+        ErrorCode::StoreError,
+        fmt::format(
+            "The SQLite store '{}' cannot use a write-ahead log ({} instead). The file must be "
+            "writable and on a local file system.",
+            database.path(),
+            mode.text(0)
+        )
+    );
+}
+
+/// Several processes that open a new file at once get in each other's way here, and SQLite does not
+/// wait for the busy timeout in that case.
+void switch_to_wal(sqlite::Database& database, int timeout_ms) {
+    constexpr int kPauseMs = 5;
+    for (int waited_ms = 0;; waited_ms += kPauseMs) {
+        try {
+            require_wal(database);
+            return;
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::StoreBusy || waited_ms >= timeout_ms) throw;
+        }
+        sqlite3_sleep(kPauseMs);
+    }
+}
+
+}  // namespace
+
+StorePtr make_sqlite_store(const SqliteOptions& options, const Clock& clock) {
+    return StorePtr(new SqliteStore(options, clock));
+}
+
+StorePtr open_sqlite_store(const SqliteOptions& options) {
+    static const SystemClock clock;
+    return make_sqlite_store(options, clock);
+}
+
+SqliteStore::SqliteStore(const SqliteOptions& options, const Clock& clock)
+    : options_(checked(options)),
+      clock_(clock),
+      writer_(options.path, sqlite::Database::Access::ReadWrite, options.busy_timeout_ms) {
+    switch_to_wal(writer_, options.busy_timeout_ms);
+    const bool is_full = options.synchronous == SqliteOptions::Synchronous::Full;
+    writer_.execute(is_full ? sql::synchronous_full : sql::synchronous_normal);
+    writer_.execute(sql::size_cache);
+    sqlite3_wal_hook(writer_.handle(), on_wal_commit, &wal_pages_);
+    if (options.migrate) {
+        sqlite::migrate(writer_, clock_);
+    } else {
+        sqlite::check_schema(writer_);
+    }
+}
+
+StoreTraits SqliteStore::traits() const {
+    return {.name = "sqlite", .is_durable = true, .is_shared_between_processes = true};
+}
+
+void SqliteStore::migrate() {
+    const Lock lock(writer_mutex_);
+    sqlite::migrate(writer_, clock_);
+}
+
+void SqliteStore::register_workflow(const WorkflowRow& row) {
+    const Lock lock(writer_mutex_);
+    Transaction transaction(writer_);
+    Query add(
+        writer_,
+        sql::add_workflow,
+        row.name,
+        row.version,
+        row.definition,
+        row.checksum,
+        row.created_at
+    );
+    if (add.run() == 0) {
+        Query found(writer_, sql::find_workflow, row.name, row.version);
+        if (!found.step() || found.text(2) != row.checksum) throw_workflow_conflict(row);
+    }
+    transaction.commit();
+}
+
+void SqliteStore::checkpoint() {
+    if (wal_pages_.load(std::memory_order_relaxed) < kWalPagesToCheckpoint) return;
+    wal_pages_.store(0, std::memory_order_relaxed);
+    read([](sqlite::Database& database) {
+        return sqlite3_wal_checkpoint_v2(
+            database.handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr
+        );
+    });
+}
+
+void SqliteStore::execute_on_writer(std::string_view statement) {
+    const Lock lock(writer_mutex_);
+    writer_.execute(statement);
+}
+
+std::unique_ptr<sqlite::Database> SqliteStore::take_reader() {
+    {
+        const Lock lock(readers_mutex_);
+        if (!readers_.empty()) {
+            std::unique_ptr<sqlite::Database> reader = std::move(readers_.back());
+            readers_.pop_back();
+            return reader;
+        }
+    }
+    auto reader = std::make_unique<sqlite::Database>(
+        options_.path, sqlite::Database::Access::Read, options_.busy_timeout_ms
+    );
+    reader->execute(sql::only_read);
+    return reader;
+}
+
+void SqliteStore::return_reader(std::unique_ptr<sqlite::Database> reader) {
+    const Lock lock(readers_mutex_);
+    if (readers_.size() < kIdleReadersMax) readers_.push_back(std::move(reader));
+}
+
+}  // namespace ebb

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <ebb/store.h>
+
+#include "store/sqlite/database.h"
+#include "store/store.h"
+#include "support/clock.h"
+#include "support/sync.h"
+
+namespace ebb {
+
+/// One SQLite file. All writes go through one connection behind a mutex, one IMMEDIATE transaction
+/// per verb; reads have connections of their own and wait for nobody.
+class SqliteStore final : public Store {
+ public:
+    /// Opens the file. `clock` must outlive the store.
+    SqliteStore(const SqliteOptions& options, const Clock& clock);
+
+    StoreTraits traits() const override;
+    void migrate() override;
+    void register_workflow(const WorkflowRow& row) override;
+    std::optional<WorkflowRow> find_workflow(std::string_view name, std::optional<int> version)
+        override;
+    std::vector<WorkflowRow> list_workflows() override;
+    std::vector<StartResult> start(std::span<const NewInstance> instances) override;
+    std::vector<Claim> claim(const ClaimRequest& request) override;
+    std::vector<CommitResult> commit(std::span<const Commit> commits) override;
+    void release(std::string_view worker, std::span<const TaskRef> tasks) override;
+    std::optional<InstanceRow> load(const InstanceId& id) override;
+    std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) override;
+    std::vector<HistoryEvent> history(const HistoryQuery& query) override;
+    std::vector<TaskRow> tasks(const InstanceId& id) override;
+    std::vector<InstanceRow> list(const InstanceQuery& query) override;
+    std::vector<StatusCount> count() override;
+    std::vector<Unserved> unserved() override;
+    HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override;
+    std::vector<WorkerRow> workers() override;
+    void sign_off(std::string_view worker) override;
+    MaintenanceResult maintain() override;
+
+    /// Runs SQL on the writing connection: how tests provoke errors (a full disk, read-only).
+    void execute_on_writer(std::string_view sql);
+
+ private:
+    StartResult start_one(const NewInstance& instance) EBB_REQUIRES(writer_mutex_);
+    CommitResult commit_one(const Commit& commit) EBB_REQUIRES(writer_mutex_);
+    void add_history(std::string_view instance, std::span<const HistoryEvent> events)
+        EBB_REQUIRES(writer_mutex_);
+    void apply(std::string_view instance, const TaskChange& change, std::string_view lease_owner)
+        EBB_REQUIRES(writer_mutex_);
+    bool has_work_for(const ClaimRequest& request);
+    void checkpoint();
+
+    /// Calls `use(Database&)` with a reading connection. One that failed is not used again.
+    template <class Use>
+    auto read(Use use) {
+        std::unique_ptr<sqlite::Database> reader = take_reader();
+        auto result = use(*reader);
+        return_reader(std::move(reader));
+        return result;
+    }
+
+    std::unique_ptr<sqlite::Database> take_reader();
+    void return_reader(std::unique_ptr<sqlite::Database> reader);
+
+    const SqliteOptions options_;
+    const Clock& clock_;
+    Mutex writer_mutex_;
+    sqlite::Database writer_ EBB_GUARDED_BY(writer_mutex_);
+    std::atomic<int> wal_pages_{0
+    };  // of the write-ahead log, after the last commit of this process
+    Mutex readers_mutex_;
+    std::vector<std::unique_ptr<sqlite::Database>> readers_ EBB_GUARDED_BY(readers_mutex_);
+};
+
+/// A SQLite store with its own time. `clock` must outlive it.
+StorePtr make_sqlite_store(const SqliteOptions& options, const Clock& clock);
+
+}  // namespace ebb

@@ -1,0 +1,114 @@
+#include "ebb/sqlite/sql.h"
+#include "store/agreement.h"
+#include "store/sqlite/rows.h"
+#include "store/sqlite/sqlite_store.h"
+
+// The verbs about workers and their leases.
+
+namespace ebb {
+
+namespace sql = sqlite::sql;
+using sqlite::Database;
+using sqlite::Query;
+using sqlite::Transaction;
+
+namespace {
+
+std::int64_t write_worker(
+    Database& database, std::string_view statement, const WorkerRow& worker, TimePoint expires_at
+) {
+    const std::string handlers = sqlite::names_to_json(worker.handlers);
+    const std::string queues = sqlite::names_to_json(worker.queues);
+    Query query(
+        database,
+        statement,
+        worker.id,
+        worker.host,
+        worker.pid,
+        handlers,
+        queues,
+        worker.capacity,
+        worker.started_at,
+        expires_at
+    );
+    return query.run();
+}
+
+}  // namespace
+
+HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) {
+    const Lock lock(writer_mutex_);
+    Transaction transaction(writer_);
+    HeartbeatResult result;
+    const TimePoint expires_at = clock_.now() + lease;
+    result.is_known = write_worker(writer_, sql::prolong_worker, worker, expires_at) > 0;
+    if (!result.is_known) write_worker(writer_, sql::add_worker, worker, expires_at);
+    Query held(writer_, sql::held_tasks, worker.id);
+    while (held.step()) {
+        const TaskRef task{sqlite::parse_id(held.text(0), "tasks"), held.integer(1)};
+        result.held.push_back({task, held.integer(2) != 0});
+    }
+    transaction.commit();
+    return result;
+}
+
+void SqliteStore::sign_off(std::string_view worker) {
+    const Lock lock(writer_mutex_);
+    Transaction transaction(writer_);
+    Query(writer_, sql::remove_worker, worker).run();
+    Query(writer_, sql::release_tasks_of_worker, worker).run();
+    transaction.commit();
+}
+
+MaintenanceResult SqliteStore::maintain() {
+    const TimePoint now = clock_.now();
+    MaintenanceResult result;
+    const bool has_work = read([&](Database& database) {
+        Query query(database, sql::has_maintenance, now);
+        return query.step() && query.integer(0) != 0;
+    });
+    if (has_work) {
+        const Lock lock(writer_mutex_);
+        Transaction transaction(writer_);
+        Query dead(writer_, sql::dead_workers, now);
+        while (dead.step()) result.workers_expired.emplace_back(dead.text(0));
+        for (const std::string& worker : result.workers_expired) {
+            Query(writer_, sql::remove_worker, worker).run();
+        }
+        result.leases_expired = Query(writer_, sql::take_lost_leases).run();
+        Query(writer_, sql::wake_tasks, now).run();
+        transaction.commit();
+    }
+    result.next_due = read([](Database& database) {
+        Query query(database, sql::next_due);
+        return query.step() ? query.time(0) : kNever;
+    });
+    checkpoint();
+    return result;
+}
+
+std::vector<WorkerRow> SqliteStore::workers() {
+    return read([](Database& database) { return sqlite::worker_rows(database); });
+}
+
+std::vector<Store::Unserved> SqliteStore::unserved() {
+    const TimePoint now = clock_.now();
+    return read([&](Database& database) {
+        const std::vector<WorkerRow> workers = sqlite::worker_rows(database);
+        std::vector<Unserved> result;
+        Query query(database, sql::waiting_tasks, now);
+        while (query.step()) {
+            Unserved waiting{
+                std::string(query.text(0)), std::string(query.text(1)), query.integer(2)
+            };
+            bool is_served = false;
+            for (const WorkerRow& worker : workers) {
+                is_served = is_served || (worker.expires_at > now && can_run(worker, waiting));
+            }
+            if (!is_served) result.push_back(std::move(waiting));
+        }
+        return result;
+    });
+}
+
+}  // namespace ebb

@@ -1,0 +1,156 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <ostream>
+#include <string>
+
+#include <stdlib.h>
+
+#include <ebb/store.h>
+
+#include "store/store.h"
+#include "support/clock.h"
+#include "support/store_describe.h"
+#include "support/store_faulty.h"
+#include "support/store_samples.h"
+
+// What every store must do, once: the conformance_*.cpp files hold the cases, and each store's own
+// test file names the store (INSTANTIATE_TEST_SUITE_P). A fault found in one store becomes a case
+// for all.
+
+namespace ebb::testing {
+
+class TempDir {
+ public:
+    TempDir() {
+        std::string name = (std::filesystem::temp_directory_path() / "ebb-store-XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+        path_ = name;
+    }
+
+    TempDir(const TempDir&) = delete;
+    TempDir& operator=(const TempDir&) = delete;
+
+    ~TempDir() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+
+    const std::filesystem::path& path() const { return path_; }
+
+    std::string file(std::string_view name) const { return (path_ / name).string(); }
+
+ private:
+    std::filesystem::path path_;
+};
+
+struct StoreKind {
+    std::string name;
+    /// Opens an empty store that keeps its files, if any, in `dir`.
+    std::function<StorePtr(const Clock& clock, const TempDir& dir)> open;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const StoreKind& kind) {
+    return out << kind.name;
+}
+
+/// One test with one empty store and its own time.
+class StoreConformance : public ::testing::TestWithParam<StoreKind> {
+ protected:
+    StoreConformance() : clock_(kStart), store_(GetParam().open(clock_, dir_)) {
+        store().heartbeat(worker_of("w1"), kLease);
+        store().heartbeat(worker_of("w2"), kLease);
+    }
+
+    static constexpr Duration kLease = std::chrono::seconds(30);
+
+    Store& store() { return *store_; }
+
+    std::vector<HistoryEvent> history_of(int n) {
+        HistoryQuery query;
+        query.instance = id_of(n);
+        return store().history(query);
+    }
+
+    std::optional<TaskRow> task(int instance, TokenId token) {
+        for (TaskRow& row : store().tasks(id_of(instance))) {
+            if (row.task.token == token) return std::move(row);
+        }
+        return std::nullopt;
+    }
+
+    TempDir dir_;
+    ManualClock clock_;
+    StorePtr store_;
+};
+
+/// Twelve events of instance 1, of two types and two nodes.
+class StoreHistory : public StoreConformance {
+ protected:
+    StoreHistory() {
+        NewInstance instance = instance_of(1);
+        for (Seq seq = 2; seq <= 12; ++seq) {
+            const auto type = seq % 2 == 0 ? HistoryType::StepCompleted : HistoryType::StepRetried;
+            HistoryEvent event = event_of(seq, type);
+            event.node = seq % 3 == 0 ? "ship" : "pay";
+            instance.history.push_back(event);
+        }
+        start_one(store(), instance);
+        start_one(store(), instance_of(2));
+        query_.instance = id_of(1);
+    }
+
+    std::vector<Seq> found() {
+        std::vector<Seq> seqs;
+        for (const HistoryEvent& event : store().history(query_)) seqs.push_back(event.seq);
+        return seqs;
+    }
+
+    HistoryQuery query_;
+};
+
+/// Eight instances of two workflows, two versions and two statuses.
+class StoreList : public StoreConformance {
+ protected:
+    StoreList() {
+        for (int n = 1; n <= 8; ++n) {
+            NewInstance instance = instance_of(n);
+            instance.row.workflow = n % 2 == 0 ? "orders" : "returns";
+            instance.row.version = n <= 4 ? 1 : 2;
+            instance.row.key = n == 3 || n == 4 ? "k" : "";
+            instance.row.status = n > 6 ? InstanceStatus::Failed : InstanceStatus::Running;
+            start_one(store(), instance);
+        }
+    }
+
+    std::vector<InstanceId> found() {
+        std::vector<InstanceId> ids;
+        for (const InstanceRow& row : store().list(query_)) ids.push_back(row.id);
+        return ids;
+    }
+
+    InstanceQuery query_;
+};
+
+/// Verbs whose answer is lost.
+class StoreRepeat : public StoreConformance {
+ protected:
+    /// Performs `verb` with a lost answer, then again: the second time must change nothing.
+    template <class Verb>
+    void lose_and_repeat(StoreVerb name, Verb verb) {
+        FaultyStore faulty(store());
+        faulty.plan({.kind = Fault::Kind::InDoubt, .nth = 1, .verb = name});
+        try {
+            verb(faulty);
+            ADD_FAILURE() << "the answer was not lost";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::StoreInDoubt);
+        }
+        const std::string before = describe(store(), 3);
+        verb(faulty);
+        EXPECT_EQ(describe(store(), 3), before);
+    }
+};
+
+}  // namespace ebb::testing

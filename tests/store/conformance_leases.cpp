@@ -1,0 +1,211 @@
+// Goal: a lease ends when its worker is done, says good-bye or dies, and only then; its loss is
+// told. Method: every case runs against every store, in virtual time.
+
+#include "store/conformance.h"
+#include "support/store_describe.h"
+
+namespace ebb::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using namespace std::chrono_literals;
+using Kind = TaskChange::Kind;
+
+TEST_P(StoreConformance, a_heartbeat_registers_a_worker_and_then_prolongs_its_life) {
+    WorkerRow worker = worker_of("w3", {"a", "b"});
+    worker.queues = {"q"};
+    worker.capacity = 16;
+    EXPECT_FALSE(store().heartbeat(worker, 10s).is_known);
+    clock_.advance(5s);
+    worker.handlers = {"c"};
+    EXPECT_TRUE(store().heartbeat(worker, 10s).is_known);
+    worker.expires_at = kStart + 15s;
+    ASSERT_EQ(store().workers().size(), 3U);
+    EXPECT_EQ(store().workers().at(2), worker);
+}
+
+TEST_P(StoreConformance, a_heartbeat_names_all_that_the_worker_holds) {
+    start_one(store(), instance_of(2, {put(1, "pay"), put(2, "pay")}));
+    start_one(store(), instance_of(1, {put(7, "pay")}));
+    start_one(store(), instance_of(3, {put(1, "ship")}));
+    claim(store(), "w1");
+    claim(store(), "w2", {"ship"});
+    EXPECT_THAT(
+        store().heartbeat(worker_of("w1"), kLease).held,
+        ElementsAre(
+            HeldTask{{id_of(1), 7}, false},
+            HeldTask{{id_of(2), 1}, false},
+            HeldTask{{id_of(2), 2}, false}
+        )
+    );
+}
+
+TEST_P(StoreConformance, takes_the_leases_of_a_worker_whose_time_ran_out) {
+    start_one(store(), instance_of(1, {put(1, "pay"), put(2, "pay")}));
+    start_one(store(), instance_of(2, {put(1, "pay")}));
+    claim(store(), "w1", {"pay"}, 2);
+    clock_.advance(kLease - 1us);
+    EXPECT_EQ(store().maintain().leases_expired, 0);
+    store().heartbeat(worker_of("w2"), kLease);
+    EXPECT_THAT(names_of(claim(store(), "w2")), ElementsAre("2/1"));
+    clock_.advance(1us);
+
+    const MaintenanceResult result = store().maintain();
+    EXPECT_EQ(result.leases_expired, 2);
+    EXPECT_THAT(result.workers_expired, ElementsAre("w1"));
+    const std::vector<Claim> claims = claim(store(), "w2");
+    EXPECT_THAT(names_of(claims), ElementsAre("1/1", "1/2"));
+    EXPECT_TRUE(claims.at(0).was_lost);
+    EXPECT_EQ(claims.at(0).lost_by, "w1");
+    EXPECT_EQ(store().workers().size(), 1U);
+}
+
+TEST_P(StoreConformance, tells_a_worker_that_was_declared_dead) {
+    start_one(store(), instance_of(1, {put(1, "pay")}));
+    claim(store(), "w1");
+    clock_.advance(kLease);
+    store().maintain();
+    const HeartbeatResult result = store().heartbeat(worker_of("w1"), kLease);
+    EXPECT_FALSE(result.is_known);
+    EXPECT_THAT(result.held, IsEmpty());
+    EXPECT_TRUE(store().heartbeat(worker_of("w1"), kLease).is_known);
+}
+
+TEST_P(StoreConformance, a_late_heartbeat_before_any_maintenance_saves_the_leases) {
+    start_one(store(), instance_of(1, {put(1, "pay")}));
+    claim(store(), "w1");
+    clock_.advance(kLease + 1h);
+    const HeartbeatResult result = store().heartbeat(worker_of("w1"), kLease);
+    EXPECT_TRUE(result.is_known);
+    EXPECT_EQ(result.held.size(), 1U);
+    EXPECT_EQ(store().maintain().leases_expired, 0);
+}
+
+TEST_P(StoreConformance, takes_the_leases_of_workers_that_nobody_knows) {
+    NewInstance instance = instance_of(1, {put_continued(1, "pay")});
+    instance.lease_owner = "stranger";
+    start_one(store(), instance);
+    const MaintenanceResult result = store().maintain();
+    EXPECT_EQ(result.leases_expired, 1);
+    EXPECT_THAT(result.workers_expired, IsEmpty());
+    EXPECT_EQ(claim(store(), "w1").at(0).lost_by, "stranger");
+}
+
+TEST_P(StoreConformance, remembers_a_loss_until_the_task_is_put_again) {
+    start_one(store(), instance_of(1, {put(1, "pay")}));
+    claim(store(), "stranger");
+    store().maintain();
+    EXPECT_TRUE(task(1, 1)->was_lost);
+    const TaskRef ref{id_of(1), 1};
+    EXPECT_TRUE(claim(store(), "w1").at(0).was_lost);
+    store().release("w1", {&ref, 1});
+    EXPECT_TRUE(claim(store(), "w2").at(0).was_lost);
+    commit_one(store(), {.tasks = {put(1, "pay")}});
+    const Claim fresh = claim(store(), "w1").at(0);
+    EXPECT_FALSE(fresh.was_lost);
+    EXPECT_EQ(fresh.lost_by, "");
+}
+
+TEST_P(StoreConformance, a_lost_task_that_is_to_stop_may_be_claimed_by_anybody) {
+    start_one(store(), instance_of(1, {put(1, "pay")}));
+    claim(store(), "w1");
+    commit_one(store(), {.tasks = {change_of(Kind::Stop, 1)}});
+    clock_.advance(kLease);
+    store().maintain();
+    const Claim stop = claim(store(), "w2", {}).at(0);
+    EXPECT_TRUE(stop.is_stop);
+    EXPECT_TRUE(stop.was_lost);
+}
+
+TEST_P(StoreConformance, releases_only_what_the_worker_still_holds) {
+    start_one(store(), instance_of(1, {put(1, "pay"), put(2, "pay"), put(3, "pay")}));
+    claim(store(), "w1", {"pay"}, 2);
+    claim(store(), "w2", {"pay"}, 1);
+    const std::vector<TaskRef> refs{{id_of(1), 2}, {id_of(1), 3}, {id_of(9), 1}};
+    store().release("w1", refs);
+    EXPECT_EQ(task(1, 1)->lease_owner, "w1");
+    EXPECT_EQ(task(1, 2)->lease_owner, "");
+    EXPECT_EQ(task(1, 3)->lease_owner, "w2");
+    const Claim again = claim(store(), "w2").at(0);
+    EXPECT_EQ(name_of(again.task), "1/2");
+    EXPECT_FALSE(again.was_lost);
+    store().release("w1", {});
+}
+
+TEST_P(StoreConformance, a_released_task_that_is_not_due_sleeps_on) {
+    TaskChange later = put_continued(1, "pay");
+    later.due = kStart + 1min;
+    NewInstance instance = instance_of(1, {later});
+    instance.lease_owner = "w1";
+    start_one(store(), instance);
+    EXPECT_EQ(store().maintain().next_due, kNever);
+    const TaskRef ref{id_of(1), 1};
+    store().release("w1", {&ref, 1});
+    EXPECT_THAT(claim(store(), "w2"), IsEmpty());
+    EXPECT_EQ(store().maintain().next_due, kStart + 1min);
+    clock_.advance(1min);
+    EXPECT_THAT(names_of(claim(store(), "w2")), ElementsAre("1/1"));
+}
+
+TEST_P(StoreConformance, a_worker_that_signs_off_frees_its_tasks_without_losing_them) {
+    start_one(store(), instance_of(1, {put(1, "pay"), put(2, "ship")}));
+    claim(store(), "w1");
+    claim(store(), "w2", {"ship"});
+    store().sign_off("w1");
+    EXPECT_EQ(store().workers().size(), 1U);
+    EXPECT_EQ(task(1, 2)->lease_owner, "w2");
+    const Claim again = claim(store(), "w2").at(0);
+    EXPECT_FALSE(again.was_lost);
+    EXPECT_FALSE(store().heartbeat(worker_of("w1"), kLease).is_known);
+    store().sign_off("nobody");
+}
+
+TEST_P(StoreConformance, maintenance_says_when_the_next_task_is_due) {
+    EXPECT_EQ(store().maintain(), MaintenanceResult{});
+    start_one(store(), instance_of(1, {put(1, "pay", kStart + 2s), put(2, "pay", kStart + 1s)}));
+    EXPECT_EQ(store().maintain().next_due, kStart + 1s);
+    clock_.advance(1s);
+    EXPECT_EQ(store().maintain().next_due, kStart + 2s);
+    clock_.advance(1s);
+    EXPECT_EQ(store().maintain().next_due, kNever);
+    EXPECT_EQ(claim(store(), "w1").size(), 2U);
+}
+
+TEST_P(StoreConformance, counts_the_tasks_that_no_living_worker_can_run) {
+    start_one(
+        store(),
+        instance_of(
+            1,
+            {
+                put(1, "pay"),
+                put(2, "rare"),
+                put_in("gpu", 3, "rare"),
+                put(4, "rare", kStart + 1s),
+                put(5, ""),
+                put(6, "rare"),
+            }
+        )
+    );
+    WorkerRow gpu = worker_of("w3", {"rare"});
+    gpu.queues = {"gpu"};
+    store().heartbeat(gpu, kLease);
+    EXPECT_THAT(store().unserved(), ElementsAre(Store::Unserved{"rare", "default", 2}));
+    clock_.advance(1s);
+    EXPECT_THAT(store().unserved(), ElementsAre(Store::Unserved{"rare", "default", 3}));
+    clock_.advance(kLease);
+    EXPECT_THAT(
+        store().unserved(),
+        ElementsAre(
+            Store::Unserved{"", "default", 1},
+            Store::Unserved{"pay", "default", 1},
+            Store::Unserved{"rare", "default", 3},
+            Store::Unserved{"rare", "gpu", 1}
+        )
+    );
+    claim(store(), "w1", {"rare", "pay"});
+    EXPECT_THAT(store().unserved(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ebb::testing

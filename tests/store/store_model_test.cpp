@@ -1,0 +1,196 @@
+// Goal: SQLite answers every sequence of verbs as the memory store, the model, does.
+// Method: random sequences (rapidcheck, shrunk when they fail) run against both; every answer and
+// the whole visible state after each step are compared as text.
+
+#include <rapidcheck.h>
+
+#include "store/conformance.h"
+#include "store/memory/memory_store.h"
+#include "store/sqlite/sqlite_store.h"
+#include "support/store_describe.h"
+
+namespace ebb::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kInstances = 4;
+constexpr int kTokens = 3;
+
+/// One step; what the numbers mean depends on `verb`.
+struct Step {
+    int verb = 0;
+    int instance = 1;
+    int token = 1;
+    int a = 0;
+    int b = 0;
+};
+
+std::ostream& operator<<(std::ostream& out, const Step& step) {
+    return out << "{" << step.verb << ", " << step.instance << ", " << step.token << ", " << step.a
+               << ", " << step.b << "}";
+}
+
+template <class T>
+const T& pick(const std::vector<T>& values, int index) {
+    return values[static_cast<std::size_t>(index) % values.size()];
+}
+
+const std::vector<std::string> kWorkers{"w1", "w2", "w3"};
+const std::vector<std::string> kHandlers{"pay", "ship", ""};
+const std::vector<std::string> kQueues{"default", "gpu", ""};
+const std::vector<Duration> kDelays{-1s, 0s, 1us, 3s, 60s};
+
+/// Runs steps on one store and tells everything that it answers.
+class Player {
+ public:
+    Player(Store& store, ManualClock& clock) : store_(store), clock_(clock) {}
+
+    std::string play(const Step& step) {
+        switch (step.verb) {
+            case 0:
+                return start(step);
+            case 1:
+            case 2:
+            case 3:
+                return commit(step);
+            case 4:
+            case 5:
+                return claim_some(step);
+            case 6:
+                return heartbeat(step);
+            case 7:
+                return release(step);
+            case 8:
+                return maintain();
+            case 9:
+                clock_.advance(pick(kDelays, step.a) + 1s);
+                return "tick";
+            case 10:
+                store_.sign_off(pick(kWorkers, step.a));
+                return "signed off";
+            default:
+                return read(step);
+        }
+    }
+
+ private:
+    TaskChange change(const Step& step, int kind) const {
+        TaskChange change;
+        change.kind = static_cast<TaskChange::Kind>(kind % 5);
+        change.token = step.token;
+        change.handler = pick(kHandlers, step.a);
+        change.queue = pick(kQueues, step.b);
+        change.due = clock_.now() + pick(kDelays, step.a + step.b);
+        change.is_continued = step.b % 2 == 1;
+        return change;
+    }
+
+    std::string start(const Step& step) {
+        NewInstance instance = instance_of(step.instance, {change(step, 0)});
+        instance.row.priority = step.a - 3;
+        if (step.b % 3 == 0) instance.row.key = "key-" + std::to_string(step.a % 2);
+        if (step.b % 2 == 0) instance.lease_owner = pick(kWorkers, step.a);
+        const StartResult result = start_one(store_, instance);
+        return (result.kind == StartResult::Kind::Created ? "created " : "existing ") +
+               result.id.to_string();
+    }
+
+    std::string commit(const Step& step) {
+        const auto row = store_.load(id_of(step.instance));
+        Change data;
+        data.instance = step.instance;
+        data.revision = (row ? row->revision : 1) - (step.b == 7 ? 1 : 0);
+        data.status = step.a == 7 ? static_cast<InstanceStatus>(step.b) : InstanceStatus::Running;
+        data.state = "state " + std::to_string(step.a);
+        data.history = {event_of(data.revision + 1, static_cast<HistoryType>(step.a), "{}")};
+        data.tasks = {change(step, step.verb + step.a)};
+        if (step.verb == 2) data.lease_owner = pick(kWorkers, step.b);
+        data.now = clock_.now();
+        return "commit " + std::to_string(static_cast<int>(commit_one(store_, data)));
+    }
+
+    std::string claim_some(const Step& step) {
+        ClaimRequest request;
+        request.worker = pick(kWorkers, step.a);
+        if (step.b % 2 == 0) request.handlers = {"pay", "ship"};
+        if (step.b == 3) request.queues = {"gpu", ""};
+        if (step.a > 5) request.instance = id_of(step.instance);
+        request.stops_only = step.b == 5;
+        request.limit = 1 + step.token;
+        return describe(store_.claim(request));
+    }
+
+    std::string heartbeat(const Step& step) {
+        WorkerRow worker = worker_of(pick(kWorkers, step.a), {pick(kHandlers, step.b)});
+        if (step.token == 1) worker.queues = {pick(kQueues, step.b)};
+        const HeartbeatResult result = store_.heartbeat(worker, pick(kDelays, step.b) + 2s);
+        return (result.is_known ? "known\n" : "new\n") + describe(result.held);
+    }
+
+    std::string release(const Step& step) {
+        const std::vector<TaskRef> tasks{
+            {id_of(step.instance), step.token}, {id_of(step.instance), step.token + 1}
+        };
+        store_.release(pick(kWorkers, step.a), tasks);
+        return "released";
+    }
+
+    std::string maintain() {
+        const MaintenanceResult result = store_.maintain();
+        std::string text = fmt::format("{} {}", result.leases_expired, micros(result.next_due));
+        for (const std::string& worker : result.workers_expired) text += " " + worker;
+        return text;
+    }
+
+    std::string read(const Step& step) {
+        HistoryQuery history;
+        history.instance = id_of(step.instance);
+        history.order = static_cast<HistoryQuery::Order>(step.b % 2);
+        history.after = step.a;
+        history.before = step.b;
+        history.limit = step.token;
+        if (step.a % 2 == 0) history.types = {static_cast<HistoryType>(step.b)};
+        InstanceQuery list;
+        if (step.a % 3 == 0)
+            list.statuses = {static_cast<InstanceStatus>(step.b), InstanceStatus::Running};
+        if (step.a % 4 == 0) list.key = "key-1";
+        if (step.b % 2 == 0) list.before = id_of(step.instance);
+        list.limit = step.token;
+        return describe(store_.history(history)) + describe(store_.list(list));
+    }
+
+    Store& store_;
+    ManualClock& clock_;
+};
+
+TEST(StoreModel, sqlite_answers_every_sequence_as_memory_does) {
+    const auto steps = rc::gen::container<std::vector<Step>>(rc::gen::build<Step>(
+        rc::gen::set(&Step::verb, rc::gen::inRange(0, 12)),
+        rc::gen::set(&Step::instance, rc::gen::inRange(1, kInstances + 1)),
+        rc::gen::set(&Step::token, rc::gen::inRange(1, kTokens + 1)),
+        rc::gen::set(&Step::a, rc::gen::inRange(0, 8)),
+        rc::gen::set(&Step::b, rc::gen::inRange(0, 8))
+    ));
+    const TempDir dir;
+    int files = 0;
+    const bool is_alike = rc::check("memory and SQLite answer alike", [&] {
+        ManualClock memory_clock(kStart);
+        ManualClock sqlite_clock(kStart);
+        const StorePtr memory = make_memory_store(memory_clock);
+        const std::string path = dir.file(std::to_string(++files) + ".db");
+        const StorePtr sqlite = make_sqlite_store(
+            {.path = path, .synchronous = SqliteOptions::Synchronous::Normal}, sqlite_clock
+        );
+        Player model(*memory, memory_clock);
+        Player real(*sqlite, sqlite_clock);
+        for (const Step& step : *steps) {
+            RC_ASSERT(real.play(step) == model.play(step));
+            RC_ASSERT(describe(*sqlite, kInstances) == describe(*memory, kInstances));
+        }
+    });
+    EXPECT_TRUE(is_alike) << "rapidcheck has printed the shortest sequence that differs.";
+}
+
+}  // namespace
+}  // namespace ebb::testing

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "store/store.h"
+
+namespace ebb::testing {
+
+enum class StoreVerb {
+    Migrate,
+    RegisterWorkflow,
+    FindWorkflow,
+    ListWorkflows,
+    Start,
+    Claim,
+    Commit,
+    Release,
+    Load,
+    FindKey,
+    History,
+    Tasks,
+    List,
+    Count,
+    Unserved,
+    Heartbeat,
+    Workers,
+    SignOff,
+    Maintain,
+};
+
+/// Whether the verb may change what is stored.
+inline bool is_write(StoreVerb verb) {
+    switch (verb) {
+        case StoreVerb::Migrate:
+        case StoreVerb::RegisterWorkflow:
+        case StoreVerb::Start:
+        case StoreVerb::Claim:
+        case StoreVerb::Commit:
+        case StoreVerb::Release:
+        case StoreVerb::Heartbeat:
+        case StoreVerb::SignOff:
+        case StoreVerb::Maintain:
+            return true;
+        default:
+            return false;
+    }
+}
+
+/// Forwards every verb to another store and tells a subclass before and after.
+class StoreDecorator : public Store {
+ public:
+    /// `inner` must outlive the decorator.
+    explicit StoreDecorator(Store& inner) : inner_(inner) {}
+
+    StoreTraits traits() const override { return inner_.traits(); }
+
+    void migrate() override {
+        run(StoreVerb::Migrate, [&] { inner_.migrate(); });
+    }
+
+    void register_workflow(const WorkflowRow& row) override {
+        run(StoreVerb::RegisterWorkflow, [&] { inner_.register_workflow(row); });
+    }
+
+    std::optional<WorkflowRow> find_workflow(std::string_view name, std::optional<int> version)
+        override {
+        return ask(StoreVerb::FindWorkflow, [&] { return inner_.find_workflow(name, version); });
+    }
+
+    std::vector<WorkflowRow> list_workflows() override {
+        return ask(StoreVerb::ListWorkflows, [&] { return inner_.list_workflows(); });
+    }
+
+    std::vector<StartResult> start(std::span<const NewInstance> instances) override {
+        return ask(StoreVerb::Start, [&] { return inner_.start(instances); });
+    }
+
+    std::vector<Claim> claim(const ClaimRequest& request) override {
+        return ask(StoreVerb::Claim, [&] { return inner_.claim(request); });
+    }
+
+    std::vector<CommitResult> commit(std::span<const Commit> commits) override {
+        return ask(StoreVerb::Commit, [&] { return inner_.commit(commits); });
+    }
+
+    void release(std::string_view worker, std::span<const TaskRef> tasks) override {
+        run(StoreVerb::Release, [&] { inner_.release(worker, tasks); });
+    }
+
+    std::optional<InstanceRow> load(const InstanceId& id) override {
+        return ask(StoreVerb::Load, [&] { return inner_.load(id); });
+    }
+
+    std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) override {
+        return ask(StoreVerb::FindKey, [&] { return inner_.find_key(workflow, key); });
+    }
+
+    std::vector<HistoryEvent> history(const HistoryQuery& query) override {
+        return ask(StoreVerb::History, [&] { return inner_.history(query); });
+    }
+
+    std::vector<TaskRow> tasks(const InstanceId& id) override {
+        return ask(StoreVerb::Tasks, [&] { return inner_.tasks(id); });
+    }
+
+    std::vector<InstanceRow> list(const InstanceQuery& query) override {
+        return ask(StoreVerb::List, [&] { return inner_.list(query); });
+    }
+
+    std::vector<StatusCount> count() override {
+        return ask(StoreVerb::Count, [&] { return inner_.count(); });
+    }
+
+    std::vector<Unserved> unserved() override {
+        return ask(StoreVerb::Unserved, [&] { return inner_.unserved(); });
+    }
+
+    HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override {
+        return ask(StoreVerb::Heartbeat, [&] { return inner_.heartbeat(worker, lease); });
+    }
+
+    std::vector<WorkerRow> workers() override {
+        return ask(StoreVerb::Workers, [&] { return inner_.workers(); });
+    }
+
+    void sign_off(std::string_view worker) override {
+        run(StoreVerb::SignOff, [&] { inner_.sign_off(worker); });
+    }
+
+    MaintenanceResult maintain() override {
+        return ask(StoreVerb::Maintain, [&] { return inner_.maintain(); });
+    }
+
+ protected:
+    /// May throw: then the verb is not performed.
+    virtual void before(StoreVerb /*verb*/) {}
+
+    /// May throw: the verb is performed, but its answer is lost.
+    virtual void after(StoreVerb /*verb*/) {}
+
+ private:
+    template <class Action>
+    void run(StoreVerb verb, Action action) {
+        before(verb);
+        action();
+        after(verb);
+    }
+
+    template <class Question>
+    std::invoke_result_t<Question> ask(StoreVerb verb, Question question) {
+        before(verb);
+        auto answer = question();
+        after(verb);
+        return answer;
+    }
+
+    Store& inner_;
+};
+
+}  // namespace ebb::testing

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "support/store_samples.h"
+
+// Everything that can be seen through the verbs, as text: two stores that describe alike are alike.
+
+namespace ebb::testing {
+
+inline std::int64_t micros(TimePoint time) {
+    return time.time_since_epoch().count();
+}
+
+inline std::string describe(const InstanceRow& row) {
+    return fmt::format(
+        "{} {} v{} key '{}' {} r{} p{} {}..{}..{} {}",
+        row.id.to_string(),
+        row.workflow,
+        row.version,
+        row.key,
+        to_string(row.status),
+        row.revision,
+        row.priority,
+        micros(row.created_at),
+        micros(row.updated_at),
+        micros(row.finished_at),
+        row.state
+    );
+}
+
+inline std::string describe(const Claim& claim) {
+    return fmt::format(
+        "{} '{}'{}{} {} of {}",
+        name_of(claim.task),
+        claim.handler,
+        claim.is_stop ? " stop" : "",
+        claim.was_lost ? " lost by " : "",
+        claim.lost_by,
+        describe(claim.instance)
+    );
+}
+
+inline std::string describe(const HistoryEvent& event) {
+    return fmt::format(
+        "#{} {} node '{}' path '{}' t{} v{} a{} ref {} by '{}' {} {} {}",
+        event.seq,
+        to_string(event.type),
+        event.node,
+        event.path,
+        event.token,
+        event.visit,
+        event.attempt,
+        event.ref,
+        event.worker,
+        micros(event.started_at),
+        micros(event.at),
+        event.payload
+    );
+}
+
+inline std::string describe(const TaskRow& row) {
+    return fmt::format(
+        "{} '{}' in {} due {}{}{}{} held by '{}'",
+        name_of(row.task),
+        row.handler,
+        row.queue,
+        micros(row.due),
+        row.is_parked ? " parked" : "",
+        row.is_stop ? " stop" : "",
+        row.was_lost ? " lost" : "",
+        row.lease_owner
+    );
+}
+
+inline std::string describe(const WorkerRow& row) {
+    return fmt::format(
+        "{} {}:{} {} {} x{} {}..{}",
+        row.id,
+        row.host,
+        row.pid,
+        fmt::join(row.handlers, ","),
+        fmt::join(row.queues, ","),
+        row.capacity,
+        micros(row.started_at),
+        micros(row.expires_at)
+    );
+}
+
+inline std::string describe(const StatusCount& row) {
+    return fmt::format("{} {} {}", row.workflow, to_string(row.status), row.count);
+}
+
+inline std::string describe(const Store::Unserved& row) {
+    return fmt::format("'{}' in {}: {}", row.handler, row.queue, row.count);
+}
+
+inline std::string describe(const HeldTask& task) {
+    return name_of(task.task) + (task.is_stop ? " stop" : "");
+}
+
+template <class Row>
+std::string describe(const std::vector<Row>& rows) {
+    std::string text;
+    for (const Row& row : rows) text += describe(row) + "\n";
+    return text;
+}
+
+/// All that the store holds about the first `instances` instances.
+inline std::string describe(Store& store, int instances) {
+    std::string text = "instances\n" + describe(store.list({})) + "workers\n" +
+                       describe(store.workers()) + "counts\n" + describe(store.count()) +
+                       "unserved\n" + describe(store.unserved());
+    for (int n = 1; n <= instances; ++n) {
+        text += fmt::format("tasks and history of {}\n", n);
+        text += describe(store.tasks(id_of(n)));
+        HistoryQuery query;
+        query.instance = id_of(n);
+        text += describe(store.history(query));
+    }
+    return text;
+}
+
+}  // namespace ebb::testing

@@ -1,0 +1,271 @@
+// The store fails, lies about it, or somebody else wins the race: nothing is lost, nothing is done
+// twice. Faults are planned; conflicts are forced by changing the instance right before a commit.
+
+#include "engine_world.h"
+#include "support/store_counting.h"
+#include "support/store_faulty.h"
+
+namespace ebb::test {
+namespace {
+
+using testing::Fault;
+using testing::FaultyStore;
+using testing::StoreDecorator;
+using testing::StoreVerb;
+
+/// Runs an action once, right before the next commit.
+class RacingStore : public StoreDecorator {
+ public:
+    using StoreDecorator::StoreDecorator;
+
+    std::function<void()> race;
+
+ protected:
+    void before(StoreVerb verb) override {
+        if (verb != StoreVerb::Commit || !race) return;
+        const std::function<void()> action = std::exchange(race, nullptr);
+        action();
+    }
+};
+
+/// Refuses commits that contain a text, for good.
+class PickyStore : public StoreDecorator {
+ public:
+    using StoreDecorator::StoreDecorator;
+
+    std::string refused = "poison";
+
+    std::vector<CommitResult> commit(std::span<const Commit> commits) override {
+        for (const Commit& commit : commits) {
+            for (const HistoryEvent& event : commit.history) {
+                if (event.payload.find(refused) == std::string::npos) continue;
+                throw Error(ErrorCode::StoreError, "The store does not like this payload.");
+            }
+        }
+        return StoreDecorator::commit(commits);
+    }
+};
+
+struct Faults : ::testing::Test {
+    EngineWorld world;
+
+    Definition three_steps() { return workflow({step("a"), step("b"), step("c")}); }
+
+    void SetUp() override { world.record({"a", "b", "c"}); }
+};
+
+TEST_F(Faults, a_commit_that_failed_is_repeated_after_a_pause) {
+    FaultyStore faulty(*world.memory);
+    world.store = &faulty;
+    const auto engine = world.engine();
+    engine->register_workflow(three_steps());
+    const InstanceId id = engine->start("test").id;
+    faulty.plan({.kind = Fault::Kind::Unavailable, .nth = 2, .verb = StoreVerb::Commit});
+    engine->poll();
+    EXPECT_EQ(status(*engine, id), "running");
+    EXPECT_GT(engine->next_due(), world.clock.now());
+    EXPECT_LT(engine->next_due(), world.clock.now() + 1s);
+    world.run(*engine);
+    EXPECT_EQ(status(*engine, id), "completed");
+    EXPECT_EQ(world.calls_text(), "a b c") << "no handler is called twice";
+    EXPECT_GE(engine->counters().store_errors, 1U);
+}
+
+TEST_F(Faults, a_commit_whose_answer_was_lost_is_recognised_as_done) {
+    FaultyStore faulty(*world.memory);
+    world.store = &faulty;
+    const auto engine = world.engine();
+    engine->register_workflow(three_steps());
+    const InstanceId id = engine->start("test").id;
+    for (const int nth : {1, 2, 3}) {
+        faulty.plan({.kind = Fault::Kind::InDoubt, .nth = nth, .verb = StoreVerb::Commit});
+    }
+    world.run(*engine);
+    EXPECT_TRUE(faulty.is_exhausted());
+    EXPECT_EQ(status(*engine, id), "completed");
+    EXPECT_EQ(world.calls_text(), "a b c");
+    EXPECT_EQ(
+        history_text(*engine, id),
+        "started step_completed:a step_completed:b step_completed:c completed"
+    );
+}
+
+TEST_F(Faults, a_failing_write_anywhere_loses_nothing_and_repeats_nothing) {
+    for (const auto kind : {Fault::Kind::Unavailable, Fault::Kind::InDoubt}) {
+        for (int nth = 1; nth <= 14; ++nth) {
+            EngineWorld fresh;
+            fresh.record({"a", "b", "c"});
+            FaultyStore faulty(*fresh.memory);
+            fresh.store = &faulty;
+            const auto engine = fresh.engine();
+            engine->register_workflow(workflow(
+                {step("a"), node("rest", Delay{.duration = "5s", .until = {}}), step("b"), step("c")
+                }
+            ));
+            const InstanceId id = engine->start("test").id;
+            faulty.plan({.kind = kind, .nth = nth, .verb = {}});
+            fresh.run(*engine);
+            // What a lost claim left leased is found by a heartbeat or two.
+            for (int i = 0; i < 5 && status(*engine, id) != "completed"; ++i) {
+                fresh.clock.advance(1s);
+                fresh.run(*engine);
+            }
+            EXPECT_EQ(status(*engine, id), "completed") << "write " << nth;
+            EXPECT_EQ(fresh.calls_text(), "a b c") << "write " << nth;
+        }
+    }
+}
+
+TEST_F(Faults, an_input_that_cannot_be_read_now_is_read_later) {
+    FaultyStore faulty(*world.memory);
+    world.store = &faulty;
+    const auto starter = world.engine("starter");
+    starter->register_workflow(three_steps());
+    const InstanceId id = starter->start("test").id;
+    const auto engine = world.engine();
+    faulty.plan({.kind = Fault::Kind::Unavailable, .nth = 1, .verb = StoreVerb::History});
+    world.run(*engine);
+    EXPECT_TRUE(faulty.is_exhausted());
+    EXPECT_EQ(status(*engine, id), "completed");
+    EXPECT_EQ(world.calls_text(), "a b c");
+}
+
+TEST_F(Faults, who_loses_the_race_decides_again_on_the_fresh_state) {
+    RacingStore racing(*world.memory);
+    world.store = &racing;
+    const auto engine = world.engine();
+    engine->register_workflow(three_steps());
+    const InstanceId id = engine->start("test").id;
+    const HandlerRegistry none;
+    Engine other(*world.memory, none, world.options("other"));
+    racing.race = [&] { other.signal(id, "hello", "1"); };
+    engine->poll();
+    EXPECT_EQ(status(*engine, id), "completed");
+    EXPECT_EQ(world.calls_text(), "a b c");
+    EXPECT_EQ(engine->counters().conflicts, 1U);
+    EXPECT_EQ(
+        history_text(*engine, id),
+        "started signal_received:hello step_completed:a step_completed:b step_completed:c completed"
+    );
+}
+
+TEST_F(Faults, a_result_that_comes_after_a_cancel_is_recorded_and_compensated) {
+    RacingStore racing(*world.memory);
+    world.store = &racing;
+    const auto engine = world.engine();
+    engine->register_workflow(three_steps());
+    const InstanceId id = engine->start("test").id;
+    const HandlerRegistry none;
+    Engine other(*world.memory, none, world.options("other"));
+    racing.race = [&] { other.cancel(id, "ann"); };
+    world.run(*engine);
+    EXPECT_EQ(status(*engine, id), "cancelled");
+    EXPECT_EQ(world.calls_text(), "a ~a");
+}
+
+TEST_F(Faults, a_result_that_comes_after_an_abort_is_dropped) {
+    RacingStore racing(*world.memory);
+    world.store = &racing;
+    const auto engine = world.engine();
+    engine->register_workflow(three_steps());
+    const InstanceId id = engine->start("test").id;
+    const HandlerRegistry none;
+    Engine other(*world.memory, none, world.options("other"));
+    racing.race = [&] { other.abort(id); };
+    world.run(*engine);
+    EXPECT_EQ(status(*engine, id), "aborted");
+    EXPECT_EQ(world.calls_text(), "a");
+    EXPECT_EQ(engine->counters().in_flight, 0);
+}
+
+TEST_F(Faults, a_pause_that_wins_the_race_holds_the_next_step_back) {
+    RacingStore racing(*world.memory);
+    world.store = &racing;
+    const auto engine = world.engine();
+    engine->register_workflow(three_steps());
+    const InstanceId id = engine->start("test").id;
+    const HandlerRegistry none;
+    Engine other(*world.memory, none, world.options("other"));
+    racing.race = [&] { other.pause(id); };
+    world.run(*engine);
+    EXPECT_EQ(status(*engine, id), "paused");
+    EXPECT_EQ(world.calls_text(), "a");
+    EXPECT_EQ(engine->counters().in_flight, 0);
+    other.resume(id);
+    world.run(*engine);
+    EXPECT_EQ(status(*engine, id), "completed");
+    EXPECT_EQ(world.calls_text(), "a b c");
+}
+
+TEST_F(Faults, one_instance_that_the_store_refuses_does_not_hold_up_the_others) {
+    PickyStore picky(*world.memory);
+    world.store = &picky;
+    world.handlers.add("odd", [](const Payload& input, const StepContext&) {
+        return input == "3" ? Payload("\"poison\"") : input;
+    });
+    const auto engine = world.engine();
+    engine->register_workflow(workflow({step("odd", {.is_compensated = false})}));
+    const std::vector<Payload> inputs = {"1", "2", "3", "4"};
+    const auto started = engine->start_all("test", inputs);
+    engine->poll();
+    EXPECT_EQ(engine->counters().finished, 3U);
+    EXPECT_EQ(status(*engine, started[2].id), "running");
+    picky.refused = "no longer";
+    world.run(*engine, std::chrono::minutes(2));
+    EXPECT_EQ(status(*engine, started[2].id), "completed");
+    EXPECT_NE(history_text(*engine, started[2].id).find("lease_lost:odd"), std::string::npos)
+        << "that it was called before is not forgotten";
+}
+
+TEST_F(Faults, an_instance_that_cannot_be_understood_is_put_off_and_the_others_run) {
+    const auto engine = world.engine();
+    engine->register_workflow(three_steps());
+    const InstanceId good = engine->start("test").id;
+    const InstanceId bad = engine->start("test").id;
+    InstanceRow row = *world.memory->load(bad);
+    const Commit garbage{
+        .instance = bad,
+        .expected_revision = row.revision,
+        .status = row.status,
+        .state = "{rubbish",
+        .history = {},
+        .tasks = {},
+        .lease_owner = {},
+        .now = world.clock.now(),
+    };
+    world.memory->commit({&garbage, 1});
+    engine->poll();
+    EXPECT_EQ(status(*engine, good), "completed");
+    EXPECT_EQ(world.memory->tasks(bad).at(0).due, world.clock.now() + 5min);
+    EXPECT_TRUE(engine->why(bad).starts_with("The instance was set aside"));
+    const Commit repaired{
+        .instance = bad,
+        .expected_revision = world.memory->load(bad)->revision,
+        .status = row.status,
+        .state = row.state,
+        .history = {},
+        .tasks = {},
+        .lease_owner = {},
+        .now = world.clock.now(),
+    };
+    world.memory->commit({&repaired, 1});
+    world.clock.advance(5min);
+    engine->poll();
+    EXPECT_EQ(status(*engine, bad), "completed");
+}
+
+TEST_F(Faults, a_request_is_refused_while_the_store_is_down_and_leaves_nothing_behind) {
+    FaultyStore faulty(*world.memory);
+    world.store = &faulty;
+    const auto engine = world.engine();
+    engine->register_workflow(three_steps());
+    const InstanceId id = engine->start("test").id;
+    faulty.plan({.kind = Fault::Kind::Unavailable, .nth = 1, .verb = StoreVerb::Commit});
+    EXPECT_THROW(engine->pause(id), Error);
+    world.clock.advance(5s);
+    engine->poll();
+    EXPECT_EQ(status(*engine, id), "completed") << "the pause was not done behind our back";
+}
+
+}  // namespace
+}  // namespace ebb::test

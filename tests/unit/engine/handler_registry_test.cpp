@@ -1,0 +1,78 @@
+// The registry: names, and handlers of users' own types.
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <ebb/handler.h>
+
+namespace ebb {
+namespace {
+
+struct Order {
+    int amount = 0;
+};
+
+void from_json(const Json& json, Order& order) {
+    order.amount = json.at("amount").get<int>();
+}
+
+void to_json(Json& json, const Order& order) {
+    json = {{"amount", order.amount}};
+}
+
+Payload call(const HandlerRegistry& handlers, std::string_view name, const Payload& input) {
+    return (*handlers.find(name))(input, StepContext{});
+}
+
+TEST(HandlerRegistry, finds_what_was_added_and_lists_it_sorted) {
+    HandlerRegistry handlers;
+    handlers.add(
+                "b", [](const Payload& input, const StepContext&) { return input; }
+    ).add("a", [](const Payload& input, const StepContext&) { return input; });
+    EXPECT_NE(handlers.find("a"), nullptr);
+    EXPECT_EQ(handlers.find("c"), nullptr);
+    EXPECT_EQ(handlers.names(), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(HandlerRegistry, refuses_a_name_twice_an_empty_one_and_one_with_a_space) {
+    HandlerRegistry handlers;
+    const Handler handler = [](const Payload& input, const StepContext&) { return input; };
+    handlers.add("a", handler);
+    EXPECT_THROW(handlers.add("a", handler), Error);
+    EXPECT_THROW(handlers.add("", handler), Error);
+    EXPECT_THROW(handlers.add("a b", handler), Error);
+    EXPECT_THROW(handlers.add("n", Handler()), Error);
+    EXPECT_NO_THROW(handlers.add(std::string(128, 'x'), handler));
+    EXPECT_THROW(handlers.add(std::string(129, 'x'), handler), Error);
+}
+
+TEST(HandlerRegistry, converts_to_and_from_own_types) {
+    HandlerRegistry handlers;
+    handlers.add("double", [](const Order& order) { return Order{order.amount * 2}; });
+    EXPECT_EQ(call(handlers, "double", R"({"amount":4})"), R"({"amount":8})");
+}
+
+TEST(HandlerRegistry, a_typed_handler_may_take_the_context_and_return_nothing) {
+    HandlerRegistry handlers;
+    int seen = 0;
+    handlers.add("look", [&](const Order& order, const StepContext& context) {
+        seen = order.amount + context.attempt;
+    });
+    EXPECT_EQ(call(handlers, "look", R"({"amount":4})"), R"({"amount":4})");
+    EXPECT_EQ(seen, 5);
+}
+
+TEST(HandlerRegistry, an_input_that_does_not_fit_the_type_fails_for_good) {
+    HandlerRegistry handlers;
+    handlers.add("look", [](const Order&) {});
+    try {
+        call(handlers, "look", R"({"amount":"many"})");
+        FAIL() << "it was called";
+    } catch (const HandlerFailure& failure) {
+        EXPECT_EQ(failure.options().code, "invalid_input");
+        EXPECT_TRUE(failure.options().is_permanent);
+    }
+}
+
+}  // namespace
+}  // namespace ebb

@@ -1,0 +1,168 @@
+// Starting instances: what is checked, what a key means, and who gets the first task.
+
+#include "engine_world.h"
+#include "support/store_counting.h"
+#include "support/store_faulty.h"
+
+namespace ebb::test {
+namespace {
+
+using testing::CountingStore;
+using testing::Fault;
+using testing::FaultyStore;
+using testing::StoreVerb;
+
+ErrorCode code_of(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const Error& error) {
+        return error.code();
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return ErrorCode::Internal;
+}
+
+struct Start : ::testing::Test {
+    EngineWorld world;
+    std::unique_ptr<Engine> engine;
+
+    void SetUp() override {
+        world.record({"a"});
+        engine = world.engine();
+        engine->register_workflow(workflow({step("a")}));
+    }
+};
+
+TEST_F(Start, refuses_an_unknown_workflow_and_an_unknown_version) {
+    EXPECT_EQ(code_of([&] { engine->start("nope"); }), ErrorCode::WorkflowNotFound);
+    EXPECT_EQ(
+        code_of([&] { engine->start("test", "1", {.version = 9}); }), ErrorCode::WorkflowNotFound
+    );
+}
+
+TEST_F(Start, refuses_an_input_that_is_no_json_or_too_large) {
+    EXPECT_EQ(code_of([&] { engine->start("test", "{"); }), ErrorCode::InvalidPayload);
+    EngineOptions options = world.options("w2");
+    options.payload_bytes_max = 64;
+    options.error_bytes_max = 64;
+    Engine strict(*world.store, world.handlers, options);
+    EXPECT_NO_THROW(strict.start("test", '"' + std::string(62, 'x') + '"'));
+    EXPECT_EQ(
+        code_of([&] { strict.start("test", '"' + std::string(63, 'x') + '"'); }),
+        ErrorCode::PayloadTooLarge
+    );
+}
+
+TEST_F(Start, refuses_options_that_cannot_be_right) {
+    EXPECT_NO_THROW(engine->start("test", "1", {.priority = -100}));
+    EXPECT_EQ(
+        code_of([&] { engine->start("test", "1", {.priority = 101}); }), ErrorCode::InvalidArgument
+    );
+    EXPECT_NO_THROW(engine->start("test", "1", {.key = std::string(256, 'k')}));
+    EXPECT_EQ(
+        code_of([&] { engine->start("test", "1", {.key = std::string(257, 'k')}); }),
+        ErrorCode::LimitExceeded
+    );
+    const std::vector<Payload> two(2, "1");
+    EXPECT_EQ(
+        code_of([&] { engine->start_all("test", two, {.key = "k"}); }), ErrorCode::InvalidArgument
+    );
+}
+
+TEST_F(Start, twice_with_one_key_is_the_same_instance) {
+    const StartedInstance first = engine->start("test", "1", {.key = "order-1"});
+    const StartedInstance second = engine->start("test", "2", {.key = "order-1"});
+    EXPECT_TRUE(first.is_new);
+    EXPECT_FALSE(second.is_new);
+    EXPECT_EQ(first.id, second.id);
+    EXPECT_EQ(engine->find_key("test", "order-1"), first.id);
+    engine->poll();
+    EXPECT_EQ(world.calls_text(), "a");
+    EXPECT_EQ(engine->start("test", "1", {.key = "order-1"}).id, first.id) << "and afterwards";
+}
+
+TEST_F(Start, many_at_once_get_one_id_each_in_order) {
+    const std::vector<Payload> inputs = {"1", "2", "3"};
+    const auto started = engine->start_all("test", inputs);
+    ASSERT_EQ(started.size(), 3U);
+    engine->poll();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        EXPECT_EQ(engine->wait(started[i].id, 0s).output, inputs[i]);
+    }
+    EXPECT_TRUE(engine->start_all("test", {}).empty());
+}
+
+TEST_F(Start, of_a_client_leaves_the_task_to_a_worker) {
+    const HandlerRegistry none;
+    Engine client(*world.store, none, world.options("client"));
+    const InstanceId id = client.start("test").id;
+    EXPECT_EQ(status(client, id), "running");
+    engine->poll();
+    EXPECT_EQ(status(client, id), "completed");
+}
+
+TEST_F(Start, of_a_workflow_that_calls_nothing_is_completed_at_once) {
+    Definition empty = workflow({savepoint("here")});
+    empty.name = "empty";
+    engine->register_workflow(empty);
+    const InstanceId id = engine->start("empty", "5").id;
+    EXPECT_EQ(engine->wait(id, 0s).output, "5");
+    EXPECT_EQ(engine->counters().finished, 1U);
+}
+
+TEST_F(Start, takes_the_newest_version_also_when_another_process_registers_it) {
+    engine->start("test");
+    const auto other = world.engine("w2");
+    Definition next = workflow({step("a"), step("a2", {.is_compensated = false})});
+    next.version = 2;
+    other->register_workflow(next);
+    world.clock.advance(100ms);
+    const InstanceId id = engine->start("test").id;
+    EXPECT_EQ(engine->find(id)->version, 2);
+    EXPECT_EQ(engine->find(engine->start("test", "1", {.version = 1}).id)->version, 1);
+}
+
+TEST_F(Start, whose_answer_is_lost_is_repeated_and_creates_one_instance) {
+    FaultyStore faulty(*world.memory);
+    world.store = &faulty;
+    const auto shaky = world.engine("w2");
+    shaky->poll();
+    faulty.plan({.kind = Fault::Kind::InDoubt, .nth = 1, .verb = StoreVerb::Start});
+    const InstanceId id = shaky->start("test").id;
+    EXPECT_TRUE(faulty.is_exhausted());
+    EXPECT_EQ(engine->list().size(), 1U);
+    shaky->poll();
+    EXPECT_EQ(status(*shaky, id), "completed");
+    EXPECT_EQ(world.calls_text(), "a");
+}
+
+TEST_F(Start, says_so_when_the_store_is_down) {
+    FaultyStore faulty(*world.memory);
+    world.store = &faulty;
+    const auto shaky = world.engine("w2");
+    faulty.plan({.kind = Fault::Kind::Unavailable, .nth = 1, .verb = StoreVerb::Start});
+    EXPECT_EQ(code_of([&] { shaky->start("test"); }), ErrorCode::StoreUnavailable);
+    EXPECT_TRUE(engine->list().empty());
+}
+
+TEST_F(Start, refuses_engine_options_that_cannot_be_right) {
+    const auto make = [&](auto change) {
+        return code_of([&] {
+            EngineOptions options = world.options();
+            change(options);
+            Engine(*world.store, world.handlers, options);
+        });
+    };
+    EXPECT_EQ(make([](EngineOptions& o) { o.lease = 0s; }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(make([](EngineOptions& o) { o.threads = -1; }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(make([](EngineOptions& o) { o.in_flight_max = 0; }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(make([](EngineOptions& o) { o.claim_batch_max = 0; }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(make([](EngineOptions& o) { o.poll_max = 1us; }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(
+        make([](EngineOptions& o) { o.payload_bytes_max = (8 << 20) + 1; }),
+        ErrorCode::InvalidArgument
+    );
+}
+
+}  // namespace
+}  // namespace ebb::test

@@ -1,0 +1,384 @@
+// Waiting for time, people, signals and operators; retries and deadlines; dead-letter mode.
+
+#include "support/flow.h"
+#include "support/kernel_world.h"
+
+namespace ebb::test {
+namespace {
+
+using Outcome = KernelWorld::Outcome;
+using std::chrono::seconds;
+
+auto failing(std::set<std::string> names, Outcome::Kind kind = Outcome::Kind::FailForGood) {
+    return [names = std::move(names), kind](const Invocation& call) {
+        Outcome outcome;
+        if (names.contains(call.handler)) outcome.kind = kind;
+        return outcome;
+    };
+}
+
+TEST(Retry, waits_by_exponential_backoff_and_gives_up_after_max_attempts) {
+    KernelWorld world(workflow({step("a", {.max_attempts = 4})}));
+    world.script = failing({"a"}, Outcome::Kind::Fail);
+    const TimePoint start = world.now;
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a! a! a! a! ~a");
+    EXPECT_EQ(world.now - start, seconds(1 + 2 + 4));
+    EXPECT_EQ(world.status(), "failed");
+}
+
+TEST(Retry, keeps_the_idempotency_key_over_attempts_and_changes_it_per_visit) {
+    KernelWorld world(workflow({step("a", {.max_attempts = 3}), step("b")}));
+    std::vector<std::string> keys;
+    world.script = [&](const Invocation& call) {
+        keys.push_back(call.idempotency_key);
+        Outcome outcome;
+        if (keys.size() == 1) outcome.kind = Outcome::Kind::Fail;
+        return outcome;
+    };
+    world.run();
+    ASSERT_EQ(keys.size(), 3U);
+    EXPECT_EQ(keys[0], keys[1]);
+    EXPECT_NE(keys[1], keys[2]);
+}
+
+TEST(Retry, refuses_the_late_result_of_an_earlier_attempt) {
+    KernelWorld world(workflow({step("a", {.max_attempts = 3})}));
+    const auto first = world.claim(1);
+    world.fail(*first, false);
+    EXPECT_EQ(
+        world.apply(event::StepCompleted{.attempt = first->attempt, .output = "1"}),
+        Decision::Verdict::Ignored
+    );
+}
+
+TEST(Retry, jitter_spreads_the_delay_but_is_the_same_for_the_same_attempt) {
+    Node node = step("a", {.max_attempts = 2});
+    std::get<Step>(node.kind).attempts.backoff.jitter = 0.5;
+    const auto wait = [&] {
+        KernelWorld world(workflow({node}));
+        world.fail(*world.claim(1), false);
+        return world.tasks.at(1).due - world.now;
+    };
+    EXPECT_EQ(wait(), wait());
+    EXPECT_NE(wait(), seconds(1));
+    EXPECT_GE(wait(), std::chrono::milliseconds(500));
+    EXPECT_LE(wait(), std::chrono::milliseconds(1'500));
+}
+
+TEST(LostLease, runs_the_step_again_without_using_up_an_attempt) {
+    KernelWorld world(workflow({step("a")}));
+    int calls = 0;
+    world.script = [&](const Invocation&) {
+        Outcome outcome;
+        if (++calls <= 2) outcome.kind = Outcome::Kind::LoseLease;
+        return outcome;
+    };
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a? a? a");
+    EXPECT_EQ(world.status(), "completed");
+}
+
+TEST(LostLease, a_step_that_always_loses_its_worker_fails_and_is_compensated) {
+    KernelWorld world(workflow({step("a")}));
+    world.script = failing({"a"}, Outcome::Kind::LoseLease);
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a? a? a? a? a? ~a");
+    EXPECT_EQ(world.status(), "failed");
+    EXPECT_NE(world.payload(world.state.error).find("worker_lost"), std::string::npos);
+}
+
+TEST(LostLease, a_non_idempotent_step_is_in_doubt_and_not_called_again) {
+    Node a = step("a");
+    std::get<Step>(a.kind).non_idempotent = true;
+    KernelWorld world(workflow({a}));
+    world.script = failing({"a"}, Outcome::Kind::LoseLease);
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a? ~a");
+    EXPECT_NE(world.payload(world.state.error).find("in_doubt"), std::string::npos);
+}
+
+TEST(Timer, waits_without_a_call_and_passes_its_input_on) {
+    KernelWorld world(workflow({node("d", Delay{.duration = "90s"}), step("a")}), "7");
+    const TimePoint start = world.now;
+    world.run();
+    EXPECT_EQ(world.now - start, seconds(90));
+    EXPECT_EQ(world.result(), "7");
+}
+
+TEST(Deadline, of_the_instance_rolls_back_wherever_it_stands) {
+    Definition definition = workflow({step("a"), node("wait", HumanDecision{})});
+    definition.deadline = seconds(60);
+    KernelWorld world(definition);
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a ~a");
+    EXPECT_EQ(world.status(), "failed");
+    EXPECT_NE(world.payload(world.state.error).find("deadline_exceeded"), std::string::npos);
+}
+
+TEST(Deadline, of_a_step_that_nobody_runs) {
+    Node a = step("a");
+    std::get<Step>(a.kind).attempts.step_timeout = seconds(5);
+    KernelWorld world(workflow({a}));
+    world.tasks.at(1).is_leased = true;
+    world.run();
+    EXPECT_EQ(world.calls_text(), "~a");
+    EXPECT_EQ(world.status(), "failed");
+}
+
+TEST(Decision, confirm_adds_the_decision_to_the_input) {
+    KernelWorld world(workflow({node("ok", HumanDecision{})}), R"({"n":1})");
+    world.apply(event::DecisionMade{.is_confirmed = true, .by = "ann", .comment = "fine"});
+    EXPECT_EQ(world.status(), "completed");
+    const Json result = Json::parse(world.result());
+    EXPECT_EQ(result["n"], 1);
+    EXPECT_EQ(result["decision"]["verdict"], "confirmed");
+    EXPECT_EQ(result["decision"]["by"], Json::array({"ann"}));
+}
+
+TEST(Decision, reject_rolls_the_saga_back) {
+    KernelWorld world(workflow({step("a"), node("ok", HumanDecision{})}));
+    world.run();
+    world.apply(event::DecisionMade{.by = "ann", .comment = "too dear"});
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a ~a");
+    EXPECT_EQ(world.status(), "failed");
+    EXPECT_NE(world.payload(world.state.error).find("rejected"), std::string::npos);
+}
+
+TEST(Decision, reject_may_take_a_branch_instead) {
+    KernelWorld world(
+        workflow({node("ok", HumanDecision{.on_reject = Block{step("other")}}), step("end")})
+    );
+    world.apply(event::DecisionMade{.by = "ann"});
+    world.run();
+    EXPECT_EQ(world.calls_text(), "other end");
+}
+
+TEST(Decision, a_quorum_needs_different_people) {
+    KernelWorld world(workflow({node("ok", HumanDecision{.quorum = 2})}));
+    world.apply(event::DecisionMade{.is_confirmed = true, .by = "ann"});
+    EXPECT_EQ(
+        world.apply(event::DecisionMade{.is_confirmed = true, .by = "ann"}),
+        Decision::Verdict::Ignored
+    );
+    EXPECT_EQ(world.status(), "running");
+    world.apply(event::DecisionMade{.is_confirmed = true, .by = "bob"});
+    EXPECT_EQ(world.status(), "completed");
+}
+
+TEST(Decision, is_refused_to_people_without_the_role) {
+    KernelWorld world(workflow({node("ok", HumanDecision{.roles = {"boss"}})}));
+    EXPECT_EQ(
+        world.apply(event::DecisionMade{.is_confirmed = true, .by = "ann", .role = "clerk"}),
+        Decision::Verdict::Refused
+    );
+    EXPECT_EQ(world.last_refusal().code, "not_allowed");
+    EXPECT_EQ(
+        world.last_refusal().message,
+        "The decision \"ok\" may be made by boss, not by the role \"clerk\"."
+    );
+}
+
+TEST(Decision, repeating_it_changes_nothing_and_a_new_one_is_refused) {
+    KernelWorld world(workflow({node("ok", HumanDecision{}), node("wait", Signal{})}));
+    world.apply(event::DecisionMade{.node = "ok", .is_confirmed = true, .by = "ann"});
+    EXPECT_EQ(
+        world.apply(event::DecisionMade{.node = "ok", .is_confirmed = true, .by = "ann"}),
+        Decision::Verdict::Ignored
+    );
+    EXPECT_EQ(
+        world.apply(event::DecisionMade{.node = "ok", .by = "bob"}), Decision::Verdict::Refused
+    );
+    EXPECT_EQ(world.last_refusal().code, "not_waiting");
+}
+
+TEST(Decision, its_deadline_has_the_outcome_that_it_says) {
+    for (const auto& [outcome, status] : std::map<HumanDecision::OnDeadline, std::string>{
+             {HumanDecision::OnDeadline::Fail, "failed"},
+             {HumanDecision::OnDeadline::Reject, "failed"},
+             {HumanDecision::OnDeadline::Confirm, "completed"}
+         }) {
+        KernelWorld world(
+            workflow({node("ok", HumanDecision{.deadline = seconds(9), .on_deadline = outcome})})
+        );
+        world.run();
+        EXPECT_EQ(world.status(), status);
+    }
+}
+
+TEST(Signal, wakes_who_waits_and_its_payload_is_the_output) {
+    KernelWorld world(workflow({node("paid", Signal{})}));
+    world.apply(event::SignalReceived{.name = "paid", .payload = "42"});
+    EXPECT_EQ(world.status(), "completed");
+    EXPECT_EQ(world.result(), "42");
+}
+
+TEST(Signal, that_comes_early_is_kept) {
+    KernelWorld world(workflow({step("a"), node("paid", Signal{})}));
+    world.apply(event::SignalReceived{.name = "paid", .payload = "42"});
+    world.run();
+    EXPECT_EQ(world.result(), "42");
+}
+
+TEST(Signal, too_many_early_ones_are_refused_and_repeated_ones_ignored) {
+    KernelWorld world(workflow({step("a")}));
+    for (std::size_t i = 0; i < kBufferedSignalsMax; ++i) {
+        EXPECT_EQ(
+            world.apply(event::SignalReceived{.name = "x", .payload = "1"}),
+            Decision::Verdict::Changed
+        );
+    }
+    EXPECT_EQ(
+        world.apply(event::SignalReceived{.name = "x", .payload = "1"}), Decision::Verdict::Refused
+    );
+    EXPECT_EQ(world.last_refusal().code, "limit_exceeded");
+
+    KernelWorld other(workflow({step("a")}));
+    other.apply(event::SignalReceived{.name = "x", .payload = "1", .request_id = "r1"});
+    EXPECT_EQ(
+        other.apply(event::SignalReceived{.name = "x", .payload = "1", .request_id = "r1"}),
+        Decision::Verdict::Ignored
+    );
+}
+
+TEST(Pause, starts_nothing_and_resume_goes_on_where_it_stood) {
+    KernelWorld world(workflow({step("a"), step("b")}));
+    const auto call = world.claim(1);
+    world.apply(event::Paused{.by = "ann"});
+    world.complete(*call);
+    EXPECT_EQ(world.status(), "paused");
+    EXPECT_FALSE(world.run_one());
+    world.apply(event::Resumed{});
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a b");
+    EXPECT_EQ(world.status(), "completed");
+}
+
+TEST(Pause, holds_timers_and_compensations_too) {
+    KernelWorld world(workflow({step("a"), step("b")}));
+    world.script = failing({"b"});
+    world.run_one();
+    world.run_one();
+    world.apply(event::Paused{});
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a b!");
+    EXPECT_EQ(world.status(), "paused");
+    world.apply(event::Resumed{});
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a b! ~b ~a");
+}
+
+TEST(Pause, a_paused_instance_can_be_cancelled) {
+    KernelWorld world(workflow({step("a"), step("b")}));
+    world.run_one();
+    world.apply(event::Paused{});
+    world.apply(event::CancelRequested{});
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a ~a");
+    EXPECT_EQ(world.status(), "cancelled");
+}
+
+TEST(DeadLetter, freezes_all_branches_and_requeue_resumes_each_where_it_stood) {
+    Definition definition = workflow(
+        {parallel("p", {{"x", {step("a"), step("a2")}}, {"y", {step("b"), step("b2")}}}),
+         step("end")}
+    );
+    definition.on_error = Definition::OnError::DeadLetter;
+    KernelWorld world(definition);
+    const auto a = world.claim(2);
+    const auto b = world.claim(3);
+    world.fail(*a);
+    EXPECT_EQ(world.status(), "dead_letter");
+    world.complete(*b);
+    EXPECT_FALSE(world.run_one()) << "b2 may not start";
+    world.apply(event::Requeued{.new_input = R"({"fixed":true})"});
+    const auto again = world.claim(2);
+    EXPECT_EQ(world.payload(again->input), R"({"fixed":true})");
+    world.complete(*again);
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a! b a a2 b2 end");
+    EXPECT_EQ(world.status(), "completed");
+}
+
+TEST(DeadLetter, a_cancel_compensates_what_was_done) {
+    Definition definition = workflow({step("a"), step("b")});
+    definition.on_error = Definition::OnError::DeadLetter;
+    KernelWorld world(definition);
+    world.script = failing({"b"});
+    world.run();
+    EXPECT_EQ(world.status(), "dead_letter");
+    world.apply(event::CancelRequested{});
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a b! ~b ~a");
+    EXPECT_EQ(world.status(), "cancelled");
+}
+
+TEST(Loop, runs_while_its_condition_holds_and_compensates_every_turn_in_reverse) {
+    KernelWorld world(
+        workflow({node("l", Loop{.while_expression = "input < 3", .steps = {step("a")}}), step("b")}
+        ),
+        "0"
+    );
+    world.script = [](const Invocation& call) {
+        Outcome outcome{.output = std::to_string(call.attempt.visit / 2)};
+        if (call.handler == "b") outcome.kind = Outcome::Kind::FailForGood;
+        return outcome;
+    };
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a a a b! ~b ~a ~a ~a");
+}
+
+TEST(Loop, fails_when_it_would_need_more_turns_than_allowed) {
+    KernelWorld world(workflow({node(
+        "l",
+        Loop{.while_expression = "workflow.version == 1", .steps = {step("a")}, .max_iterations = 3}
+    )}));
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a a a ~a ~a ~a");
+    EXPECT_NE(world.payload(world.state.error).find("max_iterations"), std::string::npos);
+}
+
+TEST(Loop, without_any_step_is_bounded_by_the_step_budget) {
+    Definition definition = workflow({node(
+        "l",
+        Loop{
+            .while_expression = "workflow.version == 1",
+            .steps = {condition("c", "workflow.version == 2", {step("never")})},
+            .max_iterations = 1'000'000'000
+        }
+    )});
+    definition.step_budget = 1'000;
+    KernelWorld world(definition);
+    EXPECT_EQ(world.status(), "failed");
+    EXPECT_NE(world.payload(world.state.error).find("step_budget"), std::string::npos);
+}
+
+TEST(Fail, is_a_permanent_failure_with_its_message) {
+    KernelWorld world(workflow({step("a"), node("stop", Fail{.message = "no more"})}));
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a ~a");
+    EXPECT_EQ(world.payload(world.state.error), R"({"code":"failed","message":"no more"})");
+}
+
+TEST(Operators, are_refused_on_what_is_finished_and_ignored_when_repeated) {
+    KernelWorld world(workflow({step("a")}));
+    world.run();
+    EXPECT_EQ(world.apply(event::CancelRequested{}), Decision::Verdict::Refused);
+    EXPECT_EQ(
+        world.last_refusal().message,
+        "The instance is completed already; it cannot be cancelled any more."
+    );
+    EXPECT_EQ(world.apply(event::Requeued{}), Decision::Verdict::Refused);
+    EXPECT_EQ(
+        world.apply(event::SignalReceived{.name = "x", .payload = "1"}), Decision::Verdict::Refused
+    );
+
+    KernelWorld other(workflow({step("a")}));
+    other.apply(event::AbortRequested{});
+    EXPECT_EQ(other.apply(event::AbortRequested{}), Decision::Verdict::Ignored);
+    EXPECT_EQ(other.apply(event::CancelRequested{}), Decision::Verdict::Refused);
+}
+
+}  // namespace
+}  // namespace ebb::test
