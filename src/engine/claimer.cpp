@@ -16,32 +16,32 @@ constexpr Duration kPutOff = std::chrono::minutes(5);
 TimePoint Claimer::tick(TimePoint now) {
     const WorkerState& worker = environment_.worker;
     if (!worker.may_hold(now)) return now + environment_.options.poll_max;
-    const int batch_max = environment_.options.claim_batch_max;
-    const int limit = std::min(batch_max, committer_.free_capacity());
-    const int claimed = claim(now, batch_max);
-    if (claimed >= limit) {
+    // Asked once: it shrinks and grows while other threads commit.
+    const int room = std::min(committer_.free_capacity(), environment_.options.claim_batch_max);
+    const int claimed = claim(now, room);
+    if (claimed > 0) committer_.combine(Committer::Role::Guest);
+    if (claimed >= room) {
         // There may be more where this came from.
-        if (limit == batch_max) return now;
         signals_.want_room();
+        if (committer_.has_room()) return now;
     }
     pause_ = claimed > 0 ? environment_.options.poll_min
                          : std::min(pause_ * 2, environment_.options.poll_max);
     return std::min(now + pause_, signals_.next_due());
 }
 
-int Claimer::claim(TimePoint now, int limit) {
+int Claimer::claim(TimePoint now, int room) {
     signals_.forget_until(now);
-    const int free = committer_.free_capacity();
     ClaimRequest request{
         .worker = environment_.options.worker_id,
         .handlers = {},
         .queues = environment_.options.queues,
-        .limit = limit,
+        .limit = environment_.options.claim_batch_max,
         .instance = {},
     };
-    if (free > 0) {
+    if (room > 0) {
         request.handlers = environment_.handlers.names();
-        request.limit = std::min(limit, free);
+        request.limit = room;
     }
     return claim_and_post(request);
 }

@@ -91,10 +91,11 @@ void Committer::run_guarded_round(TimePoint now) {
 }
 
 bool Committer::has_room() const {
-    // Not for every single task: a claim is dear, and claims of many are as dear as of one.
+    // Not for every single task: a claim is dear, and claims of many are hardly dearer than of one.
     const int target = parts_.pace.in_flight_target();
     const int worthwhile = std::min(environment().options.claim_batch_max, (target + 1) / 2);
-    return held_.size() == 0 || target - held_.size() >= worthwhile;
+    const int held = environment().statistics.in_flight;
+    return held == 0 || target - held >= worthwhile;
 }
 
 void Committer::run_round(TimePoint now) {

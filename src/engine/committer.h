@@ -93,6 +93,9 @@ class Committer final : public Service {
     /// How many more tasks this worker should take.
     int free_capacity() const;
 
+    /// Is there so much room that a claim is worth its price?
+    bool has_room() const;
+
     /// True when this worker holds no task and everything decided is written.
     bool is_idle() const { return is_idle_; }
 
@@ -113,7 +116,6 @@ class Committer final : public Service {
     void run_guarded_round(TimePoint now);
     bool leave_after(Role role, int rounds, TimePoint now);
     void announce_next_look();
-    bool has_room() const;
     void take_items();
     void look_again(TimePoint now);
     void decide_open(TimePoint now);

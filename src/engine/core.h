@@ -75,6 +75,7 @@ class Engine::Core {
     void become_worker();
     int run_ready(Duration at_most);
     bool wait_until_idle(Duration limit, const std::stop_token& hurry = {});
+    Duration last_wait() const;
     std::optional<Result> look(const InstanceId& id);
     int try_poll();
 

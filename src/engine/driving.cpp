@@ -85,6 +85,12 @@ bool Engine::Core::wait_until_idle(Duration limit, const std::stop_token& hurry)
     }
 }
 
+Duration Engine::Core::last_wait() const {
+    if (executor.running() > 0) return environment.options.stop_grace + kLastCommits;
+    // Nothing runs any more; what is left is a store that does not answer.
+    return environment.worker.has_threads ? kLastCommits : Duration::zero();
+}
+
 bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
     const Lock lock(drive_mutex_);
     if (is_drained_) return has_drained_in_time_;
@@ -93,7 +99,7 @@ bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
     has_drained_in_time_ = wait_until_idle(std::max(limit, Duration::zero()), hurry);
     if (!has_drained_in_time_) {
         committer.post(engine::item::Shutdown{});
-        wait_until_idle(environment.options.stop_grace + kLastCommits);
+        wait_until_idle(last_wait());
     }
     if (environment.worker.is_driven) {
         try {
@@ -137,7 +143,8 @@ int Engine::Core::poll() {
         if (ran > 0 || ready.size() > 0) continue;
         const TimePoint now = environment.now();
         if (!environment.worker.may_hold(now)) break;
-        if (claimer.claim(now, environment.options.claim_batch_max) == 0) break;
+        const int batch_max = environment.options.claim_batch_max;
+        if (claimer.claim(now, std::min(committer.free_capacity(), batch_max)) == 0) break;
     }
     committer.combine(engine::Committer::Role::Owner);
     return called;

@@ -53,7 +53,7 @@ void check_document_size(std::string_view text, std::string_view file) {
 
 namespace {
 
-[[noreturn]] void throw_too_deep() {
+[[noreturn]] void throw_too_deep(const std::string& file) {
     throw_document_error({
         .code = "nested_too_deeply",
         .path = "",
@@ -61,6 +61,7 @@ namespace {
             "Lists and maps are nested more than {} deep; make the structure flatter.",
             DefinitionLimits::kDocumentDepthMax
         ),
+        .file = file,
     });
 }
 
@@ -68,7 +69,7 @@ namespace {
 /// alone.
 class DocumentSax : public nlohmann::json_sax<Json> {
  public:
-    explicit DocumentSax(std::string_view text) : text_(text) {}
+    DocumentSax(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
     Document take() { return std::move(root_); }
 
@@ -125,21 +126,24 @@ class DocumentSax : public nlohmann::json_sax<Json> {
             .message = fmt::format("This is not JSON: {}.", in_quotes(reason)),
             .line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
             .column = static_cast<int>(at - line_start) + 1,
+            .file = file_,
         });
     }
 
  private:
     std::string_view text_;
+    const std::string& file_;
     Document root_;
     std::vector<Document*> open_;
     std::string key_;
 
-    static void check_nul(const std::string& text) {
+    void check_nul(const std::string& text) const {
         if (text.find('\0') == std::string::npos) return;
         throw_document_error({
             .code = "invalid_text",
             .path = "",
             .message = "A text contains the character U+0000, which no store can keep: remove it.",
+            .file = file_,
         });
     }
 
@@ -160,7 +164,7 @@ class DocumentSax : public nlohmann::json_sax<Json> {
     }
 
     bool open(Document::Type type) {
-        if (open_.size() >= std::size_t{DefinitionLimits::kDocumentDepthMax}) throw_too_deep();
+        if (open_.size() >= std::size_t{DefinitionLimits::kDocumentDepthMax}) throw_too_deep(file_);
         open_.push_back(place({.type = type}));
         return true;
     }
@@ -172,7 +176,7 @@ class DocumentSax : public nlohmann::json_sax<Json> {
 };
 
 Document convert(const Json& json, int depth) {
-    if (depth > DefinitionLimits::kDocumentDepthMax) throw_too_deep();
+    if (depth > DefinitionLimits::kDocumentDepthMax) throw_too_deep({});
     Document document{.scalar = json.is_structured() ? Json() : json};
     switch (json.type()) {
         case Json::value_t::null:
@@ -240,9 +244,9 @@ auto* at_index(Items& items, std::string_view segment) {
 
 }  // namespace
 
-Document parse_json_document(std::string_view text) {
-    check_document_size(text, "");
-    DocumentSax sax(text);
+Document parse_json_document(std::string_view text, const std::string& file) {
+    check_document_size(text, file);
+    DocumentSax sax(text, file);
     Json::sax_parse(text.begin(), text.end(), &sax);
     Document document = sax.take();
     number_in_order(document);

@@ -54,8 +54,9 @@ struct Document::Member {
     Document value;
 };
 
-/// Throws DefinitionError with where the syntax is wrong or which limit is exceeded.
-Document parse_json_document(std::string_view text);
+/// Throws DefinitionError with where the syntax is wrong or which limit is exceeded. `file` is only
+/// named.
+Document parse_json_document(std::string_view text, const std::string& file = {});
 
 /// Throws DefinitionError when `json` is nested too deeply or holds what JSON cannot.
 Document to_document(const Json& json);

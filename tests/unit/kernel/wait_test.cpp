@@ -99,7 +99,7 @@ TEST(LostLease, a_non_idempotent_step_is_in_doubt_and_not_called_again) {
 }
 
 TEST(Timer, waits_without_a_call_and_passes_its_input_on) {
-    KernelWorld world(workflow({node("d", Delay{.duration = "90"}), step("a")}), "7");
+    KernelWorld world(workflow({node("d", Delay{.duration = "90s"}), step("a")}), "7");
     const TimePoint start = world.now;
     world.run();
     EXPECT_EQ(world.now - start, seconds(90));
@@ -330,9 +330,10 @@ TEST(Loop, runs_while_its_condition_holds_and_compensates_every_turn_in_reverse)
 }
 
 TEST(Loop, fails_when_it_would_need_more_turns_than_allowed) {
-    KernelWorld world(workflow(
-        {node("l", Loop{.while_expression = "true", .steps = {step("a")}, .max_iterations = 3})}
-    ));
+    KernelWorld world(workflow({node(
+        "l",
+        Loop{.while_expression = "workflow.version == 1", .steps = {step("a")}, .max_iterations = 3}
+    )}));
     world.run();
     EXPECT_EQ(world.calls_text(), "a a a ~a ~a ~a");
     EXPECT_NE(world.payload(world.state.error).find("max_iterations"), std::string::npos);
@@ -342,8 +343,8 @@ TEST(Loop, without_any_step_is_bounded_by_the_step_budget) {
     Definition definition = workflow({node(
         "l",
         Loop{
-            .while_expression = "true",
-            .steps = {condition("c", "true", {}, {})},
+            .while_expression = "workflow.version == 1",
+            .steps = {condition("c", "workflow.version == 2", {step("never")})},
             .max_iterations = 1'000'000'000
         }
     )});

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <ebb/definition.h>
+
+// Workflows as YAML 1.2 (core schema): docs/reference/definition.md. Component ebb::yaml.
+
+namespace ebb {
+
+/// Reads a definition and validates it. Throws DefinitionError with all problems, each with its
+/// line and column and with `file_name` (which is only named, never opened). One document; aliases
+/// only within a budget; no duplicate keys.
+Definition parse_definition_yaml(std::string_view text, std::string_view file_name = {});
+
+/// The YAML form, for people: block style, keys in their usual order, defaults left out.
+/// `parse_definition_yaml(definition_to_yaml(d)) == d` for a valid definition.
+std::string definition_to_yaml(const Definition& definition);
+
+/// Reads a file as YAML (`.yaml`, `.yml`) or JSON (`.json`). Throws DefinitionError, or Error with
+/// InvalidArgument when the file cannot be read or has another extension.
+Definition load_definition(const std::filesystem::path& path);
+
+}  // namespace ebb

@@ -1,0 +1,229 @@
+// Workers that die, hang or are slow: several engines over one store, each driven on its own, in
+// virtual time. A worker "dies" when nobody polls it any more.
+
+#include "engine_world.h"
+#include "support/store_faulty.h"
+
+namespace ebb::test {
+namespace {
+
+struct Leases : ::testing::Test {
+    EngineWorld world;
+    std::function<void()> during_a;  ///< runs inside the handler of a
+    std::vector<int> attempts;
+
+    void SetUp() override {
+        world.handlers.add("a", [this](const Payload& input, const StepContext& context) {
+            attempts.push_back(context.attempt);
+            if (during_a) std::exchange(during_a, nullptr)();
+            return input;
+        });
+        world.record({"b", "c"});
+    }
+
+    static Definition a_then_b(bool non_idempotent = false) {
+        Node a = step("a", {.is_compensated = false, .max_attempts = 1});
+        std::get<Step>(a.kind).non_idempotent = non_idempotent;
+        return workflow({a, step("b")});
+    }
+};
+
+TEST_F(Leases, work_of_a_dead_worker_is_taken_over_within_its_lease_and_a_second) {
+    const auto dead = world.engine("dead");
+    const auto alive = world.engine("alive");
+    dead->register_workflow(a_then_b());
+    dead->poll();
+    const InstanceId id = dead->start("test").id;  // leased to it at once
+    EXPECT_EQ(alive->poll(), 0);
+    const TimePoint died = world.clock.now();
+    while (status(*alive, id) == "running") {
+        world.clock.advance(250ms);
+        alive->poll();
+        ASSERT_LT(world.clock.now() - died, 20s);
+    }
+    EXPECT_EQ(status(*alive, id), "completed");
+    EXPECT_LE(world.clock.now() - died, 10s + 6s);
+    EXPECT_EQ(
+        history_text(*alive, id), "started lease_lost:a step_completed:a step_completed:b completed"
+    );
+    EXPECT_EQ(attempts, (std::vector<int>{2}));
+}
+
+TEST_F(Leases, the_late_result_of_a_worker_that_was_declared_dead_changes_nothing) {
+    const auto slow = world.engine("slow");
+    const auto other = world.engine("other");
+    slow->register_workflow(a_then_b());
+    slow->poll();
+    const InstanceId id = slow->start("test").id;
+    during_a = [&] {
+        // While the handler hangs, its lease runs out and the other does all the work.
+        other->poll();
+        world.clock.advance(11s);
+        world.run(*other, 30s);
+        EXPECT_EQ(status(*other, id), "completed");
+    };
+    world.run(*slow, 30s);
+    EXPECT_EQ(
+        history_text(*other, id), "started lease_lost:a step_completed:a step_completed:b completed"
+    );
+    EXPECT_EQ(slow->counters().steps, 0U);
+    EXPECT_EQ(slow->counters().in_flight, 0);
+}
+
+TEST_F(Leases, a_result_that_comes_before_anybody_took_over_is_used) {
+    const auto slow = world.engine("slow");
+    slow->register_workflow(a_then_b());
+    slow->poll();
+    const InstanceId id = slow->start("test").id;
+    during_a = [&] {
+        world.clock.advance(11s);
+        world.memory->maintain();  // the lease is gone, and nobody has claimed the task
+    };
+    world.run(*slow, 30s);
+    EXPECT_EQ(history_text(*slow, id), "started step_completed:a step_completed:b completed");
+}
+
+TEST_F(Leases, a_non_idempotent_step_is_not_called_again_after_a_loss) {
+    const auto slow = world.engine("slow");
+    const auto other = world.engine("other");
+    slow->register_workflow(a_then_b(true));
+    slow->poll();
+    const InstanceId id = slow->start("test").id;
+    during_a = [&] {
+        other->poll();
+        world.clock.advance(11s);
+        world.run(*other, 30s);
+    };
+    world.run(*slow, 30s);
+    EXPECT_EQ(attempts, (std::vector<int>{1}));
+    EXPECT_EQ(status(*other, id), "failed");
+    EXPECT_NE(other->show(id).error.find("in_doubt"), std::string::npos);
+}
+
+TEST_F(Leases, a_step_that_kills_every_worker_fails_in_the_end) {
+    const auto first = world.engine("first");
+    first->register_workflow(a_then_b());
+    first->poll();
+    const InstanceId id = first->start("test").id;
+    // Each of these comes when its predecessor is dead, writes the loss down, calls the handler and
+    // dies before it can commit what came of it.
+    std::vector<std::unique_ptr<testing::FaultyStore>> stores;
+    std::vector<std::unique_ptr<Engine>> victims;
+    for (int i = 0; i < 6 && status(*first, id) == "running"; ++i) {
+        world.clock.advance(11s);
+        stores.push_back(std::make_unique<testing::FaultyStore>(*world.memory));
+        world.store = stores.back().get();
+        victims.push_back(world.engine("victim" + std::to_string(i)));
+        during_a = [&] {
+            stores.back()->plan({.kind = testing::Fault::Kind::CrashBefore, .nth = 1, .verb = {}});
+        };
+        try {
+            world.run(*victims.back(), 1s);
+        } catch (const testing::SimulatedCrash&) {
+            continue;
+        }
+    }
+    EXPECT_EQ(status(*first, id), "failed");
+    EXPECT_EQ(attempts, (std::vector<int>{2, 3, 4, 5}));
+    EXPECT_NE(first->show(id).error.find("worker_lost"), std::string::npos);
+}
+
+TEST_F(Leases, a_cancel_reaches_a_handler_in_another_worker_with_the_next_heartbeat) {
+    const auto worker = world.engine("worker");
+    const HandlerRegistry none;
+    Engine client(*world.store, none, world.options("client"));
+    worker->register_workflow(a_then_b());
+    worker->poll();
+    const InstanceId id = worker->start("test").id;
+    during_a = [&] { client.cancel(id, "ann", "changed my mind"); };
+    world.run(*worker, 30s);
+    EXPECT_EQ(status(*worker, id), "cancelled");
+    EXPECT_EQ(world.calls_text(), "") << "b was never called";
+    EXPECT_NE(worker->why(id).find("cancelled by ann (changed my mind)"), std::string::npos);
+}
+
+TEST_F(Leases, a_task_that_another_service_must_run_is_routed_to_it) {
+    HandlerRegistry only_a;
+    only_a.add("a", [](const Payload& input, const StepContext&) { return input; });
+    HandlerRegistry only_b;
+    int calls = 0;
+    only_b.add("b", [&](const Payload& input, const StepContext&) {
+        ++calls;
+        return input;
+    });
+    Engine has_a(*world.store, only_a, world.options("has_a"));
+    Engine has_b(*world.store, only_b, world.options("has_b"));
+    has_a.register_workflow(a_then_b());
+    const InstanceId id = has_a.start("test").id;
+    EXPECT_EQ(has_b.poll(), 0);
+    EXPECT_EQ(has_a.poll(), 1);
+    EXPECT_NE(
+        has_a.why(id).find("waits for a free worker with the handler \"b\""), std::string::npos
+    ) << has_a.why(id);
+    EXPECT_EQ(has_b.poll(), 1);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(status(has_b, id), "completed");
+}
+
+TEST_F(Leases, a_row_that_names_an_earlier_step_is_put_right) {
+    // A worker with both handlers keeps its lease over a and dies in b: the row still says a.
+    HandlerRegistry both;
+    Engine* killed = nullptr;
+    both.add("a", [](const Payload& input, const StepContext&) { return input; });
+    both.add("b", [](const Payload& input, const StepContext&) { return input; });
+    auto first = std::make_unique<Engine>(*world.store, both, world.options("first"));
+    killed = first.get();
+    killed->register_workflow(a_then_b());
+    killed->poll();
+    const InstanceId id = killed->start("test").id;
+    EXPECT_TRUE(killed->run_one());
+    EXPECT_EQ(world.memory->tasks(id).at(0).handler, "a");
+    // From here on nobody polls it. The one that finds the row cannot run b.
+    HandlerRegistry only_a;
+    only_a.add("a", [](const Payload& input, const StepContext&) { return input; });
+    Engine second(*world.store, only_a, world.options("second"));
+    second.poll();
+    world.clock.advance(11s);
+    world.run(second, 20s);
+    EXPECT_EQ(world.memory->tasks(id).at(0).handler, "b");
+    EXPECT_TRUE(world.memory->tasks(id).at(0).lease_owner.empty());
+    EXPECT_NE(second.why(id).find("no living worker has the handler \"b\""), std::string::npos);
+}
+
+TEST_F(Leases, without_a_valid_lease_no_handler_is_started_and_nothing_is_kept) {
+    const auto engine = world.engine();
+    engine->register_workflow(a_then_b());
+    engine->poll();
+    const InstanceId id = engine->start("test").id;
+    during_a = [&] { world.clock.advance(60s); };
+    EXPECT_TRUE(engine->run_one());
+    EXPECT_EQ(world.calls_text(), "");
+    world.run(*engine, 30s);
+    EXPECT_EQ(status(*engine, id), "completed") << "after the next heartbeat it goes on";
+    EXPECT_EQ(world.calls_text(), "b");
+}
+
+TEST_F(Leases, forked_branches_are_shared_by_the_workers) {
+    std::vector<Parallel::Branch> branches;
+    for (int i = 0; i < 6; ++i) {
+        const std::string name = "b" + std::to_string(i);
+        Node each = step(name, {.is_compensated = false});
+        std::get<Step>(each.kind).handler = "b";
+        branches.push_back({name, {each}});
+    }
+    const auto one = world.engine("one");
+    const auto two = world.engine("two");
+    one->register_workflow(workflow({parallel("all", branches)}));
+    const InstanceId id = one->start("test").id;
+    for (int i = 0; i < 10 && status(*one, id) == "running"; ++i) {
+        one->run_one();
+        two->run_one();
+    }
+    EXPECT_EQ(status(*one, id), "completed");
+    EXPECT_EQ(world.calls.size(), 6U);
+    EXPECT_GT(one->counters().steps, 0U);
+    EXPECT_GT(two->counters().steps, 0U);
+}
+
+}  // namespace
+}  // namespace ebb::test

@@ -1,0 +1,166 @@
+// What people ask of an instance: from the process that runs it, and from one that runs nothing.
+
+#include "engine_world.h"
+
+namespace ebb::test {
+namespace {
+
+struct Steering : ::testing::Test {
+    EngineWorld world;
+    std::unique_ptr<Engine> worker;
+    const HandlerRegistry none;
+    std::unique_ptr<Engine> client;
+
+    void SetUp() override {
+        world.record({"a", "b"});
+        worker = world.engine("worker");
+        client = std::make_unique<Engine>(*world.store, none, world.options("client"));
+        worker->register_workflow(
+            workflow({step("a"), node("ask", HumanDecision{.roles = {"boss"}}), step("b")})
+        );
+    }
+
+    InstanceId start_and_wait_for_a_decision() {
+        const InstanceId id = worker->start("test").id;
+        worker->poll();
+        return id;
+    }
+
+    static ErrorCode code_of(const std::function<void()>& action) {
+        try {
+            action();
+        } catch (const Error& error) {
+            return error.code();
+        }
+        ADD_FAILURE() << "nothing was thrown";
+        return ErrorCode::Internal;
+    }
+};
+
+TEST_F(Steering, says_precisely_why_something_is_refused) {
+    const InstanceId unknown{};
+    EXPECT_EQ(code_of([&] { client->cancel(unknown); }), ErrorCode::InstanceNotFound);
+    const InstanceId id = start_and_wait_for_a_decision();
+    EXPECT_EQ(code_of([&] { client->decide(id, {.by = "ann"}); }), ErrorCode::NotAllowed);
+    EXPECT_EQ(
+        code_of([&] { client->decide(id, {.node = "other", .role = "boss"}); }),
+        ErrorCode::NotWaiting
+    );
+    EXPECT_EQ(code_of([&] { client->signal(id, ""); }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(code_of([&] { client->signal(id, "s", "{"); }), ErrorCode::InvalidPayload);
+    EXPECT_EQ(
+        code_of([&] { client->signal(id, "s", "1", std::string(201, 'r')); }),
+        ErrorCode::LimitExceeded
+    );
+    client->abort(id);
+    EXPECT_EQ(code_of([&] { client->cancel(id); }), ErrorCode::InvalidState);
+    EXPECT_EQ(code_of([&] { client->pause(id); }), ErrorCode::InvalidState);
+    EXPECT_NO_THROW(client->abort(id)) << "repeating it changes nothing";
+}
+
+TEST_F(Steering, a_decision_lets_it_go_on) {
+    const InstanceId id = start_and_wait_for_a_decision();
+    client->decide(id, {.by = "eve", .role = "boss", .comment = "fine"});
+    client->decide(id, {.by = "eve", .role = "boss", .comment = "fine"});
+    EXPECT_EQ(worker->poll(), 1);
+    EXPECT_EQ(status(*client, id), "completed");
+}
+
+TEST_F(Steering, a_rejection_rolls_it_back) {
+    const InstanceId id = start_and_wait_for_a_decision();
+    client->decide(
+        id,
+        {.verdict = PersonalDecision::Verdict::Reject,
+         .by = "eve",
+         .role = "boss",
+         .comment = "too dear"}
+    );
+    worker->poll();
+    EXPECT_EQ(world.calls_text(), "a ~a");
+    EXPECT_EQ(status(*client, id), "failed");
+    EXPECT_NE(client->why(id).find("too dear"), std::string::npos) << client->why(id);
+}
+
+TEST_F(Steering, a_cancel_comes_to_its_end_where_no_worker_lives) {
+    worker->poll();
+    const InstanceId id = client->start("test").id;  // nobody has it
+    client->cancel(id, "ann");
+    EXPECT_EQ(status(*client, id), "cancelled");
+    EXPECT_EQ(
+        history_text(*client, id),
+        "started cancel_requested rollback_started step_skipped:a rollback_finished cancelled"
+    );
+    EXPECT_TRUE(world.memory->tasks(id).empty());
+}
+
+TEST_F(Steering, a_cancel_compensates_what_was_done) {
+    const InstanceId id = start_and_wait_for_a_decision();
+    client->cancel(id);
+    EXPECT_EQ(status(*client, id), "compensating");
+    EXPECT_EQ(worker->poll(), 1);
+    EXPECT_EQ(world.calls_text(), "a ~a");
+    EXPECT_EQ(status(*client, id), "cancelled");
+}
+
+TEST_F(Steering, a_paused_instance_does_nothing_until_it_is_resumed) {
+    worker->poll();
+    const InstanceId id = client->start("test").id;
+    client->pause(id, "ann", "let me look");
+    EXPECT_EQ(worker->poll(), 0);
+    EXPECT_EQ(status(*client, id), "paused");
+    EXPECT_NE(client->why(id).find("paused"), std::string::npos);
+    client->pause(id);
+    client->resume(id);
+    client->resume(id);
+    EXPECT_EQ(worker->poll(), 1);
+    EXPECT_EQ(status(*client, id), "running");
+}
+
+TEST_F(Steering, a_pause_holds_back_what_this_process_holds_but_has_not_begun) {
+    worker->poll();
+    const InstanceId id = worker->start("test").id;
+    ASSERT_EQ(world.memory->tasks(id).at(0).lease_owner, "worker");
+    worker->pause(id);
+    EXPECT_EQ(worker->poll(), 0);
+    EXPECT_TRUE(world.memory->tasks(id).at(0).lease_owner.empty());
+    worker->resume(id);
+    EXPECT_EQ(worker->poll(), 1);
+}
+
+TEST_F(Steering, a_dead_letter_is_requeued_with_another_input) {
+    world.handlers.add("picky", [&](const Payload& input, const StepContext&) -> Payload {
+        if (input == "1") throw PermanentError("not this one");
+        return input;
+    });
+    Definition definition = workflow({step("picky", {.is_compensated = false})});
+    definition.name = "letters";
+    definition.on_error = Definition::OnError::DeadLetter;
+    worker->register_workflow(definition);
+    const InstanceId id = worker->start("letters", "1").id;
+    worker->poll();
+    EXPECT_EQ(status(*client, id), "dead_letter");
+    EXPECT_NE(client->why(id).find("waits for an operator"), std::string::npos);
+    EXPECT_EQ(code_of([&] { client->requeue(id, {.new_input = "{"}); }), ErrorCode::InvalidPayload);
+    client->requeue(id, {.new_input = "2"});
+    client->requeue(id);
+    worker->poll();
+    EXPECT_EQ(client->wait(id, 0s).output, "2");
+}
+
+TEST_F(Steering, lists_and_finds_instances) {
+    const InstanceId first = start_and_wait_for_a_decision();
+    const InstanceId second = client->start("test", "1", {.key = "k"}).id;
+    EXPECT_EQ(client->list().size(), 2U);
+    EXPECT_EQ(client->list({.key = "k"}).at(0).id, second);
+    EXPECT_EQ(client->list({.before = second}).at(0).id, first);
+    EXPECT_TRUE(client->list({.statuses = {"completed"}}).empty());
+    EXPECT_EQ(code_of([&] { client->list({.statuses = {"done"}}); }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(code_of([&] { client->list({.limit = 0}); }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(code_of([&] { client->list({.limit = 1'001}); }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(client->find(InstanceId{}), std::nullopt);
+    EXPECT_EQ(code_of([&] { client->history(InstanceId{}); }), ErrorCode::InstanceNotFound);
+    EXPECT_EQ(client->definition("test")->steps.size(), 3U);
+}
+
+}  // namespace
+}  // namespace ebb::test
