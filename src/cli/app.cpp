@@ -77,6 +77,7 @@ CommandLine::CommandLine()
     add_start();
     add_validate();
     add_diagram();
+    add_workflows();
     add_list();
     add_reading();
     add_wait();

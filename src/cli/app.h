@@ -54,6 +54,7 @@ class CommandLine {
     void add_start();
     void add_validate();
     void add_diagram();
+    void add_workflows();
     void add_completion();
 
     // app_instances.cpp
@@ -94,6 +95,7 @@ class CommandLine {
     StartCommandOptions start_;
     ValidateOptions validate_;
     DiagramCommandOptions diagram_;
+    WorkflowsOptions workflows_;
     ListCommandOptions list_;
     ShowOptions show_;
     HistoryOptions history_;

@@ -108,7 +108,14 @@ void CommandLine::add_diagram() {
         {"mermaid", "dot", "svg", "text"}
     );
     diagram->add_option("-o,--output", diagram_.output, "Write to this file")->type_name("FILE");
-    add_command("workflows", "List the registered workflows", list_workflows)->group("Workflows");
+}
+
+void CommandLine::add_workflows() {
+    CLI::App* workflows = add_command("workflows", "List the registered workflows", [this](Session& s) {
+        return list_workflows(s, workflows_);
+    });
+    workflows->group("Workflows");
+    workflows->add_flag("--names", workflows_.only_names, "Only their names, one in each line");
 }
 
 void CommandLine::add_completion() {

@@ -1,5 +1,8 @@
 // `ebb list`, `ebb workflows`: what there is.
 
+#include <algorithm>
+#include <set>
+
 #include <fmt/format.h>
 
 #include "cli/commands.h"
@@ -100,32 +103,78 @@ int list_instances(Session& session, const ListCommandOptions& options) {
     return kOk;
 }
 
-int list_workflows(Session& session) {
-    auto& store = session.shared_store("workflows", OpenMode::MustExist);
-    const auto rows = store.list_workflows();
-    if (session.options().is_json) {
-        nlohmann::ordered_json json = nlohmann::ordered_json::array();
-        for (const WorkflowRow& row : rows) {
-            json.push_back({
-                {"name", row.name},
-                {"version", row.version},
-                {"checksum", row.checksum},
-                {"created_at", time_json(row.created_at)},
-            });
-        }
-        session.print_json(json);
-        return kOk;
+namespace {
+
+/// `12 running, 3 failed`: of all versions of the workflow, as the store counts them together.
+std::string counts_text(
+    const std::string& workflow, const std::vector<StatusCount>& counts, const Style& style
+) {
+    std::string text;
+    for (const StatusCount& count : counts) {
+        if (count.workflow != workflow || count.count == 0) continue;
+        if (!text.empty()) text += ", ";
+        text += fmt::format("{} {}", count.count, style.status(to_string(count.status)));
     }
-    if (rows.empty()) {
-        session.note("No workflows are registered.\n");
-        return kOk;
+    return text;
+}
+
+nlohmann::ordered_json workflow_json(const WorkflowRow& row, const std::vector<StatusCount>& counts) {
+    nlohmann::ordered_json instances = nlohmann::ordered_json::object();
+    for (const StatusCount& count : counts) {
+        if (count.workflow == row.name) instances[std::string(to_string(count.status))] = count.count;
     }
+    return {
+        {"name", row.name},
+        {"version", row.version},
+        {"checksum", row.checksum},
+        {"created_at", time_json(row.created_at)},
+        {"instances_of_all_versions", std::move(instances)},
+    };
+}
+
+void print_workflows(
+    Session& session, const std::vector<WorkflowRow>& rows, const std::vector<StatusCount>& counts
+) {
     const Style& style = session.out();
-    Table table({style.dim("WORKFLOW"), style.dim("VERSION"), style.dim("REGISTERED")});
-    for (const WorkflowRow& row : rows) {
-        table.add({row.name, std::to_string(row.version), ago(row.created_at, session.now())});
+    Table table({
+        style.dim("WORKFLOW"),
+        style.dim("VERSION"),
+        style.dim("REGISTERED"),
+        style.dim("INSTANCES"),
+    });
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const bool is_newest = i + 1 == rows.size() || rows[i + 1].name != rows[i].name;
+        table.add({
+            rows[i].name,
+            std::to_string(rows[i].version),
+            ago(rows[i].created_at, session.now()),
+            is_newest ? counts_text(rows[i].name, counts, style) : "",
+        });
     }
     session.print(table.text(session.columns(), style.glyphs().ellipsis));
+}
+
+}  // namespace
+
+int list_workflows(Session& session, const WorkflowsOptions& options) {
+    Store& store = session.shared_store("workflows", OpenMode::MustExist);
+    const auto rows = store.list_workflows();
+    if (options.only_names) {
+        std::set<std::string> names;
+        for (const WorkflowRow& row : rows) names.insert(row.name);
+        for (const std::string& name : names) session.print(name + "\n");
+        return kOk;
+    }
+    const auto counts = store.count();
+    if (session.options().is_json) {
+        nlohmann::ordered_json json = nlohmann::ordered_json::array();
+        for (const WorkflowRow& row : rows) json.push_back(workflow_json(row, counts));
+        session.print_json(json);
+    } else if (rows.empty()) {
+        session.note("No workflows are registered.\n");
+    } else {
+        print_workflows(session, rows, counts);
+    }
     return kOk;
 }
 

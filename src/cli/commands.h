@@ -19,7 +19,7 @@ int list_instances(Session& session, const ListCommandOptions& options);
 int show_instance(Session& session, const ShowOptions& options);
 int show_history(Session& session, const HistoryOptions& options);
 int explain_instance(Session& session, const std::string& instance);
-int list_workflows(Session& session);
+int list_workflows(Session& session, const WorkflowsOptions& options);
 int wait_for_instance(Session& session, const WaitOptions& options);
 
 int cancel_instance(Session& session, const SteerOptions& options);

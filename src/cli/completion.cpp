@@ -93,11 +93,11 @@ std::string bash_positionals(const CommandInfo& command) {
     return text;
 }
 
-constexpr std::string_view kBashHead = R"(# bash completion of ebb
+constexpr std::string_view kBashHead = R"script(# bash completion of ebb
 # Load it with:  source <(ebb completion bash)
 
 _ebb_ids() { ebb list --ids --limit 50 2>/dev/null; }
-_ebb_workflows() { ebb workflows --json 2>/dev/null | grep -o '"name":"[^"]*"' | cut -d'"' -f4; }
+_ebb_workflows() { ebb workflows --names 2>/dev/null; }
 
 _ebb() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
@@ -108,7 +108,7 @@ _ebb() {
         -*) ;;
         *)
             case ${COMP_WORDS[i-1]} in
-)";
+)script";
 
 std::string bash_script(const std::vector<CommandInfo>& commands) {
     std::vector<std::string> names;
@@ -206,7 +206,7 @@ std::string zsh_arguments(const CommandInfo& command, std::string_view indent) {
 }
 
 std::string zsh_script(const std::vector<CommandInfo>& commands) {
-    std::string text = R"(#compdef ebb
+    std::string text = R"script(#compdef ebb
 # zsh completion of ebb: put it as _ebb into a folder of $fpath, or
 # source <(ebb completion zsh)
 
@@ -219,7 +219,7 @@ _ebb_instances() {
 
 _ebb_workflows() {
     local -a names
-    names=(${(f)"$(ebb workflows --json 2>/dev/null | grep -o '"name":"[^"]*"' | cut -d'"' -f4)"})
+    names=(${(f)"$(ebb workflows --names 2>/dev/null)"})
     compadd -a names
     _files
 }
@@ -227,7 +227,7 @@ _ebb_workflows() {
 _ebb() {
     local context state line
     typeset -A opt_args
-    _arguments -C)";
+    _arguments -C)script";
     text += zsh_arguments(commands.front(), "        ");
     text += " \\\n        '1:command:->command' \\\n        '*::argument:->argument'\n";
     text += "    case $state in\n    command)\n        local -a commands\n        commands=(\n";
@@ -285,18 +285,18 @@ std::string fish_line(const CommandInfo& command, const OptionInfo& option) {
 }
 
 std::string fish_script(const std::vector<CommandInfo>& commands) {
-    std::string text = R"(# fish completion of ebb: ebb completion fish > ~/.config/fish/completions/ebb.fish
+    std::string text = R"script(# fish completion of ebb: ebb completion fish > ~/.config/fish/completions/ebb.fish
 
 function __ebb_ids
     ebb list --ids --limit 50 2>/dev/null
 end
 
 function __ebb_workflows
-    ebb workflows --json 2>/dev/null | string match -ra '"name":"([^"]*)"' -g
+    ebb workflows --names 2>/dev/null
 end
 
 complete -c ebb -f
-)";
+)script";
     for (const CommandInfo& command : commands) {
         if (!command.name.empty()) {
             text += fmt::format(

@@ -7,6 +7,8 @@
 
 #include "cli/definition_names.h"
 #include "cli/payload_argument.h"
+#include "core/model/document.h"
+#include "yaml/yaml_document.h"
 
 namespace ebb::cli {
 
@@ -14,6 +16,28 @@ std::filesystem::path DefinitionFile::directory() const {
     const std::filesystem::path above = std::filesystem::path(path).parent_path();
     return std::filesystem::absolute(above.empty() ? "." : above);
 }
+
+namespace {
+
+/// What the handlers component says of the entries, with the places where they stand.
+void check_handlers(DefinitionFile& file) {
+    for (const auto& [name, spec] : file.definition.handlers) {
+        for (Diagnostic& problem : validate_handler_spec(name, spec)) {
+            file.problems.push_back(std::move(problem));
+        }
+    }
+    if (file.problems.empty()) return;
+    const model::Document document = yaml::parse_yaml_document(file.text, file.path);
+    for (Diagnostic& problem : file.problems) {
+        const model::Location location = model::locate(document, problem.path);
+        if (problem.line > 0 || location.document == nullptr) continue;
+        problem.line = location.document->place.line;
+        problem.column = location.document->place.column;
+        problem.file = file.path;
+    }
+}
+
+}  // namespace
 
 DefinitionFile read_definition_file(const std::string& path, CliStreams& streams) {
     DefinitionFile file{.path = path};
@@ -26,11 +50,7 @@ DefinitionFile read_definition_file(const std::string& path, CliStreams& streams
         file.problems = error.diagnostics();
         return file;
     }
-    for (const auto& [name, spec] : file.definition.handlers) {
-        for (Diagnostic& problem : validate_handler_spec(name, spec)) {
-            file.problems.push_back(std::move(problem));
-        }
-    }
+    check_handlers(file);
     return file;
 }
 

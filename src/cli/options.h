@@ -74,6 +74,10 @@ struct ListCommandOptions {
     bool only_ids = false;
 };
 
+struct WorkflowsOptions {
+    bool only_names = false;
+};
+
 struct HistoryOptions {
     std::string instance{};
     std::int64_t after = 0;

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <ebb/definition.h>
+
+// Pictures of a workflow, and of one instance of it. All functions are pure and deterministic: the
+// same arguments give the same bytes on every machine. They draw any definition, also one that
+// `validate` refuses; names, expressions and notes may hold any bytes: each writer escapes them for
+// its format, and invalid UTF-8 and control characters appear as U+FFFD. The time taken grows
+// linearly with the number of nodes.
+
+namespace ebb {
+
+/// How far an instance has come at one node.
+struct StepMark {
+    enum class State {
+        Pending,
+        Running,
+        Retrying,
+        Waiting,
+        Completed,
+        Failed,
+        Skipped,
+        Compensating,
+        Compensated,
+        CompensationFailed
+    };
+
+    State state = State::Pending;
+    int attempts = 0;  ///< shown from the second attempt on
+    std::string note;  ///< an error, who is waited for, ...; one short line
+
+    bool operator==(const StepMark&) const = default;
+};
+
+/// The name as the CLI, the API and the docs spell it: `pending`, ..., `compensation_failed`.
+std::string_view to_string(StepMark::State state);
+
+/// The marks of an instance by node name. A node without one is pending; names that the definition
+/// lacks are ignored.
+using StepMarks = std::map<std::string, StepMark>;
+
+struct DiagramOptions {
+    enum class Direction { Down, Right };
+    enum class Compensations { Show, Hide };
+    enum class Legend { Show, Hide };
+
+    /// Given: the picture of an instance; absent: of the definition.
+    std::optional<StepMarks> marks;
+    Compensations compensations = Compensations::Show;
+    Direction direction = Direction::Down;  ///< to_text ignores it
+    /// Explains the states that occur. There is none without marks, nor in to_text.
+    Legend legend = Legend::Show;
+};
+
+/// A Mermaid flowchart, as GitHub, GitLab and many wikis draw it. Mermaid by default refuses more
+/// than 500 edges or 50,000 characters (its options `maxEdges` and `maxTextSize`).
+std::string to_mermaid(const Definition& definition, const DiagramOptions& options = {});
+
+/// A Graphviz digraph in UTF-8, for `dot -Tsvg` and the like.
+std::string to_dot(const Definition& definition, const DiagramOptions& options = {});
+
+/// A finished SVG document, laid out here without any other program. It follows the reader's light
+/// or dark colour scheme, loads nothing, runs nothing and has no ids, so several can stand in one
+/// page. Long texts are cut; the whole text is a tooltip.
+std::string to_svg(const Definition& definition, const DiagramOptions& options = {});
+
+/// How to_text draws.
+struct TextStyle {
+    enum class Charset { Unicode, Ascii };
+    enum class Colors { None, Ansi };
+
+    Charset charset =
+        Charset::Unicode;  ///< Ascii: no byte above 0x7e; other characters appear as `\u{e9}`
+    Colors colors = Colors::None;
+};
+
+/// An indented tree for terminals; every line ends with a newline.
+std::string to_text(
+    const Definition& definition, const DiagramOptions& options = {}, const TextStyle& style = {}
+);
+
+}  // namespace ebb

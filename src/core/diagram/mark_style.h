@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include <ebb/diagram.h>
+
+// How a state looks: a colour is never alone, each state also has its own sign and its word.
+
+namespace ebb::diagram {
+
+struct MarkColors {
+    std::string_view fill;
+    std::string_view stroke;
+    std::string_view text;
+};
+
+struct MarkStyle {
+    StepMark::State state;
+    std::string_view name;   ///< `compensation_failed`
+    std::string_view words;  ///< `compensation failed`
+    std::string_view sign;   ///< one Unicode character that needs no emoji font
+    std::string_view ascii_sign;
+    std::string_view ansi;  ///< the parameters of a terminal's SGR sequence
+    MarkColors light;
+    MarkColors dark;
+};
+
+inline constexpr std::size_t kStates = 10;
+
+const std::array<MarkStyle, kStates>& mark_styles();
+
+const MarkStyle& style_of(StepMark::State state);
+
+/// `retrying, attempt 3: timeout`.
+std::string mark_words(const StepMark& mark);
+
+}  // namespace ebb::diagram

@@ -1,0 +1,252 @@
+#include <fmt/format.h>
+
+#include "core/diagram/graph.h"
+#include "core/diagram/mark_style.h"
+#include "core/diagram/unicode.h"
+
+namespace ebb {
+namespace {
+
+using namespace diagram;
+
+bool is_word(char32_t c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
+}
+
+bool is_digit(char32_t c) {
+    return c >= '0' && c <= '9';
+}
+
+/// Words that Mermaid's preprocessor or lexer looks for even inside a quoted label.
+bool starts_keyword(std::u32string_view text) {
+    return text.starts_with(U"style") || text.starts_with(U"classDef") ||
+           text.starts_with(U"direction ") || text.starts_with(U"www.");
+}
+
+/// Whether `line[i]` means nothing to Mermaid where it stands. Mermaid reads a label as Markdown
+/// and then as HTML, so only what is known as harmless stays as it is.
+bool is_plain(std::u32string_view line, std::size_t i) {
+    const char32_t c = line[i];
+    const char32_t before = i == 0 ? U' ' : line[i - 1];
+    const char32_t after = i + 1 == line.size() ? U' ' : line[i + 1];
+    if (starts_keyword(line.substr(i))) return false;
+    if (c == 0xFB02) return false;  // it opens Mermaid's own placeholder for an entity
+    if (is_word(c)) return true;
+    const bool numbers_item = is_digit(before) && after == ' ';
+    switch (c) {
+        case ' ':
+            return i != 0 && before != ' ';
+        case '_':
+            return is_word(before) && is_word(after);
+        case '.':
+            return is_word(before) && !numbers_item;
+        case ')':
+            return !numbers_item;
+        case '-':
+        case '=':
+        case '+':
+            return i != 0 && before != c;
+        case ':':
+            return after == ' ';
+        case ',':
+        case '/':
+        case '!':
+        case '?':
+        case '\'':
+        case '(':
+            return true;
+        default:
+            return false;
+    }
+}
+
+std::string escape(std::string_view text, std::size_t chars_max = kLabelCharsMax) {
+    const std::u32string line = decode_line(shorten(text, chars_max));
+    std::string out;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        if (is_plain(line, i)) {
+            append_utf8(out, line[i]);
+        } else {
+            out += fmt::format("#{};", static_cast<std::uint32_t>(line[i]));
+        }
+    }
+    return out;
+}
+
+struct Brackets {
+    std::string_view open;
+    std::string_view close;
+};
+
+Brackets brackets(Shape shape) {
+    switch (shape) {
+        case Shape::Start:
+        case Shape::End:
+        case Shape::Delay:
+            return {"([", "])"};
+        case Shape::Condition:
+        case Shape::Switch:
+        case Shape::Loop:
+            return {"{", "}"};
+        case Shape::Merge:
+        case Shape::Repeat:
+            return {"((", "))"};
+        case Shape::Fork:
+            return {"[/", "\\]"};
+        case Shape::Join:
+            return {"[\\", "/]"};
+        case Shape::Decision:
+            return {"[/", "/]"};
+        case Shape::Signal:
+            return {">", "]"};
+        case Shape::Savepoint:
+            return {"[(", ")]"};
+        case Shape::Fail:
+            return {"{{", "}}"};
+        case Shape::Step:
+            break;
+    }
+    return {"[", "]"};
+}
+
+std::string_view class_of(const GraphNode& node) {
+    if (node.mark) return style_of(node.mark->state).name;
+    switch (node.shape) {
+        case Shape::Start:
+        case Shape::End:
+        case Shape::Merge:
+        case Shape::Repeat:
+        case Shape::Join:
+            return "point";
+        case Shape::Fail:
+            return "fail";
+        case Shape::Savepoint:
+            return "savepoint";
+        default:
+            return kind_word(node.shape) == "step" ? "step" : "control";
+    }
+}
+
+class Writer {
+ public:
+    Writer(const Graph& graph, const DiagramOptions& options) : graph_(graph), options_(options) {}
+
+    std::string write() {
+        const bool down = options_.direction == DiagramOptions::Direction::Down;
+        line(0, fmt::format("flowchart {}", down ? "TD" : "LR"));
+        line(1, "accTitle: " + escape(graph_.title));
+        line(1, "accDescr: " + escape(summary(graph_), kSummaryCharsMax));
+        write_items(graph_.blocks.front(), 1);
+        for (const GraphEdge& edge : graph_.edges) write_edge(edge);
+        if (graph_.has_marks && options_.legend == DiagramOptions::Legend::Show) write_legend();
+        write_classes();
+        return std::move(out_);
+    }
+
+ private:
+    void line(int depth, std::string_view text) {
+        out_.append(static_cast<std::size_t>(depth) * 2, ' ');
+        out_ += text;
+        out_ += '\n';
+    }
+
+    void write_node(NodeIndex index, int depth) {
+        const GraphNode& node = graph_.nodes[index];
+        std::string label = escape(node.label);
+        if (node.mark) label = fmt::format("{} {}", style_of(node.mark->state).sign, label);
+        if (!node.sublabel.empty()) label += "<br/>" + escape(node.sublabel);
+        if (node.mark && node.mark->state != StepMark::State::Pending)
+            label += "<br/>" + escape(mark_words(*node.mark));
+        if (label.empty()) label = " ";
+        const auto [open, close] = brackets(node.shape);
+        line(depth, fmt::format("n{}{}\"{}\"{}:::{}", index, open, label, close, class_of(node)));
+        if (node.compensation.empty()) return;
+        line(depth, fmt::format("c{}[\"↩ {}\"]:::undo", index, escape(node.compensation)));
+        line(depth, fmt::format("n{0} -.- c{0}", index));
+    }
+
+    void write_items(const GraphBlock& block, int depth) {
+        for (const Item& item : block.items) {
+            if (const auto* node = std::get_if<NodeRef>(&item)) {
+                write_node(node->index, depth);
+            } else {
+                write_block(std::get<BlockRef>(item).index, depth);
+            }
+        }
+    }
+
+    void write_block(BlockIndex index, int depth) {
+        const GraphBlock& block = graph_.blocks[index];
+        if (block.kind == GraphBlock::Kind::Sequence) {
+            write_items(block, depth);
+            return;
+        }
+        line(depth, fmt::format("subgraph b{}[\" \"]", index));
+        if (block.head) write_node(*block.head, depth + 1);
+        write_items(block, depth + 1);
+        if (block.tail) write_node(*block.tail, depth + 1);
+        line(depth, "end");
+        line(depth, fmt::format("class b{} block", index));
+    }
+
+    void write_edge(const GraphEdge& edge) {
+        const std::string_view arrow = edge.kind == GraphEdge::Kind::Back ? "==>" : "-->";
+        const std::string label =
+            edge.label.empty() ? "" : fmt::format("|\"{}\"|", escape(edge.label));
+        line(1, fmt::format("n{} {}{} n{}", edge.from, arrow, label, edge.to));
+    }
+
+    void write_legend() {
+        line(1, "subgraph legend[\"Legend\"]");
+        for (const StepMark::State state : states_of(graph_)) {
+            const MarkStyle& style = style_of(state);
+            line(2, fmt::format("l_{0}[\"{1} {2}\"]:::{0}", style.name, style.sign, style.words));
+        }
+        line(1, "end");
+        line(1, "class legend block");
+    }
+
+    void write_class(std::string_view name, const MarkColors& colors, std::string_view more = "") {
+        line(
+            1,
+            fmt::format(
+                "classDef {} fill:{},stroke:{},color:{}{}",
+                name,
+                colors.fill,
+                colors.stroke,
+                colors.text,
+                more
+            )
+        );
+    }
+
+    void write_classes() {
+        line(1, "classDef block fill:none,stroke:#94a3b8,stroke-dasharray:2 4");
+        write_class("point", {"#e2e8f0", "#475569", "#1e293b"});
+        write_class("undo", {"#fff7ed", "#c2410c", "#7c2d12"}, ",stroke-dasharray:4 3");
+        if (!graph_.has_marks) {
+            write_class("step", {"#eff6ff", "#2563eb", "#1e3a8a"});
+            write_class("control", {"#f8fafc", "#475569", "#1e293b"});
+            write_class("savepoint", {"#f0fdfa", "#0d9488", "#134e4a"}, ",stroke-dasharray:4 3");
+            write_class("fail", {"#fee2e2", "#dc2626", "#991b1b"});
+        }
+        for (const StepMark::State state : states_of(graph_))
+            write_class(style_of(state).name, style_of(state).light, dashes(state));
+    }
+
+    static std::string_view dashes(StepMark::State state) {
+        return state == StepMark::State::Skipped ? ",stroke-dasharray:3 3" : "";
+    }
+
+    const Graph& graph_;
+    const DiagramOptions& options_;
+    std::string out_;
+};
+
+}  // namespace
+
+std::string to_mermaid(const Definition& definition, const DiagramOptions& options) {
+    return Writer(build_graph(definition, options), options).write();
+}
+
+}  // namespace ebb
