@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/draining.h"
 #include "cli/serving.h"
+#include "cli/watched_handlers.h"
 #include "cli/worker_log.h"
 
 namespace ebb::cli {
@@ -31,7 +32,10 @@ class Worker {
           streams_(session.streams()),
           log_(session, level_of(session, options)),
           served_(std::move(served)),
-          handlers_(handlers_of(served_)),
+          known_handlers_(handlers_of(served_)),
+          handlers_(watch_handlers(
+              known_handlers_, *streams_.clock, [this](const CallStarted& call) { log_.write(call); }
+          )),
           engine_(
               session.any_store(),
               handlers_,
@@ -121,6 +125,7 @@ class Worker {
     Interrupts interrupts_;
     WorkerLog log_;
     std::vector<Served> served_;
+    HandlerRegistry known_handlers_;
     HandlerRegistry handlers_;
     Engine engine_;
 };

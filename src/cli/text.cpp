@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
