@@ -34,7 +34,9 @@ class Worker {
           served_(std::move(served)),
           known_handlers_(handlers_of(served_)),
           handlers_(watch_handlers(
-              known_handlers_, *streams_.clock, [this](const CallStarted& call) { log_.write(call); }
+              known_handlers_,
+              *streams_.clock,
+              [this](const CallStarted& call) { log_.write(call); }
           )),
           engine_(
               session.any_store(),
@@ -54,11 +56,9 @@ class Worker {
 
     int go() {
         const auto caught = streams_.catch_signals(interrupts_);
-        say(
-            "worker_started",
+        say("worker_started",
             {{"worker", engine_.worker_id()},
-             {"handlers", fmt::format("{}", fmt::join(handlers_.names(), ","))}}
-        );
+             {"handlers", fmt::format("{}", fmt::join(handlers_.names(), ","))}});
         return options_.is_once ? go_once() : go_on();
     }
 
@@ -111,12 +111,8 @@ class Worker {
         }
         const bool is_clean = draining.finish();
         const EngineCounters counters = engine_.counters();
-        say(
-            "worker_stopped",
-            {{"worker", engine_.worker_id()},
-             {"steps", counters.steps},
-             {"clean", is_clean}}
-        );
+        say("worker_stopped",
+            {{"worker", engine_.worker_id()}, {"steps", counters.steps}, {"clean", is_clean}});
         return is_clean ? kOk : kTimeout;
     }
 

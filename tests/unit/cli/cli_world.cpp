@@ -1,6 +1,6 @@
 #include "cli_world.h"
 
-#include <csignal>
+#include <fstream>
 #include <regex>
 
 namespace ebb::cli::testing {
@@ -12,7 +12,8 @@ std::string CliWorld::path(std::string_view name) const {
 }
 
 std::string CliWorld::file(std::string_view name, std::string_view content) const {
-    return directory_.add(name, content).string();
+    std::ofstream(path(name), std::ios::binary) << content;
+    return path(name);
 }
 
 void CliWorld::write_err(std::string_view text) {

@@ -6,7 +6,9 @@
 namespace ebb::cli::testing {
 namespace {
 
-std::string started(CliWorld& world, std::string_view workflow, std::vector<std::string> more = {}) {
+std::string started(
+    CliWorld& world, std::string_view workflow, std::vector<std::string> more = {}
+) {
     std::vector<std::string> args{"start", world.file("w.yaml", workflow)};
     args.insert(args.end(), more.begin(), more.end());
     std::string id = world.run_db(args).out;
@@ -64,8 +66,16 @@ TEST(CliLook, list_json_has_the_documented_fields) {
     const Json json = Json::parse(world.run_db({"list", "--json"}).out);
     ASSERT_EQ(json.size(), 1U);
     for (const char* field :
-         {"id", "workflow", "version", "key", "status", "priority", "revision", "created_at",
-          "updated_at", "finished_at"}) {
+         {"id",
+          "workflow",
+          "version",
+          "key",
+          "status",
+          "priority",
+          "revision",
+          "created_at",
+          "updated_at",
+          "finished_at"}) {
         EXPECT_TRUE(json[0].contains(field)) << field;
     }
     EXPECT_EQ(json[0]["priority"], 5);
@@ -87,11 +97,15 @@ TEST(CliLook, show_is_a_timeline_with_compensations) {
         "  started <time>, <ago>\n"
         "  ended <time>, after <t>\n"
         "  input {\"amount\":1}\n"
-        "  error exit_65: the card was declined (at charge)\n"
+        "  error exit_65: The handler \"charge\": the program \"sh\" ended with exit code 65. Its "
+        "last "
+        "words on stderr: the card was declined (at charge)\n"
         "\n"
         "  ↩ reserve compensated +<t> <t> {\"amount\":1}\n"
         "    ↩ undo done +<t> <t>\n"
-        "  ✗ charge failed +<t> <t> exit_65: the card was declined\n"
+        "  ✗ charge failed +<t> <t> exit_65: The handler \"charge\": the program \"sh\" ended with "
+        "exit "
+        "code 65. Its last words on stderr: the card was declined\n"
     );
 }
 
@@ -214,7 +228,9 @@ TEST(CliLook, a_diagram_is_of_a_file_or_of_an_instance) {
     const Outcome text = world.run({"diagram", file});
     EXPECT_EQ(text.code, 0);
     EXPECT_NE(text.out.find("reserve"), std::string::npos);
-    EXPECT_NE(world.run({"diagram", file, "-f", "mermaid"}).out.find("flowchart"), std::string::npos);
+    EXPECT_NE(
+        world.run({"diagram", file, "-f", "mermaid"}).out.find("flowchart"), std::string::npos
+    );
     EXPECT_NE(world.run({"diagram", file, "-f", "dot"}).out.find("digraph"), std::string::npos);
     EXPECT_EQ(world.run({"diagram", file, "-o", world.path("a.svg")}).code, 0);
     const Outcome inside = world.run({"diagram", world.path("a.svg"), "-o", world.path("b.svg")});

@@ -2,6 +2,7 @@
 // order they may become known.
 
 #include "cli/progress.h"
+
 #include "cli/progress_display.h"
 
 namespace ebb::cli {
@@ -22,7 +23,9 @@ NodeIndexByName nodes() {
 
 class CliProgress : public ::testing::Test {
  protected:
-    std::optional<ProgressLine> read(std::string type, std::string node = {}, Payload payload = {}) {
+    std::optional<ProgressLine> read(
+        std::string type, std::string node = {}, Payload payload = {}
+    ) {
         return progress.read(HistoryEntry{
             .seq = ++seq_,
             .type = std::move(type),

@@ -40,10 +40,14 @@ TEST(CliRun, shows_how_it_ebbs_back) {
         normal(world, outcome.err),
         "saga v1\n"
         "  ✓ reserve (<t>)\n"
-        "  ✗ charge exit_65: the card was declined (<t>)\n"
+        "  ✗ charge exit_65: The handler \"charge\": the program \"sh\" ended with exit code 65. "
+        "Its "
+        "last words on stderr: the card was declined (<t>)\n"
         "  · ebbs back\n"
         "  ↩ release undoes reserve (<t>)\n"
-        "failed after <t>: exit_65: the card was declined (at charge)\n"
+        "failed after <t>: exit_65: The handler \"charge\": the program \"sh\" ended with exit "
+        "code 65. "
+        "Its last words on stderr: the card was declined (at charge)\n"
     );
 }
 
@@ -134,9 +138,14 @@ TEST(CliRun, a_registered_version_never_changes) {
 
 TEST(CliRun, interrupted_in_memory_it_ebbs_back) {
     CliWorld world;
-    std::string workflow(kSaga);
-    workflow += "  - signal: never\n";
-    workflow.replace(workflow.find("  - charge\n"), 11, "");
+    const std::string_view workflow = R"(workflow: saga
+handlers:
+  reserve: {exec: ['true']}
+  release: {exec: ['true']}
+steps:
+  - {step: reserve, compensate: release}
+  - signal: never
+)";
     bool is_interrupted = false;
     world.on_err = [&](const std::string& err, Interrupts& interrupts) {
         if (is_interrupted || err.find("waits for the signal") == std::string::npos) return;
@@ -164,7 +173,10 @@ TEST(CliRun, interrupted_with_a_database_it_says_how_to_go_on) {
         normal(world, outcome.err),
         "parcel v1 <id>\n"
         "  ◷ delivered waits for the signal \"delivered\"\n"
-        "  · ebbs\n"
+        "Interrupted\n"
+        "It is kept. Go on with:\n"
+        "  ebb run --resume <id> <dir>/parcel.yaml --db <dir>/ebb.db\n"
+        "  ebb worker <dir>/parcel.yaml --db <dir>/ebb.db\n"
     );
 }
 

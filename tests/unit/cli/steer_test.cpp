@@ -16,7 +16,7 @@ class CliSteer : public ::testing::Test {
     }
 
     std::string status(const std::string& id) {
-        return Json::parse(world.run_db({"show", id, "--json"}).out)["status"];
+        return Json::parse(world.run_db({"show", id, "--json"}).out)["status"].get<std::string>();
     }
 
     CliWorld world;

@@ -39,9 +39,7 @@ TEST(CliStoreUrl, refuses_other_schemes_and_empty_paths) {
 TEST(CliStoreUrl, looking_makes_no_database) {
     const testing::CliWorld world;
     const std::string path = world.path("none.db");
-    EXPECT_EQ(
-        code_of([&] { open_store(path, OpenMode::MustExist); }), ErrorCode::StoreUnavailable
-    );
+    EXPECT_EQ(code_of([&] { open_store(path, OpenMode::MustExist); }), ErrorCode::StoreUnavailable);
     EXPECT_FALSE(std::filesystem::exists(path));
     EXPECT_TRUE(open_store(path, OpenMode::MayCreate)->traits().is_durable);
     EXPECT_TRUE(std::filesystem::exists(path));

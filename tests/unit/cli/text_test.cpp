@@ -1,8 +1,9 @@
 // Texts for terminals: widths, cuts, durations, and what was probably meant.
 
+#include "cli/text.h"
+
 #include "cli/style.h"
 #include "cli/table.h"
-#include "cli/text.h"
 
 namespace ebb::cli {
 namespace {
@@ -23,14 +24,18 @@ TEST(CliText, a_cut_keeps_within_the_columns_and_ends_colours) {
     EXPECT_EQ(truncate("abcdefg", 6, "…"), "abcde…");
     EXPECT_EQ(truncate("日本語", 5, "…"), "日本…");
     EXPECT_EQ(truncate("\x1b[31mabcdef\x1b[0m", 3, "…"), "\x1b[31mab…\x1b[0m");
-    EXPECT_EQ(truncate("abc", 1, "..."), "...");
+    EXPECT_EQ(truncate("abcd", 3, "..."), "...");
 }
 
 TEST(CliText, one_line_lets_nothing_move_the_cursor) {
     EXPECT_EQ(one_line("a\nb\tc"), "a b c");
     EXPECT_EQ(one_line("\x1b[2Jgone\x07"), "?[2Jgone?");
     EXPECT_EQ(one_line("end\n"), "end");
-    EXPECT_EQ(one_line("\xC2\x9B" "2J"), "?2J");
+    EXPECT_EQ(
+        one_line("\xC2\x9B"
+                 "2J"),
+        "?2J"
+    );
     EXPECT_EQ(one_line("\xFF"), "?");
 }
 
@@ -51,20 +56,29 @@ TEST(CliText, durations_have_two_units_at_most) {
     EXPECT_EQ(elapsed(26h), "1d 2h");
 }
 
+TEST(CliText, a_shell_reads_back_what_was_quoted) {
+    EXPECT_EQ(shell_word("a/b-c.db"), "a/b-c.db");
+    EXPECT_EQ(shell_word("a b"), "'a b'");
+    EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+    EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(CliText, finds_what_was_probably_meant) {
     const std::vector<std::string> commands{"list", "start", "validate", "worker"};
     EXPECT_EQ(closest("lst", commands), "list");
     EXPECT_EQ(closest("validat", commands), "validate");
     EXPECT_EQ(closest("val", commands), "validate");
     EXPECT_EQ(closest("wroker", commands), "worker");
+    EXPECT_EQ(closest("sgv", {"mermaid", "svg"}), "svg");
     EXPECT_EQ(closest("banana", commands), "");
+    EXPECT_EQ(closest(std::string(1'000'000, 'x'), commands), "");
 }
 
 TEST(CliTable, aligns_columns_and_cuts_the_last) {
     Table table({"A", "LONG", "LAST"});
     table.add({"日本", "x", "something long"});
     EXPECT_EQ(table.text(0, "…"), "A     LONG  LAST\n日本  x     something long\n");
-    EXPECT_EQ(table.text(22, "…"), "A     LONG  LAST\n日本  x     somethin…\n");
+    EXPECT_EQ(table.text(22, "…"), "A     LONG  LAST\n日本  x     something…\n");
 }
 
 struct Case {
