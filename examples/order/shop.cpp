@@ -111,7 +111,8 @@ void Shop::reserve(const std::string& key, const Item& item) {
 void Shop::release(const std::string& key) {
     Transaction transaction(*this);
     change(
-        "UPDATE stock SET quantity = quantity + r.quantity FROM reservations r WHERE r.key = ? AND "
+        "UPDATE stock SET quantity = stock.quantity + r.quantity FROM reservations r WHERE r.key = "
+        "? AND "
         "r.item = stock.item",
         key
     );

@@ -28,7 +28,7 @@ ARROWS = {
 }
 # A third-party library is known to one folder only, so that a user links just what is used.
 CONFINED = {
-    "sqlite3.h": ("src/store/sqlite/", "tests/", "bench/"),
+    "sqlite3.h": ("src/store/sqlite/", "tests/", "bench/", "examples/"),
     "libpq-fe.h": ("src/store/postgres/", "tests/", "bench/"),
     "libfyaml.h": ("src/yaml/",),
     "curl/": ("src/handlers/", "tests/"),
