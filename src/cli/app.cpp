@@ -3,6 +3,7 @@
 #include "cli/app.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -53,8 +54,11 @@ std::string sentence(std::string text) {
 }  // namespace
 
 CommandLine::CommandLine()
-    : app_("Runs durable workflows: they flow forward step by step, survive crashes, and ebb back "
-           "when something fails.", "ebb") {
+    : app_(
+          "Runs durable workflows: they flow forward step by step, survive crashes, and ebb back "
+          "when something fails.",
+          "ebb"
+      ) {
     app_.fallthrough();
     app_.get_formatter()->column_width(kHelpColumn);
     app_.get_formatter()->label("TEXT", "");
@@ -68,9 +72,7 @@ CommandLine::CommandLine()
     add_choice(&app_, "--color", color_, "Colours", {"auto", "always", "never"});
     app_.add_flag("-q,--quiet", global_.is_quiet, "Only the result and errors");
     app_.add_flag(
-        "--version",
-        [this](std::int64_t) { action_ = show_version; },
-        "Print the version"
+        "--version", [this](std::int64_t) { action_ = show_version; }, "Print the version"
     );
     add_run();
     add_worker();
@@ -101,6 +103,18 @@ void CommandLine::add_instance(CLI::App* command, std::string& target) {
         ->required();
 }
 
+/// CLI11's own Range describes itself in the middle of the help.
+CLI::Validator CommandLine::within(std::int64_t least, std::int64_t most) {
+    const auto check = [least, most](const std::string& text) -> std::string {
+        std::int64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool is_number = error == std::errc() && end == text.data() + text.size();
+        if (is_number && value >= least && value <= most) return {};
+        return fmt::format("\"{}\" is no number from {} to {}", one_line(text), least, most);
+    };
+    return CLI::Validator(check, "", "within");
+}
+
 void CommandLine::add_duration(
     CLI::App* command, const std::string& name, Duration& target, std::string description
 ) {
@@ -109,9 +123,7 @@ void CommandLine::add_duration(
         if (!duration) {
             throw CLI::ValidationError(
                 name,
-                fmt::format(
-                    "\"{}\" is no duration; write 90s, 5m, 1h30m or 500ms", one_line(text)
-                )
+                fmt::format("\"{}\" is no duration; write 90s, 5m, 1h30m or 500ms", one_line(text))
             );
         }
         target = *duration;
@@ -153,7 +165,9 @@ void CommandLine::add_request_id(CLI::App* command, std::string& target) {
 
 std::string CommandLine::help() const {
     const auto parsed = app_.get_subcommands();
-    return parsed.empty() ? app_.help() : parsed.front()->help("ebb");
+    if (parsed.empty()) return app_.help();
+    return parsed.front()->help("ebb") +
+           "\nOptions of all commands: --db URL, --json, --color WHEN, -q, see `ebb --help`.\n";
 }
 
 CommandLine::Mistake CommandLine::explain_unknown(const std::string& word) const {
@@ -188,7 +202,8 @@ CommandLine::Mistake CommandLine::explain_unknown(const std::string& word) const
         hint = fmt::format("did you mean `ebb run {}`?", one_line(word));
     }
     return {
-        .message = fmt::format("There is no command \"{}\".", one_line(word)), .hint = std::move(hint)
+        .message = fmt::format("There is no command \"{}\".", one_line(word)),
+        .hint = std::move(hint)
     };
 }
 
@@ -225,11 +240,10 @@ CommandLine::Request CommandLine::parse(std::span<const std::string> args) {
     global_.color = color_ == "always"  ? ColorMode::Always
                     : color_ == "never" ? ColorMode::Never
                                         : ColorMode::Auto;
-    if (!action_) {
+    if (!action_)
         throw Mistake{
-            .message = "A command is missing.", .hint = "`ebb --help` lists the commands"
+            .message = "A command is missing.", .hint = "here is what there is:\n\n" + app_.help()
         };
-    }
     return {.global = global_, .action = action_, .text = {}};
 }
 

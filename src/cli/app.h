@@ -68,6 +68,9 @@ class CommandLine {
 
     CLI::App* add_command(std::string name, std::string description, Action action);
     static void add_instance(CLI::App* command, std::string& target);
+    static CLI::Validator within(std::int64_t least, std::int64_t most);
+    static void add_threads(CLI::App* command, int& target);
+    static void add_priority(CLI::App* command, std::optional<int>& target);
     static void add_duration(
         CLI::App* command, const std::string& name, Duration& target, std::string description
     );

@@ -1,5 +1,7 @@
 // The commands about instances.
 
+#include <limits>
+
 #include "cli/app.h"
 
 namespace ebb::cli {
@@ -33,13 +35,13 @@ void CommandLine::add_list() {
     choices_[status] = kStatuses;
     list->add_option("-w,--workflow", list_.workflow, "Only of this workflow")->type_name("NAME");
     list->add_option("--version", list_.version, "Only of this version")
-        ->check(CLI::PositiveNumber)
+        ->check(within(1, DefinitionLimits::kVersionMax))
         ->type_name("N");
     list->add_option("--key", list_.key, "Only with this key")->type_name("KEY");
     list->add_option("--before", list_.before, "Only those started before this one")
         ->type_name("INSTANCE");
     list->add_option("-n,--limit", list_.limit, "At most so many (20)")
-        ->check(CLI::Range(1, kListMax))
+        ->check(within(1, kListMax))
         ->type_name("N");
     list->add_flag("--ids", list_.only_ids, "Only their ids, one in each line");
 }
@@ -58,18 +60,17 @@ void CommandLine::add_reading() {
     history->group("Look");
     add_instance(history, history_.instance);
     history->add_option("--after", history_.after, "Only events after this number")
-        ->check(CLI::NonNegativeNumber)
+        ->check(within(0, std::numeric_limits<std::int64_t>::max()))
         ->type_name("SEQ");
     history->add_option("-n,--limit", history_.limit, "At most so many (default: all)")
-        ->check(CLI::Range(1, kHistoryMax))
+        ->check(within(1, kHistoryMax))
         ->type_name("N");
     history->add_flag("--payloads", history_.with_payloads, "With whole payloads");
 
-    CLI::App* why = add_command(
-        "why", "Say what an instance waits for, or why it ended", [this](Session& s) {
+    CLI::App* why =
+        add_command("why", "Say what an instance waits for, or why it ended", [this](Session& s) {
             return explain_instance(s, instance_);
-        }
-    );
+        });
     why->group("Look");
     add_instance(why, instance_);
 }
@@ -98,11 +99,10 @@ void CommandLine::add_steering() {
         {"resume", "Let a paused instance go on", resume_instance, false},
     };
     for (const Verb& verb : verbs) {
-        CLI::App* command = add_command(
-            verb.name, verb.description, [this, action = verb.action](Session& s) {
+        CLI::App* command =
+            add_command(verb.name, verb.description, [this, action = verb.action](Session& s) {
                 return action(s, steer_);
-            }
-        );
+            });
         command->group("Steer");
         add_instance(command, steer_.instance);
         command->add_option("--by", steer_.by, "Who asks for it (default: $USER)")
@@ -113,9 +113,10 @@ void CommandLine::add_steering() {
 }
 
 void CommandLine::add_decide() {
-    CLI::App* decide = add_command("decide", "Confirm or reject what waits for a person", [this](Session& s) {
-        return decide_instance(s, decide_);
-    });
+    CLI::App* decide =
+        add_command("decide", "Confirm or reject what waits for a person", [this](Session& s) {
+            return decide_instance(s, decide_);
+        });
     decide->group("Steer");
     add_instance(decide, decide_.instance);
     add_choice(decide, "VERDICT", decide_.verdict, "confirm or reject", {"confirm", "reject"});
@@ -135,18 +136,21 @@ void CommandLine::add_signal() {
     signal->group("Steer");
     add_instance(signal, signal_.instance);
     signal->add_option("NAME", signal_.name, "The signal's name")->required();
-    signal->add_option("-p,--payload", signal_.payload, "JSON, @FILE, or - for stdin (default: null)")
+    signal
+        ->add_option("-p,--payload", signal_.payload, "JSON, @FILE, or - for stdin (default: null)")
         ->type_name("JSON");
     add_request_id(signal, signal_.request_id);
 }
 
 void CommandLine::add_requeue() {
-    CLI::App* requeue = add_command("requeue", "Let a dead-lettered instance try again", [this](Session& s) {
-        return requeue_instance(s, requeue_);
-    });
+    CLI::App* requeue =
+        add_command("requeue", "Let a dead-lettered instance try again", [this](Session& s) {
+            return requeue_instance(s, requeue_);
+        });
     requeue->group("Steer");
     add_instance(requeue, requeue_.instance);
-    requeue->add_option("-i,--input", requeue_.input, "New input of the failed step: JSON, @FILE or -")
+    requeue
+        ->add_option("-i,--input", requeue_.input, "New input of the failed step: JSON, @FILE or -")
         ->type_name("JSON");
     requeue->add_flag(
         "--skip-compensation", requeue_.skip_compensation, "Pass over the compensation that failed"

@@ -11,25 +11,27 @@ constexpr const char* kInputHelp = "JSON, @FILE, or - for stdin (default: null)"
 constexpr const char* kKeyHelp = "The same key is the same instance, however often it is started";
 constexpr int kThreadsMax = 4'096;
 constexpr int kPriorityMax = 100;
-
-void add_threads(CLI::App* command, int& target) {
-    command->add_option("--threads", target, "Handlers at once (default: one per core, at least 2)")
-        ->check(CLI::Range(1, kThreadsMax))
-        ->type_name("N");
-}
-
-void add_priority(CLI::App* command, std::optional<int>& target) {
-    command->add_option("--priority", target, "-100 to 100 (default: the workflow's)")
-        ->check(CLI::Range(-kPriorityMax, kPriorityMax))
-        ->type_name("N");
-}
+constexpr const char* kThreadsHelp = "Handlers at once (default: one per core, at least 2)";
 
 }  // namespace
 
+void CommandLine::add_threads(CLI::App* command, int& target) {
+    command->add_option("--threads", target, kThreadsHelp)
+        ->check(within(1, kThreadsMax))
+        ->type_name("N");
+}
+
+void CommandLine::add_priority(CLI::App* command, std::optional<int>& target) {
+    command->add_option("--priority", target, "-100 to 100 (default: the workflow's)")
+        ->check(within(-kPriorityMax, kPriorityMax))
+        ->type_name("N");
+}
+
 void CommandLine::add_run() {
-    CLI::App* run = add_command("run", "Run one workflow to its end, here and now", [this](Session& s) {
-        return run_workflow(s, run_);
-    });
+    CLI::App* run =
+        add_command("run", "Run one workflow to its end, here and now", [this](Session& s) {
+            return run_workflow(s, run_);
+        });
     run->group("Run");
     run->add_option("FILE", run_.file, "The workflow: YAML or JSON, or - for stdin");
     run->add_option("-i,--input", run_.input, kInputHelp)->type_name("JSON");
@@ -38,7 +40,10 @@ void CommandLine::add_run() {
         ->type_name("INSTANCE");
     add_duration(run, "--timeout", run_.timeout, "Give up after this time");
     add_duration(
-        run, "--drain-timeout", run_.drain_timeout, "How long running handlers may go on after Ctrl-C (30s)"
+        run,
+        "--drain-timeout",
+        run_.drain_timeout,
+        "How long running handlers may go on after Ctrl-C (30s)"
     );
     add_threads(run, run_.threads);
     add_priority(run, run_.priority);
@@ -46,9 +51,10 @@ void CommandLine::add_run() {
 }
 
 void CommandLine::add_worker() {
-    CLI::App* worker = add_command("worker", "Run what is due, until SIGTERM or Ctrl-C", [this](Session& s) {
-        return run_worker(s, worker_);
-    });
+    CLI::App* worker =
+        add_command("worker", "Run what is due, until SIGTERM or Ctrl-C", [this](Session& s) {
+            return run_worker(s, worker_);
+        });
     worker->group("Run");
     worker->add_option("FILE", worker_.files, "Workflows to register first");
     add_threads(worker, worker_.threads);
@@ -57,7 +63,10 @@ void CommandLine::add_worker() {
         ->allow_extra_args(false)
         ->type_name("NAME,...");
     add_duration(
-        worker, "--drain-timeout", worker_.drain_timeout, "How long handlers may go on after SIGTERM (30s)"
+        worker,
+        "--drain-timeout",
+        worker_.drain_timeout,
+        "How long handlers may go on after SIGTERM (30s)"
     );
     add_duration(
         worker, "--lease", worker_.lease, "Others take over this long after this worker dies (10s)"
@@ -78,7 +87,7 @@ void CommandLine::add_start() {
     start->add_option("-i,--input", start_.input, kInputHelp)->type_name("JSON");
     start->add_option("--key", start_.key, kKeyHelp)->type_name("KEY");
     start->add_option("--version", start_.version, "Which version (default: the newest)")
-        ->check(CLI::PositiveNumber)
+        ->check(within(1, DefinitionLimits::kVersionMax))
         ->type_name("N");
     add_priority(start, start_.priority);
     start->add_option("--by", start_.by, "Who starts it (default: $USER)")->type_name("NAME");
@@ -87,19 +96,22 @@ void CommandLine::add_start() {
 }
 
 void CommandLine::add_validate() {
-    CLI::App* validate = add_command("validate", "Find all problems of workflow files", [this](Session& s) {
-        return validate_files(s, validate_);
-    });
+    CLI::App* validate =
+        add_command("validate", "Find all problems of workflow files", [this](Session& s) {
+            return validate_files(s, validate_);
+        });
     validate->group("Workflows");
     validate->add_option("FILE", validate_.files, "YAML or JSON, or - for stdin")->required();
 }
 
 void CommandLine::add_diagram() {
-    CLI::App* diagram = add_command("diagram", "Draw a workflow, or how far an instance is", [this](Session& s) {
-        return draw_diagram(s, diagram_);
-    });
+    CLI::App* diagram =
+        add_command("diagram", "Draw a workflow, or how far an instance is", [this](Session& s) {
+            return draw_diagram(s, diagram_);
+        });
     diagram->group("Workflows");
-    diagram->add_option("SUBJECT", diagram_.subject, "A workflow's file, or an instance")->required();
+    diagram->add_option("SUBJECT", diagram_.subject, "A workflow's file, or an instance")
+        ->required();
     add_choice(
         diagram,
         "-f,--format",
@@ -111,18 +123,20 @@ void CommandLine::add_diagram() {
 }
 
 void CommandLine::add_workflows() {
-    CLI::App* workflows = add_command("workflows", "List the registered workflows", [this](Session& s) {
-        return list_workflows(s, workflows_);
-    });
+    CLI::App* workflows =
+        add_command("workflows", "List the registered workflows", [this](Session& s) {
+            return list_workflows(s, workflows_);
+        });
     workflows->group("Workflows");
     workflows->add_flag("--names", workflows_.only_names, "Only their names, one in each line");
 }
 
 void CommandLine::add_completion() {
-    CLI::App* completion = add_command("completion", "Print a completion script", [this](Session& s) {
-        s.print(completion_script(shell_, describe()));
-        return static_cast<int>(kOk);
-    });
+    CLI::App* completion =
+        add_command("completion", "Print a completion script", [this](Session& s) {
+            s.print(completion_script(shell_, describe()));
+            return static_cast<int>(kOk);
+        });
     completion->group("Other");
     add_choice(completion, "SHELL", shell_, "For which shell", {"bash", "zsh", "fish"});
     completion->get_option("SHELL")->required();

@@ -49,7 +49,7 @@ StepMarks marks_of(const InstanceView& view) {
         marks[step.node] = {
             .state = state_of(step.status),
             .attempts = step.attempts,
-            .note = failure_text(step.error),
+            .note = step.output.empty() ? failure_text(step.error) : std::string(),
         };
     }
     for (const WaitingFor& wait : view.waiting_for) {
@@ -76,7 +76,9 @@ Picture picture_of(Session& session, const std::string& subject) {
     return {*definition, {.marks = marks_of(view)}};
 }
 
-std::string draw(Session& session, const Picture& picture, const std::string& format, bool is_shown) {
+std::string draw(
+    Session& session, const Picture& picture, const std::string& format, bool is_shown
+) {
     if (format == "mermaid") return to_mermaid(picture.definition, picture.options);
     if (format == "dot") return to_dot(picture.definition, picture.options);
     if (format == "svg") return to_svg(picture.definition, picture.options);
@@ -104,9 +106,9 @@ void write_file(const std::string& path, const std::string& text) {
     };
 
     std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "wbe"));
-    const bool is_written =
-        file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
-        std::fflush(file.get()) == 0;
+    const bool is_written = file &&
+                            std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
+                            std::fflush(file.get()) == 0;
     if (is_written) return;
     throw std::system_error(
         errno, std::generic_category(), fmt::format("The file \"{}\" cannot be written", path)

@@ -14,7 +14,8 @@ namespace ebb::cli {
 namespace {
 
 std::string node_text(const HistoryEntry& entry) {
-    std::string text = entry.path.empty() ? entry.node : fmt::format("{}/{}", entry.path, entry.node);
+    std::string text =
+        entry.path.empty() ? entry.node : fmt::format("{}/{}", entry.path, entry.node);
     if (entry.attempt > 1) text += fmt::format(" #{}", entry.attempt);
     return text;
 }
@@ -23,7 +24,8 @@ std::string detail_text(const HistoryEntry& entry, const Style& style, bool with
     if (entry.payload.empty()) {
         return entry.ref == 0 ? std::string() : style.dim(fmt::format("see {}", entry.ref));
     }
-    return with_payloads ? one_line(entry.payload) : payload_text(entry.payload, 120, style.glyphs().ellipsis);
+    return with_payloads ? one_line(entry.payload)
+                         : payload_text(entry.payload, 120, style.glyphs().ellipsis);
 }
 
 }  // namespace

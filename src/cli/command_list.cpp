@@ -118,10 +118,13 @@ std::string counts_text(
     return text;
 }
 
-nlohmann::ordered_json workflow_json(const WorkflowRow& row, const std::vector<StatusCount>& counts) {
+nlohmann::ordered_json workflow_json(
+    const WorkflowRow& row, const std::vector<StatusCount>& counts
+) {
     nlohmann::ordered_json instances = nlohmann::ordered_json::object();
     for (const StatusCount& count : counts) {
-        if (count.workflow == row.name) instances[std::string(to_string(count.status))] = count.count;
+        if (count.workflow == row.name)
+            instances[std::string(to_string(count.status))] = count.count;
     }
     return {
         {"name", row.name},

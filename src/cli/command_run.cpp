@@ -81,7 +81,9 @@ class Run {
           display_(session.streams().err, session.err()),
           known_handlers_(handlers_of(plan_.served)),
           handlers_(watch_handlers(
-              known_handlers_, *session.streams().clock, [this](const CallStarted& call) { on_call(call); }
+              known_handlers_,
+              *session.streams().clock,
+              [this](const CallStarted& call) { on_call(call); }
           )),
           engine_(session.any_store(), handlers_, {.threads = options.threads}) {
         engine_.set_observer([this](const auto&, const auto&) {
@@ -235,7 +237,8 @@ class Run {
             engine_.abort(id_, "ebb run", "interrupted twice");
         }
         Draining draining(engine_, interrupts_, limit);
-        if (limit > Duration::zero() && end != End::Finished && is_shown()) {
+        const bool is_busy = engine_.counters().in_flight > 0;
+        if (limit > Duration::zero() && is_busy && end != End::Finished && is_shown()) {
             display_.add("Finishing what runs; Ctrl-C again stops it.");
         }
         while (!draining.is_over()) {
@@ -279,14 +282,17 @@ class Run {
                 elapsed(summary.finished_at - summary.created_at)
             );
         } else {
-            text = end == End::TimedOut      ? fmt::format("Not finished within {}", elapsed(options_.timeout))
+            text = end == End::TimedOut
+                       ? fmt::format("Not finished within {}", elapsed(options_.timeout))
                    : end == End::Interrupted ? "Interrupted"
                                              : style.status(summary.status);
         }
         if (!view.error.empty()) {
             const std::string step = member_text(view.error, "step");
             text += fmt::format(
-                ": {}{}", failure_text(view.error), step.empty() ? "" : fmt::format(" (at {})", step)
+                ": {}{}",
+                failure_text(view.error),
+                step.empty() ? "" : fmt::format(" (at {})", step)
             );
         }
         display_.add(text);
@@ -295,15 +301,14 @@ class Run {
     }
 
     void tell_how_to_go_on(End end) {
-        const std::string file = options_.file.empty() ? "" : " " + options_.file;
+        const std::string file =
+            options_.file.empty() || options_.file == "-" ? "" : " " + shell_word(options_.file);
+        const std::string id = id_.to_string();
         const std::string db = session_.db_option();
-        if (end == End::DeadLetter) {
-            display_.add(fmt::format("Let it try again:  ebb requeue {}{}", id_.to_string(), db));
-        }
-        display_.add(fmt::format(
-            "It is kept. Go on:  ebb run --resume {}{}{}", id_.to_string(), file, db
-        ));
-        display_.add(fmt::format("or let a worker:    ebb worker{}{}", file, db));
+        display_.add("It is kept. Go on with:");
+        if (end == End::DeadLetter) display_.add(fmt::format("  ebb requeue {}{}", id, db));
+        display_.add(fmt::format("  ebb run --resume {}{}{}", id, file, db));
+        display_.add(fmt::format("  ebb worker{}{}", file, db));
     }
 
     Session& session_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -103,9 +104,9 @@ class Timeline {
     std::string remark(const StepView& step) const {
         std::string text;
         if (step.attempts > 1) text = fmt::format("{} attempts", step.attempts);
-        const bool has_failed = step.status == StepStatus::Failed || !step.error.empty();
+        // A step that completed after all is no trouble any more; its failed attempts stand below.
         std::string more;
-        if (has_failed) {
+        if (step.output.empty() && !step.error.empty()) {
             more = style_.paint(Color::Red, failure_text(step.error));
         } else if (!step.output.empty()) {
             more = style_.dim(payload_text(step.output, 0, ""));
@@ -117,9 +118,8 @@ class Timeline {
 
     void add_step(Table& table, const StepView& step) {
         const std::string_view status = to_string(step.status);
-        const std::string mark = style_.paint(
-            Style::color_of_status(status), glyph_of(step.status, style_.glyphs())
-        );
+        const std::string mark =
+            style_.paint(Style::color_of_status(status), glyph_of(step.status, style_.glyphs()));
         table.add({
             fmt::format("{}{} {}", indent(depth_of(step)), mark, step.node),
             style_.status(status),

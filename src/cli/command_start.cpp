@@ -38,8 +38,7 @@ Target target_of(Session& session, Engine& engine, const StartCommandOptions& op
 int start_instance(Session& session, const StartCommandOptions& options) {
     Payload input = "null";
     if (!options.input.empty()) input = read_payload(options.input, "--input", session.streams());
-    const OpenMode mode =
-        names_file(options.workflow) ? OpenMode::MayCreate : OpenMode::MustExist;
+    const OpenMode mode = names_file(options.workflow) ? OpenMode::MayCreate : OpenMode::MustExist;
     session.shared_store("start", mode);
     Engine& engine = session.client("start");
     const Target target = target_of(session, engine, options);

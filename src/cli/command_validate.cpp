@@ -37,7 +37,8 @@ void tell(Session& session, const DefinitionFile& file) {
             file.definition.name,
             file.definition.version
         ));
-        if (!session.options().is_quiet) session.print(to_text(file.definition, {}, text_style(style)));
+        if (!session.options().is_quiet)
+            session.print(to_text(file.definition, {}, text_style(style)));
         return;
     }
     std::string text;

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/draining.h"
 #include "cli/serving.h"
+#include "cli/watched_handlers.h"
 #include "cli/worker_log.h"
 
 namespace ebb::cli {
@@ -31,7 +32,12 @@ class Worker {
           streams_(session.streams()),
           log_(session, level_of(session, options)),
           served_(std::move(served)),
-          handlers_(handlers_of(served_)),
+          known_handlers_(handlers_of(served_)),
+          handlers_(watch_handlers(
+              known_handlers_,
+              *streams_.clock,
+              [this](const CallStarted& call) { log_.write(call); }
+          )),
           engine_(
               session.any_store(),
               handlers_,
@@ -50,11 +56,9 @@ class Worker {
 
     int go() {
         const auto caught = streams_.catch_signals(interrupts_);
-        say(
-            "worker_started",
+        say("worker_started",
             {{"worker", engine_.worker_id()},
-             {"handlers", fmt::format("{}", fmt::join(handlers_.names(), ","))}}
-        );
+             {"handlers", fmt::format("{}", fmt::join(handlers_.names(), ","))}});
         return options_.is_once ? go_once() : go_on();
     }
 
@@ -107,12 +111,8 @@ class Worker {
         }
         const bool is_clean = draining.finish();
         const EngineCounters counters = engine_.counters();
-        say(
-            "worker_stopped",
-            {{"worker", engine_.worker_id()},
-             {"steps", counters.steps},
-             {"clean", is_clean}}
-        );
+        say("worker_stopped",
+            {{"worker", engine_.worker_id()}, {"steps", counters.steps}, {"clean", is_clean}});
         return is_clean ? kOk : kTimeout;
     }
 
@@ -121,6 +121,7 @@ class Worker {
     Interrupts interrupts_;
     WorkerLog log_;
     std::vector<Served> served_;
+    HandlerRegistry known_handlers_;
     HandlerRegistry handlers_;
     Engine engine_;
 };

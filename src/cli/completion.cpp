@@ -143,7 +143,8 @@ std::string bash_script(const std::vector<CommandInfo>& commands) {
         );
     }
     text += fmt::format(
-        "        *) COMPREPLY=($(compgen -W {} -- \"$cur\")) ;;\n        esac\n        return\n    fi\n",
+        "        *) COMPREPLY=($(compgen -W {} -- \"$cur\")) ;;\n        esac\n        return\n    "
+        "fi\n",
         quoted(global)
     );
     text += fmt::format(
@@ -190,7 +191,9 @@ std::string zsh_arguments(const CommandInfo& command, std::string_view indent) {
         if (option.is_positional) {
             const bool is_list = kind_of(option) == Kind::File;
             text += fmt::format(
-                " \\\n{}{}", indent, quoted((is_list ? "*" : "") + (":" + zsh_value(option).substr(1)))
+                " \\\n{}{}",
+                indent,
+                quoted((is_list ? "*" : "") + (":" + zsh_value(option).substr(1)))
             );
             continue;
         }
@@ -198,7 +201,9 @@ std::string zsh_arguments(const CommandInfo& command, std::string_view indent) {
             text += fmt::format(
                 " \\\n{}{}",
                 indent,
-                quoted(fmt::format("{}[{}]{}", name, zsh_text(option.description), zsh_value(option)))
+                quoted(
+                    fmt::format("{}[{}]{}", name, zsh_text(option.description), zsh_value(option))
+                )
             );
         }
     }
@@ -237,7 +242,9 @@ _ebb() {
             "            {}\n", quoted(command.name + ":" + zsh_text(command.description))
         );
     }
-    text += "        )\n        _describe command commands ;;\n    argument)\n        case $line[1] in\n";
+    text +=
+        "        )\n        _describe command commands ;;\n    argument)\n        case $line[1] "
+        "in\n";
     for (const CommandInfo& command : commands) {
         if (command.name.empty()) continue;
         text += fmt::format(
@@ -276,7 +283,8 @@ std::string fish_line(const CommandInfo& command, const OptionInfo& option) {
     }
     if (option.is_positional) {
         const std::string value = fish_value(option);
-        return kind_of(option) == Kind::File ? text + " -F\n" : text + " -F" + value.substr(3) + "\n";
+        return kind_of(option) == Kind::File ? text + " -F\n"
+                                             : text + " -F" + value.substr(3) + "\n";
     }
     for (const std::string& name : option.names) {
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
@@ -285,7 +293,8 @@ std::string fish_line(const CommandInfo& command, const OptionInfo& option) {
 }
 
 std::string fish_script(const std::vector<CommandInfo>& commands) {
-    std::string text = R"script(# fish completion of ebb: ebb completion fish > ~/.config/fish/completions/ebb.fish
+    std::string text =
+        R"script(# fish completion of ebb: ebb completion fish > ~/.config/fish/completions/ebb.fish
 
 function __ebb_ids
     ebb list --ids --limit 50 2>/dev/null
@@ -312,9 +321,7 @@ complete -c ebb -f
 
 }  // namespace
 
-std::string completion_script(
-    std::string_view shell, const std::vector<CommandInfo>& commands
-) {
+std::string completion_script(std::string_view shell, const std::vector<CommandInfo>& commands) {
     if (shell == "zsh") return zsh_script(commands);
     return shell == "fish" ? fish_script(commands) : bash_script(commands);
 }

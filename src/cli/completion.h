@@ -10,8 +10,6 @@ namespace ebb::cli {
 
 /// A script that teaches `shell` (bash, zsh or fish) to complete commands, options, their values,
 /// files and, by asking `ebb list`, the ids of instances.
-std::string completion_script(
-    std::string_view shell, const std::vector<CommandInfo>& commands
-);
+std::string completion_script(std::string_view shell, const std::vector<CommandInfo>& commands);
 
 }  // namespace ebb::cli

@@ -16,7 +16,7 @@ namespace ebb::cli {
 struct DefinitionFile {
     std::string path{};  ///< as the user named it; `-` = stdin
     std::string text{};
-    Definition definition{};            ///< of a valid file
+    Definition definition{};             ///< of a valid file
     std::vector<Diagnostic> problems{};  ///< empty when it is valid
 
     /// What relative paths in it are meant from.

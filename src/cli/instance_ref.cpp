@@ -55,7 +55,8 @@ InstanceId id_of(const std::string& digits, char rest) {
 InstanceId find_by_key(Engine& engine, std::string_view text) {
     const std::string_view name = text.substr(kKeyPrefix.size());
     const std::size_t slash = name.find('/');
-    if (slash == std::string_view::npos || slash == 0 || slash + 1 == name.size()) throw_no_id(text);
+    if (slash == std::string_view::npos || slash == 0 || slash + 1 == name.size())
+        throw_no_id(text);
     const std::string_view workflow = name.substr(0, slash);
     const std::string_view key = name.substr(slash + 1);
     if (const auto id = engine.find_key(workflow, key)) return *id;

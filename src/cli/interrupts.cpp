@@ -1,14 +1,14 @@
 #include "cli/interrupts.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 namespace ebb::cli {
 
@@ -31,7 +31,7 @@ void on_signal(int signal) {
 }
 
 void set_action(void (*action)(int)) {
-    struct sigaction act {};
+    struct sigaction act{};
     act.sa_handler = action;
     sigemptyset(&act.sa_mask);
     act.sa_flags = SA_RESTART;
@@ -60,7 +60,8 @@ void Interrupts::notify() noexcept {
 void Interrupts::wait(Duration timeout) {
     constexpr Duration kPollMax = std::chrono::hours(1);
     const auto milliseconds =
-        std::chrono::ceil<std::chrono::milliseconds>(std::clamp(timeout, Duration::zero(), kPollMax));
+        std::chrono::ceil<std::chrono::milliseconds>(std::clamp(timeout, Duration::zero(), kPollMax)
+        );
     pollfd wanted{.fd = bell_.get(), .events = POLLIN, .revents = 0};
     if (poll(&wanted, 1, static_cast<int>(milliseconds.count())) <= 0) return;
     std::uint64_t rung = 0;

@@ -84,8 +84,7 @@ StorePtr open_store(std::string_view text, OpenMode mode) {
             break;
     }
     throw Error(
-        ErrorCode::StoreUnavailable,
-        "This build has no PostgreSQL store; use sqlite:PATH instead."
+        ErrorCode::StoreUnavailable, "This build has no PostgreSQL store; use sqlite:PATH instead."
     );
 }
 

@@ -168,7 +168,8 @@ std::optional<ProgressLine> Progress::read_wait(const HistoryEntry& event) {
         );
         return line(Mark::Waiting, event, text);
     };
-    if (event.type == "timer_started") return wait("waits until " + member_text(event.payload, "due"));
+    if (event.type == "timer_started")
+        return wait("waits until " + member_text(event.payload, "due"));
     if (event.type == "signal_awaited") {
         return wait(fmt::format("waits for the signal \"{}\"", facts(event.node).signal));
     }
@@ -197,7 +198,9 @@ std::optional<ProgressLine> Progress::read_wait(const HistoryEntry& event) {
 }
 
 std::optional<ProgressLine> Progress::read_instance(const HistoryEntry& event) {
-    const auto notice = [&](std::string text) { return line(Mark::Notice, event, std::move(text)); };
+    const auto notice = [&](std::string text) {
+        return line(Mark::Notice, event, std::move(text));
+    };
     if (event.type == "rollback_started") {
         // Whatever waits or retries stops here; what runs tells of its own end.
         if (event.node.empty()) {

@@ -17,10 +17,10 @@ struct ProgressLine {
     enum class Mark { Done, Failed, Retry, Undone, UndoFailed, Waiting, Skipped, Notice };
 
     Mark mark = Mark::Notice;
-    std::string name{};      ///< the node's, or the compensation handler's
-    std::string text{};      ///< what there is to say besides
-    Duration took{0};        ///< 0 = nothing that took time
-    int depth = 0;           ///< how many blocks are around it
+    std::string name{};  ///< the node's, or the compensation handler's
+    std::string text{};  ///< what there is to say besides
+    Duration took{0};    ///< 0 = nothing that took time
+    int depth = 0;       ///< how many blocks are around it
 
     bool operator==(const ProgressLine&) const = default;
 };

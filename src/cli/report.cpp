@@ -62,7 +62,10 @@ int report_invalid_file(Session& session, const DefinitionFile& file) {
     }
     session.streams().err.write(text);
     const std::string message = fmt::format(
-        "{} has {} problem{}.", file.path, file.problems.size(), file.problems.size() == 1 ? "" : "s"
+        "{} has {} problem{}.",
+        file.path,
+        file.problems.size(),
+        file.problems.size() == 1 ? "" : "s"
     );
     return complain(
         session,
@@ -140,8 +143,7 @@ int report_failure(Session& session, std::exception_ptr failure) {
         );
     } catch (const std::system_error& error) {
         return complain(
-            session,
-            {.exit_code = kOutput, .code = "output", .message = error.what(), .hint = {}}
+            session, {.exit_code = kOutput, .code = "output", .message = error.what(), .hint = {}}
         );
     } catch (const std::exception& error) {
         const std::string hint = hint_of(ErrorCode::Internal);

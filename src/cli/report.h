@@ -21,6 +21,7 @@ struct Complaint {
     std::string_view message;
     std::string_view hint;
 };
+
 int complain(Session& session, const Complaint& complaint);
 
 /// Tells what an exception of a command says. Returns the exit code.

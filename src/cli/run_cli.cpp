@@ -22,7 +22,9 @@ int run_request(CliStreams& streams, CommandLine::Request request) {
     }
 }
 
-int tell_mistake(CliStreams& streams, const GlobalOptions& global, const CommandLine::Mistake& mistake) {
+int tell_mistake(
+    CliStreams& streams, const GlobalOptions& global, const CommandLine::Mistake& mistake
+) {
     Session session(streams, global);
     return complain(
         session,

@@ -26,14 +26,14 @@ std::vector<Served> served_workflows(Store& store, const std::vector<DefinitionF
     std::vector<Served> served;
     for (const DefinitionFile& file : files) served.push_back({file.definition, file.directory()});
     for (const WorkflowRow& row : store.list_workflows()) {
-        const bool is_given = std::any_of(files.begin(), files.end(), [&](const DefinitionFile& file) {
-            return file.definition.name == row.name && file.definition.version == row.version;
-        });
+        const bool is_given =
+            std::any_of(files.begin(), files.end(), [&](const DefinitionFile& file) {
+                return file.definition.name == row.name && file.definition.version == row.version;
+            });
         if (is_given) continue;
         const auto whole = store.find_workflow(row.name, row.version);
         if (!whole) continue;
-        served.push_back(
-            {parse_definition_json(whole->definition), directory_for(row.name, files)}
+        served.push_back({parse_definition_json(whole->definition), directory_for(row.name, files)}
         );
     }
     return served;

@@ -8,22 +8,6 @@
 
 namespace ebb::cli {
 
-namespace {
-
-/// A path as a shell reads it.
-std::string quote(const std::string& text) {
-    const bool is_plain = text.find_first_not_of(
-                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                              "._-/:@%+=,"
-                          ) == std::string::npos;
-    if (is_plain && !text.empty()) return text;
-    std::string quoted = "'";
-    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return quoted + "'";
-}
-
-}  // namespace
-
 Session::Session(CliStreams& streams, GlobalOptions options)
     : streams_(streams),
       options_(std::move(options)),
@@ -58,7 +42,7 @@ bool Session::is_in_memory() const {
 }
 
 std::string Session::db_option() const {
-    return is_db_from_environment_ ? "" : " --db " + quote(options_.db);
+    return is_db_from_environment_ ? "" : " --db " + shell_word(options_.db);
 }
 
 Store& Session::shared_store(std::string_view command, OpenMode mode) {
@@ -84,7 +68,8 @@ Store& Session::shared_store(std::string_view command, OpenMode mode) {
 
 Store& Session::any_store() {
     if (!store_) {
-        store_ = is_in_memory() ? open_memory_store() : open_store(options_.db, OpenMode::MayCreate);
+        store_ =
+            is_in_memory() ? open_memory_store() : open_store(options_.db, OpenMode::MayCreate);
     }
     return *store_;
 }

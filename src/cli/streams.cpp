@@ -1,12 +1,12 @@
 #include "cli/streams.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <mutex>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "support/os_environment.h"
 

@@ -20,7 +20,9 @@ constexpr Glyphs kAscii{
     .dash = "-",
 };
 
-constexpr std::array<std::string_view, 10> kSpinner{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
+constexpr std::array<std::string_view, 10> kSpinner{
+    "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"
+};
 constexpr std::array<std::string_view, 4> kAsciiSpinner{"|", "/", "-", "\\"};
 
 std::string_view code_of(Style::Color color) {

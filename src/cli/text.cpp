@@ -1,10 +1,9 @@
 #include "cli/text.h"
 
-#include <cwchar>
-
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <cwchar>
+#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -41,7 +40,9 @@ int width_of(char32_t code) {
         char32_t last;
     };
 
-    static constexpr std::array kZero{Range{0x0300, 0x036F}, Range{0x200B, 0x200F}, Range{0xFE00, 0xFE0F}};
+    static constexpr std::array kZero{
+        Range{0x0300, 0x036F}, Range{0x200B, 0x200F}, Range{0xFE00, 0xFE0F}
+    };
     static constexpr std::array kWide{
         Range{0x1100, 0x115F},
         Range{0x2E80, 0xA4CF},
@@ -68,19 +69,27 @@ std::size_t escape_at(std::string_view text, std::size_t at) {
     return std::min(end + 1, text.size()) - at;
 }
 
+/// How many letters were left out, added, mistaken or swapped with their neighbour.
 std::size_t edit_distance(std::string_view left, std::string_view right) {
-    std::vector<std::size_t> row(right.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < left.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (std::size_t j = 0; j < right.size(); ++j) {
-            const std::size_t replaced = diagonal + (left[i] == right[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
+    const std::size_t columns = right.size() + 1;
+    std::vector<std::size_t> cells((left.size() + 1) * columns);
+    const auto cell = [&](std::size_t i, std::size_t j) -> std::size_t& {
+        return cells[i * columns + j];
+    };
+    for (std::size_t i = 0; i <= left.size(); ++i) cell(i, 0) = i;
+    for (std::size_t j = 0; j <= right.size(); ++j) cell(0, j) = j;
+    for (std::size_t i = 1; i <= left.size(); ++i) {
+        for (std::size_t j = 1; j <= right.size(); ++j) {
+            const std::size_t mistake = left[i - 1] == right[j - 1] ? 0 : 1;
+            std::size_t best = std::min(cell(i - 1, j) + 1, cell(i, j - 1) + 1);
+            best = std::min(best, cell(i - 1, j - 1) + mistake);
+            const bool is_swap =
+                i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1];
+            if (is_swap) best = std::min(best, cell(i - 2, j - 2) + 1);
+            cell(i, j) = best;
         }
     }
-    return row.back();
+    return cell(left.size(), right.size());
 }
 
 }  // namespace
@@ -102,9 +111,10 @@ int display_width(std::string_view text) {
 std::string truncate(std::string_view text, int columns, std::string_view ellipsis) {
     if (display_width(text) <= columns) return std::string(text);
     const int room = columns - display_width(ellipsis);
+    if (room < 0) return {};
     std::string kept;
     int width = 0;
-    bool is_full = room <= 0;
+    bool is_full = false;
     // Escape sequences after the cut stay, so that colours are switched off again.
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t escape = escape_at(text, at);
@@ -196,7 +206,20 @@ std::string short_time(TimePoint time) {
     return fmt::format("{:%Y-%m-%d %H:%M:%S}", std::chrono::floor<std::chrono::seconds>(time));
 }
 
+std::string shell_word(std::string_view text) {
+    const bool is_plain = text.find_first_not_of(
+                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "._-/:@%+=,"
+                          ) == std::string_view::npos;
+    if (is_plain && !text.empty()) return std::string(text);
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
 std::string closest(std::string_view word, const std::vector<std::string>& candidates) {
+    constexpr std::size_t kWordMax = 100;
+    if (word.size() > kWordMax) return {};
     std::string best;
     std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;
     for (const std::string& candidate : candidates) {

@@ -10,18 +10,21 @@ HandlerRegistry watch_handlers(
     HandlerRegistry watched;
     for (const std::string& name : handlers.names()) {
         const Handler* handler = handlers.find(name);
-        watched.add(name, [handler, watcher, &clock](const Payload& input, const StepContext& context) {
-            watcher({
-                .instance = context.instance,
-                .node = context.step,
-                .handler = context.handler,
-                .attempt = context.attempt,
-                .max_attempts = context.max_attempts,
-                .is_compensation = context.compensates.has_value(),
-                .at = clock.now(),
-            });
-            return (*handler)(input, context);
-        });
+        watched.add(
+            name,
+            [handler, watcher, &clock](const Payload& input, const StepContext& context) {
+                watcher({
+                    .instance = context.instance,
+                    .node = context.step,
+                    .handler = context.handler,
+                    .attempt = context.attempt,
+                    .max_attempts = context.max_attempts,
+                    .is_compensation = context.compensates.has_value(),
+                    .at = clock.now(),
+                });
+                return (*handler)(input, context);
+            }
+        );
     }
     return watched;
 }

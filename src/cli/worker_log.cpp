@@ -53,6 +53,17 @@ void WorkerLog::write(
     }
 }
 
+void WorkerLog::write(const CallStarted& call) noexcept {
+    if (!is_enabled(LogLevel::Debug)) return;
+    const std::vector<LogField> fields{
+        {"instance", call.instance.to_string()},
+        {"node", call.node},
+        {"handler", call.handler},
+        {"attempt", call.attempt},
+    };
+    write(LogLevel::Debug, "call_started", fields);
+}
+
 void WorkerLog::write(
     const InstanceSummary& instance, std::span<const HistoryEntry> events
 ) noexcept {

@@ -5,6 +5,7 @@
 #include <ebb/engine.h>
 
 #include "cli/session.h"
+#include "cli/watched_handlers.h"
 #include "support/log.h"
 
 namespace ebb::cli {
@@ -21,6 +22,8 @@ class WorkerLog : public LogSink {
         LogLevel level, std::string_view event, std::span<const LogField> fields
     ) noexcept override;
 
+    /// A handler is called: for --verbose.
+    void write(const CallStarted& call) noexcept;
     /// What has happened to an instance.
     void write(const InstanceSummary& instance, std::span<const HistoryEntry> events) noexcept;
 

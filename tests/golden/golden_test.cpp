@@ -40,7 +40,9 @@ class TemporaryFolder {
         if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
         path_ = name;
     }
+
     ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
@@ -54,7 +56,8 @@ std::string play_in_sqlite(const Case& test_case) {
     const TemporaryFolder folder;
     ManualClock clock(kStart);
     const SqliteOptions options{
-        .path = folder.path() / "ebb.db", .synchronous = SqliteOptions::Synchronous::Normal};
+        .path = folder.path() / "ebb.db", .synchronous = SqliteOptions::Synchronous::Normal
+    };
     const auto store = make_sqlite_store(options, clock);
     return play(test_case, *store, clock);
 }

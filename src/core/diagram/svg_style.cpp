@@ -44,7 +44,7 @@ constexpr std::string_view kDark = R"(.ebb-diagram .paper{fill:#0f172a}
 )";
 
 constexpr std::string_view kForms =
-    R"(.ebb-diagram text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",Helvetica,Arial,sans-serif;font-size:11px}
+    R"(.ebb-diagram text{font:11px system-ui,"Segoe UI","DejaVu Sans",Helvetica,sans-serif}
 .ebb-diagram .name{font-size:13px;font-weight:600}
 .ebb-diagram .title{font-size:15px;font-weight:700}
 .ebb-diagram .mid{text-anchor:middle}
@@ -55,7 +55,8 @@ constexpr std::string_view kForms =
 .ebb-diagram .line{stroke-width:1.5;stroke-dasharray:7 5}
 .ebb-diagram .undo{stroke-dasharray:4 3}
 .ebb-diagram .undo.icon{stroke-dasharray:none;stroke-width:1.4}
-.ebb-diagram .savepoint .shape,.ebb-diagram .skipped .shape,.ebb-diagram .edge.off{stroke-dasharray:4 3}
+.ebb-diagram .savepoint .shape,.ebb-diagram .skipped .shape{stroke-dasharray:4 3}
+.ebb-diagram .edge.off{stroke-dasharray:4 3}
 )";
 
 struct KindColors {

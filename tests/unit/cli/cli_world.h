@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ebb/json.h>
+
+#include "cli/run_cli.h"
+#include "support/os_file.h"
+
+namespace ebb::cli::testing {
+
+/// What a command has done.
+struct Outcome {
+    int code = -1;
+    std::string out;
+    std::string err;
+};
+
+/// The world of commands that run inside the test: a folder, an environment, texts for output.
+class CliWorld {
+ public:
+    CliWorld();
+
+    /// Runs `ebb` with `args`; `@` at the beginning of an argument's word that begins with `dir/`
+    /// is left as it is.
+    Outcome run(const std::vector<std::string>& args);
+
+    /// The same over this world's own database.
+    Outcome run_db(std::vector<std::string> args);
+
+    /// Writes a file and returns its path.
+    std::string file(std::string_view name, std::string_view content) const;
+    std::string path(std::string_view name) const;
+
+    std::map<std::string, std::string> environment{{"USER", "ann"}, {"LANG", "C.UTF-8"}};
+    std::string input;
+    bool is_terminal = false;
+    int columns = 100;
+    /// Called with everything that is written to stderr so far, and the signals of the command.
+    std::function<void(const std::string& err, Interrupts& interrupts)> on_err;
+    /// Every write from now on finds that nobody reads.
+    bool is_closed = false;
+
+ private:
+    void write_err(std::string_view text);
+
+    TempDirectory directory_;
+    std::mutex mutex_;
+    Interrupts* interrupts_ = nullptr;
+    Outcome outcome_;
+};
+
+/// `text` with what differs from run to run replaced: ids by <id>, times by <time>, durations by
+/// <t>, the folder by <dir>, runs of spaces by one.
+std::string normal(const CliWorld& world, std::string text);
+
+/// The `n`-th line (from 0), without its end.
+std::string line_of(const std::string& text, std::size_t n);
+
+}  // namespace ebb::cli::testing

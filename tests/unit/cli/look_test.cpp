@@ -1,0 +1,247 @@
+// The commands that look: what they print for people and for machines.
+
+#include "cli_world.h"
+#include "workflows.h"
+
+namespace ebb::cli::testing {
+namespace {
+
+std::string started(
+    CliWorld& world, std::string_view workflow, std::vector<std::string> more = {}
+) {
+    std::vector<std::string> args{"start", world.file("w.yaml", workflow)};
+    args.insert(args.end(), more.begin(), more.end());
+    std::string id = world.run_db(args).out;
+    if (!id.empty()) id.pop_back();
+    return id;
+}
+
+TEST(CliLook, list_is_a_table_with_the_newest_first) {
+    CliWorld world;
+    started(world, kHello, {"-i", "\"a\"", "--key", "first"});
+    started(world, kSignal);
+    world.run_db({"worker", "--once", "-q"});
+    const Outcome list = world.run_db({"list"});
+    EXPECT_EQ(list.code, 0);
+    EXPECT_EQ(
+        normal(world, list.out),
+        "ID WORKFLOW STATUS STARTED TOOK KEY\n"
+        "<id> parcel v1 running <ago> <t>\n"
+        "<id> hello v1 completed <ago> <t> first\n"
+    );
+}
+
+TEST(CliLook, list_filters_and_pages) {
+    CliWorld world;
+    const std::string hello = started(world, kHello, {"-i", "\"a\"", "--key", "k"});
+    const std::string parcel = started(world, kSignal);
+    const auto ids = [&](std::vector<std::string> args) {
+        args.insert(args.begin(), {"list", "--ids"});
+        return world.run_db(args).out;
+    };
+    EXPECT_EQ(ids({}), parcel + "\n" + hello + "\n");
+    EXPECT_EQ(ids({"-w", "hello"}), hello + "\n");
+    EXPECT_EQ(ids({"--key", "k"}), hello + "\n");
+    EXPECT_EQ(ids({"-s", "completed,failed"}), "");
+    EXPECT_EQ(ids({"--version", "2"}), "");
+    EXPECT_EQ(ids({"--limit", "1"}), parcel + "\n");
+    EXPECT_EQ(ids({"--before", parcel}), hello + "\n");
+    const Outcome cut = world.run_db({"list", "--limit", "1"});
+    EXPECT_NE(cut.err.find("--before " + parcel), std::string::npos);
+    EXPECT_EQ(world.run_db({"list", "-s", "done"}).code, 2);
+}
+
+TEST(CliLook, list_without_instances_says_so_on_stderr) {
+    CliWorld world;
+    world.run_db({"worker", world.file("h.yaml", kHello), "--once", "-q"});
+    const Outcome list = world.run_db({"list"});
+    EXPECT_EQ(list.out, "");
+    EXPECT_EQ(list.err, "No instances.\n");
+    EXPECT_EQ(world.run_db({"list", "--json"}).out, "[]\n");
+}
+
+TEST(CliLook, list_json_has_the_documented_fields) {
+    CliWorld world;
+    started(world, kSignal, {"--priority", "5"});
+    const Json json = Json::parse(world.run_db({"list", "--json"}).out);
+    ASSERT_EQ(json.size(), 1U);
+    for (const char* field :
+         {"id",
+          "workflow",
+          "version",
+          "key",
+          "status",
+          "priority",
+          "revision",
+          "created_at",
+          "updated_at",
+          "finished_at"}) {
+        EXPECT_TRUE(json[0].contains(field)) << field;
+    }
+    EXPECT_EQ(json[0]["priority"], 5);
+    EXPECT_TRUE(json[0]["key"].is_null());
+    EXPECT_TRUE(json[0]["finished_at"].is_null());
+}
+
+TEST(CliLook, show_is_a_timeline_with_compensations) {
+    CliWorld world;
+    const std::string id = started(world, kSaga, {"--key", "o-1", "-i", "{\"amount\":1}"});
+    world.run_db({"worker", "--once", "-q"});
+    const Outcome show = world.run_db({"show", id});
+    EXPECT_EQ(show.code, 0);
+    EXPECT_EQ(
+        normal(world, show.out),
+        "saga v1 failed\n"
+        "  id <id>\n"
+        "  key o-1\n"
+        "  started <time>, <ago>\n"
+        "  ended <time>, after <t>\n"
+        "  input {\"amount\":1}\n"
+        "  error exit_65: The handler \"charge\": the program \"sh\" ended with exit code 65. Its "
+        "last "
+        "words on stderr: the card was declined (at charge)\n"
+        "\n"
+        "  ↩ reserve compensated +<t> <t> {\"amount\":1}\n"
+        "    ↩ undo done +<t> <t>\n"
+        "  ✗ charge failed +<t> <t> exit_65: The handler \"charge\": the program \"sh\" ended with "
+        "exit "
+        "code 65. Its last words on stderr: the card was declined\n"
+    );
+}
+
+TEST(CliLook, show_says_what_is_awaited) {
+    CliWorld world;
+    const std::string id = started(world, kApproval);
+    world.run_db({"worker", "--once", "-q"});
+    const Outcome show = world.run_db({"show", id});
+    EXPECT_NE(show.out.find("◷ boss"), std::string::npos) << show.out;
+    EXPECT_NE(
+        show.out.find("Decision \"boss\" waits for the role manager to confirm or reject."),
+        std::string::npos
+    );
+    const Json json = Json::parse(world.run_db({"show", id, "--json"}).out);
+    EXPECT_EQ(json["waiting_for"][0]["kind"], "decision");
+    EXPECT_EQ(json["waiting_for"][0]["node"], "boss");
+}
+
+TEST(CliLook, show_can_print_whole_payloads) {
+    CliWorld world;
+    const std::string long_text(300, 'x');
+    const std::string id = started(world, kHello, {"-i", "\"" + long_text + "\""});
+    world.run_db({"worker", "--once", "-q"});
+    world.is_terminal = true;
+    world.environment["NO_COLOR"] = "1";
+    EXPECT_EQ(world.run_db({"show", id}).out.find(long_text), std::string::npos);
+    world.is_terminal = false;
+    EXPECT_NE(world.run_db({"show", id, "--payloads"}).out.find(long_text), std::string::npos);
+}
+
+TEST(CliLook, payloads_cannot_control_the_terminal) {
+    CliWorld world;
+    const std::string id = started(world, kSignal, {"--key", "a\x1b[2Jb"});
+    const Outcome show = world.run_db({"show", id});
+    EXPECT_EQ(show.out.find('\x1b'), std::string::npos);
+    EXPECT_EQ(world.run_db({"list"}).out.find('\x1b'), std::string::npos);
+}
+
+TEST(CliLook, history_is_a_table_or_json_lines) {
+    CliWorld world;
+    const std::string id = started(world, kSaga);
+    world.run_db({"worker", "--once", "-q"});
+    const Outcome table = world.run_db({"history", id});
+    EXPECT_EQ(line_of(normal(world, table.out), 0), "SEQ AT EVENT NODE TOOK DETAILS");
+    EXPECT_NE(table.out.find("step_compensated"), std::string::npos);
+    const Outcome lines = world.run_db({"history", id, "--json"});
+    std::size_t count = 0;
+    for (std::string line; !(line = line_of(lines.out, count)).empty(); ++count) {
+        EXPECT_EQ(Json::parse(line)["seq"], count + 1);
+    }
+    EXPECT_GT(count, 4U);
+    const Outcome one = world.run_db({"history", id, "--json", "--after", "1", "--limit", "1"});
+    EXPECT_EQ(Json::parse(one.out)["seq"], 2);
+}
+
+TEST(CliLook, why_is_a_sentence) {
+    CliWorld world;
+    const std::string id = started(world, kSignal);
+    world.run_db({"worker", "--once", "-q"});
+    EXPECT_EQ(
+        world.run_db({"why", id}).out,
+        "The instance is running. \"delivered\" waits for the signal \"delivered\".\n"
+    );
+    const Json json = Json::parse(world.run_db({"why", id, "--json"}).out);
+    EXPECT_EQ(json["id"], id);
+}
+
+TEST(CliLook, workflows_lists_versions_and_counts_instances) {
+    CliWorld world;
+    started(world, kSignal);
+    EXPECT_EQ(
+        normal(world, world.run_db({"workflows"}).out),
+        "WORKFLOW VERSION REGISTERED INSTANCES\nparcel 1 <ago> 1 running\n"
+    );
+    EXPECT_EQ(world.run_db({"workflows", "--names"}).out, "parcel\n");
+    const Json json = Json::parse(world.run_db({"workflows", "--json"}).out);
+    EXPECT_EQ(json[0]["name"], "parcel");
+    EXPECT_EQ(json[0]["instances_of_all_versions"]["running"], 1);
+}
+
+TEST(CliLook, wait_tells_the_end_by_its_exit_code) {
+    CliWorld world;
+    const std::string id = started(world, kSignal);
+    const Outcome early = world.run_db({"wait", id, "--timeout", "1ms"});
+    EXPECT_EQ(early.code, 6);
+    EXPECT_EQ(early.out, "running\n");
+    world.run_db({"cancel", id});
+    const Outcome wait = world.run_db({"wait", id});
+    EXPECT_EQ(wait.code, 1);
+    EXPECT_EQ(wait.out, "cancelled\n");
+    EXPECT_EQ(Json::parse(world.run_db({"wait", id, "--json"}).out)["status"], "cancelled");
+}
+
+TEST(CliLook, an_instance_is_named_in_three_ways) {
+    CliWorld world;
+    const std::string first = started(world, kSignal, {"--key", "a/b"});
+    const std::string second = started(world, kSignal);
+    const auto code = [&](const std::string& name) { return world.run_db({"show", name}).code; };
+    EXPECT_EQ(code(first), 0);
+    EXPECT_EQ(code("key:parcel/a/b"), 0);
+    EXPECT_EQ(code(first.substr(0, 35)), 0);
+    std::string upper = first;
+    for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    EXPECT_EQ(code(upper), 0);
+    const Outcome ambiguous = world.run_db({"show", first.substr(0, 4)});
+    EXPECT_EQ(ambiguous.code, 2);
+    EXPECT_NE(ambiguous.err.find("\n  " + first + "  parcel v1  running"), std::string::npos);
+    EXPECT_NE(ambiguous.err.find("\n  " + second), std::string::npos);
+    EXPECT_EQ(code("0000"), 3);
+    EXPECT_EQ(code("00000000-0000-7000-8000-000000000000"), 3);
+    EXPECT_EQ(code("key:parcel/none"), 3);
+    EXPECT_EQ(code("key:parcel"), 2);
+    EXPECT_EQ(code("abc"), 2);
+    EXPECT_EQ(code("not-an-id"), 2);
+}
+
+TEST(CliLook, a_diagram_is_of_a_file_or_of_an_instance) {
+    CliWorld world;
+    const std::string file = world.file("saga.yaml", kSaga);
+    const Outcome text = world.run({"diagram", file});
+    EXPECT_EQ(text.code, 0);
+    EXPECT_NE(text.out.find("reserve"), std::string::npos);
+    EXPECT_NE(
+        world.run({"diagram", file, "-f", "mermaid"}).out.find("flowchart"), std::string::npos
+    );
+    EXPECT_NE(world.run({"diagram", file, "-f", "dot"}).out.find("digraph"), std::string::npos);
+    EXPECT_EQ(world.run({"diagram", file, "-o", world.path("a.svg")}).code, 0);
+    const Outcome inside = world.run({"diagram", world.path("a.svg"), "-o", world.path("b.svg")});
+    EXPECT_EQ(inside.code, 2);
+    EXPECT_EQ(world.run({"diagram", file, "-o", world.path("none/a.svg")}).code, 74);
+    const std::string id = started(world, kSaga);
+    world.run_db({"worker", "--once", "-q"});
+    const Outcome marked = world.run_db({"diagram", id});
+    EXPECT_NE(marked.out.find("declined"), std::string::npos) << marked.out;
+    EXPECT_NE(marked.out, text.out);
+}
+
+}  // namespace
+}  // namespace ebb::cli::testing

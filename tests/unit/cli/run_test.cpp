@@ -1,0 +1,223 @@
+// `ebb run` as its user sees it, over handlers that are real programs.
+
+#include <csignal>
+
+#include "cli_world.h"
+#include "workflows.h"
+
+namespace ebb::cli::testing {
+namespace {
+
+TEST(CliRun, prints_the_result_to_stdout_and_progress_to_stderr) {
+    CliWorld world;
+    const Outcome outcome =
+        world.run({"run", world.file("hello.yaml", kHello), "--input", "\"world\""});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_EQ(outcome.out, "\"Hello, world!\"\n");
+    EXPECT_EQ(
+        normal(world, outcome.err),
+        "hello v1\n"
+        "  ✓ greet (<t>)\n"
+        "  ✓ shout (<t>)\n"
+        "completed after <t>\n"
+    );
+}
+
+TEST(CliRun, quiet_leaves_only_the_result) {
+    CliWorld world;
+    const Outcome outcome =
+        world.run({"run", "-q", world.file("hello.yaml", kHello), "-i", "\"you\""});
+    EXPECT_EQ(outcome.out, "\"Hello, you!\"\n");
+    EXPECT_EQ(outcome.err, "");
+}
+
+TEST(CliRun, shows_how_it_ebbs_back) {
+    CliWorld world;
+    const Outcome outcome = world.run({"run", world.file("saga.yaml", kSaga)});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(
+        normal(world, outcome.err),
+        "saga v1\n"
+        "  ✓ reserve (<t>)\n"
+        "  ✗ charge exit_65: The handler \"charge\": the program \"sh\" ended with exit code 65. "
+        "Its "
+        "last words on stderr: the card was declined (<t>)\n"
+        "  · ebbs back\n"
+        "  ↩ release undoes reserve (<t>)\n"
+        "failed after <t>: exit_65: The handler \"charge\": the program \"sh\" ended with exit "
+        "code 65. "
+        "Its last words on stderr: the card was declined (at charge)\n"
+    );
+}
+
+TEST(CliRun, needs_no_unicode) {
+    CliWorld world;
+    world.environment["LANG"] = "C";
+    const Outcome outcome = world.run({"run", world.file("saga.yaml", kSaga)});
+    for (const char c : outcome.err) EXPECT_EQ(c & 0x80, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find("<- release"), std::string::npos);
+}
+
+TEST(CliRun, json_is_one_document) {
+    CliWorld world;
+    const Outcome outcome = world.run({"run", world.file("saga.yaml", kSaga), "--json", "-q"});
+    EXPECT_EQ(outcome.code, 1);
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json["status"], "failed");
+    EXPECT_EQ(json["error"]["code"], "exit_65");
+    EXPECT_EQ(json["error"]["step"], "charge");
+    ASSERT_EQ(json["steps"].size(), 2U);
+    EXPECT_EQ(json["steps"][0]["status"], "compensated");
+    EXPECT_EQ(json["steps"][1]["status"], "failed");
+    EXPECT_EQ(outcome.err, "");
+}
+
+TEST(CliRun, reads_input_from_a_file_and_from_stdin) {
+    CliWorld world;
+    const std::string file = world.file("hello.yaml", kHello);
+    EXPECT_EQ(
+        world.run({"run", file, "-q", "--input", "@" + world.file("in.json", "\"file\"")}).out,
+        "\"Hello, file!\"\n"
+    );
+    world.input = "\"stdin\"\n";
+    EXPECT_EQ(world.run({"run", file, "-q", "--input", "-"}).out, "\"Hello, stdin!\"\n");
+}
+
+TEST(CliRun, bad_input_is_named_with_its_source) {
+    CliWorld world;
+    const std::string file = world.file("hello.yaml", kHello);
+    const Outcome bad = world.run({"run", file, "--input", "{"});
+    EXPECT_EQ(bad.code, 2);
+    EXPECT_NE(bad.err.find("The JSON of --input"), std::string::npos) << bad.err;
+    EXPECT_NE(bad.err.find("(invalid_payload)"), std::string::npos);
+    const Outcome missing = world.run({"run", file, "--input", "@" + world.path("none.json")});
+    EXPECT_EQ(missing.code, 2);
+    EXPECT_NE(missing.err.find("No such file"), std::string::npos);
+    EXPECT_EQ(world.run({"run", world.path("none.yaml")}).code, 2);
+    EXPECT_EQ(world.run({"run", world.path("")}).code, 2);
+}
+
+TEST(CliRun, an_invalid_file_shows_its_problems) {
+    CliWorld world;
+    const Outcome outcome =
+        world.run({"run", world.file("bad.yaml", "workflow: bad\nsteps:\n  - stepp: a\n")});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find("bad.yaml:3:"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("^"), std::string::npos);
+}
+
+TEST(CliRun, handlers_that_nobody_has_are_named_before_anything_starts) {
+    CliWorld world;
+    const std::string file = world.file("x.yaml", "workflow: x\nsteps: [a, b]\n");
+    const Outcome outcome = world.run({"run", file});
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_NE(outcome.err.find("\"a\", \"b\""), std::string::npos) << outcome.err;
+}
+
+TEST(CliRun, keeps_what_it_did_in_the_database) {
+    CliWorld world;
+    const std::string file = world.file("hello.yaml", kHello);
+    EXPECT_EQ(world.run_db({"run", file, "-i", "\"a\"", "--key", "k"}).code, 0);
+    const Outcome again = world.run_db({"run", file, "-i", "\"b\"", "--key", "k"});
+    EXPECT_EQ(again.code, 0);
+    EXPECT_EQ(again.out, "\"Hello, a!\"\n");
+    EXPECT_NE(again.err.find("has this key already"), std::string::npos);
+}
+
+TEST(CliRun, a_registered_version_never_changes) {
+    CliWorld world;
+    EXPECT_EQ(world.run_db({"run", world.file("a.yaml", kHello), "-i", "\"a\""}).code, 0);
+    std::string changed(kHello);
+    changed.replace(changed.find("Hello"), 5, "Howdy");
+    const Outcome outcome = world.run_db({"run", world.file("b.yaml", changed), "-i", "\"a\""});
+    EXPECT_EQ(outcome.code, 4);
+    EXPECT_NE(outcome.err.find("(workflow_conflict)"), std::string::npos);
+    EXPECT_NE(outcome.err.find("hint: raise `version:`"), std::string::npos);
+}
+
+TEST(CliRun, interrupted_in_memory_it_ebbs_back) {
+    CliWorld world;
+    const std::string_view workflow = R"(workflow: saga
+handlers:
+  reserve: {exec: ['true']}
+  release: {exec: ['true']}
+steps:
+  - {step: reserve, compensate: release}
+  - signal: never
+)";
+    bool is_interrupted = false;
+    world.on_err = [&](const std::string& err, Interrupts& interrupts) {
+        if (is_interrupted || err.find("waits for the signal") == std::string::npos) return;
+        is_interrupted = true;
+        interrupts.interrupt(SIGINT);
+    };
+    const Outcome outcome = world.run({"run", world.file("saga.yaml", workflow)});
+    EXPECT_EQ(outcome.code, 130);
+    EXPECT_NE(outcome.err.find("↩ release"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("cancelled after"), std::string::npos);
+}
+
+TEST(CliRun, interrupted_with_a_database_it_says_how_to_go_on) {
+    CliWorld world;
+    const std::string file = world.file("parcel.yaml", kSignal);
+    bool is_interrupted = false;
+    world.on_err = [&](const std::string& err, Interrupts& interrupts) {
+        if (is_interrupted || err.find("waits for the signal") == std::string::npos) return;
+        is_interrupted = true;
+        interrupts.interrupt(SIGTERM);
+    };
+    const Outcome outcome = world.run_db({"run", file});
+    EXPECT_EQ(outcome.code, 143);
+    EXPECT_EQ(
+        normal(world, outcome.err),
+        "parcel v1 <id>\n"
+        "  ◷ delivered waits for the signal \"delivered\"\n"
+        "Interrupted\n"
+        "It is kept. Go on with:\n"
+        "  ebb run --resume <id> <dir>/parcel.yaml --db <dir>/ebb.db\n"
+        "  ebb worker <dir>/parcel.yaml --db <dir>/ebb.db\n"
+    );
+}
+
+TEST(CliRun, goes_on_with_an_instance) {
+    CliWorld world;
+    const std::string file = world.file("parcel.yaml", kSignal);
+    std::string id = world.run_db({"start", file}).out;
+    id.pop_back();
+    const Outcome timeout = world.run_db({"run", "--resume", id, "--timeout", "10ms"});
+    EXPECT_EQ(timeout.code, 6);
+    EXPECT_NE(timeout.err.find("ebb run --resume " + id + " --db "), std::string::npos);
+    EXPECT_EQ(world.run_db({"signal", id, "delivered", "--payload", "{\"to\":\"ann\"}"}).code, 0);
+    const Outcome outcome = world.run_db({"run", "--resume", id});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_EQ(outcome.out, "{\"to\":\"ann\"}\n");
+}
+
+TEST(CliRun, ends_where_an_operator_is_needed) {
+    CliWorld world;
+    const std::string file = world.file("frozen.yaml", kFrozen);
+    const Outcome frozen = world.run_db({"run", file, "-i", "{}", "--key", "f"});
+    EXPECT_EQ(frozen.code, 1);
+    EXPECT_NE(frozen.err.find("ebb requeue"), std::string::npos) << frozen.err;
+    EXPECT_EQ(world.run_db({"requeue", "key:frozen/f", "-i", "{\"ok\":true}"}).code, 0);
+    EXPECT_EQ(world.run_db({"run", "--resume", "key:frozen/f"}).out, "true\n");
+}
+
+TEST(CliRun, a_timeout_in_memory_ebbs_back) {
+    CliWorld world;
+    const Outcome outcome =
+        world.run({"run", world.file("parcel.yaml", kSignal), "--timeout", "10ms"});
+    EXPECT_EQ(outcome.code, 6);
+    EXPECT_NE(outcome.err.find("cancelled after"), std::string::npos) << outcome.err;
+}
+
+TEST(CliRun, needs_a_file_or_an_instance) {
+    CliWorld world;
+    const Outcome outcome = world.run({"run"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find("--resume ID"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ebb::cli::testing

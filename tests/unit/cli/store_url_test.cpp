@@ -1,0 +1,56 @@
+// What --db may be, and what is said where there is no such database.
+
+#include <ebb/error.h>
+
+#include "cli/open_store.h"
+#include "cli_world.h"
+#include "store/store.h"
+
+namespace ebb::cli {
+namespace {
+
+using Kind = StoreUrl::Kind;
+
+TEST(CliStoreUrl, names_a_kind_and_a_path) {
+    EXPECT_EQ(parse_store_url("memory:"), (StoreUrl{Kind::Memory, ""}));
+    EXPECT_EQ(parse_store_url("sqlite:orders.db"), (StoreUrl{Kind::Sqlite, "orders.db"}));
+    EXPECT_EQ(parse_store_url("sqlite:///tmp/x.db"), (StoreUrl{Kind::Sqlite, "/tmp/x.db"}));
+    EXPECT_EQ(parse_store_url("orders.db"), (StoreUrl{Kind::Sqlite, "orders.db"}));
+    EXPECT_EQ(parse_store_url("./a:b.db"), (StoreUrl{Kind::Sqlite, "./a:b.db"}));
+    EXPECT_EQ(parse_store_url("postgresql://host/db").kind, Kind::Postgres);
+    EXPECT_EQ(parse_store_url("postgres://host/db").kind, Kind::Postgres);
+}
+
+ErrorCode code_of(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const Error& error) {
+        return error.code();
+    }
+    return ErrorCode::Internal;
+}
+
+TEST(CliStoreUrl, refuses_other_schemes_and_empty_paths) {
+    EXPECT_EQ(code_of([] { parse_store_url("mysql://x"); }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(code_of([] { parse_store_url("sqlite:"); }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(code_of([] { parse_store_url(""); }), ErrorCode::InvalidArgument);
+}
+
+TEST(CliStoreUrl, looking_makes_no_database) {
+    const testing::CliWorld world;
+    const std::string path = world.path("none.db");
+    EXPECT_EQ(code_of([&] { open_store(path, OpenMode::MustExist); }), ErrorCode::StoreUnavailable);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_TRUE(open_store(path, OpenMode::MayCreate)->traits().is_durable);
+    EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(CliStoreUrl, says_that_there_is_no_postgresql) {
+    EXPECT_EQ(
+        code_of([] { open_store("postgresql://h/d", OpenMode::MustExist); }),
+        ErrorCode::StoreUnavailable
+    );
+}
+
+}  // namespace
+}  // namespace ebb::cli

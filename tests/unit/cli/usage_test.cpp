@@ -1,0 +1,144 @@
+// What is said to wrong arguments, and what to commands that have no database.
+
+#include "cli/command_info.h"
+#include "cli_world.h"
+#include "workflows.h"
+
+namespace ebb::cli::testing {
+namespace {
+
+TEST(CliUsage, misspelt_commands_are_recognised) {
+    CliWorld world;
+    const Outcome wrong = world.run({"lst"});
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_EQ(
+        wrong.err, "ebb: There is no command \"lst\". (usage)\nhint: did you mean `ebb list`?\n"
+    );
+    EXPECT_EQ(wrong.out, "");
+    EXPECT_EQ(
+        world.run({"order.yaml"}).err,
+        "ebb: There is no command \"order.yaml\". (usage)\nhint: did you mean `ebb run "
+        "order.yaml`?\n"
+    );
+    EXPECT_EQ(
+        world.run({"banana"}).err,
+        "ebb: There is no command \"banana\". (usage)\nhint: `ebb --help` lists the commands\n"
+    );
+}
+
+TEST(CliUsage, misspelt_options_are_recognised) {
+    CliWorld world;
+    const Outcome wrong = world.run({"run", "x.yaml", "--inptu", "1"});
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_EQ(
+        wrong.err, "ebb: `ebb run` has no option --inptu. (usage)\nhint: did you mean --input?\n"
+    );
+    EXPECT_EQ(
+        world.run({"list", "--jsn"}).err,
+        "ebb: `ebb list` has no option --jsn. (usage)\nhint: did you mean --json?\n"
+    );
+}
+
+TEST(CliUsage, values_out_of_range_say_what_is_allowed) {
+    CliWorld world;
+    const auto err = [&](const std::vector<std::string>& args) {
+        const Outcome outcome = world.run(args);
+        EXPECT_EQ(outcome.code, 2);
+        return line_of(outcome.err, 0);
+    };
+    EXPECT_EQ(
+        err({"run", "x.yaml", "--timeout", "soon"}),
+        "ebb: --timeout: \"soon\" is no duration; write 90s, 5m, 1h30m or 500ms. (usage)"
+    );
+    EXPECT_EQ(
+        err({"diagram", "x.yaml", "--format", "sgv"}),
+        "ebb: --format: \"sgv\" is none of mermaid, dot, svg, text; did you mean \"svg\"? (usage)"
+    );
+    EXPECT_EQ(err({"wait"}), "ebb: INSTANCE is required. (usage)");
+    EXPECT_EQ(
+        err({"start", "x", "--priority", "101"}),
+        "ebb: --priority: \"101\" is no number from -100 to 100. (usage)"
+    );
+    EXPECT_EQ(
+        err({"list", "--limit", "0"}), "ebb: --limit: \"0\" is no number from 1 to 100000. (usage)"
+    );
+    EXPECT_EQ(
+        err({"run", "x", "--threads", "many"}),
+        "ebb: --threads: \"many\" is no number from 1 to 4096. (usage)"
+    );
+    EXPECT_EQ(err({"show", "abcd", "efgh"}), "ebb: `ebb show` does not expect \"efgh\". (usage)");
+    EXPECT_EQ(err({}), "ebb: A command is missing. (usage)");
+}
+
+TEST(CliUsage, help_is_for_every_command_and_is_no_error) {
+    CliWorld world;
+    const Outcome all = world.run({"--help"});
+    EXPECT_EQ(all.code, 0);
+    EXPECT_EQ(all.err, "");
+    for (const CommandInfo& command : describe_commands()) {
+        if (command.name.empty()) continue;
+        EXPECT_NE(all.out.find("  " + command.name + " "), std::string::npos) << command.name;
+        const Outcome help = world.run({command.name, "--help"});
+        EXPECT_EQ(help.code, 0);
+        EXPECT_EQ(help.out, world.run({"help", command.name}).out);
+        for (const OptionInfo& option : command.options) {
+            EXPECT_NE(help.out.find(option.names.front()), std::string::npos)
+                << command.name << " " << option.names.front();
+        }
+    }
+}
+
+TEST(CliUsage, version_is_a_command_and_an_option) {
+    CliWorld world;
+    const Outcome version = world.run({"version"});
+    EXPECT_EQ(version.code, 0);
+    EXPECT_TRUE(version.out.starts_with("ebb 0."));
+    EXPECT_EQ(world.run({"--version"}).out, version.out);
+    EXPECT_EQ(world.run({"version", "--json"}).out.substr(0, 13), "{\"version\":\"0");
+}
+
+TEST(CliUsage, commands_that_need_a_database_say_so) {
+    CliWorld world;
+    const Outcome none = world.run({"list"});
+    EXPECT_EQ(none.code, 2);
+    EXPECT_EQ(
+        none.err,
+        "ebb: `ebb list` needs a database: give --db PATH (SQLite) or set EBB_DB. "
+        "(invalid_argument)\n"
+    );
+    const Outcome memory = world.run({"worker", "--db", "memory:"});
+    EXPECT_EQ(memory.code, 2);
+    EXPECT_NE(memory.err.find("memory: ends with each command"), std::string::npos);
+    const Outcome missing = world.run({"show", "abcd", "--db", world.path("none.db")});
+    EXPECT_EQ(missing.code, 5);
+    EXPECT_NE(missing.err.find("There is no database"), std::string::npos);
+    EXPECT_EQ(world.run({"list", "--db", "postgresql://h/d"}).code, 5);
+}
+
+TEST(CliUsage, the_environment_names_the_database) {
+    CliWorld world;
+    world.environment["EBB_DB"] = world.path("env.db");
+    const std::string file = world.file("hello.yaml", kHello);
+    EXPECT_EQ(world.run({"start", file, "--input", "\"a\""}).code, 0);
+    EXPECT_NE(world.run({"list"}).out.find("hello v1"), std::string::npos);
+}
+
+TEST(CliUsage, errors_are_json_where_json_is_wanted) {
+    CliWorld world;
+    const Outcome outcome = world.run({"list", "--json"});
+    EXPECT_EQ(outcome.out, "");
+    const Json json = Json::parse(outcome.err);
+    EXPECT_EQ(json["error"]["code"], "invalid_argument");
+    EXPECT_EQ(Json::parse(world.run({"--json", "lst"}).err)["error"]["code"], "usage");
+}
+
+TEST(CliUsage, stops_quietly_when_nobody_reads) {
+    CliWorld world;
+    world.is_closed = true;
+    const Outcome outcome = world.run({"version"});
+    EXPECT_EQ(outcome.code, 141);
+    EXPECT_EQ(outcome.err, "");
+}
+
+}  // namespace
+}  // namespace ebb::cli::testing

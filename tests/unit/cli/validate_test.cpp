@@ -1,0 +1,97 @@
+// `ebb validate`: every problem with its place, as compilers show it.
+
+#include "cli_world.h"
+#include "workflows.h"
+
+namespace ebb::cli::testing {
+namespace {
+
+TEST(CliValidate, a_valid_file_is_drawn) {
+    CliWorld world;
+    const Outcome outcome = world.run({"validate", world.file("saga.yaml", kSaga)});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(line_of(normal(world, outcome.out), 0), "✓ <dir>/saga.yaml: saga v1 is valid");
+    EXPECT_NE(outcome.out.find("charge"), std::string::npos);
+}
+
+TEST(CliValidate, problems_have_a_place_the_line_and_a_caret) {
+    CliWorld world;
+    const std::string file = world.file("bad.yaml", R"(workflow: bad
+steps:
+  - step: a
+    max_attempts: 0
+  - step: a
+)");
+    const Outcome outcome = world.run({"validate", file});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find(file + ":4:"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("    4 |     max_attempts: 0\n"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("^"), std::string::npos);
+    EXPECT_NE(outcome.err.find(file + ":5:"), std::string::npos);
+    EXPECT_NE(outcome.err.find("2 problems\n"), std::string::npos) << outcome.err;
+}
+
+TEST(CliValidate, problems_of_handlers_have_places_too) {
+    CliWorld world;
+    const std::string file = world.file("bad.yaml", R"(workflow: bad
+handlers:
+  a:
+    exec: [a]
+    timeout: soon
+steps: [a]
+)");
+    const Outcome outcome = world.run({"validate", file});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find(file + ":5:"), std::string::npos) << outcome.err;
+}
+
+TEST(CliValidate, the_caret_stands_below_the_column) {
+    CliWorld world;
+    const std::string file =
+        world.file("bad.yaml", "workflow: bad\nsteps:\n  - {step: ä, stepp: a}\n");
+    const Outcome outcome = world.run({"validate", file});
+    const Json json = Json::parse(world.run({"validate", file, "--json"}).out);
+    const auto column = json[0]["problems"][0]["column"].get<std::size_t>();
+    std::string caret;
+    for (std::size_t n = 0; n < 10; ++n) {
+        if (caret.empty() && line_of(outcome.err, n).ends_with("^"))
+            caret = line_of(outcome.err, n);
+    }
+    EXPECT_EQ(caret.size(), std::string("      | ").size() + column) << outcome.err;
+}
+
+TEST(CliValidate, json_lists_the_files) {
+    CliWorld world;
+    const std::string good = world.file("good.yaml", kHello);
+    const std::string bad = world.file("bad.yaml", "steps: [a]\n");
+    const Outcome outcome = world.run({"validate", good, bad, "--json"});
+    EXPECT_EQ(outcome.code, 2);
+    const Json json = Json::parse(outcome.out);
+    ASSERT_EQ(json.size(), 2U);
+    EXPECT_EQ(json[0]["valid"], true);
+    EXPECT_EQ(json[0]["workflow"], "hello");
+    EXPECT_EQ(json[0]["problems"], Json::array());
+    EXPECT_EQ(json[1]["valid"], false);
+    EXPECT_TRUE(json[1]["workflow"].is_null());
+    for (const char* field : {"code", "path", "message", "line", "column"}) {
+        EXPECT_TRUE(json[1]["problems"][0].contains(field)) << field;
+    }
+}
+
+TEST(CliValidate, reads_stdin_and_survives_any_bytes) {
+    CliWorld world;
+    world.input = std::string(kHello);
+    EXPECT_EQ(world.run({"validate", "-"}).code, 0);
+    for (const std::string_view text :
+         {"", "\xFF\xFE", "{", "- a\n\t- b", "a: &x [*x]", "\x1b[2J: 1"}) {
+        world.input = text;
+        const Outcome outcome = world.run({"validate", "-"});
+        EXPECT_EQ(outcome.code, 2);
+        EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace ebb::cli::testing

@@ -1,0 +1,95 @@
+// `ebb worker` in this process: what it logs, and how it comes to an end.
+
+#include <csignal>
+
+#include "cli_world.h"
+#include "workflows.h"
+
+namespace ebb::cli::testing {
+namespace {
+
+TEST(CliWorker, once_ends_when_nothing_is_due) {
+    CliWorld world;
+    const std::string file = world.file("hello.yaml", kHello);
+    world.run_db({"start", file, "-i", "\"a\""});
+    const Outcome outcome = world.run_db({"worker", file, "--once", "--id", "w1"});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find("event=worker_started worker=w1"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("event=step_completed"), std::string::npos);
+    EXPECT_NE(outcome.err.find("node=shout"), std::string::npos);
+    EXPECT_NE(outcome.err.find("event=completed"), std::string::npos);
+    EXPECT_NE(outcome.err.find("event=worker_stopped"), std::string::npos);
+}
+
+TEST(CliWorker, logs_json_lines_on_stdout) {
+    CliWorld world;
+    const std::string file = world.file("saga.yaml", kSaga);
+    world.run_db({"start", file});
+    const Outcome outcome = world.run_db({"worker", "--once", "--json"});
+    EXPECT_EQ(outcome.err, "");
+    bool has_failed = false;
+    std::size_t n = 0;
+    for (std::string line; !(line = line_of(outcome.out, n)).empty(); ++n) {
+        const Json json = Json::parse(line);
+        if (json["event"] != "step_failed") continue;
+        has_failed = true;
+        EXPECT_EQ(json["level"], "warning");
+        EXPECT_EQ(json["node"], "charge");
+        EXPECT_TRUE(json["error"].get<std::string>().ends_with("the card was declined"));
+    }
+    EXPECT_TRUE(has_failed);
+}
+
+TEST(CliWorker, serves_what_the_database_knows) {
+    CliWorld world;
+    world.run_db({"start", world.file("hello.yaml", kHello), "-i", "\"a\""});
+    EXPECT_EQ(world.run_db({"worker", "--once", "-q"}).err, "");
+    EXPECT_NE(world.run_db({"list"}).out.find("completed"), std::string::npos);
+}
+
+TEST(CliWorker, drains_at_the_first_signal) {
+    CliWorld world;
+    world.on_err = [](const std::string& err, Interrupts& interrupts) {
+        const bool is_idle = err.find("event=completed") != std::string::npos;
+        if (is_idle && interrupts.count() == 0) interrupts.interrupt(SIGTERM);
+    };
+    const std::string file = world.file("hello.yaml", kHello);
+    world.run_db({"start", file, "-i", "\"a\""});
+    const Outcome outcome = world.run_db({"worker", file});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_NE(outcome.err.find("event=draining signal=15"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("clean=true"), std::string::npos);
+}
+
+TEST(CliWorker, stops_at_the_second_signal_and_hands_its_work_back) {
+    CliWorld world;
+    const std::string file = world.file("slow.yaml", R"(workflow: slow
+handlers:
+  sleep: {exec: [sleep, '600']}
+steps: [sleep]
+)");
+    std::string id = world.run_db({"start", file}).out;
+    id.pop_back();
+    world.on_err = [](const std::string& err, Interrupts& interrupts) {
+        const bool runs = err.find("event=call_started") != std::string::npos;
+        if (runs && interrupts.count() == 0) interrupts.interrupt(SIGTERM);
+        const bool drains = err.find("event=draining") != std::string::npos;
+        if (drains && interrupts.count() == 1) interrupts.interrupt(SIGTERM);
+    };
+    const Outcome outcome = world.run_db({"worker", file, "--verbose"});
+    EXPECT_EQ(outcome.code, 6);
+    EXPECT_NE(outcome.err.find("event=stopping_now"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("clean=false"), std::string::npos);
+    EXPECT_EQ(Json::parse(world.run_db({"show", id, "--json"}).out)["status"], "running");
+}
+
+TEST(CliWorker, refuses_bad_files_before_it_starts) {
+    CliWorld world;
+    const Outcome outcome = world.run_db({"worker", world.file("bad.yaml", "steps: 1\n")});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.err.find("worker_started"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ebb::cli::testing
