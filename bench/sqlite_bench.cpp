@@ -129,7 +129,8 @@ class Raw {
 
  private:
     static constexpr const char* kState =
-        R"({"status":"running","seq":2,"last_token":1,"visit":2,"tokens":[{"id":1,"node":"b","visit":2,"attempt":1,"input":2}]})";
+        R"({"status":"running","seq":2,"last_token":1,"visit":2,)"
+        R"("tokens":[{"id":1,"node":"b","visit":2,"attempt":1,"input":2}]})";
 
     struct Values {
         std::int64_t number;

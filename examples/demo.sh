@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The demo of ./dev demo: an order saga over SQLite survives a SIGKILL, and another one ebbs back.
 # targets: ebb_command order
-# Reads EBB (the ebb command) and EBB_BUILD_DIR (where the examples were built); writes only into a temporary folder.
+# Reads EBB (the ebb command) and EBB_BUILD_DIR (where the examples were built).
+# Writes only into a temporary folder.
 set -euo pipefail
 
 ebb=${EBB:?the ebb command}

@@ -102,10 +102,18 @@ int start(ebb::Engine& engine, std::span<char*> arguments) {
     return 0;
 }
 
+/// Until it has ended, or needs an operator.
+void follow(ebb::Engine& engine, const ebb::InstanceId& id) {
+    ebb::Result result;
+    do result = engine.wait(id, std::chrono::milliseconds(200));
+    while (!result.is_finished && result.status != "dead_letter");
+}
+
 int work(ebb::Engine& engine) {
     engine.run();
-    for (const auto& instance : engine.list({.statuses = {"running", "compensating"}}))
-        engine.wait(instance.id);
+    for (const auto& instance : engine.list({.statuses = {"running", "compensating"}})) {
+        follow(engine, instance.id);
+    }
     return engine.drain(std::chrono::seconds(5)) ? 0 : 1;
 }
 

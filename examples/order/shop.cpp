@@ -27,11 +27,15 @@ void bind(sqlite3_stmt* statement, int at, std::int64_t number) {
 
 constexpr const char* kSchema = R"sql(
 PRAGMA journal_mode = WAL;
-CREATE TABLE IF NOT EXISTS stock (item TEXT PRIMARY KEY, quantity INTEGER NOT NULL CHECK (quantity >= 0));
-CREATE TABLE IF NOT EXISTS reservations (key TEXT PRIMARY KEY, item TEXT NOT NULL, quantity INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS charges (key TEXT PRIMARY KEY, customer TEXT NOT NULL, cents INTEGER NOT NULL,
-                                    refunded INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE IF NOT EXISTS shipments (key TEXT PRIMARY KEY, customer TEXT NOT NULL, item TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS stock (
+    item TEXT PRIMARY KEY, quantity INTEGER NOT NULL CHECK (quantity >= 0));
+CREATE TABLE IF NOT EXISTS reservations (
+    key TEXT PRIMARY KEY, item TEXT NOT NULL, quantity INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS charges (
+    key TEXT PRIMARY KEY, customer TEXT NOT NULL, cents INTEGER NOT NULL,
+    refunded INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS shipments (
+    key TEXT PRIMARY KEY, customer TEXT NOT NULL, item TEXT NOT NULL);
 INSERT INTO stock SELECT 'lamp', 10 WHERE NOT EXISTS (SELECT 1 FROM stock)
     UNION ALL SELECT 'chair', 3 WHERE NOT EXISTS (SELECT 1 FROM stock);
 )sql";
@@ -107,7 +111,8 @@ void Shop::reserve(const std::string& key, const Item& item) {
 void Shop::release(const std::string& key) {
     Transaction transaction(*this);
     change(
-        "UPDATE stock SET quantity = quantity + r.quantity FROM reservations r WHERE r.key = ? AND "
+        "UPDATE stock SET quantity = stock.quantity + r.quantity FROM reservations r WHERE r.key = "
+        "? AND "
         "r.item = stock.item",
         key
     );

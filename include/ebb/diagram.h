@@ -49,12 +49,12 @@ struct DiagramOptions {
     enum class Compensations { Show, Hide };
     enum class Legend { Show, Hide };
 
-    std::optional<StepMarks>
-        marks;  ///< given: the picture of an instance; absent: of the definition
+    /// Given: the picture of an instance; absent: of the definition.
+    std::optional<StepMarks> marks;
     Compensations compensations = Compensations::Show;
     Direction direction = Direction::Down;  ///< to_text ignores it
-    Legend legend =
-        Legend::Show;  ///< explains the states that occur; none without marks, nor in to_text
+    /// Explains the states that occur. There is none without marks, nor in to_text.
+    Legend legend = Legend::Show;
 };
 
 /// A Mermaid flowchart, as GitHub, GitLab and many wikis draw it. Mermaid by default refuses more

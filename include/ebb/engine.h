@@ -25,7 +25,9 @@ class LogSink;
 /// Everything that can be set on an engine. Durations of zero or less are errors unless it says
 /// otherwise.
 struct EngineOptions {
-    std::string worker_id{};  ///< empty = made from host, process and a random number
+    /// Of no other living engine; empty = made from host, process and a random number. A worker
+    /// that comes back under its old name takes over what it held when it died.
+    std::string worker_id{};
     int threads = 0;          ///< handler threads; 0 = one per core, at least 2
     int in_flight_max = 256;  ///< tasks held at once, running and queued in this process
     int claim_batch_max = 64;
@@ -41,8 +43,8 @@ struct EngineOptions {
     std::size_t payload_bytes_max = std::size_t{1} << 20;
     int json_depth_max = 64;
     std::size_t error_bytes_max = 8 << 10;  ///< of a failure's message; the rest is cut off
-    Clock* clock = nullptr;  ///< null = the system's; must outlive the engine
-    LogSink* log = nullptr;  ///< null = silent; must outlive the engine
+    Clock* clock = nullptr;                 ///< null = the system's; must outlive the engine
+    LogSink* log = nullptr;                 ///< null = silent; must outlive the engine
 };
 
 struct StartOptions {
@@ -201,7 +203,10 @@ class Engine {
  public:
     /// `store` and `handlers` must outlive the engine.
     Engine(Store& store, const HandlerRegistry& handlers, EngineOptions options = {});
-    ~Engine();  ///< stops the threads as `drain(0s)` does
+    /// Ends the worker as `drain(0s)` does and then waits for its threads, also for a handler that
+    /// ignores its stop token: it may use what is about to be destroyed. A process that must end
+    /// nevertheless calls `drain` and then leaves without destroying the engine.
+    ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 

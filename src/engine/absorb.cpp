@@ -92,7 +92,11 @@ void Committer::absorb(item::Shutdown&) {
 void Committer::absorb(item::Heartbeat& heartbeat) {
     drop_lost(heartbeat);
     obey_stops(heartbeat.result);
-    release_unknown(heartbeat.result);
+    if (heartbeat.number == 1) {
+        adopt_orphans(heartbeat.result);
+    } else {
+        release_unknown(heartbeat.result);
+    }
     // What waits for valid leases can go on.
     held_.for_each([this](const Held& held) {
         if (!held.attempt && !held.is_deciding) touched_.push_back(held.task.instance);
@@ -126,6 +130,18 @@ void Committer::obey_stops(const HeartbeatResult& result) {
         held->is_row_dirty = true;
         cache_.erase(task.task.instance);
         touched_.push_back(task.task.instance);
+    }
+}
+
+void Committer::adopt_orphans(const HeartbeatResult& result) {
+    // An earlier process of the same name died while it held these, and may have called handlers.
+    for (const HeldTask& orphan : result.held) {
+        if (held_.find(orphan.task) != nullptr) continue;
+        Held& held = hold(orphan.task);
+        held.was_lost = true;
+        held.lost_by = environment().options.worker_id;
+        held.is_row_dirty = true;
+        touched_.push_back(orphan.task.instance);
     }
 }
 

@@ -43,12 +43,13 @@ bool Committer::leave_after(Role role, int rounds, TimePoint now) {
         !open_.empty() || !batches_.empty() || !touched_.empty() || look_again_at_ <= now;
     is_idle_ = !has_more && held_.size() == 0;
     if (is_idle_ && environment().worker.is_draining) idle_.ring();
-    announce_next_look();
+    announce_next_look(std::min(look_again_at_, is_blocked ? retry_at_ : kNever));
     if (is_blocked) {
         inbox_.leave();
         // Nobody may be left waiting for an answer that only comes when the store is back.
         return !(inbox_.has_request() && inbox_.try_enter());
     }
+    if (!has_more && inbox_.leave_if_empty()) return true;
     const int rounds_max = role == Role::Guest ? 1 : kHandlerRoundsMax;
     const bool has_done_its_share = has_own_thread_ && role != Role::Owner &&
                                     rounds >= rounds_max &&
@@ -56,14 +57,12 @@ bool Committer::leave_after(Role role, int rounds, TimePoint now) {
     if (has_done_its_share) {
         inbox_.leave();
         alarm().ring();
-        return true;
     }
-    return !has_more && inbox_.leave_if_empty();
+    return has_done_its_share;
 }
 
-void Committer::announce_next_look() {
-    const TimePoint retry = batches_.empty() && open_.empty() ? kNever : retry_at_;
-    const auto next = std::min(look_again_at_, retry).time_since_epoch().count();
+void Committer::announce_next_look(TimePoint look) {
+    const auto next = look.time_since_epoch().count();
     const auto before = next_look_.exchange(next);
     if (next < before && has_own_thread_) alarm().ring();
 }

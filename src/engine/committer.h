@@ -51,6 +51,8 @@ class Committer final : public Service {
     /// Before anything runs.
     void set_observer(Engine::Observer observer) { observer_ = std::move(observer); }
 
+    bool has_observer() const { return observer_ != nullptr; }
+
     /// Leaves something to be done. It is done by the next `combine` of anybody.
     void post(Item item) { inbox_.post(std::move(item)); }
 
@@ -115,7 +117,7 @@ class Committer final : public Service {
     void run_round(TimePoint now);
     void run_guarded_round(TimePoint now);
     bool leave_after(Role role, int rounds, TimePoint now);
-    void announce_next_look();
+    void announce_next_look(TimePoint look);
     void take_items();
     void look_again(TimePoint now);
     void decide_open(TimePoint now);
@@ -141,6 +143,7 @@ class Committer final : public Service {
     void absorb(item::Shutdown& shutdown);
     void drop_lost(const item::Heartbeat& heartbeat);
     void obey_stops(const HeartbeatResult& result);
+    void adopt_orphans(const HeartbeatResult& result);
     void release_unknown(const HeartbeatResult& result);
 
     // What became of a commit: settle.cpp

@@ -110,7 +110,11 @@ bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
     }
     environment.worker.leases_valid_until = 0;
     is_drained_ = true;
-    runner.stop();
+    // Whoever steers an instance from now on does all of the committer's work himself.
+    committer.set_has_own_thread(false);
+    runner.request_stop();
+    environment.worker.has_threads = false;
+    committer.combine(engine::Committer::Role::Owner);
     return has_drained_in_time_;
 }
 

@@ -23,10 +23,10 @@ Executor::Ending Executor::run(const AttemptPtr& attempt) {
     } catch (const std::exception& error) {
         environment_.report("input_unread", error);
     }
-    watchdog_.forget(*attempt);
     const TimePoint ended = environment_.now();
     // A caller that polls has no other thread to see that the time is up.
     if (!environment_.worker.has_threads) watchdog_.tick(ended);
+    watchdog_.forget(*attempt);
     if (!attempt->finish()) {
         --environment_.statistics.stuck_handlers;
         return Ending::GivenUp;

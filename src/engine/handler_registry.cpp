@@ -14,9 +14,12 @@ namespace {
 /// What a name in a definition may be, and nothing that could not be printed.
 bool is_valid_name(std::string_view name) {
     return !name.empty() && name.size() <= DefinitionLimits::kNameBytesMax &&
-           std::all_of(name.begin(), name.end(), [](char c) {
-               return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;
-           });
+           std::all_of(
+               name.begin(),
+               name.end(),
+               [](char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f; }
+           ) &&
+           clean_text(name, name.size()) == name;
 }
 
 }  // namespace

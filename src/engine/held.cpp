@@ -59,6 +59,11 @@ TaskChange put_engine_row(TokenId token, TimePoint due) {
 /// The row of a deadline whose event came to nothing: the store's clock was ahead of ours, or the
 /// deadline is gone.
 TaskChange repaired_deadline_row(const Held& held, const LiveInstance& live, TimePoint now) {
+    if (held.task.token == kInstanceToken) {
+        const TimePoint deadline = live.state.deadline;
+        return deadline == kNever ? remove_row(kInstanceToken)
+                                  : put_engine_row(kInstanceToken, std::max(now, deadline));
+    }
     const Token* token = live.state.find_token(-held.task.token);
     if (token == nullptr || token->deadline == kNever || token->stopping) {
         return remove_row(held.task.token);

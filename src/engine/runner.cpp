@@ -22,15 +22,19 @@ void Runner::start() {
     }
 }
 
-void Runner::stop() {
+void Runner::request_stop() {
     is_stopping_ = true;
     parts_.ready.close();
+    for (Service* service : parts_.services) service->alarm().ring();
+}
+
+void Runner::join() {
+    request_stop();
     std::vector<std::jthread> threads;
     {
         const Lock lock(mutex_);
         threads = std::exchange(threads_, {});
     }
-    for (Service* service : parts_.services) service->alarm().ring();
     threads.clear();
 }
 

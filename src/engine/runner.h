@@ -27,15 +27,16 @@ class Runner {
 
     explicit Runner(Parts parts) : parts_(std::move(parts)) {}
 
-    ~Runner() { stop(); }
+    ~Runner() { join(); }
 
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
 
     void start();
-    /// Ends all threads. Waits for handlers that do not return: what they use may be gone
-    /// afterwards.
-    void stop();
+    /// Lets all threads end as soon as they are through with what they are doing.
+    void request_stop();
+    /// Waits for them, also for handlers that do not return: what they use may be gone afterwards.
+    void join();
 
     /// A handler was given up: another thread takes its place, at most as many as the pool has.
     void replace_thread();

@@ -169,6 +169,9 @@ std::vector<StartedInstance> Engine::Core::start_all(
         if (!is_new) continue;
         ++environment.statistics.started;
         is_left_to_claim |= beginnings[i].kept.size() < rows[i].tasks.size();
+        const bool is_of_interest = !beginnings[i].kept.empty() || committer.has_observer() ||
+                                    is_terminal(beginnings[i].live->state.status);
+        if (!is_of_interest) continue;
         committer.post(
             engine::item::Begun{std::move(beginnings[i].live), std::move(beginnings[i].kept)}
         );

@@ -1,7 +1,5 @@
 #include "engine/watchdog.h"
 
-#include <vector>
-
 namespace ebb::engine {
 
 void Watchdog::watch(const AttemptPtr& attempt) {
@@ -41,19 +39,28 @@ std::vector<Watchdog::Task> Watchdog::take_due(TimePoint now) {
     return due;
 }
 
+void Watchdog::act(const Task& task, TimePoint now) {
+    if (task.attempt->phase() != Attempt::Phase::Running) return;
+    if (task.reason == Attempt::StopReason::None) {
+        if (task.attempt->give_up()) on_given_up_(task.attempt);
+        return;
+    }
+    task.attempt->request_stop(task.reason);
+    // Counted from the deadline, not from when somebody looked: so a late look gives up at once.
+    const TimePoint asked =
+        task.reason == Attempt::StopReason::Timeout ? deadline_of(*task.attempt) : now;
+    const Lock lock(mutex_);
+    tasks_.emplace(
+        Key{asked + environment_.options.stop_grace, task.attempt.get()},
+        Task{task.attempt, Attempt::StopReason::None}
+    );
+}
+
 TimePoint Watchdog::tick(TimePoint now) {
-    for (const Task& task : take_due(now)) {
-        if (task.attempt->phase() != Attempt::Phase::Running) continue;
-        if (task.reason != Attempt::StopReason::None) {
-            task.attempt->request_stop(task.reason);
-            const Lock lock(mutex_);
-            tasks_.emplace(
-                Key{now + environment_.options.stop_grace, task.attempt.get()},
-                Task{task.attempt, Attempt::StopReason::None}
-            );
-        } else if (task.attempt->give_up()) {
-            on_given_up_(task.attempt);
-        }
+    while (true) {
+        const std::vector<Task> due = take_due(now);
+        if (due.empty()) break;
+        for (const Task& task : due) act(task, now);
     }
     const Lock lock(mutex_);
     return tasks_.empty() ? kNever : tasks_.begin()->first.first;

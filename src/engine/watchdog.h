@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "engine/attempt.h"
 #include "engine/service.h"
@@ -39,6 +40,7 @@ class Watchdog final : public Service {
     using Key = std::pair<TimePoint, const Attempt*>;
 
     std::vector<Task> take_due(TimePoint now);
+    void act(const Task& task, TimePoint now);
 
     Environment& environment_;
     const GivenUp on_given_up_;

@@ -88,7 +88,11 @@ class YamlParser {
     Document parse() {
         expect(next(), FYET_STREAM_START);
         if (const EventPtr start = next(); start->type != FYET_DOCUMENT_START) {
-            fail("empty_document", {}, "There is no document: begin with `workflow:`.");
+            fail(
+                "empty_document",
+                {.line = 1, .column = 1},
+                "There is no document: begin with `workflow:`."
+            );
         }
         Document document = node(next(), 0);
         expect(next(), FYET_DOCUMENT_END);

@@ -10,6 +10,8 @@
 
 #include <ebb/yaml.h>
 
+#include "store/store.h"
+
 namespace ebb::golden {
 
 namespace {
@@ -31,6 +33,7 @@ class Player {
  public:
     Player(const Case& test_case, Store& store, ManualClock& clock)
         : case_(test_case),
+          store_(store),
           clock_(clock),
           start_(clock.now()),
           world_(store, nobody_, {.worker_id = "outside", .clock = &clock}) {
@@ -141,7 +144,7 @@ class Player {
     }
 
     void act_or_throw(const Json& event) {
-        const std::string action = event.at("do");
+        const std::string action = event.at("do").get<std::string>();
         if (action == "cancel")
             world_.cancel(id_, event.value("by", ""), event.value("reason", ""));
         if (action == "abort") world_.abort(id_, event.value("by", ""), event.value("reason", ""));
@@ -184,27 +187,14 @@ class Player {
 
     /// To the next moment at which something happens. False = nothing ever will.
     bool move_on() {
-        TimePoint next = std::min(engine_->next_due(), is_over() ? kNever : earliest_task());
+        TimePoint next = kNever;
+        for (const TaskRow& task : store_.tasks(id_)) {
+            if (!task.is_parked) next = std::min(next, task.due);
+        }
         if (!timeline_.empty()) next = std::min(next, start_ + seconds(timeline_.front().at("at")));
-        if (timeline_.empty() && waits_for_nobody()) return false;
         if (next == kNever) return false;
         clock_.set(std::max(next, clock_.now() + std::chrono::milliseconds(1)));
         return true;
-    }
-
-    TimePoint earliest_task() {
-        TimePoint earliest = kNever;
-        for (const WaitingFor& waiting : engine_->show(id_).waiting_for)
-            earliest = std::min(earliest, waiting.until);
-        return earliest;
-    }
-
-    /// Waits only for what the script does not bring: people, signals, operators.
-    bool waits_for_nobody() {
-        const auto waits = engine_->show(id_).waiting_for;
-        return std::all_of(waits.begin(), waits.end(), [](const WaitingFor& waiting) {
-            return waiting.until == kNever && waiting.kind != "handler" && waiting.kind != "worker";
-        });
     }
 
     std::string tell() {
@@ -233,14 +223,12 @@ class Player {
         if (!entry.path.empty()) text += " in " + entry.path;
         if (entry.attempt > 1) text += fmt::format(" attempt {}", entry.attempt);
         if (entry.ref != 0) text += fmt::format(" of {}", entry.ref);
-        if (!entry.payload.empty()) text += " " + relative_times(entry.payload);
+        if (!entry.payload.empty()) text += " " + entry.payload;
         return text + "\n";
     }
 
-    /// Absolute times would change with the clock's start only, but they are hard to read.
-    static std::string relative_times(const std::string& text) { return text; }
-
     const Case& case_;
+    Store& store_;
     ManualClock& clock_;
     const TimePoint start_;
     HandlerRegistry nobody_;

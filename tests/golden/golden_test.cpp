@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 
 #include "golden_case.h"
 #include "store/memory/memory_store.h"
@@ -31,9 +32,33 @@ std::string play_in_memory(const Case& test_case) {
     return play(test_case, *store, clock);
 }
 
+/// A folder of its own that is gone with the object.
+class TemporaryFolder {
+ public:
+    TemporaryFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "ebb-golden-XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
+        path_ = name;
+    }
+
+    ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+
+ private:
+    std::filesystem::path path_;
+};
+
 std::string play_in_sqlite(const Case& test_case) {
+    const TemporaryFolder folder;
     ManualClock clock(kStart);
-    const auto store = make_sqlite_store({.path = ":memory:"}, clock);
+    const SqliteOptions options{
+        .path = folder.path() / "ebb.db", .synchronous = SqliteOptions::Synchronous::Normal
+    };
+    const auto store = make_sqlite_store(options, clock);
     return play(test_case, *store, clock);
 }
 

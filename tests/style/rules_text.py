@@ -76,16 +76,22 @@ def golden_unused(tree):
 
 def _anchors(markdown):
     found = set()
-    for heading in re.findall(r"^#{1,6} +(.+?) *#*$", _without_fences(markdown), re.MULTILINE):
+    for heading in re.findall(r"^#{1,6} +(.+?) *#*$", _without_blocks(markdown), re.MULTILINE):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
         found.add(re.sub(r"[^\w\- ]", "", plain).replace(" ", "-"))
     return found | set(re.findall(r'<a (?:id|name)="([^"]+)"', markdown))
 
 
+def _blank(match):
+    return re.sub(r"[^\n]", " ", match.group(0))
+
+
+def _without_blocks(markdown):
+    return re.sub(r"^( *)(```|~~~).*?^ *\2[^\n]*$", _blank, markdown, flags=re.M | re.S)
+
+
 def _without_fences(markdown):
-    blank = lambda match: re.sub(r"[^\n]", " ", match.group(0))
-    markdown = re.sub(r"^( *)(```|~~~).*?^ *\2[^\n]*$", blank, markdown, flags=re.M | re.S)
-    return re.sub(r"`[^`\n]+`", blank, markdown)
+    return re.sub(r"`[^`\n]+`", _blank, _without_blocks(markdown))
 
 
 @rule

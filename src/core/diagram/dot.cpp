@@ -10,9 +10,9 @@ namespace {
 using namespace diagram;
 
 /// For an escString in quotes: Graphviz also decodes entities such as `&amp;` in it.
-std::string escape(std::string_view text) {
+std::string escape(std::string_view text, std::size_t chars_max = kLabelCharsMax) {
     std::string out;
-    for (const char c : shorten(text, kLabelCharsMax)) {
+    for (const char c : shorten(text, chars_max)) {
         if (c == '"' || c == '\\') out += '\\';
         if (c == '&') {
             out += "&amp;";
@@ -44,14 +44,14 @@ Look look_of(Shape shape) {
         case Shape::Loop:
             return {"hexagon", "filled", kControl};
         case Shape::Fork:
-            return {"trapezium", "filled", kControl};
+            return {"box", "filled,bold", kControl};
         case Shape::Join:
-            return {"invtrapezium", "filled", kPoint};
+            return {"box", "filled,bold", kPoint};
         case Shape::Merge:
         case Shape::Repeat:
             return {"circle", "filled", kPoint};
         case Shape::Delay:
-            return {"cds", "filled", kControl};
+            return {"oval", "filled", kControl};
         case Shape::Decision:
             return {"house", "filled", kControl};
         case Shape::Signal:
@@ -66,7 +66,8 @@ Look look_of(Shape shape) {
 
 class Writer {
  public:
-    Writer(const Graph& graph, const DiagramOptions& options) : graph_(graph), options_(options) {}
+    Writer(const Graph& graph, const DiagramOptions& options)
+        : graph_(graph), options_(options), unused_(unused_edges(graph)) {}
 
     std::string write() {
         const bool down = options_.direction == DiagramOptions::Direction::Down;
@@ -78,13 +79,13 @@ class Writer {
                 "fontname=\"Helvetica,Arial,sans-serif\"];",
                 down ? "TB" : "LR",
                 escape(graph_.title),
-                escape(summary(graph_))
+                escape(summary(graph_), kSummaryCharsMax)
             )
         );
         line(1, "node [fontname=\"Helvetica,Arial,sans-serif\", fontsize=11];");
         line(1, "edge [fontname=\"Helvetica,Arial,sans-serif\", fontsize=10, color=\"#475569\"];");
         write_items(graph_.blocks.front(), 1);
-        for (const GraphEdge& edge : graph_.edges) write_edge(edge);
+        for (std::size_t i = 0; i < graph_.edges.size(); ++i) write_edge(i);
         if (graph_.has_marks && options_.legend == DiagramOptions::Legend::Show) write_legend();
         line(0, "}");
         return std::move(out_);
@@ -108,8 +109,20 @@ class Writer {
         if (!node.sublabel.empty()) label += "\\n" + escape(node.sublabel);
         if (node.mark && node.mark->state != StepMark::State::Pending)
             label += "\\n" + escape(mark_words(*node.mark));
-        line(depth, fmt::format("n{} [label=\"{}\", {}];", index, label, attributes(node)));
-        if (!node.compensation.empty()) write_compensation(index, depth);
+        const bool undoable = !node.compensation.empty();
+        if (undoable) {
+            line(depth, fmt::format("subgraph cluster_c{} {{", index));
+            line(depth + 1, "label=\"\"; peripheries=0;");
+            write_compensation(index, depth + 1);
+        }
+        line(
+            depth + (undoable ? 1 : 0),
+            fmt::format("n{} [label=\"{}\", {}];", index, label, attributes(node))
+        );
+        if (undoable) {
+            line(depth + 1, fmt::format("{{rank=same; n{0}; c{0};}}", index));
+            line(depth, "}");
+        }
     }
 
     static std::string attributes(const GraphNode& node) {
@@ -127,7 +140,7 @@ class Writer {
             look.colors.fill,
             look.colors.stroke,
             look.colors.text,
-            escape(about)
+            escape(about, kSummaryCharsMax)
         );
     }
 
@@ -147,7 +160,6 @@ class Writer {
                 "n{0} -> c{0} [style=dashed, color=\"#c2410c\", arrowhead=none, weight=0];", index
             )
         );
-        line(depth, fmt::format("{{rank=same; n{0}; c{0};}}", index));
     }
 
     void write_items(const GraphBlock& block, int depth) {
@@ -174,14 +186,16 @@ class Writer {
         line(depth, "}");
     }
 
-    void write_edge(const GraphEdge& edge) {
-        std::string attributes;
-        if (!edge.label.empty()) attributes = fmt::format("label=\" {} \"", escape(edge.label));
-        if (edge.kind == GraphEdge::Kind::Back) {
-            attributes += attributes.empty() ? "" : ", ";
-            attributes += "constraint=false, penwidth=1.6";
-        }
-        const std::string brackets = attributes.empty() ? "" : fmt::format(" [{}]", attributes);
+    void write_edge(std::size_t index) {
+        const GraphEdge& edge = graph_.edges[index];
+        std::vector<std::string> attributes;
+        if (!edge.label.empty())
+            attributes.push_back(fmt::format("label=\" {} \"", escape(edge.label)));
+        if (edge.kind == GraphEdge::Kind::Back)
+            attributes.emplace_back("constraint=false, penwidth=1.6");
+        if (unused_[index]) attributes.emplace_back("style=dashed, color=\"#a3b1c4\"");
+        const std::string brackets =
+            attributes.empty() ? "" : fmt::format(" [{}]", fmt::join(attributes, ", "));
         line(1, fmt::format("n{} -> n{}{};", edge.from, edge.to, brackets));
     }
 
@@ -209,6 +223,7 @@ class Writer {
 
     const Graph& graph_;
     const DiagramOptions& options_;
+    const std::vector<bool> unused_;
     std::string out_;
 };
 

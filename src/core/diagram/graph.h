@@ -59,7 +59,7 @@ struct GraphEdge {
     NodeIndex to = 0;
     Kind kind = Kind::Next;
     std::string label;
-    BlockIndex lane = 0;  ///< of Enter, Leave and Bypass
+    BlockIndex lane = 0;  ///< of Enter, Leave and Bypass; of Exit and Back: the loop's body
 };
 
 struct NodeRef {
@@ -85,6 +85,7 @@ struct GraphBlock {
 
 /// Mermaid and Graphviz cannot cut a text by its width: there it ends after so many characters.
 inline constexpr std::size_t kLabelCharsMax = 72;
+inline constexpr std::size_t kSummaryCharsMax = 500;
 
 struct Graph {
     std::string title;
@@ -102,6 +103,9 @@ std::string_view kind_word(Shape shape);
 
 /// The states that occur, in the order of the enumeration.
 std::vector<StepMark::State> states_of(const Graph& graph);
+
+/// By edge: whether the instance has not gone it, as far as the marks tell. False without marks.
+std::vector<bool> unused_edges(const Graph& graph);
 
 /// One sentence for people who cannot see the picture.
 std::string summary(const Graph& graph);

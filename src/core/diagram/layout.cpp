@@ -10,7 +10,7 @@
 namespace ebb::diagram {
 namespace {
 
-constexpr double kEdgeLabelWidthMax = 170;
+constexpr double kEdgeLabelWidthMax = 220;
 constexpr double kEdgeLabelPadding = 12;
 constexpr double kEdgeLabelSpace = 10;  ///< around a label, along its edge
 constexpr double kTitleWidthMax = 620;

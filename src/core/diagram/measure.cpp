@@ -7,7 +7,8 @@
 namespace ebb::diagram {
 namespace {
 
-constexpr double kTextWidthMax = 230;
+constexpr double kNameWidthMax = 250;
+constexpr double kTextWidthMax = 300;
 constexpr double kBodyWidthMin = 96;
 constexpr double kDot = 10;
 
@@ -32,7 +33,7 @@ double side_padding(Shape shape) {
 
 NodeTexts fit_texts(const GraphNode& node) {
     NodeTexts texts;
-    texts.label = fit_text(node.label, kLabelFont, kTextWidthMax);
+    texts.label = fit_text(node.label, kLabelFont, kNameWidthMax);
     texts.label.width *= 1.06;  // it is bold
     texts.sublabel = fit_text(node.sublabel, kSmallFont, kTextWidthMax);
     texts.compensation = fit_text(node.compensation, kSmallFont, kTextWidthMax);

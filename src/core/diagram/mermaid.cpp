@@ -13,31 +13,58 @@ bool is_word(char32_t c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
 }
 
+bool is_digit(char32_t c) {
+    return c >= '0' && c <= '9';
+}
+
+/// Words that Mermaid's preprocessor or lexer looks for even inside a quoted label.
+bool starts_keyword(std::u32string_view text) {
+    return text.starts_with(U"style") || text.starts_with(U"classDef") ||
+           text.starts_with(U"direction ") || text.starts_with(U"www.");
+}
+
 /// Whether `line[i]` means nothing to Mermaid where it stands. Mermaid reads a label as Markdown
-/// and then as HTML, and its preprocessor looks for directives, entities and `style` lines
-/// everywhere, so only what is known as harmless stays as it is.
+/// and then as HTML, so only what is known as harmless stays as it is.
 bool is_plain(std::u32string_view line, std::size_t i) {
     const char32_t c = line[i];
     const char32_t before = i == 0 ? U' ' : line[i - 1];
     const char32_t after = i + 1 == line.size() ? U' ' : line[i + 1];
-    if (line.substr(i).starts_with(U"style") || line.substr(i).starts_with(U"classDef"))
-        return false;
+    if (starts_keyword(line.substr(i))) return false;
     if (c == 0xFB02) return false;  // it opens Mermaid's own placeholder for an entity
     if (is_word(c)) return true;
-    if (c == ' ') return i != 0 && before != ' ';
-    if (c == '_') return is_word(before) && is_word(after);
-    if (c == '.') return is_word(before) && !(before >= '0' && before <= '9' && after == ' ');
-    if (c == '-' || c == '=' || c == '+') return i != 0 && before != c;
-    if (c == ':') return after == ' ';
-    return c == ',' || c == '/' || c == '!' || c == '?' || c == '\'' || c == '(' || c == ')';
+    const bool numbers_item = is_digit(before) && after == ' ';
+    switch (c) {
+        case ' ':
+            return i != 0 && before != ' ';
+        case '_':
+            return is_word(before) && is_word(after);
+        case '.':
+            return is_word(before) && !numbers_item;
+        case ')':
+            return !numbers_item;
+        case '-':
+        case '=':
+        case '+':
+            return i != 0 && before != c;
+        case ':':
+            return after == ' ';
+        case ',':
+        case '/':
+        case '!':
+        case '?':
+        case '\'':
+        case '(':
+            return true;
+        default:
+            return false;
+    }
 }
 
-std::string escape(std::string_view text) {
-    const std::u32string line = decode_line(shorten(text, kLabelCharsMax));
+std::string escape(std::string_view text, std::size_t chars_max = kLabelCharsMax) {
+    const std::u32string line = decode_line(shorten(text, chars_max));
     std::string out;
     for (std::size_t i = 0; i < line.size(); ++i) {
-        const bool is_web = line.substr(i).starts_with(U"www.");
-        if (!is_web && is_plain(line, i)) {
+        if (is_plain(line, i)) {
             append_utf8(out, line[i]);
         } else {
             out += fmt::format("#{};", static_cast<std::uint32_t>(line[i]));
@@ -108,7 +135,7 @@ class Writer {
         const bool down = options_.direction == DiagramOptions::Direction::Down;
         line(0, fmt::format("flowchart {}", down ? "TD" : "LR"));
         line(1, "accTitle: " + escape(graph_.title));
-        line(1, "accDescr: " + escape(summary(graph_)));
+        line(1, "accDescr: " + escape(summary(graph_), kSummaryCharsMax));
         write_items(graph_.blocks.front(), 1);
         for (const GraphEdge& edge : graph_.edges) write_edge(edge);
         if (graph_.has_marks && options_.legend == DiagramOptions::Legend::Show) write_legend();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/diagram/plan.h"
@@ -141,15 +142,15 @@ class Placer {
         const GraphBlock& block = graph_.blocks[index];
         const bool parallel = block.kind == GraphBlock::Kind::Parallel;
         const std::vector<double> offsets = lane_offsets(block);
-        const double half = offsets.back() / 2;
-        if (parallel) widen_bars(block, half);
+        const double center = center_of(offsets);
+        if (parallel) widen_bars(block, std::max(center, offsets.back() - center));
         Extent all = extent_of(plan_.sizes[*block.head]);
         double length = 0;
         double enter = 0;
         double leave = 0;
         for (std::size_t i = 0; i < offsets.size(); ++i) {
             const BlockIndex lane = std::get<BlockRef>(block.items[i]).index;
-            plan_.lane_axes[lane] = offsets[i] - half;
+            plan_.lane_axes[lane] = offsets[i] - center;
             all.before = std::max(all.before, extents_[lane].before - plan_.lane_axes[lane]);
             all.after = std::max(all.after, extents_[lane].after + plan_.lane_axes[lane]);
             length = std::max(length, extents_[lane].length);
@@ -164,6 +165,14 @@ class Placer {
             all.length += plan_.sizes[*block.tail].along;
         }
         return parallel ? framed(all) : all;
+    }
+
+    /// Half way, but straight above a lane that is near: an edge with a tiny jog looks broken.
+    static double center_of(const std::vector<double>& offsets) {
+        const double half = offsets.back() / 2;
+        for (const double offset : offsets)
+            if (std::abs(offset - half) <= kLaneGap) return offset;
+        return half;
     }
 
     void widen_bars(const GraphBlock& block, double half) {
@@ -247,11 +256,11 @@ class Placer {
             plan_.lane_axes[lane] += axis;
             put_sequence(lane, plan_.lane_axes[lane], start + lane_starts_[index]);
         }
-        place_gutters(index);
+        place_gutters(index, start + tail_starts_[index] - kMergeRise);
     }
 
     /// The edges of a loop run in the middle of the space between its frame and what is inside.
-    void place_gutters(BlockIndex index) {
+    void place_gutters(BlockIndex index, double turn) {
         const GraphBlock& block = graph_.blocks[index];
         const bool loops =
             block.kind == GraphBlock::Kind::While || block.kind == GraphBlock::Kind::Until;
@@ -260,7 +269,8 @@ class Placer {
         const Box& frame = *plan_.frames[index];
         plan_.gutters[body] = {
             frame.x + (kFrame + gutter(lanes_[body].back)) / 2,
-            frame.right() - (kFrame + gutter(lanes_[body].exit)) / 2
+            frame.right() - (kFrame + gutter(lanes_[body].exit)) / 2,
+            turn
         };
     }
 

@@ -20,6 +20,7 @@ struct Span {
 struct Gutters {
     double before = 0;
     double after = 0;
+    double turn = 0;  ///< where the way back of a `while` loop turns, along the flow
 };
 
 struct Plan {

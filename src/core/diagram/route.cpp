@@ -98,7 +98,8 @@ class Router {
 
     RoutedEdge leave() const {
         const double bus = bus_before();
-        const Point label{lane_, from_.bottom() + kLabelRise + kEdgeLabelHeight / 2};
+        // Only the test of a loop labels the way out of it, and that stands in a frame.
+        const Point label = label_after(from_.bottom() + kFrame);
         return {{out_of(from_), {lane_, bus}, {meet().x, bus}, meet()}, label};
     }
 
@@ -128,7 +129,7 @@ class Router {
         const Point end{to_.x, to_.center().y};
         const bool from_test = graph_.nodes[edge_.to].shape == Shape::Repeat;
         const Point out = from_test ? Point{from_.x, from_.center().y} : out_of(from_);
-        const double turn = from_test ? out.y : out.y + kBus;
+        const double turn = from_test ? out.y : gutters_.turn;
         const Point label{side, (turn + end.y) / 2};
         return {{out, {out.x, turn}, {side, turn}, {side, end.y}, end}, label};
     }

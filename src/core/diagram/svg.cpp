@@ -51,7 +51,8 @@ std::string number(double value) {
 
 class Writer {
  public:
-    Writer(const Graph& graph, const Layout& layout) : graph_(graph), layout_(layout) {}
+    Writer(const Graph& graph, const Layout& layout)
+        : graph_(graph), layout_(layout), unused_(unused_edges(graph)) {}
 
     std::string write() {
         write_head();
@@ -144,15 +145,10 @@ class Writer {
 
     static double distance(Point a, Point b) { return std::abs(a.x - b.x) + std::abs(a.y - b.y); }
 
-    std::string_view edge_class(const GraphEdge& edge) const {
-        const auto has = [&](NodeIndex node, StepMark::State state) {
-            return graph_.nodes[node].mark && graph_.nodes[node].mark->state == state;
-        };
-        const bool off = has(edge.to, StepMark::State::Pending) ||
-                         has(edge.to, StepMark::State::Skipped) ||
-                         has(edge.from, StepMark::State::Skipped);
-        if (edge.kind == GraphEdge::Kind::Back) return off ? "back off" : "back";
-        return off ? "off" : "on";
+    std::string_view edge_class(std::size_t index) const {
+        const bool back = graph_.edges[index].kind == GraphEdge::Kind::Back;
+        if (unused_[index]) return back ? "back off" : "off";
+        return back ? "back" : "on";
     }
 
     void write_edge(std::size_t index) {
@@ -163,7 +159,7 @@ class Writer {
         const Point before = points[points.size() - 2];
         const bool has_tip = graph_.nodes[edge.to].shape != Shape::Merge;
         if (has_tip) points.back() = toward(end, before, kTipLength - 1);
-        const std::string_view css = edge_class(edge);
+        const std::string_view css = edge_class(index);
         put("<path class=\"edge {}\" d=\"M{},{}", css, number(points[0].x), number(points[0].y));
         for (std::size_t i = 1; i + 1 < points.size(); ++i)
             write_corner(points[i - 1], points[i], points[i + 1]);
@@ -322,7 +318,7 @@ class Writer {
         const FittedText& text = view.texts.compensation;
         const double middle = body.center().x;
         const double left = middle - (text.width + kIconSpace - 4) / 2;
-        put("<path class=\"undo solid\" transform=\"translate({},{})\" d=\"{}\"/>\n",
+        put("<path class=\"icon undo\" transform=\"translate({},{})\" d=\"{}\"/>\n",
             number(left + 6),
             number(top + kUndoStrip / 2),
             kUndoIcon);
@@ -341,6 +337,7 @@ class Writer {
 
     const Graph& graph_;
     const Layout& layout_;
+    const std::vector<bool> unused_;
     std::string out_;
 };
 

@@ -15,8 +15,8 @@ constexpr std::string_view kLight = R"(.ebb-diagram .paper{fill:#ffffff}
 .ebb-diagram .tip{fill:#64748b}
 .ebb-diagram .edge.back{stroke:#7c3aed}
 .ebb-diagram .tip.back{fill:#7c3aed}
-.ebb-diagram .edge.off{stroke:#cbd5e1}
-.ebb-diagram .tip.off{fill:#cbd5e1}
+.ebb-diagram .edge.off{stroke:#a3b1c4}
+.ebb-diagram .tip.off{fill:#a3b1c4}
 .ebb-diagram .tag{fill:#ffffff;stroke:#cbd5e1}
 .ebb-diagram .tag+text{fill:#334155}
 .ebb-diagram .bar,.ebb-diagram .dot{fill:#475569}
@@ -33,8 +33,8 @@ constexpr std::string_view kDark = R"(.ebb-diagram .paper{fill:#0f172a}
 .ebb-diagram .tip{fill:#94a3b8}
 .ebb-diagram .edge.back{stroke:#a78bfa}
 .ebb-diagram .tip.back{fill:#a78bfa}
-.ebb-diagram .edge.off{stroke:#475569}
-.ebb-diagram .tip.off{fill:#475569}
+.ebb-diagram .edge.off{stroke:#5b6b82}
+.ebb-diagram .tip.off{fill:#5b6b82}
 .ebb-diagram .tag{fill:#0f172a;stroke:#475569}
 .ebb-diagram .tag+text{fill:#cbd5e1}
 .ebb-diagram .bar,.ebb-diagram .dot{fill:#94a3b8}
@@ -44,7 +44,7 @@ constexpr std::string_view kDark = R"(.ebb-diagram .paper{fill:#0f172a}
 )";
 
 constexpr std::string_view kForms =
-    R"(.ebb-diagram text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",Helvetica,Arial,sans-serif;font-size:11px}
+    R"(.ebb-diagram text{font:11px system-ui,"Segoe UI","DejaVu Sans",Helvetica,sans-serif}
 .ebb-diagram .name{font-size:13px;font-weight:600}
 .ebb-diagram .title{font-size:15px;font-weight:700}
 .ebb-diagram .mid{text-anchor:middle}
@@ -54,7 +54,9 @@ constexpr std::string_view kForms =
 .ebb-diagram .edge.back{stroke-width:1.8}
 .ebb-diagram .line{stroke-width:1.5;stroke-dasharray:7 5}
 .ebb-diagram .undo{stroke-dasharray:4 3}
-.ebb-diagram .savepoint .shape,.ebb-diagram .skipped .shape,.ebb-diagram .edge.off{stroke-dasharray:4 3}
+.ebb-diagram .undo.icon{stroke-dasharray:none;stroke-width:1.4}
+.ebb-diagram .savepoint .shape,.ebb-diagram .skipped .shape{stroke-dasharray:4 3}
+.ebb-diagram .edge.off{stroke-dasharray:4 3}
 )";
 
 struct KindColors {

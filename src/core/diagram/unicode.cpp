@@ -195,9 +195,4 @@ FittedText fit_text(std::string_view text, double font_size, double width_max) {
     return fitted;
 }
 
-int terminal_columns(char32_t c) {
-    if (is_in(kZeroWidth, c)) return 0;
-    return is_in(kWide, c) ? 2 : 1;
-}
-
 }  // namespace ebb::diagram

@@ -34,7 +34,4 @@ struct FittedText {
 /// As much of `text` as is at most `width_max` wide; what is cut ends in an ellipsis.
 FittedText fit_text(std::string_view text, double font_size, double width_max);
 
-/// The columns that `c` takes in a terminal: 0, 1 or 2.
-int terminal_columns(char32_t c);
-
 }  // namespace ebb::diagram

@@ -51,7 +51,9 @@ struct Value {
 
     static Value list(Items items) { return {std::make_shared<const Items>(std::move(items))}; }
 
-    static Value map(Entries entries) { return {std::make_shared<const Entries>(std::move(entries))}; }
+    static Value map(Entries entries) {
+        return {std::make_shared<const Entries>(std::move(entries))};
+    }
 
     /// A view of `json`, which must outlive the value; scalars are taken out at once.
     static Value of(const Json& json);

@@ -88,7 +88,8 @@ const Json* TokenVariables::find(std::string_view name) const {
     if (name == "instance") {
         return &keep(name, {{"id", t_.identity.id.to_string()}, {"key", t_.identity.key}});
     }
-    if (name == "attempt") return &keep(name, token_.attempt);
+    // An input is resolved before its first attempt is counted.
+    if (name == "attempt") return &keep(name, std::max(token_.attempt, 1));
     if (name == "now") return &keep(name, format_time(t_.now));
     return nullptr;
 }

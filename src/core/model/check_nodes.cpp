@@ -1,6 +1,7 @@
 #include "core/model/check_nodes.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <variant>
 
@@ -14,6 +15,9 @@ namespace ebb::model {
 namespace {
 
 constexpr std::size_t kMessageBytesMax = std::size_t{16} << 10;
+
+/// These words could not be read as `steps.<name>` in an expression.
+constexpr std::array<std::string_view, 4> kReservedNames = {"true", "false", "null", "in"};
 
 }  // namespace
 
@@ -41,6 +45,19 @@ void NodeChecker::check_own_name() {
     const Node& node = *here().node;
     const std::string key(kind_name(node));
     check_name(findings_, path_ + "/" + key, key, node.name);
+    if (std::find(kReservedNames.begin(), kReservedNames.end(), node.name) !=
+        kReservedNames.end()) {
+        note(
+            "reserved_name",
+            key,
+            fmt::format(
+                "\"{0}\" is a word of the expression language, so steps.{0} could not be read: "
+                "choose another name for the {1}.",
+                node.name,
+                key
+            )
+        );
+    }
     if (node.name.empty() || names_.insert(node.name).second) return;
     note(
         "duplicate_name",

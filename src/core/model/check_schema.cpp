@@ -65,7 +65,9 @@ class SchemaChecker {
     Findings& findings_;
 
     void note(const std::string& path, std::string_view rule) {
-        findings_.note("invalid_schema", path, fmt::format("{}.", rule));
+        findings_.note(
+            "invalid_schema", path, fmt::format("{}{}", rule, rule.ends_with('?') ? "" : ".")
+        );
     }
 
     void keyword(const std::string& path, const std::string& key, const Json& value) {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -12,9 +11,6 @@
 namespace ebb::model {
 
 namespace {
-
-/// These words could not be read as `steps.<name>` in an expression.
-constexpr std::array<std::string_view, 4> kReservedNames = {"true", "false", "null", "in"};
 
 bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -121,18 +117,6 @@ void check_name(
                 in_quotes(name),
                 what,
                 in_quotes(to_name(name))
-            )
-        );
-    } else if (std::find(kReservedNames.begin(), kReservedNames.end(), name) !=
-               kReservedNames.end()) {
-        findings.note(
-            "reserved_name",
-            path,
-            fmt::format(
-                "\"{0}\" is a word of the expression language, so steps.{0} could not be read: "
-                "choose another name for the {1}.",
-                name,
-                what
             )
         );
     }

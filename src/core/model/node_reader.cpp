@@ -39,7 +39,8 @@ struct NodeReader {
                 "compensation_of_nothing",
                 "compensate",
                 fmt::format(
-                    "A {} does nothing that could be undone, so it has no compensation: give it to "
+                    "A {} node does nothing that could be undone, so it has no compensation: give "
+                    "it to "
                     "the step whose effect is to be undone.",
                     kind
                 )

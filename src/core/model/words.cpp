@@ -36,7 +36,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string_view closest(std::string_view text, std::span<const std::string_view> candidates) {
     text = text.substr(0, kComparedBytesMax);
     std::string_view best;
-    std::size_t best_distance = text.size() / 3 + 2;
+    // In a word of three letters two wrong ones leave nothing to recognise.
+    std::size_t best_distance = text.size() <= 3 ? 2 : text.size() / 3 + 2;
     for (const std::string_view candidate : candidates) {
         const std::size_t length = std::min(candidate.size(), kComparedBytesMax);
         const std::size_t gap = std::max(length, text.size()) - std::min(length, text.size());
@@ -59,7 +60,7 @@ std::string hint(std::string_view text, std::span<const std::string_view> candid
         " Known {} {}{}.",
         candidates.size() == 1 ? "is" : "are",
         fmt::join(candidates.first(count), ", "),
-        count < candidates.size() ? ", ..." : ""
+        count < candidates.size() ? " and others" : ""
     );
 }
 

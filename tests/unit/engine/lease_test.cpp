@@ -203,6 +203,19 @@ TEST_F(Leases, without_a_valid_lease_no_handler_is_started_and_nothing_is_kept) 
     EXPECT_EQ(world.calls_text(), "b");
 }
 
+TEST_F(Leases, a_worker_that_comes_back_under_its_name_knows_that_calls_were_lost) {
+    auto first = world.engine("same");
+    first->register_workflow(a_then_b(true));
+    first->poll();
+    const InstanceId id = first->start("test").id;
+    ASSERT_EQ(world.memory->tasks(id).at(0).lease_owner, "same");
+    // The first one is never polled again: its process died, and another took its name at once.
+    const auto second = world.engine("same");
+    world.run(*second, 1s);
+    EXPECT_EQ(status(*second, id), "failed") << "the only call may have been made already";
+    EXPECT_TRUE(attempts.empty());
+}
+
 TEST_F(Leases, forked_branches_are_shared_by_the_workers) {
     std::vector<Parallel::Branch> branches;
     for (int i = 0; i < 6; ++i) {

@@ -62,6 +62,23 @@ TEST_F(Timeouts, a_result_within_the_grace_still_counts) {
     EXPECT_EQ(status(engine, id), "completed");
 }
 
+TEST_F(Timeouts, a_result_after_the_grace_is_dropped) {
+    world.handlers.add("a", [&](const Payload& input, const StepContext& context) {
+        world.clock.advance(7s + 5s);
+        EXPECT_FALSE(context.stop.stop_requested()) << "nobody could ask: this thread is the only";
+        return input;
+    });
+    EngineOptions options = world.options();
+    options.lease = 60s;
+    Engine engine(*world.store, world.handlers, options);
+    engine.register_workflow(workflow({timed_step("a", 7s)}));
+    const InstanceId id = engine.start("test").id;
+    world.run(engine);
+    EXPECT_EQ(status(engine, id), "failed");
+    EXPECT_NE(error_of(engine, id).find("did not return in time"), std::string::npos);
+    EXPECT_EQ(engine.counters().stuck_handlers, 0);
+}
+
 TEST_F(Timeouts, each_attempt_has_its_own_time) {
     int calls = 0;
     world.handlers.add("a", [&](const Payload& input, const StepContext&) -> Payload {

@@ -1,0 +1,143 @@
+// Small parts of the engine on their own: how much work to hold, when to wake, whom to stop.
+
+#include "engine/claim_signals.h"
+#include "engine/pace.h"
+#include "engine/ready_queue.h"
+#include "engine/watchdog.h"
+#include "engine_world.h"
+
+namespace ebb::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Pace, holds_one_task_a_thread_until_it_knows_better) {
+    const Pace pace(4, 256);
+    EXPECT_EQ(pace.in_flight_target(), 4);
+}
+
+TEST(Pace, leaves_slow_work_to_others_and_hoards_fast_work) {
+    Pace slow(4, 256);
+    slow.record(10s);
+    EXPECT_EQ(slow.in_flight_target(), 4);
+    Pace fast(4, 256);
+    fast.record(10us);
+    EXPECT_EQ(fast.in_flight_target(), 256);
+    Pace middling(4, 256);
+    middling.record(10ms);
+    EXPECT_EQ(middling.in_flight_target(), 4 * 6);
+}
+
+TEST(Pace, follows_when_the_work_changes) {
+    Pace pace(2, 100);
+    pace.record(0us);
+    EXPECT_EQ(pace.in_flight_target(), 100);
+    for (int i = 0; i < 50; ++i) pace.record(10s);
+    EXPECT_EQ(pace.in_flight_target(), 2);
+}
+
+TEST(ClaimSignals, know_the_next_time_and_forget_what_is_past) {
+    ClaimSignals signals;
+    const TimePoint start{1s};
+    signals.note_due(kNever);
+    EXPECT_EQ(signals.next_due(), kNever);
+    signals.note_due(start + 5s);
+    signals.note_due(start + 2s);
+    EXPECT_EQ(signals.next_due(), start + 2s);
+    signals.forget_until(start + 2s);
+    EXPECT_EQ(signals.next_due(), start + 5s);
+}
+
+TEST(ClaimSignals, keep_the_earliest_times_when_there_are_too_many) {
+    ClaimSignals signals;
+    for (std::size_t i = 0; i <= ClaimSignals::kDuesMax; ++i) {
+        signals.note_due(TimePoint(Duration(2'000 - static_cast<std::int64_t>(i))));
+    }
+    EXPECT_EQ(signals.next_due(), TimePoint(Duration(2'000 - 1'024)));
+    signals.forget_until(TimePoint(Duration(1'999)));
+    EXPECT_EQ(signals.next_due(), kNever) << "the latest one, 2000, was not remembered";
+}
+
+AttemptPtr make_attempt(Duration timeout) {
+    Attempt::Call call;
+    call.invocation.timeout = timeout;
+    return std::make_shared<Attempt>(std::move(call));
+}
+
+struct WatchdogTest : ::testing::Test {
+    test::EngineWorld world;
+    Environment environment{*world.store, world.handlers, world.options()};
+    std::vector<AttemptPtr> given_up;
+    Watchdog watchdog{environment, [this](const AttemptPtr& a) { given_up.push_back(a); }};
+
+    AttemptPtr begin(Duration timeout) {
+        AttemptPtr attempt = make_attempt(timeout);
+        EXPECT_TRUE(attempt->begin(world.clock.now()));
+        watchdog.watch(attempt);
+        return attempt;
+    }
+};
+
+TEST_F(WatchdogTest, asks_at_the_deadline_and_gives_up_after_the_grace) {
+    const AttemptPtr attempt = begin(10s);
+    const TimePoint start = world.clock.now();
+    EXPECT_EQ(watchdog.tick(start), start + 10s);
+    EXPECT_FALSE(attempt->stop_token().stop_requested());
+    EXPECT_EQ(watchdog.tick(start + 10s), start + 15s);
+    EXPECT_TRUE(attempt->stop_token().stop_requested());
+    EXPECT_EQ(attempt->stop_reason(), Attempt::StopReason::Timeout);
+    EXPECT_EQ(watchdog.tick(start + 15s), kNever);
+    EXPECT_EQ(given_up.size(), 1U);
+    EXPECT_FALSE(attempt->finish()) << "its result comes too late";
+}
+
+TEST_F(WatchdogTest, forgets_what_has_returned) {
+    const AttemptPtr attempt = begin(10s);
+    EXPECT_TRUE(attempt->finish());
+    watchdog.forget(*attempt);
+    EXPECT_EQ(watchdog.tick(world.clock.now()), kNever);
+    EXPECT_FALSE(attempt->stop_token().stop_requested());
+}
+
+TEST_F(WatchdogTest, does_not_watch_what_nothing_bounds) {
+    begin(0s);
+    EXPECT_EQ(watchdog.tick(world.clock.now()), kNever);
+}
+
+TEST_F(WatchdogTest, the_first_reason_to_stop_stays) {
+    const AttemptPtr attempt = begin(10s);
+    watchdog.stop(attempt, Attempt::StopReason::Unwanted);
+    watchdog.tick(world.clock.now());
+    watchdog.stop(attempt, Attempt::StopReason::Shutdown);
+    watchdog.tick(world.clock.now() + 10s);
+    EXPECT_EQ(attempt->stop_reason(), Attempt::StopReason::Unwanted);
+    EXPECT_EQ(given_up.size(), 1U);
+}
+
+TEST(ReadyQueue, hands_out_in_order_and_lets_waiting_threads_go_when_closed) {
+    ReadyQueue queue;
+    const AttemptPtr first = make_attempt(0s);
+    const AttemptPtr second = make_attempt(0s);
+    queue.push({first, second});
+    EXPECT_EQ(queue.size(), 2U);
+    EXPECT_EQ(queue.try_pop(), first);
+    EXPECT_EQ(queue.pop(), second);
+    EXPECT_EQ(queue.try_pop(), nullptr);
+    queue.close();
+    EXPECT_EQ(queue.pop(), nullptr);
+}
+
+TEST(Attempt, goes_forward_only_and_each_step_is_taken_once) {
+    const AttemptPtr attempt = make_attempt(0s);
+    EXPECT_TRUE(attempt->begin(TimePoint{1s}));
+    EXPECT_FALSE(attempt->withdraw());
+    EXPECT_TRUE(attempt->give_up());
+    EXPECT_FALSE(attempt->give_up());
+    EXPECT_FALSE(attempt->finish());
+    const AttemptPtr other = make_attempt(0s);
+    EXPECT_TRUE(other->withdraw());
+    EXPECT_FALSE(other->begin(TimePoint{1s}));
+}
+
+}  // namespace
+}  // namespace ebb::engine
