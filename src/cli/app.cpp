@@ -47,7 +47,7 @@ OptionInfo describe_option(const CLI::Option& option) {
 /// CLI11's sentences lack a full stop, and some an article.
 std::string sentence(std::string text) {
     text = one_line(text);
-    if (!text.empty() && text.back() != '.') text += '.';
+    if (!text.empty() && text.back() != '.' && text.back() != '?') text += '.';
     return text;
 }
 

@@ -270,32 +270,28 @@ class Run {
         return kInternal;
     }
 
-    void tell_end(End end, const InstanceView& view) {
+    std::string ending(End end, const InstanceView& view) const {
         const Style& style = session_.err();
         const InstanceSummary& summary = view.summary;
-        const bool is_finished = summary.finished_at != TimePoint{};
-        std::string text;
-        if (is_finished) {
-            text = fmt::format(
-                "{} after {}",
-                style.status(summary.status),
-                elapsed(summary.finished_at - summary.created_at)
-            );
-        } else {
-            text = end == End::TimedOut
-                       ? fmt::format("Not finished within {}", elapsed(options_.timeout))
-                   : end == End::Interrupted ? "Interrupted"
-                                             : style.status(summary.status);
+        const std::string status = style.status(summary.status);
+        if (summary.finished_at == TimePoint{}) {
+            if (end == End::Interrupted) return "Interrupted";
+            if (end == End::DeadLetter) return status;
+            return fmt::format("Not finished within {}", elapsed(options_.timeout));
         }
+        const std::string after = elapsed(summary.finished_at - summary.created_at);
+        return fmt::format("{} after {}", status, after);
+    }
+
+    void tell_end(End end, const InstanceView& view) {
+        std::string text = ending(end, view);
         if (!view.error.empty()) {
             const std::string step = member_text(view.error, "step");
-            text += fmt::format(
-                ": {}{}",
-                failure_text(view.error),
-                step.empty() ? "" : fmt::format(" (at {})", step)
-            );
+            text += ": " + failure_text(view.error);
+            if (!step.empty()) text += fmt::format(" (at {})", step);
         }
         display_.add(text);
+        const bool is_finished = view.summary.finished_at != TimePoint{};
         if (!is_finished && !session_.is_in_memory()) tell_how_to_go_on(end);
         display_.finish();
     }

@@ -147,7 +147,7 @@ class Timeline {
         std::string text = failure_text(entry.payload);
         if (entry.type == "lease_lost") {
             status = "lost";
-            text = "its worker was lost";
+            text = "its worker stopped";
         } else if (entry.type == "decision_made") {
             name = member_text(entry.payload, "by");
             status = member_text(entry.payload, "decision");

@@ -14,12 +14,20 @@ std::string member_text(const Payload& object, const char* member) {
     return one_line(value.is_string() ? value.get<std::string>() : to_text(value));
 }
 
+std::string request_text(const Payload& request) {
+    const std::string by = member_text(request, "by");
+    const std::string reason = member_text(request, "reason");
+    std::string text = by.empty() ? "" : " by " + by;
+    if (!reason.empty()) text += " (" + reason + ")";
+    return text;
+}
+
 std::string failure_text(const Payload& failure) {
     if (failure.empty()) return {};
     const std::string code = member_text(failure, "code");
     const std::string message = member_text(failure, "message");
     if (code.empty() && message.empty()) return one_line(failure);
-    if (message.empty()) return code;
+    if (message.empty()) return code + request_text(failure);
     return code.empty() ? message : code + ": " + message;
 }
 

@@ -19,14 +19,6 @@ std::string attempts_text(int attempts) {
     return attempts > 1 ? fmt::format("attempt {}", attempts) : std::string();
 }
 
-std::string cause_text(const HistoryEntry& event) {
-    const std::string by = member_text(event.payload, "by");
-    const std::string reason = member_text(event.payload, "reason");
-    std::string text = by.empty() ? "" : " by " + by;
-    if (!reason.empty()) text += " (" + reason + ")";
-    return text;
-}
-
 /// What ends a wait, or a step, at a node.
 bool ends_node(std::string_view type) {
     return type == "step_completed" || type == "step_failed" || type == "step_stopped" ||
@@ -116,7 +108,7 @@ std::optional<ProgressLine> Progress::read_step(const HistoryEntry& event) {
     if (event.type == "lease_lost") {
         end_live(event, false);
         end_live(event, true);
-        return line(Mark::Retry, event, "its worker was lost; another one takes over");
+        return line(Mark::Retry, event, "its worker stopped; another one takes over");
     }
     return std::nullopt;
 }
@@ -213,12 +205,12 @@ std::optional<ProgressLine> Progress::read_instance(const HistoryEntry& event) {
         return notice(savepoint.empty() ? "ebbs back" : "ebbs back to the savepoint " + savepoint);
     }
     if (event.type == "resumed") return notice("flows again from the savepoint " + event.node);
-    if (event.type == "cancel_requested") return notice("cancelled" + cause_text(event));
-    if (event.type == "abort_requested") return notice("aborted" + cause_text(event));
-    if (event.type == "paused") return notice("paused" + cause_text(event));
-    if (event.type == "unpaused") return notice("goes on" + cause_text(event));
+    if (event.type == "cancel_requested") return notice("cancelled" + request_text(event.payload));
+    if (event.type == "abort_requested") return notice("aborted" + request_text(event.payload));
+    if (event.type == "paused") return notice("paused" + request_text(event.payload));
+    if (event.type == "unpaused") return notice("goes on" + request_text(event.payload));
     if (event.type == "dead_lettered") return notice("dead-lettered: waits for an operator");
-    if (event.type == "requeued") return notice("requeued" + cause_text(event));
+    if (event.type == "requeued") return notice("requeued" + request_text(event.payload));
     if (event.type == "completed" || event.type == "failed" || event.type == "cancelled" ||
         event.type == "aborted") {
         is_finished_ = true;

@@ -61,11 +61,11 @@ ProgressDisplay::~ProgressDisplay() {
 std::string ProgressDisplay::text_of(const ProgressLine& line) const {
     std::string text = indent(line.depth) + mark_of(line.mark, style_);
     if (!line.name.empty()) text += " " + line.name;
+    if (line.took > Duration::zero()) {
+        text += " " + style_.dim(fmt::format("({})", elapsed(line.took)));
+    }
     if (!line.text.empty()) {
         text += line.name.empty() ? " " + line.text : "  " + style_.dim(line.text);
-    }
-    if (line.took > Duration::zero()) {
-        text += "  " + style_.dim(fmt::format("({})", elapsed(line.took)));
     }
     return text;
 }

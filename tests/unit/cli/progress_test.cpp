@@ -138,7 +138,7 @@ TEST_F(CliDisplay, off_a_terminal_every_event_is_a_plain_line) {
     display.add(ProgressLine{.mark = Mark::Done, .name = "pay", .took = 2s});
     const LiveLine live{.name = "ship", .since = kStart};
     display.draw({&live, 1}, kStart + 1s);
-    EXPECT_EQ(written, "  ✓ pay  (2.0s)\n");
+    EXPECT_EQ(written, "  ✓ pay (2.0s)\n");
 }
 
 TEST_F(CliDisplay, on_a_terminal_what_goes_on_is_redrawn_below_what_happened) {
@@ -151,7 +151,7 @@ TEST_F(CliDisplay, on_a_terminal_what_goes_on_is_redrawn_below_what_happened) {
         written.clear();
         display.add(ProgressLine{.mark = Mark::Done, .name = "pay", .took = 2s});
         display.draw({&live, 1}, kStart + 2s);
-        EXPECT_EQ(written, "\r\x1b[1A\x1b[0J  ✓ pay  (2.0s)\n  ⠹ ship  2.0s\n");
+        EXPECT_EQ(written, "\r\x1b[1A\x1b[0J  ✓ pay (2.0s)\n  ⠹ ship  2.0s\n");
         written.clear();
     }
     EXPECT_EQ(written, "\r\x1b[1A\x1b[0J\x1b[?25h");
