@@ -78,10 +78,9 @@ inline const Instruction* Evaluator::step(const Instruction* at) {
             top() = logical_not(context_, top());
             break;
         case Op::SkipIfFalse:
-            if (top().is(Kind::Bool) && !top().boolean) return jump(at);
-            break;
         case Op::SkipIfTrue:
-            if (top().is(Kind::Bool) && top().boolean) return jump(at);
+            if (top().is(Kind::Bool) && top().boolean == (at->op == Op::SkipIfTrue))
+                return jump(at);
             break;
         case Op::Choose:
             return choose(at);
@@ -106,6 +105,22 @@ inline const Instruction* Evaluator::step(const Instruction* at) {
             call(*at);
             break;
         case Op::LoopBegin:
+        case Op::LoopNext:
+        case Op::LoopSkip:
+        case Op::LoopTest:
+        case Op::LoopKeep:
+        case Op::LoopEnd:
+            return loop(at);
+        default:
+            binary(*at);
+            break;
+    }
+    return at + 1;
+}
+
+const Instruction* Evaluator::loop(const Instruction* at) {
+    switch (at->op) {
+        case Op::LoopBegin:
             return begin_loop(at);
         case Op::LoopNext:
             return next_element(at);
@@ -115,15 +130,11 @@ inline const Instruction* Evaluator::step(const Instruction* at) {
             return test_element(at);
         case Op::LoopKeep:
             return keep_element(at);
-        case Op::LoopEnd:
+        default:
             push(loops_.back().result);
             loops_.pop_back();
-            break;
-        default:
-            binary(*at);
-            break;
+            return at + 1;
     }
-    return at + 1;
 }
 
 inline const Instruction* Evaluator::jump(const Instruction* at) const {

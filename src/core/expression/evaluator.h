@@ -33,6 +33,7 @@ class Evaluator {
     };
 
     const Instruction* step(const Instruction* at);
+    const Instruction* loop(const Instruction* at);
     const Instruction* jump(const Instruction* at) const;
     void binary(const Instruction& at);
     void call(const Instruction& at);
