@@ -80,7 +80,8 @@ class YamlParser {
         config.diag = diag_.get();
         parser_.reset(fy_parser_create(&config));
         if (parser_ == nullptr ||
-            fy_parser_set_string(parser_.get(), text.data(), text.size()) != 0) {
+            fy_parser_set_string(parser_.get(), text.empty() ? "" : text.data(), text.size()) !=
+                0) {
             throw Error(ErrorCode::Internal, "libfyaml could not be set up.");
         }
     }
