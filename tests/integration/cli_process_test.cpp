@@ -163,7 +163,9 @@ TEST_F(CliProcesses, ctrl_c_on_a_run_in_memory_compensates) {
 TEST_F(CliProcesses, a_run_leaves_no_program_behind) {
     write("stubborn.yaml", R"(workflow: stubborn
 handlers:
-  stubborn: {exec: [sh, -c, 'trap "" TERM; echo $$ >pid; while :; do sleep 0.02; done'], grace: 100ms}
+  stubborn:
+    exec: [sh, -c, 'trap "" TERM; echo $$ >pid; while :; do sleep 0.02; done']
+    grace: 100ms
 steps: [stubborn]
 )");
     CliProcess process(
