@@ -117,10 +117,9 @@ TEST_F(CliProcesses, after_sigkill_another_worker_finishes_and_repeats_only_what
     worker.signal(SIGTERM);
     EXPECT_EQ(worker.wait(), 0);
     EXPECT_EQ(status(id), "completed");
-    std::string done = log();
-    EXPECT_EQ(std::count(done.begin(), done.end(), '\n'), 4) << done;
-    EXPECT_TRUE(done.starts_with("first\nslow\n"));
-    EXPECT_TRUE(done.ends_with("last\n"));
+    // The kill may have come before the killed call had written its line.
+    const std::string done = log();
+    EXPECT_TRUE(done == "first\nslow\nlast\n" || done == "first\nslow\nslow\nlast\n") << done;
 }
 
 TEST_F(CliProcesses, two_workers_share_the_work_and_do_nothing_twice) {

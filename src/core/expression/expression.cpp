@@ -1,111 +1,71 @@
 #include "core/expression/expression.h"
 
-#include <mutex>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "core/expression/ast.h"
+#include "core/expression/cache.h"
+#include "core/expression/code.h"
+#include "core/expression/evaluator.h"
+#include "core/expression/json_result.h"
+#include "core/expression/parser.h"
+#include "core/expression/source.h"
 
 namespace ebb {
 
+namespace {
+
+/// The message with its place and the line it is in.
+std::string located(const std::string& message, std::string_view source, int line, int column) {
+    if (source.empty()) return message;
+    for (int i = 1; i < line; ++i) source.remove_prefix(source.find('\n') + 1);
+    source = source.substr(0, source.find('\n'));
+    return fmt::format(
+        "{} (Line {}, column {} of: {})", message, line, column, expression::shortened(source, 120)
+    );
+}
+
+}  // namespace
+
 ExpressionError::ExpressionError(std::string message, std::string source, int line, int column)
-    : Error(
-          ErrorCode::InvalidArgument,
-          source.empty()
-              ? message
-              : fmt::format("{}:{}: {} In: {}", line, column, message, source.substr(0, 200))
-      ),
+    : Error(ErrorCode::InvalidArgument, located(message, source, line, column)),
+      message_(std::move(message)),
       source_(std::move(source)),
       line_(line),
       column_(column) {}
 
-struct Expression::Compiled {
-    std::string source;
-    ExpressionLimits limits;
-    expression::Parsed parsed;
-};
-
-namespace {
-
-/// Compiled expressions by source, so that a definition that is loaded again costs nothing. When
-/// full it starts afresh: a process uses few definitions, and a fixed bound beats a clever one.
-constexpr std::size_t kCachedMax = 10'000;
-
-bool are_default(const ExpressionLimits& limits) {
-    const ExpressionLimits usual;
-    return limits.source_bytes_max == usual.source_bytes_max &&
-           limits.depth_max == usual.depth_max && limits.steps_max == usual.steps_max &&
-           limits.result_bytes_max == usual.result_bytes_max;
-}
-
-template <typename Compiled>
-class Cache {
- public:
-    std::shared_ptr<const Compiled> find(const std::string& source) {
-        const std::lock_guard lock(mutex_);
-        const auto found = entries_.find(source);
-        return found == entries_.end() ? nullptr : found->second;
-    }
-
-    void keep(std::shared_ptr<const Compiled> compiled) {
-        const std::lock_guard lock(mutex_);
-        if (entries_.size() >= kCachedMax) entries_.clear();
-        entries_.emplace(compiled->source, std::move(compiled));
-    }
-
- private:
-    std::mutex mutex_;
-    std::unordered_map<std::string, std::shared_ptr<const Compiled>> entries_;
-};
-
-}  // namespace
+struct Expression::Compiled : expression::Code {};
 
 Expression Expression::compile(std::string_view source, const ExpressionLimits& limits) {
-    static Cache<Compiled> cache;
-    Expression expression;
-    const std::string text(source);
-    if (are_default(limits)) expression.compiled_ = cache.find(text);
-    if (expression.compiled_) return expression;
-    if (source.size() > limits.source_bytes_max) {
-        throw ExpressionError(
-            fmt::format(
-                "The expression has {} bytes; at most {} are allowed.",
-                source.size(),
-                limits.source_bytes_max
-            ),
-            text,
-            1,
-            1
-        );
+    expression::CodeCache& cache = expression::process_cache();
+    std::shared_ptr<const expression::Code> code = cache.find(source, limits);
+    if (!code) {
+        const auto compiled = std::make_shared<Compiled>();
+        compiled->source = source;
+        compiled->limits = limits;
+        expression::Parser(*compiled).run();
+        code = cache.keep(compiled);
     }
-    auto compiled = std::make_shared<Compiled>();
-    compiled->source = text;
-    compiled->limits = limits;
-    compiled->parsed = expression::parse(compiled->source, limits);
-    expression.compiled_ = compiled;
-    if (are_default(limits)) cache.keep(std::move(compiled));
-    return expression;
+    Expression result;
+    result.compiled_ = std::static_pointer_cast<const Compiled>(std::move(code));
+    return result;
 }
 
 Json Expression::evaluate(const Variables& variables) const {
-    const Compiled& c = *compiled_;
-    return to_json(expression::evaluate(*c.parsed.root, c.parsed, c.source, variables, c.limits));
+    expression::Evaluator evaluator(*compiled_, variables);
+    const expression::Value value = evaluator.run();
+    return expression::to_json(evaluator.context(), value);
 }
 
 bool Expression::evaluate_bool(const Variables& variables) const {
-    const Compiled& c = *compiled_;
-    const expression::Value value =
-        expression::evaluate(*c.parsed.root, c.parsed, c.source, variables, c.limits);
-    if (const bool* flag = value.as<bool>()) return *flag;
-    throw ExpressionError(
-        fmt::format(
-            "The expression must yield a bool, but yields {}.", expression::type_name(value)
-        ),
-        c.source,
-        1,
-        1
+    expression::Evaluator evaluator(*compiled_, variables);
+    const expression::Value value = evaluator.run();
+    if (value.is(expression::Kind::Bool)) return value.boolean;
+    if (value.is(expression::Kind::Failure)) evaluator.context().throw_failure(*value.failure);
+    expression::throw_at(
+        compiled_->source,
+        0,
+        fmt::format("A bool is needed here, but the expression yields {}.", type_name(value))
     );
 }
 
@@ -114,11 +74,11 @@ const std::string& Expression::source() const {
 }
 
 const std::vector<std::string>& Expression::steps_read() const {
-    return compiled_->parsed.steps_read;
+    return compiled_->steps_read;
 }
 
 const std::vector<std::string>& Expression::variables_read() const {
-    return compiled_->parsed.variables_read;
+    return compiled_->variables_read;
 }
 
 }  // namespace ebb

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,25 +15,35 @@ namespace ebb {
 /// The named limits of expressions; each has a test at the limit and one above it.
 struct ExpressionLimits {
     std::size_t source_bytes_max = std::size_t{16} << 10;
-    int depth_max = 64;  ///< of nested operators, calls and literals
-    std::int64_t steps_max =
-        10'000;  ///< evaluation steps of one evaluation: operations plus elements visited or copied
-    std::size_t result_bytes_max = std::size_t{1} << 20;  ///< of any string or list that is built
+    /// How deep parentheses, arguments, indices, elements and the signs `!` and `-` may be nested.
+    int depth_max = 64;
+    /// Steps of one evaluation: operations plus elements visited or copied; a text costs one for
+    /// every 256 bytes.
+    std::int64_t steps_max = 10'000;
+    /// Of any text that is built, of a list or map that is built (16 bytes an element), and of the
+    /// result as JSON. A variable's own value may be larger.
+    std::size_t result_bytes_max = std::size_t{1} << 20;
 };
 
-/// An expression that cannot be compiled or evaluated. The message is a whole sentence; the place
-/// is in its source.
+/// An expression that cannot be compiled or evaluated. `what()` is the message with its place,
+/// unless there is no source.
 class ExpressionError : public Error {
  public:
     ExpressionError(std::string message, std::string source, int line, int column);
 
+    /// A whole sentence, without the place.
+    const std::string& message() const { return message_; }
+
+    /// From 1.
     int line() const { return line_; }
 
+    /// From 1, in characters.
     int column() const { return column_; }
 
     const std::string& source() const { return source_; }
 
  private:
+    std::string message_;
     std::string source_;
     int line_;
     int column_;

@@ -1,13 +1,12 @@
 #include "core/expression/lexer.h"
 
+#include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "core/expression/expression.h"
+#include "core/expression/source.h"
 
 namespace ebb::expression {
 
@@ -17,285 +16,239 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-bool is_hex(char c) {
+bool is_hex_digit(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 bool is_name_start(char c) {
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 bool is_name_part(char c) {
     return is_name_start(c) || is_digit(c);
 }
 
+bool is_quoted_name_part(char c) {
+    return is_name_part(c) || c == '.' || c == '-' || c == '/' || c == ' ';
+}
+
+using Symbol = std::pair<std::string_view, TokenKind>;
+
+// Longer symbols before their beginnings.
+constexpr std::array<Symbol, 25> kSymbols = {{
+    {"&&", TokenKind::AndAnd},      {"||", TokenKind::OrOr},      {"==", TokenKind::Equal},
+    {"!=", TokenKind::NotEqual},    {"<=", TokenKind::LessEqual}, {">=", TokenKind::GreaterEqual},
+    {"<", TokenKind::Less},         {">", TokenKind::Greater},    {"!", TokenKind::Not},
+    {"(", TokenKind::LeftParen},    {")", TokenKind::RightParen}, {"[", TokenKind::LeftBracket},
+    {"]", TokenKind::RightBracket}, {"{", TokenKind::LeftBrace},  {"}", TokenKind::RightBrace},
+    {",", TokenKind::Comma},        {".", TokenKind::Dot},        {":", TokenKind::Colon},
+    {"?", TokenKind::Question},     {"+", TokenKind::Plus},       {"-", TokenKind::Minus},
+    {"*", TokenKind::Star},         {"/", TokenKind::Slash},      {"%", TokenKind::Percent},
+    {"", TokenKind::End},
+}};
+
+/// What is meant by a symbol that other languages have.
+std::string_view remedy(char c) {
+    switch (c) {
+        case '=':
+            return " Equality is written \"==\".";
+        case '&':
+            return " The logical and is written \"&&\".";
+        case '|':
+            return " The logical or is written \"||\".";
+        case '$':
+            return " ${...} is written in templates only; leave it out here.";
+        case '`':
+            return " A name in backticks stands behind a dot: steps.`a-b`.";
+        default:
+            return "";
+    }
+}
+
 }  // namespace
 
-void append_utf8(std::string& out, std::uint32_t c) {
-    const auto byte = [&out](std::uint32_t value) { out += static_cast<char>(value); };
-    if (c < 0x80) {
-        byte(c);
-    } else if (c < 0x800) {
-        byte(0xC0 | c >> 6);
-        byte(0x80 | (c & 0x3F));
-    } else if (c < 0x10000) {
-        byte(0xE0 | c >> 12);
-        byte(0x80 | (c >> 6 & 0x3F));
-        byte(0x80 | (c & 0x3F));
-    } else {
-        byte(0xF0 | c >> 18);
-        byte(0x80 | (c >> 12 & 0x3F));
-        byte(0x80 | (c >> 6 & 0x3F));
-        byte(0x80 | (c & 0x3F));
-    }
+char Lexer::peek(std::size_t ahead) const {
+    return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0';
 }
 
-void Lexer::fail(const std::string& message, int line, int column) const {
-    throw ExpressionError(message, source_, line, column);
+void Lexer::fail(std::size_t at, const std::string& message) const {
+    throw_at(source_, at, message);
 }
 
-void Lexer::advance() {
-    if (peek() == '\n') {
-        ++line_;
-        column_ = 1;
-    } else if ((static_cast<unsigned char>(peek()) & 0xC0) != 0x80) {
-        ++column_;
-    }
-    ++at_;
+Token Lexer::token(TokenKind kind, std::size_t length) {
+    const std::size_t begin = std::exchange(at_, at_ + length);
+    return {
+        kind,
+        source_.substr(begin, length),
+        static_cast<std::uint32_t>(begin),
+    };
 }
 
-void Lexer::skip_space() {
+void Lexer::skip_blanks() {
     while (at_ < source_.size()) {
         const char c = peek();
-        if (c == '/' && peek(1) == '/') {
-            while (at_ < source_.size() && peek() != '\n') advance();
-        } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f') {
-            advance();
+        if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f') {
+            ++at_;
+        } else if (c == '/' && peek(1) == '/') {
+            at_ = std::min(source_.find('\n', at_), source_.size());
         } else {
             return;
         }
     }
 }
 
-Lexeme Lexer::next() {
-    skip_space();
-    const int line = line_;
-    const int column = column_;
-    Lexeme lexeme;
-    if (at_ >= source_.size()) {
-        lexeme.kind = Lexeme::Kind::End;
-    } else if (is_name_start(peek())) {
-        lexeme = name_or_prefixed();
-    } else if (is_digit(peek()) || (peek() == '.' && is_digit(peek(1)))) {
-        lexeme = number();
-    } else if (peek() == '"' || peek() == '\'') {
-        lexeme = text(false);
-    } else {
-        static constexpr std::array<std::string_view, 6> kPairs{"&&", "||", "==", "!=", "<=", ">="};
-        lexeme.kind = Lexeme::Kind::Symbol;
-        lexeme.text = std::string(1, peek());
-        for (const std::string_view pair : kPairs) {
-            if (source_.compare(at_, 2, pair) == 0) lexeme.text = pair;
-        }
-        static constexpr std::string_view kSingles = "()[]{}.,:?+-*/%!<>";
-        if (lexeme.text.size() == 1 && kSingles.find(lexeme.text) == std::string_view::npos) {
-            const unsigned char c = static_cast<unsigned char>(lexeme.text[0]);
-            fail(
-                c < 0x20 || c >= 0x7F
-                    ? fmt::format(
-                          "The byte 0x{:02x} has no place in an expression outside of a string.", c
-                      )
-                    : fmt::format("\"{}\" has no meaning in an expression.", lexeme.text),
-                line,
-                column
-            );
-        }
-        for (std::size_t i = 0; i < lexeme.text.size(); ++i) advance();
-    }
-    lexeme.line = line;
-    lexeme.column = column;
-    return lexeme;
-}
-
-Lexeme Lexer::name_or_prefixed() {
-    const char first = peek();
-    const char second = peek(1);
-    const bool is_raw = first == 'r' || first == 'R';
-    const bool is_bytes = first == 'b' || first == 'B';
-    if (is_bytes && (second == '"' || second == '\'')) {
-        fail(
-            "Bytes are not supported: JSON has none. Write a string without the b.", line_, column_
-        );
-    }
-    if (is_raw && (second == '"' || second == '\'')) {
-        advance();
-        return text(true);
-    }
-    Lexeme lexeme{.kind = Lexeme::Kind::Name};
-    while (is_name_part(peek())) {
-        lexeme.text += peek();
-        advance();
-    }
-    if (lexeme.text == "true" || lexeme.text == "false") {
-        lexeme.kind = Lexeme::Kind::Literal;
-        lexeme.literal = {lexeme.text == "true"};
-    } else if (lexeme.text == "null") {
-        lexeme.kind = Lexeme::Kind::Literal;
-        lexeme.literal = {Null{}};
-    }
-    return lexeme;
-}
-
-Lexeme Lexer::number() {
-    const int line = line_;
-    const int column = column_;
-    std::string digits;
-    const auto take = [&] {
-        digits += peek();
-        advance();
-    };
-    const bool is_hexadecimal =
-        peek() == '0' && (peek(1) == 'x' || peek(1) == 'X') && is_hex(peek(2));
-    bool is_double = false;
-    if (is_hexadecimal) {
-        advance();
-        advance();
-        while (is_hex(peek())) take();
-    } else {
-        while (is_digit(peek())) take();
-        if (peek() == '.' && is_digit(peek(1))) {
-            is_double = true;
-            take();
-            while (is_digit(peek())) take();
-        }
-        const std::size_t sign = peek(1) == '+' || peek(1) == '-' ? 1 : 0;
-        if ((peek() == 'e' || peek() == 'E') && is_digit(peek(1 + sign))) {
-            is_double = true;
-            for (std::size_t i = 0; i < 1 + sign; ++i) take();
-            while (is_digit(peek())) take();
-        }
-    }
-    Lexeme lexeme{.kind = Lexeme::Kind::Literal};
-    const char* end = digits.data() + digits.size();
-    if (is_double) {
-        double value = 0;
-        std::from_chars(
-            digits[0] == '.' ? (digits.insert(0, "0"), digits.data()) : digits.data(),
-            digits.data() + digits.size(),
-            value
-        );
-        if (!std::isfinite(value))
-            fail(fmt::format("{} is too large for a double.", digits), line, column);
-        lexeme.literal = {value};
-        return lexeme;
-    }
-    std::uint64_t value = 0;
-    const auto parsed = std::from_chars(digits.data(), end, value, is_hexadecimal ? 16 : 10);
-    const bool is_unsigned = peek() == 'u' || peek() == 'U';
-    if (is_unsigned) advance();
-    if (is_name_part(peek()))
-        fail(fmt::format("\"{}\" cannot follow a number.", peek()), line_, column_);
-    // 2^63 stays a uint here; the parser lets it pass only behind a minus.
-    const std::uint64_t most = is_unsigned ? UINT64_MAX : std::uint64_t{1} << 63;
-    if (parsed.ec != std::errc() || value > most) {
-        fail(
-            fmt::format("{} is too large for {}.", digits, is_unsigned ? "a uint" : "an int"),
-            line,
-            column
-        );
-    }
-    if (is_unsigned) {
-        lexeme.literal = {value};
-        lexeme.text = "u";
-    } else if (value <= static_cast<std::uint64_t>(INT64_MAX)) {
-        lexeme.literal = {static_cast<std::int64_t>(value)};
-    } else {
-        lexeme.literal = {value};
-        lexeme.text = "minimum";
-    }
-    return lexeme;
-}
-
-Lexeme Lexer::text(bool is_raw) {
-    const int line = line_;
-    const int column = column_;
-    const char quote = peek();
-    const bool is_triple = peek(1) == quote && peek(2) == quote;
-    for (int i = 0; i < (is_triple ? 3 : 1); ++i) advance();
-    std::string out;
-    while (true) {
-        if (at_ >= source_.size()) fail("The string has no end.", line, column);
-        const char c = peek();
-        if (c == quote && (!is_triple || (peek(1) == quote && peek(2) == quote))) break;
-        if (!is_triple && (c == '\n' || c == '\r')) {
-            fail(
-                "A string ends on its own line; use triple quotes for several lines.", line, column
-            );
-        }
-        if (c == '\\' && !is_raw) {
-            escape(out);
-        } else {
-            out += c;
-            advance();
-        }
-    }
-    for (int i = 0; i < (is_triple ? 3 : 1); ++i) advance();
-    Lexeme lexeme{.kind = Lexeme::Kind::Literal};
-    lexeme.literal = Value::text(std::move(out));
-    return lexeme;
-}
-
-std::uint32_t Lexer::hex_digits(int count) {
-    const int line = line_;
-    const int column = column_;
-    std::string digits;
-    while (static_cast<int>(digits.size()) < count && is_hex(peek())) {
-        digits += peek();
-        advance();
-    }
-    std::uint32_t value = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-    const bool is_surrogate = value >= 0xD800 && value <= 0xDFFF;
-    if (static_cast<int>(digits.size()) != count || value > 0x10FFFF || is_surrogate) {
-        fail(
-            fmt::format("The escape needs {} hexadecimal digits of a Unicode character.", count),
-            line,
-            column
-        );
-    }
-    return value;
-}
-
-void Lexer::escape(std::string& out) {
-    const int line = line_;
-    const int column = column_;
-    advance();
+Token Lexer::next() {
+    skip_blanks();
+    if (at_ == source_.size()) return token(TokenKind::End, 0);
     const char c = peek();
-    static constexpr std::string_view kNames = "abfnrtv\\?\"'`";
-    static constexpr std::string_view kValues = "\a\b\f\n\r\t\v\\?\"'`";
-    if (const auto at = kNames.find(c); c != '\0' && at != std::string_view::npos) {
-        out += kValues[at];
-        advance();
-    } else if (c == 'u' || c == 'U' || c == 'x' || c == 'X') {
-        advance();
-        append_utf8(out, hex_digits(c == 'u' ? 4 : c == 'U' ? 8 : 2));
-    } else if (c >= '0' && c <= '3') {
-        std::uint32_t value = 0;
-        for (int i = 0; i < 3; ++i) {
-            if (peek() < '0' || peek() > '7')
-                fail("An octal escape has three digits.", line, column);
-            value = value * 8 + static_cast<std::uint32_t>(peek() - '0');
-            advance();
-        }
-        append_utf8(out, value);
-    } else {
+    if (c == '"' || c == '\'') return string(0);
+    if (is_name_start(c)) {
+        const std::size_t prefix = string_prefix();
+        return prefix > 0 ? string(prefix) : name();
+    }
+    if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
+    if (c == '`') return quoted_name();
+    return symbol();
+}
+
+/// The letters of `r"..."` and `b"..."`; 0 when no string begins here.
+std::size_t Lexer::string_prefix() const {
+    std::size_t length = 0;
+    while (length < 2 && std::string_view("rRbB").find(peek(length)) != std::string_view::npos &&
+           peek(length) != '\0') {
+        ++length;
+    }
+    return length > 0 && (peek(length) == '"' || peek(length) == '\'') ? length : 0;
+}
+
+Token Lexer::name() {
+    std::size_t length = 1;
+    while (is_name_part(peek(length))) ++length;
+    const std::string_view text = source_.substr(at_, length);
+    if (text == "true") return token(TokenKind::True, length);
+    if (text == "false") return token(TokenKind::False, length);
+    if (text == "null") return token(TokenKind::Null, length);
+    if (text == "in") return token(TokenKind::In, length);
+    return token(TokenKind::Name, length);
+}
+
+Token Lexer::quoted_name() {
+    std::size_t length = 1;
+    while (is_quoted_name_part(peek(length))) ++length;
+    if (length == 1 || peek(length) != '`') {
         fail(
-            "Unknown escape in a string; known are \\n \\t \\\" \\\\ \\uXXXX and the others of "
-            "CEL.",
-            line,
-            column
+            at_,
+            "A name in backticks has letters, digits, spaces and \"_ . - /\", and ends with a "
+            "backtick."
         );
     }
+    return token(TokenKind::QuotedName, length + 1);
+}
+
+Token Lexer::number() {
+    std::size_t length = 0;
+    TokenKind kind = TokenKind::Int;
+    const auto digits = [&] {
+        while (is_digit(peek(length))) ++length;
+    };
+    if (peek() == '0' && (peek(1) == 'x' || peek(1) == 'X') && is_hex_digit(peek(2))) {
+        length = 2;
+        while (is_hex_digit(peek(length))) ++length;
+    } else {
+        digits();
+        if (peek(length) == '.' && is_digit(peek(length + 1))) {
+            kind = TokenKind::Double;
+            ++length;
+            digits();
+        }
+        const bool has_sign = peek(length + 1) == '+' || peek(length + 1) == '-';
+        if ((peek(length) == 'e' || peek(length) == 'E') &&
+            is_digit(peek(length + (has_sign ? 2 : 1)))) {
+            kind = TokenKind::Double;
+            length += has_sign ? 2 : 1;
+            digits();
+        }
+    }
+    if (kind == TokenKind::Int && (peek(length) == 'u' || peek(length) == 'U')) {
+        kind = TokenKind::Uint;
+        ++length;
+    }
+    if (is_name_part(peek(length))) {
+        fail(at_, fmt::format("A number cannot be followed by \"{}\".", peek(length)));
+    }
+    return token(kind, length);
+}
+
+Token Lexer::string(std::size_t prefix) {
+    const std::string_view letters = source_.substr(at_, prefix);
+    if (letters.find_first_of("bB") != std::string_view::npos) {
+        fail(at_, "Bytes literals are not supported, as JSON has no bytes; write a string.");
+    }
+    const bool is_raw = prefix > 0;
+    const char quote = peek(prefix);
+    const bool is_triple = peek(prefix + 1) == quote && peek(prefix + 2) == quote;
+    const std::size_t fence = is_triple ? 3 : 1;
+    std::size_t length = prefix + fence;
+    const auto is_closed = [&] {
+        return peek(length) == quote &&
+               (!is_triple || (peek(length + 1) == quote && peek(length + 2) == quote));
+    };
+    while (at_ + length < source_.size() && !is_closed()) {
+        const char c = peek(length);
+        if (!is_triple && (c == '\n' || c == '\r')) break;
+        length += c == '\\' && !is_raw ? 2 : 1;
+    }
+    if (at_ + length >= source_.size() || !is_closed()) {
+        fail(
+            at_,
+            fmt::format("The string that begins here has no closing {}.", std::string(fence, quote))
+        );
+    }
+    return token(TokenKind::String, length + fence);
+}
+
+Token Lexer::symbol() {
+    const std::string_view rest = source_.substr(at_);
+    const auto* const found = std::find_if(kSymbols.begin(), kSymbols.end(), [&](const Symbol& s) {
+        return rest.starts_with(s.first);
+    });
+    if (!found->first.empty()) return token(found->second, found->first.size());
+    std::size_t length = 1;
+    while ((static_cast<unsigned char>(peek(length)) & 0xC0) == 0x80) ++length;
+    fail(
+        at_,
+        fmt::format(
+            "The character \"{}\" has no meaning here.{}", rest.substr(0, length), remedy(rest[0])
+        )
+    );
+}
+
+bool is_reserved(std::string_view name) {
+    static constexpr std::array<std::string_view, 17> kReserved = {
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    };
+    return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
+}
+
+std::string describe(const Token& token) {
+    if (token.kind == TokenKind::End) return "the end";
+    return fmt::format("\"{}\"", shortened(token.text, 40));
 }
 
 }  // namespace ebb::expression

@@ -1,50 +1,87 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "core/expression/value.h"
-
 namespace ebb::expression {
 
-struct Lexeme {
-    enum class Kind { End, Name, Literal, Symbol };
-
-    Kind kind = Kind::End;
-    std::string text;  ///< of a name or symbol
-    Value literal;
-    int line = 1;
-    int column = 1;
+enum class TokenKind : std::uint8_t {
+    End,
+    Name,
+    QuotedName,  ///< `a-b` in backticks, after a dot
+    Int,
+    Uint,
+    Double,
+    String,
+    True,
+    False,
+    Null,
+    In,
+    LeftParen,
+    RightParen,
+    LeftBracket,
+    RightBracket,
+    LeftBrace,
+    RightBrace,
+    Comma,
+    Dot,
+    Colon,
+    Question,
+    Plus,
+    Minus,
+    Star,
+    Slash,
+    Percent,
+    Not,
+    AndAnd,
+    OrOr,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
 };
 
-/// Cuts a source text into lexemes, one at a time. Throws ExpressionError with the place of what it
-/// cannot read.
+struct Token {
+    TokenKind kind = TokenKind::End;
+    std::string_view text;  ///< as it stands in the source
+    std::uint32_t place = 0;
+};
+
+/// Cuts a source into tokens. Cheap to copy, which is how a parser looks ahead.
 class Lexer {
  public:
-    explicit Lexer(const std::string& source) : source_(source) {}
+    /// `source` must outlive the lexer and its tokens.
+    explicit Lexer(std::string_view source, std::size_t at = 0) : source_(source), at_(at) {}
 
-    Lexeme next();
-    [[noreturn]] void fail(const std::string& message, int line, int column) const;
+    /// Throws ExpressionError.
+    Token next();
+
+    std::size_t position() const { return at_; }
 
  private:
-    char peek(std::size_t ahead = 0) const {
-        return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0';
-    }
+    void skip_blanks();
+    Token name();
+    Token number();
+    Token string(std::size_t prefix);
+    Token quoted_name();
+    Token symbol();
+    std::size_t string_prefix() const;
+    Token token(TokenKind kind, std::size_t length);
+    char peek(std::size_t ahead = 0) const;
+    [[noreturn]] void fail(std::size_t at, const std::string& message) const;
 
-    void advance();
-    void skip_space();
-    Lexeme name_or_prefixed();
-    Lexeme number();
-    Lexeme text(bool is_raw);
-    void escape(std::string& out);
-    std::uint32_t hex_digits(int count);
-
-    const std::string& source_;
-    std::size_t at_ = 0;
-    int line_ = 1;
-    int column_ = 1;
+    std::string_view source_;
+    std::size_t at_;
 };
 
-void append_utf8(std::string& out, std::uint32_t code_point);
+/// Reserved by CEL: not a variable's name, but a field may be called so.
+bool is_reserved(std::string_view name);
+
+/// The token as a message shows it: `"+"`, `the end`.
+std::string describe(const Token& token);
 
 }  // namespace ebb::expression

@@ -1,488 +1,341 @@
+#include "core/expression/parser.h"
+
 #include <algorithm>
-#include <set>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "core/expression/ast.h"
-#include "core/expression/lexer.h"
+#include "core/expression/literal.h"
+#include "core/expression/source.h"
 
 namespace ebb::expression {
 
-std::string_view nearest(std::string_view name, const std::vector<std::string_view>& known) {
-    std::string_view best;
-    std::size_t best_distance = name.size() / 3 + 2;
-    for (const std::string_view other : known) {
-        std::vector<std::size_t> row(other.size() + 1);
-        for (std::size_t j = 0; j <= other.size(); ++j) row[j] = j;
-        for (std::size_t i = 1; i <= name.size(); ++i) {
-            std::size_t diagonal = std::exchange(row[0], i);
-            for (std::size_t j = 1; j <= other.size(); ++j) {
-                const std::size_t change = diagonal + (name[i - 1] == other[j - 1] ? 0 : 1);
-                diagonal = row[j];
-                row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
-            }
-        }
-        if (row.back() < best_distance) {
-            best_distance = row.back();
-            best = other;
-        }
-    }
-    return best;
-}
-
 namespace {
 
-const std::set<std::string_view> kReserved = {
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-};
+std::vector<std::string> sorted(std::vector<std::string> names) {
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
 
-/// Pratt parser: one function per level of binding, and a depth that is counted so that no source
-/// can exhaust the stack.
-class Parser {
- public:
-    Parser(const std::string& source, const ExpressionLimits& limits)
-        : source_(source), limits_(limits), lexer_(source) {
-        take();
+/// What other languages write here.
+std::string_view remedy(const Token& token) {
+    if (token.kind == TokenKind::Name && token.text == "and") return " Write \"&&\".";
+    if (token.kind == TokenKind::Name && token.text == "or") return " Write \"||\".";
+    if (token.kind == TokenKind::Name && token.text == "not") return " Write \"!\".";
+    if (token.kind == TokenKind::Double && token.text.starts_with('.')) {
+        return " An element of a list is read with brackets: list[0].";
     }
-
-    Parsed parse() {
-        Parsed parsed;
-        parsed.root = conditional();
-        if (now_.kind != Lexeme::Kind::End) {
-            fail(fmt::format(
-                "Expected the end of the expression or an operator, found {}.", describe(now_)
-            ));
-        }
-        parsed.slots = slots_;
-        parsed.steps_read.assign(steps_.begin(), steps_.end());
-        parsed.variables_read.assign(variables_.begin(), variables_.end());
-        return parsed;
+    if (token.kind == TokenKind::Question) return " Put an inner ?: into parentheses.";
+    if (token.kind == TokenKind::LeftBrace) {
+        return " Messages are not supported; a map is written {\"key\": value}.";
     }
-
- private:
-    /// Counts the nesting while it lives.
-    class Depth {
-     public:
-        explicit Depth(Parser& parser) : parser_(parser) {
-            if (++parser_.depth_ > parser_.limits_.depth_max) {
-                parser_.fail(fmt::format(
-                    "The expression is nested deeper than {} levels.", parser_.limits_.depth_max
-                ));
-            }
-        }
-
-        ~Depth() { --parser_.depth_; }
-
-        Depth(const Depth&) = delete;
-        Depth& operator=(const Depth&) = delete;
-
-     private:
-        Parser& parser_;
-    };
-
-    [[noreturn]] void fail(const std::string& message) const {
-        lexer_.fail(message, now_.line, now_.column);
-    }
-
-    [[noreturn]] void fail_at(const Ast& ast, const std::string& message) const {
-        lexer_.fail(message, ast.line, ast.column);
-    }
-
-    static std::string describe(const Lexeme& lexeme) {
-        if (lexeme.kind == Lexeme::Kind::End) return "the end";
-        if (lexeme.kind == Lexeme::Kind::Literal) return "a literal";
-        return "\"" + lexeme.text + "\"";
-    }
-
-    Lexeme take() {
-        Lexeme taken = std::exchange(now_, lexer_.next());
-        return taken;
-    }
-
-    bool is_symbol(std::string_view text) const {
-        return now_.kind == Lexeme::Kind::Symbol && now_.text == text;
-    }
-
-    bool is_name(std::string_view text) const {
-        return now_.kind == Lexeme::Kind::Name && now_.text == text;
-    }
-
-    bool accept(std::string_view text) {
-        if (!is_symbol(text)) return false;
-        take();
-        return true;
-    }
-
-    void expect(std::string_view text) {
-        if (!accept(text)) fail(fmt::format("Expected \"{}\", found {}.", text, describe(now_)));
-    }
-
-    AstPtr make(Ast::Kind kind, const Lexeme& place) const {
-        auto ast = std::make_unique<Ast>();
-        ast->kind = kind;
-        ast->line = place.line;
-        ast->column = place.column;
-        return ast;
-    }
-
-    AstPtr conditional() {
-        const Depth depth(*this);
-        AstPtr test = binary(0);
-        if (!is_symbol("?")) return test;
-        AstPtr ast = make(Ast::Kind::Conditional, take());
-        ast->args.push_back(std::move(test));
-        ast->args.push_back(binary(0));
-        expect(":");
-        ast->args.push_back(conditional());
-        return ast;
-    }
-
-    struct Level {
-        std::string_view text;
-        Operator op;
-        int level;
-    };
-
-    const Level* binary_operator() const {
-        static const std::vector<Level> kLevels = {
-            {"||", Operator::Or, 0},
-            {"&&", Operator::And, 1},
-            {"<", Operator::Less, 2},
-            {"<=", Operator::LessEqual, 2},
-            {">", Operator::Greater, 2},
-            {">=", Operator::GreaterEqual, 2},
-            {"==", Operator::Equal, 2},
-            {"!=", Operator::NotEqual, 2},
-            {"in", Operator::In, 2},
-            {"+", Operator::Add, 3},
-            {"-", Operator::Subtract, 3},
-            {"*", Operator::Multiply, 4},
-            {"/", Operator::Divide, 4},
-            {"%", Operator::Modulo, 4},
-        };
-        if (now_.kind != Lexeme::Kind::Symbol && !is_name("in")) return nullptr;
-        for (const Level& level : kLevels) {
-            if (level.text == now_.text) return &level;
-        }
-        return nullptr;
-    }
-
-    AstPtr binary(int level) {
-        AstPtr left = unary();
-        // A chain of operators makes a tree as deep as it is long, which the evaluator walks by
-        // recursion.
-        int length = 0;
-        for (const Level* found = binary_operator(); found != nullptr && found->level >= level;
-             found = binary_operator()) {
-            if (++length > kChainMax)
-                fail(fmt::format("More than {} operators in a row.", kChainMax));
-            const Operator op = found->op;
-            const int next = found->level + 1;
-            AstPtr ast = make(Ast::Kind::Binary, take());
-            ast->op = op;
-            ast->args.push_back(std::move(left));
-            const Depth depth(*this);
-            ast->args.push_back(binary(next));
-            left = std::move(ast);
-        }
-        return left;
-    }
-
-    AstPtr unary() {
-        if (!is_symbol("!") && !is_symbol("-")) return postfix();
-        const Depth depth(*this);
-        const Lexeme sign = take();
-        if (sign.text == "-" && now_.kind == Lexeme::Kind::Literal && now_.text == "minimum") {
-            AstPtr ast = make(Ast::Kind::Literal, take());
-            ast->literal = {INT64_MIN};
-            return postfix_of(std::move(ast));
-        }
-        AstPtr ast = make(Ast::Kind::Unary, sign);
-        ast->op = sign.text == "!" ? Operator::Not : Operator::Negate;
-        ast->args.push_back(unary());
-        return ast;
-    }
-
-    AstPtr postfix() { return postfix_of(primary()); }
-
-    AstPtr postfix_of(AstPtr ast) {
-        int length = 0;
-        while (is_symbol(".") || is_symbol("[")) {
-            if (++length > kChainMax)
-                fail(fmt::format("More than {} selections in a row.", kChainMax));
-            const Lexeme place = take();
-            ast = place.text == "." ? member(std::move(ast), place) : index(std::move(ast), place);
-        }
-        if (ast->kind == Ast::Kind::Variable && ast->name == "steps") {
-            fail_at(*ast, "Name the step: steps.NAME.output or steps[\"NAME\"].output.");
-        }
-        return ast;
-    }
-
-    AstPtr member(AstPtr object, const Lexeme& place) {
-        if (now_.kind != Lexeme::Kind::Name)
-            fail(fmt::format("Expected a field's name, found {}.", describe(now_)));
-        const Lexeme name = take();
-        if (is_symbol("(")) return method(std::move(object), name);
-        if (object->kind == Ast::Kind::Variable && object->name == "steps")
-            return step(name.text, place);
-        AstPtr ast = make(Ast::Kind::Select, name);
-        ast->name = name.text;
-        ast->args.push_back(std::move(object));
-        return ast;
-    }
-
-    AstPtr index(AstPtr object, const Lexeme& place) {
-        const Depth depth(*this);
-        AstPtr key = conditional();
-        expect("]");
-        if (object->kind == Ast::Kind::Variable && object->name == "steps") {
-            const auto name =
-                key->kind == Ast::Kind::Literal ? key->literal.as_text() : std::nullopt;
-            if (!name) {
-                fail_at(
-                    *key,
-                    "Which step is read must be known when the workflow is made: write "
-                    "steps[\"NAME\"]."
-                );
-            }
-            return step(std::string(*name), place);
-        }
-        AstPtr ast = make(Ast::Kind::Index, place);
-        ast->args.push_back(std::move(object));
-        ast->args.push_back(std::move(key));
-        return ast;
-    }
-
-    AstPtr step(const std::string& name, const Lexeme& place) {
-        steps_.insert(name);
-        AstPtr ast = make(Ast::Kind::Step, place);
-        ast->name = name;
-        return ast;
-    }
-
-    AstPtr primary() {
-        if (now_.kind == Lexeme::Kind::Literal) {
-            if (now_.text == "minimum") fail("9223372036854775808 is too large for an int.");
-            const Lexeme place = now_;
-            AstPtr ast = make(Ast::Kind::Literal, place);
-            ast->literal = take().literal;
-            return ast;
-        }
-        if (now_.kind == Lexeme::Kind::Name) return name_or_call();
-        if (is_symbol("(")) {
-            take();
-            AstPtr ast = conditional();
-            expect(")");
-            return ast;
-        }
-        if (is_symbol("[")) return list();
-        if (is_symbol("{")) return map();
-        if (is_symbol(".")) fail("A leading dot is not supported: there are no packages.");
-        fail(fmt::format("Expected a value, found {}.", describe(now_)));
-    }
-
-    AstPtr list() {
-        const Depth depth(*this);
-        AstPtr ast = make(Ast::Kind::List, take());
-        ast->args = arguments("]");
-        return ast;
-    }
-
-    AstPtr map() {
-        const Depth depth(*this);
-        AstPtr ast = make(Ast::Kind::Map, take());
-        while (!accept("}")) {
-            ast->args.push_back(conditional());
-            expect(":");
-            ast->args.push_back(conditional());
-            if (!accept(",")) {
-                expect("}");
-                break;
-            }
-        }
-        return ast;
-    }
-
-    /// Up to and with `end`; a comma may stand before it.
-    std::vector<AstPtr> arguments(std::string_view end) {
-        std::vector<AstPtr> args;
-        while (!accept(end)) {
-            args.push_back(conditional());
-            if (!accept(",")) {
-                expect(end);
-                break;
-            }
-        }
-        return args;
-    }
-
-    AstPtr name_or_call() {
-        const Lexeme name = take();
-        if (kReserved.contains(name.text)) {
-            lexer_.fail(
-                fmt::format("\"{}\" is a reserved word.", name.text), name.line, name.column
-            );
-        }
-        if (is_symbol("(")) return name.text == "has" ? has(name) : function(name);
-        const auto local = std::find_if(locals_.rbegin(), locals_.rend(), [&](const auto& l) {
-            return l == name.text;
-        });
-        AstPtr ast = make(local == locals_.rend() ? Ast::Kind::Variable : Ast::Kind::Local, name);
-        ast->name = name.text;
-        if (local == locals_.rend()) {
-            variables_.insert(name.text);
-        } else {
-            ast->slot = static_cast<int>(std::distance(local, locals_.rend())) - 1;
-        }
-        return ast;
-    }
-
-    AstPtr has(const Lexeme& name) {
-        const Depth depth(*this);
-        take();
-        AstPtr argument = conditional();
-        expect(")");
-        if (argument->kind == Ast::Kind::Step) {
-            argument->kind = Ast::Kind::HasStep;
-            return argument;
-        }
-        if (argument->kind != Ast::Kind::Select) {
-            lexer_.fail("has() takes a field selection: has(input.name).", name.line, name.column);
-        }
-        argument->kind = Ast::Kind::Has;
-        return argument;
-    }
-
-    AstPtr function(const Lexeme& name) {
-        const Depth depth(*this);
-        take();
-        AstPtr ast = make(Ast::Kind::Call, name);
-        ast->args = arguments(")");
-        ast->name = name.text;
-        ast->slot = find_function(name.text, false, ast->args.size());
-        if (ast->slot < 0) fail_unknown(*ast, false, ast->args.size());
-        return ast;
-    }
-
-    static std::optional<Macro> macro_of(std::string_view name) {
-        if (name == "all") return Macro::All;
-        if (name == "exists") return Macro::Exists;
-        if (name == "exists_one") return Macro::ExistsOne;
-        if (name == "filter") return Macro::Filter;
-        if (name == "map") return Macro::Map;
-        return std::nullopt;
-    }
-
-    AstPtr method(AstPtr object, const Lexeme& name) {
-        const Depth depth(*this);
-        take();
-        if (const auto which = macro_of(name.text)) return macro(std::move(object), name, *which);
-        AstPtr ast = make(Ast::Kind::Call, name);
-        ast->name = name.text;
-        ast->args = arguments(")");
-        ast->args.insert(ast->args.begin(), std::move(object));
-        ast->slot = find_function(name.text, true, ast->args.size() - 1);
-        if (ast->slot < 0) fail_unknown(*ast, true, ast->args.size() - 1);
-        return ast;
-    }
-
-    AstPtr macro(AstPtr range, const Lexeme& name, Macro which) {
-        AstPtr ast = make(Ast::Kind::Macro, name);
-        ast->macro = which;
-        ast->name = name.text;
-        ast->args.push_back(std::move(range));
-        if (now_.kind != Lexeme::Kind::Name || kReserved.contains(now_.text)) {
-            fail(fmt::format("The first argument of {}() is a variable's name.", name.text));
-        }
-        const std::string variable = take().text;
-        expect(",");
-        ast->slot = static_cast<int>(locals_.size());
-        locals_.push_back(variable);
-        slots_ = std::max(slots_, static_cast<int>(locals_.size()));
-        for (AstPtr& argument : arguments(")")) ast->args.push_back(std::move(argument));
-        locals_.pop_back();
-        const std::size_t most = which == Macro::Map ? 3 : 2;
-        if (ast->args.size() < 2 || ast->args.size() > most) {
-            fail_at(
-                *ast,
-                fmt::format(
-                    "{}() takes a variable and {}.",
-                    name.text,
-                    which == Macro::Map ? "one or two expressions" : "one expression"
-                )
-            );
-        }
-        return ast;
-    }
-
-    [[noreturn]] void fail_unknown(const Ast& call, bool is_method, std::size_t arguments) const {
-        if (call.name == "matches") {
-            fail_at(
-                call,
-                "matches() is not supported: no regular expressions; use contains, startsWith or "
-                "endsWith."
-            );
-        }
-        const auto names = function_names();
-        if (std::find(names.begin(), names.end(), call.name) != names.end()) {
-            fail_at(
-                call,
-                fmt::format(
-                    "{}() cannot be called {} with {} argument{}.",
-                    call.name,
-                    is_method ? "as a method" : "as a function",
-                    arguments,
-                    arguments == 1 ? "" : "s"
-                )
-            );
-        }
-        const std::string_view near = nearest(call.name, names);
-        fail_at(
-            call,
-            fmt::format(
-                "There is no function {}().{}",
-                call.name,
-                near.empty() ? std::string() : fmt::format(" Did you mean {}()?", near)
-            )
-        );
-    }
-
-    static constexpr int kChainMax = 1'000;
-
-    const std::string& source_;
-    const ExpressionLimits& limits_;
-    Lexer lexer_;
-    Lexeme now_;
-    int depth_ = 0;
-    int slots_ = 0;
-    std::vector<std::string> locals_;
-    std::set<std::string> steps_;
-    std::set<std::string> variables_;
-};
+    return "";
+}
 
 }  // namespace
 
-Parsed parse(const std::string& source, const ExpressionLimits& limits) {
-    return Parser(source, limits).parse();
+Parser::Depth::Depth(Parser& parser) : parser_(parser) {
+    if (++parser_.depth_ <= parser_.code_.limits.depth_max) return;
+    parser_.fail(
+        parser_.token_,
+        fmt::format(
+            "The expression is nested more than {} deep, which depth_max allows.",
+            parser_.code_.limits.depth_max
+        )
+    );
+}
+
+Parser::Parser(Code& code) : code_(code), lexer_(code.source) {}
+
+void Parser::run() {
+    if (code_.source.size() > code_.limits.source_bytes_max) {
+        throw_at(
+            code_.source.substr(0, 80),
+            0,
+            fmt::format(
+                "The expression has {} bytes; source_bytes_max allows {}.",
+                code_.source.size(),
+                code_.limits.source_bytes_max
+            )
+        );
+    }
+    if (const std::size_t at = find_invalid_utf8(code_.source); at != std::string_view::npos) {
+        throw_at(
+            shortened(code_.source.substr(0, at), at), at, "The expression is not UTF-8 here."
+        );
+    }
+    token_ = lexer_.next();
+    if (is(TokenKind::End)) fail(token_, "The expression is empty.");
+    expression();
+    if (!is(TokenKind::End)) fail_unexpected("an operator or the end");
+    emit({.op = Op::Return, .place = token_.place}, 0);
+    code_.steps_read = sorted(std::move(steps_));
+    code_.variables_read = sorted(std::move(variables_));
+}
+
+Token Parser::advance() {
+    return std::exchange(token_, lexer_.next());
+}
+
+bool Parser::accept(TokenKind kind) {
+    if (!is(kind)) return false;
+    advance();
+    return true;
+}
+
+void Parser::expect(TokenKind kind, std::string_view what) {
+    if (!accept(kind)) fail_unexpected(what);
+}
+
+Token Parser::peek() const {
+    Lexer ahead = lexer_;
+    return ahead.next();
+}
+
+void Parser::fail(const Token& token, const std::string& message) const {
+    throw_at(code_.source, token.place, message);
+}
+
+void Parser::fail_unexpected(std::string_view expected) const {
+    fail(
+        token_, fmt::format("Expected {}, found {}.{}", expected, describe(token_), remedy(token_))
+    );
+}
+
+std::size_t Parser::emit(const Instruction& instruction, int stack_effect) {
+    stack_ += stack_effect;
+    code_.stack_max = std::max(code_.stack_max, static_cast<std::size_t>(stack_));
+    code_.instructions.push_back(instruction);
+    return here() - 1;
+}
+
+void Parser::push_constant(const Value& value, const Token& token) {
+    emit({.op = Op::Constant, .arg = index_of(code_.constants.size()), .place = token.place}, 1);
+    code_.constants.push_back(value);
+}
+
+void Parser::push_named(Op op, std::string_view name, const Token& token) {
+    const int effect = op == Op::Field ? 0 : 1;
+    emit({.op = op, .arg = index_of(code_.names.size()), .place = token.place}, effect);
+    code_.names.push_back(name);
+}
+
+void Parser::land(std::size_t at) {
+    code_.instructions[at].arg = index_of(here());
+}
+
+Parser::Form Parser::expression() {
+    const Depth depth(*this);
+    const Form form = binary(1);
+    if (!is(TokenKind::Question)) return form;
+    choice();
+    return Form::Other;
+}
+
+/// From the first "?" on. A chain `a ? b : c ? d : e` is a loop, so it may be long.
+void Parser::choice() {
+    std::vector<std::size_t> exits;
+    while (is(TokenKind::Question)) {
+        const Token token = advance();
+        const std::size_t choose = emit({.op = Op::Choose, .place = token.place}, -1);
+        exits.push_back(emit({.op = Op::Jump, .place = token.place}, 0));
+        binary(1);
+        expect(TokenKind::Colon, "\":\" of the ?:");
+        exits.push_back(emit({.op = Op::Jump, .place = token.place}, -1));
+        land(choose);
+        binary(1);
+    }
+    for (const std::size_t exit : exits) land(exit);
+}
+
+const Parser::Operator* Parser::find_operator(TokenKind kind) {
+    static constexpr std::array<Operator, 14> kOperators = {{
+        {TokenKind::OrOr, 1, Op::Or},
+        {TokenKind::AndAnd, 2, Op::And},
+        {TokenKind::Equal, 3, Op::Equal},
+        {TokenKind::NotEqual, 3, Op::NotEqual},
+        {TokenKind::Less, 3, Op::Less},
+        {TokenKind::LessEqual, 3, Op::LessEqual},
+        {TokenKind::Greater, 3, Op::Greater},
+        {TokenKind::GreaterEqual, 3, Op::GreaterEqual},
+        {TokenKind::In, 3, Op::In},
+        {TokenKind::Plus, 4, Op::Add},
+        {TokenKind::Minus, 4, Op::Subtract},
+        {TokenKind::Star, 5, Op::Multiply},
+        {TokenKind::Slash, 5, Op::Divide},
+        {TokenKind::Percent, 5, Op::Modulo},
+    }};
+    const auto* const found = std::find_if(
+        kOperators.begin(), kOperators.end(), [kind](const Operator& o) { return o.token == kind; }
+    );
+    return found == kOperators.end() ? nullptr : found;
+}
+
+Parser::Form Parser::binary(int precedence_min) {
+    const std::size_t begin = here();
+    Form form = unary();
+    while (const Operator* op = find_operator(token_.kind)) {
+        if (op->precedence < precedence_min) break;
+        right_side(*op, advance(), begin);
+        form = Form::Other;
+    }
+    return form;
+}
+
+void Parser::right_side(const Operator& op, const Token& token, std::size_t left_begin) {
+    if (op.op == Op::In && steps_membership(token, left_begin)) return;
+    const bool is_logical = op.op == Op::And || op.op == Op::Or;
+    std::size_t skip = 0;
+    if (is_logical) {
+        const Op test = op.op == Op::And ? Op::SkipIfFalse : Op::SkipIfTrue;
+        skip = emit({.op = test, .place = token.place}, 0);
+    }
+    binary(op.precedence + 1);
+    emit({.op = op.op, .place = token.place}, -1);
+    if (is_logical) land(skip);
+}
+
+/// `"pay" in steps`.
+bool Parser::steps_membership(const Token& token, std::size_t left_begin) {
+    if (!is(TokenKind::Name) || token_.text != "steps" || is_local("steps")) return false;
+    const TokenKind next = peek().kind;
+    if (next == TokenKind::Dot || next == TokenKind::LeftBracket) return false;
+    const Instruction left = code_.instructions.back();
+    if (here() != left_begin + 1 || left.op != Op::Constant ||
+        !code_.constants[left.arg].is(Kind::String)) {
+        fail(token, "Before \"in steps\" stands a step's name as a string: \"pay\" in steps.");
+    }
+    advance();
+    const std::string_view name = code_.constants[left.arg].string();
+    code_.instructions.pop_back();
+    --stack_;
+    push_named(Op::HasStep, name, token);
+    steps_.emplace_back(name);
+    variables_.emplace_back("steps");
+    return true;
+}
+
+Parser::Form Parser::unary() {
+    if (!is(TokenKind::Not) && !is(TokenKind::Minus)) return postfix(primary());
+    const Depth depth(*this);
+    const Token sign = advance();
+    if (sign.kind == TokenKind::Minus && (is(TokenKind::Int) || is(TokenKind::Double))) {
+        // Together with its sign, as only so the least int can be written.
+        number(true);
+        return postfix(Form::Other);
+    }
+    unary();
+    emit({.op = sign.kind == TokenKind::Not ? Op::Not : Op::Negate, .place = sign.place}, 0);
+    return Form::Other;
+}
+
+Parser::Form Parser::postfix(Form form) {
+    while (true) {
+        if (is(TokenKind::Dot)) {
+            form = member();
+        } else if (is(TokenKind::LeftBracket)) {
+            form = subscript();
+        } else {
+            return form;
+        }
+    }
+}
+
+Parser::Form Parser::primary() {
+    switch (token_.kind) {
+        case TokenKind::Int:
+        case TokenKind::Uint:
+        case TokenKind::Double:
+            number(false);
+            return Form::Other;
+        case TokenKind::String:
+            string();
+            return Form::Other;
+        case TokenKind::True:
+        case TokenKind::False: {
+            const Token token = advance();
+            push_constant(bool_value(token.kind == TokenKind::True), token);
+            return Form::Other;
+        }
+        case TokenKind::Null:
+            push_constant(null_value(), advance());
+            return Form::Other;
+        case TokenKind::LeftBracket:
+            list();
+            return Form::Other;
+        case TokenKind::LeftBrace:
+            map();
+            return Form::Other;
+        case TokenKind::LeftParen: {
+            advance();
+            const Form form = expression();
+            expect(TokenKind::RightParen, "\")\"");
+            return form;
+        }
+        case TokenKind::Name:
+            return name();
+        case TokenKind::Dot:
+            advance();
+            if (!is(TokenKind::Name)) fail_unexpected("a name");
+            return global_name(advance());
+        default:
+            fail_unexpected("a value");
+    }
+}
+
+void Parser::number(bool is_negative) {
+    const Token token = advance();
+    const Literal literal = number_literal(token, is_negative);
+    if (!literal.problem.empty()) fail(token, literal.problem);
+    push_constant(literal.value, token);
+}
+
+void Parser::string() {
+    const Token token = advance();
+    std::string& unescaped = code_.texts.emplace_back();
+    const Literal literal = string_literal(token, unescaped);
+    if (!literal.problem.empty()) {
+        throw_at(code_.source, token.place + literal.problem_at, literal.problem);
+    }
+    if (unescaped.empty()) code_.texts.pop_back();
+    push_constant(literal.value, token);
+}
+
+void Parser::list() {
+    const Token token = advance();
+    const std::size_t made = emit({.op = Op::NewList, .place = token.place}, 1);
+    std::uint32_t count = 0;
+    while (!accept(TokenKind::RightBracket)) {
+        const std::uint32_t place = token_.place;
+        expression();
+        emit({.op = Op::Append, .place = place}, -1);
+        ++count;
+        if (accept(TokenKind::Comma)) continue;
+        expect(TokenKind::RightBracket, "\",\" or \"]\"");
+        break;
+    }
+    code_.instructions[made].arg = count;
+}
+
+void Parser::map() {
+    const Token token = advance();
+    const std::size_t made = emit({.op = Op::NewMap, .place = token.place}, 1);
+    std::uint32_t count = 0;
+    while (!accept(TokenKind::RightBrace)) {
+        const std::uint32_t place = token_.place;
+        expression();
+        expect(TokenKind::Colon, "\":\" after the key");
+        expression();
+        emit({.op = Op::Insert, .place = place}, -2);
+        ++count;
+        if (accept(TokenKind::Comma)) continue;
+        expect(TokenKind::RightBrace, "\",\" or \"}\"");
+        break;
+    }
+    code_.instructions[made].arg = count;
+    emit({.op = Op::EndMap, .place = token.place}, 0);
 }
 
 }  // namespace ebb::expression

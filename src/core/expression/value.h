@@ -1,93 +1,131 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include <ebb/json.h>
-#include <ebb/time.h>
-
-// The values of the expression language: CEL's types. JSON documents are walked by reference and
-// never copied whole.
 
 namespace ebb::expression {
 
-struct Value;
-using Items = std::vector<Value>;
-/// In the order of the source; keys are unique.
-using Entries = std::vector<std::pair<Value, Value>>;
-
-struct Null {
-    bool operator==(const Null&) const = default;
+enum class Kind : std::uint8_t {
+    Null,
+    Bool,
+    Int,
+    Uint,
+    Double,
+    String,
+    Timestamp,
+    Duration,
+    List,      ///< built by the expression
+    Map,       ///< built by the expression
+    JsonList,  ///< an array of a variable, by reference
+    JsonMap,   ///< an object of a variable, by reference
+    Failure,   ///< an error on its way to whoever absorbs it (`&&`, `||`, `all`, `exists`)
 };
 
+struct List;
+struct Map;
+
+/// What went wrong and where (a byte of the source).
+struct Failure {
+    std::string_view message;
+    std::uint32_t place;
+};
+
+/// One value of an evaluation: 16 bytes, copied freely. It owns nothing: texts, lists and maps live
+/// in the variables, in the compiled code or in the evaluation's arena.
 struct Value {
-    using Text = std::shared_ptr<const std::string>;
-    using Kind = std::variant<
-        Null,
-        bool,
-        std::int64_t,
-        std::uint64_t,
-        double,
-        Text,
-        const Json*,
-        std::shared_ptr<const Items>,
-        std::shared_ptr<const Entries>,
-        TimePoint,
-        Duration>;
-
     Kind kind;
+    std::uint32_t extra;  ///< bytes of a string, nanoseconds of a timestamp
 
-    static Value text(std::string text) {
-        return {std::make_shared<const std::string>(std::move(text))};
+    union {
+        bool boolean;
+        std::int64_t integer;  ///< also the seconds of a timestamp, the nanoseconds of a duration
+        std::uint64_t natural;
+        double number;
+        const char* text;
+        List* list;
+        Map* map;
+        const Json* json;
+        const Failure* failure;
+    };
+
+    bool is(Kind other) const { return kind == other; }
+
+    bool is_list() const { return kind == Kind::List || kind == Kind::JsonList; }
+
+    bool is_map() const { return kind == Kind::Map || kind == Kind::JsonMap; }
+
+    bool is_number() const {
+        return kind == Kind::Int || kind == Kind::Uint || kind == Kind::Double;
     }
 
-    static Value list(Items items) { return {std::make_shared<const Items>(std::move(items))}; }
-
-    static Value map(Entries entries) {
-        return {std::make_shared<const Entries>(std::move(entries))};
-    }
-
-    /// A view of `json`, which must outlive the value; scalars are taken out at once.
-    static Value of(const Json& json);
-
-    template <typename Type>
-    const Type* as() const {
-        return std::get_if<Type>(&kind);
-    }
-
-    std::optional<std::string_view> as_text() const;
-    bool is_list() const;
-    bool is_map() const;
-    bool is_number() const;
+    std::string_view string() const { return {text, extra}; }
 };
+
+/// A list that is built; its memory is the arena's.
+struct List {
+    std::pmr::vector<Value> items;
+};
+
+/// A map that is built: sorted by key_less once it is complete, so that its order does not depend
+/// on how it was written.
+struct Map {
+    std::pmr::vector<std::pair<Value, Value>> entries;
+};
+
+Value null_value();
+Value bool_value(bool value);
+Value int_value(std::int64_t value);
+Value uint_value(std::uint64_t value);
+Value double_value(double value);
+/// `text` must outlive the value.
+Value string_value(std::string_view text);
+Value timestamp_value(std::int64_t seconds, std::int32_t nanoseconds);
+Value duration_value(std::int64_t nanoseconds);
+Value list_value(List* list);
+Value map_value(Map* map);
+Value failure_value(const Failure* failure);
+/// A view of `json`, which must outlive the value. Integral JSON numbers are int, above int's
+/// maximum uint; those with a fraction or an exponent are double.
+Value json_value(const Json& json);
 
 /// `null`, `bool`, `int`, `uint`, `double`, `string`, `list`, `map`, `timestamp`, `duration`.
 std::string_view type_name(const Value& value);
 
-/// Elements of a list, entries of a map, characters of a string; -1 for everything else.
-std::int64_t size_of(const Value& value);
-Value element(const Value& list, std::size_t index);
-/// Entry number `index` of a map.
-std::pair<Value, Value> entry(const Value& map, std::size_t index);
-/// The value of a key; empty when the map has none.
-std::optional<Value> lookup(const Value& map, const Value& key);
+std::size_t list_size(const Value& list);
+Value list_at(const Value& list, std::size_t index);
+std::size_t map_size(const Value& map);
+/// The value of `key`. Numbers are the same key whatever their type: `1`, `1u` and `1.0`.
+std::optional<Value> map_find(const Value& map, const Value& key);
+std::optional<Value> map_find(const Value& map, std::string_view key);
 
-/// CEL's equality: numbers compare by their mathematical value whatever their type; other types
-/// never equal each other.
-bool equals(const Value& a, const Value& b);
+/// Walks the entries of a map in the order of their keys.
+class MapCursor {
+ public:
+    MapCursor() = default;
+    explicit MapCursor(const Value& map);
 
-enum class Ordering { Less, Equal, Greater, Unordered, Incomparable };
-Ordering compare(const Value& a, const Value& b);
+    bool is_done() const;
+    Value key() const;
+    Value value() const;
+    void next();
 
-/// Timestamps and durations become text; maps get text keys.
-Json to_json(const Value& value);
+ private:
+    const Json::object_t* object_ = nullptr;
+    Json::object_t::const_iterator at_;
+    const Map* map_ = nullptr;
+    std::size_t index_ = 0;
+};
+
+/// The order of keys: bools, numbers, strings.
+bool key_less(const Value& a, const Value& b);
 
 }  // namespace ebb::expression

@@ -23,15 +23,6 @@ class NoVariables : public Variables {
     const Json* find_step(std::string_view) const override { return nullptr; }
 };
 
-/// The sentence of the error alone: the place and the source are said in our own way.
-std::string sentence_of(const ExpressionError& error) {
-    std::string_view text = error.what();
-    const std::string place = fmt::format("{}:{}: ", error.line(), error.column());
-    if (text.starts_with(place)) text.remove_prefix(place.size());
-    if (text.starts_with("/: ")) text.remove_prefix(3);
-    return std::string(text.substr(0, text.rfind(" In: ")));
-}
-
 bool has_output(const Node& node) {
     return !std::holds_alternative<Condition>(node.kind) &&
            !std::holds_alternative<Switch>(node.kind) &&
@@ -59,7 +50,7 @@ void ExpressionChecker::note_error(const std::string& path, const ExpressionErro
              .path = path,
              .message = fmt::format(
                  "{} (Line {}, column {} of the expression {}.)",
-                 sentence_of(error),
+                 error.message(),
                  error.line(),
                  error.column(),
                  in_quotes(error.source())
