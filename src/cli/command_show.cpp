@@ -150,7 +150,7 @@ class Timeline {
             text = "its worker stopped";
         } else if (entry.type == "decision_made") {
             name = member_text(entry.payload, "by");
-            status = member_text(entry.payload, "decision");
+            status = member_text(entry.payload, "verdict");
             text = member_text(entry.payload, "comment");
         } else if (entry.type == "step_compensated") {
             name = fmt::format("{} undo", glyphs.undone);

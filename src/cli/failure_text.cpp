@@ -32,9 +32,15 @@ std::string failure_text(const Payload& failure) {
 }
 
 std::string payload_text(const Payload& payload, int columns, std::string_view ellipsis) {
-    // A terminal has at most a few hundred columns: there is no need to look at a whole megabyte.
-    constexpr std::size_t kLookedAtMax = 4'096;
-    const std::string line = one_line(std::string_view(payload).substr(0, kLookedAtMax));
+    // Programs often print JSON in many lines. What is too long to be shown is not worth parsing.
+    constexpr std::size_t kParsedMax = std::size_t{64} << 10;
+    std::string text = payload.substr(0, kParsedMax);
+    if (payload.size() <= kParsedMax) {
+        const auto json = nlohmann::ordered_json::parse(payload, nullptr, false);
+        const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+        if (!json.is_discarded()) text = json.dump(-1, ' ', false, replace);
+    }
+    const std::string line = one_line(text);
     return columns > 0 ? truncate(line, columns, ellipsis) : line;
 }
 

@@ -78,7 +78,7 @@ InstanceId find_by_key(Engine& engine, std::string_view text) {
             candidate.status
         );
     }
-    const bool has_more = static_cast<int>(candidates.size()) == kCandidatesMax;
+    const bool has_more = static_cast<int>(candidates.size()) >= kCandidatesMax;
     throw Error(
         ErrorCode::InvalidArgument,
         fmt::format(
@@ -93,8 +93,11 @@ InstanceId find_by_key(Engine& engine, std::string_view text) {
 /// Ids sort by their text, so those with one prefix follow one another.
 InstanceId find_by_prefix(Engine& engine, std::string_view text, const std::string& digits) {
     const InstanceId first = id_of(digits, '0');
-    auto found = engine.list({.before = id_of(digits, 'f'), .limit = kCandidatesMax});
+    const InstanceId last = id_of(digits, 'f');
+    auto found = engine.list({.before = last, .limit = kCandidatesMax});
     std::erase_if(found, [&](const InstanceSummary& summary) { return summary.id < first; });
+    // `before` leaves out the last one itself.
+    if (auto summary = engine.find(last)) found.insert(found.begin(), std::move(*summary));
     if (found.empty()) throw_not_found(fmt::format("whose id begins with {}", text));
     if (found.size() > 1) throw_ambiguous(text, found);
     return found.front().id;

@@ -178,7 +178,7 @@ std::optional<ProgressLine> Progress::read_wait(const HistoryEntry& event) {
             Mark::Notice,
             event,
             fmt::format(
-                "{}{}", member_text(event.payload, "decision"), by.empty() ? "" : " by " + by
+                "{}{}", member_text(event.payload, "verdict"), by.empty() ? "" : " by " + by
             )
         );
     }

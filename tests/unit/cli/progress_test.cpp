@@ -101,6 +101,9 @@ TEST_F(CliProgress, waits_say_for_what_and_end) {
     EXPECT_EQ(read("signal_awaited", "call")->text, "waits for the signal \"answered\"");
     EXPECT_EQ(progress.live().size(), 2U);
     EXPECT_EQ(progress.live()[0].depth, 1);
+    const auto vote = read("decision_made", "boss", R"({"by":"bob","verdict":"confirmed"})");
+    EXPECT_EQ(vote->text, "confirmed by bob");
+    EXPECT_EQ(progress.live().size(), 2U);
     read("decision_completed", "boss");
     read("signal_completed", "call");
     EXPECT_TRUE(progress.live().empty());

@@ -91,7 +91,8 @@ TEST_F(CliSteer, decide_needs_the_role_and_a_wait) {
     EXPECT_EQ(done.code, 0) << done.err;
     world.run_db({"worker", "--once", "-q"});
     EXPECT_EQ(status(id), "completed");
-    EXPECT_NE(world.run_db({"show", id}).out.find("fine"), std::string::npos);
+    const std::string shown = normal(world, world.run_db({"show", id}).out);
+    EXPECT_NE(shown.find("ann confirmed +<t> fine"), std::string::npos) << shown;
 }
 
 TEST_F(CliSteer, signal_carries_a_payload) {
