@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Runs every example as its first lines say, and looks at what it left behind in the user's own data.
+# Arguments: the ebb command, the build folder, the source folder.
+set -euo pipefail
+
+ebb=$1
+build=$2
+source=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() { echo "examples: $*" >&2; exit 1; }
+is() { [ "$1" = "$2" ] || fail "$3: expected \"$2\", got \"$1\""; }
+
+is "$("$build/examples/hello")" 'completed: "Hello, world!"' hello
+is "$("$ebb" run "$source/examples/hello.yaml" -q --input '"world"')" '"Hello, world!"' hello.yaml
+
+for example in hello order approval data_pipeline; do
+    "$ebb" validate "$source/examples/$example.yaml" > /dev/null || fail "$example.yaml is not valid"
+done
+
+order() {
+    "$ebb" run "$source/examples/order.yaml" -q --db "sqlite:$work/ebb.db" --input \
+        "{\"shop\": \"$work/shop.db\", \"customer\": \"$1\", \"item\": \"lamp\", \"quantity\": 2, \"cents\": 8400}"
+}
+order ann > /dev/null || fail "the order of ann"
+if order nowhere > /dev/null; then fail "an order to nowhere was shipped"; fi
+is "$(sqlite3 shop.db 'SELECT quantity FROM stock')" 8 "lamps after one order and one that ebbed back"
+is "$(sqlite3 shop.db 'SELECT count(*), sum(refunded) FROM charges')" '2|1' "charges and refunds"
+
+pipeline() {
+    "$ebb" run "$source/examples/data_pipeline.yaml" -q --input \
+        "{\"database\": \"$work/codes.db\", \"published\": \"$work/public.db\"$1}"
+}
+pipeline '' > /dev/null || fail "the pipeline"
+[ "$(sqlite3 public.db 'SELECT count(*) FROM countries')" -gt 200 ] || fail "countries are missing"
+if pipeline ', "expected_countries": 3' > /dev/null; then fail "a wrong total was published"; fi
+is "$(sqlite3 codes.db .tables)" '' "tables after the pipeline ebbed back"
+
+id=$("$ebb" start "$source/examples/approval.yaml" --db "sqlite:$work/ebb.db" --input '{"who": "ann", "amount": 1200}')
+export EBB_DB=sqlite:$work/ebb.db
+"$ebb" decide "$id" confirm --by bob --role board > /dev/null
+"$ebb" decide "$id" confirm --by eve --role board > /dev/null
+"$ebb" worker "$source/examples/approval.yaml" --once -q
+"$ebb" wait "$id" --timeout 10s > /dev/null || fail "the approval"
+
+EBB=$ebb EBB_BUILD_DIR=$build "$source/examples/demo.sh" > demo.txt || fail "the demo"
+grep -q 'stock: 9 lamp, 3 chair; reservations: 1; charges: 1, refunded: 1; shipments: 1' demo.txt ||
+    fail "the demo left the shop otherwise: $(cat demo.txt)"
+echo "examples: all well"
