@@ -21,8 +21,9 @@ for example in hello order approval data_pipeline; do
 done
 
 order() {
+    local lamps='"item": "lamp", "quantity": 2, "cents": 8400'
     "$ebb" run "$source/examples/order.yaml" -q --db "sqlite:$work/ebb.db" --input \
-        "{\"shop\": \"$work/shop.db\", \"customer\": \"$1\", \"item\": \"lamp\", \"quantity\": 2, \"cents\": 8400}"
+        "{\"shop\": \"$work/shop.db\", \"customer\": \"$1\", $lamps}"
 }
 order ann > /dev/null || fail "the order of ann"
 if order nowhere > /dev/null; then fail "an order to nowhere was shipped"; fi
@@ -38,8 +39,8 @@ pipeline '' > /dev/null || fail "the pipeline"
 if pipeline ', "expected_countries": 3' > /dev/null; then fail "a wrong total was published"; fi
 is "$(sqlite3 codes.db .tables)" '' "tables after the pipeline ebbed back"
 
-id=$("$ebb" start "$source/examples/approval.yaml" --db "sqlite:$work/ebb.db" --input '{"who": "ann", "amount": 1200}')
 export EBB_DB=sqlite:$work/ebb.db
+id=$("$ebb" start "$source/examples/approval.yaml" --input '{"who": "ann", "amount": 1200}')
 "$ebb" decide "$id" confirm --by bob --role board > /dev/null
 "$ebb" decide "$id" confirm --by eve --role board > /dev/null
 "$ebb" worker "$source/examples/approval.yaml" --once -q
