@@ -137,10 +137,6 @@ const Instruction* Evaluator::loop(const Instruction* at) {
     }
 }
 
-inline const Instruction* Evaluator::jump(const Instruction* at) const {
-    return code_.instructions.data() + at->arg;
-}
-
 void Evaluator::binary(const Instruction& at) {
     context_.charge(1);
     const Value b = pop();
