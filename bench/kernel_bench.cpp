@@ -122,8 +122,8 @@ double turn_cost(std::int64_t turns, const InstanceIdentity& identity) {
     const auto program = Program::compile(loop(turns));
     const std::int64_t repeats = std::max<std::int64_t>(1, 200'000 / turns);
     const auto start = SteadyClock::now();
-    // The last check of the loop's condition fails it for good (its condition always holds): one more event per
-    // instance.
+    // The last check of the loop's condition fails it for good (its condition always holds): one
+    // more event per instance.
     for (std::int64_t i = 0; i < repeats; ++i) run_instance(*program, identity, true);
     return seconds_since(start) * 1e9 / static_cast<double>(repeats * turns);
 }
