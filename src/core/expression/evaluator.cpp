@@ -126,10 +126,6 @@ inline const Instruction* Evaluator::step(const Instruction* at) {
     return at + 1;
 }
 
-inline const Instruction* Evaluator::jump(const Instruction* at) const {
-    return code_.instructions.data() + at->arg;
-}
-
 void Evaluator::binary(const Instruction& at) {
     context_.charge(1);
     const Value b = pop();

@@ -33,7 +33,11 @@ class Evaluator {
     };
 
     const Instruction* step(const Instruction* at);
-    const Instruction* jump(const Instruction* at) const;
+
+    const Instruction* jump(const Instruction* at) const {
+        return code_.instructions.data() + at->arg;
+    }
+
     void binary(const Instruction& at);
     void call(const Instruction& at);
     Value variable(std::uint32_t index);

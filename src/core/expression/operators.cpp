@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "core/expression/compare.h"
-#include "core/expression/names.h"
-#include "core/expression/source.h"
+#include "core/expression/describe.h"
 
 namespace ebb::expression {
 
@@ -27,54 +25,6 @@ std::string_view symbol(Op op) {
         default:
             return "||";
     }
-}
-
-/// A key as a message shows it.
-std::string key_text(const Value& key) {
-    switch (key.kind) {
-        case Kind::String:
-            return fmt::format("\"{}\"", shortened(key.string(), 60));
-        case Kind::Int:
-            return fmt::format("{}", key.integer);
-        case Kind::Uint:
-            return fmt::format("{}u", key.natural);
-        case Kind::Double:
-            return fmt::format("{}", key.number);
-        case Kind::Bool:
-            return key.boolean ? "true" : "false";
-        default:
-            return std::string(type_name(key));
-    }
-}
-
-constexpr std::size_t kKeysShown = 8;
-constexpr std::size_t kKeysCompared = 256;
-
-/// What a map has instead: ` The map has "a", "b" and 3 more. Did you mean "a"?`
-std::string what_is_there(const Value& map, std::string_view wanted) {
-    std::string text;
-    std::vector<std::string_view> names;
-    std::size_t shown = 0;
-    for (MapCursor at(map); !at.is_done() && names.size() < kKeysCompared; at.next()) {
-        if (at.key().is(Kind::String)) names.push_back(at.key().string());
-        if (shown == kKeysShown) continue;
-        text += (shown++ == 0 ? "" : ", ") + key_text(at.key());
-    }
-    if (text.empty()) return "the map is empty.";
-    const std::size_t size = map_size(map);
-    if (size > shown) text += fmt::format(" and {} more", size - shown);
-    return fmt::format("the map has {}.{}", text, did_you_mean(wanted, names));
-}
-
-Value fail_missing(Context& context, const Value& map, std::string_view what, const Value& key) {
-    // Looking for what is meant costs time, which an absorbed error must pay for.
-    context.charge(8);
-    return context.fail(
-        "There is no {} {}; {}",
-        what,
-        key_text(key),
-        what_is_there(map, key.is(Kind::String) ? key.string() : std::string_view())
-    );
 }
 
 bool is_key(const Value& value) {
@@ -170,7 +120,7 @@ Value field(Context& context, const Value& map, std::string_view name) {
         return context.fail("The field \"{}\" needs a map, but this is {}.", name, type_name(map));
     }
     if (const auto found = map_find(map, name)) return *found;
-    return fail_missing(context, map, "field", string_value(name));
+    return context.fail_missing("field", map, string_value(name));
 }
 
 Value has_field(Context& context, const Value& map, std::string_view name) {
@@ -196,7 +146,7 @@ Value index(Context& context, const Value& range, const Value& key) {
         );
     }
     if (const auto found = map_find(range, key)) return *found;
-    return fail_missing(context, range, "key", key);
+    return context.fail_missing("key", range, key);
 }
 
 }  // namespace ebb::expression

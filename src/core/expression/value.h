@@ -32,12 +32,7 @@ enum class Kind : std::uint8_t {
 
 struct List;
 struct Map;
-
-/// What went wrong and where (a byte of the source).
-struct Failure {
-    std::string_view message;
-    std::uint32_t place;
-};
+struct Failure;
 
 /// One value of an evaluation: 16 bytes, copied freely. It owns nothing: texts, lists and maps live
 /// in the variables, in the compiled code or in the evaluation's arena.
@@ -68,6 +63,16 @@ struct Value {
     }
 
     std::string_view string() const { return {text, extra}; }
+};
+
+/// What went wrong and where (a byte of the source).
+struct Failure {
+    std::string_view message;
+    std::uint32_t place;
+    /// The map that lacks the key `wanted`, when that is what went wrong. What it has instead is
+    /// looked at only when the error is shown, as most such errors are absorbed.
+    Value map;
+    std::string_view wanted;
 };
 
 /// A list that is built; its memory is the arena's.
