@@ -37,7 +37,7 @@ Value Context::fail_types(std::string_view operation, const Value& a, const Valu
             type_name(b)
         );
     }
-    return fail("{} is not defined for {} and {}.", operation, type_name(a), type_name(b));
+    return fail("{} is not defined for {} and {}.", operation, a_type(a), a_type(b));
 }
 
 Value Context::text(std::string_view text) {

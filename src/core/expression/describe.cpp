@@ -29,7 +29,7 @@ std::string key_text(const Value& key) {
         case Kind::Bool:
             return key.boolean ? "true" : "false";
         default:
-            return std::string(type_name(key));
+            return std::string(a_type(key));
     }
 }
 

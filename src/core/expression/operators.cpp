@@ -61,7 +61,7 @@ Value relation(Context& context, Op op, const Value& a, const Value& b) {
     const auto ordering = order(a, b);
     if (!ordering) {
         return context.fail(
-            "The operator {} does not compare {} with {}.", symbol(op), type_name(a), type_name(b)
+            "The operator {} does not compare {} with {}.", symbol(op), a_type(a), a_type(b)
         );
     }
     switch (op) {
@@ -79,7 +79,7 @@ Value relation(Context& context, Op op, const Value& a, const Value& b) {
 Value logical_not(Context& context, const Value& value) {
     if (value.is(Kind::Bool)) return bool_value(!value.boolean);
     if (value.is(Kind::Failure)) return value;
-    return context.fail("The operator ! needs a bool, but this is {}.", type_name(value));
+    return context.fail("The operator ! needs a bool, but this is {}.", a_type(value));
 }
 
 Value logical(Context& context, Op op, const Value& a, const Value& b) {
@@ -92,7 +92,7 @@ Value logical(Context& context, Op op, const Value& a, const Value& b) {
     return context.fail(
         "The operator {} needs two bools, but one is {}.",
         symbol(op),
-        type_name(a.is(Kind::Bool) ? b : a)
+        a_type(a.is(Kind::Bool) ? b : a)
     );
 }
 
@@ -105,7 +105,7 @@ Value membership(Context& context, const Value& element, const Value& range) {
     }
     if (!range.is_list()) {
         return context.fail(
-            "The operator in needs a list or a map on its right, but this is {}.", type_name(range)
+            "The operator in needs a list or a map on its right, but this is {}.", a_type(range)
         );
     }
     for (std::size_t i = 0; i < list_size(range); ++i) {
@@ -117,7 +117,7 @@ Value membership(Context& context, const Value& element, const Value& range) {
 Value field(Context& context, const Value& map, std::string_view name) {
     if (map.is(Kind::Failure)) return map;
     if (!map.is_map()) {
-        return context.fail("The field \"{}\" needs a map, but this is {}.", name, type_name(map));
+        return context.fail("The field \"{}\" needs a map, but this is {}.", name, a_type(map));
     }
     if (const auto found = map_find(map, name)) return *found;
     return context.fail_missing("field", map, string_value(name));
@@ -127,7 +127,7 @@ Value has_field(Context& context, const Value& map, std::string_view name) {
     if (map.is(Kind::Failure)) return map;
     if (!map.is_map()) {
         return context.fail(
-            "has() asks for the field \"{}\" of a map, but this is {}.", name, type_name(map)
+            "has() asks for the field \"{}\" of a map, but this is {}.", name, a_type(map)
         );
     }
     return bool_value(map_find(map, name).has_value());
@@ -138,11 +138,11 @@ Value index(Context& context, const Value& range, const Value& key) {
     if (key.is(Kind::Failure)) return key;
     if (range.is_list()) return element_of(context, range, key);
     if (!range.is_map()) {
-        return context.fail("An index needs a list or a map, but this is {}.", type_name(range));
+        return context.fail("An index needs a list or a map, but this is {}.", a_type(range));
     }
     if (!is_key(key)) {
         return context.fail(
-            "The key of a map is a string, an int, a uint or a bool, not {}.", type_name(key)
+            "The key of a map is a string, an int, a uint or a bool, not {}.", a_type(key)
         );
     }
     if (const auto found = map_find(range, key)) return *found;

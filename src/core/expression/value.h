@@ -104,6 +104,8 @@ Value json_value(const Json& json);
 
 /// `null`, `bool`, `int`, `uint`, `double`, `string`, `list`, `map`, `timestamp`, `duration`.
 std::string_view type_name(const Value& value);
+/// The same with its article, for sentences: `an int`.
+std::string_view a_type(const Value& value);
 
 std::size_t list_size(const Value& list);
 Value list_at(const Value& list, std::size_t index);
