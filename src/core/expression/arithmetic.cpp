@@ -180,8 +180,8 @@ Value arithmetic(Context& context, Op op, const Value& a, const Value& b) {
     if (op == Op::Add && (a.is(Kind::String) || b.is(Kind::String))) {
         return context.fail(
             "The operator + does not join {} and {}; make a string of it with string().",
-            type_name(a),
-            type_name(b)
+            a_type(a),
+            a_type(b)
         );
     }
     return fail_operands(context, op, a, b);
@@ -191,9 +191,7 @@ Value negate(Context& context, const Value& value) {
     if (value.is(Kind::Failure)) return value;
     if (value.is(Kind::Double)) return double_value(-value.number);
     if (!value.is(Kind::Int)) {
-        return context.fail(
-            "The sign - needs an int or a double, but this is {}.", type_name(value)
-        );
+        return context.fail("The sign - needs an int or a double, but this is {}.", a_type(value));
     }
     if (value.integer == INT64_MIN) {
         return context.fail("-({}) is outside of the range of int.", value.integer);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "core/expression/describe.h"
 #include "core/expression/source.h"
 
 namespace ebb::expression {
@@ -16,7 +17,15 @@ std::string_view Context::keep(std::string_view text) {
 
 Value Context::fail_with(std::string_view message) {
     void* memory = arena_.allocate(sizeof(Failure), alignof(Failure));
-    return failure_value(::new (memory) Failure{keep(message), place_});
+    return failure_value(::new (memory) Failure{keep(message), place_, null_value(), {}});
+}
+
+Value Context::fail_missing(std::string_view what, const Value& map, const Value& key) {
+    const Value failure = fail("There is no {} {};", what, key_text(key));
+    const std::string_view wanted = key.is(Kind::String) ? key.string() : std::string_view();
+    const std::string_view message = failure.failure->message;
+    void* memory = arena_.allocate(sizeof(Failure), alignof(Failure));
+    return failure_value(::new (memory) Failure{message, place_, map, wanted});
 }
 
 Value Context::fail_types(std::string_view operation, const Value& a, const Value& b) {
@@ -28,7 +37,7 @@ Value Context::fail_types(std::string_view operation, const Value& a, const Valu
             type_name(b)
         );
     }
-    return fail("{} is not defined for {} and {}.", operation, type_name(a), type_name(b));
+    return fail("{} is not defined for {} and {}.", operation, a_type(a), a_type(b));
 }
 
 Value Context::text(std::string_view text) {
@@ -52,7 +61,9 @@ Map* Context::new_map(std::size_t reserved) {
 }
 
 void Context::throw_failure(const Failure& failure) const {
-    throw_at(code_.source, failure.place, std::string(failure.message));
+    std::string message(failure.message);
+    if (failure.map.is_map()) message += " " + what_is_there(failure.map, failure.wanted);
+    throw_at(code_.source, failure.place, message);
 }
 
 void Context::throw_out_of_steps() const {

@@ -55,6 +55,8 @@ class Context {
     }
 
     Value fail_with(std::string_view message);
+    /// There is no such field or key; the message will say what the map has instead.
+    Value fail_missing(std::string_view what, const Value& map, const Value& key);
     /// `operation` ("The operator +", "size()") has no meaning for these types.
     Value fail_types(std::string_view operation, const Value& a, const Value& b);
 

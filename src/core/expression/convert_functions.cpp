@@ -25,7 +25,7 @@ std::optional<Number> read_integer(std::string_view text) {
 }
 
 Value fail_type(Context& context, std::string_view function, const Value& value) {
-    return context.fail("{}() does not convert {}.", function, type_name(value));
+    return context.fail("{}() does not convert {}.", function, a_type(value));
 }
 
 Value fail_range(Context& context, std::string_view type, std::string_view number) {

@@ -203,7 +203,7 @@ const Instruction* Evaluator::choose(const Instruction* at) {
         push(condition);
     } else {
         push(context_.fail(
-            "The condition before ? must be a bool, but this is {}.", type_name(condition)
+            "The condition before ? must be a bool, but this is {}.", a_type(condition)
         ));
     }
     return jump(at + 1);
@@ -230,7 +230,7 @@ void Evaluator::insert() {
         map = key;
     } else if (!is_key_type(key)) {
         map = context_.fail(
-            "The key of a map is a string, an int, a uint or a bool, not {}.", type_name(key)
+            "The key of a map is a string, an int, a uint or a bool, not {}.", a_type(key)
         );
     } else if (value.is(Kind::Failure)) {
         map = value;

@@ -65,7 +65,7 @@ bool Expression::evaluate_bool(const Variables& variables) const {
     expression::throw_at(
         compiled_->source,
         0,
-        fmt::format("A bool is needed here, but the expression yields {}.", type_name(value))
+        fmt::format("A bool is needed here, but the expression yields {}.", a_type(value))
     );
 }
 

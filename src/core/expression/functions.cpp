@@ -17,9 +17,7 @@ Value size(Context& context, Arguments arguments) {
     }
     if (value.is_list()) return int_value(static_cast<std::int64_t>(list_size(value)));
     if (value.is_map()) return int_value(static_cast<std::int64_t>(map_size(value)));
-    return context.fail(
-        "size() needs a string, a list or a map, but this is {}.", type_name(value)
-    );
+    return context.fail("size() needs a string, a list or a map, but this is {}.", a_type(value));
 }
 
 Value dyn(Context&, Arguments arguments) {

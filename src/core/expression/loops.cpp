@@ -46,7 +46,7 @@ const Instruction* Evaluator::begin_loop(const Instruction* at) {
             context_.fail(
                 "{}() goes over a list or a map, but this is {}.",
                 name_of(loop.macro),
-                type_name(range)
+                a_type(range)
             )
         );
     }
@@ -91,7 +91,7 @@ const Instruction* Evaluator::skip_element(const Instruction* at) {
     const Instruction* next = jump(at);
     if (test.is(Kind::Failure)) return leave_loop(next, test);
     return leave_loop(
-        next, context_.fail("The filter of map() must be a bool, but this is {}.", type_name(test))
+        next, context_.fail("The filter of map() must be a bool, but this is {}.", a_type(test))
     );
 }
 
@@ -104,7 +104,7 @@ const Instruction* Evaluator::test_element(const Instruction* at) {
         test = context_.fail(
             "The condition of {}() must be a bool, but this is {}.",
             name_of(loop.macro),
-            type_name(test)
+            a_type(test)
         );
     }
     if (loop.macro == Macro::All || loop.macro == Macro::Exists) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,16 +17,22 @@ char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
 }
 
-/// Levenshtein's distance, letters of either case being the same.
+/// How many letters to add, remove, change or swap with their neighbour; case does not count.
 std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before(b.size() + 1);
+    std::vector<std::size_t> above(b.size() + 1);
     std::vector<std::size_t> row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i);
+        before.swap(above);
+        above.swap(row);
+        row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t change = diagonal + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+            const bool is_same = lower(a[i - 1]) == lower(b[j - 1]);
+            row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (is_same ? 0 : 1)});
+            const bool is_swap = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+                                 lower(a[i - 2]) == lower(b[j - 1]);
+            if (is_swap) row[j] = std::min(row[j], before[j - 2] + 1);
         }
     }
     return row[b.size()];
@@ -37,8 +42,9 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest(std::string_view name, std::span<const std::string_view> known) {
     std::string_view best;
-    if (name.size() > kNameMax) return best;
-    std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
+    // Of two letters any other two are near.
+    if (name.size() < 3 || name.size() > kNameMax) return best;
+    std::size_t best_distance = name.size() / 3 + 1;
     for (const std::string_view candidate : known) {
         if (candidate.size() > kNameMax) continue;
         const std::size_t found = distance(name, candidate);

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "core/expression/compare.h"
-#include "core/expression/names.h"
-#include "core/expression/source.h"
+#include "core/expression/describe.h"
 
 namespace ebb::expression {
 
@@ -27,54 +25,6 @@ std::string_view symbol(Op op) {
         default:
             return "||";
     }
-}
-
-/// A key as a message shows it.
-std::string key_text(const Value& key) {
-    switch (key.kind) {
-        case Kind::String:
-            return fmt::format("\"{}\"", shortened(key.string(), 60));
-        case Kind::Int:
-            return fmt::format("{}", key.integer);
-        case Kind::Uint:
-            return fmt::format("{}u", key.natural);
-        case Kind::Double:
-            return fmt::format("{}", key.number);
-        case Kind::Bool:
-            return key.boolean ? "true" : "false";
-        default:
-            return std::string(type_name(key));
-    }
-}
-
-constexpr std::size_t kKeysShown = 8;
-constexpr std::size_t kKeysCompared = 256;
-
-/// What a map has instead: ` The map has "a", "b" and 3 more. Did you mean "a"?`
-std::string what_is_there(const Value& map, std::string_view wanted) {
-    std::string text;
-    std::vector<std::string_view> names;
-    std::size_t shown = 0;
-    for (MapCursor at(map); !at.is_done() && names.size() < kKeysCompared; at.next()) {
-        if (at.key().is(Kind::String)) names.push_back(at.key().string());
-        if (shown == kKeysShown) continue;
-        text += (shown++ == 0 ? "" : ", ") + key_text(at.key());
-    }
-    if (text.empty()) return "the map is empty.";
-    const std::size_t size = map_size(map);
-    if (size > shown) text += fmt::format(" and {} more", size - shown);
-    return fmt::format("the map has {}.{}", text, did_you_mean(wanted, names));
-}
-
-Value fail_missing(Context& context, const Value& map, std::string_view what, const Value& key) {
-    // Looking for what is meant costs time, which an absorbed error must pay for.
-    context.charge(8);
-    return context.fail(
-        "There is no {} {}; {}",
-        what,
-        key_text(key),
-        what_is_there(map, key.is(Kind::String) ? key.string() : std::string_view())
-    );
 }
 
 bool is_key(const Value& value) {
@@ -111,7 +61,7 @@ Value relation(Context& context, Op op, const Value& a, const Value& b) {
     const auto ordering = order(a, b);
     if (!ordering) {
         return context.fail(
-            "The operator {} does not compare {} with {}.", symbol(op), type_name(a), type_name(b)
+            "The operator {} does not compare {} with {}.", symbol(op), a_type(a), a_type(b)
         );
     }
     switch (op) {
@@ -129,7 +79,7 @@ Value relation(Context& context, Op op, const Value& a, const Value& b) {
 Value logical_not(Context& context, const Value& value) {
     if (value.is(Kind::Bool)) return bool_value(!value.boolean);
     if (value.is(Kind::Failure)) return value;
-    return context.fail("The operator ! needs a bool, but this is {}.", type_name(value));
+    return context.fail("The operator ! needs a bool, but this is {}.", a_type(value));
 }
 
 Value logical(Context& context, Op op, const Value& a, const Value& b) {
@@ -142,7 +92,7 @@ Value logical(Context& context, Op op, const Value& a, const Value& b) {
     return context.fail(
         "The operator {} needs two bools, but one is {}.",
         symbol(op),
-        type_name(a.is(Kind::Bool) ? b : a)
+        a_type(a.is(Kind::Bool) ? b : a)
     );
 }
 
@@ -155,7 +105,7 @@ Value membership(Context& context, const Value& element, const Value& range) {
     }
     if (!range.is_list()) {
         return context.fail(
-            "The operator in needs a list or a map on its right, but this is {}.", type_name(range)
+            "The operator in needs a list or a map on its right, but this is {}.", a_type(range)
         );
     }
     for (std::size_t i = 0; i < list_size(range); ++i) {
@@ -167,17 +117,17 @@ Value membership(Context& context, const Value& element, const Value& range) {
 Value field(Context& context, const Value& map, std::string_view name) {
     if (map.is(Kind::Failure)) return map;
     if (!map.is_map()) {
-        return context.fail("The field \"{}\" needs a map, but this is {}.", name, type_name(map));
+        return context.fail("The field \"{}\" needs a map, but this is {}.", name, a_type(map));
     }
     if (const auto found = map_find(map, name)) return *found;
-    return fail_missing(context, map, "field", string_value(name));
+    return context.fail_missing("field", map, string_value(name));
 }
 
 Value has_field(Context& context, const Value& map, std::string_view name) {
     if (map.is(Kind::Failure)) return map;
     if (!map.is_map()) {
         return context.fail(
-            "has() asks for the field \"{}\" of a map, but this is {}.", name, type_name(map)
+            "has() asks for the field \"{}\" of a map, but this is {}.", name, a_type(map)
         );
     }
     return bool_value(map_find(map, name).has_value());
@@ -188,15 +138,15 @@ Value index(Context& context, const Value& range, const Value& key) {
     if (key.is(Kind::Failure)) return key;
     if (range.is_list()) return element_of(context, range, key);
     if (!range.is_map()) {
-        return context.fail("An index needs a list or a map, but this is {}.", type_name(range));
+        return context.fail("An index needs a list or a map, but this is {}.", a_type(range));
     }
     if (!is_key(key)) {
         return context.fail(
-            "The key of a map is a string, an int, a uint or a bool, not {}.", type_name(key)
+            "The key of a map is a string, an int, a uint or a bool, not {}.", a_type(key)
         );
     }
     if (const auto found = map_find(range, key)) return *found;
-    return fail_missing(context, range, "key", key);
+    return context.fail_missing("key", range, key);
 }
 
 }  // namespace ebb::expression

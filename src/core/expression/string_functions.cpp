@@ -83,7 +83,7 @@ class Strings {
     }
 
     void fail_type(std::size_t at, std::string_view wanted) {
-        const std::string_view found = type_name(arguments_[at]);
+        const std::string_view found = a_type(arguments_[at]);
         if (at == 0) {
             fail(context_.fail("{}() is called on {}, but this is {}.", function_, wanted, found));
         } else {
@@ -316,7 +316,7 @@ Value split(Context& context, Arguments arguments) {
 Value join(Context& context, Arguments arguments) {
     const Value& list = arguments[0];
     if (!list.is_list()) {
-        return context.fail("join() is called on a list, but this is {}.", type_name(list));
+        return context.fail("join() is called on a list, but this is {}.", a_type(list));
     }
     Strings strings(context, "join", arguments);
     const std::string_view separator = arguments.size() == 2 ? strings.text(1) : std::string_view();
@@ -326,7 +326,7 @@ Value join(Context& context, Arguments arguments) {
         const Value item = list_at(list, i);
         if (!item.is(Kind::String)) {
             return context.fail(
-                "join() needs a list of strings, but element {} is {}.", i, type_name(item)
+                "join() needs a list of strings, but element {} is {}.", i, a_type(item)
             );
         }
         context.charge(1);

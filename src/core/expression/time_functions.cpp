@@ -38,16 +38,14 @@ Value of_timestamp(
 ) {
     if (!arguments[0].is(Kind::Timestamp)) {
         return context.fail(
-            "{}() needs a timestamp, but this is {}.", function, type_name(arguments[0])
+            "{}() needs a timestamp, but this is {}.", function, a_type(arguments[0])
         );
     }
     LocalTime time{.seconds = arguments[0].integer, .nanoseconds = arguments[0].extra};
     if (arguments.size() == 2) {
         if (!arguments[1].is(Kind::String)) {
             return context.fail(
-                "The time zone of {}() is a string, but this is {}.",
-                function,
-                type_name(arguments[1])
+                "The time zone of {}() is a string, but this is {}.", function, a_type(arguments[1])
             );
         }
         const auto zone = parse_zone(arguments[1].string());
@@ -79,9 +77,7 @@ Value of_time(
     }
     if (!arguments[0].is(Kind::Timestamp)) {
         return context.fail(
-            "{}() needs a timestamp or a duration, but this is {}.",
-            function,
-            type_name(arguments[0])
+            "{}() needs a timestamp or a duration, but this is {}.", function, a_type(arguments[0])
         );
     }
     return of_timestamp(context, function, arguments, parts.first);

@@ -130,33 +130,39 @@ Value json_value(const Json& json) {
 }
 
 std::string_view type_name(const Value& value) {
+    const std::string_view phrase = a_type(value);
+    const std::size_t blank = phrase.find(' ');
+    return blank == std::string_view::npos ? phrase : phrase.substr(blank + 1);
+}
+
+std::string_view a_type(const Value& value) {
     switch (value.kind) {
         case Kind::Null:
             return "null";
         case Kind::Bool:
-            return "bool";
+            return "a bool";
         case Kind::Int:
-            return "int";
+            return "an int";
         case Kind::Uint:
-            return "uint";
+            return "a uint";
         case Kind::Double:
-            return "double";
+            return "a double";
         case Kind::String:
-            return "string";
+            return "a string";
         case Kind::Timestamp:
-            return "timestamp";
+            return "a timestamp";
         case Kind::Duration:
-            return "duration";
+            return "a duration";
         case Kind::List:
         case Kind::JsonList:
-            return "list";
+            return "a list";
         case Kind::Map:
         case Kind::JsonMap:
-            return "map";
+            return "a map";
         case Kind::Failure:
-            return "error";
+            return "an error";
     }
-    return "error";
+    return "an error";
 }
 
 std::size_t list_size(const Value& list) {

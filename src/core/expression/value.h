@@ -32,12 +32,7 @@ enum class Kind : std::uint8_t {
 
 struct List;
 struct Map;
-
-/// What went wrong and where (a byte of the source).
-struct Failure {
-    std::string_view message;
-    std::uint32_t place;
-};
+struct Failure;
 
 /// One value of an evaluation: 16 bytes, copied freely. It owns nothing: texts, lists and maps live
 /// in the variables, in the compiled code or in the evaluation's arena.
@@ -70,6 +65,16 @@ struct Value {
     std::string_view string() const { return {text, extra}; }
 };
 
+/// What went wrong and where (a byte of the source).
+struct Failure {
+    std::string_view message;
+    std::uint32_t place;
+    /// The map that lacks the key `wanted`, when that is what went wrong. What it has instead is
+    /// looked at only when the error is shown, as most such errors are absorbed.
+    Value map;
+    std::string_view wanted;
+};
+
 /// A list that is built; its memory is the arena's.
 struct List {
     std::pmr::vector<Value> items;
@@ -99,6 +104,8 @@ Value json_value(const Json& json);
 
 /// `null`, `bool`, `int`, `uint`, `double`, `string`, `list`, `map`, `timestamp`, `duration`.
 std::string_view type_name(const Value& value);
+/// The same with its article, for sentences: `an int`.
+std::string_view a_type(const Value& value);
 
 std::size_t list_size(const Value& list);
 Value list_at(const Value& list, std::size_t index);

@@ -32,6 +32,10 @@ class TestVariables : public Variables {
     Json steps_ = Json::object();
 };
 
+inline TestVariables with(Json variables) {
+    return TestVariables(std::move(variables));
+}
+
 inline Json evaluate(std::string_view source, const Variables& variables = TestVariables()) {
     return Expression::compile(source).evaluate(variables);
 }
