@@ -1,14 +1,14 @@
-// Fuzzes the reader of JSON definitions: any text gives a valid definition, which survives being written and read
-// again, or a DefinitionError with problems.
+// Fuzzes the reader of JSON definitions: any text gives a valid definition, which survives being
+// written and read again, or a DefinitionError with problems.
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
-#include <ebb/definition.h>
-
 #include <nlohmann/json.hpp>
+
+#include <ebb/definition.h>
 
 namespace {
 

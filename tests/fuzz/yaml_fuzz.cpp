@@ -1,5 +1,5 @@
-// Fuzzes the reader of YAML definitions: any text gives a valid definition, which survives being written as YAML and
-// read again, or a DefinitionError with problems.
+// Fuzzes the reader of YAML definitions: any text gives a valid definition, which survives being
+// written as YAML and read again, or a DefinitionError with problems.
 
 #include <cstddef>
 #include <cstdint>

@@ -53,7 +53,8 @@ TEST(DefinitionJson, branches_are_a_map_or_a_list_in_the_order_of_the_text) {
     EXPECT_EQ(
         map,
         read(
-            R"([{"parallel": "p", "branches": [{"branch": "z", "do": ["a"]}, {"branch": "b", "do": ["c"]}]}])"
+            R"([{"parallel": "p", "branches": [
+                {"branch": "z", "do": ["a"]}, {"branch": "b", "do": ["c"]}]}])"
         )
     );
 }
@@ -80,11 +81,14 @@ TEST(DefinitionJson, a_non_idempotent_step_has_one_attempt) {
 TEST(DefinitionJson, defaults_apply_key_by_key_to_what_does_not_say_otherwise) {
     const Definition definition = parse_definition_json(R"({
         "workflow": "w",
-        "defaults": {"max_retries": 4, "timeout": "10s", "queue": "slow", "backoff": {"initial": "2s", "max": "1m"}},
+        "defaults": {"max_retries": 4, "timeout": "10s", "queue": "slow",
+                     "backoff": {"initial": "2s", "max": "1m"}},
         "steps": [
             "plain",
-            {"step": "own", "max_attempts": 2, "queue": "fast", "backoff": {"max": "3s"}, "compensate": "undo"},
-            {"step": "once", "non_idempotent": true, "compensate": {"handler": "undo", "timeout": 0}}
+            {"step": "own", "max_attempts": 2, "queue": "fast",
+             "backoff": {"max": "3s"}, "compensate": "undo"},
+            {"step": "once", "non_idempotent": true,
+             "compensate": {"handler": "undo", "timeout": 0}}
         ]})");
     const auto step = [&](std::size_t i) { return std::get<Step>(definition.steps[i].kind); };
     EXPECT_EQ(step(0).attempts.max_attempts, 5);

@@ -6,14 +6,12 @@
 
 namespace ebb::test {
 
-/// Every field of the model with a value that is not its default.
-inline Definition everything() {
+inline AttemptPolicy everything_of_a_policy() {
     using std::chrono::hours;
     using std::chrono::milliseconds;
     using std::chrono::minutes;
     using std::chrono::seconds;
-
-    const AttemptPolicy policy{
+    return {
         .max_attempts = 7,
         .backoff =
             {.strategy = Backoff::Strategy::Linear,
@@ -24,6 +22,14 @@ inline Definition everything() {
         .timeout = seconds(30),
         .step_timeout = minutes(5),
     };
+}
+
+/// Every field of the model with a value that is not its default.
+inline Definition everything() {
+    using std::chrono::hours;
+    using std::chrono::milliseconds;
+
+    const AttemptPolicy policy = everything_of_a_policy();
     return WorkflowBuilder("everything", 3)
         .description("All that there is: \"quotes\", ümlauts\nand lines")
         .on_error(Definition::OnError::DeadLetter)

@@ -39,10 +39,13 @@ TEST(StepsRead, may_come_from_any_step_that_can_have_completed) {
         problems_of(R"([
             "a",
             {"condition": "c", "when": "input.x", "then": ["b"]},
-            {"parallel": "p", "branches": {"x": ["d"], "y": [{"step": "e", "input": "${ steps.d.output }"}]}},
+            {"parallel": "p", "branches": {
+                "x": ["d"], "y": [{"step": "e", "input": "${ steps.d.output }"}]}},
             {"signal": "s"}, {"delay": "t", "for": "1s"}, {"decision": "h"},
-            {"step": "f", "input": ["${ steps.a.output }", "${ steps.b.output }", "${ steps.d.output }",
-                "${ steps.p.output }", "${ steps.s.output }", "${ steps.t.output }", "${ steps.h.output }"]}
+            {"step": "f", "input": [
+                "${ steps.a.output }", "${ steps.b.output }", "${ steps.d.output }",
+                "${ steps.p.output }", "${ steps.s.output }", "${ steps.t.output }",
+                "${ steps.h.output }"]}
         ])"),
         ""
     );
@@ -54,7 +57,8 @@ TEST(StepsRead, may_come_from_an_earlier_turn_of_a_loop) {
             {"loop": "l", "while": "!has(steps.b.output) || steps.b.output.more", "do": [
                 {"step": "a", "input": "${ steps.b.output }"},
                 {"step": "b", "input": "${ steps.b.output }"},
-                {"condition": "c", "when": "steps.d.output", "then": ["d"], "else": [{"step": "e", "input": "${ steps.d.output }"}]}
+                {"condition": "c", "when": "steps.d.output", "then": ["d"],
+                    "else": [{"step": "e", "input": "${ steps.d.output }"}]}
             ]},
             {"loop": "m", "until": "steps.f.output.done", "do": ["f"]},
             {"step": "g", "input": "${ steps.l.output }"}
@@ -66,7 +70,8 @@ TEST(StepsRead, may_come_from_an_earlier_turn_of_a_loop) {
 TEST(StepsRead, may_be_the_decision_that_was_rejected) {
     EXPECT_EQ(
         problems_of(
-            R"([{"decision": "d", "on_reject": [{"fail": "f", "message": "${ steps.d.output.decision }"}]}])"
+            R"([{"decision": "d", "on_reject": [
+                {"fail": "f", "message": "${ steps.d.output.decision }"}]}])"
         ),
         ""
     );
@@ -94,7 +99,8 @@ TEST(Unreachable, is_known_across_blocks) {
     );
     EXPECT_EQ(
         problems_of(
-            R"([{"parallel": "p", "branches": {"x": [{"fail": "f"}], "y": ["a"]}, "join": "any"}, "b"])"
+            R"([{"parallel": "p", "join": "any",
+                 "branches": {"x": [{"fail": "f"}], "y": ["a"]}}, "b"])"
         ),
         ""
     );
@@ -399,7 +405,8 @@ TEST(Validate, sees_what_only_code_can_build) {
 TEST(Validate, reports_in_the_order_of_the_document) {
     EXPECT_EQ(
         problems_of(
-            R"([{"step": "a", "zzz": 1, "timeout": "soon"}, {"step": "b b"}, {"step": "c", "max_attempts": 0}])",
+            R"([{"step": "a", "zzz": 1, "timeout": "soon"}, {"step": "b b"},
+                {"step": "c", "max_attempts": 0}])",
             R"("version": 0,)"
         ),
         "/version out_of_range, /steps/0/zzz unknown_key, /steps/0/timeout invalid_duration, "
@@ -410,7 +417,8 @@ TEST(Validate, reports_in_the_order_of_the_document) {
 TEST(Validate, does_not_blame_the_rest_for_a_part_that_cannot_be_read) {
     EXPECT_EQ(
         problems_of(
-            R"([{"stpe": "pay"}, {"step": "b", "input": "${ steps.pay.output }"}, {"condition": "c", "when": "input.x", "then": 1}])",
+            R"([{"stpe": "pay"}, {"step": "b", "input": "${ steps.pay.output }"},
+                {"condition": "c", "when": "input.x", "then": 1}])",
             R"("handlers": {"pay": {}},)"
         ),
         "/steps/0 missing_kind, /steps/2/then wrong_type"
