@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -166,15 +167,13 @@ Definition read_and_check(const Document& root, const std::string& file) {
     Definition definition = read_definition(root, problems);
     add_findings(problems, definition, root);
     if (problems.all().empty()) return definition;
-    std::vector<Problem> sorted = problems.all();
-    std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) {
-        return a.order < b.order;
-    });
-    std::vector<Diagnostic> diagnostics;
-    for (Problem& problem : sorted) {
-        problem.diagnostic.file = file;
-        diagnostics.push_back(std::move(problem.diagnostic));
+    // By place, and at the same place as they were found.
+    std::multimap<std::size_t, Diagnostic> sorted;
+    for (const Problem& problem : problems.all()) {
+        sorted.emplace(problem.order, problem.diagnostic)->second.file = file;
     }
+    std::vector<Diagnostic> diagnostics;
+    for (auto& [order, diagnostic] : sorted) diagnostics.push_back(std::move(diagnostic));
     throw DefinitionError(std::move(diagnostics));
 }
 

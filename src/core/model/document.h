@@ -26,8 +26,8 @@ struct Document {
 
     Type type = Type::Null;
     Json scalar{};  ///< of Bool, Number and Text
-    std::vector<Document> elements{};
-    std::vector<Member> members{};
+    std::vector<Document> elements;
+    std::vector<Member> members;
     Place place{};
     /// Where the first character of a text stands, if its lines are written as they are read.
     Place text_place{};
