@@ -28,7 +28,8 @@ class FixedVariables : public ebb::Variables {
 
  private:
     ebb::Json variables_ = ebb::Json::parse(
-        R"({"input": {"n": 3, "d": 2.5, "u": 18446744073709551615, "s": "a\u00e4\ud83d\ude00z", "b": true,
+        R"({"input": {"n": 3, "d": 2.5, "u": 18446744073709551615, "b": true,
+            "s": "a\u00e4\ud83d\ude00z",
             "null": null, "list": [1, "x", 2.5, [], {}], "map": {"a": 1, "b": {"c": [0]}}},
             "now": "2026-11-21T08:30:00.123456789Z", "a": [[0]], "x": 1})"
     );

@@ -15,7 +15,8 @@ using Names = std::vector<std::string>;
 
 TEST(Expression, reads_json_numbers_as_int_uint_or_double) {
     const TestVariables variables(Json::parse(
-        R"({"small": 7, "negative": -7, "int_max": 9223372036854775807, "above": 9223372036854775808,
+        R"({"small": 7, "negative": -7, "int_max": 9223372036854775807,
+            "above": 9223372036854775808,
             "whole_double": 1.0, "fraction": 1.5})"
     ));
     EXPECT_TRUE(evaluate("small + 1", variables).is_number_integer());
