@@ -101,8 +101,7 @@ std::filesystem::path PostgresServer::program(std::string_view name) {
 PostgresServer::PostgresServer(Durability durability, std::vector<std::string> settings)
     : settings_(std::move(settings)) {
     if (durability == Durability::None) {
-        for (const char* setting :
-             {"fsync=off", "synchronous_commit=off", "full_page_writes=off"}) {
+        for (const char* setting : {"fsync=off", "full_page_writes=off"}) {
             settings_.insert(settings_.begin(), setting);
         }
     }
