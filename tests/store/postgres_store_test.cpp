@@ -22,5 +22,21 @@ EBB_INSTANTIATE_STORE_TESTS(
     })
 );
 
+// Every verb must also hold where a lost race is told by an error of class 40, as distributed
+// databases do: they are tried again inside the store.
+EBB_INSTANTIATE_STORE_TESTS(
+    PostgresSerializable,
+    (StoreKind{
+        "postgres_serializable",
+        [](const Clock& clock, const TempDir&) {
+            const std::string isolation =
+                "&options=-c%20default_transaction_isolation%3Dserializable";
+            return make_postgres_store(
+                {.url = postgres_server().url() + isolation, .schema = fresh_schema()}, clock
+            );
+        }
+    })
+);
+
 }  // namespace
 }  // namespace ebb::testing
