@@ -54,9 +54,9 @@ Simulation::~Simulation() {
 }
 
 void Simulation::note(const std::string& line) {
-    if (!options_.has_trace) return;
+    if (!options_.trace) return;
     const auto seconds = std::chrono::duration<double>(clock_.now() - kStart).count();
-    result_.trace.push_back(fmt::format("{:4} {:9.3f}s  {}", tick_, seconds, line));
+    options_.trace(fmt::format("{:4} {:9.3f}s  {}", tick_, seconds, line));
 }
 
 RunResult Simulation::run() {

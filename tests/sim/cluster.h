@@ -14,7 +14,8 @@
 namespace ebb::sim {
 
 struct RunOptions {
-    bool has_trace = false;
+    /// Is told what happens, line by line, at once; null = nobody wants to know.
+    std::function<void(const std::string&)> trace{};
     /// What stands between the workers and the shared store; null = nothing. For planted bugs.
     std::function<std::unique_ptr<Store>(Store&)> decorate{};
 };

@@ -23,10 +23,20 @@ int main(int argc, char** argv) {
     }
     for (std::uint64_t seed = from; seed < from + runs; ++seed) {
         const Plan plan = make_plan(seed);
-        const RunResult result = run(plan, {.has_trace = trace});
+        if (std::getenv("SIMV")) {
+            std::printf("%lu\n", seed);
+            std::fflush(stdout);
+        }
+        RunOptions options;
         if (trace) {
             fmt::print("{}", describe(plan));
-            for (const auto& line : result.trace) fmt::print("{}\n", line);
+            options.trace = [](const std::string& line) {
+                fmt::print("{}\n", line);
+                std::fflush(stdout);
+            };
+        }
+        const RunResult result = run(plan, options);
+        if (trace) {
             for (const auto& e : result.evidence) {
                 fmt::print("status {}\n", e.status);
                 for (const auto& h : e.history)

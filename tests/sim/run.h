@@ -34,8 +34,7 @@ struct Evidence {
 struct RunResult {
     std::vector<Evidence> evidence;  ///< by instance, perhaps several times: each time of rest
     std::string stuck;               ///< not empty: the cluster did not come to rest
-    std::vector<std::string> trace;
-    std::uint64_t digest = 0;  ///< of all histories: equal runs have equal ones
+    std::uint64_t digest = 0;        ///< of all histories: equal runs have equal ones
     int calls = 0;
     int events = 0;
 };
