@@ -41,7 +41,7 @@ bool Committer::leave_after(Role role, int rounds, TimePoint now) {
     if (is_blocked) refuse_requests(last_error_);
     const bool has_more =
         !open_.empty() || !batches_.empty() || !touched_.empty() || look_again_at_ <= now;
-    is_idle_ = !has_more && held_.size() == 0;
+    is_idle_ = !is_blocked && !has_more && held_.size() == 0;
     if (is_idle_ && environment().worker.is_draining) idle_.ring();
     announce_next_look(std::min(look_again_at_, is_blocked ? retry_at_ : kNever));
     if (is_blocked) {
