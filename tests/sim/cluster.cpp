@@ -30,6 +30,7 @@ Simulation::Simulation(const Plan& plan, const RunOptions& options)
         decorated_ = options_.decorate(*memory_);
         shared_ = decorated_.get();
     }
+    if (options_.trace) log_.note = [this](const std::string& line) { note(line); };
     Dice dice(plan.seed, 2);
     for (std::size_t i = 0; i < plan.workers.size(); ++i) {
         workers_.push_back(std::make_unique<Worker>(
@@ -214,7 +215,9 @@ void Simulation::end(Worker& worker, std::size_t index) {
     const Running running = std::move(worker.running[index]);
     worker.running.erase(worker.running.begin() + static_cast<std::ptrdiff_t>(index));
     note(fmt::format("{}'s {} returns", worker.id(), running.attempt->call().invocation.handler));
-    if (worker.end(running) != engine::Executor::Ending::Posted) return;
+    const auto ending = worker.end(running);
+    if (ending == engine::Executor::Ending::NotCalled) calls_[running.call].is_made = false;
+    if (ending != engine::Executor::Ending::Posted) return;
     const bool is_failure = running.behaviour == Behaviour::Fail ||
                             running.behaviour == Behaviour::FailForGood ||
                             running.behaviour == Behaviour::FailLater;

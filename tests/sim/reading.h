@@ -176,7 +176,7 @@ class Reading {
     std::map<std::int64_t, const Entry*> entries_;
     std::map<std::string, Strand> strands_;  // by path
     std::set<std::int64_t> visits_;
-    std::int64_t last_scope_ = 0;
+    std::set<std::int64_t> scopes_;
     std::optional<Expected> expected_;
     std::string phase_ = "running";  // what it does, paused or not
     bool is_paused_ = false;

@@ -29,7 +29,7 @@ void Reading::check_waits() const {
     require(loser_ebbings_.empty(), "it rests in the middle of a rollback: it is lost");
     bool is_waiting = false;
     for (const auto& [path, strand] : strands_) {
-        if (strand.is_forked) continue;
+        if (strand.is_forked || strand.is_stopping) continue;
         require(
             strand.at != nullptr, "'" + path + "' is at its end and does not go on: it is lost"
         );
@@ -70,6 +70,7 @@ void Reading::check_calls() const {
     }
     const bool has_ended = !ended_.empty() && ended_ != "aborted";
     for (const Call& call : evidence_.calls) {
+        if (!call.is_made) continue;
         const std::string what = fmt::format("{} was called in visit {}", call.handler, call.visit);
         require(!skipped.contains(call.visit), what + ", but counts as skipped");
         const bool is_forward = call.undoes == 0;

@@ -50,8 +50,8 @@ Strand& Reading::spawn(const std::string& path) {
     require(parent != nullptr && parent->is_forked, "the block of its path is not open");
     const std::int64_t scope = std::stoll(last.substr(0, colon));
     if (parent->scope == 0) {
-        require(scope > last_scope_, "the number of its scope was used before");
-        last_scope_ = parent->scope = scope;
+        require(scopes_.insert(scope).second, "the number of its scope was used before");
+        parent->scope = scope;
     }
     require(parent->scope == scope, "its scope is over");
     const std::string branch = last.substr(colon + 1);

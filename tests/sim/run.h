@@ -16,6 +16,7 @@ struct Call {
     std::int64_t visit = 0;
     int attempt = 0;
     std::int64_t undoes = 0;  ///< the event that this compensation undoes; 0 = a forward call
+    bool is_made = true;      ///< false: it could not be, since its input was out of reach
     std::string outcome;      ///< `completed`, `failed`; empty: it never returned to its worker
 };
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "support/store_faulty.h"
@@ -9,7 +11,8 @@ namespace ebb::sim {
 
 /// What all stores of one cluster share.
 struct StoreLog {
-    std::uint64_t commits = 0;  ///< that changed something
+    std::uint64_t commits = 0;                       ///< that changed something
+    std::function<void(const std::string&)> note{};  ///< of what is written; may be null
 };
 
 /// A worker's own way to the shared store, with its own faults: what befalls one worker leaves the
@@ -22,6 +25,10 @@ class SimStore : public testing::FaultyStore {
 
     /// The next commit is in doubt, and is performed only by `perform_late`.
     void delay_next_commit() { is_next_late_ = true; }
+
+    void release(std::string_view worker, std::span<const TaskRef> tasks) override;
+    std::vector<Claim> claim(const ClaimRequest& request) override;
+    MaintenanceResult maintain() override;
 
     void perform_late();
 
@@ -41,6 +48,8 @@ class SimStore : public testing::FaultyStore {
         std::vector<HistoryEvent> history;
         std::vector<TaskChange> tasks;
     };
+
+    void log(const Commit& commit, CommitResult result);
 
     Store& shared_;
     StoreLog& log_;

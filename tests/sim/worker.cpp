@@ -66,12 +66,7 @@ bool Worker::finish_drain() {
     if (!core_->environment.worker.is_draining) return false;
     core_->committer.combine(engine::Committer::Role::Owner);
     if (!running.empty() || !core_->committer.is_idle()) return false;
-    try {
-        core_->environment.store.sign_off(setup_.id);
-    } catch (const Error& error) {
-        // As Engine::drain does: the rest of the cluster finds out by itself.
-        core_->environment.report("sign_off_failed", error);
-    }
+    core_->sign_off();
     crash();
     return true;
 }
