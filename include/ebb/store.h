@@ -37,4 +37,24 @@ struct SqliteOptions {
 /// ebb::sqlite.
 StorePtr open_sqlite_store(const SqliteOptions& options);
 
+struct PostgresOptions {
+    /// On: statements are prepared once per connection. Off: for a pooler that gives every
+    /// transaction another session (PgBouncer before 1.21 in transaction mode).
+    enum class StatementCache { On, Off };
+
+    /// `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETER=VALUE` with all that libpq knows:
+    /// several hosts, target_session_attrs, sslmode, a service file. The fields below may also
+    /// be given there by their names, and win.
+    std::string url;
+    std::string schema = "ebb";  ///< where the tables are; it is made when it does not exist
+    StatementCache statement_cache = StatementCache::On;
+    int connections_max = 8;
+    bool migrate = true;  ///< bring the schema up to date when opening
+    std::string application_name = "ebb";
+};
+
+/// State in a PostgreSQL database (13 or newer), shared by any number of processes and machines.
+/// Component ebb::postgres.
+StorePtr open_postgres_store(const PostgresOptions& options);
+
 }  // namespace ebb

@@ -66,7 +66,11 @@ CommandLine::CommandLine()
         "An INSTANCE is an id, the first 4 or more characters of one, or key:WORKFLOW/KEY.\n"
         "`ebb COMMAND --help` has the options of a command; docs/reference/cli.md has everything."
     );
-    app_.add_option("--db", global_.db, "SQLite file, sqlite:PATH or memory: (default: $EBB_DB)")
+    app_.add_option(
+            "--db",
+            global_.db,
+            "SQLite file, sqlite:PATH, postgresql://... or memory: (default: $EBB_DB)"
+    )
         ->type_name("URL");
     app_.add_flag("--json", global_.is_json, "Print JSON: one document, or one in each line");
     add_choice(&app_, "--color", color_, "Colours", {"auto", "always", "never"});

@@ -7,10 +7,12 @@ namespace ebb::cli {
 
 int show_version(Session& session) {
     if (session.options().is_json) {
-        session.print_json({{"version", EBB_VERSION}, {"stores", {"memory", "sqlite"}}});
+        session.print_json(
+            {{"version", EBB_VERSION}, {"stores", {"memory", "sqlite", "postgresql"}}}
+        );
         return kOk;
     }
-    session.print(fmt::format("ebb {} (stores: memory, sqlite)\n", EBB_VERSION));
+    session.print(fmt::format("ebb {} (stores: memory, sqlite, postgresql)\n", EBB_VERSION));
     return kOk;
 }
 

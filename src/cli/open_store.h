@@ -12,7 +12,7 @@ struct StoreUrl {
     enum class Kind { Memory, Sqlite, Postgres };
 
     Kind kind = Kind::Memory;
-    std::string path;  ///< of Sqlite
+    std::string path;  ///< of Sqlite; of Postgres the whole URL
 
     bool operator==(const StoreUrl&) const = default;
 };
@@ -20,6 +20,9 @@ struct StoreUrl {
 /// Reads `memory:`, `sqlite:PATH`, a bare path or `postgresql://...`. Throws Error with
 /// InvalidArgument for an empty path or another scheme.
 StoreUrl parse_store_url(std::string_view text);
+
+/// `text` as it may be shown to people: a password in it is left out.
+std::string shown_url(std::string_view text);
 
 /// Whether a database file may be made. A command that only looks must not leave an empty database
 /// behind where its user has misspelt a path.

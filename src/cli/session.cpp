@@ -42,7 +42,7 @@ bool Session::is_in_memory() const {
 }
 
 std::string Session::db_option() const {
-    return is_db_from_environment_ ? "" : " --db " + shell_word(options_.db);
+    return is_db_from_environment_ ? "" : " --db " + shell_word(shown_url(options_.db));
 }
 
 Store& Session::shared_store(std::string_view command, OpenMode mode) {
@@ -52,7 +52,9 @@ Store& Session::shared_store(std::string_view command, OpenMode mode) {
             ErrorCode::InvalidArgument,
             options_.db.empty()
                 ? fmt::format(
-                      "`ebb {}` needs a database: give --db PATH (SQLite) or set EBB_DB.", command
+                      "`ebb {}` needs a database: give --db PATH (SQLite) or --db "
+                      "postgresql://..., or set EBB_DB.",
+                      command
                   )
                 : fmt::format(
                       "`ebb {}` needs a database that outlives it: memory: ends with each command. "

@@ -50,6 +50,10 @@ bool Committer::leave_after(Role role, int rounds, TimePoint now) {
         return !(inbox_.has_request() && inbox_.try_enter());
     }
     if (!has_more && inbox_.leave_if_empty()) return true;
+    if (!has_more && rounds > 0 && may_gather()) {
+        inbox_.leave();
+        return true;
+    }
     const int rounds_max = role == Role::Guest ? 1 : kHandlerRoundsMax;
     const bool has_done_its_share = has_own_thread_ && role != Role::Owner &&
                                     rounds >= rounds_max &&
@@ -61,15 +65,30 @@ bool Committer::leave_after(Role role, int rounds, TimePoint now) {
     return has_done_its_share;
 }
 
+bool Committer::may_gather() {
+    if (!has_own_thread_ || parts_.ready.size() == 0) return false;
+    const Duration time = parts_.pace.gathering_time();
+    if (time == Duration::zero()) return false;
+    const TimePoint now = environment().now();
+    Duration::rep until = gathering_until_.load();
+    if (until != kNotGathering) return now < TimePoint(Duration(until));
+    if (gathering_until_.compare_exchange_strong(until, (now + time).time_since_epoch().count())) {
+        alarm().ring();
+    }
+    return true;
+}
+
 void Committer::announce_next_look(TimePoint look) {
     const auto next = look.time_since_epoch().count();
     const auto before = next_look_.exchange(next);
     if (next < before && has_own_thread_) alarm().ring();
 }
 
-TimePoint Committer::tick(TimePoint) {
-    combine(Role::Owner);
-    return next_look();
+TimePoint Committer::tick(TimePoint now) {
+    const TimePoint until = gathering_until();
+    const bool may_wait = until != kNever && now < until && now < next_look();
+    if (!may_wait) combine(Role::Owner);
+    return std::min(gathering_until(), next_look());
 }
 
 int Committer::free_capacity() const {
@@ -113,6 +132,7 @@ void Committer::run_round(TimePoint now) {
 
 void Committer::take_items() {
     const auto max = static_cast<std::size_t>(environment().options.commit_batch_max);
+    gathering_until_ = kNotGathering;
     for (Item& item : inbox_.take(max)) {
         std::visit([this](auto& posted) { absorb(posted); }, item);
     }
@@ -205,6 +225,7 @@ bool Committer::write(Batch& batch, TimePoint now) {
     }
     try {
         const std::vector<CommitResult> results = environment().store.commit(commits);
+        parts_.pace.record_commit(environment().now() - now);
         ++environment().statistics.commits;
         failures_ = 0;
         settle_all(batch, results);

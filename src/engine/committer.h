@@ -41,7 +41,7 @@ class Committer final : public Service {
         Watchdog& watchdog;
         Waiters& waiters;
         ClaimSignals& signals;
-        const Pace& pace;
+        Pace& pace;
     };
 
     explicit Committer(Parts parts) : parts_(parts) {}
@@ -66,6 +66,11 @@ class Committer final : public Service {
     /// Works off what was posted, unless somebody else does. Returns a call that the caller must
     /// make (Role::Handler only), or null.
     AttemptPtr combine(Role role);
+
+    /// Whether a handler thread should rather make the next call that is ready than commit what it
+    /// has posted: more will then share the commit. The committer's own thread sees to it that
+    /// nothing waits longer than Pace::gathering_time, whatever that call does.
+    bool may_gather();
 
     TimePoint tick(TimePoint now) override;
 
@@ -108,6 +113,8 @@ class Committer final : public Service {
     void set_has_own_thread(bool has) { has_own_thread_ = has; }
 
  private:
+    static constexpr Duration::rep kNotGathering = kNever.time_since_epoch().count();
+
     struct Batch {
         std::vector<Turn> turns;
         int tries = 0;
@@ -176,6 +183,9 @@ class Committer final : public Service {
     Work& work_of(const InstanceId& id);
     LivePtr live_of(const InstanceId& id);
 
+    /// kNever: nothing was left to wait for more.
+    TimePoint gathering_until() const { return TimePoint(Duration(gathering_until_.load())); }
+
     Environment& environment() const { return parts_.environment; }
 
     const Parts parts_;
@@ -186,6 +196,7 @@ class Committer final : public Service {
     std::atomic<bool> is_idle_{true};
     Alarm idle_;
     std::atomic<bool> has_own_thread_{false};
+    std::atomic<Duration::rep> gathering_until_{kNotGathering};
     std::atomic<Duration::rep> next_look_{kNever.time_since_epoch().count()};
 
     // All of the following belongs to whoever is the committer.

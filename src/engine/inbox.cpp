@@ -45,11 +45,10 @@ bool Inbox::try_enter() {
 
 std::vector<Item> Inbox::take(std::size_t max) {
     const Lock lock(mutex_);
-    std::vector<Item> taken;
-    while (!items_.empty() && taken.size() < max) {
-        taken.push_back(std::move(items_.front()));
-        items_.pop_front();
-    }
+    if (items_.size() <= max) return std::exchange(items_, {});
+    const auto end = items_.begin() + static_cast<std::ptrdiff_t>(max);
+    std::vector<Item> taken(std::make_move_iterator(items_.begin()), std::make_move_iterator(end));
+    items_.erase(items_.begin(), end);
     return taken;
 }
 

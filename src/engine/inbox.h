@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <exception>
 #include <optional>
 #include <variant>
@@ -122,7 +121,7 @@ class Inbox {
 
  private:
     mutable Mutex mutex_;
-    std::deque<Item> items_ EBB_GUARDED_BY(mutex_);
+    std::vector<Item> items_ EBB_GUARDED_BY(mutex_);
     bool is_taken_ EBB_GUARDED_BY(mutex_) = false;
 };
 

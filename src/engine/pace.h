@@ -22,6 +22,21 @@ class Pace {
         average_.store(next, std::memory_order_relaxed);
     }
 
+    /// Not thread-safe with itself: the committer's.
+    void record_commit(Duration commit) {
+        const auto sample = std::max<Duration::rep>(commit.count(), 0);
+        const auto known = commit_.load(std::memory_order_relaxed);
+        commit_.store(known + (sample - known) / 8, std::memory_order_relaxed);
+    }
+
+    /// How long results may wait for others to share their commit: about what a commit takes, where
+    /// handlers are so quick that some will come meanwhile; else zero.
+    Duration gathering_time() const {
+        const Duration commit(commit_.load(std::memory_order_relaxed));
+        const Duration call(average_.load(std::memory_order_relaxed));
+        return call < commit / 4 ? std::min(commit, kGatheringMax) : Duration::zero();
+    }
+
     int in_flight_target() const {
         const auto average = average_.load(std::memory_order_relaxed);
         if (average < 0) return std::min(threads_, in_flight_max_);
@@ -32,11 +47,14 @@ class Pace {
 
     /// Tasks that would wait longer for a thread are left to others.
     static constexpr Duration kHorizon = std::chrono::milliseconds(50);
+    /// No result waits longer for others.
+    static constexpr Duration kGatheringMax = std::chrono::milliseconds(1);
 
  private:
     const int threads_;
     const int in_flight_max_;
     std::atomic<Duration::rep> average_{-1};
+    std::atomic<Duration::rep> commit_{0};
 };
 
 }  // namespace ebb::engine

@@ -80,6 +80,10 @@ void Runner::work() {
         const Executor::Ending ending = parts_.executor.run(std::exchange(next, nullptr));
         // Where it was given up, another thread has taken this one's place.
         if (ending == Executor::Ending::GivenUp && is_surplus()) return;
+        if (ending == Executor::Ending::Posted && parts_.committer.may_gather()) {
+            next = parts_.ready.try_pop();
+            if (next) continue;
+        }
         next = parts_.committer.combine(Committer::Role::Handler);
     }
 }

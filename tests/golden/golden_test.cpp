@@ -1,5 +1,6 @@
-// Golden workflows: every case is played over the memory and the SQLite store and must tell the
-// same history, word for word, as its expected file. EBB_APPROVE=1 rewrites the expected files
+// Golden workflows: every case is played over the memory, the SQLite and the PostgreSQL store and
+// must tell the same history, word for word, as its expected file. EBB_APPROVE=1 rewrites the
+// expected files
 // (./dev approve); the diff is the review.
 
 #include <cstdlib>
@@ -10,7 +11,9 @@
 
 #include "golden_case.h"
 #include "store/memory/memory_store.h"
+#include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "support/postgres_server.h"
 
 namespace ebb::golden {
 namespace {
@@ -62,6 +65,14 @@ std::string play_in_sqlite(const Case& test_case) {
     return play(test_case, *store, clock);
 }
 
+std::string play_in_postgres(const Case& test_case) {
+    ManualClock clock(kStart);
+    const auto store = make_postgres_store(
+        {.url = testing::postgres_server().url(), .schema = testing::fresh_schema()}, clock
+    );
+    return play(test_case, *store, clock);
+}
+
 TEST(Golden, every_workflow_tells_its_expected_history_on_every_store) {
     const auto cases = load_cases(kFolder);
     ASSERT_GE(cases.size(), 20U);
@@ -72,6 +83,7 @@ TEST(Golden, every_workflow_tells_its_expected_history_on_every_store) {
         if (approves) std::ofstream(test_case.expected_file) << told;
         EXPECT_EQ(told, expected(test_case)) << test_case.name << " (./dev approve rewrites it)";
         EXPECT_EQ(play_in_sqlite(test_case), told) << test_case.name << " on SQLite";
+        EXPECT_EQ(play_in_postgres(test_case), told) << test_case.name << " on PostgreSQL";
     }
 }
 

@@ -16,13 +16,15 @@ namespace {
 /// Far above what anything here takes: a test that hangs fails instead of blocking all others.
 constexpr int kPatienceMilliseconds = 60'000;
 
-[[noreturn]] void become(const std::string& directory, const std::vector<std::string>& args) {
+[[noreturn]] void become(
+    const std::string& directory, const std::vector<std::string>& args, const std::string& db
+) {
     std::vector<std::string> words{EBB_BINARY_DIR "/ebb"};
     words.insert(words.end(), args.begin(), args.end());
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    setenv("EBB_DB", "ebb.db", 1);
+    setenv("EBB_DB", db.c_str(), 1);
     setenv("LANG", "C.UTF-8", 1);
     unsetenv("LC_ALL");
     if (chdir(directory.c_str()) == 0) execv(argv[0], argv.data());
@@ -31,7 +33,9 @@ constexpr int kPatienceMilliseconds = 60'000;
 
 }  // namespace
 
-CliProcess::CliProcess(const std::string& directory, const std::vector<std::string>& args) {
+CliProcess::CliProcess(
+    const std::string& directory, const std::vector<std::string>& args, const std::string& db
+) {
     std::array<std::array<int, 2>, 2> ends{};
     for (auto& pair : ends) {
         if (pipe2(pair.data(), O_CLOEXEC) != 0) throw_errno("pipe2");
@@ -41,7 +45,7 @@ CliProcess::CliProcess(const std::string& directory, const std::vector<std::stri
     if (pid_ == 0) {
         dup2(ends[0][1], STDOUT_FILENO);
         dup2(ends[1][1], STDERR_FILENO);
-        become(directory, args);
+        become(directory, args, db);
     }
     for (std::size_t i = 0; i < 2; ++i) {
         close(ends[i][1]);

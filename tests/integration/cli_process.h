@@ -15,8 +15,12 @@ namespace ebb::cli::testing {
 /// it never blocks on a full pipe. A process that is still there at the end is killed.
 class CliProcess {
  public:
-    /// Runs it in `directory` with EBB_DB=ebb.db.
-    CliProcess(const std::string& directory, const std::vector<std::string>& args);
+    /// Runs it in `directory` with EBB_DB=`db`.
+    CliProcess(
+        const std::string& directory,
+        const std::vector<std::string>& args,
+        const std::string& db = "ebb.db"
+    );
     CliProcess(const CliProcess&) = delete;
     CliProcess& operator=(const CliProcess&) = delete;
     ~CliProcess();

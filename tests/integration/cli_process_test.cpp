@@ -1,4 +1,4 @@
-// The real command over a real SQLite file: signals, sudden death, several workers, scripts. What a
+// The real command over a real database: signals, sudden death, several workers, scripts. What a
 // handler has done is counted in a file that it appends to.
 
 #include "cli_process.h"
@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include <ebb/json.h>
+
+#include "support/postgres_server.h"
 
 namespace ebb::cli::testing {
 namespace {
@@ -29,9 +31,10 @@ steps:
   - last
 )";
 
-class CliProcesses : public ::testing::Test {
+/// A folder with the workflow above and a database.
+class CliFolder {
  protected:
-    CliProcesses() { write("demo.yaml", kWorkflow); }
+    explicit CliFolder(std::string db) : db_(std::move(db)) { write("demo.yaml", kWorkflow); }
 
     void write(const std::string& name, std::string_view content) const {
         std::ofstream(path(name), std::ios::binary) << content;
@@ -48,7 +51,7 @@ class CliProcesses : public ::testing::Test {
     };
 
     Ended run(const std::vector<std::string>& args) const {
-        CliProcess process(directory(), args);
+        CliProcess process(directory(), args, db_);
         const int code = process.wait();
         return {code, process.out(), process.err()};
     }
@@ -72,13 +75,39 @@ class CliProcesses : public ::testing::Test {
         return text.str();
     }
 
+    const std::string db_;
+
  private:
     TempDirectory directory_;
 };
 
-TEST_F(CliProcesses, a_worker_drains_at_sigterm_and_the_next_one_goes_on) {
+std::string database_of(const std::string& kind) {
+    if (kind == "sqlite") return "ebb.db";
+    return ebb::testing::postgres_server().url() + "&schema=" + ebb::testing::fresh_schema();
+}
+
+/// Over each kind of database.
+class CliProcesses : public CliFolder, public ::testing::TestWithParam<std::string> {
+ protected:
+    CliProcesses() : CliFolder(database_of(GetParam())) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Databases,
+    CliProcesses,
+    ::testing::Values("sqlite", "postgresql"),
+    [](const auto& kind) { return kind.param; }
+);
+
+/// Where the database does not matter.
+class CliScripts : public CliFolder, public ::testing::Test {
+ protected:
+    CliScripts() : CliFolder("ebb.db") {}
+};
+
+TEST_P(CliProcesses, a_worker_drains_at_sigterm_and_the_next_one_goes_on) {
     const std::string id = start();
-    CliProcess worker(directory(), {"worker", "demo.yaml", "--verbose"});
+    CliProcess worker(directory(), {"worker", "demo.yaml", "--verbose"}, db_);
     ASSERT_TRUE(worker.wait_for("event=call_started")) << worker.err();
     ASSERT_TRUE(worker.wait_for("handler=slow")) << worker.err();
     worker.signal(SIGTERM);
@@ -93,9 +122,9 @@ TEST_F(CliProcesses, a_worker_drains_at_sigterm_and_the_next_one_goes_on) {
     EXPECT_EQ(log(), "first\nslow\nlast\n");
 }
 
-TEST_F(CliProcesses, a_drain_that_takes_too_long_hands_its_work_back) {
+TEST_P(CliProcesses, a_drain_that_takes_too_long_hands_its_work_back) {
     const std::string id = start();
-    CliProcess worker(directory(), {"worker", "--verbose", "--drain-timeout", "10ms"});
+    CliProcess worker(directory(), {"worker", "--verbose", "--drain-timeout", "10ms"}, db_);
     ASSERT_TRUE(worker.wait_for("handler=slow"));
     worker.signal(SIGTERM);
     EXPECT_EQ(worker.wait(), 6) << worker.err();
@@ -105,14 +134,14 @@ TEST_F(CliProcesses, a_drain_that_takes_too_long_hands_its_work_back) {
     EXPECT_EQ(log(), "first\nslow\nslow\nlast\n");
 }
 
-TEST_F(CliProcesses, after_sigkill_another_worker_finishes_and_repeats_only_what_was_running) {
+TEST_P(CliProcesses, after_sigkill_another_worker_finishes_and_repeats_only_what_was_running) {
     const std::string id = start();
-    CliProcess dead(directory(), {"worker", "--verbose", "--lease", "1s"});
+    CliProcess dead(directory(), {"worker", "--verbose", "--lease", "1s"}, db_);
     ASSERT_TRUE(dead.wait_for("handler=slow"));
     dead.signal(SIGKILL);
     EXPECT_EQ(dead.wait(), 128 + SIGKILL);
     write("go", "");
-    CliProcess worker(directory(), {"worker", "--lease", "1s"});
+    CliProcess worker(directory(), {"worker", "--lease", "1s"}, db_);
     ASSERT_TRUE(worker.wait_for("event=completed")) << worker.err();
     worker.signal(SIGTERM);
     EXPECT_EQ(worker.wait(), 0);
@@ -122,12 +151,12 @@ TEST_F(CliProcesses, after_sigkill_another_worker_finishes_and_repeats_only_what
     EXPECT_TRUE(done == "first\nslow\nlast\n" || done == "first\nslow\nslow\nlast\n") << done;
 }
 
-TEST_F(CliProcesses, two_workers_share_the_work_and_do_nothing_twice) {
+TEST_P(CliProcesses, two_workers_share_the_work_and_do_nothing_twice) {
     write("go", "");
     constexpr int kInstances = 12;
     for (int i = 0; i < kInstances; ++i) start({"--key", std::to_string(i)});
-    CliProcess one(directory(), {"worker", "-q"});
-    CliProcess two(directory(), {"worker", "-q"});
+    CliProcess one(directory(), {"worker", "-q"}, db_);
+    CliProcess two(directory(), {"worker", "-q"}, db_);
     for (int i = 0; i < kInstances; ++i) {
         EXPECT_EQ(run({"wait", "key:demo/" + std::to_string(i), "--timeout", "60s"}).code, 0);
     }
@@ -139,8 +168,8 @@ TEST_F(CliProcesses, two_workers_share_the_work_and_do_nothing_twice) {
     EXPECT_EQ(std::count(done.begin(), done.end(), '\n'), 3 * kInstances);
 }
 
-TEST_F(CliProcesses, ctrl_c_on_a_durable_run_keeps_it_and_resume_goes_on) {
-    CliProcess run_process(directory(), {"run", "demo.yaml", "--key", "k"});
+TEST_P(CliProcesses, ctrl_c_on_a_durable_run_keeps_it_and_resume_goes_on) {
+    CliProcess run_process(directory(), {"run", "demo.yaml", "--key", "k"}, db_);
     ASSERT_TRUE(run_process.wait_for("first (")) << run_process.err();
     run_process.signal(SIGINT);
     write("go", "");
@@ -151,7 +180,7 @@ TEST_F(CliProcesses, ctrl_c_on_a_durable_run_keeps_it_and_resume_goes_on) {
     EXPECT_EQ(resumed.out, "\"done\"\n");
 }
 
-TEST_F(CliProcesses, ctrl_c_on_a_run_in_memory_compensates) {
+TEST_F(CliScripts, ctrl_c_on_a_run_in_memory_compensates) {
     CliProcess process(directory(), {"run", "demo.yaml", "--db", "memory:"});
     ASSERT_TRUE(process.wait_for("first ("));
     process.signal(SIGINT);
@@ -159,7 +188,7 @@ TEST_F(CliProcesses, ctrl_c_on_a_run_in_memory_compensates) {
     EXPECT_TRUE(log().ends_with("undo\n")) << log();
 }
 
-TEST_F(CliProcesses, a_run_leaves_no_program_behind) {
+TEST_F(CliScripts, a_run_leaves_no_program_behind) {
     write("stubborn.yaml", R"(workflow: stubborn
 handlers:
   stubborn:
@@ -181,7 +210,7 @@ steps: [stubborn]
     EXPECT_TRUE(pid == 0 || kill(pid, 0) != 0);
 }
 
-TEST_F(CliProcesses, exit_codes_and_json_are_for_scripts) {
+TEST_P(CliProcesses, exit_codes_and_json_are_for_scripts) {
     write("go", "");
     EXPECT_EQ(run({"run", "demo.yaml", "-q"}).code, 0);
     write("bad.yaml", "workflow: bad\nsteps: [{fail: no, message: on purpose}]\n");
@@ -203,7 +232,7 @@ TEST_F(CliProcesses, exit_codes_and_json_are_for_scripts) {
     }
 }
 
-TEST_F(CliProcesses, bad_databases_are_told_apart) {
+TEST_F(CliScripts, bad_databases_are_told_apart) {
     const auto code = [&](const std::string& db) {
         const Ended ended = run({"start", "demo.yaml", "--db", db});
         EXPECT_NE(ended.err, "");
@@ -219,7 +248,7 @@ TEST_F(CliProcesses, bad_databases_are_told_apart) {
     EXPECT_NE(access(path("none.db").c_str(), F_OK), 0);
 }
 
-TEST_F(CliProcesses, a_full_disk_under_the_output_is_told) {
+TEST_F(CliScripts, a_full_disk_under_the_output_is_told) {
     const std::string command =
         "'" EBB_BINARY_DIR "/ebb' version >/dev/full; echo $?; '" EBB_BINARY_DIR
         "/ebb' validate '" +
@@ -234,7 +263,7 @@ TEST_F(CliProcesses, a_full_disk_under_the_output_is_told) {
     EXPECT_TRUE(said == "74\n0\n" || said == "74\n141\n") << said;
 }
 
-TEST_F(CliProcesses, completion_scripts_are_correct_and_complete) {
+TEST_F(CliScripts, completion_scripts_are_correct_and_complete) {
     const Ended bash = run({"completion", "bash"});
     write("ebb.bash", bash.out);
     EXPECT_EQ(system(("bash -n '" + path("ebb.bash") + "'").c_str()), 0);

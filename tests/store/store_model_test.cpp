@@ -1,12 +1,16 @@
-// Goal: SQLite answers every sequence of verbs as the memory store, the model, does.
+// Goal: SQLite and PostgreSQL answer every sequence of verbs as the memory store, the model, does.
 // Method: random sequences (rapidcheck, shrunk when they fail) run against both; every answer and
 // the whole visible state after each step are compared as text.
+
+#include <functional>
 
 #include <rapidcheck.h>
 
 #include "store/conformance.h"
 #include "store/memory/memory_store.h"
+#include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "support/postgres_server.h"
 #include "support/store_describe.h"
 
 namespace ebb::testing {
@@ -164,7 +168,10 @@ class Player {
     ManualClock& clock_;
 };
 
-TEST(StoreModel, sqlite_answers_every_sequence_as_memory_does) {
+/// Plays random sequences on the memory store and on stores that `open` makes; each must be empty.
+bool answers_as_memory_does(
+    const std::string& name, const std::function<StorePtr(const Clock&)>& open
+) {
     const auto steps = rc::gen::container<std::vector<Step>>(rc::gen::build<Step>(
         rc::gen::set(&Step::verb, rc::gen::inRange(0, 12)),
         rc::gen::set(&Step::instance, rc::gen::inRange(1, kInstances + 1)),
@@ -172,24 +179,41 @@ TEST(StoreModel, sqlite_answers_every_sequence_as_memory_does) {
         rc::gen::set(&Step::a, rc::gen::inRange(0, 8)),
         rc::gen::set(&Step::b, rc::gen::inRange(0, 8))
     ));
-    const TempDir dir;
-    int files = 0;
-    const bool is_alike = rc::check("memory and SQLite answer alike", [&] {
+    return rc::check("memory and " + name + " answer alike", [&] {
         ManualClock memory_clock(kStart);
-        ManualClock sqlite_clock(kStart);
+        ManualClock clock(kStart);
         const StorePtr memory = make_memory_store(memory_clock);
-        const std::string path = dir.file(std::to_string(++files) + ".db");
-        const StorePtr sqlite = make_sqlite_store(
-            {.path = path, .synchronous = SqliteOptions::Synchronous::Normal}, sqlite_clock
-        );
+        const StorePtr store = open(clock);
         Player model(*memory, memory_clock);
-        Player real(*sqlite, sqlite_clock);
+        Player real(*store, clock);
         for (const Step& step : *steps) {
             RC_ASSERT(real.play(step) == model.play(step));
-            RC_ASSERT(describe(*sqlite, kInstances) == describe(*memory, kInstances));
+            RC_ASSERT(describe(*store, kInstances) == describe(*memory, kInstances));
         }
     });
-    EXPECT_TRUE(is_alike) << "rapidcheck has printed the shortest sequence that differs.";
+}
+
+constexpr const char* kHint = "rapidcheck has printed the shortest sequence that differs.";
+
+TEST(StoreModel, sqlite_answers_every_sequence_as_memory_does) {
+    const TempDir dir;
+    int files = 0;
+    const auto open = [&](const Clock& clock) {
+        const std::string path = dir.file(std::to_string(++files) + ".db");
+        return make_sqlite_store(
+            {.path = path, .synchronous = SqliteOptions::Synchronous::Normal}, clock
+        );
+    };
+    EXPECT_TRUE(answers_as_memory_does("SQLite", open)) << kHint;
+}
+
+TEST(StoreModel, postgresql_answers_every_sequence_as_memory_does) {
+    const auto open = [](const Clock& clock) {
+        return make_postgres_store(
+            {.url = postgres_server().url(), .schema = fresh_schema()}, clock
+        );
+    };
+    EXPECT_TRUE(answers_as_memory_does("PostgreSQL", open)) << kHint;
 }
 
 }  // namespace

@@ -45,11 +45,33 @@ TEST(CliStoreUrl, looking_makes_no_database) {
     EXPECT_TRUE(std::filesystem::exists(path));
 }
 
-TEST(CliStoreUrl, says_that_there_is_no_postgresql) {
+TEST(CliStoreUrl, never_shows_a_password) {
+    EXPECT_EQ(shown_url("orders.db"), "orders.db");
+    EXPECT_EQ(shown_url("sqlite:a:b@c.db"), "sqlite:a:b@c.db");
+    EXPECT_EQ(shown_url("postgresql://me@host:5432/db"), "postgresql://me@host:5432/db");
+    EXPECT_EQ(shown_url("postgresql://host:5432/db"), "postgresql://host:5432/db");
+    EXPECT_EQ(shown_url("postgresql://me:secret@host/db"), "postgresql://me@host/db");
+    EXPECT_EQ(shown_url("postgres://me:se@cr/et@host/db"), "postgres://me@host/db");
     EXPECT_EQ(
-        code_of([] { open_store("postgresql://h/d", OpenMode::MustExist); }),
-        ErrorCode::StoreUnavailable
+        shown_url("postgresql://host/db?user=me&password=secret&sslmode=require"),
+        "postgresql://host/db?user=me&&sslmode=require"
     );
+    EXPECT_EQ(shown_url("postgresql://host/db?password=secret"), "postgresql://host/db?");
+}
+
+TEST(CliStoreUrl, says_that_a_server_does_not_answer) {
+    const testing::CliWorld world;
+    try {
+        open_store(
+            "postgresql://me:secret@/orders?host=" + world.path("nowhere"), OpenMode::MustExist
+        );
+        FAIL() << "opened";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::StoreUnavailable);
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("cannot be reached"));
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("/orders"));
+        EXPECT_THAT(error.what(), ::testing::Not(::testing::HasSubstr("secret")));
+    }
 }
 
 }  // namespace

@@ -103,7 +103,8 @@ TEST(CliUsage, commands_that_need_a_database_say_so) {
     EXPECT_EQ(none.code, 2);
     EXPECT_EQ(
         none.err,
-        "ebb: `ebb list` needs a database: give --db PATH (SQLite) or set EBB_DB. "
+        "ebb: `ebb list` needs a database: give --db PATH (SQLite) or --db postgresql://..., or "
+        "set EBB_DB. "
         "(invalid_argument)\n"
     );
     const Outcome memory = world.run({"worker", "--db", "memory:"});

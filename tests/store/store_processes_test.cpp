@@ -1,23 +1,42 @@
-// Goal: several processes share one file; what was committed survives a kill.
-// Method: forked children open the file themselves and race; one is killed with SIGKILL.
+// Goal: several processes share one database; what was committed survives a kill.
+// Method: forked children open the store themselves and race; one is killed with SIGKILL.
 
 #include <csignal>
 #include <set>
 
 #include "store/conformance.h"
+#include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "support/postgres_server.h"
 #include "support/store_process.h"
 
 namespace ebb::testing {
 namespace {
 
-class SqliteProcesses : public ::testing::Test {
+/// Over each kind of database that several processes can share.
+class StoreProcesses : public ::testing::TestWithParam<std::string> {
  protected:
-    StorePtr open() { return make_sqlite_store({.path = dir_.file("ebb.db")}, clock_); }
+    StoreProcesses() {
+        // Before any fork, or each child would start a server of its own.
+        if (GetParam() == "postgresql") postgres_server();
+    }
+
+    StorePtr open() {
+        if (GetParam() == "sqlite") return make_sqlite_store({.path = dir_.file("ebb.db")}, clock_);
+        return make_postgres_store({.url = postgres_server().url(), .schema = schema_}, clock_);
+    }
 
     TempDir dir_;
     ManualClock clock_{kStart};
+    const std::string schema_ = fresh_schema();
 };
+
+INSTANTIATE_TEST_SUITE_P(
+    Databases,
+    StoreProcesses,
+    ::testing::Values("sqlite", "postgresql"),
+    [](const auto& kind) { return kind.param; }
+);
 
 /// Claims and completes until nothing is left; a lost race is a failure.
 int work_until_done(Store& store, const std::string& worker) {
@@ -38,7 +57,7 @@ int work_until_done(Store& store, const std::string& worker) {
     }
 }
 
-TEST_F(SqliteProcesses, share_the_work_without_doing_any_twice) {
+TEST_P(StoreProcesses, share_the_work_without_doing_any_twice) {
     constexpr int kInstances = 150;
     {
         const StorePtr store = open();
@@ -59,7 +78,7 @@ TEST_F(SqliteProcesses, share_the_work_without_doing_any_twice) {
     }
 }
 
-TEST_F(SqliteProcesses, keep_what_was_committed_before_a_kill) {
+TEST_P(StoreProcesses, keep_what_was_committed_before_a_kill) {
     int pipe_ends[2];
     ASSERT_EQ(pipe(pipe_ends), 0);
     const pid_t child = fork_process([&] {
@@ -95,7 +114,7 @@ TEST_F(SqliteProcesses, keep_what_was_committed_before_a_kill) {
     EXPECT_EQ(start_one(*store, instance_of(1'000'000)).kind, StartResult::Kind::Created);
 }
 
-TEST_F(SqliteProcesses, see_each_other_s_commits_at_once) {
+TEST_P(StoreProcesses, see_each_other_s_commits_at_once) {
     const StorePtr a = open();
     const StorePtr b = open();
     for (int revision = 1; revision <= 20; ++revision) {

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <libpq-fe.h>
+
+#include "store/postgres/arguments.h"
+#include "store/postgres/result.h"
+#include "store/postgres/settings.h"
+
+namespace ebb::postgres {
+
+/// One statement with its arguments. `sql` must live as long as the connection does, as the
+/// constants of sql.h do; the arguments until it was run.
+struct Call {
+    std::string_view sql;
+    const Arguments& arguments;
+};
+
+/// One session with its prepared statements. Used by one thread at a time; after a ConnectionLost
+/// it is of no more use. No transaction is open between two calls.
+class Connection {
+ public:
+    /// Connects, at most for libpq's connect_timeout. `settings` must outlive the connection.
+    explicit Connection(const Settings& settings);
+
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    /// Runs the statements one after another in one transaction and one round trip: all or none
+    /// takes effect. What was not prepared yet is prepared along the way.
+    std::vector<Result> run(std::span<const Call> calls);
+    Result run(std::string_view sql, const Arguments& arguments);
+
+    /// Runs any number of statements that return nothing, as they are: a migration. The only way to
+    /// have a transaction open after a call.
+    void execute(std::string_view sql);
+
+    /// False when the server has closed the connection meanwhile, so far as it can be seen here.
+    bool is_open() const;
+
+    const Settings& settings() const { return settings_; }
+
+ private:
+    struct Finish {
+        void operator()(PGconn* handle) const noexcept { PQfinish(handle); }
+    };
+
+    struct Prepared {
+        std::string name;
+        std::string sql;
+        bool is_known = false;  // to the server
+    };
+
+    void send(const Call& call);
+    void check_sent(int is_sent) const;
+    /// Sends what is buffered and reads what comes, so that neither side waits for the other.
+    void flush();
+    void wait_for_answer();
+    PGresult* next_result();
+    std::vector<Result> receive(std::span<const Call> calls);
+    void leave_pipeline();
+    Prepared& prepared(std::string_view sql);
+    [[noreturn]] void fail_lost() const;
+
+    const Settings& settings_;
+    std::unique_ptr<PGconn, Finish> handle_;
+    std::unordered_map<const char*, Prepared> prepared_;
+    std::vector<Prepared*> preparing_;  // in this pipeline, in order; null = nothing to prepare
+};
+
+}  // namespace ebb::postgres

@@ -1,0 +1,184 @@
+#include <algorithm>
+
+#include "ebb/postgres/sql.h"
+#include "store/postgres/postgres_store.h"
+#include "store/postgres/rows.h"
+
+// The verb that writes what was decided.
+
+namespace ebb {
+
+namespace sql = postgres::sql;
+using postgres::Arguments;
+using postgres::Array;
+using postgres::Call;
+using postgres::Connection;
+using postgres::OrNull;
+
+namespace {
+
+using Kind = TaskChange::Kind;
+
+std::string_view name_of(Kind kind) {
+    if (kind == Kind::Park) return "park";
+    return kind == Kind::Stop ? "stop" : "unpark";
+}
+
+/// A batch of commits as arrays, and the statements that write them.
+class CommitColumns {
+ public:
+    explicit CommitColumns(std::span<const Commit> commits) {
+        for (const Commit& commit : commits) add(commit);
+    }
+
+    /// Runs what is needed, in one transaction. The answer names the commits that were not written
+    /// (from 1) and whether their instance exists.
+    postgres::Result run(Connection& connection, std::optional<TimePoint> now) const {
+        if (puts_.is_empty() && change_token_.size() == 0) {
+            return connection.run(sql::commit_and_remove, with_removes(instances()));
+        }
+        if (remove_id_.size() == 0 && change_token_.size() == 0) {
+            Arguments arguments = instances();
+            arguments.add(put_ord_);
+            puts_.append_to(arguments);
+            arguments.add(now);
+            arguments.add(std::int64_t{kHeadStartPerPriority.count()});
+            return connection.run(sql::commit_and_put, arguments);
+        }
+        return run_mixed(connection, now);
+    }
+
+ private:
+    void add(const Commit& commit);
+    void add_tasks(const Commit& commit);
+    Arguments instances() const;
+    Arguments with_removes(Arguments arguments) const;
+    postgres::Result run_mixed(Connection& connection, std::optional<TimePoint> now) const;
+
+    std::int64_t count_ = 0;
+    Array id_{Array::Of::Uuid};
+    Array revision_{Array::Of::Bigint};
+    Array status_{Array::Of::Text};
+    Array state_{Array::Of::Text};
+    Array now_{Array::Of::Bigint};
+    Array finished_at_{Array::Of::Bigint};
+
+    Array event_ord_{Array::Of::Bigint};
+    postgres::EventColumns events_;
+
+    Array remove_ord_{Array::Of::Bigint};
+    Array remove_id_{Array::Of::Uuid};
+    Array remove_token_{Array::Of::Bigint};
+
+    Array put_ord_{Array::Of::Bigint};
+    Array put_revision_{Array::Of::Bigint};
+    postgres::TaskColumns puts_;
+
+    Array change_id_{Array::Of::Uuid};
+    Array change_revision_{Array::Of::Bigint};
+    Array change_token_{Array::Of::Bigint};
+    Array change_kind_{Array::Of::Text};
+};
+
+void CommitColumns::add(const Commit& commit) {
+    ++count_;
+    id_.add(commit.instance);
+    revision_.add(commit.expected_revision);
+    status_.add(to_string(commit.status));
+    state_.add(commit.state);
+    now_.add(commit.now);
+    if (is_terminal(commit.status)) {
+        finished_at_.add(OrNull(commit.now));
+        remove_ord_.add(count_);
+        remove_id_.add(commit.instance);
+        remove_token_.add_null();  // all of them
+    } else {
+        finished_at_.add_null();
+        add_tasks(commit);
+    }
+    for (const HistoryEvent& event : commit.history) {
+        event_ord_.add(count_);
+        events_.add(commit.instance, event);
+    }
+}
+
+void CommitColumns::add_tasks(const Commit& commit) {
+    for (const TaskChange& change : commit.tasks) {
+        switch (change.kind) {
+            case Kind::Put:
+                put_ord_.add(count_);
+                put_revision_.add(commit.expected_revision);
+                puts_.add(
+                    commit.instance, change, rank_of(change.due, 0), commit.now, commit.lease_owner
+                );
+                break;
+            case Kind::Remove:
+                remove_ord_.add(count_);
+                remove_id_.add(commit.instance);
+                remove_token_.add(change.token);
+                break;
+            case Kind::Park:
+            case Kind::Unpark:
+            case Kind::Stop:
+                change_id_.add(commit.instance);
+                change_revision_.add(commit.expected_revision);
+                change_token_.add(change.token);
+                change_kind_.add(name_of(change.kind));
+                break;
+        }
+    }
+}
+
+Arguments CommitColumns::instances() const {
+    Arguments arguments = Arguments::of(id_, revision_, status_, state_, now_, finished_at_);
+    arguments.add(event_ord_);
+    events_.append_to(arguments);
+    return arguments;
+}
+
+Arguments CommitColumns::with_removes(Arguments arguments) const {
+    arguments.add(remove_ord_);
+    arguments.add(remove_id_);
+    arguments.add(remove_token_);
+    return arguments;
+}
+
+/// Tasks are put, changed and removed: one statement after another, none of which touches a table
+/// twice, while the instances are locked.
+postgres::Result CommitColumns::run_mixed(Connection& connection, std::optional<TimePoint> now)
+    const {
+    const std::int64_t head_start = kHeadStartPerPriority.count();
+    const Arguments lock = Arguments::of(id_);
+    const Arguments change =
+        Arguments::of(change_id_, change_revision_, change_token_, change_kind_, now, head_start);
+    Arguments put = Arguments::of(put_ord_);
+    puts_.append_to(put);
+    put.add(put_revision_);
+    put.add(now);
+    put.add(head_start);
+    const Arguments last = with_removes(instances());
+    std::vector<Call> calls{{sql::lock_instances, lock}};
+    if (!puts_.is_empty()) calls.push_back({sql::put_tasks, put});
+    if (change_token_.size() > 0) calls.push_back({sql::change_tasks, change});
+    calls.push_back({sql::commit_and_remove, last});
+    return std::move(connection.run(calls).back());
+}
+
+}  // namespace
+
+std::vector<CommitResult> PostgresStore::commit(std::span<const Commit> commits) {
+    if (commits.empty()) return {};
+    const CommitColumns columns(commits);
+    std::vector<CommitResult> results(commits.size(), CommitResult::Committed);
+    const postgres::Result failed = perform(Repeat::IsInDoubt, [&](Connection& connection) {
+        return columns.run(connection, now());
+    });
+    for (int row = 0; row < failed.rows(); ++row) {
+        const auto ord = static_cast<std::size_t>(failed.integer(row, 0));
+        results.at(ord - 1) =
+            failed.boolean(row, 1) ? CommitResult::Conflict : CommitResult::NotFound;
+    }
+    return results;
+}
+
+}  // namespace ebb

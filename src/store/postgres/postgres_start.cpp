@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <unordered_set>
+
+#include <ebb/error.h>
+
+#include "ebb/postgres/sql.h"
+#include "store/postgres/postgres_store.h"
+#include "store/postgres/rows.h"
+#include "store/postgres/sql_error.h"
+
+// The verb that makes instances.
+
+namespace ebb {
+
+namespace sql = postgres::sql;
+using postgres::Arguments;
+using postgres::Array;
+using postgres::Connection;
+using postgres::OrNull;
+
+namespace {
+
+/// Instances as arrays, one for each column, with their events and tasks.
+class InstanceColumns {
+ public:
+    void add(const NewInstance& instance) {
+        const InstanceRow& row = instance.row;
+        id_.add(row.id);
+        workflow_.add(row.workflow);
+        version_.add(std::int32_t{row.version});
+        key_.add(OrNull(row.key));
+        status_.add(to_string(row.status));
+        revision_.add(row.revision);
+        priority_.add(std::int32_t{row.priority});
+        created_at_.add(row.created_at);
+        updated_at_.add(row.updated_at);
+        finished_at_.add(OrNull(row.finished_at));
+        state_.add(row.state);
+        for (const HistoryEvent& event : instance.history) events_.add(row.id, event);
+        if (is_terminal(row.status)) return;
+        for (const TaskChange& change : instance.tasks) {
+            const std::int64_t rank = rank_of(change.due, row.priority);
+            tasks_.add(row.id, change, rank, row.created_at, instance.lease_owner);
+        }
+    }
+
+    Arguments arguments(std::optional<TimePoint> now) const {
+        Arguments arguments;
+        for (const Array* column :
+             {&id_,
+              &workflow_,
+              &version_,
+              &key_,
+              &status_,
+              &revision_,
+              &priority_,
+              &created_at_,
+              &updated_at_,
+              &finished_at_,
+              &state_}) {
+            arguments.add(*column);
+        }
+        events_.append_to(arguments);
+        tasks_.append_to(arguments);
+        arguments.add(now);
+        return arguments;
+    }
+
+ private:
+    Array id_{Array::Of::Uuid};
+    Array workflow_{Array::Of::Text};
+    Array version_{Array::Of::Integer};
+    Array key_{Array::Of::Text};
+    Array status_{Array::Of::Text};
+    Array revision_{Array::Of::Bigint};
+    Array priority_{Array::Of::Integer};
+    Array created_at_{Array::Of::Bigint};
+    Array updated_at_{Array::Of::Bigint};
+    Array finished_at_{Array::Of::Bigint};
+    Array state_{Array::Of::Text};
+    postgres::EventColumns events_;
+    postgres::TaskColumns tasks_;
+};
+
+bool has_key(const NewInstance& instance) {
+    return !instance.row.key.empty();
+}
+
+}  // namespace
+
+std::vector<StartResult> PostgresStore::start(std::span<const NewInstance> instances) {
+    if (instances.empty()) return {};
+    return perform(Repeat::Freely, [&](Connection& connection) {
+        std::vector<StartResult> results;
+        if (std::any_of(instances.begin(), instances.end(), has_key)) {
+            return start_absent(connection, instances);
+        }
+        InstanceColumns columns;
+        for (const NewInstance& instance : instances) {
+            columns.add(instance);
+            results.push_back({StartResult::Kind::Created, instance.row.id});
+        }
+        try {
+            connection.run(sql::start_instances, columns.arguments(now()));
+            return results;
+        } catch (const postgres::SqlError& error) {
+            if (!error.is_duplicate()) throw;
+        }
+        return start_absent(connection, instances);
+    });
+}
+
+std::vector<StartResult> PostgresStore::start_absent(
+    Connection& connection, std::span<const NewInstance> instances
+) {
+    InstanceColumns columns;
+    std::unordered_set<InstanceId> sent;
+    for (const NewInstance& instance : instances) {
+        if (sent.insert(instance.row.id).second) columns.add(instance);
+    }
+    std::unordered_set<InstanceId> added;
+    const postgres::Result rows =
+        connection.run(sql::start_absent_instances, columns.arguments(now()));
+    for (int row = 0; row < rows.rows(); ++row) added.insert(rows.id(row, 0));
+
+    std::vector<StartResult> results;
+    Array ids(Array::Of::Uuid);
+    Array workflows(Array::Of::Text);
+    Array keys(Array::Of::Text);
+    std::vector<std::size_t> absent;
+    for (const NewInstance& instance : instances) {
+        results.push_back({StartResult::Kind::Created, instance.row.id});
+        if (added.contains(instance.row.id)) continue;
+        absent.push_back(results.size() - 1);
+        ids.add(instance.row.id);
+        workflows.add(instance.row.workflow);
+        keys.add(OrNull(instance.row.key));
+    }
+    if (absent.empty()) return results;
+    const postgres::Result found =
+        connection.run(sql::find_started, Arguments::of(ids, workflows, keys));
+    for (std::size_t i = 0; i < absent.size(); ++i) {
+        const int row = static_cast<int>(i);
+        if (found.boolean(row, 0)) continue;
+        if (found.is_null(row, 1)) {
+            throw Error(
+                ErrorCode::StoreBusy,
+                "An instance with the same key was deleted while this one was started; try again."
+            );
+        }
+        results[absent[i]] = {StartResult::Kind::Existing, found.id(row, 1)};
+    }
+    return results;
+}
+
+}  // namespace ebb

@@ -1,0 +1,109 @@
+#include <algorithm>
+
+#include "ebb/postgres/sql.h"
+#include "store/postgres/postgres_store.h"
+#include "store/postgres/rows.h"
+
+// The verbs about workers and their leases.
+
+namespace ebb {
+
+namespace sql = postgres::sql;
+using postgres::Arguments;
+using postgres::Array;
+using postgres::Call;
+using postgres::Connection;
+
+namespace {
+
+/// How many due tasks one call wakes; what is left is due at once, says its answer.
+constexpr std::int64_t kWakeMax = 10'000;
+
+std::vector<HeldTask> held_tasks(const postgres::Result& rows) {
+    std::vector<HeldTask> held;
+    for (int row = 0; row < rows.rows(); ++row) {
+        held.push_back({{rows.id(row, 0), rows.integer(row, 1)}, rows.boolean(row, 2)});
+    }
+    return held;
+}
+
+}  // namespace
+
+HeartbeatResult PostgresStore::heartbeat(const WorkerRow& worker, Duration lease) {
+    return perform(Repeat::Freely, [&](Connection& connection) {
+        return beat(connection, worker, lease);
+    });
+}
+
+HeartbeatResult PostgresStore::beat(
+    Connection& connection, const WorkerRow& worker, Duration lease
+) {
+    const Array handlers = postgres::texts_of(worker.handlers);
+    const Array queues = postgres::texts_of(worker.queues);
+    const Arguments row = Arguments::of(
+        worker.id,
+        worker.host,
+        worker.pid,
+        handlers,
+        queues,
+        std::int32_t{worker.capacity},
+        worker.started_at,
+        std::int64_t{lease.count()},
+        now()
+    );
+    const Arguments id = Arguments::of(worker.id);
+    // What it holds is read by a statement of its own, which sees what came of the first.
+    const std::vector<Call> prolong{{sql::prolong_worker, row}, {sql::held_tasks, id}};
+    const std::vector<postgres::Result> prolonged = connection.run(prolong);
+    if (!prolonged[0].is_empty()) return {.is_known = true, .held = held_tasks(prolonged[1])};
+    const std::vector<Call> add{{sql::add_worker, row}, {sql::held_tasks, id}};
+    return {.is_known = false, .held = held_tasks(connection.run(add)[1])};
+}
+
+void PostgresStore::sign_off(std::string_view worker) {
+    const Arguments id = Arguments::of(worker);
+    const std::vector<Call> calls{{sql::remove_worker, id}, {sql::release_tasks_of_worker, id}};
+    perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
+}
+
+MaintenanceResult PostgresStore::maintain() {
+    const Arguments time = Arguments::of(now());
+    const Arguments wake = Arguments::of(now(), kWakeMax);
+    const Arguments none;
+    const std::vector<Call> calls{
+        {sql::remove_dead_workers, time},
+        {sql::take_lost_leases, none},
+        {sql::wake_tasks, wake},
+        {sql::next_due, none},
+    };
+    const auto results =
+        perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
+    MaintenanceResult result;
+    for (int row = 0; row < results[0].rows(); ++row) {
+        result.workers_expired.emplace_back(results[0].text(row, 0));
+    }
+    std::sort(result.workers_expired.begin(), result.workers_expired.end());
+    result.leases_expired = results[1].integer(0, 0);
+    if (!results[3].is_empty()) result.next_due = results[3].time(0, 0);
+    return result;
+}
+
+std::vector<WorkerRow> PostgresStore::workers() {
+    const postgres::Result rows = read(sql::list_workers, {});
+    std::vector<WorkerRow> workers;
+    for (int row = 0; row < rows.rows(); ++row) workers.push_back(postgres::worker_row(rows, row));
+    return workers;
+}
+
+std::vector<Store::Unserved> PostgresStore::unserved() {
+    const postgres::Result rows = read(sql::unserved_tasks, Arguments::of(now()));
+    std::vector<Unserved> result;
+    for (int row = 0; row < rows.rows(); ++row) {
+        result.push_back(
+            {std::string(rows.text(row, 0)), std::string(rows.text(row, 1)), rows.integer(row, 2)}
+        );
+    }
+    return result;
+}
+
+}  // namespace ebb

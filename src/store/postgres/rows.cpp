@@ -1,0 +1,141 @@
+#include "store/postgres/rows.h"
+
+#include <fmt/format.h>
+
+#include <ebb/error.h>
+
+namespace ebb::postgres {
+
+InstanceRow instance_row(const Result& rows, int row) {
+    InstanceRow instance;
+    instance.id = rows.id(row, 0);
+    instance.workflow = rows.text(row, 1);
+    instance.version = static_cast<int>(rows.integer(row, 2));
+    instance.key = rows.text(row, 3);
+    const auto status = parse_status(rows.text(row, 4));
+    if (!status) {
+        throw Error(
+            ErrorCode::CorruptState,
+            fmt::format(
+                "The instance {} has the unknown status '{}'.",
+                instance.id.to_string(),
+                rows.text(row, 4)
+            )
+        );
+    }
+    instance.status = *status;
+    instance.revision = rows.integer(row, 5);
+    instance.priority = static_cast<int>(rows.integer(row, 6));
+    instance.created_at = rows.time(row, 7);
+    instance.updated_at = rows.time(row, 8);
+    instance.finished_at = rows.time(row, 9);
+    instance.state = rows.text(row, 10);
+    return instance;
+}
+
+HistoryEvent history_event(const Result& rows, int row, const InstanceId& instance) {
+    HistoryEvent event;
+    event.seq = rows.integer(row, 0);
+    const auto type = parse_history_type(rows.text(row, 1));
+    if (!type) {
+        throw Error(
+            ErrorCode::CorruptState,
+            fmt::format(
+                "Event {} of the instance {} has the unknown type '{}'.",
+                event.seq,
+                instance.to_string(),
+                rows.text(row, 1)
+            )
+        );
+    }
+    event.type = *type;
+    event.node = rows.text(row, 2);
+    event.path = rows.text(row, 3);
+    event.token = rows.integer(row, 4);
+    event.visit = rows.integer(row, 5);
+    event.attempt = static_cast<std::int32_t>(rows.integer(row, 6));
+    event.ref = rows.integer(row, 7);
+    event.worker = rows.text(row, 8);
+    event.started_at = rows.time(row, 9);
+    event.at = rows.time(row, 10);
+    event.payload = rows.text(row, 11);
+    return event;
+}
+
+WorkerRow worker_row(const Result& rows, int row) {
+    WorkerRow worker;
+    worker.id = rows.text(row, 0);
+    worker.host = rows.text(row, 1);
+    worker.pid = rows.integer(row, 2);
+    worker.handlers = rows.texts(row, 3);
+    worker.queues = rows.texts(row, 4);
+    worker.capacity = static_cast<int>(rows.integer(row, 5));
+    worker.started_at = rows.time(row, 6);
+    worker.expires_at = rows.time(row, 7);
+    return worker;
+}
+
+void EventColumns::add(const InstanceId& instance, const HistoryEvent& event) {
+    instance_.add(instance);
+    seq_.add(event.seq);
+    type_.add(to_string(event.type));
+    node_.add(OrNull(event.node));
+    path_.add(OrNull(event.path));
+    token_.add(OrNull(event.token));
+    visit_.add(OrNull(event.visit));
+    if (event.attempt == 0) {
+        attempt_.add_null();
+    } else {
+        attempt_.add(event.attempt);
+    }
+    ref_.add(OrNull(event.ref));
+    worker_.add(OrNull(event.worker));
+    started_at_.add(OrNull(event.started_at));
+    at_.add(event.at);
+    payload_.add(OrNull(event.payload));
+}
+
+void EventColumns::append_to(Arguments& arguments) const {
+    for (const Array* column :
+         {&instance_,
+          &seq_,
+          &type_,
+          &node_,
+          &path_,
+          &token_,
+          &visit_,
+          &attempt_,
+          &ref_,
+          &worker_,
+          &started_at_,
+          &at_,
+          &payload_}) {
+        arguments.add(*column);
+    }
+}
+
+void TaskColumns::add(
+    const InstanceId& instance,
+    const TaskChange& change,
+    std::int64_t rank,
+    TimePoint now,
+    std::string_view lease_owner
+) {
+    instance_.add(instance);
+    token_.add(change.token);
+    handler_.add(change.handler);
+    queue_.add(change.queue);
+    due_at_.add(change.due);
+    rank_.add(rank);
+    now_.add(now);
+    lease_owner_.add(OrNull(change.is_continued ? lease_owner : std::string_view()));
+}
+
+void TaskColumns::append_to(Arguments& arguments) const {
+    for (const Array* column :
+         {&instance_, &token_, &handler_, &queue_, &due_at_, &rank_, &now_, &lease_owner_}) {
+        arguments.add(*column);
+    }
+}
+
+}  // namespace ebb::postgres

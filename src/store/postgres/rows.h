@@ -1,0 +1,71 @@
+#pragma once
+
+#include "store/postgres/arguments.h"
+#include "store/postgres/result.h"
+#include "store/store.h"
+
+// How rows become structs, and structs columns. What cannot be understood throws CorruptState and
+// names the row.
+
+namespace ebb::postgres {
+
+/// Columns 0 to 10 in the order of the statement load_instance.
+InstanceRow instance_row(const Result& rows, int row);
+
+/// The columns of history_forward.
+HistoryEvent history_event(const Result& rows, int row, const InstanceId& instance);
+
+/// The columns of list_workers.
+WorkerRow worker_row(const Result& rows, int row);
+
+/// Events as arrays, one for each column of the history.
+class EventColumns {
+ public:
+    void add(const InstanceId& instance, const HistoryEvent& event);
+    /// In the order of the statements start_instances and commit_and_remove.
+    void append_to(Arguments& arguments) const;
+
+ private:
+    Array instance_{Array::Of::Uuid};
+    Array seq_{Array::Of::Bigint};
+    Array type_{Array::Of::Text};
+    Array node_{Array::Of::Text};
+    Array path_{Array::Of::Text};
+    Array token_{Array::Of::Bigint};
+    Array visit_{Array::Of::Bigint};
+    Array attempt_{Array::Of::Integer};
+    Array ref_{Array::Of::Bigint};
+    Array worker_{Array::Of::Text};
+    Array started_at_{Array::Of::Bigint};
+    Array at_{Array::Of::Bigint};
+    Array payload_{Array::Of::Text};
+};
+
+/// Tasks to put as arrays, one for each column.
+class TaskColumns {
+ public:
+    /// `rank`: as it is to be kept, or that of priority 0. `now`: what the change's author holds
+    /// for the present; `lease_owner`: who keeps the lease of a continued task.
+    void add(
+        const InstanceId& instance,
+        const TaskChange& change,
+        std::int64_t rank,
+        TimePoint now,
+        std::string_view lease_owner
+    );
+    void append_to(Arguments& arguments) const;
+
+    bool is_empty() const { return token_.size() == 0; }
+
+ private:
+    Array instance_{Array::Of::Uuid};
+    Array token_{Array::Of::Bigint};
+    Array handler_{Array::Of::Text};
+    Array queue_{Array::Of::Text};
+    Array due_at_{Array::Of::Bigint};
+    Array rank_{Array::Of::Bigint};
+    Array now_{Array::Of::Bigint};
+    Array lease_owner_{Array::Of::Text};
+};
+
+}  // namespace ebb::postgres

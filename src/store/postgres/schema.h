@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/postgres/connection.h"
+
+namespace ebb::postgres {
+
+/// Brings the schema to this program's version, each migration in a transaction of its own. Safe
+/// when several processes do it at once. Throws StoreVersion when the schema is newer, or is not
+/// the one this program knows. Only reads where there is nothing to do. `now`: the test's clock, or
+/// none for the server's.
+void migrate(Connection& connection, std::optional<TimePoint> now);
+
+/// Throws StoreVersion unless the schema has exactly this program's version.
+void check_schema(Connection& connection);
+
+/// A fingerprint that tells whether a migration was edited after it had been applied.
+std::string migration_checksum(std::string_view sql);
+
+}  // namespace ebb::postgres

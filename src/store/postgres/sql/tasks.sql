@@ -1,0 +1,185 @@
+-- name: wake_tasks
+-- A bounded number at a time, so that a million timers that fire at once block nobody.
+WITH due AS (
+    SELECT instance_id, token FROM ebb.tasks
+    WHERE lane = 0 AND lease_owner IS NULL
+      AND due_at <= coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+    ORDER BY due_at LIMIT $2::bigint
+    FOR UPDATE SKIP LOCKED
+),
+woken AS (
+    UPDATE ebb.tasks AS t SET lane = 1
+    FROM due WHERE t.instance_id = due.instance_id AND t.token = due.token
+    RETURNING 1
+)
+SELECT count(*) FROM woken;
+
+-- name: next_due
+SELECT due_at FROM ebb.tasks
+WHERE lane = 0 AND lease_owner IS NULL ORDER BY due_at LIMIT 1;
+
+-- name: claim_tasks
+-- $2 handlers to be claimed in any queue, ($3, $4) handlers and their queues to be claimed there.
+-- The first CTE finds the queues in which there is work, by one look at the index for each.
+-- Candidates are read without locks, the best of all are locked: whatever another worker holds or
+-- has just taken is passed over.
+WITH RECURSIVE anywhere AS (
+    SELECT h.handler, (
+        SELECT t.queue FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = h.handler
+        ORDER BY t.queue LIMIT 1
+    ) AS queue
+    FROM unnest($2::text[]) AS h (handler)
+    UNION ALL
+    SELECT a.handler, (
+        SELECT t.queue FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = a.handler AND t.queue > a.queue
+        ORDER BY t.queue LIMIT 1
+    )
+    FROM anywhere AS a WHERE a.queue IS NOT NULL
+),
+places AS (
+    SELECT handler, queue FROM anywhere WHERE queue IS NOT NULL
+    UNION ALL
+    SELECT p.handler, p.queue FROM unnest($3::text[], $4::text[]) AS p (handler, queue)
+),
+candidates AS MATERIALIZED (
+    SELECT c.rank, c.instance_id, c.token
+    FROM places AS p CROSS JOIN LATERAL (
+        SELECT t.rank, t.instance_id, t.token FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL
+          AND t.handler = p.handler AND t.queue = p.queue
+        ORDER BY t.rank, t.instance_id, t.token LIMIT $6::bigint
+    ) AS c
+    ORDER BY c.rank, c.instance_id, c.token LIMIT $6::bigint
+),
+locked AS (
+    SELECT t.instance_id, t.token
+    FROM candidates AS c
+    JOIN ebb.tasks AS t ON t.instance_id = c.instance_id AND t.token = c.token
+    WHERE t.lane = 1 AND t.lease_owner IS NULL
+    ORDER BY c.rank, c.instance_id, c.token LIMIT $5::bigint
+    FOR UPDATE OF t SKIP LOCKED
+),
+leased AS (
+    UPDATE ebb.tasks AS t SET lease_owner = $1::text
+    FROM locked AS l WHERE t.instance_id = l.instance_id AND t.token = l.token
+    RETURNING t.instance_id, t.token, t.rank, t.handler, t.queue, t.is_stop, t.was_lost, t.lost_by
+)
+SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
+       i.created_at, i.updated_at, i.finished_at, i.state,
+       l.token, l.handler, l.is_stop, l.was_lost, l.lost_by, l.queue, l.rank, h.payload,
+       h.at, h.type
+FROM leased AS l
+JOIN ebb.instances AS i ON i.id = l.instance_id
+-- Nearly all tasks that are claimed are the first of their instance: their input comes along.
+LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
+ORDER BY l.rank, l.instance_id, l.token;
+
+-- name: claim_tasks_of_instance
+-- The task's handler and queue are as in claim_tasks; only stops when $6.
+WITH locked AS (
+    SELECT t.instance_id, t.token
+    FROM ebb.tasks AS t
+    WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.instance_id = $7::uuid
+      AND (CASE WHEN $6::boolean THEN t.is_stop
+           ELSE t.handler = ANY ($2::text[]) OR EXISTS (
+               SELECT 1 FROM unnest($3::text[], $4::text[]) AS p (handler, queue)
+               WHERE p.handler = t.handler AND p.queue = t.queue
+           )
+           END)
+    ORDER BY t.rank, t.instance_id, t.token LIMIT $5::bigint
+    FOR UPDATE SKIP LOCKED
+),
+leased AS (
+    UPDATE ebb.tasks AS t SET lease_owner = $1::text
+    FROM locked AS l WHERE t.instance_id = l.instance_id AND t.token = l.token
+    RETURNING t.instance_id, t.token, t.rank, t.handler, t.queue, t.is_stop, t.was_lost, t.lost_by
+)
+SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
+       i.created_at, i.updated_at, i.finished_at, i.state,
+       l.token, l.handler, l.is_stop, l.was_lost, l.lost_by, l.queue, l.rank, h.payload,
+       h.at, h.type
+FROM leased AS l
+JOIN ebb.instances AS i ON i.id = l.instance_id
+-- Nearly all tasks that are claimed are the first of their instance: their input comes along.
+LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
+ORDER BY l.rank, l.instance_id, l.token;
+
+-- name: claim_stops
+WITH locked AS (
+    SELECT t.instance_id, t.token
+    FROM ebb.tasks AS t
+    WHERE t.is_stop AND t.lane = 1 AND t.lease_owner IS NULL
+    ORDER BY t.rank, t.instance_id, t.token LIMIT $2::bigint
+    FOR UPDATE SKIP LOCKED
+),
+leased AS (
+    UPDATE ebb.tasks AS t SET lease_owner = $1::text
+    FROM locked AS l WHERE t.instance_id = l.instance_id AND t.token = l.token
+    RETURNING t.instance_id, t.token, t.rank, t.handler, t.queue, t.is_stop, t.was_lost, t.lost_by
+)
+SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
+       i.created_at, i.updated_at, i.finished_at, i.state,
+       l.token, l.handler, l.is_stop, l.was_lost, l.lost_by, l.queue, l.rank, h.payload,
+       h.at, h.type
+FROM leased AS l
+JOIN ebb.instances AS i ON i.id = l.instance_id
+-- Nearly all tasks that are claimed are the first of their instance: their input comes along.
+LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
+ORDER BY l.rank, l.instance_id, l.token;
+
+-- name: park_broken_task
+-- Its instance cannot be understood: nobody may meet it again and again.
+UPDATE ebb.tasks SET lane = 2, lease_owner = NULL
+WHERE instance_id = $1::uuid AND token = $2::bigint;
+
+-- name: release_tasks
+UPDATE ebb.tasks AS t SET lease_owner = NULL
+FROM unnest($2::uuid[], $3::bigint[]) AS r (instance_id, token)
+WHERE t.instance_id = r.instance_id AND t.token = r.token AND t.lease_owner = $1::text;
+
+-- name: tasks_of_instance
+SELECT token, handler, queue, due_at, lane, is_stop, was_lost, lease_owner FROM ebb.tasks
+WHERE instance_id = $1::uuid ORDER BY token;
+
+-- name: unserved_tasks
+-- Looks once for each handler and queue that has work, and counts only what nobody serves.
+WITH RECURSIVE clock AS (
+    SELECT coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
+),
+ready AS (
+    (
+        SELECT handler, queue FROM ebb.tasks
+        WHERE lane = 1 AND lease_owner IS NULL ORDER BY handler, queue LIMIT 1
+    )
+    UNION ALL
+    SELECT n.handler, n.queue FROM ready AS r CROSS JOIN LATERAL (
+        SELECT t.handler, t.queue FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND (t.handler, t.queue) > (r.handler, r.queue)
+        ORDER BY t.handler, t.queue LIMIT 1
+    ) AS n
+),
+waking AS MATERIALIZED (
+    SELECT handler, queue, count(*) AS tasks FROM ebb.tasks
+    WHERE lane = 0 AND lease_owner IS NULL AND due_at <= (SELECT now FROM clock)
+    GROUP BY handler, queue
+),
+unserved AS (
+    SELECT p.handler, p.queue
+    FROM (SELECT handler, queue FROM ready UNION SELECT handler, queue FROM waking) AS p
+    WHERE NOT EXISTS (
+        SELECT 1 FROM ebb.workers AS w
+        WHERE w.expires_at > (SELECT now FROM clock)
+          AND (p.handler = '' OR (
+              p.handler = ANY (w.handlers) AND (w.queues = '{}' OR p.queue = ANY (w.queues))
+          ))
+    )
+)
+SELECT u.handler, u.queue, (
+    SELECT count(*) FROM ebb.tasks AS t
+    WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = u.handler AND t.queue = u.queue
+) + coalesce((
+    SELECT k.tasks FROM waking AS k WHERE k.handler = u.handler AND k.queue = u.queue
+), 0)
+FROM unserved AS u ORDER BY u.handler, u.queue;

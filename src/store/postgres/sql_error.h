@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <libpq-fe.h>
+
+#include <ebb/error.h>
+
+#include "store/postgres/settings.h"
+
+namespace ebb::postgres {
+
+/// What the server has said no to.
+class SqlError : public Error {
+ public:
+    SqlError(ErrorCode code, const std::string& message, std::string sqlstate)
+        : Error(code, message), sqlstate_(std::move(sqlstate)) {}
+
+    /// Five characters: https://www.postgresql.org/docs/current/errcodes-appendix.html
+    const std::string& sqlstate() const { return sqlstate_; }
+
+    /// The transaction lost against another one and did nothing: the same again may succeed.
+    bool is_lost_race() const;
+    /// A prepared statement is gone, or is somebody else's: there is a pooler between.
+    bool is_pooler_trouble() const;
+    /// The plan of a prepared statement does not fit the schema any more.
+    bool is_stale_plan() const;
+
+    bool is_duplicate() const { return sqlstate_ == "23505"; }
+
+ private:
+    std::string sqlstate_;
+};
+
+/// The connection broke. What was sent may have been done.
+class ConnectionLost : public Error {
+ public:
+    explicit ConnectionLost(const std::string& message)
+        : Error(ErrorCode::StoreUnavailable, message) {}
+};
+
+/// Throws what the failed `result` means: SqlError, or ConnectionLost where the server has ended
+/// the connection.
+[[noreturn]] void throw_failure(const Settings& settings, const PGresult* result);
+
+/// Throws why no connection could be made.
+[[noreturn]] void throw_not_connected(const Settings& settings, std::string_view message);
+
+}  // namespace ebb::postgres

@@ -1,0 +1,273 @@
+// Goal: what becomes of the server, the network or the user's rights becomes a precise error, and
+// work goes on once the cause is gone; nothing is lost and nothing happens twice.
+// Method: a server of our own is killed, stopped and set read-only; its sessions are cut; roles
+// without rights connect. No message may show a password.
+
+#include <atomic>
+#include <thread>
+
+#include <ebb/error.h>
+
+#include "store/conformance.h"
+#include "store/postgres/postgres_store.h"
+#include "support/postgres_server.h"
+
+namespace ebb::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class PostgresFaults : public ::testing::Test {
+ protected:
+    StorePtr open(PostgresOptions options = {}) {
+        if (options.url.empty()) options.url = postgres_server().url();
+        options.schema = schema_;
+        return make_postgres_store(options, clock_);
+    }
+
+    std::string execute(const std::string& sql) { return postgres_server().execute(sql); }
+
+    template <class Verb>
+    std::string expect_error(ErrorCode code, std::string_view message, Verb verb) {
+        try {
+            verb();
+            ADD_FAILURE() << "nothing was thrown, but " << to_string(code) << " was expected";
+        } catch (const Error& error) {
+            EXPECT_EQ(to_string(error.code()), to_string(code)) << error.what();
+            EXPECT_THAT(error.what(), HasSubstr(std::string(message)));
+            EXPECT_THAT(error.what(), Not(HasSubstr("hunter2")));
+            return error.what();
+        }
+        return {};
+    }
+
+    ManualClock clock_{kStart};
+    std::string schema_ = fresh_schema();
+};
+
+/// Ends all sessions of the database but the one that asks.
+constexpr const char* kCutAll =
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'ebb_test' "
+    "AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
+
+TEST_F(PostgresFaults, goes_on_by_itself_when_its_sessions_were_cut) {
+    const StorePtr store = open();
+    start_one(*store, instance_of(1, {put(1, "pay")}));
+    execute(kCutAll);
+    EXPECT_EQ(start_one(*store, instance_of(2)).kind, StartResult::Kind::Created);
+    execute(kCutAll);
+    EXPECT_EQ(store->list({}).size(), 2U);
+    execute(kCutAll);
+    store->heartbeat(worker_of("w1"), std::chrono::hours(1));
+    execute(kCutAll);
+    EXPECT_EQ(claim(*store, "w1").size(), 1U);
+    execute(kCutAll);
+    // A commit may be in doubt, and then is repeated: either way it happens once.
+    auto result = CommitResult::Conflict;
+    try {
+        result = commit_one(*store, {.state = "next"});
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::StoreInDoubt);
+        result = commit_one(*store, {.state = "next"});
+    }
+    EXPECT_EQ(result, CommitResult::Committed);
+    EXPECT_EQ(store->load(id_of(1))->revision, 2);
+}
+
+TEST_F(PostgresFaults, loses_nothing_and_does_nothing_twice_when_sessions_are_cut_all_the_time) {
+    constexpr int kCommits = 300;
+    const StorePtr store = open();
+    start_one(*store, instance_of(1));
+    std::atomic<bool> is_done = false;
+    std::jthread cutter([&] {
+        while (!is_done) execute(kCutAll);
+    });
+    int in_doubt = 0;
+    for (int revision = 1; revision <= kCommits; ++revision) {
+        const Change change{
+            .revision = revision, .history = {event_of(revision + 1, HistoryType::StepCompleted)}
+        };
+        while (true) {
+            try {
+                const CommitResult result = commit_one(*store, change);
+                // A conflict is what an earlier try, which was in doubt, has left.
+                if (result == CommitResult::Conflict) {
+                    EXPECT_EQ(store->load(id_of(1))->revision, revision + 1);
+                }
+                break;
+            } catch (const Error& error) {
+                ASSERT_TRUE(error.is_transient()) << error.what();
+                ++in_doubt;
+            }
+        }
+    }
+    is_done = true;
+    cutter.join();
+    EXPECT_GT(in_doubt, 0);
+    EXPECT_EQ(store->load(id_of(1))->revision, kCommits + 1);
+    HistoryQuery query;
+    query.instance = id_of(1);
+    EXPECT_EQ(store->history(query).size(), 1U + kCommits);
+}
+
+TEST_F(PostgresFaults, survives_a_server_that_is_killed_and_started_again) {
+    PostgresServer server;
+    const StorePtr store = make_postgres_store({.url = server.url()}, clock_);
+    store->heartbeat(worker_of("w1"), std::chrono::hours(1));
+    int acknowledged = 0;
+    int starts = 0;
+    std::atomic<bool> is_down = false;
+    std::jthread killer;
+    while (true) {
+        try {
+            start_one(*store, instance_of(++starts, {put(1, "pay")}));
+            ++acknowledged;
+        } catch (const Error& error) {
+            EXPECT_TRUE(error.is_transient()) << error.what();
+            break;
+        }
+        if (starts == 50) {
+            killer = std::jthread([&] {
+                server.kill();
+                is_down = true;
+            });
+        }
+    }
+    killer.join();
+    EXPECT_TRUE(is_down);
+    const std::string message =
+        expect_error(ErrorCode::StoreUnavailable, "cannot be reached", [&] { store->list({}); });
+    EXPECT_THAT(message, HasSubstr("/ebb_test"));
+    server.start();
+    int tries = 0;
+    for (bool is_back = false; !is_back; ++tries) {
+        try {
+            start_one(*store, instance_of(starts, {put(1, "pay")}));
+            is_back = true;
+        } catch (const Error& error) {
+            // Until the pause between two tries to connect is over.
+            ASSERT_EQ(error.code(), ErrorCode::StoreUnavailable) << error.what();
+        }
+    }
+    for (int n = 1; n <= starts; ++n) EXPECT_TRUE(store->load(id_of(n)).has_value()) << n;
+    EXPECT_EQ(claim(*store, "w1", {"pay"}, 1'000).size(), static_cast<std::size_t>(starts));
+}
+
+TEST_F(PostgresFaults, tells_a_wrong_password_from_a_missing_database) {
+    execute("CREATE ROLE secret_one LOGIN PASSWORD 'right' IN ROLE secret");
+    expect_error(ErrorCode::StoreError, "Check user, password", [&] {
+        open({.url = postgres_server().url("ebb_test", "secret_one:hunter2")});
+    });
+    expect_error(ErrorCode::StoreError, "createdb", [&] {
+        open({.url = postgres_server().url("ebb_nowhere", "ebb:hunter2")});
+    });
+    expect_error(ErrorCode::StoreError, "does not exist", [&] {
+        open({.url = postgres_server().url("ebb_test", "nobody:hunter2")});
+    });
+    expect_error(ErrorCode::StoreUnavailable, "cannot be reached", [&] {
+        open({.url = "postgresql://ebb:hunter2@/ebb_test?host=/nowhere"});
+    });
+}
+
+TEST_F(PostgresFaults, says_which_privilege_is_missing) {
+    open();
+    execute("CREATE ROLE observer LOGIN");
+    const std::string url = postgres_server().url("ebb_test", "observer:hunter2");
+    expect_error(ErrorCode::StoreError, "permission denied for schema", [&] {
+        open({.url = url, .migrate = false});
+    });
+    execute("GRANT USAGE ON SCHEMA " + schema_ + " TO observer");
+    execute("GRANT SELECT ON ALL TABLES IN SCHEMA " + schema_ + " TO observer");
+    // An observer may look, and opening with migrations on asks for no more when all is done.
+    const StorePtr store = open({.url = url});
+    EXPECT_TRUE(store->list({}).empty());
+    expect_error(ErrorCode::StoreError, "permission denied for table", [&] {
+        start_one(*store, instance_of(1));
+    });
+    schema_ = fresh_schema();
+    expect_error(ErrorCode::StoreError, "permission denied for database", [&] {
+        open({.url = url});
+    });
+}
+
+TEST_F(PostgresFaults, a_read_only_server_can_be_read) {
+    const StorePtr writable = open();
+    start_one(*writable, instance_of(1, {put(1, "pay")}));
+    const StorePtr store =
+        open({.url = postgres_server().url() + "&options=-c%20default_transaction_read_only%3Don"});
+    EXPECT_EQ(store->list({}).size(), 1U);
+    expect_error(ErrorCode::StoreReadOnly, "read-write", [&] { claim(*store, "w1"); });
+    expect_error(ErrorCode::StoreReadOnly, "read-write", [&] { commit_one(*store, {}); });
+    EXPECT_EQ(claim(*writable, "w1").size(), 1U);
+}
+
+TEST_F(PostgresFaults, finds_the_server_that_can_write_among_several_hosts) {
+    const StorePtr store =
+        open({.url = postgres_server().url() + ",/nowhere&target_session_attrs=read-write"});
+    EXPECT_TRUE(store->list({}).empty());
+    const StorePtr second = open(
+        {.url = "postgresql://ebb@/ebb_test?host=/nowhere," + postgres_server().folder().string() +
+                "&target_session_attrs=read-write"}
+    );
+    EXPECT_TRUE(second->list({}).empty());
+}
+
+TEST_F(PostgresFaults, refuses_texts_that_postgresql_cannot_keep) {
+    const StorePtr store = open();
+    NewInstance instance = instance_of(1);
+    instance.row.key = std::string("a\0b", 3);
+    expect_error(ErrorCode::InvalidPayload, "U+0000", [&] { start_one(*store, instance); });
+    instance.row.key = "\xff";
+    expect_error(ErrorCode::InvalidPayload, "UTF-8", [&] { start_one(*store, instance); });
+    EXPECT_TRUE(store->list({}).empty());
+}
+
+TEST_F(PostgresFaults, an_unknown_status_concerns_its_instance_only) {
+    const StorePtr store = open();
+    for (int n = 1; n <= 3; ++n) start_one(*store, instance_of(n, {put(1, "pay")}));
+    execute(
+        "UPDATE " + schema_ + ".instances SET status = 'odd' WHERE id = '" + id_of(2).to_string() +
+        "'"
+    );
+    expect_error(ErrorCode::CorruptState, "unknown status 'odd'", [&] { store->load(id_of(2)); });
+    EXPECT_THAT(names_of(claim(*store, "w1")), ElementsAre("1/1", "3/1"));
+    EXPECT_TRUE(store->tasks(id_of(2)).at(0).is_parked);
+    EXPECT_EQ(store->tasks(id_of(2)).at(0).lease_owner, "");
+    EXPECT_EQ(store->list({}).size(), 2U);
+    EXPECT_EQ(store->count().at(0).count, 2);
+}
+
+TEST_F(PostgresFaults, a_batch_that_fails_half_way_leaves_nothing) {
+    const StorePtr store = open();
+    start_one(*store, instance_of(1));
+    start_one(*store, instance_of(2));
+    const Change good{.instance = 1, .state = "new"};
+    const Change twice{.instance = 2, .history = {event_of(1, HistoryType::Started)}};
+    const std::vector<Commit> batch{good.view(), twice.view()};
+    expect_error(ErrorCode::StoreError, "duplicate key", [&] { store->commit(batch); });
+    EXPECT_EQ(store->load(id_of(1))->revision, 1);
+    EXPECT_EQ(commit_one(*store, good), CommitResult::Committed);
+}
+
+TEST_F(PostgresFaults, waits_for_a_connection_when_all_are_in_use) {
+    const StorePtr store = open({.connections_max = 1});
+    std::vector<std::jthread> threads;
+    for (int n = 1; n <= 8; ++n) {
+        threads.emplace_back([&, n] { start_one(*store, instance_of(n)); });
+    }
+    threads.clear();
+    EXPECT_EQ(store->list({}).size(), 8U);
+    EXPECT_EQ(
+        execute(
+            "SELECT count(*) <= 1 FROM pg_stat_activity WHERE application_name = 'ebb' AND query "
+            "LIKE '%" +
+            schema_ + "%'"
+        ),
+        "t\n"
+    );
+}
+
+}  // namespace
+}  // namespace ebb::testing
