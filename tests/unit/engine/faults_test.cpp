@@ -3,6 +3,7 @@
 
 #include "engine/core.h"
 #include "engine_world.h"
+#include "store_racing.h"
 #include "support/store_counting.h"
 #include "support/store_faulty.h"
 
@@ -13,21 +14,6 @@ using testing::Fault;
 using testing::FaultyStore;
 using testing::StoreDecorator;
 using testing::StoreVerb;
-
-/// Runs an action once, right before the next commit.
-class RacingStore : public StoreDecorator {
- public:
-    using StoreDecorator::StoreDecorator;
-
-    std::function<void()> race;
-
- protected:
-    void before(StoreVerb verb) override {
-        if (verb != StoreVerb::Commit || !race) return;
-        const std::function<void()> action = std::exchange(race, nullptr);
-        action();
-    }
-};
 
 /// Refuses commits that contain a text, for good.
 class PickyStore : public StoreDecorator {
