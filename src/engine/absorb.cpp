@@ -49,9 +49,12 @@ void Committer::absorb(item::Claimed& claimed) {
     for (item::ClaimedTask& task : claimed.tasks) {
         // An attempt of a lease that was lost and has come back may still be running here.
         let_go(task.task, Attempt::StopReason::LeaseLost);
+        const Token* token = task.live->state.find_token(task.task.token);
+        const Visit visit = token == nullptr ? 0 : token->visit;
         cache_.keep_newer(std::move(task.live));
         Held& held = hold(task.task);
         held.is_engine_task = task.is_engine_task;
+        held.due_visit = visit;
         held.was_lost = task.was_lost;
         held.lost_by = std::move(task.lost_by);
         held.is_row_dirty = task.is_stop || task.was_lost;
@@ -92,7 +95,8 @@ void Committer::absorb(item::Shutdown&) {
 void Committer::absorb(item::Heartbeat& heartbeat) {
     drop_lost(heartbeat);
     obey_stops(heartbeat.result);
-    if (heartbeat.number == 1) {
+    // Nothing is claimed before the first answer, so what it names was held by a predecessor.
+    if (!std::exchange(has_adopted_, true)) {
         adopt_orphans(heartbeat.result);
     } else {
         release_unknown(heartbeat.result);

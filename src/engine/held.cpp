@@ -115,7 +115,9 @@ std::optional<Event> event_for(const Held& held, const LiveInstance& live) {
         return event::TokenStopped{.token = id, .visit = token->visit, .was_called = held.was_lost};
     }
     if (held.is_engine_task && waits(*token)) {
-        return event::TimerFired{.token = id, .visit = token->visit};
+        // Of the visit that was due when it was claimed: somebody else may have gone on from there,
+        // and the token may wait for something else by now.
+        return event::TimerFired{.token = id, .visit = held.due_visit};
     }
     if (held.was_lost && has_handler(*token)) {
         return event::LeaseLost{

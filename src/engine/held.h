@@ -21,6 +21,7 @@ struct Held {
     /// has to be written anew even when the lease is kept.
     bool is_row_dirty = false;
     bool is_engine_task = false;  ///< claimed as the engine's own: a timer or a deadline
+    Visit due_visit = 0;          ///< of an engine's task: whose time has come
     bool was_lost = false;        ///< the attempt in progress may have been called by `lost_by`
     std::string lost_by;
     AttemptPtr returned;       ///< its outcome is on its way through a commit

@@ -133,11 +133,39 @@ void HistoryReader::learn_settled() const {
     live_.undo.knows_settled = true;
 }
 
-bool HistoryReader::is_settled(Seq seq) const {
+bool HistoryReader::is_settled(const HistoryEvent& undoable) const {
+    const Seq seq = undoable.seq;
     if (live_.undo.settled.contains(seq)) return true;
-    return std::any_of(pending_.begin(), pending_.end(), [seq](const HistoryEvent& event) {
-        return event.ref == seq && settles_compensation(event.type);
-    });
+    const bool is_settled_now =
+        std::any_of(pending_.begin(), pending_.end(), [seq](const HistoryEvent& event) {
+            return event.ref == seq && settles_compensation(event.type);
+        });
+    return is_settled_now || is_superseded(undoable);
+}
+
+bool HistoryReader::is_superseded(const HistoryEvent& undoable) const {
+    // Nothing else is ever requeued.
+    if (undoable.type != HistoryType::StepFailed) return false;
+    const auto is_newer = [&](const HistoryEvent& event) { return supersedes(event, undoable); };
+    const auto& recent = live_.recent.events();
+    if (std::any_of(pending_.begin(), pending_.end(), is_newer)) return true;
+    if (std::any_of(recent.begin(), recent.end(), is_newer)) return true;
+    HistoryQuery query{
+        .instance = live_.row.id,
+        .after = undoable.seq,
+        .before = live_.recent.complete_from(),
+        .limit = kPageEvents,
+        .order = HistoryQuery::Order::Forward,
+        .types = {std::begin(kUndoable), std::end(kUndoable)},
+        .node = undoable.node,
+    };
+    while (query.after + 1 < query.before) {
+        const auto page = store_.history(query);
+        if (std::any_of(page.begin(), page.end(), is_newer)) return true;
+        if (static_cast<int>(page.size()) < query.limit) break;
+        query.after = page.back().seq;
+    }
+    return false;
 }
 
 std::optional<HistoryEvent> HistoryReader::previous_undoable(
@@ -154,7 +182,7 @@ std::optional<HistoryEvent> HistoryReader::previous_remembered(
     const auto matches = [&](const HistoryEvent& event) {
         return event.seq > floor && (before == 0 || event.seq < before) &&
                is_undoable(event.type) && std::string_view(event.path).starts_with(prefix) &&
-               !is_settled(event.seq);
+               !is_settled(event);
     };
     const auto pending = std::find_if(pending_.rbegin(), pending_.rend(), matches);
     if (pending != pending_.rend()) return *pending;
@@ -192,7 +220,7 @@ std::optional<HistoryEvent> HistoryReader::previous_stored(
         if (!is_covered) read_chunk(top + 1, floor);
         for (const HistoryEvent& event : undo.chunk) {
             if (event.seq > top || event.seq <= floor) continue;
-            if (std::string_view(event.path).starts_with(prefix) && !is_settled(event.seq)) {
+            if (std::string_view(event.path).starts_with(prefix) && !is_settled(event)) {
                 return event;
             }
         }

@@ -70,6 +70,12 @@ bool holds_output(HistoryType type);
 /// True for the events that a rollback looks at: step_completed, step_failed, step_stopped.
 bool is_undoable(HistoryType type);
 
+struct HistoryEvent;
+
+/// True when `newer` tells more of the same visit than the undoable event `older`: a step that
+/// failed, was requeued and ended again is compensated once.
+bool supersedes(const HistoryEvent& newer, const HistoryEvent& older);
+
 /// True for the events that say of their `ref` that it needs no compensation any more.
 bool settles_compensation(HistoryType type);
 
@@ -108,8 +114,8 @@ class HistoryView {
     virtual std::optional<Seq> output_of(std::string_view node) const = 0;
 
     /// The newest event before `before` and after `floor` that may need compensation
-    /// (step_completed, step_failed, step_stopped), lies under `path_prefix` and has not been
-    /// compensated or skipped yet. `before` 0 = from the end.
+    /// (step_completed, step_failed, step_stopped), lies under `path_prefix`, has not been
+    /// compensated or skipped yet and is not superseded. `before` 0 = from the end.
     virtual std::optional<HistoryEvent> previous_undoable(
         Seq before, Seq floor, std::string_view path_prefix
     ) const = 0;

@@ -185,6 +185,10 @@ bool is_undoable(HistoryType type) {
            type == HistoryType::StepStopped;
 }
 
+bool supersedes(const HistoryEvent& newer, const HistoryEvent& older) {
+    return newer.visit == older.visit && newer.seq > older.seq && is_undoable(newer.type);
+}
+
 bool settles_compensation(HistoryType type) {
     return type == HistoryType::StepCompensated || type == HistoryType::CompensationSkipped;
 }

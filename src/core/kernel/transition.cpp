@@ -26,9 +26,10 @@ std::optional<Seq> PresentHistory::output_of(std::string_view node) const {
     return past_.output_of(node);
 }
 
-bool PresentHistory::is_settled_here(Seq seq) const {
-    return std::any_of(appended_.begin(), appended_.end(), [seq](const HistoryEvent& event) {
-        return event.ref == seq && settles_compensation(event.type);
+bool PresentHistory::is_settled_here(const HistoryEvent& undoable) const {
+    return std::any_of(appended_.begin(), appended_.end(), [&](const HistoryEvent& event) {
+        const bool is_settling = event.ref == undoable.seq && settles_compensation(event.type);
+        return is_settling || supersedes(event, undoable);
     });
 }
 
@@ -40,10 +41,10 @@ std::optional<HistoryEvent> PresentHistory::previous_undoable(
         const bool is_candidate = (before == 0 || event->seq < before) &&
                                   is_undoable(event->type) &&
                                   std::string_view(event->path).starts_with(path_prefix);
-        if (is_candidate && !is_settled_here(event->seq)) return *event;
+        if (is_candidate && !is_settled_here(*event)) return *event;
     }
     auto found = past_.previous_undoable(before, floor, path_prefix);
-    while (found && is_settled_here(found->seq)) {
+    while (found && is_settled_here(*found)) {
         found = past_.previous_undoable(found->seq, floor, path_prefix);
     }
     return found;

@@ -37,7 +37,7 @@ class PresentHistory {
 
  private:
     const HistoryEvent* find_appended(Seq seq) const;
-    bool is_settled_here(Seq seq) const;
+    bool is_settled_here(const HistoryEvent& undoable) const;
 
     const HistoryView& past_;
     const std::vector<HistoryEvent>& appended_;

@@ -322,6 +322,22 @@ TEST(DeadLetter, a_cancel_compensates_what_was_done) {
     EXPECT_EQ(world.status(), "cancelled");
 }
 
+TEST(DeadLetter, a_step_that_was_requeued_is_compensated_once) {
+    Definition definition = workflow({step("a"), step("b"), step("c")});
+    definition.on_error = Definition::OnError::DeadLetter;
+    KernelWorld world(definition);
+    world.fail(*world.claim(1));
+    world.apply(event::Requeued{});
+    world.run_one();
+    world.run_one();
+    world.fail(*world.claim(1));
+    world.apply(event::Requeued{});
+    world.apply(event::CancelRequested{});
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a! a b c! ~c ~b ~a");
+    EXPECT_EQ(world.status(), "cancelled");
+}
+
 TEST(Loop, runs_while_its_condition_holds_and_compensates_every_turn_in_reverse) {
     KernelWorld world(
         workflow({node("l", Loop{.while_expression = "input < 3", .steps = {step("a")}}), step("b")}
