@@ -170,6 +170,7 @@ void Committer::decide_open(TimePoint now) {
     std::vector<Work> open = std::exchange(open_, {});
     open_index_.clear();
     std::vector<Turn> turns;
+    turns.reserve(open.size());
     for (Work& work : open) {
         if (decide_one(work, now, turns)) continue;
         open_index_.emplace(work.instance, open_.size());
@@ -201,8 +202,12 @@ bool Committer::decide_one(Work& work, TimePoint now, std::vector<Turn>& turns) 
 void Committer::make_batches(std::vector<Turn> turns) {
     const auto max = static_cast<std::size_t>(environment().options.commit_batch_max);
     int capacity = free_capacity();
+    for (Turn& turn : turns) choose_writes(turn, held_, environment(), capacity);
+    if (turns.size() <= max) {
+        if (!turns.empty()) batches_.push_back({.turns = std::move(turns)});
+        return;
+    }
     for (Turn& turn : turns) {
-        choose_writes(turn, held_, environment(), capacity);
         if (batches_.empty() || batches_.back().turns.size() >= max) batches_.emplace_back();
         batches_.back().turns.push_back(std::move(turn));
     }

@@ -50,6 +50,11 @@ Executor::Ending Executor::end(const AttemptPtr& attempt) {
     return Ending::Posted;
 }
 
+void Executor::let_others_finish() const {
+    if (pace_.gathering_time() == Duration::zero()) return;
+    for (int looks = 0; looks < kLooks && running_ > 0; ++looks) pause_briefly();
+}
+
 void Executor::put_back(const AttemptPtr& attempt) {
     committer_.post(item::Unstarted{attempt});
 }

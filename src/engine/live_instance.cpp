@@ -4,19 +4,21 @@
 
 namespace ebb::engine {
 
-void LiveInstance::apply(
-    InstanceState new_state, std::span<const HistoryEvent> events, TimePoint now
-) {
+void LiveInstance::apply(InstanceState new_state, TimePoint now) {
     state = std::move(new_state);
     row.revision += 1;
     row.status = state.status;
     row.updated_at = now;
     row.finished_at = is_terminal(state.status) ? now : TimePoint{};
-    recent.append(events, *program);
-    if (!undo.knows_settled) return;
-    for (const HistoryEvent& event : events) {
-        if (settles_compensation(event.type)) undo.settled.insert(event.ref);
+}
+
+void LiveInstance::remember(std::vector<HistoryEvent> events) {
+    if (undo.knows_settled) {
+        for (const HistoryEvent& event : events) {
+            if (settles_compensation(event.type)) undo.settled.insert(event.ref);
+        }
     }
+    recent.append(std::move(events), *program);
 }
 
 LivePtr make_live(InstanceRow row, ProgramCache& programs) {

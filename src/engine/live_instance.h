@@ -40,8 +40,9 @@ struct LiveInstance {
 
     InstanceIdentity identity() const { return {row.id, row.key}; }
 
-    /// Takes over what a commit has written.
-    void apply(InstanceState new_state, std::span<const HistoryEvent> events, TimePoint now);
+    /// Takes over the state that a commit has written, and with remember() its events.
+    void apply(InstanceState new_state, TimePoint now);
+    void remember(std::vector<HistoryEvent> events);
 };
 
 using LivePtr = std::shared_ptr<LiveInstance>;

@@ -20,10 +20,10 @@ bool is_read(const Program& program, const HistoryEvent& event) {
 
 }  // namespace
 
-void RecentEvents::append(std::span<const HistoryEvent> events, const Program& program) {
-    for (const HistoryEvent& event : events) {
+void RecentEvents::append(std::vector<HistoryEvent> events, const Program& program) {
+    for (HistoryEvent& event : events) {
         bytes_ += size_of(event);
-        events_.push_back(event);
+        events_.push_back(std::move(event));
     }
     shrink(program);
 }

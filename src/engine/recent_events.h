@@ -4,7 +4,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,7 +24,7 @@ class RecentEvents {
 
     /// Appends events that follow on the newest one. Where old ones make room, the outputs that
     /// expressions of `program` read stay.
-    void append(std::span<const HistoryEvent> events, const Program& program);
+    void append(std::vector<HistoryEvent> events, const Program& program);
 
     /// Keeps one event from further back.
     void add_older(HistoryEvent event);

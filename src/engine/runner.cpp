@@ -84,6 +84,7 @@ void Runner::work() {
             next = parts_.ready.try_pop();
             if (next) continue;
         }
+        if (ending == Executor::Ending::Posted) parts_.executor.let_others_finish();
         next = parts_.committer.combine(Committer::Role::Handler);
     }
 }

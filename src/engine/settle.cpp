@@ -50,7 +50,7 @@ void Committer::settle(Turn& turn, CommitResult result, bool may_be_repeated) {
 void Committer::settle_committed(Turn& turn) {
     LiveInstance& live = *turn.live;
     const InstanceId id = live.row.id;
-    live.apply(std::move(turn.state), turn.history, turn.now);
+    live.apply(std::move(turn.state), turn.now);
     if (cache_.find(id) == turn.live) {
         cache_.touch(id);
     } else {
@@ -59,6 +59,7 @@ void Committer::settle_committed(Turn& turn) {
     undecide(turn);
     for (const TaskChange& change : turn.tasks) settle_row(turn, change);
     observe(live, turn.history);
+    live.remember(std::move(turn.history));
     for (Cause& cause : turn.causes) settle_cause(turn, cause);
     if (is_terminal(live.state.status)) settle_end(live);
     reopen(std::move(turn.deferred), id, 0);

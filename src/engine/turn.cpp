@@ -28,7 +28,19 @@ bool can_merge(std::vector<TaskChange>& tasks, const std::vector<TaskChange>& mo
     });
 }
 
+void append(std::vector<HistoryEvent>& history, std::vector<HistoryEvent> more) {
+    if (history.empty()) {
+        history = std::move(more);
+        return;
+    }
+    std::move(more.begin(), more.end(), std::back_inserter(history));
+}
+
 void merge(std::vector<TaskChange>& tasks, std::vector<TaskChange> more) {
+    if (tasks.empty()) {
+        tasks = std::move(more);
+        return;
+    }
     for (TaskChange& change : more) {
         if (TaskChange* existing = find_change(tasks, change.token)) {
             *existing = std::move(change);
@@ -47,7 +59,7 @@ bool add_decision(Turn& turn, Cause& cause, Decision decision) {
     // Where the instance has ended, the store removes every row by itself.
     if (is_terminal(decision.state.status)) turn.tasks.clear();
     merge(turn.tasks, std::move(decision.tasks));
-    std::move(decision.history.begin(), decision.history.end(), std::back_inserter(turn.history));
+    append(turn.history, std::move(decision.history));
     turn.state = std::move(decision.state);
     turn.has_changed = true;
     return true;

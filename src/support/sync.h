@@ -23,6 +23,13 @@
 
 namespace ebb {
 
+/// Some nanoseconds, for a loop that looks at what another thread is about to change.
+inline void pause_briefly() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
 class CondVar;
 
 /// A mutex. Lock it with a Lock. Who finds it taken looks again a few times before sleeping: nearly
@@ -51,12 +58,6 @@ class EBB_THREAD_ANNOTATION(capability("mutex")) Mutex {
     friend CondVar;
 
     static constexpr int kLooks = 40;
-
-    static void pause_briefly() {
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#endif
-    }
 
     std::mutex mutex_;
 };

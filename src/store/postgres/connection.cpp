@@ -217,8 +217,23 @@ void Connection::leave_pipeline() {
     const Result sync(next_result());
     if (sync.handle() == nullptr) fail_lost();
     const ExecStatusType status = PQresultStatus(sync.handle());
-    if (status == PGRES_FATAL_ERROR) throw_failure(settings_, sync.handle());
+    if (status == PGRES_FATAL_ERROR) {
+        // SERIALIZABLE fails as late as this, and the end of the pipeline is still to come. Whether
+        // libpq tells it after such an error depends on its version.
+        is_spent_ = !has_ended_pipeline();
+        throw_failure(settings_, sync.handle());
+    }
     if (status != PGRES_PIPELINE_SYNC || PQexitPipelineMode(handle_.get()) == 0) fail_lost();
+}
+
+bool Connection::has_ended_pipeline() {
+    for (int looks = 0; looks < 2; ++looks) {
+        const Result end(next_result());
+        const bool is_end =
+            end.handle() != nullptr && PQresultStatus(end.handle()) == PGRES_PIPELINE_SYNC;
+        if (is_end) return PQexitPipelineMode(handle_.get()) != 0;
+    }
+    return false;
 }
 
 void Connection::execute(std::string_view sql) {

@@ -44,6 +44,9 @@ class Connection {
     /// False when the server has closed the connection meanwhile, so far as it can be seen here.
     bool is_open() const;
 
+    /// True: its last answer could not be read to the end, so it is not to be used again.
+    bool is_spent() const { return is_spent_; }
+
     const Settings& settings() const { return settings_; }
 
  private:
@@ -65,12 +68,14 @@ class Connection {
     PGresult* next_result();
     std::vector<Result> receive(std::span<const Call> calls);
     void leave_pipeline();
+    bool has_ended_pipeline();
     Prepared& prepared(std::string_view sql);
     [[noreturn]] void fail_lost() const;
 
     const Settings& settings_;
     std::unique_ptr<PGconn, Finish> handle_;
     std::unordered_map<const char*, Prepared> prepared_;
+    bool is_spent_ = false;
     std::vector<Prepared*> preparing_;  // in this pipeline, in order; null = nothing to prepare
 };
 

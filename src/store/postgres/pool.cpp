@@ -94,7 +94,7 @@ std::unique_ptr<Connection> Pool::connect() {
 
 void Pool::give_back(std::unique_ptr<Connection> connection) {
     const Lock lock(mutex_);
-    if (connection) {
+    if (connection && !connection->is_spent()) {
         idle_.push_back({std::move(connection), clock_.now()});
     } else {
         --open_;

@@ -51,7 +51,8 @@ struct Past {
         live.state.last_seq = static_cast<Seq>(history.size());
         const std::size_t stored = history.size() - remembered;
         live.recent.begin_after(static_cast<Seq>(stored));
-        live.recent.append(std::span(history).subspan(stored), *program);
+        const auto unknown = static_cast<std::ptrdiff_t>(stored);
+        live.recent.append({history.begin() + unknown, history.end()}, *program);
     }
 
     HistoryReader reader() { return {counting, live, pending}; }

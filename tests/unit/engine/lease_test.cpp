@@ -110,7 +110,7 @@ TEST_F(Leases, a_step_that_kills_every_worker_fails_in_the_end) {
     // dies before it can commit what came of it.
     std::vector<std::unique_ptr<testing::FaultyStore>> stores;
     std::vector<std::unique_ptr<Engine>> victims;
-    for (int i = 0; i < 6 && status(*first, id) == "running"; ++i) {
+    for (int i = 0; i < 8 && status(*first, id) == "running"; ++i) {
         world.clock.advance(11s);
         stores.push_back(std::make_unique<testing::FaultyStore>(*world.memory));
         world.store = stores.back().get();
@@ -119,7 +119,7 @@ TEST_F(Leases, a_step_that_kills_every_worker_fails_in_the_end) {
             stores.back()->plan({.kind = testing::Fault::Kind::CrashBefore, .nth = 1, .verb = {}});
         };
         try {
-            world.run(*victims.back(), 1s);
+            world.run(*victims.back(), 30s);
         } catch (const testing::SimulatedCrash&) {
             continue;
         }

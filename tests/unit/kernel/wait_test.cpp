@@ -88,6 +88,14 @@ TEST(LostLease, a_step_that_always_loses_its_worker_fails_and_is_compensated) {
     EXPECT_NE(world.payload(world.state.error).find("worker_lost"), std::string::npos);
 }
 
+TEST(LostLease, a_step_that_loses_its_workers_waits_longer_each_time) {
+    KernelWorld world(workflow({step("a")}));
+    world.script = failing({"a"}, Outcome::Kind::LoseLease);
+    const TimePoint begun = world.now;
+    world.run();
+    EXPECT_EQ(world.now - begun, kLossDelay * (1 + 4 + 16));
+}
+
 TEST(LostLease, a_non_idempotent_step_is_in_doubt_and_not_called_again) {
     Node a = step("a");
     std::get<Step>(a.kind).non_idempotent = true;
