@@ -25,6 +25,16 @@ void Committer::let_go(const TaskRef& task, Attempt::StopReason reason) {
     held_.erase(task);
 }
 
+LivePtr Committer::keep_newer(LivePtr live) {
+    const LivePtr known = cache_.find(live->row.id);
+    if (!known || known->row.revision < live->row.revision) distrust_rows(live->row.id);
+    return cache_.keep_newer(std::move(live));
+}
+
+void Committer::distrust_rows(const InstanceId& id) {
+    for (Held& held : held_.of(id)) held.is_row_dirty = true;
+}
+
 void Committer::absorb(item::Outcome& outcome) {
     const TaskRef task = outcome.attempt->task();
     Held* held = held_.find(task);
@@ -51,7 +61,7 @@ void Committer::absorb(item::Claimed& claimed) {
         let_go(task.task, Attempt::StopReason::LeaseLost);
         const Token* token = task.live->state.find_token(task.task.token);
         const Visit visit = token == nullptr ? 0 : token->visit;
-        cache_.keep_newer(std::move(task.live));
+        keep_newer(std::move(task.live));
         Held& held = hold(task.task);
         held.is_engine_task = task.is_engine_task;
         held.due_visit = visit;
@@ -63,7 +73,7 @@ void Committer::absorb(item::Claimed& claimed) {
 }
 
 void Committer::absorb(item::Begun& begun) {
-    const LivePtr live = cache_.keep_newer(begun.live);
+    const LivePtr live = keep_newer(begun.live);
     const auto& events = begun.live->recent.events();
     observe(*begun.live, std::vector<HistoryEvent>(events.begin(), events.end()));
     for (const TokenId token : begun.held) hold({live->row.id, token});
@@ -73,7 +83,7 @@ void Committer::absorb(item::Begun& begun) {
 
 void Committer::absorb(item::Request& request) {
     const InstanceId id = request.live->row.id;
-    cache_.keep_newer(std::move(request.live));
+    keep_newer(std::move(request.live));
     work_of(id).causes.push_back({std::move(request.event), std::move(request.reply), {}, {}});
 }
 

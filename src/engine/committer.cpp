@@ -161,6 +161,7 @@ LivePtr Committer::live_of(const InstanceId& id) {
         );
     }
     LivePtr live = make_live(std::move(*row), parts_.programs);
+    distrust_rows(id);
     cache_.replace(live);
     return live;
 }

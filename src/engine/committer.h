@@ -182,6 +182,11 @@ class Committer final : public Service {
     Held& hold(const TaskRef& task);
     Work& work_of(const InstanceId& id);
     LivePtr live_of(const InstanceId& id);
+    /// What was read of an instance becomes what is known of it, unless more is known already.
+    LivePtr keep_newer(LivePtr live);
+    /// Somebody else may have changed the instance, and with it the rows that are held here: put a
+    /// stop or a park into them, or taken them away.
+    void distrust_rows(const InstanceId& id);
 
     /// kNever: nothing was left to wait for more.
     TimePoint gathering_until() const { return TimePoint(Duration(gathering_until_.load())); }

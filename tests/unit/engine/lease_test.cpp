@@ -261,6 +261,29 @@ TEST_F(Leases, a_timer_that_somebody_else_has_fired_does_not_fire_the_next_one) 
     EXPECT_EQ(status(*fast, id), "completed");
 }
 
+TEST_F(Leases, a_row_that_somebody_else_has_removed_is_written_anew) {
+    Definition definition = a_then_b();
+    std::get<Step>(definition.steps[0].kind).attempts.step_timeout = 5s;
+    definition.on_error = Definition::OnError::DeadLetter;
+    const auto other = world.engine("other");
+    const auto slow = world.engine("slow");
+    slow->register_workflow(definition);
+    slow->poll();
+    const InstanceId id = slow->start("test").id;
+    during_a = [&] {
+        world.clock.advance(7s);
+        other->poll();
+        ASSERT_EQ(status(*other, id), "dead_letter");
+        slow->requeue(id);  // by the very worker that still holds the task that is gone
+    };
+    slow->run_one();
+    for (int i = 0; i < 20; ++i) {
+        world.clock.advance(1s);
+        slow->poll();
+    }
+    EXPECT_EQ(status(*slow, id), "completed");
+}
+
 TEST_F(Leases, forked_branches_are_shared_by_the_workers) {
     std::vector<Parallel::Branch> branches;
     for (int i = 0; i < 6; ++i) {
