@@ -4,10 +4,12 @@
 // <ebb/yaml.h> (ebb::yaml) and <ebb/handlers.h> (ebb::handlers).
 
 #include <ebb/builder.h>
+#include <ebb/clock.h>
 #include <ebb/definition.h>
 #include <ebb/engine.h>
 #include <ebb/error.h>
 #include <ebb/handler.h>
 #include <ebb/id.h>
+#include <ebb/log.h>
 #include <ebb/store.h>
 #include <ebb/time.h>
