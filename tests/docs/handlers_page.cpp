@@ -108,6 +108,21 @@ TEST_F(HandlersPage, what_does_not_fit_the_type_is_an_invalid_input) {
     EXPECT_NE(run(R"({"customer": 7})").error.find("invalid_input"), std::string::npos);
 }
 
+TEST(HandlersPageTypes, a_function_of_a_string_and_a_context_gets_json_text) {
+    ebb::HandlerRegistry handlers;
+    std::string typed;
+    std::string raw;
+    handlers.add("typed", [&](const std::string& input) { typed = input; });
+    handlers.add("raw", [&](const std::string& input, const ebb::StepContext&) -> std::string {
+        raw = input;
+        return input;
+    });
+    (*handlers.find("typed"))("\"ann\"", ebb::StepContext{});
+    (*handlers.find("raw"))("\"ann\"", ebb::StepContext{});
+    EXPECT_EQ(typed, "ann");
+    EXPECT_EQ(raw, "\"ann\"");
+}
+
 TEST_F(HandlersPage, retry_after_says_when_to_come_back) {
     bank_.is_busy = true;
     ebb::Engine engine(*store_, handlers_);

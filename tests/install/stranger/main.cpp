@@ -25,12 +25,15 @@ ebb::Definition trip() {
 
 std::string travel(ebb::Store& store, std::string& log) {
     ebb::HandlerRegistry handlers;
-    handlers.add("book_hotel", [&](const std::string& city, const ebb::StepContext& call) {
+    handlers.add("book_hotel", [&](const std::string& city) {
         log += "hotel in " + city + " booked, ";
-        return call.idempotency_key;  // for the hotel: it recognises a repeated call by it
+        return 7;  // the room
     });
     handlers.add("cancel_hotel", [&](const ebb::Json&) { log += "hotel cancelled"; });
-    handlers.add("book_flight", [](const ebb::Json&) { throw ebb::PermanentError("sold out"); });
+    handlers.add("book_flight", [&](int) {
+        log += "no flight, ";
+        throw ebb::PermanentError("sold out");
+    });
 
     ebb::Engine engine(store, handlers);
     engine.register_workflow(trip());
@@ -44,7 +47,7 @@ bool travels(ebb::Store& store) {
     std::string log;
     const std::string status = travel(store, log);
     std::printf("%s: %s\n", status.c_str(), log.c_str());
-    return status == "failed" && log == "hotel in Lisbon booked, hotel cancelled";
+    return status == "failed" && log == "hotel in Lisbon booked, no flight, hotel cancelled";
 }
 
 }  // namespace
