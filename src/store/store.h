@@ -101,8 +101,9 @@ struct Claim {
     bool was_lost = false;
     std::string lost_by;
     InstanceRow instance;
-    std::optional<HistoryEvent>
-        input;  ///< the event of the row's input, when the store could bring it along
+    /// The instance's first event while nothing else has happened to it: nearly always the input of
+    /// the task. None when the store would have to look for it.
+    std::optional<HistoryEvent> input;
 
     bool operator==(const Claim&) const = default;
 };

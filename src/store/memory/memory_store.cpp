@@ -124,14 +124,16 @@ std::vector<Claim> MemoryStore::claim(const ClaimRequest& request) {
     for (const TaskRef& ref : tasks_.claimable(request)) {
         tasks_.update(ref, [&](memory::Task& task) { task.lease_owner = request.worker; });
         const memory::Task& task = *tasks_.find(ref);
+        const Instance& instance = instances_.at(ref.instance);
+        const bool has_input = instance.row.revision == 1 && !instance.history.empty();
         claims.push_back({
             .task = ref,
             .handler = task.handler,
             .is_stop = task.is_stop,
             .was_lost = task.was_lost,
             .lost_by = task.lost_by,
-            .instance = instances_.at(ref.instance).row,
-            .input = std::nullopt,
+            .instance = instance.row,
+            .input = has_input ? std::optional(instance.history.front()) : std::nullopt,
         });
     }
     return claims;
