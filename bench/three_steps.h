@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <ebb/engine.h>
+
+// The workflow of all throughput figures: three no-op steps, driven in two ways.
+
+namespace ebb::bench {
+
+HandlerRegistry three_no_op_handlers();
+Definition three_steps();
+
+/// One workflow after another, from start() to its result. Milliseconds of each.
+std::vector<double> run_one_at_a_time(Store& store, double seconds);
+
+struct Saturation {
+    double seconds = 10;
+    int window = 1'024;  ///< instances in flight; the next are started when some have ended
+    int batch = 256;     ///< started with one call
+};
+
+struct Saturated {
+    std::int64_t workflows = 0;  ///< started and, every one, completed
+    double seconds = 0;
+    double client_cpu_seconds = 0;  ///< of this process
+
+    double steps_per_second() const { return static_cast<double>(workflows * 3) / seconds; }
+};
+
+/// As many as go. Throws std::runtime_error when one does not complete.
+Saturated run_saturated(Store& store, const Saturation& saturation);
+
+}  // namespace ebb::bench
