@@ -52,7 +52,11 @@ class Scratch {
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
 
-    ~Scratch() { server_.execute(fmt::format("DROP SCHEMA IF EXISTS {} CASCADE", schema_)); }
+    ~Scratch() {
+        server_.execute(fmt::format(
+            "SET client_min_messages = error; DROP SCHEMA IF EXISTS {} CASCADE", schema_
+        ));
+    }
 
     StorePtr open() const { return open_at(server_.url()); }
 

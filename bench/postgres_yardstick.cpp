@@ -62,7 +62,8 @@ MinimalSteps measure_minimal_steps(
     make_tables(server);
     const TempDirectory logs;
     const std::string log =
-        run.with_latencies ? fmt::format("--log --log-prefix='{}/pgbench'", logs.path()) : "";
+        run.with_latencies ? fmt::format("--log --log-prefix='{}/pgbench'", logs.path().string())
+                           : "";
     const std::string text = output_of(fmt::format(
         "'{}' -n -M prepared -c {} -j {} -T {} -f '{}' {} '{}' 2>&1",
         testing::PostgresServer::program("pgbench").string(),
