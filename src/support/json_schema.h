@@ -27,7 +27,7 @@ class JsonSchema {
     static constexpr std::size_t kViolationsMax = 20;
     /// Longer texts are not matched with a `pattern` or `format` but are violations: the matcher
     /// recurses over the text.
-    static constexpr std::size_t kPatternTextBytesMax = 4'096;
+    static constexpr std::size_t kPatternTextBytesMax = 1'024;
     /// A `$ref` may lead over this many others to what it means.
     static constexpr int kReferenceHopsMax = 32;
 
