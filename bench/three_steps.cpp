@@ -1,9 +1,8 @@
 #include "three_steps.h"
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <stdexcept>
+#include <thread>
 
 #include <sys/resource.h>
 
@@ -28,30 +27,22 @@ double cpu_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Counts instances that have ended.
-class Ends {
- public:
-    void add(std::string_view status) {
-        const std::lock_guard lock(mutex_);
-        ++ended_;
-        if (status != "completed") ++bad_;
-        if (ended_ >= wanted_) changed_.notify_one();
-    }
+constexpr auto kLook = std::chrono::microseconds(500);
+/// Nothing that is measured here takes so long.
+constexpr double kGiveUpSeconds = 120;
 
-    void wait_for(std::int64_t count) {
-        std::unique_lock lock(mutex_);
-        wanted_ = count;
-        changed_.wait(lock, [&] { return ended_ >= count; });
-        if (bad_ > 0) throw std::runtime_error("a workflow did not complete");
+/// Waits until no more than `count` workflows are in flight. It looks now and then: those who end
+/// them may be other processes.
+void wait_for_room(const Progress& progress, std::int64_t count) {
+    const auto start = SteadyClock::now();
+    while (progress.started - progress.ended > count) {
+        if (seconds_since(start) > kGiveUpSeconds) {
+            throw std::runtime_error("the workflows in flight do not end");
+        }
+        std::this_thread::sleep_for(kLook);
     }
-
- private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::int64_t ended_ = 0;
-    std::int64_t bad_ = 0;
-    std::int64_t wanted_ = 0;
-};
+    if (progress.bad > 0) throw std::runtime_error("a workflow did not complete");
+}
 
 }  // namespace
 
@@ -85,29 +76,32 @@ std::vector<double> run_one_at_a_time(Store& store, double seconds) {
     return latencies_ms;
 }
 
-Saturated run_saturated(Store& store, const Saturation& saturation) {
+Saturated run_saturated(Store& store, Progress& progress, const Saturation& saturation) {
     const HandlerRegistry handlers = three_no_op_handlers();
     EngineOptions options;
     options.in_flight_max = saturation.window;
     Engine engine(store, handlers, options);
     engine.register_workflow(three_steps());
-    Ends ends;
     engine.set_observer([&](const InstanceSummary& instance, std::span<const HistoryEntry>) {
-        if (instance.finished_at != TimePoint{}) ends.add(instance.status);
+        if (instance.finished_at == TimePoint{}) return;
+        if (instance.status != "completed") ++progress.bad;
+        ++progress.ended;
     });
     engine.run();
-    Saturated measured;
     const std::vector<Payload> batch(static_cast<std::size_t>(saturation.batch), "{}");
     const double cpu = cpu_seconds();
     const auto start = SteadyClock::now();
     while (seconds_since(start) < saturation.seconds) {
+        progress.started += saturation.batch;
         engine.start_all("bench", batch);
-        measured.workflows += saturation.batch;
-        ends.wait_for(measured.workflows - saturation.window + saturation.batch);
+        wait_for_room(progress, saturation.window - saturation.batch);
     }
-    ends.wait_for(measured.workflows);
-    measured.seconds = seconds_since(start);
-    measured.client_cpu_seconds = cpu_seconds() - cpu;
+    wait_for_room(progress, 0);
+    Saturated measured{
+        .workflows = progress.ended,
+        .seconds = seconds_since(start),
+        .client_cpu_seconds = cpu_seconds() - cpu
+    };
     engine.drain(std::chrono::seconds(5));
     return measured;
 }
