@@ -18,15 +18,7 @@ void on_started(Transition& t, const event::Started& e) {
     started.worker = e.by;
     const Seq input = t.append(std::move(started));
     const Duration deadline = t.program.definition().deadline;
-    if (deadline > Duration::zero()) {
-        t.state.deadline = t.now + deadline;
-        t.set_task(
-            {.kind = TaskChange::Kind::Put,
-             .token = kInstanceToken,
-             .handler = {},
-             .due = t.state.deadline}
-        );
-    }
+    if (deadline > Duration::zero()) set_instance_deadline(t, t.now + deadline);
     go_to(t, t.add_token({.input = input}), t.program.entry());
 }
 
@@ -121,7 +113,8 @@ std::optional<Invocation> invocation(
         .max_attempts = policy.max_attempts + token->attempt_base,
         .timeout = policy.timeout,
         .deadline = std::min(token->deadline, state.deadline),
-        .idempotency_key = prefix + std::to_string(token->visit),
+        .idempotency_key = prefix + (is_compensation ? "undo:" + std::to_string(token->compensates)
+                                                     : std::to_string(token->visit)),
         .compensated = token->compensates,
     };
 }

@@ -50,6 +50,8 @@ enum class HistoryType {
     Resumed,  ///< from a savepoint; ref: its event
     DeadLettered,
     Requeued,
+    StepRequeued,  ///< a failed step is tried again; ref: its failure, which needs no compensation
+                   ///< of its own any more
     CancelRequested,
     AbortRequested,
     Paused,
@@ -70,7 +72,8 @@ bool holds_output(HistoryType type);
 /// True for the events that a rollback looks at: step_completed, step_failed, step_stopped.
 bool is_undoable(HistoryType type);
 
-/// True for the events that say of their `ref` that it needs no compensation any more.
+/// True for the events that say of their `ref` that it needs no compensation any more:
+/// it was compensated or skipped, or another end of the same visit will follow.
 bool settles_compensation(HistoryType type);
 
 /// One immutable row of an instance's history.

@@ -183,30 +183,34 @@ void on_signal_deadline(Transition& t, Token& token) {
 void on_instance_deadline(Transition& t) {
     // Its task has been claimed: it must go whatever the phase, or it would be claimed again at
     // once.
-    t.state.deadline = kNever;
     t.remove_task(kInstanceToken);
-    if (t.phase() != InstanceStatus::Running) return;
+    if (t.phase() != InstanceStatus::Running || t.state.deadline == kNever) {
+        t.state.deadline = kNever;
+        return;
+    }
     HistoryEvent event;
     event.type = HistoryType::StepFailed;
     event.payload = failure_payload(
         {.code = "deadline_exceeded", .message = "The instance did not end before its deadline."}
     );
-    begin_instance_rollback(t, Rollback::Kind::Failure, t.append(std::move(event)), 0);
-}
-
-void on_step_deadline(Transition& t, TokenId id) {
-    const Token* token = t.state.find_token(id);
-    if (token == nullptr || token->stopping || token->deadline > t.now) return t.ignore();
-    Failure failure{
-        .code = "step_timeout",
-        .message = "The step did not complete within its step_timeout.",
-        .is_permanent = true
-    };
-    HistoryEvent details;
-    fail_step(t, id, std::move(failure), std::move(details));
+    const Seq cause = t.append(std::move(event));
+    if (!freezes_on_failure(t)) {
+        begin_instance_rollback(t, Rollback::Kind::Failure, cause, 0);
+        return;
+    }
+    t.state.deadline = kNever;
+    enter_dead_letter(t, cause);
 }
 
 }  // namespace
+
+void set_instance_deadline(Transition& t, TimePoint deadline) {
+    t.state.deadline = deadline;
+    if (deadline == kNever) return;
+    t.set_task(
+        {.kind = TaskChange::Kind::Put, .token = kInstanceToken, .handler = {}, .due = deadline}
+    );
+}
 
 void on_timer_fired(Transition& t, const event::TimerFired& e) {
     if (e.token == kInstanceToken) return on_instance_deadline(t);
