@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "golden_case.h"
+#include "player.h"
 #include "store/memory/memory_store.h"
 #include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
@@ -27,6 +27,12 @@ std::string expected(const Case& test_case) {
     std::stringstream text;
     text << file.rdbuf();
     return text.str();
+}
+
+std::string play(const Case& test_case, Store& store, ManualClock& clock) {
+    Player player(test_case, store, clock);
+    player.play();
+    return tell(player, test_case);
 }
 
 std::string play_in_memory(const Case& test_case) {
