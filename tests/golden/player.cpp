@@ -51,7 +51,9 @@ void Player::boot() {
     process_->engine = std::make_unique<Engine>(
         process_->store,
         handlers_,
-        EngineOptions{.worker_id = worker_, .lease = std::chrono::hours(1), .clock = &clock_}
+        EngineOptions{
+            .worker_id = worker_, .threads = 4, .lease = std::chrono::hours(1), .clock = &clock_
+        }
     );
 }
 
@@ -250,7 +252,9 @@ void Player::let_others_go_on() {
     Engine other(
         process_->store,
         handlers_,
-        EngineOptions{.worker_id = "other", .lease = std::chrono::hours(1), .clock = &clock_}
+        EngineOptions{
+            .worker_id = "other", .threads = 4, .lease = std::chrono::hours(1), .clock = &clock_
+        }
     );
     other.poll();
 }

@@ -33,13 +33,9 @@ struct Dispatch {
 
     void operator()(const event::TimerFired& e) const { on_timer_fired(t, e); }
 
-    void operator()(const event::DecisionMade& e) const {
-        if (!refuses_input("decisions")) on_decision_made(t, e);
-    }
+    void operator()(const event::DecisionMade& e) const { on_decision_made(t, e); }
 
-    void operator()(const event::SignalReceived& e) const {
-        if (!refuses_input("signals")) on_signal_received(t, e);
-    }
+    void operator()(const event::SignalReceived& e) const { on_signal_received(t, e); }
 
     void operator()(const event::CancelRequested& e) const { on_cancel_requested(t, e); }
 
@@ -54,16 +50,6 @@ struct Dispatch {
     void operator()(const event::LeaseLost& e) const { on_lease_lost(t, e); }
 
     void operator()(const event::TokenStopped& e) const { on_token_stopped(t, e); }
-
-    bool refuses_input(std::string_view what) const {
-        if (!t.is_over()) return false;
-        t.refuse(
-            "invalid_state",
-            "The instance is " + std::string(to_string(t.state.status)) + " already; it takes no " +
-                std::string(what) + " any more."
-        );
-        return true;
-    }
 };
 
 }  // namespace

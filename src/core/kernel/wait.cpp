@@ -305,6 +305,15 @@ bool was_decided_before(const Transition& t, const event::DecisionMade& e) {
     });
 }
 
+void refuse_input(Transition& t, std::string_view what) {
+    t.refuse(
+        "invalid_state",
+        fmt::format(
+            "The instance is {} already; it takes no {} any more.", to_string(t.state.status), what
+        )
+    );
+}
+
 void append_vote(Transition& t, const Token& token, const event::DecisionMade& e) {
     Json vote = {{"verdict", e.is_confirmed ? "confirmed" : "rejected"}, {"by", e.by}};
     if (!e.role.empty()) vote["role"] = e.role;
@@ -317,6 +326,10 @@ void append_vote(Transition& t, const Token& token, const event::DecisionMade& e
 void on_decision_made(Transition& t, const event::DecisionMade& e) {
     const bool is_repeat = !e.request_id.empty() && was_decided_before(t, e);
     if (is_repeat) return t.ignore();
+    if (t.is_over()) {
+        // Who repeats what he said, because the answer was lost, is not told that it is too late.
+        return was_decided_before(t, e) ? t.ignore() : refuse_input(t, "decisions");
+    }
     Token* token = find_decision(t, e);
     if (token == nullptr) {
         if (t.refusal.code == "not_waiting" && was_decided_before(t, e)) t.ignore();
@@ -336,12 +349,13 @@ void on_decision_made(Transition& t, const event::DecisionMade& e) {
 }
 
 void on_signal_received(Transition& t, const event::SignalReceived& e) {
+    if (is_repeated(t, e.request_id)) return;
+    if (t.is_over()) return refuse_input(t, "signals");
     if (t.phase() == InstanceStatus::Compensating) {
         return t.refuse(
             "invalid_state", "The instance is compensating; it takes no signals any more."
         );
     }
-    if (is_repeated(t, e.request_id)) return;
     const auto waits = [&](const Token& token) {
         return token.status == TokenStatus::WaitingSignal && t.node_of(token).signal == e.name;
     };
