@@ -25,7 +25,7 @@ enum class HistoryType {
     StepStopped,    ///< stopped by a rollback after it was called; payload: {outcome}; ref: the
                     ///< input's event
     StepSkipped,    ///< stopped by a rollback before it was called
-    LeaseLost,      ///< payload: {worker}
+    LeaseLost,      ///< payload of a compensation: {of}
     BranchTaken,    ///< of a condition or switch; payload: {branch}
     ScopeOpened,
     BranchCompleted,  ///< ref: the branch's output event

@@ -237,7 +237,8 @@ void on_lease_lost(Transition& t, const event::LeaseLost& e) {
         };
         return fail_attempt(t, *token, std::move(failure), std::move(details));
     }
-    append_attempt(t, *token, HistoryType::LeaseLost, std::move(details), {});
+    const char* what = token->compensates != 0 ? R"({"of":"compensation"})" : "";
+    append_attempt(t, *token, HistoryType::LeaseLost, std::move(details), what);
     ++token->attempt;
     ++token->attempt_base;
     token->status = TokenStatus::Ready;

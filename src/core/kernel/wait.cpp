@@ -121,7 +121,9 @@ Json decision_json(
     const Token& token, std::string_view verdict, const event::DecisionMade& e, TimePoint now
 ) {
     Json by = Json::array();
-    for (const Vote& vote : token.votes) by.push_back(vote.by);
+    for (const Vote& vote : token.votes) {
+        if (!vote.by.empty()) by.push_back(vote.by);
+    }
     if (token.votes.empty() && !e.by.empty()) by.push_back(e.by);
     return {
         {"verdict", verdict},
