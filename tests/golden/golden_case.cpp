@@ -23,6 +23,10 @@ std::string read_file(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::filesystem::path workflows_folder() {
+    return std::filesystem::path(EBB_SOURCE_DIR) / "tests/golden/workflows";
+}
+
 std::vector<Case> load_cases(const std::filesystem::path& folder) {
     std::vector<Case> cases;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -21,6 +21,9 @@ struct Case {
     std::filesystem::path expected_file;
 };
 
+/// Where the golden workflows are.
+std::filesystem::path workflows_folder();
+
 /// All cases of a folder, by name. Throws when one is not complete.
 std::vector<Case> load_cases(const std::filesystem::path& folder);
 

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "player.h"
+
+namespace ebb::golden {
+
+/// What of a play must be the same whatever went wrong with the store on the way.
+struct Ending {
+    std::string status;
+    std::string output;
+    std::string error;                     ///< its code
+    std::vector<std::string> compensated;  ///< nodes, in order
+    std::multiset<std::string> completed;  ///< nodes
+
+    bool operator==(const Ending&) const = default;
+};
+
+Ending ending_of(Player& player);
+
+/// For people: one line per field.
+std::string to_text(const Ending& ending);
+
+/// What must hold in every history, read from the history alone. Empty = all is well.
+std::string broken_rule(Player& player, Store& store);
+
+}  // namespace ebb::golden
