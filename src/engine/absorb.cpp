@@ -92,7 +92,7 @@ void Committer::absorb(item::Shutdown&) {
 void Committer::absorb(item::Heartbeat& heartbeat) {
     drop_lost(heartbeat);
     obey_stops(heartbeat.result);
-    if (heartbeat.number == 1) {
+    if (!std::exchange(has_met_store_, true)) {
         adopt_orphans(heartbeat.result);
     } else {
         release_unknown(heartbeat.result);

@@ -209,6 +209,7 @@ class Committer final : public Service {
     std::vector<AttemptPtr> started_;  // to be handed out
     std::vector<TaskRef> releases_;    // to be given back
     std::vector<TaskRef> unknown_;     // held says the store, but not here, at the last heartbeat
+    bool has_met_store_ = false;       // its first heartbeat that was answered tells of orphans
     TimePoint look_again_at_ = kNever;
     TimePoint retry_at_{};  // nothing is written before
     int failures_ = 0;

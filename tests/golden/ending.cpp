@@ -15,6 +15,20 @@ std::string code_of(const Payload& error) {
     return json.is_object() ? json.value("code", "") : std::string();
 }
 
+void drop_times(Json& json) {
+    if (json.is_object() && json.contains("verdict")) json.erase("at");
+    if (!json.is_structured()) return;
+    for (Json& inner : json) drop_times(inner);
+}
+
+/// A decision says when it was made, which is later after a fault.
+std::string without_times(const Payload& output) {
+    if (output.empty()) return {};
+    Json json = Json::parse(output);
+    drop_times(json);
+    return json.dump();
+}
+
 bool ends_an_attempt(HistoryType type) {
     return type == HistoryType::StepCompleted || type == HistoryType::StepFailed ||
            type == HistoryType::StepRetried || type == HistoryType::StepStopped;
@@ -64,13 +78,15 @@ Ending ending_of(Player& player) {
     const InstanceView view = player.engine().show(player.id());
     Ending ending{
         .status = view.summary.status,
-        .output = view.output,
+        .output = without_times(view.output),
         .error = code_of(view.error),
         .compensated = {},
-        .completed = {}
+        .ended = {}
     };
     for (const HistoryEntry& entry : player.engine().history(player.id())) {
-        if (entry.type == "step_completed") ending.completed.insert(entry.node);
+        if (entry.type == "step_completed" || entry.type == "step_stopped") {
+            ending.ended.insert(entry.node);
+        }
         if (entry.type == "step_compensated") ending.compensated.push_back(entry.node);
     }
     return ending;
@@ -78,12 +94,12 @@ Ending ending_of(Player& player) {
 
 std::string to_text(const Ending& ending) {
     return fmt::format(
-        "status: {}\noutput: {}\nerror: {}\ncompensated: {}\ncompleted: {}\n",
+        "status: {}\noutput: {}\nerror: {}\ncompensated: {}\nended: {}\n",
         ending.status,
         ending.output,
         ending.error,
         fmt::join(ending.compensated, " "),
-        fmt::join(ending.completed, " ")
+        fmt::join(ending.ended, " ")
     );
 }
 

@@ -11,10 +11,12 @@ namespace ebb::golden {
 /// What of a play must be the same whatever went wrong with the store on the way.
 struct Ending {
     std::string status;
-    std::string output;
+    std::string output;                    ///< without the times of decisions
     std::string error;                     ///< its code
     std::vector<std::string> compensated;  ///< nodes, in order
-    std::multiset<std::string> completed;  ///< nodes
+    /// Nodes whose handlers completed, or were stopped: a success that is lost with its worker
+    /// after it was asked to stop counts as stopped.
+    std::multiset<std::string> ended;
 
     bool operator==(const Ending&) const = default;
 };

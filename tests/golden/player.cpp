@@ -12,6 +12,10 @@ namespace ebb::golden {
 namespace {
 
 constexpr int kRoundsMax = 10'000;
+constexpr Duration kLease = std::chrono::hours(1);
+/// So many rounds without a time to wait for: something is held by a process that will not come
+/// back, and its lease has to run out.
+constexpr int kStuckRounds = 500;
 /// Requests that the store could not take are repeated as a client would repeat them.
 constexpr int kTriesMax = 100;
 constexpr Duration kPatience = std::chrono::milliseconds(5);
@@ -51,9 +55,7 @@ void Player::boot() {
     process_->engine = std::make_unique<Engine>(
         process_->store,
         handlers_,
-        EngineOptions{
-            .worker_id = worker_, .threads = 4, .lease = std::chrono::hours(1), .clock = &clock_
-        }
+        EngineOptions{.worker_id = worker_, .threads = 4, .lease = kLease, .clock = &clock_}
     );
 }
 
@@ -252,9 +254,7 @@ void Player::let_others_go_on() {
     Engine other(
         process_->store,
         handlers_,
-        EngineOptions{
-            .worker_id = "other", .threads = 4, .lease = std::chrono::hours(1), .clock = &clock_
-        }
+        EngineOptions{.worker_id = "other", .threads = 4, .lease = kLease, .clock = &clock_}
     );
     other.poll();
 }
@@ -286,6 +286,8 @@ bool Player::move_on() {
         break;
     }
     if (next == kNever) return false;
+    const bool is_stuck = next <= clock_.now() && ++stuck_rounds_ % kStuckRounds == 0;
+    if (is_stuck) clock_.advance(kLease);
     clock_.set(std::max(next, clock_.now() + std::chrono::milliseconds(1)));
     return true;
 }

@@ -85,6 +85,7 @@ class Player {
     std::set<std::string> missing_;
     std::string worker_ = "worker";
     int workers_ = 1;
+    int stuck_rounds_ = 0;
     std::unique_ptr<Process> process_;
     InstanceId id_;
     std::set<std::size_t> done_;
