@@ -2,11 +2,36 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <random>
 
 namespace ebb {
 
+namespace {
+
+/// What a thread's numbers come from while a PredictableIds lives.
+struct Predictable {
+    std::mt19937_64 engine;
+    std::uint64_t last_stamp = 0;
+};
+
+std::optional<Predictable>& predictable() {
+    thread_local std::optional<Predictable> value;
+    return value;
+}
+
+}  // namespace
+
+PredictableIds::PredictableIds(std::uint64_t seed) {
+    predictable() = Predictable{.engine = std::mt19937_64(seed)};
+}
+
+PredictableIds::~PredictableIds() {
+    predictable().reset();
+}
+
 std::uint64_t random_bits() {
+    if (predictable()) return predictable()->engine();
     // getrandom() through libstdc++; one seed per thread, because a system call per id would cost
     // more than the id.
     thread_local std::mt19937_64 engine = [] {
@@ -26,7 +51,9 @@ InstanceId make_instance_id(TimePoint now) {
         std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count();
     const auto millis = static_cast<std::uint64_t>(std::max<long>(0, since_epoch));
     std::uint64_t stamp = 0;
-    {
+    if (auto& fixed = predictable()) {
+        stamp = fixed->last_stamp = std::max(fixed->last_stamp + 1, millis << 12);
+    } else {
         const std::lock_guard lock(mutex);
         last = std::max(last + 1, millis << 12);
         stamp = last;

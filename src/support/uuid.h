@@ -14,4 +14,14 @@ InstanceId make_instance_id(TimePoint now);
 /// 64 random bits of the operating system. Thread-safe.
 std::uint64_t random_bits();
 
+/// While it lives, the random numbers and ids that this thread makes depend on `seed` alone: for
+/// simulations, which are repeated. Not nested.
+class PredictableIds {
+ public:
+    explicit PredictableIds(std::uint64_t seed);
+    ~PredictableIds();
+    PredictableIds(const PredictableIds&) = delete;
+    PredictableIds& operator=(const PredictableIds&) = delete;
+};
+
 }  // namespace ebb

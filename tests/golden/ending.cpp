@@ -1,10 +1,10 @@
 #include "ending.h"
 
-#include <algorithm>
-#include <map>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "engine/view.h"
+#include "sim/checker.h"
 
 namespace ebb::golden {
 
@@ -27,49 +27,6 @@ std::string without_times(const Payload& output) {
     Json json = Json::parse(output);
     drop_times(json);
     return json.dump();
-}
-
-bool ends_an_attempt(HistoryType type) {
-    return type == HistoryType::StepCompleted || type == HistoryType::StepFailed ||
-           type == HistoryType::StepRetried || type == HistoryType::StepStopped;
-}
-
-/// At most one end per attempt of a visit.
-std::string doubled_end(const std::vector<HistoryEvent>& history) {
-    std::set<std::pair<Visit, std::int32_t>> ended;
-    for (const HistoryEvent& event : history) {
-        if (!ends_an_attempt(event.type) || event.attempt == 0 || event.visit == 0) continue;
-        if (!ended.emplace(event.visit, event.attempt).second) {
-            return fmt::format("event {} ends an attempt for the second time", event.seq);
-        }
-    }
-    return {};
-}
-
-/// Each end is compensated at most once, and within a rollback later ends before earlier ones, but
-/// for the failed step's own, which comes first.
-std::string wrong_order(const std::vector<HistoryEvent>& history) {
-    std::map<Seq, Seq> settled;
-    std::map<std::string, Seq> newest;  // by the rollback's place: those of several blocks overlap
-    Seq cause = 0;
-    for (const HistoryEvent& event : history) {
-        if (event.type == HistoryType::RollbackStarted) {
-            newest.clear();
-            cause = event.ref;
-        }
-        if (event.type == HistoryType::CancelRequested) newest.clear();
-        if (event.type != HistoryType::StepCompensated) continue;
-        if (const auto [other, is_new] = settled.emplace(event.ref, event.seq); !is_new) {
-            return fmt::format("event {} compensates {} again", event.seq, event.ref);
-        }
-        if (event.ref == cause) continue;
-        Seq& before = newest[event.path];
-        if (before != 0 && event.ref > before) {
-            return fmt::format("event {} compensates {} after {}", event.seq, event.ref, before);
-        }
-        before = event.ref;
-    }
-    return {};
 }
 
 }  // namespace
@@ -103,19 +60,25 @@ std::string to_text(const Ending& ending) {
     );
 }
 
-std::string broken_rule(Player& player, Store& store) {
-    const auto history = store.history({.instance = player.id(), .types = {}, .node = {}});
-    for (std::size_t i = 0; i < history.size(); ++i) {
-        if (history[i].seq != static_cast<Seq>(i) + 1) return "the history has a gap";
-    }
+std::string broken_rule(const Player& player, const Case& test_case, Store& store, Rest rest) {
     const auto row = store.load(player.id());
     if (!row) return "the instance is gone";
-    if (is_terminal(row->status) && !store.tasks(player.id()).empty()) {
-        return "a finished instance has tasks";
+    sim::Evidence evidence{
+        .definition = definition_to_json(test_case.definition).dump(),
+        .status = std::string(to_string(row->status)),
+        .history = {},
+        .is_at_rest = rest == Rest::Reached,
+        .knows_calls = false,
+        .calls = {}
+    };
+    for (const HistoryEvent& event :
+         store.history({.instance = player.id(), .types = {}, .node = {}})) {
+        evidence.history.push_back(engine::to_entry(event));
     }
-    std::string broken = doubled_end(history);
-    if (broken.empty()) broken = wrong_order(history);
-    return broken;
+    for (const TaskRow& task : store.tasks(player.id())) {
+        (task.is_parked ? evidence.tasks_parked : evidence.tasks_live) += 1;
+    }
+    return fmt::format("{}", fmt::join(sim::check(evidence), "\n"));
 }
 
 }  // namespace ebb::golden

@@ -26,7 +26,12 @@ Ending ending_of(Player& player);
 /// For people: one line per field.
 std::string to_text(const Ending& ending);
 
-/// What must hold in every history, read from the history alone. Empty = all is well.
-std::string broken_rule(Player& player, Store& store);
+enum class Rest {
+    Reached,  ///< nothing is left to do but by people
+    Unknown,
+};
+
+/// What the independent checker of the simulation finds wrong with the history. Empty = nothing.
+std::string broken_rule(const Player& player, const Case& test_case, Store& store, Rest rest);
 
 }  // namespace ebb::golden

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "ending.h"
 #include "player.h"
 #include "stores.h"
 
@@ -25,6 +26,7 @@ std::string play_in(void (*with_store)(const Use&), const Case& test_case) {
         Player player(test_case, store, clock);
         player.play();
         told = tell(player, test_case);
+        EXPECT_EQ(broken_rule(player, test_case, store, Rest::Unknown), "") << told;
     });
     return told;
 }

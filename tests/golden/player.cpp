@@ -16,8 +16,14 @@ constexpr Duration kLease = std::chrono::hours(1);
 /// So many rounds without a time to wait for: something is held by a process that will not come
 /// back, and its lease has to run out.
 constexpr int kStuckRounds = 500;
+/// After a fault the time goes on in small steps for a while.
+constexpr int kRepeatRounds = 80;
+constexpr Duration kRepeatPause = std::chrono::milliseconds(50);
+/// So often the time moves on when nothing is due any more after a fault.
+constexpr int kQuietRounds = 8;
 /// Requests that the store could not take are repeated as a client would repeat them.
 constexpr int kTriesMax = 100;
+constexpr Duration kTick = std::chrono::milliseconds(1);
 constexpr Duration kPatience = std::chrono::milliseconds(5);
 
 Duration seconds(const Json& value) {
@@ -83,6 +89,10 @@ void Player::begin() {
 
 void Player::play() {
     boot();
+    play_on();
+}
+
+void Player::play_on() {
     for (int round = 0; round < kRoundsMax; ++round) {
         try {
             if (id_ == InstanceId{}) {
@@ -252,7 +262,7 @@ void Player::act_on_worker(const Json& event) {
 void Player::let_others_go_on() {
     expire_worker();
     Engine other(
-        process_->store,
+        store_,
         handlers_,
         EngineOptions{.worker_id = "other", .threads = 4, .lease = kLease, .clock = &clock_}
     );
@@ -273,6 +283,20 @@ void Player::act_when_due() {
     }
 }
 
+/// Nothing is due, but after a fault the engine may have to repeat what it could not write, or to
+/// find out what it holds.
+bool Player::recovers() {
+    if (!fault_.has_struck || ++quiet_rounds_ > kQuietRounds) return false;
+    clock_.advance(kLease / 4);
+    return true;
+}
+
+void Player::resume_and_play() {
+    process_->world.resume(id_, "");
+    quiet_rounds_ = 0;
+    play_on();
+}
+
 /// To the next moment at which something happens. False = nothing ever will.
 bool Player::move_on() {
     TimePoint next = kNever;
@@ -285,10 +309,17 @@ bool Player::move_on() {
         next = std::min(next, start_ + seconds(events_[i].at("at")));
         break;
     }
-    if (next == kNever) return false;
+    if (next == kNever) return recovers();
     const bool is_stuck = next <= clock_.now() && ++stuck_rounds_ % kStuckRounds == 0;
-    if (is_stuck) clock_.advance(kLease);
-    clock_.set(std::max(next, clock_.now() + std::chrono::milliseconds(1)));
+    if (is_stuck) {
+        clock_.advance(kLease);
+        has_lost_time_ = true;
+    }
+    // What could not be written is tried again, and two heartbeats tell what is held unknowingly:
+    // the time must not leap over that.
+    const bool may_repeat = fault_.has_struck && ++rounds_after_fault_ <= kRepeatRounds;
+    const TimePoint soon = clock_.now() + (may_repeat ? kRepeatPause : kTick);
+    clock_.set(may_repeat ? soon : std::max(next, soon));
     return true;
 }
 

@@ -25,6 +25,15 @@ class Player {
     /// Until the instance is over and the script has no more events, or nothing ever happens again.
     void play();
 
+    /// Lifts the pause that a lost worker has left, and plays on.
+    void resume_and_play();
+
+    /// A lease had to run out: what happens at a certain time may have come in another order.
+    bool has_lost_time() const { return has_lost_time_; }
+
+    /// From here on nothing goes wrong any more.
+    void end_faults() { fault_.nth = 0; }
+
     const Fault& fault() const { return fault_; }
 
     const InstanceId& id() const { return id_; }
@@ -57,6 +66,7 @@ class Player {
         bool has_died = false;  ///< as the script wants it
     };
 
+    void play_on();
     void boot();
     void reboot();
     void begin();
@@ -73,6 +83,7 @@ class Player {
     bool is_over();
     bool move_on();
     bool is_patient(int& tries, const Error& error);
+    bool recovers();
 
     const Case& case_;
     Store& store_;
@@ -86,6 +97,9 @@ class Player {
     std::string worker_ = "worker";
     int workers_ = 1;
     int stuck_rounds_ = 0;
+    int quiet_rounds_ = 0;
+    int rounds_after_fault_ = 0;
+    bool has_lost_time_ = false;
     std::unique_ptr<Process> process_;
     InstanceId id_;
     std::set<std::size_t> done_;

@@ -35,7 +35,7 @@ enum class HistoryType {
     TimerStarted,  ///< payload: {due}
     TimerFired,    ///< ref: the event with the data that waited
     DecisionAwaited,
-    DecisionMade,       ///< one vote; payload: {decision, by, role, comment}
+    DecisionMade,       ///< one vote; payload: {verdict, by, role, comment}
     DecisionCompleted,  ///< payload: input + decision
     SignalAwaited,
     SignalReceived,   ///< payload: the signal's payload
@@ -111,8 +111,8 @@ class HistoryView {
     virtual std::optional<Seq> output_of(std::string_view node) const = 0;
 
     /// The newest event before `before` and after `floor` that may need compensation
-    /// (step_completed, step_failed, step_stopped), lies under `path_prefix` and has not been
-    /// compensated or skipped yet. `before` 0 = from the end.
+    /// (step_completed, step_failed, step_stopped), lies under `path_prefix`, and is not
+    /// settled yet. `before` 0 = from the end.
     virtual std::optional<HistoryEvent> previous_undoable(
         Seq before, Seq floor, std::string_view path_prefix
     ) const = 0;

@@ -48,7 +48,13 @@ std::vector<std::int32_t> losing_branches(const Scope& scope) {
 
 /// Ends one token whose handler may be running, or asks it to stop.
 void stop_handler(Transition& t, Token& token, StopMode mode) {
-    if (token.stopping) return;
+    if (token.stopping) {
+        // Nobody awaits its end any more; that it was called must not be forgotten.
+        if (mode == StopMode::DropRunning) {
+            end_stopped_token(t, token.id, true, Outcome::Unknown);
+        }
+        return;
+    }
     if (t.is_new_here(token) || token.is_parked)
         return end_stopped_token(t, token.id, false, Outcome::Failed);
     if (mode == StopMode::DropRunning)

@@ -168,6 +168,8 @@ inline constexpr std::size_t kBufferedSignalsMax = 64;
 /// A step visit that lost its worker this often fails as `worker_lost`: a handler that kills its
 /// process must not do so for ever.
 inline constexpr std::int32_t kLostLeasesMax = 5;
+/// How long it waits after the second loss; each further one waits four times as long.
+inline constexpr Duration kLossDelay = std::chrono::seconds(1);
 
 struct InstanceState {
     InstanceStatus status = InstanceStatus::Running;

@@ -68,6 +68,13 @@ void give_up(Transition& t, TokenId id, Seq cause, Seq first) {
     begin_instance_rollback(t, Rollback::Kind::Failure, cause, first);
 }
 
+/// The first loss is nobody's fault and costs no time. After that a step that kills its workers
+/// must not take down, time and again, those that happen to wait beside it: 1 s, 4 s, 16 s.
+Duration delay_after_loss(std::int32_t losses) {
+    if (losses < 2) return Duration::zero();
+    return kLossDelay * (std::int64_t{1} << (2 * (losses - 2)));
+}
+
 bool may_retry(const AttemptPolicy& policy, const Token& token, const Failure& failure) {
     return !failure.is_permanent && token.attempt - token.attempt_base < policy.max_attempts;
 }
@@ -242,6 +249,10 @@ void on_lease_lost(Transition& t, const event::LeaseLost& e) {
     ++token->attempt;
     ++token->attempt_base;
     token->status = TokenStatus::Ready;
+    if (const Duration delay = delay_after_loss(token->losses); delay > Duration::zero()) {
+        token->status = TokenStatus::Retrying;
+        token->due = t.now + delay;
+    }
     t.schedule(*token);
 }
 
