@@ -138,7 +138,8 @@ UPDATE ebb.tasks SET lane = 2, lease_owner = NULL
 WHERE instance_id = $1::uuid AND token = $2::bigint;
 
 -- name: release_tasks
-UPDATE ebb.tasks AS t SET lease_owner = NULL
+UPDATE ebb.tasks AS t
+SET lease_owner = NULL, handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END
 FROM unnest($2::uuid[], $3::bigint[]) AS r (instance_id, token)
 WHERE t.instance_id = r.instance_id AND t.token = r.token AND t.lease_owner = $1::text;
 

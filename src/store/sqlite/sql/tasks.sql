@@ -29,7 +29,8 @@ UPDATE tasks SET lane = (due_at <= ?3) WHERE instance_id = ?1 AND token = ?2;
 
 -- name: stop_task
 UPDATE tasks
-SET handler = '', due_at = ?3, lane = 1, is_stop = 1,
+SET handler = CASE WHEN lease_owner IS NULL THEN '' ELSE handler END,
+    due_at = ?3, lane = 1, is_stop = 1,
     rank = ?4 - (SELECT priority FROM instances WHERE id = ?1) * ?5
 WHERE instance_id = ?1 AND token = ?2;
 
@@ -83,7 +84,7 @@ LEFT JOIN history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
 WHERE t.instance_id = ?1 AND t.token = ?2;
 
 -- name: release_task
-UPDATE tasks SET lease_owner = NULL
+UPDATE tasks SET lease_owner = NULL, handler = CASE WHEN is_stop THEN '' ELSE handler END
 WHERE instance_id = ?1 AND token = ?2 AND lease_owner = ?3;
 
 -- name: tasks_of_instance
