@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ebb::bench {
@@ -29,5 +30,7 @@ std::string render(const std::vector<Figure>& figures, bool as_json);
 std::vector<Figure> kernel_figures();
 std::vector<Figure> sqlite_figures();
 std::vector<Figure> size_figures();
+/// A minute per figure. `only`: the name of one; empty = all.
+std::vector<Figure> postgres_figures(std::string_view only);
 
 }  // namespace ebb::bench

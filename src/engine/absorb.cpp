@@ -67,7 +67,9 @@ void Committer::absorb(item::Claimed& claimed) {
         held.due_visit = visit;
         held.was_lost = task.was_lost;
         held.lost_by = std::move(task.lost_by);
-        held.is_row_dirty = task.is_stop || task.was_lost;
+        held.is_stop = task.is_stop;
+        // Of an engine's task the row says that no handler is called under its lease.
+        held.is_row_dirty = task.is_stop || task.was_lost || task.is_engine_task;
         touched_.push_back(task.task.instance);
     }
 }
@@ -152,7 +154,7 @@ void Committer::adopt_orphans(const HeartbeatResult& result) {
     for (const HeldTask& orphan : result.held) {
         if (held_.find(orphan.task) != nullptr) continue;
         Held& held = hold(orphan.task);
-        held.was_lost = true;
+        held.was_lost = orphan.may_have_been_called;
         held.lost_by = environment().options.worker_id;
         held.is_row_dirty = true;
         touched_.push_back(orphan.task.instance);

@@ -4,9 +4,11 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "engine/call.h"
 #include "engine/history_reader.h"
+#include "support/json.h"
 
 namespace ebb::engine {
 
@@ -65,6 +67,14 @@ Payload input_of(Environment& environment, const Attempt::Call& call, Seq seq) {
     return read_payload(environment.store, call.instance, seq);
 }
 
+/// What is known of why the step did not complete, as {"code", "message", ...}.
+Payload error_of(const HistoryEvent& event) {
+    if (event.type == HistoryType::StepFailed) return event.payload;
+    const Json stopped = Json::parse(event.payload, nullptr, false);
+    if (stopped.is_object() && stopped.contains("error")) return to_text(stopped["error"]);
+    return R"({"code":"stopped","message":"It was stopped before it had completed."})";
+}
+
 Input prepare_compensation(Environment& environment, const Attempt::Call& call) {
     Store& store = environment.store;
     const HistoryEvent event = call.compensated
@@ -78,7 +88,11 @@ Input prepare_compensation(Environment& environment, const Attempt::Call& call) 
         .error = {},
         .outcome = to_public(outcome),
     };
-    (event.type == HistoryType::StepCompleted ? step.output : step.error) = event.payload;
+    if (event.type == HistoryType::StepCompleted) {
+        step.output = event.payload;
+    } else {
+        step.error = error_of(event);
+    }
     Payload payload = compensation_input(step, outcome);
     return {std::move(payload), std::move(step)};
 }

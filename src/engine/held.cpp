@@ -139,13 +139,16 @@ NextMove next_move(
         return {Kind::Rewrite, {}, put_call_row(*call, now)};
     }
     if (!environment.worker.may_hold(now)) {
-        const bool may_come_back = environment.worker.is_driven && !environment.worker.is_draining;
-        if (may_come_back) return {Kind::Wait, {}, {}};
+        if (environment.worker.may_come_back()) return {Kind::Wait, {}, {}};
         return held.is_row_dirty ? NextMove{Kind::Rewrite, {}, put_call_row(*call, now)}
                                  : NextMove{Kind::Release, {}, {}};
     }
     if (held.is_row_dirty) return {Kind::Rewrite, {}, put_call_row(*call, now)};
     return {Kind::Run, std::move(call), {}};
+}
+
+bool is_surely_held(const Held& held, const Environment& environment, TimePoint now) {
+    return held.is_stop || environment.worker.has_valid_leases(now);
 }
 
 Standing standing_of(const Attempt& attempt, const LiveInstance& live) {

@@ -18,14 +18,10 @@ constexpr HistoryType kUndoable[] = {
     HistoryType::StepCompleted, HistoryType::StepFailed, HistoryType::StepStopped
 };
 
-std::vector<HistoryType> settling_types() {
-    return {HistoryType::StepCompensated, HistoryType::CompensationSkipped};
-}
-
-std::vector<HistoryType> output_types() {
+std::vector<HistoryType> types_that(bool (*is_wanted)(HistoryType)) {
     std::vector<HistoryType> types;
     for (int i = 0; i <= static_cast<int>(HistoryType::Aborted); ++i) {
-        if (holds_output(static_cast<HistoryType>(i))) types.push_back(static_cast<HistoryType>(i));
+        if (is_wanted(static_cast<HistoryType>(i))) types.push_back(static_cast<HistoryType>(i));
     }
     return types;
 }
@@ -99,7 +95,7 @@ std::optional<Seq> HistoryReader::output_of(std::string_view node) const {
             .before = live_.recent.complete_from(),
             .limit = 1,
             .order = HistoryQuery::Order::Backward,
-            .types = output_types(),
+            .types = types_that(holds_output),
             .node = std::string(node),
         });
         live_.recent.set_older_output(
@@ -121,7 +117,7 @@ void HistoryReader::learn_settled() const {
         .before = live_.recent.complete_from(),
         .limit = kPageEvents,
         .order = HistoryQuery::Order::Forward,
-        .types = settling_types(),
+        .types = types_that(settles_compensation),
         .node = {},
     };
     while (query.before > 1) {
@@ -133,39 +129,11 @@ void HistoryReader::learn_settled() const {
     live_.undo.knows_settled = true;
 }
 
-bool HistoryReader::is_settled(const HistoryEvent& undoable) const {
-    const Seq seq = undoable.seq;
+bool HistoryReader::is_settled(Seq seq) const {
     if (live_.undo.settled.contains(seq)) return true;
-    const bool is_settled_now =
-        std::any_of(pending_.begin(), pending_.end(), [seq](const HistoryEvent& event) {
-            return event.ref == seq && settles_compensation(event.type);
-        });
-    return is_settled_now || is_superseded(undoable);
-}
-
-bool HistoryReader::is_superseded(const HistoryEvent& undoable) const {
-    // Nothing else is ever requeued.
-    if (undoable.type != HistoryType::StepFailed) return false;
-    const auto is_newer = [&](const HistoryEvent& event) { return supersedes(event, undoable); };
-    const auto& recent = live_.recent.events();
-    if (std::any_of(pending_.begin(), pending_.end(), is_newer)) return true;
-    if (std::any_of(recent.begin(), recent.end(), is_newer)) return true;
-    HistoryQuery query{
-        .instance = live_.row.id,
-        .after = undoable.seq,
-        .before = live_.recent.complete_from(),
-        .limit = kPageEvents,
-        .order = HistoryQuery::Order::Forward,
-        .types = {std::begin(kUndoable), std::end(kUndoable)},
-        .node = undoable.node,
-    };
-    while (query.after + 1 < query.before) {
-        const auto page = store_.history(query);
-        if (std::any_of(page.begin(), page.end(), is_newer)) return true;
-        if (static_cast<int>(page.size()) < query.limit) break;
-        query.after = page.back().seq;
-    }
-    return false;
+    return std::any_of(pending_.begin(), pending_.end(), [seq](const HistoryEvent& event) {
+        return event.ref == seq && settles_compensation(event.type);
+    });
 }
 
 std::optional<HistoryEvent> HistoryReader::previous_undoable(
@@ -182,7 +150,7 @@ std::optional<HistoryEvent> HistoryReader::previous_remembered(
     const auto matches = [&](const HistoryEvent& event) {
         return event.seq > floor && (before == 0 || event.seq < before) &&
                is_undoable(event.type) && std::string_view(event.path).starts_with(prefix) &&
-               !is_settled(event);
+               !is_settled(event.seq);
     };
     const auto pending = std::find_if(pending_.rbegin(), pending_.rend(), matches);
     if (pending != pending_.rend()) return *pending;
@@ -220,7 +188,7 @@ std::optional<HistoryEvent> HistoryReader::previous_stored(
         if (!is_covered) read_chunk(top + 1, floor);
         for (const HistoryEvent& event : undo.chunk) {
             if (event.seq > top || event.seq <= floor) continue;
-            if (std::string_view(event.path).starts_with(prefix) && !is_settled(event)) {
+            if (std::string_view(event.path).starts_with(prefix) && !is_settled(event.seq)) {
                 return event;
             }
         }

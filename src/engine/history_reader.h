@@ -27,8 +27,7 @@ class HistoryReader final : public HistoryView {
 
  private:
     const HistoryEvent* find_pending(Seq seq) const;
-    bool is_settled(const HistoryEvent& undoable) const;
-    bool is_superseded(const HistoryEvent& undoable) const;
+    bool is_settled(Seq seq) const;
     void learn_settled() const;
     void read_chunk(Seq before, Seq floor) const;
     std::optional<HistoryEvent> previous_remembered(Seq before, Seq floor, std::string_view prefix)

@@ -1,9 +1,12 @@
 #include "support/uuid.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <random>
+
+#include <pthread.h>
 
 namespace ebb {
 
@@ -20,6 +23,26 @@ std::optional<Predictable>& predictable() {
     return value;
 }
 
+/// How many forks lie between this process and the one that first asked for random numbers.
+std::atomic<unsigned>& forks() {
+    static std::atomic<unsigned> value{0};
+    return value;
+}
+
+/// A thread's numbers between two forks.
+struct Seeded {
+    std::mt19937_64 engine;
+    unsigned forks;
+};
+
+Seeded make_seeded() {
+    static const int is_watching = pthread_atfork(nullptr, nullptr, [] { ++forks(); });
+    static_cast<void>(is_watching);
+    std::random_device device;
+    std::seed_seq seed{device(), device(), device(), device(), device(), device()};
+    return {std::mt19937_64(seed), forks()};
+}
+
 }  // namespace
 
 PredictableIds::PredictableIds(std::uint64_t seed) {
@@ -33,13 +56,11 @@ PredictableIds::~PredictableIds() {
 std::uint64_t random_bits() {
     if (predictable()) return predictable()->engine();
     // getrandom() through libstdc++; one seed per thread, because a system call per id would cost
-    // more than the id.
-    thread_local std::mt19937_64 engine = [] {
-        std::random_device device;
-        std::seed_seq seed{device(), device(), device(), device(), device(), device()};
-        return std::mt19937_64(seed);
-    }();
-    return engine();
+    // more than the id. A forked process that went on with its parent's numbers would make the ids
+    // that its siblings make.
+    thread_local Seeded seeded = make_seeded();
+    if (seeded.forks != forks().load(std::memory_order_relaxed)) seeded = make_seeded();
+    return seeded.engine();
 }
 
 InstanceId make_instance_id(TimePoint now) {

@@ -111,6 +111,8 @@ const FlowNode* Flow::after(const FlowBlock& block, std::size_t index) const {
 }
 
 std::int64_t milliseconds(const std::string& duration) {
+    const bool is_expression = duration.find('$') != std::string::npos;
+    if (is_expression) return 0;
     std::int64_t total = 0;
     std::size_t at = 0;
     while (at < duration.size()) {

@@ -35,6 +35,12 @@ struct FlowNode {
     /// Of the step, or of its compensation.
     int max_attempts() const;
     int compensation_attempts() const;
+
+    bool has_compensation_timeout() const {
+        const Json& compensation = body.at("compensate");
+        return compensation.is_object() && compensation.contains("step_timeout");
+    }
+
     int join() const;  ///< how many branches must complete
 
     bool keeps_losers() const { return body.value("losers", "") == "keep"; }
@@ -49,6 +55,11 @@ class Flow {
     const FlowNode* find(const std::string& name) const;
 
     const FlowBlock& top() const { return top_; }
+
+    /// Of the whole instance; empty: none.
+    std::string deadline() const { return body_.value("deadline", ""); }
+
+    bool has_step_budget() const { return body_.contains("step_budget"); }
 
     bool is_dead_letter() const { return body_.value("on_error", "") == "dead_letter"; }
 
@@ -70,7 +81,7 @@ class Flow {
     std::map<std::string, std::unique_ptr<FlowNode>> nodes_;
 };
 
-/// `90s`, `1h30m`, `500ms` in milliseconds; 0 when it is empty.
+/// `90s`, `1h30m`, `500ms` in milliseconds; 0 when it is empty or an expression.
 std::int64_t milliseconds(const std::string& duration);
 
 }  // namespace ebb::sim

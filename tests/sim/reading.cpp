@@ -55,7 +55,8 @@ void Reading::read_entry(const Entry& e) {
     }
     require(e.seq > 1 || e.type == "started", "a history begins with started");
     const bool is_stop = e.type == "step_skipped" || e.type == "step_stopped";
-    if (expected_ && !is_stop) check_expected(e);
+    if (expected_ && !is_stop && e.type != "step_requeued") check_expected(e);
+    check_requeued(e);
     const bool is_known = read_instance_entry(e) || read_forward_entry(e) || read_step_entry(e) ||
                           read_scope_entry(e) || read_rollback_entry(e);
     require(is_known, "nobody knows this type");
@@ -152,22 +153,50 @@ void Reading::on_dead_lettered(const Entry& e) {
 void Reading::on_requeued(const Entry&) {
     require(phase_ == "dead_letter", "it is not dead-lettered");
     phase_ = ebbing_ ? "compensating" : "running";
-    for (auto& [path, strand] : strands_) {
-        if (!strand.is_frozen) continue;
-        strand.is_frozen = false;
-        const bool was_called = strand.at->kind == "step" && strand.attempt > 0;
-        if (was_called) {
-            ++strand.attempt;
-            strand.failures = strand.losses = 0;
-        } else {
-            go(strand, strand.at);
-        }
-        strand.is_requeued = true;
-    }
     for (auto& [ref, undoing] : undoings_) {
         if (!undoing.is_frozen) continue;
         undoing = {.visit = undoing.visit, .attempt = undoing.attempt + 1};
         skippable_.insert(ref);
+    }
+    std::vector<std::string> frozen;
+    for (const auto& [path, strand] : strands_) {
+        if (strand.is_frozen) frozen.push_back(path);
+    }
+    for (const std::string& path : frozen) {
+        if (flow_.is_dead_letter()) requeue(strands_.at(path));
+    }
+    const bool rolls_back = !frozen.empty() && !flow_.is_dead_letter();
+    if (rolls_back) {
+        // They failed while the operator was waited for, so what they start was put off.
+        for (const std::string& path : frozen) strands_.erase(path);
+        stop_all();
+        expected_ = {
+            .type = "rollback_started", .node = {}, .path = {}, .ref = 0, .kind = "failure"
+        };
+    }
+}
+
+void Reading::requeue(Strand& strand) {
+    strand.is_frozen = false;
+    const bool was_called = strand.at != nullptr && strand.at->kind == "step" && strand.attempt > 0;
+    if (was_called) {
+        ++strand.attempt;
+        strand.failures = strand.losses = 0;
+    } else {
+        strand.failed = 0;
+        go(strand, strand.at);
+    }
+    strand.is_requeued = true;
+}
+
+/// Each step that is tried again says so before anything else happens.
+void Reading::check_requeued(const Entry& e) const {
+    const bool belongs_to_requeue = e.type == "step_requeued" || e.type == "input_resolved";
+    if (belongs_to_requeue) return;
+    for (const auto& [path, strand] : strands_) {
+        require(
+            strand.failed == 0 || strand.is_frozen, "the failure in '" + path + "' is not settled"
+        );
     }
 }
 

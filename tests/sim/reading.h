@@ -25,6 +25,7 @@ struct Strand {
     bool is_stopping = false;               ///< only its end may still be recorded
     bool is_frozen = false;                 ///< waits for an operator
     bool is_requeued = false;               ///< and has just been let go
+    std::int64_t failed = 0;                ///< the event of the failure that froze it
     const HistoryEntry* awaited = nullptr;  ///< a timer, a decision, a signal
     std::set<std::string> voters;
     bool is_rejected = false;
@@ -98,6 +99,8 @@ class Reading {
     void on_started(const Entry& e);
     void on_cancel(const Entry& e);
     void on_requeued(const Entry& e);
+    void requeue(Strand& strand);
+    void check_requeued(const Entry& e) const;
     void on_dead_lettered(const Entry& e);
     void end(const std::string& status);
     std::string present_status() const;
@@ -133,10 +136,12 @@ class Reading {
     void on_step_retried(const Entry& e);
     void on_step_failed(const Entry& e);
     void on_lease_lost(const Entry& e);
+    void on_step_requeued(const Entry& e);
     void on_stopped(const Entry& e);
     void check_failure(const Strand& strand, const Entry& e, const std::string& code) const;
     void give_up(Strand& strand, const Entry& e);
-    void on_instance_deadline(const Entry& e);
+    void on_instance_failed(const Entry& e);
+    bool is_past_deadline(const Entry& e) const;
     void note_undoable(const Entry& e);
 
     // reading_scopes.cpp: parallel blocks.

@@ -19,7 +19,7 @@ void Reading::check_end() const {
     } else if (evidence_.is_at_rest) {
         check_waits();
     }
-    check_calls();
+    if (evidence_.knows_calls) check_calls();
 }
 
 /// Whoever has not ended waits for people, and has nothing else to do.

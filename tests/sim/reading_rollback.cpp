@@ -153,7 +153,8 @@ void Reading::on_compensation(const Entry& e) {
 }
 
 void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
-    const int most = flow_.find(e.node)->compensation_attempts();
+    const FlowNode& node = *flow_.find(e.node);
+    const int most = node.compensation_attempts();
     require(!undoing.is_frozen, "it is frozen");
     require(undoing.visit == e.visit, "it is another visit");
     require(e.attempt == undoing.attempt, fmt::format("attempt {} comes next", undoing.attempt));
@@ -169,8 +170,11 @@ void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
         ++undoing.attempt;
     } else {
         const std::string code = payload(e).at("code").get<std::string>();
-        const bool is_exhausted = undoing.failures + 1 == most || code == "permanent" ||
-                                  (code == "worker_lost" && undoing.losses + 1 == kLossesMax);
+        const bool may_be_tried_again =
+            code == "error" || code == "timeout" || code == "worker_lost" || code == "step_timeout";
+        const bool is_exhausted = undoing.failures + 1 == most || !may_be_tried_again ||
+                                  (code == "worker_lost" && undoing.losses + 1 == kLossesMax) ||
+                                  (code == "step_timeout" && node.has_compensation_timeout());
         require(is_exhausted, "it may be tried again");
         undoing.is_frozen = true;
         if (phase_ != "dead_letter") {
@@ -201,7 +205,8 @@ void Reading::on_rollback_finished(const Entry& e) {
     const bool is_cancel = ebbing.kind == "cancel";
     const bool may_resume = !is_cancel && savepoint_ &&
                             savepoint_->node->body.value("on_rollback", "") == "resume" &&
-                            savepoint_->resumes < savepoint_->node->body.value("max_resumes", 3);
+                            savepoint_->resumes < savepoint_->node->body.value("max_resumes", 3) &&
+                            !is_past_deadline(e);
     expected_ = {
         .type = is_cancel ? "cancelled" : "failed",
         .node = {},

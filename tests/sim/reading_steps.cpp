@@ -22,6 +22,8 @@ bool Reading::read_step_entry(const Entry& e) {
         on_step_failed(e);
     } else if (type == "lease_lost") {
         on_lease_lost(e);
+    } else if (type == "step_requeued") {
+        on_step_requeued(e);
     } else if (type == "step_stopped" || type == "step_skipped") {
         on_stopped(e);
     } else {
@@ -64,6 +66,14 @@ void Reading::on_lease_lost(const Entry& e) {
     ++strand.attempt;
 }
 
+/// The failed call is no end of the visit any more, so it is not compensated: another end follows.
+void Reading::on_step_requeued(const Entry& e) {
+    Strand& strand = attempt_of(e);
+    require(strand.failed != 0 && strand.failed == e.ref, "it was not frozen by that failure");
+    strand.failed = 0;
+    settled_.insert(e.ref);
+}
+
 void Reading::check_failure(const Strand& strand, const Entry& e, const std::string& code) const {
     const int most = strand.at->max_attempts();
     if (code == "error" || code == "timeout") {
@@ -77,14 +87,13 @@ void Reading::check_failure(const Strand& strand, const Entry& e, const std::str
         require(strand.losses + 1 == kLossesMax, "it has not lost so many workers");
     } else if (code == "step_timeout") {
         require(strand.at->body.contains("step_timeout"), "it has no step_timeout");
-    } else {
-        require(code == "permanent", "nothing fails like this");
     }
+    // Any other code is the handler's own, of a failure that it called permanent.
     require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
 }
 
 void Reading::on_step_failed(const Entry& e) {
-    if (e.node.empty()) return on_instance_deadline(e);
+    if (e.node.empty()) return on_instance_failed(e);
     Strand& strand = arrive(e);
     const std::string code = payload(e).at("code").get<std::string>();
     const std::string& kind = strand.at->kind;
@@ -103,6 +112,8 @@ void Reading::on_step_failed(const Entry& e) {
                 strand.turns[strand.at] == strand.at->body.value("max_iterations", 1'000),
             "it has turns left"
         );
+    } else if (code == "step_budget") {
+        require(flow_.has_step_budget(), "it may visit more nodes");
     } else {
         require(code == "expression_error" || (kind == "fail" && code == "failed"), "why?");
     }
@@ -129,8 +140,9 @@ void Reading::give_up(Strand& strand, const Entry& e) {
         }
         path = parent->path;
     }
-    if (flow_.is_dead_letter()) {
+    if (flow_.is_dead_letter() || phase_ == "dead_letter") {
         strand.is_frozen = true;
+        strand.failed = e.seq;
         if (phase_ != "dead_letter") {
             expected_ = {.type = "dead_lettered", .node = {}, .path = {}, .ref = e.seq, .kind = {}};
         }
@@ -143,15 +155,32 @@ void Reading::give_up(Strand& strand, const Entry& e) {
     };
 }
 
-void Reading::on_instance_deadline(const Entry& e) {
-    const Json definition = Json::parse(evidence_.definition);
-    require(payload(e).at("code") == "deadline_exceeded", "nothing else fails without a node");
-    require(definition.contains("deadline"), "there is no deadline");
-    check_time(e, *entries_.at(1), definition.at("deadline").get<std::string>());
+void Reading::on_instance_failed(const Entry& e) {
+    const Json code = payload(e).at("code");
+    if (code == "expression_error") {
+        Strand& strand = strands_.at("");
+        require(strand.at == nullptr && !strand.is_stopping, "it is not at its end");
+        strand.attempt = 0;
+        return give_up(strand, e);
+    }
+    require(code == "deadline_exceeded", "nothing else fails without a node");
+    require(!flow_.deadline().empty(), "there is no deadline");
+    check_time(e, *entries_.at(1), flow_.deadline());
+    if (flow_.is_dead_letter()) {
+        expected_ = {.type = "dead_lettered", .node = {}, .path = {}, .ref = e.seq, .kind = {}};
+        return;
+    }
     stop_all();
     expected_ = {
         .type = "rollback_started", .node = {}, .path = {}, .ref = e.seq, .kind = "failure"
     };
+}
+
+bool Reading::is_past_deadline(const Entry& e) const {
+    if (flow_.deadline().empty()) return false;
+    const auto passed =
+        std::chrono::duration_cast<std::chrono::milliseconds>(e.at - entries_.at(1)->at);
+    return passed.count() >= milliseconds(flow_.deadline());
 }
 
 /// The end of a strand that a rollback has stopped: skipped, stopped, or completed too late.

@@ -29,6 +29,7 @@ struct Evidence {
     int tasks_parked = 0;
     bool is_at_rest = true;     ///< faults have stopped and all that was due was done
     bool has_true_time = true;  ///< no clock was wrong
+    bool knows_calls = true;    ///< false: `calls` says nothing
     std::vector<Call> calls;
 };
 

@@ -256,12 +256,6 @@ std::optional<Seq> KernelWorld::output_of(std::string_view node) const {
     return std::nullopt;
 }
 
-bool KernelWorld::is_superseded(const HistoryEvent& undoable) const {
-    return std::any_of(history.begin(), history.end(), [&](const HistoryEvent& event) {
-        return supersedes(event, undoable);
-    });
-}
-
 std::optional<HistoryEvent> KernelWorld::previous_undoable(
     Seq before, Seq floor, std::string_view path_prefix
 ) const {
@@ -270,7 +264,7 @@ std::optional<HistoryEvent> KernelWorld::previous_undoable(
         if (settles_compensation(event->type)) settled.insert(event->ref);
         const bool is_candidate = (before == 0 || event->seq < before) &&
                                   is_undoable(event->type) && event->path.starts_with(path_prefix);
-        if (is_candidate && !settled.contains(event->seq) && !is_superseded(*event)) return *event;
+        if (is_candidate && !settled.contains(event->seq)) return *event;
     }
     return std::nullopt;
 }

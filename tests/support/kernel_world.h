@@ -85,7 +85,6 @@ class KernelWorld : public HistoryView {
     ) const override;
 
  private:
-    bool is_superseded(const HistoryEvent& undoable) const;
     void apply_tasks(const std::vector<TaskChange>& changes);
     std::vector<TokenId> due_tasks() const;
     bool skip_to_next_due();

@@ -141,8 +141,11 @@ class Writer {
         time("due", token.due);
         time("deadline", token.deadline);
         number("compensates", token.compensates);
+        number("failed", token.failed);
         flag("parked", token.is_parked);
         flag("stopping", token.stopping);
+        flag("in_doubt", token.in_doubt);
+        flag("at_end", token.is_at_end);
         loops(token.loops);
         list("votes", token.votes, [this](const Vote& vote) { append_json_string(out_, vote.by); });
         close();
@@ -171,6 +174,7 @@ class Writer {
         number("first", rollback.first);
         number("cursor", rollback.cursor);
         number("floor", rollback.floor);
+        time("deadline", rollback.deadline);
         close();
     }
 };
@@ -295,7 +299,10 @@ class Reader {
         token.deadline = time(json, "deadline");
         token.compensates = number(json, "compensates");
         token.is_parked = flag(json, "parked");
+        token.failed = number(json, "failed");
         token.stopping = flag(json, "stopping");
+        token.in_doubt = flag(json, "in_doubt");
+        token.is_at_end = flag(json, "at_end");
         token.loops = loops(json);
         each(json, "votes", [&](const Json& item) {
             token.votes.push_back({.by = item.get<std::string>()});
@@ -327,7 +334,8 @@ class Reader {
             .cause = number(json, "cause"),
             .first = number(json, "first"),
             .cursor = number(json, "cursor"),
-            .floor = number(json, "floor")
+            .floor = number(json, "floor"),
+            .deadline = time(json, "deadline")
         };
     }
 

@@ -26,10 +26,9 @@ std::optional<Seq> PresentHistory::output_of(std::string_view node) const {
     return past_.output_of(node);
 }
 
-bool PresentHistory::is_settled_here(const HistoryEvent& undoable) const {
-    return std::any_of(appended_.begin(), appended_.end(), [&](const HistoryEvent& event) {
-        const bool is_settling = event.ref == undoable.seq && settles_compensation(event.type);
-        return is_settling || supersedes(event, undoable);
+bool PresentHistory::is_settled_here(Seq seq) const {
+    return std::any_of(appended_.begin(), appended_.end(), [seq](const HistoryEvent& event) {
+        return event.ref == seq && settles_compensation(event.type);
     });
 }
 
@@ -41,10 +40,10 @@ std::optional<HistoryEvent> PresentHistory::previous_undoable(
         const bool is_candidate = (before == 0 || event->seq < before) &&
                                   is_undoable(event->type) &&
                                   std::string_view(event->path).starts_with(path_prefix);
-        if (is_candidate && !is_settled_here(*event)) return *event;
+        if (is_candidate && !is_settled_here(event->seq)) return *event;
     }
     auto found = past_.previous_undoable(before, floor, path_prefix);
-    while (found && is_settled_here(*found)) {
+    while (found && is_settled_here(found->seq)) {
         found = past_.previous_undoable(found->seq, floor, path_prefix);
     }
     return found;
@@ -168,6 +167,9 @@ void Transition::park(Token& token) {
 
 void Transition::unpark(Token& token) {
     if (token.stopping || wake_time(token, now) == kNever) return;
+    const TaskChange* change = find_task(token.id);
+    const bool is_put_here = change != nullptr && change->kind == TaskChange::Kind::Put;
+    if (is_put_here) return;
     if (token.is_parked) {
         schedule(token);
     } else {

@@ -129,6 +129,7 @@ TEST_F(Faults, an_input_that_cannot_be_read_now_is_read_later) {
     const auto starter = world.engine("starter");
     starter->register_workflow(three_steps());
     const InstanceId id = starter->start("test").id;
+    starter->signal(id, "hello", "1");  // of an instance that has moved, a claim brings no input
     const auto engine = world.engine();
     faulty.plan({.kind = Fault::Kind::Unavailable, .nth = 1, .verb = StoreVerb::History});
     world.run(*engine);

@@ -64,11 +64,7 @@ struct Past {
             if (!is_undoable(event->type) || !event->path.starts_with(prefix)) continue;
             const bool is_settled =
                 std::any_of(history.begin(), history.end(), [&](const HistoryEvent& other) {
-                    const bool is_later_end = other.seq > event->seq &&
-                                              other.visit == event->visit &&
-                                              is_undoable(other.type);
-                    return (settles_compensation(other.type) && other.ref == event->seq) ||
-                           is_later_end;
+                    return settles_compensation(other.type) && other.ref == event->seq;
                 });
             if (!is_settled) return event->seq;
         }
@@ -85,10 +81,9 @@ std::vector<HistoryEvent> random_history(std::mt19937& random, int size) {
             history.push_back(make_event(seq, HistoryType::StepCompleted, "a", path));
         } else if (dice < 7) {
             history.push_back(make_event(seq, HistoryType::StepFailed, "b", path));
-            // Sometimes it is tried again, and ends once more.
             if (random() % 3 == 0 && seq < size) {
-                history.push_back(make_event(++seq, HistoryType::StepCompleted, "b", path));
-                history.back().visit = seq - 1;
+                history.push_back(make_event(++seq, HistoryType::StepRequeued, "b", path));
+                history.back().ref = seq - 1;
             }
         } else if (dice < 9 && seq > 1) {
             history.push_back(make_event(seq, HistoryType::StepCompensated, "a", path));
