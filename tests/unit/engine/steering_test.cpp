@@ -128,7 +128,7 @@ TEST_F(Steering, a_pause_holds_back_what_this_process_holds_but_has_not_begun) {
 }
 
 TEST_F(Steering, a_dead_letter_is_requeued_with_another_input) {
-    world.handlers.add("picky", [&](const Payload& input, const StepContext&) -> Payload {
+    world.handlers.add_raw("picky", [&](const Payload& input, const StepContext&) -> Payload {
         if (input == "1") throw PermanentError("not this one");
         return input;
     });

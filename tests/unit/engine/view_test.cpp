@@ -65,7 +65,7 @@ TEST_F(View, names_the_handler_that_nobody_has) {
 }
 
 TEST_F(View, tells_when_and_why_a_step_is_tried_again) {
-    world.handlers.add("shaky", [](const Payload&, const StepContext&) -> Payload {
+    world.handlers.add_raw("shaky", [](const Payload&, const StepContext&) -> Payload {
         throw std::runtime_error("no route");
     });
     const InstanceId id = start({step("shaky", {.is_compensated = false, .max_attempts = 3})});
@@ -104,10 +104,10 @@ TEST_F(View, shows_branches_by_the_names_of_their_blocks) {
 }
 
 TEST_F(View, shows_what_was_compensated_and_what_could_not_be) {
-    world.handlers.add("bad", [](const Payload&, const StepContext&) -> Payload {
+    world.handlers.add_raw("bad", [](const Payload&, const StepContext&) -> Payload {
         throw PermanentError("no");
     });
-    world.handlers.add("~bad", [](const Payload&, const StepContext&) -> Payload {
+    world.handlers.add_raw("~bad", [](const Payload&, const StepContext&) -> Payload {
         throw PermanentError("cannot undo");
     });
     const InstanceId id = start({step("a"), step("bad")});
@@ -124,7 +124,7 @@ TEST_F(View, shows_what_was_compensated_and_what_could_not_be) {
 
 TEST_F(View, counts_every_visit_of_a_loop_on_its_own) {
     int turns = 0;
-    world.handlers.add("count", [&](const Payload&, const StepContext&) {
+    world.handlers.add_raw("count", [&](const Payload&, const StepContext&) {
         return std::to_string(++turns);
     });
     Loop loop;
