@@ -79,7 +79,7 @@ TEST_F(View, tells_when_and_why_a_step_is_tried_again) {
 }
 
 TEST_F(View, ends_with_one_full_stop_even_if_the_message_of_a_failure_has_its_own) {
-    world.handlers.add("shaky", [](const Payload&, const StepContext&) -> Payload {
+    world.handlers.add_raw("shaky", [](const Payload&, const StepContext&) -> Payload {
         throw std::runtime_error("The stock is empty.");
     });
     const InstanceId id = start({step("shaky", {.is_compensated = false, .max_attempts = 2})});
