@@ -1,5 +1,5 @@
-// ebb_bench [kernel|sqlite|size|all] [--json]: Ebb's figures, each beside its yardstick of the same
-// run.
+// ebb_bench [kernel|sqlite|stateless|size|all] [--json]: Ebb's figures, each beside its yardstick
+// of the same run.
 
 #include <cstdio>
 #include <exception>
@@ -35,6 +35,7 @@ int main(int count, char** values) {
     try {
         add("kernel", ebb::bench::kernel_figures);
         add("sqlite", ebb::bench::sqlite_figures);
+        add("stateless", ebb::bench::stateless_figures);
         add("size", ebb::bench::size_figures);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "ebb_bench: %s\n", error.what());
@@ -43,7 +44,7 @@ int main(int count, char** values) {
     if (figures.empty()) {
         std::fprintf(
             stderr,
-            "ebb_bench: no suite \"%s\"; there are kernel, sqlite, size and all\n",
+            "ebb_bench: no suite \"%s\"; there are kernel, sqlite, stateless, size and all\n",
             suite.c_str()
         );
         return 2;

@@ -29,5 +29,6 @@ std::string render(const std::vector<Figure>& figures, bool as_json);
 std::vector<Figure> kernel_figures();
 std::vector<Figure> sqlite_figures();
 std::vector<Figure> size_figures();
+std::vector<Figure> stateless_figures();
 
 }  // namespace ebb::bench

@@ -1,0 +1,54 @@
+#include "call/compensation.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace ebb {
+
+namespace {
+
+CompensatedStep::Outcome to_public(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::Completed:
+            return CompensatedStep::Outcome::Completed;
+        case Outcome::Failed:
+            return CompensatedStep::Outcome::Failed;
+        case Outcome::Unknown:
+            return CompensatedStep::Outcome::Unknown;
+    }
+    return CompensatedStep::Outcome::Unknown;
+}
+
+Payload input_text(const CompensatedStep& step, Outcome outcome) {
+    const auto or_null = [](const Payload& payload) {
+        return payload.empty() ? std::string_view("null") : std::string_view(payload);
+    };
+    return fmt::format(
+        R"({{"input":{},"output":{},"error":{},"outcome":"{}"}})",
+        or_null(step.input),
+        or_null(step.output),
+        or_null(step.error),
+        to_string(outcome)
+    );
+}
+
+}  // namespace
+
+CompensationCall prepare_compensation(
+    const InstanceId& instance, const HistoryEvent& undone, Payload step_input
+) {
+    const Outcome outcome = outcome_of(undone);
+    CompensatedStep step{
+        .idempotency_key = fmt::format("{}:{}", instance.to_string(), undone.visit),
+        .input = std::move(step_input),
+        .output = {},
+        .error = {},
+        .outcome = to_public(outcome),
+    };
+    (undone.type == HistoryType::StepCompleted ? step.output : step.error) = undone.payload;
+    Payload input = input_text(step, outcome);
+    return {std::move(input), std::move(step)};
+}
+
+}  // namespace ebb
