@@ -51,7 +51,8 @@ class StatelessPlayer {
  public:
     StatelessPlayer(const Case& test_case, const stateless::HistoryPolicy& policy)
         : case_(test_case), scribe_(std::make_shared<Scribe>()) {
-        for (const std::string& handler : Program::compile(test_case.definition)->handlers()) {
+        const auto program = Program::compile(test_case.definition);
+        for (const std::string& handler : program->handlers()) {
             handlers_.add(
                 handler, Handler([this, handler](const Payload& input, const StepContext& context) {
                     return call(handler, input, context);

@@ -178,6 +178,7 @@ TEST(Stateless, every_transition_of_every_kind_raises_the_version_by_one) {
     expect_next(edited, "metadata");
     expect_next(engine.cancel(snapshot, "ann"), "a cancel");
     EXPECT_EQ(snapshot.instance_status(), "compensating");
+    expect_next(engine.step(snapshot), "a step that is not begun any more");
     expect_next(engine.step(snapshot), "a compensation");
     EXPECT_EQ(snapshot.instance_status(), "cancelled");
     EXPECT_EQ(snapshot.status(), SnapshotStatus::Failed);
