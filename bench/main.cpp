@@ -1,8 +1,9 @@
-// ebb_bench [kernel|sqlite|stateless|size|all] [--json]: Ebb's figures, each beside its yardstick
-// of the same run.
+// ebb_bench [kernel|sqlite|postgres|stateless|size|all] [FIGURE] [--json]: Ebb's figures, each
+// beside its yardstick of the same run. Of postgres, whose suite is long, also one figure alone.
 
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -11,19 +12,22 @@
 #include "report.h"
 
 int main(int count, char** values) {
-    std::string suite = "all";
+    std::vector<std::string> words;
     bool as_json = false;
     for (int i = 1; i < count; ++i) {
         const std::string_view argument = values[i];
         if (argument == "--json") {
             as_json = true;
         } else {
-            suite = argument;
+            words.emplace_back(argument);
         }
     }
+    const std::string suite = words.empty() ? "all" : words[0];
+    const std::string only = words.size() < 2 ? "" : words[1];
     using ebb::bench::Figure;
     std::vector<Figure> figures;
-    const auto add = [&](std::string_view name, std::vector<Figure> (*measure)()) {
+    const auto add = [&](std::string_view name,
+                         const std::function<std::vector<Figure>()>& measure) {
         if (suite != "all" && suite != name) return;
         std::vector<Figure> more = measure();
         figures.insert(
@@ -35,6 +39,7 @@ int main(int count, char** values) {
     try {
         add("kernel", ebb::bench::kernel_figures);
         add("sqlite", ebb::bench::sqlite_figures);
+        add("postgres", [&] { return ebb::bench::postgres_figures(only); });
         add("stateless", ebb::bench::stateless_figures);
         add("size", ebb::bench::size_figures);
     } catch (const std::exception& error) {
@@ -44,8 +49,9 @@ int main(int count, char** values) {
     if (figures.empty()) {
         std::fprintf(
             stderr,
-            "ebb_bench: no suite \"%s\"; there are kernel, sqlite, stateless, size and all\n",
-            suite.c_str()
+            "ebb_bench: no suite or figure \"%s\"; there are kernel, sqlite, postgres, stateless, "
+            "size and all\n",
+            (only.empty() ? suite : only).c_str()
         );
         return 2;
     }

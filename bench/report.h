@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ebb::bench {
@@ -30,5 +31,7 @@ std::vector<Figure> kernel_figures();
 std::vector<Figure> sqlite_figures();
 std::vector<Figure> size_figures();
 std::vector<Figure> stateless_figures();
+/// A minute per figure. `only`: the name of one; empty = all.
+std::vector<Figure> postgres_figures(std::string_view only);
 
 }  // namespace ebb::bench

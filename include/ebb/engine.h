@@ -146,6 +146,9 @@ struct EngineCounters {
 /// process is handled inside.
 class Engine {
  public:
+    /// Its parts, for the tests of Ebb itself.
+    class Core;
+
     /// `store` and `handlers` must outlive the engine.
     Engine(Store& store, const HandlerRegistry& handlers, EngineOptions options = {});
     /// Ends the worker as `drain(0s)` does and then waits for its threads, also for a handler that
@@ -232,7 +235,6 @@ class Engine {
     void add_observer(std::shared_ptr<ebb::Observer> observer);
 
  private:
-    class Core;
     std::unique_ptr<Core> core_;
 };
 

@@ -3,6 +3,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "support/json.h"
 
 namespace ebb {
 
@@ -18,6 +21,14 @@ CompensatedStep::Outcome to_public(Outcome outcome) {
             return CompensatedStep::Outcome::Unknown;
     }
     return CompensatedStep::Outcome::Unknown;
+}
+
+/// What is known of why the step did not complete, as {"code", "message", ...}.
+Payload error_of_undone(const HistoryEvent& event) {
+    if (event.type == HistoryType::StepFailed) return event.payload;
+    const Json stopped = Json::parse(event.payload, nullptr, false);
+    if (stopped.is_object() && stopped.contains("error")) return to_text(stopped["error"]);
+    return R"({"code":"stopped","message":"It was stopped before it had completed."})";
 }
 
 Payload input_text(const CompensatedStep& step, Outcome outcome) {
@@ -46,7 +57,11 @@ CompensationCall prepare_compensation(
         .error = {},
         .outcome = to_public(outcome),
     };
-    (undone.type == HistoryType::StepCompleted ? step.output : step.error) = undone.payload;
+    if (undone.type == HistoryType::StepCompleted) {
+        step.output = undone.payload;
+    } else {
+        step.error = error_of_undone(undone);
+    }
     Payload input = input_text(step, outcome);
     return {std::move(input), std::move(step)};
 }

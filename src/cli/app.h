@@ -55,6 +55,7 @@ class CommandLine {
     void add_validate();
     void add_diagram();
     void add_workflows();
+    void add_migrate();
     void add_completion();
 
     // app_instances.cpp
@@ -99,6 +100,7 @@ class CommandLine {
     ValidateOptions validate_;
     DiagramCommandOptions diagram_;
     WorkflowsOptions workflows_;
+    MigrateOptions migrate_;
     ListCommandOptions list_;
     ShowOptions show_;
     HistoryOptions history_;

@@ -131,6 +131,18 @@ void CommandLine::add_workflows() {
     workflows->add_flag("--names", workflows_.only_names, "Only their names, one in each line");
 }
 
+void CommandLine::add_migrate() {
+    CLI::App* migrate =
+        add_command("migrate", "Bring the database's schema up to date", [this](Session& s) {
+            return migrate_database(s, migrate_);
+        });
+    migrate->group("Other");
+    CLI::Option* status =
+        migrate->add_flag("--status", migrate_.only_status, "Only say what is applied");
+    migrate->add_flag("--print", migrate_.only_print, "Only print the SQL that is to be run")
+        ->excludes(status);
+}
+
 void CommandLine::add_completion() {
     CLI::App* completion =
         add_command("completion", "Print a completion script", [this](Session& s) {

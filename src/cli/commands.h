@@ -30,6 +30,8 @@ int decide_instance(Session& session, const DecideOptions& options);
 int signal_instance(Session& session, const SignalOptions& options);
 int requeue_instance(Session& session, const RequeueCommandOptions& options);
 
+int migrate_database(Session& session, const MigrateOptions& options);
+
 int show_version(Session& session);
 
 }  // namespace ebb::cli

@@ -78,6 +78,11 @@ struct WorkflowsOptions {
     bool only_names = false;
 };
 
+struct MigrateOptions {
+    bool only_status = false;
+    bool only_print = false;
+};
+
 struct HistoryOptions {
     std::string instance{};
     std::int64_t after = 0;

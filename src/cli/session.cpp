@@ -45,8 +45,7 @@ std::string Session::db_option() const {
     return is_db_from_environment_ ? "" : " --db " + shell_word(shown_url(options_.db));
 }
 
-Store& Session::shared_store(std::string_view command, OpenMode mode) {
-    if (store_) return *store_;
+void Session::require_database(std::string_view command) const {
     if (is_in_memory()) {
         throw Error(
             ErrorCode::InvalidArgument,
@@ -64,6 +63,11 @@ Store& Session::shared_store(std::string_view command, OpenMode mode) {
                   )
         );
     }
+}
+
+Store& Session::shared_store(std::string_view command, OpenMode mode) {
+    if (store_) return *store_;
+    require_database(command);
     store_ = open_store(options_.db, mode);
     return *store_;
 }

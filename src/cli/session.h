@@ -45,6 +45,8 @@ class Session {
     /// What is good to know but no result: to stderr, unless --quiet.
     void note(std::string_view text);
 
+    /// Throws where --db names no database that other commands can see; `command` is named then.
+    void require_database(std::string_view command) const;
     /// The store of --db. It must be one that other commands can see: `command` is named in the
     /// error otherwise.
     Store& shared_store(std::string_view command, OpenMode mode);

@@ -25,6 +25,16 @@ void Committer::let_go(const TaskRef& task, Attempt::StopReason reason) {
     held_.erase(task);
 }
 
+LivePtr Committer::keep_newer(LivePtr live) {
+    const LivePtr known = cache_.find(live->row.id);
+    if (!known || known->row.revision < live->row.revision) distrust_rows(live->row.id);
+    return cache_.keep_newer(std::move(live));
+}
+
+void Committer::distrust_rows(const InstanceId& id) {
+    for (Held& held : held_.of(id)) held.is_row_dirty = true;
+}
+
 void Committer::absorb(item::Outcome& outcome) {
     const TaskRef task = outcome.attempt->task();
     Held* held = held_.find(task);
@@ -49,18 +59,23 @@ void Committer::absorb(item::Claimed& claimed) {
     for (item::ClaimedTask& task : claimed.tasks) {
         // An attempt of a lease that was lost and has come back may still be running here.
         let_go(task.task, Attempt::StopReason::LeaseLost);
-        cache_.keep_newer(std::move(task.live));
+        const Token* token = task.live->state.find_token(task.task.token);
+        const Visit visit = token == nullptr ? 0 : token->visit;
+        keep_newer(std::move(task.live));
         Held& held = hold(task.task);
         held.is_engine_task = task.is_engine_task;
+        held.due_visit = visit;
         held.was_lost = task.was_lost;
         held.lost_by = std::move(task.lost_by);
-        held.is_row_dirty = task.is_stop || task.was_lost;
+        held.is_stop = task.is_stop;
+        // Of an engine's task the row says that no handler is called under its lease.
+        held.is_row_dirty = task.is_stop || task.was_lost || task.is_engine_task;
         touched_.push_back(task.task.instance);
     }
 }
 
 void Committer::absorb(item::Begun& begun) {
-    const LivePtr live = cache_.keep_newer(begun.live);
+    const LivePtr live = keep_newer(begun.live);
     const auto& events = begun.live->recent.events();
     observe(*begun.live, std::vector<HistoryEvent>(events.begin(), events.end()));
     for (const TokenId token : begun.held) hold({live->row.id, token});
@@ -70,7 +85,7 @@ void Committer::absorb(item::Begun& begun) {
 
 void Committer::absorb(item::Request& request) {
     const InstanceId id = request.live->row.id;
-    cache_.keep_newer(std::move(request.live));
+    keep_newer(std::move(request.live));
     work_of(id).causes.push_back({std::move(request.event), std::move(request.reply), {}, {}});
 }
 
@@ -92,7 +107,8 @@ void Committer::absorb(item::Shutdown&) {
 void Committer::absorb(item::Heartbeat& heartbeat) {
     drop_lost(heartbeat);
     obey_stops(heartbeat.result);
-    if (heartbeat.number == 1) {
+    // Nothing is claimed before the first answer, so what it names was held by a predecessor.
+    if (!std::exchange(has_adopted_, true)) {
         adopt_orphans(heartbeat.result);
     } else {
         release_unknown(heartbeat.result);
@@ -138,7 +154,7 @@ void Committer::adopt_orphans(const HeartbeatResult& result) {
     for (const HeldTask& orphan : result.held) {
         if (held_.find(orphan.task) != nullptr) continue;
         Held& held = hold(orphan.task);
-        held.was_lost = true;
+        held.was_lost = orphan.may_have_been_called;
         held.lost_by = environment().options.worker_id;
         held.is_row_dirty = true;
         touched_.push_back(orphan.task.instance);

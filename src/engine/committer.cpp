@@ -41,7 +41,7 @@ bool Committer::leave_after(Role role, int rounds, TimePoint now) {
     if (is_blocked) refuse_requests(last_error_);
     const bool has_more =
         !open_.empty() || !batches_.empty() || !touched_.empty() || look_again_at_ <= now;
-    is_idle_ = !has_more && held_.size() == 0;
+    is_idle_ = !is_blocked && !has_more && held_.size() == 0;
     if (is_idle_ && environment().worker.is_draining) idle_.ring();
     announce_next_look(std::min(look_again_at_, is_blocked ? retry_at_ : kNever));
     if (is_blocked) {
@@ -161,6 +161,7 @@ LivePtr Committer::live_of(const InstanceId& id) {
         );
     }
     LivePtr live = make_live(std::move(*row), parts_.programs);
+    distrust_rows(id);
     cache_.replace(live);
     return live;
 }
@@ -244,6 +245,7 @@ bool Committer::write(Batch& batch, TimePoint now) {
         ++batch.tries;
         block(now, error);
         drop_requests(batch);
+        for (Batch& waiting : batches_) drop_requests(waiting);
         return false;
     }
 }
@@ -274,11 +276,26 @@ void Committer::write_one_by_one(Batch& batch, const std::exception& error) {
     }
 }
 
+namespace {
+
+bool is_request(const Cause& cause) {
+    return std::holds_alternative<ReplyPtr>(cause.origin);
+}
+
+/// Answers the requests among them with the error, and forgets them.
+void refuse(std::vector<Cause>& causes, const std::exception_ptr& error) {
+    std::erase_if(causes, [&](const Cause& cause) {
+        if (!is_request(cause)) return false;
+        std::get<ReplyPtr>(cause.origin)->give({.refusal = {}, .error = error});
+        return true;
+    });
+}
+
+}  // namespace
+
 void Committer::drop_requests(Batch& batch) {
-    const auto is_request = [](const Cause& cause) {
-        return std::holds_alternative<ReplyPtr>(cause.origin);
-    };
     std::erase_if(batch.turns, [&](Turn& turn) {
+        refuse(turn.deferred, last_error_);
         for (const Cause& cause : turn.causes) {
             if (!is_request(cause)) continue;
             std::get<ReplyPtr>(cause.origin)->give({.refusal = {}, .error = last_error_});
@@ -306,25 +323,16 @@ void Committer::block(TimePoint now, const std::exception& error) {
 }
 
 void Committer::refuse_requests(const std::exception_ptr& error) {
-    const auto refuse = [&](const ReplyPtr& reply) {
-        reply->give({.refusal = {}, .error = error});
-    };
     std::vector<Item> kept;
     for (Item& item : inbox_.take(std::numeric_limits<std::size_t>::max())) {
         if (const auto* request = std::get_if<item::Request>(&item)) {
-            refuse(request->reply);
+            request->reply->give({.refusal = {}, .error = error});
         } else {
             kept.push_back(std::move(item));
         }
     }
     inbox_.put_back(std::move(kept));
-    for (Work& work : open_) {
-        std::erase_if(work.causes, [&](const Cause& cause) {
-            const auto* reply = std::get_if<ReplyPtr>(&cause.origin);
-            if (reply != nullptr) refuse(*reply);
-            return reply != nullptr;
-        });
-    }
+    for (Work& work : open_) refuse(work.causes, error);
 }
 
 AttemptPtr Committer::hand_out(Role role) {

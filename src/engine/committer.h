@@ -182,6 +182,11 @@ class Committer final : public Service {
     Held& hold(const TaskRef& task);
     Work& work_of(const InstanceId& id);
     LivePtr live_of(const InstanceId& id);
+    /// What was read of an instance becomes what is known of it, unless more is known already.
+    LivePtr keep_newer(LivePtr live);
+    /// Somebody else may have changed the instance, and with it the rows that are held here: put a
+    /// stop or a park into them, or taken them away.
+    void distrust_rows(const InstanceId& id);
 
     /// kNever: nothing was left to wait for more.
     TimePoint gathering_until() const { return TimePoint(Duration(gathering_until_.load())); }
@@ -209,6 +214,7 @@ class Committer final : public Service {
     std::vector<AttemptPtr> started_;  // to be handed out
     std::vector<TaskRef> releases_;    // to be given back
     std::vector<TaskRef> unknown_;     // held says the store, but not here, at the last heartbeat
+    bool has_adopted_ = false;         // what a predecessor of the same name held
     TimePoint look_again_at_ = kNever;
     TimePoint retry_at_{};  // nothing is written before
     int failures_ = 0;

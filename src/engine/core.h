@@ -62,6 +62,10 @@ class Engine::Core {
     // driving.cpp
     void run();
     bool drain(Duration limit, const std::stop_token& hurry = {});
+    /// The last thing that a worker does: others need not wait for its lease to run out. Where it
+    /// still holds something, or has never learnt what its name holds, they do: only so they learn
+    /// what may have been called.
+    void sign_off();
     int poll();
     bool run_one();
     TimePoint next_due();

@@ -101,13 +101,7 @@ bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
         committer.post(engine::item::Shutdown{});
         wait_until_idle(last_wait());
     }
-    if (environment.worker.is_driven) {
-        try {
-            environment.store.sign_off(environment.options.worker_id);
-        } catch (const std::exception& error) {
-            environment.report("sign_off_failed", error);
-        }
-    }
+    sign_off();
     environment.worker.leases_valid_until = 0;
     is_drained_ = true;
     // Whoever steers an instance from now on does all of the committer's work himself.
@@ -116,6 +110,16 @@ bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
     environment.worker.has_threads = false;
     committer.combine(engine::Committer::Role::Owner);
     return has_drained_in_time_;
+}
+
+void Engine::Core::sign_off() {
+    const bool has_adopted = environment.worker.leases_valid_until != 0;
+    if (!environment.worker.is_driven || !has_adopted || !committer.is_idle()) return;
+    try {
+        environment.store.sign_off(environment.options.worker_id);
+    } catch (const std::exception& error) {
+        environment.report("sign_off_failed", error);
+    }
 }
 
 void Engine::Core::check_may_poll() const {

@@ -45,6 +45,9 @@ struct WorkerState {
         return now.time_since_epoch().count() < leases_valid_until.load();
     }
 
+    /// Will another heartbeat tell what is still ours?
+    bool may_come_back() const { return is_driven && !is_draining; }
+
     bool may_hold(TimePoint now) const {
         return is_driven && !is_draining && has_valid_leases(now);
     }

@@ -5,18 +5,26 @@
 namespace ebb::engine {
 
 Executor::Ending Executor::run(const AttemptPtr& attempt) {
-    const TimePoint begun = environment_.now();
-    if (!environment_.worker.has_valid_leases(begun)) {
+    return begin(attempt) ? end(attempt) : Ending::NotCalled;
+}
+
+bool Executor::begin(const AttemptPtr& attempt) {
+    const TimePoint now = environment_.now();
+    if (!environment_.worker.has_valid_leases(now)) {
         // Somebody else may have it by now: a heartbeat must say first that it is still ours.
         if (attempt->withdraw()) put_back(attempt);
-        return Ending::NotCalled;
+        return false;
     }
     ++running_;
-    if (!attempt->begin(begun)) {
+    if (!attempt->begin(now)) {
         --running_;
-        return Ending::NotCalled;
+        return false;
     }
     watchdog_.watch(attempt);
+    return true;
+}
+
+Executor::Ending Executor::end(const AttemptPtr& attempt) {
     std::optional<Event> event;
     try {
         event = run_attempt(environment_, *attempt);
@@ -36,7 +44,7 @@ Executor::Ending Executor::run(const AttemptPtr& attempt) {
         --running_;
         return Ending::NotCalled;
     }
-    pace_.record(ended - begun);
+    pace_.record(ended - attempt->started_at());
     committer_.post(item::Outcome{attempt, std::move(*event)});
     --running_;
     return Ending::Posted;

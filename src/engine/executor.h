@@ -22,7 +22,13 @@ class Executor {
         GivenUp,    ///< it took so long that it was given up: nothing to post any more
     };
 
+    /// begin and end.
     Ending run(const AttemptPtr& attempt);
+
+    /// The call counts as running from here on, and its time as well. False: it is not to be made.
+    bool begin(const AttemptPtr& attempt);
+    /// Calls the handler of an attempt that has begun, and posts what came of it.
+    Ending end(const AttemptPtr& attempt);
 
     /// Calls in progress, without those that were given up.
     int running() const { return running_; }

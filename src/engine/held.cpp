@@ -115,7 +115,9 @@ std::optional<Event> event_for(const Held& held, const LiveInstance& live) {
         return event::TokenStopped{.token = id, .visit = token->visit, .was_called = held.was_lost};
     }
     if (held.is_engine_task && waits(*token)) {
-        return event::TimerFired{.token = id, .visit = token->visit};
+        // Of the visit that was due when it was claimed: somebody else may have gone on from there,
+        // and the token may wait for something else by now.
+        return event::TimerFired{.token = id, .visit = held.due_visit};
     }
     if (held.was_lost && has_handler(*token)) {
         return event::LeaseLost{
@@ -137,13 +139,16 @@ NextMove next_move(
         return {Kind::Rewrite, {}, put_call_row(*call, now)};
     }
     if (!environment.worker.may_hold(now)) {
-        const bool may_come_back = environment.worker.is_driven && !environment.worker.is_draining;
-        if (may_come_back) return {Kind::Wait, {}, {}};
+        if (environment.worker.may_come_back()) return {Kind::Wait, {}, {}};
         return held.is_row_dirty ? NextMove{Kind::Rewrite, {}, put_call_row(*call, now)}
                                  : NextMove{Kind::Release, {}, {}};
     }
     if (held.is_row_dirty) return {Kind::Rewrite, {}, put_call_row(*call, now)};
     return {Kind::Run, std::move(call), {}};
+}
+
+bool is_surely_held(const Held& held, const Environment& environment, TimePoint now) {
+    return held.is_stop || environment.worker.has_valid_leases(now);
 }
 
 Standing standing_of(const Attempt& attempt, const LiveInstance& live) {

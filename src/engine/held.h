@@ -17,10 +17,12 @@ struct Held {
     TaskRef task;
     std::uint64_t acquired = 0;  ///< the number of the last heartbeat sent before
     AttemptPtr attempt;          ///< queued or running; null: what comes next is not decided yet
-    /// The row says something (a stop, a loss, a park) that must not outlive what happens next: it
-    /// has to be written anew even when the lease is kept.
+    /// The row says something (a stop, a loss, a park, no handler) that must not outlive what
+    /// happens next: it has to be written anew even when the lease is kept.
     bool is_row_dirty = false;
+    bool is_stop = false;         ///< claimed as a stop: nobody calls its handler any more
     bool is_engine_task = false;  ///< claimed as the engine's own: a timer or a deadline
+    Visit due_visit = 0;          ///< of an engine's task: whose time has come
     bool was_lost = false;        ///< the attempt in progress may have been called by `lost_by`
     std::string lost_by;
     AttemptPtr returned;       ///< its outcome is on its way through a commit
@@ -80,6 +82,10 @@ struct NextMove {
 NextMove next_move(
     const Held& held, const LiveInstance& live, const Environment& environment, TimePoint now
 );
+
+/// May what is held be decided on? When the last heartbeat is too old, others may have taken the
+/// task over and called its handler.
+bool is_surely_held(const Held& held, const Environment& environment, TimePoint now);
 
 /// Is the attempt's outcome still what the instance waits for?
 enum class Standing {

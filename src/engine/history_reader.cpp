@@ -18,14 +18,10 @@ constexpr HistoryType kUndoable[] = {
     HistoryType::StepCompleted, HistoryType::StepFailed, HistoryType::StepStopped
 };
 
-std::vector<HistoryType> settling_types() {
-    return {HistoryType::StepCompensated, HistoryType::CompensationSkipped};
-}
-
-std::vector<HistoryType> output_types() {
+std::vector<HistoryType> types_that(bool (*is_wanted)(HistoryType)) {
     std::vector<HistoryType> types;
     for (int i = 0; i <= static_cast<int>(HistoryType::Aborted); ++i) {
-        if (holds_output(static_cast<HistoryType>(i))) types.push_back(static_cast<HistoryType>(i));
+        if (is_wanted(static_cast<HistoryType>(i))) types.push_back(static_cast<HistoryType>(i));
     }
     return types;
 }
@@ -99,7 +95,7 @@ std::optional<Seq> HistoryReader::output_of(std::string_view node) const {
             .before = live_.recent.complete_from(),
             .limit = 1,
             .order = HistoryQuery::Order::Backward,
-            .types = output_types(),
+            .types = types_that(holds_output),
             .node = std::string(node),
         });
         live_.recent.set_older_output(
@@ -121,7 +117,7 @@ void HistoryReader::learn_settled() const {
         .before = live_.recent.complete_from(),
         .limit = kPageEvents,
         .order = HistoryQuery::Order::Forward,
-        .types = settling_types(),
+        .types = types_that(settles_compensation),
         .node = {},
     };
     while (query.before > 1) {

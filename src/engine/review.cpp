@@ -94,6 +94,11 @@ void Committer::review_idle(Held& held, LiveInstance& live, TimePoint now) {
         );
         return release(held.task);
     }
+    if (!is_surely_held(held, environment(), now)) {
+        held.fruitless = 0;
+        if (!environment().worker.may_come_back()) release(held.task);
+        return;
+    }
     if (auto event = event_for(held, live)) {
         held.is_deciding = true;
         work_of(held.task.instance).causes.push_back({std::move(*event), held.task.token, {}, {}});

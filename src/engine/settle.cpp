@@ -87,8 +87,7 @@ void Committer::forget_instance(const Turn& turn) {
     const InstanceId id = turn.live->row.id;
     undecide(turn);
     cache_.erase(id);
-    // Somebody else may have put a stop or a park into the rows that we hold.
-    for (Held& held : held_.of(id)) held.is_row_dirty = true;
+    distrust_rows(id);
     touched_.push_back(id);
 }
 

@@ -52,6 +52,19 @@ void check_options(const StartOptions& options, std::size_t count) {
     }
 }
 
+void check_input(const Program& program, const Payload& input) {
+    const std::vector<std::string> violations = program.input_violations(input);
+    if (violations.empty()) return;
+    throw Error(
+        ErrorCode::InvalidPayload,
+        fmt::format(
+            "The input of workflow \"{}\" does not conform to its input_schema:\n  {}",
+            program.definition().name,
+            fmt::join(violations, "\n  ")
+        )
+    );
+}
+
 /// An instance that is about to be put into the store.
 struct Beginning {
     engine::LivePtr live;
@@ -150,6 +163,7 @@ std::vector<StartedInstance> Engine::Core::start_all(
         check_payload(
             input, fmt::format("The input of workflow \"{}\"", workflow), environment.limits()
         );
+        check_input(*compiled, input);
     }
     const engine::Committer::Acquiring acquiring(committer);
     int capacity = committer.free_capacity();

@@ -126,7 +126,10 @@ class StepViews {
         read_live(view, token);
     }
 
-    std::vector<StepView> take() { return std::move(views_); }
+    std::vector<StepView> take() {
+        for (StepView& view : views_) end_unended(view);
+        return std::move(views_);
+    }
 
  private:
     StepView& view_of(const HistoryEvent& event) {
@@ -168,6 +171,29 @@ class StepViews {
         return path;
     }
 
+    bool is_live(Visit visit) const {
+        const auto& tokens = facts_.state.tokens;
+        return std::any_of(tokens.begin(), tokens.end(), [visit](const Token& token) {
+            return token.visit == visit;
+        });
+    }
+
+    /// What an abort or the end of a block around it cut off has no event of its own.
+    void end_unended(StepView& view) const {
+        switch (view.status) {
+            case StepStatus::Waiting:
+                if (!is_live(view.visit)) view.status = StepStatus::Skipped;
+                return;
+            case StepStatus::Pending:
+            case StepStatus::Running:
+            case StepStatus::Retrying:
+                if (!is_live(view.visit)) view.status = StepStatus::Failed;
+                return;
+            default:
+                return;
+        }
+    }
+
     void set(const HistoryEvent& event, StepStatus status) { view_of(event).status = status; }
 
     void read_attempt(const HistoryEvent& event, StepStatus status) {
@@ -200,6 +226,10 @@ class StepViews {
     bool read_compensation(const HistoryEvent& event) {
         StepStatus status{};
         switch (event.type) {
+            case HistoryType::LeaseLost:
+                if (event.payload.empty()) return false;
+                status = StepStatus::Compensating;
+                break;
             case HistoryType::CompensationRetried:
                 status = StepStatus::Compensating;
                 break;

@@ -49,6 +49,7 @@ void append_roots(const InstanceState& state, std::vector<Seq>& roots) {
     for (const Token& token : state.tokens) {
         add(token.input);
         add(token.compensates);
+        add(token.failed);
     }
     for (const Scope& scope : state.scopes) {
         for (const BranchOutcome& branch : scope.branches) add(branch.output);
@@ -151,9 +152,8 @@ void Record::absorb(std::vector<HistoryEvent> events, const InstanceState& state
     for (HistoryEvent& event : events) {
         if (settles_compensation(event.type)) release_undo(event.ref);
         Kept kept = to_kept(std::move(event));
-        const bool says_something =
-            !kept.payload.empty() || kept.ref != 0 || kept.seq == state.error;
-        if (!says_something) continue;
+        const bool says_something = !kept.payload.empty() || kept.ref != 0;
+        if (!says_something && !is_referred_to(state, kept.seq)) continue;
         if (kept.payload.empty() && kept.ref != 0 &&
             (is_result(kept.type) || is_read_output(kept))) {
             // What its data came from is then of no more use.
@@ -270,6 +270,11 @@ void Record::follow_roots() {
 
 bool Record::is_root(Seq seq) const {
     return std::find(roots_.begin(), roots_.end(), seq) != roots_.end();
+}
+
+bool Record::is_referred_to(const InstanceState& state, Seq seq) {
+    collect_roots(state);
+    return is_root(seq);
 }
 
 void Record::sweep(const InstanceState& state) {

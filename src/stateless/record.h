@@ -85,6 +85,7 @@ class Record final : public HistoryView {
     void collect_roots(const InstanceState& state);
     void follow_roots();
     bool is_root(Seq seq) const;
+    bool is_referred_to(const InstanceState& state, Seq seq);
     void sweep(const InstanceState& state);
     void forget_undo();
     void compact();

@@ -94,15 +94,16 @@ struct Claim {
     TaskRef task;
     std::string handler;  ///< as the row says; the state is the truth
     bool is_stop = false;
-    /// Another worker held it and died or let its lease run out. Stays true over claims and
-    /// releases until a Put replaces the row, so the loss is not forgotten when its finder dies as
-    /// well. After a conflict the loss concerns the attempt of the reloaded state: the loser may
-    /// have gone on.
+    /// Another worker held it, for its handler and not only to finish a stop, and died or let its
+    /// lease run out. Stays true over claims and releases until a Put replaces the row, so the loss
+    /// is not forgotten when its finder dies as well. After a conflict the loss concerns the
+    /// attempt of the reloaded state: the loser may have gone on.
     bool was_lost = false;
     std::string lost_by;
     InstanceRow instance;
-    std::optional<HistoryEvent>
-        input;  ///< the event of the row's input, when the store could bring it along
+    /// The instance's first event while nothing else has happened to it: nearly always the input of
+    /// the task. None when the store would have to look for it.
+    std::optional<HistoryEvent> input;
 
     bool operator==(const Claim&) const = default;
 };
@@ -151,6 +152,8 @@ struct WorkerRow {
 struct HeldTask {
     TaskRef task;
     bool is_stop = false;
+    /// A handler may have been called under this lease or under one that was lost before.
+    bool may_have_been_called = true;
 
     bool operator==(const HeldTask&) const = default;
 };

@@ -1,20 +1,66 @@
 #include "support/uuid.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <optional>
 #include <random>
+
+#include <pthread.h>
 
 namespace ebb {
 
+namespace {
+
+/// What a thread's numbers come from while a PredictableIds lives.
+struct Predictable {
+    std::mt19937_64 engine;
+    std::uint64_t last_stamp = 0;
+};
+
+std::optional<Predictable>& predictable() {
+    thread_local std::optional<Predictable> value;
+    return value;
+}
+
+/// How many forks lie between this process and the one that first asked for random numbers.
+std::atomic<unsigned>& forks() {
+    static std::atomic<unsigned> value{0};
+    return value;
+}
+
+/// A thread's numbers between two forks.
+struct Seeded {
+    std::mt19937_64 engine;
+    unsigned forks;
+};
+
+Seeded make_seeded() {
+    static const int is_watching = pthread_atfork(nullptr, nullptr, [] { ++forks(); });
+    static_cast<void>(is_watching);
+    std::random_device device;
+    std::seed_seq seed{device(), device(), device(), device(), device(), device()};
+    return {std::mt19937_64(seed), forks()};
+}
+
+}  // namespace
+
+PredictableIds::PredictableIds(std::uint64_t seed) {
+    predictable() = Predictable{.engine = std::mt19937_64(seed)};
+}
+
+PredictableIds::~PredictableIds() {
+    predictable().reset();
+}
+
 std::uint64_t random_bits() {
+    if (predictable()) return predictable()->engine();
     // getrandom() through libstdc++; one seed per thread, because a system call per id would cost
-    // more than the id.
-    thread_local std::mt19937_64 engine = [] {
-        std::random_device device;
-        std::seed_seq seed{device(), device(), device(), device(), device(), device()};
-        return std::mt19937_64(seed);
-    }();
-    return engine();
+    // more than the id. A forked process that went on with its parent's numbers would make the ids
+    // that its siblings make.
+    thread_local Seeded seeded = make_seeded();
+    if (seeded.forks != forks().load(std::memory_order_relaxed)) seeded = make_seeded();
+    return seeded.engine();
 }
 
 InstanceId make_instance_id(TimePoint now) {
@@ -26,7 +72,9 @@ InstanceId make_instance_id(TimePoint now) {
         std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count();
     const auto millis = static_cast<std::uint64_t>(std::max<long>(0, since_epoch));
     std::uint64_t stamp = 0;
-    {
+    if (auto& fixed = predictable()) {
+        stamp = fixed->last_stamp = std::max(fixed->last_stamp + 1, millis << 12);
+    } else {
         const std::lock_guard lock(mutex);
         last = std::max(last + 1, millis << 12);
         stamp = last;

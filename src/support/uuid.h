@@ -11,7 +11,18 @@ namespace ebb {
 /// 9562, 6.2 method 1). Thread-safe.
 InstanceId make_instance_id(TimePoint now);
 
-/// 64 random bits of the operating system. Thread-safe.
+/// 64 random bits, seeded by the operating system in each thread and again after fork().
+/// Thread-safe.
 std::uint64_t random_bits();
+
+/// While it lives, the random numbers and ids that this thread makes depend on `seed` alone: for
+/// simulations, which are repeated. Not nested.
+class PredictableIds {
+ public:
+    explicit PredictableIds(std::uint64_t seed);
+    ~PredictableIds();
+    PredictableIds(const PredictableIds&) = delete;
+    PredictableIds& operator=(const PredictableIds&) = delete;
+};
 
 }  // namespace ebb

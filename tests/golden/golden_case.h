@@ -1,18 +1,13 @@
 #pragma once
 
-#include <deque>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include <ebb/definition.h>
-#include <ebb/engine.h>
-#include <ebb/store.h>
-
-#include "support/clock.h"
+#include <ebb/json.h>
 
 namespace ebb::golden {
 
@@ -26,11 +21,13 @@ struct Case {
     std::filesystem::path expected_file;
 };
 
+/// Where the golden workflows are.
+std::filesystem::path workflows_folder();
+
 /// All cases of a folder, by name. Throws when one is not complete.
 std::vector<Case> load_cases(const std::filesystem::path& folder);
 
-/// Runs a case over a store under virtual time, in one thread, and tells what happened: one line
-/// per history event, then the calls, the steps' statuses and the outcome.
-std::string play(const Case& test_case, Store& store, ManualClock& clock);
+/// The handlers that a definition calls, compensations included.
+std::vector<std::string> handlers_of(const Definition& definition);
 
 }  // namespace ebb::golden

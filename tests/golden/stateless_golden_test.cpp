@@ -1,7 +1,6 @@
 // The golden workflows by the stateless engine: the same histories word for word, with the snapshot
 // going through its JSON text before every step, whatever its policy forgets.
 
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
@@ -37,10 +36,9 @@ std::string last_lines(const std::string& told) {
 }
 
 TEST(StatelessGolden, every_workflow_tells_its_expected_history_under_every_policy) {
-    const auto folder = std::filesystem::path(EBB_SOURCE_DIR) / "tests/golden/workflows";
     int played = 0;
-    for (const Case& test_case : load_cases(folder)) {
-        if (happens_during_calls(test_case)) continue;
+    for (const Case& test_case : load_cases(workflows_folder())) {
+        if (needs_processes(test_case)) continue;
         SCOPED_TRACE(test_case.name);
         const std::string wanted = expected(test_case);
         const std::string told = play_stateless(test_case, {});

@@ -10,8 +10,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "core/kernel/program.h"
-
 namespace ebb::golden {
 
 namespace {
@@ -51,8 +49,7 @@ class StatelessPlayer {
  public:
     StatelessPlayer(const Case& test_case, const stateless::HistoryPolicy& policy)
         : case_(test_case), scribe_(std::make_shared<Scribe>()) {
-        const auto program = Program::compile(test_case.definition);
-        for (const std::string& handler : program->handlers()) {
+        for (const std::string& handler : handlers_of(test_case.definition)) {
             handlers_.add(
                 handler, Handler([this, handler](const Payload& input, const StepContext& context) {
                     return call(handler, input, context);
@@ -139,7 +136,10 @@ class StatelessPlayer {
         if (action == "signal") {
             const auto name = event.at("name").get<std::string>();
             return engine_->signal(
-                std::move(snapshot), name, event.value("payload", Json()).dump()
+                std::move(snapshot),
+                name,
+                event.value("payload", Json()).dump(),
+                event.value("request", "")
             );
         }
         if (action == "requeue") {
@@ -152,6 +152,7 @@ class StatelessPlayer {
             .by = by,
             .role = event.value("role", ""),
             .comment = event.value("comment", ""),
+            .request_id = event.value("request", ""),
         };
         if (action == "reject") decision.verdict = PersonalDecision::Verdict::Reject;
         return engine_->decide(std::move(snapshot), decision);
@@ -200,11 +201,17 @@ class StatelessPlayer {
 
 }  // namespace
 
-bool happens_during_calls(const Case& test_case) {
+bool needs_processes(const Case& test_case) {
     const Json events = test_case.script.value("events", Json::array());
-    return std::any_of(events.begin(), events.end(), [](const Json& event) {
-        return event.contains("during");
-    });
+    const bool happens_during_calls = std::any_of(
+        events.begin(), events.end(), [](const Json& event) { return event.contains("during"); }
+    );
+    const Json handlers = test_case.script.value("handlers", Json::object());
+    const bool loses_workers =
+        std::any_of(handlers.begin(), handlers.end(), [](const Json& outcomes) {
+            return std::find(outcomes.begin(), outcomes.end(), "dies") != outcomes.end();
+        });
+    return happens_during_calls || loses_workers || test_case.script.contains("without");
 }
 
 std::string play_stateless(const Case& test_case, const stateless::HistoryPolicy& policy) {

@@ -8,9 +8,10 @@
 
 namespace ebb::golden {
 
-/// Does the case depend on something that happens while a handler runs? A snapshot has one owner at
-/// a time, so that cannot be.
-bool happens_during_calls(const Case& test_case);
+/// Does the case depend on what only several processes can do: something that happens while a
+/// handler runs, a worker that dies, a handler that is deployed later? A snapshot has one owner at
+/// a time.
+bool needs_processes(const Case& test_case);
 
 /// Plays a case by the stateless engine: one process per step, as it were, because the snapshot
 /// goes through its JSON text before each. Tells the same as play(), without steps and waits.

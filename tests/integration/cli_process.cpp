@@ -1,5 +1,6 @@
 #include "cli_process.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
@@ -85,6 +86,16 @@ bool CliProcess::read_some() {
 
 bool CliProcess::wait_for(std::string_view text) {
     while (out().find(text) == std::string::npos && err().find(text) == std::string::npos) {
+        if (!read_some()) return false;
+    }
+    return true;
+}
+
+bool CliProcess::wait_for_lines(std::size_t count) {
+    const auto lines = [this] {
+        return static_cast<std::size_t>(std::count(err().begin(), err().end(), '\n'));
+    };
+    while (lines() < count) {
         if (!read_some()) return false;
     }
     return true;

@@ -28,6 +28,9 @@ class CliProcess {
     /// Waits until stdout and stderr together contain `text`. False when the process ended first.
     bool wait_for(std::string_view text);
 
+    /// Waits until stderr has that many whole lines. False when the process ended first.
+    bool wait_for_lines(std::size_t count);
+
     void signal(int number) const;
 
     /// Waits for the end. Its exit code, or 128 + the signal that killed it.

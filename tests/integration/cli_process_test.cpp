@@ -68,6 +68,11 @@ class CliFolder {
         return Json::parse(run({"show", id, "--json"}).out)["status"].get<std::string>();
     }
 
+    void change_database(const std::string& sql) const {
+        const std::string command = "sqlite3 '" + path("ebb.db") + "' \"" + sql + "\" >/dev/null";
+        ASSERT_EQ(system(command.c_str()), 0);
+    }
+
     std::string log() const {
         std::ifstream file(path("log"));
         std::stringstream text;
@@ -104,6 +109,14 @@ class CliScripts : public CliFolder, public ::testing::Test {
  protected:
     CliScripts() : CliFolder("ebb.db") {}
 };
+
+TEST_P(CliProcesses, a_database_is_migrated_once_and_says_so) {
+    EXPECT_NE(run({"migrate", "--status"}).out.find("initial  not yet"), std::string::npos);
+    EXPECT_EQ(run({"migrate", "--print"}).out.find("-- 0001 initial\n"), 0U);
+    EXPECT_EQ(run({"migrate"}).out, "Applied 0001 initial\n");
+    EXPECT_EQ(run({"migrate"}).err, "The schema is up to date.\n");
+    EXPECT_EQ(run({"list", "--json"}).out, "[]\n");
+}
 
 TEST_P(CliProcesses, a_worker_drains_at_sigterm_and_the_next_one_goes_on) {
     const std::string id = start();
@@ -246,6 +259,29 @@ TEST_F(CliScripts, bad_databases_are_told_apart) {
     EXPECT_EQ(code("postgresql://host/db"), 5);
     EXPECT_EQ(run({"list", "--db", "none.db"}).code, 5);
     EXPECT_NE(access(path("none.db").c_str(), F_OK), 0);
+}
+
+TEST_F(CliScripts, one_damaged_instance_is_set_aside_and_the_others_run) {
+    write("go", "");
+    const std::string damaged = start();
+    const std::string good = start();
+    change_database("UPDATE instances SET state = '{rubbish' WHERE id = '" + damaged + "'");
+    const Ended worker = run({"worker", "--once"});
+    EXPECT_EQ(worker.code, 0) << worker.err;
+    EXPECT_NE(worker.err.find("event=instance_put_off instance=" + damaged), std::string::npos);
+    EXPECT_EQ(status(good), "completed");
+    EXPECT_EQ(run({"cancel", damaged}).code, 5);
+    const Ended why = run({"why", damaged});
+    EXPECT_EQ(why.code, 0);
+    EXPECT_NE(why.out.find("set aside"), std::string::npos) << why.out;
+}
+
+TEST_F(CliScripts, a_database_of_a_newer_version_is_left_alone) {
+    const std::string id = start();
+    change_database("INSERT INTO migrations VALUES (9999, 'later', '', 0)");
+    const Ended ended = run({"show", id});
+    EXPECT_EQ(ended.code, 5);
+    EXPECT_NE(ended.err.find("newer"), std::string::npos) << ended.err;
 }
 
 TEST_F(CliScripts, a_full_disk_under_the_output_is_told) {

@@ -28,6 +28,28 @@ TEST_P(StoreConformance, a_claim_brings_the_task_and_its_instance) {
     EXPECT_EQ(task(1, 1)->lease_owner, "w1");
 }
 
+TEST_P(StoreConformance, a_claim_brings_the_first_event_while_nothing_else_has_happened) {
+    NewInstance instance = instance_of(1, {put(1, "pay"), put(2, "ship"), put(3, "mail")});
+    instance.history[0].worker = "client";
+    instance.history.push_back(event_of(2, HistoryType::StepRetried));
+    start_one(store(), instance);
+    const std::vector<Claim> any = claim(store(), "w1", {"pay"});
+    ASSERT_EQ(any.size(), 1U);
+    EXPECT_EQ(any[0].input, instance.history[0]);
+    ClaimRequest request;
+    request.worker = "w1";
+    request.handlers = {"ship"};
+    request.instance = id_of(1);
+    const std::vector<Claim> own = store().claim(request);
+    ASSERT_EQ(own.size(), 1U);
+    EXPECT_EQ(own[0].input, instance.history[0]);
+    // Later it may be another event that the task is about, so none comes.
+    commit_one(store(), {.history = {event_of(3, HistoryType::StepCompleted)}});
+    const std::vector<Claim> later = claim(store(), "w1", {"mail"});
+    ASSERT_EQ(later.size(), 1U);
+    EXPECT_EQ(later[0].input, std::nullopt);
+}
+
 TEST_P(StoreConformance, gives_a_task_to_one_worker_only) {
     start_one(store(), instance_of(1, {put(1, "pay")}));
     EXPECT_EQ(claim(store(), "w1").size(), 1U);

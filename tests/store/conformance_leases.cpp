@@ -61,6 +61,41 @@ TEST_P(StoreConformance, takes_the_leases_of_a_worker_whose_time_ran_out) {
     EXPECT_EQ(store().workers().size(), 1U);
 }
 
+TEST_P(StoreConformance, a_worker_lost_while_it_finished_a_stop_has_called_no_handler) {
+    start_one(store(), instance_of(1, {put(1, "pay")}));
+    commit_one(store(), {.tasks = {change_of(Kind::Stop, 1)}});
+    claim(store(), "w1");
+    EXPECT_THAT(
+        store().heartbeat(worker_of("w1"), kLease).held,
+        ElementsAre(HeldTask{{id_of(1), 1}, true, false})
+    );
+    clock_.advance(kLease);
+    store().maintain();
+    const std::vector<Claim> claims = claim(store(), "w2");
+    ASSERT_EQ(claims.size(), 1U);
+    EXPECT_TRUE(claims.at(0).is_stop);
+    EXPECT_FALSE(claims.at(0).was_lost);
+}
+
+TEST_P(StoreConformance, a_worker_lost_while_its_task_was_stopped_may_have_called_the_handler) {
+    start_one(store(), instance_of(1, {put(1, "pay")}));
+    claim(store(), "w1");
+    commit_one(store(), {.tasks = {change_of(Kind::Stop, 1)}});
+    clock_.advance(kLease);
+    store().maintain();
+    ASSERT_EQ(claim(store(), "w2", {}).size(), 1U);
+    EXPECT_THAT(
+        store().heartbeat(worker_of("w2"), kLease).held,
+        ElementsAre(HeldTask{{id_of(1), 1}, true, true})
+    );
+    clock_.advance(kLease);
+    store().maintain();
+    const std::vector<Claim> claims = claim(store(), "w3", {});
+    ASSERT_EQ(claims.size(), 1U);
+    EXPECT_TRUE(claims.at(0).was_lost);
+    EXPECT_EQ(claims.at(0).lost_by, "w1");
+}
+
 TEST_P(StoreConformance, tells_a_worker_that_was_declared_dead) {
     start_one(store(), instance_of(1, {put(1, "pay")}));
     claim(store(), "w1");

@@ -183,6 +183,26 @@ TEST_F(PostgresSchema, is_made_once_when_ten_processes_open_at_once) {
     EXPECT_EQ(execute("SELECT count(*) = max(number) FROM " + schema_ + ".migrations"), "t\n");
 }
 
+TEST_F(PostgresSchema, is_made_by_hand_from_the_printed_scripts) {
+    const PostgresOptions options{.url = postgres_server().url(), .schema = schema_};
+    for (const Migration& migration : postgres_migrations(options)) {
+        EXPECT_FALSE(migration.is_applied);
+        EXPECT_EQ(migration.applied_at, TimePoint{});
+        execute(migration.script);
+    }
+    for (const Migration& migration : postgres_migrations(options)) {
+        EXPECT_TRUE(migration.is_applied);
+        EXPECT_GT(migration.applied_at, TimePoint{} + std::chrono::years(50));
+    }
+    const StorePtr store = open(false);
+    start_one(*store, instance_of(1, {put(1, "pay")}));
+    EXPECT_EQ(claim(*store, "w1").size(), 1U);
+    const std::string made = execute("SELECT checksum FROM " + schema_ + ".migrations");
+    schema_ = fresh_schema();
+    migrate_postgres({.url = postgres_server().url() + "&migrate=off", .schema = schema_});
+    EXPECT_EQ(execute("SELECT checksum FROM " + schema_ + ".migrations"), made);
+}
+
 TEST_F(PostgresSchema, refuses_a_newer_one) {
     open();
     execute("INSERT INTO " + schema_ + ".migrations VALUES (9999, 'future', 'x', 0)");

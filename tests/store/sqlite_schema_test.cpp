@@ -138,6 +138,23 @@ TEST_F(SqliteSchema, is_made_once_when_ten_processes_open_at_once) {
     EXPECT_EQ(rows("SELECT count(*) FROM migrations", 0), "1\n");
 }
 
+TEST_F(SqliteSchema, is_made_by_hand_from_the_printed_scripts) {
+    const SqliteOptions options{.path = path_};
+    const std::vector<Migration> migrations = sqlite_migrations(options);
+    EXPECT_FALSE(std::filesystem::exists(path_));
+    for (const Migration& migration : migrations) {
+        EXPECT_FALSE(migration.is_applied);
+        connect().execute(migration.script);
+    }
+    for (const Migration& migration : sqlite_migrations(options)) {
+        EXPECT_TRUE(migration.is_applied);
+        EXPECT_GT(migration.applied_at, TimePoint{} + std::chrono::years(50));
+    }
+    const StorePtr store = open(false);
+    start_one(*store, instance_of(1, {put(1, "pay")}));
+    EXPECT_EQ(claim(*store, "w1").size(), 1U);
+}
+
 TEST_F(SqliteSchema, refuses_a_newer_one) {
     open();
     connect().execute("INSERT INTO migrations VALUES (9999, 'future', 'x', 0)");

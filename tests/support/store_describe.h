@@ -100,7 +100,8 @@ inline std::string describe(const Store::Unserved& row) {
 }
 
 inline std::string describe(const HeldTask& task) {
-    return name_of(task.task) + (task.is_stop ? " stop" : "");
+    return name_of(task.task) + (task.is_stop ? " stop" : "") +
+           (task.may_have_been_called ? " called" : "");
 }
 
 template <class Row>

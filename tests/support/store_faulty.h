@@ -17,10 +17,15 @@ struct SimulatedCrash {};
 /// One thing that goes wrong, once.
 struct Fault {
     enum class Kind {
-        Unavailable,  ///< not performed; throws StoreUnavailable
-        InDoubt,      ///< performed; throws StoreInDoubt
-        CrashBefore,  ///< not performed; this and all later calls throw SimulatedCrash
-        CrashAfter,   ///< performed; this and all later calls throw SimulatedCrash
+        Unavailable,   ///< not performed; throws StoreUnavailable
+        Busy,          ///< not performed; throws StoreBusy
+        Full,          ///< not performed; throws StoreFull
+        ReadOnly,      ///< not performed; throws StoreReadOnly
+        Refused,       ///< not performed; throws StoreError, which is not transient
+        NeverArrived,  ///< not performed; throws StoreInDoubt
+        InDoubt,       ///< performed; throws StoreInDoubt
+        CrashBefore,   ///< not performed; this and all later calls throw SimulatedCrash
+        CrashAfter,    ///< performed; this and all later calls throw SimulatedCrash
     };
 
     Kind kind = Kind::Unavailable;
@@ -36,6 +41,12 @@ class FaultyStore : public StoreDecorator {
     void plan(const Fault& fault) {
         const std::lock_guard lock(mutex_);
         faults_.push_back({fault, 0});
+    }
+
+    /// Forgets what has not happened yet.
+    void calm() {
+        const std::lock_guard lock(mutex_);
+        faults_.clear();
     }
 
     bool is_crashed() const {
@@ -57,8 +68,17 @@ class FaultyStore : public StoreDecorator {
             const auto& wanted = planned.fault.verb;
             if (wanted ? *wanted == verb : is_write(verb)) planned.seen += 1;
         }
-        strike(verb, Fault::Kind::CrashBefore);
-        strike(verb, Fault::Kind::Unavailable);
+        using Kind = Fault::Kind;
+        for (const Kind kind :
+             {Kind::CrashBefore,
+              Kind::Unavailable,
+              Kind::Busy,
+              Kind::Full,
+              Kind::ReadOnly,
+              Kind::Refused,
+              Kind::NeverArrived}) {
+            strike(verb, kind);
+        }
     }
 
     void after(StoreVerb verb) override {
@@ -87,6 +107,15 @@ class FaultyStore : public StoreDecorator {
         switch (kind) {
             case Fault::Kind::Unavailable:
                 throw Error(ErrorCode::StoreUnavailable, "The store is down, as the test planned.");
+            case Fault::Kind::Busy:
+                throw Error(ErrorCode::StoreBusy, "The store is busy, as the test planned.");
+            case Fault::Kind::Full:
+                throw Error(ErrorCode::StoreFull, "The disk is full, as the test planned.");
+            case Fault::Kind::ReadOnly:
+                throw Error(ErrorCode::StoreReadOnly, "Nothing is written, as the test planned.");
+            case Fault::Kind::Refused:
+                throw Error(ErrorCode::StoreError, "The store refuses, as the test planned.");
+            case Fault::Kind::NeverArrived:
             case Fault::Kind::InDoubt:
                 throw Error(ErrorCode::StoreInDoubt, "The answer was lost, as the test planned.");
             case Fault::Kind::CrashBefore:

@@ -21,7 +21,7 @@ void complete_instance(Transition& t, TokenId id) {
         try {
             event.payload = to_text(t.program.output()->render(TokenVariables(t, token)));
         } catch (const Error& error) {
-            fail_node(
+            fail_end(
                 t, id, {.code = "expression_error", .message = error.what(), .is_permanent = true}
             );
             return;
@@ -138,7 +138,10 @@ void begin_visit(Transition& t, Token& token, NodeIndex node) {
     token.losses = 0;
     token.due = kNever;
     token.deadline = kNever;
+    token.failed = 0;
     token.is_parked = false;
+    token.in_doubt = false;
+    token.is_at_end = false;
     token.votes.clear();
 }
 

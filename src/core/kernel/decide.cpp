@@ -18,15 +18,7 @@ void on_started(Transition& t, const event::Started& e) {
     started.worker = e.by;
     const Seq input = t.append(std::move(started));
     const Duration deadline = t.program.definition().deadline;
-    if (deadline > Duration::zero()) {
-        t.state.deadline = t.now + deadline;
-        t.set_task(
-            {.kind = TaskChange::Kind::Put,
-             .token = kInstanceToken,
-             .handler = {},
-             .due = t.state.deadline}
-        );
-    }
+    if (deadline > Duration::zero()) set_instance_deadline(t, t.now + deadline);
     go_to(t, t.add_token({.input = input}), t.program.entry());
 }
 
@@ -41,13 +33,9 @@ struct Dispatch {
 
     void operator()(const event::TimerFired& e) const { on_timer_fired(t, e); }
 
-    void operator()(const event::DecisionMade& e) const {
-        if (!refuses_input("decisions")) on_decision_made(t, e);
-    }
+    void operator()(const event::DecisionMade& e) const { on_decision_made(t, e); }
 
-    void operator()(const event::SignalReceived& e) const {
-        if (!refuses_input("signals")) on_signal_received(t, e);
-    }
+    void operator()(const event::SignalReceived& e) const { on_signal_received(t, e); }
 
     void operator()(const event::CancelRequested& e) const { on_cancel_requested(t, e); }
 
@@ -62,16 +50,6 @@ struct Dispatch {
     void operator()(const event::LeaseLost& e) const { on_lease_lost(t, e); }
 
     void operator()(const event::TokenStopped& e) const { on_token_stopped(t, e); }
-
-    bool refuses_input(std::string_view what) const {
-        if (!t.is_over()) return false;
-        t.refuse(
-            "invalid_state",
-            "The instance is " + std::string(to_string(t.state.status)) + " already; it takes no " +
-                std::string(what) + " any more."
-        );
-        return true;
-    }
 };
 
 }  // namespace
@@ -121,7 +99,8 @@ std::optional<Invocation> invocation(
         .max_attempts = policy.max_attempts + token->attempt_base,
         .timeout = policy.timeout,
         .deadline = std::min(token->deadline, state.deadline),
-        .idempotency_key = prefix + std::to_string(token->visit),
+        .idempotency_key = prefix + (is_compensation ? "undo:" + std::to_string(token->compensates)
+                                                     : std::to_string(token->visit)),
         .compensated = token->compensates,
     };
 }

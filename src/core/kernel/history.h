@@ -25,7 +25,7 @@ enum class HistoryType {
     StepStopped,    ///< stopped by a rollback after it was called; payload: {outcome}; ref: the
                     ///< input's event
     StepSkipped,    ///< stopped by a rollback before it was called
-    LeaseLost,      ///< payload: {worker}
+    LeaseLost,      ///< payload of a compensation: {of}
     BranchTaken,    ///< of a condition or switch; payload: {branch}
     ScopeOpened,
     BranchCompleted,  ///< ref: the branch's output event
@@ -35,7 +35,7 @@ enum class HistoryType {
     TimerStarted,  ///< payload: {due}
     TimerFired,    ///< ref: the event with the data that waited
     DecisionAwaited,
-    DecisionMade,       ///< one vote; payload: {decision, by, role, comment}
+    DecisionMade,       ///< one vote; payload: {verdict, by, role, comment}
     DecisionCompleted,  ///< payload: input + decision
     SignalAwaited,
     SignalReceived,   ///< payload: the signal's payload
@@ -50,6 +50,8 @@ enum class HistoryType {
     Resumed,  ///< from a savepoint; ref: its event
     DeadLettered,
     Requeued,
+    StepRequeued,  ///< a failed step is tried again; ref: its failure, which needs no compensation
+                   ///< of its own any more
     CancelRequested,
     AbortRequested,
     Paused,
@@ -70,7 +72,8 @@ bool holds_output(HistoryType type);
 /// True for the events that a rollback looks at: step_completed, step_failed, step_stopped.
 bool is_undoable(HistoryType type);
 
-/// True for the events that say of their `ref` that it needs no compensation any more.
+/// True for the events that say of their `ref` that it needs no compensation any more:
+/// it was compensated or skipped, or another end of the same visit will follow.
 bool settles_compensation(HistoryType type);
 
 /// One immutable row of an instance's history.
@@ -108,8 +111,8 @@ class HistoryView {
     virtual std::optional<Seq> output_of(std::string_view node) const = 0;
 
     /// The newest event before `before` and after `floor` that may need compensation
-    /// (step_completed, step_failed, step_stopped), lies under `path_prefix` and has not been
-    /// compensated or skipped yet. `before` 0 = from the end.
+    /// (step_completed, step_failed, step_stopped), lies under `path_prefix`, and is not
+    /// settled yet. `before` 0 = from the end.
     virtual std::optional<HistoryEvent> previous_undoable(
         Seq before, Seq floor, std::string_view path_prefix
     ) const = 0;

@@ -29,7 +29,7 @@ std::optional<Enum> value_of(const Names<Enum, N>& names, std::string_view text)
 }
 
 // Each table stands in the order of its enum, so that a value is its own index.
-constexpr Names<HistoryType, 40> kHistoryTypes{{
+constexpr Names<HistoryType, 41> kHistoryTypes{{
     {HistoryType::Started, "started"},
     {HistoryType::InputResolved, "input_resolved"},
     {HistoryType::StepCompleted, "step_completed"},
@@ -62,6 +62,7 @@ constexpr Names<HistoryType, 40> kHistoryTypes{{
     {HistoryType::Resumed, "resumed"},
     {HistoryType::DeadLettered, "dead_lettered"},
     {HistoryType::Requeued, "requeued"},
+    {HistoryType::StepRequeued, "step_requeued"},
     {HistoryType::CancelRequested, "cancel_requested"},
     {HistoryType::AbortRequested, "abort_requested"},
     {HistoryType::Paused, "paused"},
@@ -186,7 +187,8 @@ bool is_undoable(HistoryType type) {
 }
 
 bool settles_compensation(HistoryType type) {
-    return type == HistoryType::StepCompensated || type == HistoryType::CompensationSkipped;
+    return type == HistoryType::StepCompensated || type == HistoryType::CompensationSkipped ||
+           type == HistoryType::StepRequeued;
 }
 
 std::string_view event_name(const Event& event) {

@@ -149,8 +149,20 @@ void try_again(Transition& t, Token& token) {
     token.attempt_base = token.attempt;
     ++token.attempt;
     token.losses = 0;
+    token.failed = 0;
     token.status = TokenStatus::Ready;
+    begin_step_timeout(t, token);
     t.schedule(token);
+}
+
+/// The failed call is no end of the visit any more: another one follows, which is compensated in
+/// its place.
+void try_step_again(Transition& t, Token& token) {
+    const Seq failed = token.failed;
+    const HistoryEvent failure{.type = HistoryType::StepFailed, .payload = t.past.payload(failed)};
+    token.in_doubt = token.in_doubt || outcome_of(failure) == Outcome::Unknown;
+    try_again(t, token);
+    t.append_at(token, HistoryType::StepRequeued, failed);
 }
 
 void requeue_token(Transition& t, TokenId id, const event::Requeued& e) {
@@ -162,28 +174,60 @@ void requeue_token(Transition& t, TokenId id, const event::Requeued& e) {
     }
     if (e.new_input) token.input = t.append_at(token, HistoryType::InputResolved, 0, *e.new_input);
     const bool was_called = t.node_of(token).op == Op::Step && token.attempt > 0;
-    if (was_called) return try_again(t, token);
+    if (was_called) return try_step_again(t, token);
     token.status = TokenStatus::Ready;
-    go_to(t, token, token.node);
+    go_to(t, token, token.is_at_end ? kNoNode : token.node);
 }
 
-bool is_frozen_at_compensation(const Token& token) {
-    return token.status == TokenStatus::Frozen && token.compensates != 0;
+bool is_frozen(const Token& token, bool at_compensation) {
+    return token.status == TokenStatus::Frozen && (token.compensates != 0) == at_compensation;
+}
+
+bool has_frozen(const Transition& t, bool at_compensation) {
+    return std::any_of(t.state.tokens.begin(), t.state.tokens.end(), [&](const Token& token) {
+        return is_frozen(token, at_compensation);
+    });
 }
 
 /// What an operator asked for must fit what is frozen. False = refused.
 bool fits(Transition& t, const event::Requeued& e) {
-    const auto& tokens = t.state.tokens;
-    const bool by_compensation =
-        std::any_of(tokens.begin(), tokens.end(), is_frozen_at_compensation);
+    const bool by_compensation = has_frozen(t, true);
     if (e.new_input && by_compensation) {
         t.refuse(
             "invalid_argument", "A compensation is frozen, not a step: it takes no new input."
         );
+    } else if (e.new_input && !(has_frozen(t, false) && freezes_on_failure(t))) {
+        t.refuse("invalid_argument", "No step is frozen that could take a new input.");
     } else if (e.skip_compensation && !by_compensation) {
         t.refuse("invalid_argument", "No compensation is frozen that could be skipped.");
     }
     return t.verdict != Decision::Verdict::Refused;
+}
+
+/// A step that failed while an operator was waited for, in a workflow that rolls back: now it may.
+void roll_back_late_failure(Transition& t, TokenId id) {
+    const Token& token = *t.state.find_token(id);
+    const bool was_called = t.node_of(token).op == Op::Step && token.attempt > 0;
+    const Seq cause = token.failed;
+    t.erase_token(id);
+    begin_instance_rollback(t, Rollback::Kind::Failure, cause, was_called ? cause : 0);
+}
+
+void requeue_frozen(Transition& t, const event::Requeued& e) {
+    std::vector<TokenId> frozen;
+    for (const Token& token : t.state.tokens) {
+        if (token.status == TokenStatus::Frozen) frozen.push_back(token.id);
+    }
+    TokenId late_failure = 0;
+    for (const TokenId id : frozen) {
+        const bool is_step = t.state.find_token(id)->compensates == 0;
+        if (is_step && !freezes_on_failure(t)) {
+            if (late_failure == 0) late_failure = id;
+        } else {
+            requeue_token(t, id, e);
+        }
+    }
+    if (late_failure != 0) roll_back_late_failure(t, late_failure);
 }
 
 }  // namespace
@@ -196,15 +240,8 @@ void on_requeued(Transition& t, const event::Requeued& e) {
     const Rollback* rollback = instance_rollback(t);
     t.state.error = rollback != nullptr ? rollback->cause : 0;
     t.set_phase(rollback != nullptr ? InstanceStatus::Compensating : InstanceStatus::Running);
-    std::vector<TokenId> frozen;
-    for (Token& token : t.state.tokens) {
-        if (token.status == TokenStatus::Frozen) {
-            frozen.push_back(token.id);
-        } else if (t.may_start()) {
-            t.unpark(token);
-        }
-    }
-    for (const TokenId id : frozen) requeue_token(t, id, e);
+    requeue_frozen(t, e);
+    if (t.may_start()) unpark_all(t);
 }
 
 }  // namespace ebb::kernel

@@ -10,7 +10,12 @@
 
 namespace ebb::kernel {
 
-Payload failure_payload(const Failure& failure) {
+bool leaves_doubt(std::string_view code) {
+    return code == "in_doubt" || code == "worker_lost" || code == "timeout" ||
+           code == "step_timeout";
+}
+
+Payload failure_payload(const Failure& failure, bool in_doubt) {
     std::string text = "{\"code\":";
     append_json_string(text, failure.code);
     text += ",\"message\":";
@@ -19,6 +24,7 @@ Payload failure_payload(const Failure& failure) {
         text += ",\"details\":";
         text += failure.details;
     }
+    if (in_doubt && !leaves_doubt(failure.code)) text += R"(,"outcome":"unknown")";
     text += '}';
     return text;
 }
@@ -115,9 +121,8 @@ Outcome outcome_of(const HistoryEvent& event) {
     if (event.type == HistoryType::StepStopped) {
         return details.value("outcome", "") == "failed" ? Outcome::Failed : Outcome::Unknown;
     }
-    const std::string code = details.value("code", "");
-    const bool is_unknown =
-        code == "in_doubt" || code == "worker_lost" || code == "timeout" || code == "step_timeout";
+    const bool is_unknown = kernel::leaves_doubt(details.value("code", "")) ||
+                            details.value("outcome", "") == "unknown";
     return is_unknown ? Outcome::Unknown : Outcome::Failed;
 }
 

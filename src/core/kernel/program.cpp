@@ -25,6 +25,9 @@ class ProgramCompiler {
             program_.output_ = Template::compile(Json::parse(definition.output));
             note_reads(program_.output_->steps_read());
         }
+        if (!definition.input_schema.empty()) {
+            program_.input_schema_.emplace(Json::parse(definition.input_schema));
+        }
         program_.handlers_.assign(handlers_.begin(), handlers_.end());
         program_.output_read_.assign(program_.nodes_.size(), false);
         for (const std::string& name : steps_read_) {
@@ -199,6 +202,11 @@ std::shared_ptr<const Program> Program::compile(const ebb::Definition& definitio
     program->definition_ = definition;
     ProgramCompiler(*program).compile();
     return program;
+}
+
+std::vector<std::string> Program::input_violations(const Payload& input) const {
+    if (!input_schema_) return {};
+    return input_schema_->violations(Json::parse(input));
 }
 
 NodeIndex Program::find(std::string_view name) const {

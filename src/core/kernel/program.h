@@ -12,6 +12,7 @@
 #include "core/expression/expression.h"
 #include "core/expression/template.h"
 #include "core/kernel/state.h"
+#include "support/json_schema.h"
 
 namespace ebb {
 
@@ -107,6 +108,10 @@ class Program {
     /// The names of all handlers that it may call, compensations included; sorted.
     const std::vector<std::string>& handlers() const { return handlers_; }
 
+    /// What is wrong with an input by the definition's input_schema, as `/items/0: …`; empty when
+    /// nothing is.
+    std::vector<std::string> input_violations(const Payload& input) const;
+
     /// Nodes whose outputs some expression reads: worth keeping in memory while the instance is.
     bool is_output_read(NodeIndex index) const {
         return output_read_[static_cast<std::size_t>(index)];
@@ -122,6 +127,7 @@ class Program {
     std::unordered_map<std::string, NodeIndex> by_name_;
     std::vector<std::string> handlers_;
     std::vector<bool> output_read_;
+    std::optional<JsonSchema> input_schema_;
 };
 
 }  // namespace ebb

@@ -48,7 +48,13 @@ std::vector<std::int32_t> losing_branches(const Scope& scope) {
 
 /// Ends one token whose handler may be running, or asks it to stop.
 void stop_handler(Transition& t, Token& token, StopMode mode) {
-    if (token.stopping) return;
+    if (token.stopping) {
+        // Nobody awaits its end any more; that it was called must not be forgotten.
+        if (mode == StopMode::DropRunning) {
+            end_stopped_token(t, token.id, true, Outcome::Unknown);
+        }
+        return;
+    }
     if (t.is_new_here(token) || token.is_parked)
         return end_stopped_token(t, token.id, false, Outcome::Failed);
     if (mode == StopMode::DropRunning)
@@ -146,8 +152,8 @@ void begin_instance_rollback(Transition& t, Rollback::Kind kind, Seq cause, Seq 
     stop_tokens(t, 0, {}, StopMode::AwaitRunning);
     t.set_phase(InstanceStatus::Compensating);
     t.state.error = cause;
-    if (t.state.deadline != kNever) t.remove_task(kInstanceToken);
-    t.state.deadline = kNever;
+    const TimePoint deadline = std::exchange(t.state.deadline, kNever);
+    if (deadline != kNever) t.remove_task(kInstanceToken);
     HistoryEvent event;
     event.type = HistoryType::RollbackStarted;
     event.ref = cause;
@@ -163,7 +169,8 @@ void begin_instance_rollback(Transition& t, Rollback::Kind kind, Seq cause, Seq 
         {.kind = kind,
          .cause = cause,
          .first = first,
-         .floor = to_savepoint ? t.state.savepoint->reached : 0}
+         .floor = to_savepoint ? t.state.savepoint->reached : 0,
+         .deadline = deadline}
     );
 }
 
@@ -231,13 +238,15 @@ void start_compensation(Transition& t, const Rollback& rollback, const HistoryEv
     token.attempt = 1;
     token.input = event.seq;
     token.compensates = event.seq;
-    t.schedule(t.add_token(std::move(token)));
+    Token& added = t.add_token(std::move(token));
+    begin_step_timeout(t, added);
+    t.schedule(added);
 }
 
-/// Tries again from the savepoint, if it says so and has tries left.
-bool resume_from_savepoint(Transition& t) {
+/// Tries again from the savepoint, if it says so and has tries and time left.
+bool resume_from_savepoint(Transition& t, TimePoint deadline) {
     auto& mark = t.state.savepoint;
-    if (!mark) return false;
+    if (!mark || deadline <= t.now) return false;
     const ProgramNode& node = t.program.node(mark->node);
     const bool may_resume = node.savepoint.on_rollback == Savepoint::OnRollback::Resume &&
                             mark->resumes < node.savepoint.max_resumes;
@@ -245,6 +254,7 @@ bool resume_from_savepoint(Transition& t) {
     ++mark->resumes;
     t.state.error = 0;
     t.set_phase(InstanceStatus::Running);
+    set_instance_deadline(t, deadline);
     const Token token{
         .node = mark->node,
         .visit = ++t.state.last_visit,
@@ -265,7 +275,8 @@ void finish_instance_rollback(Transition& t, const Rollback& rollback) {
     finished.type = HistoryType::RollbackFinished;
     finished.ref = rollback.cause;
     t.append(std::move(finished));
-    if (rollback.kind == Rollback::Kind::Failure && resume_from_savepoint(t)) return;
+    if (rollback.kind == Rollback::Kind::Failure && resume_from_savepoint(t, rollback.deadline))
+        return;
     HistoryEvent end;
     end.ref = rollback.cause;
     const bool is_cancel = rollback.kind == Rollback::Kind::Cancel;

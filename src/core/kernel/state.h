@@ -95,8 +95,11 @@ struct Token {
     TimePoint due = kNever;       ///< when it wakes: retry, timer, deadline of a wait
     TimePoint deadline = kNever;  ///< of the whole step visit
     Seq compensates = 0;          ///< this token runs the compensation of that event; 0 = forward
+    Seq failed = 0;               ///< frozen: the event that says why
     bool is_parked = false;       ///< has no task row: it arrived while nothing may start
     bool stopping = false;        ///< asked to stop; its result is still awaited
+    bool in_doubt = false;   ///< some call of this visit may have had an effect that nobody saw
+    bool is_at_end = false;  ///< frozen behind the last node: only the instance's output is missing
     std::vector<LoopTurn> loops;  ///< innermost last
     std::vector<Vote> votes;
 
@@ -135,6 +138,7 @@ struct Rollback {
         0;  ///< the failed step's own event, compensated before all others; 0 = done or none
     Seq cursor = 0;  ///< only completions before it are still to be looked at; 0 = not started
     Seq floor = 0;   ///< completions up to here stay
+    TimePoint deadline = kNever;  ///< the instance's, which holds again if it resumes
 
     bool operator==(const Rollback&) const = default;
 };
@@ -164,6 +168,8 @@ inline constexpr std::size_t kBufferedSignalsMax = 64;
 /// A step visit that lost its worker this often fails as `worker_lost`: a handler that kills its
 /// process must not do so for ever.
 inline constexpr std::int32_t kLostLeasesMax = 5;
+/// How long it waits after the second loss; each further one waits four times as long.
+inline constexpr Duration kLossDelay = std::chrono::seconds(1);
 
 struct InstanceState {
     InstanceStatus status = InstanceStatus::Running;

@@ -137,8 +137,11 @@ class Writer {
         time("due", token.due);
         time("deadline", token.deadline);
         number("compensates", token.compensates);
+        number("failed", token.failed);
         flag("parked", token.is_parked);
         flag("stopping", token.stopping);
+        flag("in_doubt", token.in_doubt);
+        flag("at_end", token.is_at_end);
         loops(token.loops);
         list("votes", token.votes, [this](const Vote& vote) { append_json_string(out_, vote.by); });
         close();
@@ -167,6 +170,7 @@ class Writer {
         number("first", rollback.first);
         number("cursor", rollback.cursor);
         number("floor", rollback.floor);
+        time("deadline", rollback.deadline);
         close();
     }
 };

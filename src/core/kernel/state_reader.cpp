@@ -196,10 +196,16 @@ class StateReader {
             token.losses = small_number();
         } else if (key == "compensates") {
             token.compensates = json_.integer();
+        } else if (key == "failed") {
+            token.failed = json_.integer();
         } else if (key == "parked") {
             token.is_parked = json_.boolean();
         } else if (key == "stopping") {
             token.stopping = json_.boolean();
+        } else if (key == "in_doubt") {
+            token.in_doubt = json_.boolean();
+        } else if (key == "at_end") {
+            token.is_at_end = json_.boolean();
         } else if (key == "votes") {
             json_.array([&] { token.votes.push_back({.by = json_.string()}); });
         } else {
@@ -263,6 +269,8 @@ class StateReader {
                 rollback.cursor = json_.integer();
             } else if (key == "floor") {
                 rollback.floor = json_.integer();
+            } else if (key == "deadline") {
+                rollback.deadline = time();
             } else {
                 json_.skip();
             }

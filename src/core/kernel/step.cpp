@@ -44,21 +44,35 @@ Seq append_attempt(
     return t.append(std::move(details));
 }
 
+void freeze(Transition& t, Token& token, Seq cause) {
+    token.status = TokenStatus::Frozen;
+    token.failed = cause;
+    token.due = kNever;
+    if (token.deadline != kNever) t.remove_task(deadline_task(token.id));
+    token.deadline = kNever;
+    t.remove_task(token.id);
+    enter_dead_letter(t, cause);
+}
+
 /// What follows on a failure for good: the block around it bears it, the instance waits for an
 /// operator, or it ebbs back.
 void give_up(Transition& t, TokenId id, Seq cause, Seq first) {
     if (bear_branch_failure(t, *t.state.find_token(id), cause)) return;
-    if (t.program.definition().on_error == Definition::OnError::DeadLetter) {
-        Token& token = *t.state.find_token(id);
-        token.status = TokenStatus::Frozen;
-        if (token.deadline != kNever) t.remove_task(deadline_task(id));
-        token.deadline = kNever;
-        t.remove_task(id);
-        enter_dead_letter(t, cause);
+    // Where an operator is waited for already, nothing ebbs back behind his back.
+    const bool waits_for_operator = t.phase() == InstanceStatus::DeadLetter;
+    if (waits_for_operator || freezes_on_failure(t)) {
+        freeze(t, *t.state.find_token(id), cause);
         return;
     }
     t.erase_token(id);
     begin_instance_rollback(t, Rollback::Kind::Failure, cause, first);
+}
+
+/// The first loss is nobody's fault and costs no time. After that a step that kills its workers
+/// must not take down, time and again, those that happen to wait beside it: 1 s, 4 s, 16 s.
+Duration delay_after_loss(std::int32_t losses) {
+    if (losses < 2) return Duration::zero();
+    return kLossDelay * (std::int64_t{1} << (2 * (losses - 2)));
 }
 
 bool may_retry(const AttemptPolicy& policy, const Token& token, const Failure& failure) {
@@ -66,31 +80,36 @@ bool may_retry(const AttemptPolicy& policy, const Token& token, const Failure& f
 }
 
 void retry(
-    Transition& t,
-    Token& token,
-    const AttemptPolicy& policy,
-    const Failure& failure,
-    HistoryEvent details
+    Transition& t, Token& token, const Failure& failure, Duration delay, HistoryEvent details
 ) {
     const HistoryType type =
         token.compensates != 0 ? HistoryType::CompensationRetried : HistoryType::StepRetried;
     append_attempt(t, token, type, std::move(details), failure_payload(failure));
-    const Duration delay = failure.retry_after.value_or(
-        retry_delay(policy.backoff, token.attempt - token.attempt_base, t.identity.id, token.visit)
-    );
+    token.in_doubt = token.in_doubt || leaves_doubt(failure.code);
     token.due = t.now + delay;
     token.status = TokenStatus::Retrying;
     ++token.attempt;
     t.schedule(token);
 }
 
+void fail_compensation(Transition& t, Token& token, const Failure& failure, HistoryEvent details) {
+    const Seq cause = append_attempt(
+        t, token, HistoryType::CompensationFailed, std::move(details), failure_payload(failure)
+    );
+    freeze(t, token, cause);
+}
+
+/// No attempt of the step or compensation follows any more.
+void exhaust(Transition& t, Token& token, Failure failure, HistoryEvent details) {
+    if (token.compensates != 0) return fail_compensation(t, token, failure, std::move(details));
+    fail_step(t, token.id, std::move(failure), std::move(details));
+}
+
 /// The token's attempt has failed (by its handler, or because its worker is gone).
 void fail_attempt(Transition& t, Token& token, Failure failure, HistoryEvent details) {
-    if (token.compensates != 0)
-        return on_compensation_failed(t, token, std::move(failure), std::move(details));
-    const AttemptPolicy& policy = t.node_of(token).attempts;
+    const AttemptPolicy& policy = attempts_of(t, token);
     if (!may_retry(policy, token, failure))
-        return fail_step(t, token.id, std::move(failure), std::move(details));
+        return exhaust(t, token, std::move(failure), std::move(details));
     const Duration delay = failure.retry_after.value_or(
         retry_delay(policy.backoff, token.attempt - token.attempt_base, t.identity.id, token.visit)
     );
@@ -99,12 +118,44 @@ void fail_attempt(Transition& t, Token& token, Failure failure, HistoryEvent det
             "The next attempt would begin after the step's step_timeout. Last error: " +
             failure.message;
         failure.code = "step_timeout";
-        return fail_step(t, token.id, std::move(failure), std::move(details));
+        return exhaust(t, token, std::move(failure), std::move(details));
     }
-    retry(t, token, policy, failure, std::move(details));
+    retry(t, token, failure, delay, std::move(details));
 }
 
 }  // namespace
+
+const AttemptPolicy& attempts_of(const Transition& t, const Token& token) {
+    const ProgramNode& node = t.node_of(token);
+    return token.compensates != 0 ? node.compensate->attempts : node.attempts;
+}
+
+bool freezes_on_failure(const Transition& t) {
+    return t.program.definition().on_error == Definition::OnError::DeadLetter;
+}
+
+void begin_step_timeout(Transition& t, Token& token) {
+    const Duration limit = attempts_of(t, token).step_timeout;
+    if (limit <= Duration::zero()) return;
+    token.deadline = t.now + limit;
+    t.set_task(
+        {.kind = TaskChange::Kind::Put,
+         .token = deadline_task(token.id),
+         .handler = {},
+         .due = token.deadline + kDeadlineGrace}
+    );
+}
+
+void on_step_deadline(Transition& t, TokenId id) {
+    Token* token = t.state.find_token(id);
+    if (token == nullptr || token->stopping || token->deadline > t.now) return t.ignore();
+    Failure failure{
+        .code = "step_timeout",
+        .message = "The step did not complete within its step_timeout.",
+        .is_permanent = true
+    };
+    exhaust(t, *token, std::move(failure), {});
+}
 
 void enter_step(Transition& t, Token& token) {
     const ProgramNode& node = t.node_of(token);
@@ -113,15 +164,7 @@ void enter_step(Transition& t, Token& token) {
         token.input = t.append_at(token, HistoryType::InputResolved, 0, to_text(input));
     }
     token.attempt = 1;
-    if (node.attempts.step_timeout > Duration::zero()) {
-        token.deadline = t.now + node.attempts.step_timeout;
-        t.set_task(
-            {.kind = TaskChange::Kind::Put,
-             .token = deadline_task(token.id),
-             .handler = {},
-             .due = token.deadline + kDeadlineGrace}
-        );
-    }
+    begin_step_timeout(t, token);
     t.schedule(token);
 }
 
@@ -140,7 +183,11 @@ void on_step_completed(Transition& t, const event::StepCompleted& e) {
 void fail_step(Transition& t, TokenId id, Failure failure, HistoryEvent details) {
     const Token& token = *t.state.find_token(id);
     const Seq cause = append_attempt(
-        t, token, HistoryType::StepFailed, std::move(details), failure_payload(failure)
+        t,
+        token,
+        HistoryType::StepFailed,
+        std::move(details),
+        failure_payload(failure, token.in_doubt)
     );
     give_up(t, id, cause, cause);
 }
@@ -150,6 +197,16 @@ void fail_node(Transition& t, TokenId id, Failure failure) {
     const Seq cause =
         t.append_at(token, HistoryType::StepFailed, token.input, failure_payload(failure));
     give_up(t, id, cause, 0);
+}
+
+void fail_end(Transition& t, TokenId id, Failure failure) {
+    HistoryEvent event;
+    event.type = HistoryType::StepFailed;
+    event.payload = failure_payload(failure);
+    Token& token = *t.state.find_token(id);
+    token.attempt = 0;
+    token.is_at_end = true;
+    give_up(t, id, t.append(std::move(event)), 0);
 }
 
 void on_step_failed(Transition& t, const event::StepFailed& e) {
@@ -177,6 +234,7 @@ void on_lease_lost(Transition& t, const event::LeaseLost& e) {
         };
         return fail_step(t, token->id, std::move(failure), std::move(details));
     }
+    token->in_doubt = true;
     if (++token->losses >= kLostLeasesMax) {
         Failure failure{
             .code = "worker_lost",
@@ -186,10 +244,15 @@ void on_lease_lost(Transition& t, const event::LeaseLost& e) {
         };
         return fail_attempt(t, *token, std::move(failure), std::move(details));
     }
-    append_attempt(t, *token, HistoryType::LeaseLost, std::move(details), {});
+    const char* what = token->compensates != 0 ? R"({"of":"compensation"})" : "";
+    append_attempt(t, *token, HistoryType::LeaseLost, std::move(details), what);
     ++token->attempt;
     ++token->attempt_base;
     token->status = TokenStatus::Ready;
+    if (const Duration delay = delay_after_loss(token->losses); delay > Duration::zero()) {
+        token->status = TokenStatus::Retrying;
+        token->due = t.now + delay;
+    }
     t.schedule(*token);
 }
 
@@ -201,9 +264,9 @@ void on_token_stopped(Transition& t, const event::TokenStopped& e) {
 
 void end_stopped_token(Transition& t, TokenId id, bool was_called, Outcome outcome, Payload error) {
     Token& token = *t.state.find_token(id);
-    const bool was_called_before = token.attempt - 1 > 0 || token.losses > 0;
+    const bool was_called_before = token.attempt > 1;
     if (was_called || was_called_before) {
-        if (!was_called) outcome = token.losses > 0 ? Outcome::Unknown : Outcome::Failed;
+        if (token.in_doubt) outcome = Outcome::Unknown;
         std::string payload = "{\"outcome\":\"" + std::string(to_string(outcome)) + "\"";
         if (!error.empty()) payload += ",\"error\":" + error;
         t.append_at(token, HistoryType::StepStopped, token.input, payload + "}");
@@ -215,22 +278,8 @@ void end_stopped_token(Transition& t, TokenId id, bool was_called, Outcome outco
 
 void on_compensation_completed(Transition& t, Token& token, const event::StepCompleted& e) {
     HistoryEvent details = attempt_details(e.started_at, e.worker);
-    token.input = token.compensates;
     append_attempt(t, token, HistoryType::StepCompensated, std::move(details), e.output);
     t.erase_token(token.id);
-}
-
-void on_compensation_failed(Transition& t, Token& token, Failure failure, HistoryEvent details) {
-    const AttemptPolicy& policy = t.node_of(token).compensate->attempts;
-    token.input = token.compensates;
-    if (may_retry(policy, token, failure))
-        return retry(t, token, policy, failure, std::move(details));
-    const Seq cause = append_attempt(
-        t, token, HistoryType::CompensationFailed, std::move(details), failure_payload(failure)
-    );
-    token.status = TokenStatus::Frozen;
-    t.remove_task(token.id);
-    enter_dead_letter(t, cause);
 }
 
 }  // namespace ebb::kernel

@@ -167,6 +167,9 @@ void Transition::park(Token& token) {
 
 void Transition::unpark(Token& token) {
     if (token.stopping || wake_time(token, now) == kNever) return;
+    const TaskChange* change = find_task(token.id);
+    const bool is_put_here = change != nullptr && change->kind == TaskChange::Kind::Put;
+    if (is_put_here) return;
     if (token.is_parked) {
         schedule(token);
     } else {

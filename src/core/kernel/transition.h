@@ -133,14 +133,23 @@ void settle(Transition& t);
 
 // step.cpp: what becomes of attempts.
 void enter_step(Transition& t, Token& token);
+/// How often and how long the handler of the token's step, or of its compensation, is tried.
+const AttemptPolicy& attempts_of(const Transition& t, const Token& token);
+/// Starts the time that all attempts have together.
+void begin_step_timeout(Transition& t, Token& token);
+void on_step_deadline(Transition& t, TokenId id);
+/// Does a failure for good freeze the instance instead of rolling it back?
+bool freezes_on_failure(const Transition& t);
 void on_step_completed(Transition& t, const event::StepCompleted& e);
 void on_step_failed(Transition& t, const event::StepFailed& e);
 void on_lease_lost(Transition& t, const event::LeaseLost& e);
 void on_token_stopped(Transition& t, const event::TokenStopped& e);
 /// The node where `token` stands has failed for good, outside any attempt of a handler.
 void fail_node(Transition& t, TokenId token, Failure failure);
-/// The same when its handler was called: `attempt` stays in the history, and the step is
-/// compensated.
+/// The token has done its last node, but the instance cannot end: the failure is the instance's.
+void fail_end(Transition& t, TokenId token, Failure failure);
+/// The same as fail_node when its handler was called: `attempt` stays in the history, and the step
+/// is compensated.
 void fail_step(Transition& t, TokenId token, Failure failure, HistoryEvent details);
 
 // scope.cpp: parallel blocks.
@@ -160,6 +169,8 @@ void complete_join(Transition& t, ScopeId scope);
 void enter_timer(Transition& t, Token& token);
 void enter_decision(Transition& t, Token& token);
 void enter_signal(Transition& t, Token& token);
+/// kNever = none.
+void set_instance_deadline(Transition& t, TimePoint deadline);
 void on_timer_fired(Transition& t, const event::TimerFired& e);
 void on_decision_made(Transition& t, const event::DecisionMade& e);
 void on_signal_received(Transition& t, const event::SignalReceived& e);
@@ -176,7 +187,6 @@ void stop_tokens(
 /// Takes the next steps of all rollbacks. True when something changed.
 bool progress_rollbacks(Transition& t);
 void on_compensation_completed(Transition& t, Token& token, const event::StepCompleted& e);
-void on_compensation_failed(Transition& t, Token& token, Failure failure, HistoryEvent details);
 /// A token that will not go on: says in the history whether its handler had been called, and
 /// forgets it.
 void end_stopped_token(
@@ -195,7 +205,10 @@ void enter_dead_letter(Transition& t, Seq cause);
 bool is_repeated(Transition& t, const std::string& request_id);
 
 // payload.cpp
-Payload failure_payload(const Failure& failure);
+/// `in_doubt`: an earlier call may have had an effect, so the outcome is not just `failed`.
+Payload failure_payload(const Failure& failure, bool in_doubt = false);
+/// After such a failure nobody knows whether the handler had its effect.
+bool leaves_doubt(std::string_view failure_code);
 /// The instance ends: everything live is forgotten.
 void finish(Transition& t, InstanceStatus status, HistoryEvent event);
 /// How long until the next attempt after `failures` failed ones; spread by jitter that depends only

@@ -121,7 +121,9 @@ Json decision_json(
     const Token& token, std::string_view verdict, const event::DecisionMade& e, TimePoint now
 ) {
     Json by = Json::array();
-    for (const Vote& vote : token.votes) by.push_back(vote.by);
+    for (const Vote& vote : token.votes) {
+        if (!vote.by.empty()) by.push_back(vote.by);
+    }
     if (token.votes.empty() && !e.by.empty()) by.push_back(e.by);
     return {
         {"verdict", verdict},
@@ -183,30 +185,34 @@ void on_signal_deadline(Transition& t, Token& token) {
 void on_instance_deadline(Transition& t) {
     // Its task has been claimed: it must go whatever the phase, or it would be claimed again at
     // once.
-    t.state.deadline = kNever;
     t.remove_task(kInstanceToken);
-    if (t.phase() != InstanceStatus::Running) return;
+    if (t.phase() != InstanceStatus::Running || t.state.deadline == kNever) {
+        t.state.deadline = kNever;
+        return;
+    }
     HistoryEvent event;
     event.type = HistoryType::StepFailed;
     event.payload = failure_payload(
         {.code = "deadline_exceeded", .message = "The instance did not end before its deadline."}
     );
-    begin_instance_rollback(t, Rollback::Kind::Failure, t.append(std::move(event)), 0);
-}
-
-void on_step_deadline(Transition& t, TokenId id) {
-    const Token* token = t.state.find_token(id);
-    if (token == nullptr || token->stopping || token->deadline > t.now) return t.ignore();
-    Failure failure{
-        .code = "step_timeout",
-        .message = "The step did not complete within its step_timeout.",
-        .is_permanent = true
-    };
-    HistoryEvent details;
-    fail_step(t, id, std::move(failure), std::move(details));
+    const Seq cause = t.append(std::move(event));
+    if (!freezes_on_failure(t)) {
+        begin_instance_rollback(t, Rollback::Kind::Failure, cause, 0);
+        return;
+    }
+    t.state.deadline = kNever;
+    enter_dead_letter(t, cause);
 }
 
 }  // namespace
+
+void set_instance_deadline(Transition& t, TimePoint deadline) {
+    t.state.deadline = deadline;
+    if (deadline == kNever) return;
+    t.set_task(
+        {.kind = TaskChange::Kind::Put, .token = kInstanceToken, .handler = {}, .due = deadline}
+    );
+}
 
 void on_timer_fired(Transition& t, const event::TimerFired& e) {
     if (e.token == kInstanceToken) return on_instance_deadline(t);
@@ -301,6 +307,15 @@ bool was_decided_before(const Transition& t, const event::DecisionMade& e) {
     });
 }
 
+void refuse_input(Transition& t, std::string_view what) {
+    t.refuse(
+        "invalid_state",
+        fmt::format(
+            "The instance is {} already; it takes no {} any more.", to_string(t.state.status), what
+        )
+    );
+}
+
 void append_vote(Transition& t, const Token& token, const event::DecisionMade& e) {
     Json vote = {{"verdict", e.is_confirmed ? "confirmed" : "rejected"}, {"by", e.by}};
     if (!e.role.empty()) vote["role"] = e.role;
@@ -313,6 +328,10 @@ void append_vote(Transition& t, const Token& token, const event::DecisionMade& e
 void on_decision_made(Transition& t, const event::DecisionMade& e) {
     const bool is_repeat = !e.request_id.empty() && was_decided_before(t, e);
     if (is_repeat) return t.ignore();
+    if (t.is_over()) {
+        // Who repeats what he said, because the answer was lost, is not told that it is too late.
+        return was_decided_before(t, e) ? t.ignore() : refuse_input(t, "decisions");
+    }
     Token* token = find_decision(t, e);
     if (token == nullptr) {
         if (t.refusal.code == "not_waiting" && was_decided_before(t, e)) t.ignore();
@@ -332,12 +351,13 @@ void on_decision_made(Transition& t, const event::DecisionMade& e) {
 }
 
 void on_signal_received(Transition& t, const event::SignalReceived& e) {
+    if (is_repeated(t, e.request_id)) return;
+    if (t.is_over()) return refuse_input(t, "signals");
     if (t.phase() == InstanceStatus::Compensating) {
         return t.refuse(
             "invalid_state", "The instance is compensating; it takes no signals any more."
         );
     }
-    if (is_repeated(t, e.request_id)) return;
     const auto waits = [&](const Token& token) {
         return token.status == TokenStatus::WaitingSignal && t.node_of(token).signal == e.name;
     };

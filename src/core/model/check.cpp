@@ -11,6 +11,7 @@
 #include "core/model/words.h"
 #include "core/model/writer.h"
 #include "support/json.h"
+#include "support/json_schema.h"
 
 namespace ebb::model {
 
@@ -79,11 +80,19 @@ class Checker {
 
     void check_input_schema() {
         if (definition_.input_schema.empty()) return;
+        Json schema;
         try {
-            const Json schema = parse_json(definition_.input_schema, "The schema", limits());
-            check_schema(findings_, "/input_schema", schema);
+            schema = parse_json(definition_.input_schema, "The schema", limits());
         } catch (const Error& error) {
-            note("invalid_payload", "/input_schema", error.what());
+            return note("invalid_payload", "/input_schema", error.what());
+        }
+        const std::size_t problems = findings_.all().size();
+        check_schema(findings_, "/input_schema", schema);
+        if (findings_.all().size() > problems) return;
+        try {
+            const JsonSchema usable(schema);
+        } catch (const Error& error) {
+            note("invalid_schema", "/input_schema", error.what());
         }
     }
 

@@ -106,7 +106,7 @@ void MemoryStore::apply(
             break;
         case TaskChange::Kind::Stop:
             tasks_.update(ref, [&](memory::Task& task) {
-                task.handler = kEngineHandler;
+                if (task.lease_owner.empty()) task.handler = kEngineHandler;
                 task.due = now;
                 task.rank = rank_of(now, row.priority);
                 task.is_due = true;
@@ -124,14 +124,16 @@ std::vector<Claim> MemoryStore::claim(const ClaimRequest& request) {
     for (const TaskRef& ref : tasks_.claimable(request)) {
         tasks_.update(ref, [&](memory::Task& task) { task.lease_owner = request.worker; });
         const memory::Task& task = *tasks_.find(ref);
+        const Instance& instance = instances_.at(ref.instance);
+        const bool has_input = instance.row.revision == 1 && !instance.history.empty();
         claims.push_back({
             .task = ref,
             .handler = task.handler,
             .is_stop = task.is_stop,
             .was_lost = task.was_lost,
             .lost_by = task.lost_by,
-            .instance = instances_.at(ref.instance).row,
-            .input = std::nullopt,
+            .instance = instance.row,
+            .input = has_input ? std::optional(instance.history.front()) : std::nullopt,
         });
     }
     return claims;
@@ -141,7 +143,7 @@ void MemoryStore::release(std::string_view worker, std::span<const TaskRef> task
     const Lock lock(mutex_);
     for (const TaskRef& ref : tasks) {
         tasks_.update(ref, [&](memory::Task& task) {
-            if (task.lease_owner == worker) task.lease_owner.clear();
+            if (task.lease_owner == worker) task.end_lease();
         });
     }
 }
@@ -152,7 +154,9 @@ HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) 
     found->second.expires_at = clock_.now() + lease;
     HeartbeatResult result{.is_known = !is_new, .held = {}};
     for (const TaskRef& ref : tasks_.held_by(worker.id)) {
-        result.held.push_back({ref, tasks_.find(ref)->is_stop});
+        const memory::Task& task = *tasks_.find(ref);
+        const bool may_have_been_called = task.was_lost || task.handler != kEngineHandler;
+        result.held.push_back({ref, task.is_stop, may_have_been_called});
     }
     return result;
 }
@@ -161,7 +165,7 @@ void MemoryStore::sign_off(std::string_view worker) {
     const Lock lock(mutex_);
     if (const auto found = workers_.find(worker); found != workers_.end()) workers_.erase(found);
     for (const TaskRef& ref : tasks_.held_by(worker)) {
-        tasks_.update(ref, [](memory::Task& task) { task.lease_owner.clear(); });
+        tasks_.update(ref, [](memory::Task& task) { task.end_lease(); });
     }
 }
 
@@ -181,9 +185,11 @@ MaintenanceResult MemoryStore::maintain() {
         if (workers_.contains(owner)) continue;
         for (const TaskRef& ref : tasks_.held_by(owner)) {
             tasks_.update(ref, [&](memory::Task& task) {
-                task.lease_owner.clear();
-                task.was_lost = true;
-                task.lost_by = owner;
+                if (task.handler != kEngineHandler) {
+                    task.was_lost = true;
+                    task.lost_by = owner;
+                }
+                task.end_lease();
             });
             result.leases_expired += 1;
         }

@@ -27,6 +27,12 @@ struct Task {
 
     bool is_claimable() const { return is_due && !is_parked && lease_owner.empty(); }
 
+    /// A stop that nobody holds is the engine's to finish.
+    void end_lease() {
+        lease_owner.clear();
+        if (is_stop) handler = kEngineHandler;
+    }
+
     bool is_sleeping() const { return !is_due && !is_parked && lease_owner.empty(); }
 };
 

@@ -45,6 +45,8 @@ struct Wanted {
     Array placed_queues{Array::Of::Text};
 };
 
+constexpr int kInputColumn = 16;
+
 Claim claim_of(const postgres::Result& rows, int row) {
     Claim claim;
     claim.instance = postgres::instance_row(rows, row);
@@ -53,6 +55,9 @@ Claim claim_of(const postgres::Result& rows, int row) {
     claim.is_stop = rows.boolean(row, 13);
     claim.was_lost = rows.boolean(row, 14);
     claim.lost_by = rows.text(row, 15);
+    if (!rows.is_null(row, kInputColumn)) {
+        claim.input = postgres::history_event(rows, row, claim.instance.id, kInputColumn);
+    }
     return claim;
 }
 

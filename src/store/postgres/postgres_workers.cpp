@@ -22,7 +22,9 @@ constexpr std::int64_t kWakeMax = 10'000;
 std::vector<HeldTask> held_tasks(const postgres::Result& rows) {
     std::vector<HeldTask> held;
     for (int row = 0; row < rows.rows(); ++row) {
-        held.push_back({{rows.id(row, 0), rows.integer(row, 1)}, rows.boolean(row, 2)});
+        held.push_back(
+            {{rows.id(row, 0), rows.integer(row, 1)}, rows.boolean(row, 2), rows.boolean(row, 3)}
+        );
     }
     return held;
 }

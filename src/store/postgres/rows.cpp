@@ -33,10 +33,10 @@ InstanceRow instance_row(const Result& rows, int row) {
     return instance;
 }
 
-HistoryEvent history_event(const Result& rows, int row, const InstanceId& instance) {
+HistoryEvent history_event(const Result& rows, int row, const InstanceId& instance, int first) {
     HistoryEvent event;
-    event.seq = rows.integer(row, 0);
-    const auto type = parse_history_type(rows.text(row, 1));
+    event.seq = rows.integer(row, first);
+    const auto type = parse_history_type(rows.text(row, first + 1));
     if (!type) {
         throw Error(
             ErrorCode::CorruptState,
@@ -44,21 +44,21 @@ HistoryEvent history_event(const Result& rows, int row, const InstanceId& instan
                 "Event {} of the instance {} has the unknown type '{}'.",
                 event.seq,
                 instance.to_string(),
-                rows.text(row, 1)
+                rows.text(row, first + 1)
             )
         );
     }
     event.type = *type;
-    event.node = rows.text(row, 2);
-    event.path = rows.text(row, 3);
-    event.token = rows.integer(row, 4);
-    event.visit = rows.integer(row, 5);
-    event.attempt = static_cast<std::int32_t>(rows.integer(row, 6));
-    event.ref = rows.integer(row, 7);
-    event.worker = rows.text(row, 8);
-    event.started_at = rows.time(row, 9);
-    event.at = rows.time(row, 10);
-    event.payload = rows.text(row, 11);
+    event.node = rows.text(row, first + 2);
+    event.path = rows.text(row, first + 3);
+    event.token = rows.integer(row, first + 4);
+    event.visit = rows.integer(row, first + 5);
+    event.attempt = static_cast<std::int32_t>(rows.integer(row, first + 6));
+    event.ref = rows.integer(row, first + 7);
+    event.worker = rows.text(row, first + 8);
+    event.started_at = rows.time(row, first + 9);
+    event.at = rows.time(row, first + 10);
+    event.payload = rows.text(row, first + 11);
     return event;
 }
 

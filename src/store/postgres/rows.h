@@ -12,8 +12,8 @@ namespace ebb::postgres {
 /// Columns 0 to 10 in the order of the statement load_instance.
 InstanceRow instance_row(const Result& rows, int row);
 
-/// The columns of history_forward.
-HistoryEvent history_event(const Result& rows, int row, const InstanceId& instance);
+/// The columns of history_forward, the first of which is `first`.
+HistoryEvent history_event(const Result& rows, int row, const InstanceId& instance, int first = 0);
 
 /// The columns of list_workers.
 WorkerRow worker_row(const Result& rows, int row);

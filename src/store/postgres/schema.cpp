@@ -38,14 +38,14 @@ void check_checksum(const Connection& connection, int number, const Result& rows
     }
 }
 
-/// The number of the newest migration that was applied; 0 where there is no schema.
-int applied_version(Connection& connection) {
+/// The rows of the migrations that were applied, all of which this program knows; none where there
+/// is no schema.
+std::optional<Result> applied_migrations(Connection& connection) {
     const Arguments schema = Arguments::of(connection.settings().schema);
-    if (connection.run(sql::has_migrations, schema).integer(0, 0) == 0) return 0;
-    const Result rows = connection.run(sql::list_migrations, {});
-    int version = 0;
+    if (connection.run(sql::has_migrations, schema).integer(0, 0) == 0) return {};
+    Result rows = connection.run(sql::list_migrations, {});
     for (int row = 0; row < rows.rows(); ++row) {
-        version = static_cast<int>(rows.integer(row, 0));
+        const int version = static_cast<int>(rows.integer(row, 0));
         if (version > kNewest) {
             throw Error(
                 ErrorCode::StoreVersion,
@@ -59,7 +59,14 @@ int applied_version(Connection& connection) {
         }
         check_checksum(connection, version, rows, row);
     }
-    return version;
+    return rows;
+}
+
+/// The number of the newest migration that was applied; 0 where there is no schema.
+int applied_version(Connection& connection) {
+    const auto rows = applied_migrations(connection);
+    if (!rows || rows->is_empty()) return 0;
+    return static_cast<int>(rows->integer(rows->rows() - 1, 0));
 }
 
 /// Rolled back unless it was committed.
@@ -129,6 +136,34 @@ void migrate_once(Connection& connection, std::optional<TimePoint> now) {
     }
 }
 
+void replace(std::string& text, std::string_view parameter, std::string_view value) {
+    text.replace(text.find(parameter), parameter.size(), value);
+}
+
+std::string quoted(std::string_view text) {
+    return fmt::format("'{}'", text);
+}
+
+/// For psql, where nobody has made anything yet, or all but this one.
+std::string script_of(const Settings& settings, const migrations::Migration& migration) {
+    std::string add(sql::add_migration);
+    replace(add, "$1", std::to_string(migration.number));
+    replace(add, "$2", quoted(migration.name));
+    replace(add, "$3", quoted(migration_checksum(migration.sql)));
+    replace(add, "$4", "NULL");
+    return settings.in_schema(fmt::format(
+        "-- {:04} {}\n{}\n\n{}\n\n{}\n\n{}\n\n{}\n{}\n",
+        migration.number,
+        migration.name,
+        sql::begin_migration,
+        sql::create_schema,
+        sql::create_migrations,
+        add,
+        migration.sql,
+        sql::commit_migration
+    ));
+}
+
 }  // namespace
 
 std::string migration_checksum(std::string_view sql) {
@@ -150,6 +185,26 @@ void migrate(Connection& connection, std::optional<TimePoint> now) {
             if (tries == kTriesMax || !is_collision(error)) throw;
         }
     }
+}
+
+std::vector<Migration> list_migrations(Connection& connection) {
+    std::vector<Migration> all;
+    for (const migrations::Migration& known : migrations::kAll) {
+        all.push_back(
+            {.number = known.number,
+             .name = std::string(known.name),
+             .script = script_of(connection.settings(), known)}
+        );
+    }
+    const auto rows = applied_migrations(connection);
+    for (int row = 0; rows && row < rows->rows(); ++row) {
+        for (Migration& migration : all) {
+            if (migration.number != rows->integer(row, 0)) continue;
+            migration.is_applied = true;
+            migration.applied_at = rows->time(row, 3);
+        }
+    }
+    return all;
 }
 
 void check_schema(Connection& connection) {
@@ -179,3 +234,19 @@ void check_schema(Connection& connection) {
 }
 
 }  // namespace ebb::postgres
+
+namespace ebb {
+
+std::vector<Migration> postgres_migrations(const PostgresOptions& options) {
+    const postgres::Settings settings = postgres::read_settings(options);
+    postgres::Connection connection(settings);
+    return postgres::list_migrations(connection);
+}
+
+void migrate_postgres(const PostgresOptions& options) {
+    const postgres::Settings settings = postgres::read_settings(options);
+    postgres::Connection connection(settings);
+    postgres::migrate(connection, std::nullopt);
+}
+
+}  // namespace ebb

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "store/migrations.h"
 #include "store/postgres/connection.h"
 
 namespace ebb::postgres {
@@ -17,6 +18,9 @@ void migrate(Connection& connection, std::optional<TimePoint> now);
 
 /// Throws StoreVersion unless the schema has exactly this program's version.
 void check_schema(Connection& connection);
+
+/// All that this program knows, and which of them are applied. Only reads; throws as migrate does.
+std::vector<Migration> list_migrations(Connection& connection);
 
 /// A fingerprint that tells whether a migration was edited after it had been applied.
 std::string migration_checksum(std::string_view sql);

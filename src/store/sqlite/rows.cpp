@@ -61,10 +61,10 @@ InstanceRow instance_row(const Query& query) {
     return row;
 }
 
-HistoryEvent history_event(const Query& query, const InstanceId& instance) {
+HistoryEvent history_event(const Query& query, const InstanceId& instance, int first) {
     HistoryEvent event;
-    event.seq = query.integer(0);
-    const auto type = parse_history_type(query.text(1));
+    event.seq = query.integer(first);
+    const auto type = parse_history_type(query.text(first + 1));
     if (!type) {
         throw Error(
             ErrorCode::CorruptState,
@@ -72,21 +72,21 @@ HistoryEvent history_event(const Query& query, const InstanceId& instance) {
                 "Event {} of the instance {} has the unknown type '{}'.",
                 event.seq,
                 instance.to_string(),
-                query.text(1)
+                query.text(first + 1)
             )
         );
     }
     event.type = *type;
-    event.node = query.text(2);
-    event.path = query.text(3);
-    event.token = query.integer(4);
-    event.visit = query.integer(5);
-    event.attempt = static_cast<std::int32_t>(query.integer(6));
-    event.ref = query.integer(7);
-    event.worker = query.text(8);
-    event.started_at = query.time(9);
-    event.at = query.time(10);
-    event.payload = query.text(11);
+    event.node = query.text(first + 2);
+    event.path = query.text(first + 3);
+    event.token = query.integer(first + 4);
+    event.visit = query.integer(first + 5);
+    event.attempt = static_cast<std::int32_t>(query.integer(first + 6));
+    event.ref = query.integer(first + 7);
+    event.worker = query.text(first + 8);
+    event.started_at = query.time(first + 9);
+    event.at = query.time(first + 10);
+    event.payload = query.text(first + 11);
     return event;
 }
 

@@ -17,8 +17,8 @@ InstanceId parse_id(std::string_view text, std::string_view table);
 /// Columns 0 to 10 in the order of the statement load_instance.
 InstanceRow instance_row(const Query& query);
 
-/// The columns of history_forward.
-HistoryEvent history_event(const Query& query, const InstanceId& instance);
+/// The columns of history_forward, the first of which is `first`.
+HistoryEvent history_event(const Query& query, const InstanceId& instance, int first = 0);
 
 /// All rows of the statement list_workers.
 std::vector<WorkerRow> worker_rows(Database& database);

@@ -1,6 +1,9 @@
 #include "store/sqlite/schema.h"
 
 #include <cstdint>
+#include <filesystem>
+#include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,46 +18,84 @@ namespace {
 
 constexpr int kNewest = migrations::kAll.back().number;
 
-/// The number of the newest migration that was applied; 0 for an empty database.
-int applied_version(Database& database) {
+/// A migration that was applied.
+struct Applied {
+    int number = 0;
+    TimePoint at{};
+};
+
+void check_known(
+    const Database& database, int number, std::string_view name, std::string_view sum
+) {
+    if (number > kNewest) {
+        throw Error(
+            ErrorCode::StoreVersion,
+            fmt::format(
+                "The schema of '{}' has version {}, but this program knows only up to {}. Use a "
+                "newer ebb.",
+                database.path(),
+                number,
+                kNewest
+            )
+        );
+    }
+    for (const migrations::Migration& known : migrations::kAll) {
+        if (known.number != number || sum == migration_checksum(known.sql)) continue;
+        throw Error(
+            ErrorCode::StoreVersion,
+            fmt::format(
+                "Migration {} ({}) of '{}' is not the one of this program: the database was made "
+                "by another edition of ebb and cannot be used with this one.",
+                number,
+                name,
+                database.path()
+            )
+        );
+    }
+}
+
+/// By number, all of which this program knows; none for an empty database.
+std::vector<Applied> applied_migrations(Database& database) {
     {
         Query tables(database, sql::has_migrations);
         tables.step();
-        if (tables.integer(0) == 0) return 0;
+        if (tables.integer(0) == 0) return {};
     }
+    std::vector<Applied> applied;
     Query query(database, sql::list_migrations);
-    int version = 0;
     while (query.step()) {
-        version = static_cast<int>(query.integer(0));
-        if (version > kNewest) {
-            throw Error(
-                ErrorCode::StoreVersion,
-                fmt::format(
-                    "The schema of '{}' has version {}, but this program knows only up to {}. Use "
-                    "a "
-                    "newer ebb.",
-                    database.path(),
-                    version,
-                    kNewest
-                )
-            );
-        }
-        for (const migrations::Migration& known : migrations::kAll) {
-            if (known.number != version || query.text(2) == migration_checksum(known.sql)) continue;
-            throw Error(
-                ErrorCode::StoreVersion,
-                fmt::format(
-                    "Migration {} ({}) of '{}' is not the one of this program: the database was "
-                    "made "
-                    "by another edition of ebb and cannot be used with this one.",
-                    version,
-                    query.text(1),
-                    database.path()
-                )
-            );
-        }
+        applied.push_back({static_cast<int>(query.integer(0)), query.time(3)});
+        check_known(database, applied.back().number, query.text(1), query.text(2));
     }
-    return version;
+    return applied;
+}
+
+int applied_version(Database& database) {
+    const std::vector<Applied> applied = applied_migrations(database);
+    return applied.empty() ? 0 : applied.back().number;
+}
+
+void replace(std::string& text, std::string_view parameter, std::string_view value) {
+    text.replace(text.find(parameter), parameter.size(), value);
+}
+
+/// For the shell of SQLite.
+std::string script_of(const migrations::Migration& migration) {
+    std::string add(sql::add_migration);
+    replace(add, "?1", std::to_string(migration.number));
+    replace(add, "?2", fmt::format("'{}'", migration.name));
+    replace(add, "?3", fmt::format("'{}'", migration_checksum(migration.sql)));
+    replace(add, "?4", "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)");
+    return fmt::format(
+        "-- {:04} {}\n{}\n\n{}\n\n{}\n\n{}\n{}\n",
+        migration.number,
+        migration.name,
+        sql::begin_write,
+        sql::create_migrations,
+        add,
+        migration.sql,
+        sql::commit_write
+    );
 }
 
 }  // namespace
@@ -101,3 +142,31 @@ void check_schema(Database& database) {
 }
 
 }  // namespace ebb::sqlite
+
+namespace ebb {
+
+std::vector<Migration> sqlite_migrations(const SqliteOptions& options) {
+    std::vector<Migration> all;
+    for (const sqlite::migrations::Migration& known : sqlite::migrations::kAll) {
+        all.push_back(
+            {.number = known.number,
+             .name = std::string(known.name),
+             .script = sqlite::script_of(known)}
+        );
+    }
+    std::error_code error;
+    if (!std::filesystem::exists(options.path, error)) return all;
+    sqlite::Database database(
+        options.path, sqlite::Database::Access::Read, options.busy_timeout_ms
+    );
+    for (const sqlite::Applied& applied : sqlite::applied_migrations(database)) {
+        for (Migration& migration : all) {
+            if (migration.number != applied.number) continue;
+            migration.is_applied = true;
+            migration.applied_at = applied.at;
+        }
+    }
+    return all;
+}
+
+}  // namespace ebb

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "store/migrations.h"
 #include "store/sqlite/database.h"
 #include "support/clock.h"
 

@@ -105,6 +105,8 @@ Selection select(Database& database, const ClaimRequest& request, int limit) {
     return selection;
 }
 
+constexpr int kInputColumn = 15;
+
 /// Leases one task. Empty when its instance cannot be understood: the task is then parked, so one
 /// broken row does not stop all work.
 std::optional<Claim> lease(
@@ -120,6 +122,9 @@ std::optional<Claim> lease(
             claim.is_stop = row.integer(12) != 0;
             claim.was_lost = row.integer(13) != 0;
             claim.lost_by = row.text(14);
+            if (!row.is_null(kInputColumn)) {
+                claim.input = sqlite::history_event(row, claim.instance.id, kInputColumn);
+            }
             Query(database, sql::lease_task, candidate.instance, candidate.token, worker).run();
             return claim;
         }

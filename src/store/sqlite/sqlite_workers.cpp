@@ -46,7 +46,7 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
     Query held(writer_, sql::held_tasks, worker.id);
     while (held.step()) {
         const TaskRef task{sqlite::parse_id(held.text(0), "tasks"), held.integer(1)};
-        result.held.push_back({task, held.integer(2) != 0});
+        result.held.push_back({task, held.integer(2) != 0, held.integer(3) != 0});
     }
     transaction.commit();
     return result;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "engine_world.h"
+#include "support/store_faulty.h"
 
 namespace ebb::test {
 namespace {
@@ -25,6 +26,38 @@ TEST(Drain, hands_back_what_has_not_begun_and_signs_off) {
     EXPECT_EQ(history_text(*second, id), "started step_completed:a completed")
         << "and nothing was lost";
     for (const WorkerRow& worker : world.memory->workers()) EXPECT_NE(worker.id, "first");
+}
+
+TEST(Drain, leaves_alone_what_a_dead_predecessor_of_its_name_may_have_called) {
+    EngineWorld world;
+    world.record({"a"});
+    auto dead = world.engine("same");
+    Node a = step("a");
+    std::get<Step>(a.kind).non_idempotent = true;
+    dead->register_workflow(workflow({a}));
+    dead->poll();
+    const InstanceId id = dead->start("test").id;
+    testing::FaultyStore faulty(*world.memory);
+    world.store = &faulty;
+    {
+        // It ends before the store has told it anything.
+        const auto successor = world.engine("same");
+        faulty.plan(
+            {.kind = testing::Fault::Kind::Unavailable,
+             .nth = 1,
+             .verb = testing::StoreVerb::Heartbeat}
+        );
+        successor->poll();
+        successor->drain(0s);
+    }
+    EXPECT_EQ(world.memory->tasks(id).at(0).lease_owner, "same");
+    const auto other = world.engine("other");
+    for (int i = 0; i < 20; ++i) {
+        other->poll();
+        world.clock.advance(1s);
+    }
+    EXPECT_EQ(status(*other, id), "failed") << "the only call may have been made already";
+    EXPECT_EQ(world.calls_text(), "~a");
 }
 
 TEST(Drain, is_idempotent_and_the_engine_serves_as_a_client_afterwards) {

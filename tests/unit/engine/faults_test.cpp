@@ -1,7 +1,9 @@
 // The store fails, lies about it, or somebody else wins the race: nothing is lost, nothing is done
 // twice. Faults are planned; conflicts are forced by changing the instance right before a commit.
 
+#include "engine/core.h"
 #include "engine_world.h"
+#include "store_racing.h"
 #include "support/store_counting.h"
 #include "support/store_faulty.h"
 
@@ -12,21 +14,6 @@ using testing::Fault;
 using testing::FaultyStore;
 using testing::StoreDecorator;
 using testing::StoreVerb;
-
-/// Runs an action once, right before the next commit.
-class RacingStore : public StoreDecorator {
- public:
-    using StoreDecorator::StoreDecorator;
-
-    std::function<void()> race;
-
- protected:
-    void before(StoreVerb verb) override {
-        if (verb != StoreVerb::Commit || !race) return;
-        const std::function<void()> action = std::exchange(race, nullptr);
-        action();
-    }
-};
 
 /// Refuses commits that contain a text, for good.
 class PickyStore : public StoreDecorator {
@@ -116,12 +103,33 @@ TEST_F(Faults, a_failing_write_anywhere_loses_nothing_and_repeats_nothing) {
     }
 }
 
+TEST_F(Faults, a_request_that_waits_for_another_commit_is_answered_when_that_one_fails) {
+    FaultyStore faulty(*world.memory);
+    world.store = &faulty;
+    Engine::Core core(*world.store, world.handlers, world.options());
+    core.environment.worker.is_driven = true;
+    core.keeper.tick(world.clock.now());
+    core.register_workflow(
+        workflow({step("a"), parallel("p", {{"x", {step("b")}}, {"y", {step("c")}}})})
+    );
+    const Payload input = "null";
+    const InstanceId id = core.start_all("test", {&input, 1}, {}).front().id;
+    core.executor.run(core.ready.try_pop());
+    // The outcome makes the tasks that the cancel stops: they cannot share a commit.
+    faulty.plan({.kind = Fault::Kind::Unavailable, .nth = 1, .verb = StoreVerb::Commit});
+    EXPECT_THROW(core.request(id, event::CancelRequested{}), Error);
+    world.clock.advance(1s);
+    core.poll();
+    EXPECT_EQ(world.calls_text(), "a b c");
+}
+
 TEST_F(Faults, an_input_that_cannot_be_read_now_is_read_later) {
     FaultyStore faulty(*world.memory);
     world.store = &faulty;
     const auto starter = world.engine("starter");
     starter->register_workflow(three_steps());
     const InstanceId id = starter->start("test").id;
+    starter->signal(id, "hello", "1");  // of an instance that has moved, a claim brings no input
     const auto engine = world.engine();
     faulty.plan({.kind = Fault::Kind::Unavailable, .nth = 1, .verb = StoreVerb::History});
     world.run(*engine);

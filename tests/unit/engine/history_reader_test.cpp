@@ -23,6 +23,7 @@ HistoryEvent make_event(Seq seq, HistoryType type, std::string node, std::string
     event.type = type;
     event.node = std::move(node);
     event.path = std::move(path);
+    event.visit = seq;
     event.payload = std::to_string(seq);
     return event;
 }
@@ -80,6 +81,10 @@ std::vector<HistoryEvent> random_history(std::mt19937& random, int size) {
             history.push_back(make_event(seq, HistoryType::StepCompleted, "a", path));
         } else if (dice < 7) {
             history.push_back(make_event(seq, HistoryType::StepFailed, "b", path));
+            if (random() % 3 == 0 && seq < size) {
+                history.push_back(make_event(++seq, HistoryType::StepRequeued, "b", path));
+                history.back().ref = seq - 1;
+            }
         } else if (dice < 9 && seq > 1) {
             history.push_back(make_event(seq, HistoryType::StepCompensated, "a", path));
             history.back().ref = 1 + static_cast<Seq>(random() % static_cast<unsigned>(seq - 1));

@@ -2,6 +2,7 @@
 // virtual time. A worker "dies" when nobody polls it any more.
 
 #include "engine_world.h"
+#include "store_racing.h"
 #include "support/store_faulty.h"
 
 namespace ebb::test {
@@ -109,7 +110,7 @@ TEST_F(Leases, a_step_that_kills_every_worker_fails_in_the_end) {
     // dies before it can commit what came of it.
     std::vector<std::unique_ptr<testing::FaultyStore>> stores;
     std::vector<std::unique_ptr<Engine>> victims;
-    for (int i = 0; i < 6 && status(*first, id) == "running"; ++i) {
+    for (int i = 0; i < 8 && status(*first, id) == "running"; ++i) {
         world.clock.advance(11s);
         stores.push_back(std::make_unique<testing::FaultyStore>(*world.memory));
         world.store = stores.back().get();
@@ -118,7 +119,7 @@ TEST_F(Leases, a_step_that_kills_every_worker_fails_in_the_end) {
             stores.back()->plan({.kind = testing::Fault::Kind::CrashBefore, .nth = 1, .verb = {}});
         };
         try {
-            world.run(*victims.back(), 1s);
+            world.run(*victims.back(), 30s);
         } catch (const testing::SimulatedCrash&) {
             continue;
         }
@@ -214,6 +215,73 @@ TEST_F(Leases, a_worker_that_comes_back_under_its_name_knows_that_calls_were_los
     world.run(*second, 1s);
     EXPECT_EQ(status(*second, id), "failed") << "the only call may have been made already";
     EXPECT_TRUE(attempts.empty());
+}
+
+TEST_F(Leases, a_worker_that_comes_back_learns_of_lost_calls_from_the_first_answer_it_gets) {
+    auto first = world.engine("same");
+    first->register_workflow(a_then_b(true));
+    first->poll();
+    const InstanceId id = first->start("test").id;
+    testing::FaultyStore faulty(*world.memory);
+    world.store = &faulty;
+    faulty.plan(
+        {.kind = testing::Fault::Kind::Busy, .nth = 1, .verb = testing::StoreVerb::Heartbeat}
+    );
+    const auto second = world.engine("same");
+    second->poll();
+    EXPECT_TRUE(faulty.is_exhausted());
+    world.clock.advance(1s);
+    world.run(*second, 5s);
+    EXPECT_EQ(status(*second, id), "failed") << "the only call may have been made already";
+}
+
+TEST_F(Leases, a_timer_that_somebody_else_has_fired_does_not_fire_the_next_one) {
+    const auto fast = world.engine("fast");
+    fast->register_workflow(workflow(
+        {node("short", Delay{.duration = "1s", .until = {}}),
+         node("long", Delay{.duration = "10m", .until = {}})}
+    ));
+    const InstanceId id = fast->start("test").id;
+    world.clock.advance(1s);
+    RacingStore racing(*world.memory);
+    racing.race = [&] {
+        // Its lease runs out between its claim and its commit.
+        world.clock.advance(11s);
+        world.memory->maintain();
+        world.run(*fast, 1s);
+    };
+    world.store = &racing;
+    const auto late = world.engine("late");
+    late->poll();
+    EXPECT_EQ(
+        history_text(*fast, id), "started timer_started:short timer_fired:short timer_started:long"
+    );
+    EXPECT_EQ(status(*fast, id), "running");
+    world.run(*fast);
+    EXPECT_EQ(status(*fast, id), "completed");
+}
+
+TEST_F(Leases, a_row_that_somebody_else_has_removed_is_written_anew) {
+    Definition definition = a_then_b();
+    std::get<Step>(definition.steps[0].kind).attempts.step_timeout = 5s;
+    definition.on_error = Definition::OnError::DeadLetter;
+    const auto other = world.engine("other");
+    const auto slow = world.engine("slow");
+    slow->register_workflow(definition);
+    slow->poll();
+    const InstanceId id = slow->start("test").id;
+    during_a = [&] {
+        world.clock.advance(7s);
+        other->poll();
+        ASSERT_EQ(status(*other, id), "dead_letter");
+        slow->requeue(id);  // by the very worker that still holds the task that is gone
+    };
+    slow->run_one();
+    for (int i = 0; i < 20; ++i) {
+        world.clock.advance(1s);
+        slow->poll();
+    }
+    EXPECT_EQ(status(*slow, id), "completed");
 }
 
 TEST_F(Leases, forked_branches_are_shared_by_the_workers) {

@@ -1,5 +1,7 @@
 // Starting instances: what is checked, what a key means, and who gets the first task.
 
+#include <ebb/builder.h>
+
 #include "engine_world.h"
 #include "support/store_counting.h"
 #include "support/store_faulty.h"
@@ -51,6 +53,17 @@ TEST_F(Start, refuses_an_input_that_is_no_json_or_too_large) {
         code_of([&] { strict.start("test", '"' + std::string(63, 'x') + '"'); }),
         ErrorCode::PayloadTooLarge
     );
+}
+
+TEST_F(Start, refuses_an_input_that_the_definition_does_not_allow) {
+    engine->register_workflow(
+        WorkflowBuilder("strict").input_schema(R"({"required":["id"]})").step("a").build()
+    );
+    EXPECT_EQ(code_of([&] { engine->start("strict", "{}"); }), ErrorCode::InvalidPayload);
+    const std::vector<Payload> inputs{R"({"id":1})", "{}"};
+    EXPECT_EQ(code_of([&] { engine->start_all("strict", inputs); }), ErrorCode::InvalidPayload);
+    EXPECT_TRUE(engine->list({.workflow = "strict"}).empty()) << "all or none";
+    EXPECT_NO_THROW(engine->start("strict", R"({"id":1})"));
 }
 
 TEST_F(Start, refuses_options_that_cannot_be_right) {

@@ -50,8 +50,12 @@ std::optional<Wide> exact(char op, Wide a, Wide b) {
             return a + b;
         case '-':
             return a - b;
-        case '*':
-            return a * b;
+        case '*': {
+            Wide product = 0;
+            // Beyond Wide it is beyond everything else, too.
+            if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
+            return product;
+        }
         case '/':
             return b == 0 ? std::nullopt : std::optional<Wide>(a / b);
         default:

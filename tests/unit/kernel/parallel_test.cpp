@@ -109,6 +109,23 @@ TEST(Parallel, kept_losers_are_compensated_when_the_instance_ebbs_back) {
     EXPECT_EQ(world.calls_text(), "b a after! ~after ~b2 ~a ~b");
 }
 
+TEST(Parallel, a_kept_loser_that_was_stopping_already_is_not_forgotten) {
+    const Node inner = parallel("inner", {{"i", {step("i1")}}, {"j", {step("j1")}}}, 1);
+    KernelWorld world(workflow(
+        {parallel("outer", {{"x", {inner}}, {"y", {step("b")}}}, 1, Parallel::Losers::Keep),
+         step("after")}
+    ));
+    world.script = failing({"after"});
+    const auto i1 = world.claim(4);
+    const auto j1 = world.claim(5);
+    const auto b = world.claim(3);
+    world.complete(*i1);
+    EXPECT_TRUE(world.state.find_token(j1->attempt.token)->stopping);
+    world.complete(*b);
+    world.run();
+    EXPECT_EQ(world.calls_text(), "i1 b after! ~after ~j1 ~b ~i1") << "j1 was called";
+}
+
 TEST(Parallel, any_bears_the_failure_of_a_branch_while_another_can_still_win) {
     KernelWorld world(workflow(
         {parallel("p", {{"x", {step("a0"), step("a")}}, {"y", {step("b")}}}, 1), step("after")}

@@ -88,6 +88,14 @@ TEST(LostLease, a_step_that_always_loses_its_worker_fails_and_is_compensated) {
     EXPECT_NE(world.payload(world.state.error).find("worker_lost"), std::string::npos);
 }
 
+TEST(LostLease, a_step_that_loses_its_workers_waits_longer_each_time) {
+    KernelWorld world(workflow({step("a")}));
+    world.script = failing({"a"}, Outcome::Kind::LoseLease);
+    const TimePoint begun = world.now;
+    world.run();
+    EXPECT_EQ(world.now - begun, kLossDelay * (1 + 4 + 16));
+}
+
 TEST(LostLease, a_non_idempotent_step_is_in_doubt_and_not_called_again) {
     Node a = step("a");
     std::get<Step>(a.kind).non_idempotent = true;
@@ -311,6 +319,22 @@ TEST(DeadLetter, a_cancel_compensates_what_was_done) {
     world.apply(event::CancelRequested{});
     world.run();
     EXPECT_EQ(world.calls_text(), "a b! ~b ~a");
+    EXPECT_EQ(world.status(), "cancelled");
+}
+
+TEST(DeadLetter, a_step_that_was_requeued_is_compensated_once) {
+    Definition definition = workflow({step("a"), step("b"), step("c")});
+    definition.on_error = Definition::OnError::DeadLetter;
+    KernelWorld world(definition);
+    world.fail(*world.claim(1));
+    world.apply(event::Requeued{});
+    world.run_one();
+    world.run_one();
+    world.fail(*world.claim(1));
+    world.apply(event::Requeued{});
+    world.apply(event::CancelRequested{});
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a! a b c! ~c ~b ~a");
     EXPECT_EQ(world.status(), "cancelled");
 }
 

@@ -400,6 +400,9 @@ TEST(Validate, sees_what_only_code_can_build) {
         codes_of(validate(definition)),
         "/description invalid_text, /input_schema invalid_payload, /handlers/a invalid_payload"
     );
+    definition = one_step({});
+    definition.input_schema = R"({"$ref":"#"})";
+    EXPECT_EQ(codes_of(validate(definition)), "/input_schema invalid_schema");
 }
 
 TEST(Validate, reports_in_the_order_of_the_document) {

@@ -1,10 +1,13 @@
 // Goal: instance ids are UUIDs of version 7 that sort by time, never repeat and survive their text
-// form. Method: many ids from a clock that stands, runs and goes back; several threads at once;
-// hostile texts.
+// form. Method: many ids from a clock that stands, runs and goes back; several threads at once; a
+// fork; hostile texts.
 #include <algorithm>
 #include <set>
 #include <thread>
 #include <unordered_set>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <ebb/id.h>
 
@@ -112,6 +115,23 @@ TEST(InstanceId, refuses_what_is_not_a_uuid) {
          {std::string(), good.substr(1), good + "0", "{" + good + "}", std::string(36, '0')}) {
         EXPECT_EQ(InstanceId::parse(bad), std::nullopt) << bad;
     }
+}
+
+TEST(RandomBits, do_not_repeat_in_a_forked_process) {
+    random_bits();  // the parent has its seed
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const std::uint64_t bits = random_bits();
+        _exit(write(ends[1], &bits, sizeof bits) == sizeof bits ? 0 : 1);
+    }
+    close(ends[1]);
+    std::uint64_t of_child = 0;
+    ASSERT_EQ(read(ends[0], &of_child, sizeof of_child), static_cast<ssize_t>(sizeof of_child));
+    close(ends[0]);
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+    EXPECT_NE(random_bits(), of_child);
 }
 
 TEST(RandomBits, do_not_repeat_across_threads) {

@@ -133,7 +133,7 @@ changed AS (
             WHEN 'stop' THEN 1
             ELSE CASE WHEN t.due_at <= k.now THEN 1 ELSE 0 END
         END,
-        handler = CASE c.kind WHEN 'stop' THEN '' ELSE t.handler END,
+        handler = CASE WHEN c.kind = 'stop' AND t.lease_owner IS NULL THEN '' ELSE t.handler END,
         is_stop = t.is_stop OR c.kind = 'stop',
         due_at = CASE c.kind WHEN 'stop' THEN k.now ELSE t.due_at END,
         rank = CASE c.kind WHEN 'stop' THEN k.now - $6::bigint * i.priority ELSE t.rank END

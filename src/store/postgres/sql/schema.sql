@@ -26,7 +26,7 @@ SELECT count(*) FROM pg_catalog.pg_tables
 WHERE schemaname = $1::text AND tablename = 'migrations';
 
 -- name: list_migrations
-SELECT number, name, checksum FROM ebb.migrations ORDER BY number;
+SELECT number, name, checksum, applied_at FROM ebb.migrations ORDER BY number;
 
 -- name: add_migration
 -- Its key is the lock: of several processes that migrate at once, the others wait here and then

@@ -68,8 +68,9 @@ leased AS (
 )
 SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
        i.created_at, i.updated_at, i.finished_at, i.state,
-       l.token, l.handler, l.is_stop, l.was_lost, l.lost_by, l.queue, l.rank, h.payload,
-       h.at, h.type
+       l.token, l.handler, l.is_stop, l.was_lost, l.lost_by,
+       h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
+       h.started_at, h.at, h.payload
 FROM leased AS l
 JOIN ebb.instances AS i ON i.id = l.instance_id
 -- Nearly all tasks that are claimed are the first of their instance: their input comes along.
@@ -98,8 +99,9 @@ leased AS (
 )
 SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
        i.created_at, i.updated_at, i.finished_at, i.state,
-       l.token, l.handler, l.is_stop, l.was_lost, l.lost_by, l.queue, l.rank, h.payload,
-       h.at, h.type
+       l.token, l.handler, l.is_stop, l.was_lost, l.lost_by,
+       h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
+       h.started_at, h.at, h.payload
 FROM leased AS l
 JOIN ebb.instances AS i ON i.id = l.instance_id
 -- Nearly all tasks that are claimed are the first of their instance: their input comes along.
@@ -121,8 +123,9 @@ leased AS (
 )
 SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
        i.created_at, i.updated_at, i.finished_at, i.state,
-       l.token, l.handler, l.is_stop, l.was_lost, l.lost_by, l.queue, l.rank, h.payload,
-       h.at, h.type
+       l.token, l.handler, l.is_stop, l.was_lost, l.lost_by,
+       h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
+       h.started_at, h.at, h.payload
 FROM leased AS l
 JOIN ebb.instances AS i ON i.id = l.instance_id
 -- Nearly all tasks that are claimed are the first of their instance: their input comes along.
@@ -135,7 +138,8 @@ UPDATE ebb.tasks SET lane = 2, lease_owner = NULL
 WHERE instance_id = $1::uuid AND token = $2::bigint;
 
 -- name: release_tasks
-UPDATE ebb.tasks AS t SET lease_owner = NULL
+UPDATE ebb.tasks AS t
+SET lease_owner = NULL, handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END
 FROM unnest($2::uuid[], $3::bigint[]) AS r (instance_id, token)
 WHERE t.instance_id = r.instance_id AND t.token = r.token AND t.lease_owner = $1::text;
 

@@ -18,7 +18,7 @@ ON CONFLICT (id) DO UPDATE SET
     expires_at = excluded.expires_at;
 
 -- name: held_tasks
-SELECT instance_id, token, is_stop FROM ebb.tasks
+SELECT instance_id, token, is_stop, was_lost OR handler <> '' FROM ebb.tasks
 WHERE lease_owner = $1::text ORDER BY instance_id, token;
 
 -- name: list_workers
@@ -29,7 +29,9 @@ FROM ebb.workers ORDER BY id;
 DELETE FROM ebb.workers WHERE id = $1::text;
 
 -- name: release_tasks_of_worker
-UPDATE ebb.tasks SET lease_owner = NULL WHERE lease_owner = $1::text;
+UPDATE ebb.tasks
+SET lease_owner = NULL, handler = CASE WHEN is_stop THEN '' ELSE handler END
+WHERE lease_owner = $1::text;
 
 -- name: remove_dead_workers
 DELETE FROM ebb.workers
@@ -55,7 +57,9 @@ lost AS (
 ),
 taken AS (
     UPDATE ebb.tasks AS t
-    SET was_lost = true, lost_by = t.lease_owner, lease_owner = NULL
+    SET was_lost = t.was_lost OR t.handler <> '',
+        lost_by = CASE WHEN t.handler <> '' THEN t.lease_owner ELSE t.lost_by END,
+        handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END, lease_owner = NULL
     FROM lost WHERE t.lease_owner = lost.lease_owner
     RETURNING 1
 )

@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS migrations (
 SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations';
 
 -- name: list_migrations
-SELECT number, name, checksum FROM migrations ORDER BY number;
+SELECT number, name, checksum, applied_at FROM migrations ORDER BY number;
 
 -- name: add_migration
 INSERT INTO migrations (number, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4);

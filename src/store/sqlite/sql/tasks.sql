@@ -29,7 +29,8 @@ UPDATE tasks SET lane = (due_at <= ?3) WHERE instance_id = ?1 AND token = ?2;
 
 -- name: stop_task
 UPDATE tasks
-SET handler = '', due_at = ?3, lane = 1, is_stop = 1,
+SET handler = CASE WHEN lease_owner IS NULL THEN '' ELSE handler END,
+    due_at = ?3, lane = 1, is_stop = 1,
     rank = ?4 - (SELECT priority FROM instances WHERE id = ?1) * ?5
 WHERE instance_id = ?1 AND token = ?2;
 
@@ -75,12 +76,15 @@ UPDATE tasks SET lease_owner = ?3 WHERE instance_id = ?1 AND token = ?2;
 -- name: claimed_task
 SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
        i.created_at, i.updated_at, i.finished_at, i.state,
-       t.handler, t.is_stop, t.was_lost, t.lost_by
+       t.handler, t.is_stop, t.was_lost, t.lost_by,
+       h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
+       h.started_at, h.at, h.payload
 FROM tasks AS t JOIN instances AS i ON i.id = t.instance_id
+LEFT JOIN history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
 WHERE t.instance_id = ?1 AND t.token = ?2;
 
 -- name: release_task
-UPDATE tasks SET lease_owner = NULL
+UPDATE tasks SET lease_owner = NULL, handler = CASE WHEN is_stop THEN '' ELSE handler END
 WHERE instance_id = ?1 AND token = ?2 AND lease_owner = ?3;
 
 -- name: tasks_of_instance

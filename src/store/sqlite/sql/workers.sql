@@ -8,7 +8,7 @@ INSERT INTO workers (id, host, pid, handlers, queues, capacity, started_at, expi
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8);
 
 -- name: held_tasks
-SELECT instance_id, token, is_stop FROM tasks INDEXED BY tasks_leased
+SELECT instance_id, token, is_stop, was_lost OR handler <> '' FROM tasks INDEXED BY tasks_leased
 WHERE lease_owner = ?1 ORDER BY instance_id, token;
 
 -- name: list_workers
@@ -18,7 +18,9 @@ SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at FROM wo
 DELETE FROM workers WHERE id = ?1;
 
 -- name: release_tasks_of_worker
-UPDATE tasks INDEXED BY tasks_leased SET lease_owner = NULL WHERE lease_owner = ?1;
+UPDATE tasks INDEXED BY tasks_leased
+SET lease_owner = NULL, handler = CASE WHEN is_stop THEN '' ELSE handler END
+WHERE lease_owner = ?1;
 
 -- name: has_maintenance
 SELECT EXISTS (SELECT 1 FROM workers WHERE expires_at <= ?1)
@@ -36,5 +38,7 @@ SELECT id FROM workers WHERE expires_at <= ?1 ORDER BY id;
 
 -- name: take_lost_leases
 UPDATE tasks INDEXED BY tasks_leased
-SET was_lost = 1, lost_by = lease_owner, lease_owner = NULL
+SET was_lost = was_lost OR handler <> '',
+    lost_by = CASE WHEN handler <> '' THEN lease_owner ELSE lost_by END,
+    handler = CASE WHEN is_stop THEN '' ELSE handler END, lease_owner = NULL
 WHERE lease_owner IS NOT NULL AND lease_owner NOT IN (SELECT id FROM workers);

@@ -1,0 +1,28 @@
+// Three-step workflows over a PostgreSQL server of our own with its default durability, beside the
+// minimal durable step that pgbench measures on the same server in the same minute.
+
+#include <utility>
+
+#include "postgres_figures.h"
+#include "postgres_scratch.h"
+
+namespace ebb::bench {
+
+std::vector<Figure> postgres_figures(std::string_view only) {
+    const testing::PostgresServer server = make_bench_server();
+    std::vector<Figure> figures;
+    const auto is_asked = [&](std::string_view name) { return only.empty() || only == name; };
+    if (is_asked("pg_3step_saturated")) figures.push_back(saturated_figure(server));
+    if (is_asked("pg_3step_one_at_a_time")) {
+        for (Figure& figure : one_at_a_time_figures(server)) figures.push_back(std::move(figure));
+    }
+    if (is_asked("pg_step_flatness")) figures.push_back(flatness_figure(server));
+    if (is_asked("pg_claim_backlog")) figures.push_back(backlog_figure(server));
+    if (is_asked("pg_processes_2")) figures.push_back(processes_figure(server, 2));
+    if (is_asked("pg_processes_4")) figures.push_back(processes_figure(server, 4));
+    if (is_asked("pg_latency_2ms")) figures.push_back(latency_figure(server));
+    if (is_asked("pg_old_snapshot")) figures.push_back(old_snapshot_figure(server));
+    return figures;
+}
+
+}  // namespace ebb::bench

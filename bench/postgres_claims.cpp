@@ -1,0 +1,147 @@
+#include <chrono>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include <ebb/ebb.h>
+
+#include "postgres_figures.h"
+#include "postgres_scratch.h"
+#include "store/store.h"
+
+// Costs that must not grow: of a step with the steps before it, of a claim with the tasks that
+// wait.
+
+namespace ebb::bench {
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using testing::PostgresServer;
+
+double milliseconds_since(SteadyClock::time_point start) {
+    return std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
+}
+
+/// Milliseconds between the turns of one instance that loops.
+std::vector<double> turn_gaps(const PostgresServer& server, int turns) {
+    const Scratch scratch(server);
+    const StorePtr store = scratch.open();
+    std::vector<double> gaps;
+    auto last = SteadyClock::now();
+    HandlerRegistry handlers;
+    handlers.add("turn", Handler([&](const Payload&, const StepContext&) {
+                     gaps.push_back(milliseconds_since(last));
+                     last = SteadyClock::now();
+                     return fmt::format("{}", gaps.size());
+                 }));
+    Engine engine(*store, handlers);
+    WorkflowBuilder builder("looping");
+    builder
+        .loop_until(
+            "again",
+            fmt::format("steps.turn.output >= {}", turns),
+            [](BlockBuilder& body) { body.step("turn"); }
+        )
+        .max_iterations(turns + 1);
+    engine.register_workflow(builder.build());
+    engine.run();
+    const Result result = engine.wait(engine.start("looping", "{}").id);
+    if (static_cast<int>(gaps.size()) != turns) {
+        throw std::runtime_error("the loop ended early: " + result.status + result.error);
+    }
+    engine.drain(std::chrono::seconds(5));
+    return gaps;
+}
+
+/// Adds due tasks without asking the store: instances and all, `count` of each handler.
+void add_backlog(const Scratch& scratch, int count) {
+    scratch.execute(fmt::format(
+        "INSERT INTO {{0}}.instances (id, revision, created_at, updated_at, version, priority,"
+        " status, workflow, state)"
+        " SELECT gen_random_uuid(), 1, 1, 1, 1, 0, 'running', 'w', '{{{{}}}}'"
+        " FROM generate_series(1, {})",
+        count
+    ));
+    for (int token = 1; token <= 2; ++token) {
+        scratch.execute(fmt::format(
+            "INSERT INTO {{0}}.tasks (instance_id, token, rank, due_at, lane, handler, queue)"
+            " SELECT id, {}, row_number() OVER (), 1, 1, '{}', '' FROM {{0}}.instances",
+            token,
+            token == 1 ? "mine" : "theirs"
+        ));
+    }
+    scratch.execute("ANALYZE");
+}
+
+/// p50 of a claim of 64.
+double claim_ms(Store& store) {
+    ClaimRequest request;
+    request.worker = "w";
+    request.handlers = {"mine"};
+    std::vector<double> times;
+    for (int i = 0; i < 100; ++i) {
+        const auto start = SteadyClock::now();
+        const std::vector<Claim> claims = store.claim(request);
+        times.push_back(milliseconds_since(start));
+        if (claims.size() != 64) throw std::runtime_error("a claim found less than there is");
+        std::vector<TaskRef> tasks;
+        for (const Claim& claim : claims) tasks.push_back(claim.task);
+        store.release("w", tasks);
+    }
+    return median(times);
+}
+
+}  // namespace
+
+Figure flatness_figure(const PostgresServer& server) {
+    constexpr int kTurns = 10'000;
+    constexpr int kSample = 500;
+    Figure figure{
+        .name = "pg_step_flatness",
+        .unit = "ms/step",
+        .yardstick = "a step near the 10th of the same instance",
+        .goal = 1.1,
+        .note = "p50 of the last 500 of 10,000 steps; the goal is the most"
+    };
+    std::vector<double> ratios;
+    for (int run = 0; run < kPostgresRuns; ++run) {
+        const std::vector<double> gaps = turn_gaps(server, kTurns);
+        const double early = median({gaps.begin() + 10, gaps.begin() + 10 + kSample});
+        const double late = median({gaps.end() - kSample, gaps.end()});
+        figure.runs.push_back(late);
+        ratios.push_back(late / early);
+    }
+    figure.value = median(figure.runs);
+    figure.ratio = median(ratios);
+    return figure;
+}
+
+Figure backlog_figure(const PostgresServer& server) {
+    const auto measure = [&](int backlog) {
+        const Scratch scratch(server);
+        const StorePtr store = scratch.open();
+        WorkerRow worker;
+        worker.id = "w";
+        worker.handlers = {"mine"};
+        store->heartbeat(worker, std::chrono::minutes(10));
+        add_backlog(scratch, backlog);
+        return claim_ms(*store);
+    };
+    const double small = measure(1'000);
+    const double large = measure(1'000'000);
+    return {
+        .name = "pg_claim_backlog",
+        .value = large,
+        .unit = "ms",
+        .yardstick = fmt::format("the same with 1,000 of each: {:.3f} ms", small),
+        .ratio = large / small,
+        .goal = 1.2,
+        .runs = {large},
+        .note =
+            "p50 of a claim of 64, with 1,000,000 due tasks of its own handler and as many of "
+            "another; the goal is the most"
+    };
+}
+
+}  // namespace ebb::bench

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "report.h"
+#include "support/postgres_server.h"
+
+// The figures of the suite postgres (postgres_bench.cpp), each measured on a running server.
+
+namespace ebb::bench {
+
+constexpr int kPostgresRuns = 3;
+constexpr double kPostgresSeconds = 5;  ///< of one run
+
+Figure saturated_figure(const testing::PostgresServer& server);
+/// The median and the 99th percentile; beside them, what eight clients of pgbench reach.
+std::vector<Figure> one_at_a_time_figures(const testing::PostgresServer& server);
+Figure flatness_figure(const testing::PostgresServer& server);
+Figure backlog_figure(const testing::PostgresServer& server);
+/// There must be no threads: it forks.
+Figure processes_figure(const testing::PostgresServer& server, int processes);
+Figure latency_figure(const testing::PostgresServer& server);
+Figure old_snapshot_figure(const testing::PostgresServer& server);
+
+}  // namespace ebb::bench

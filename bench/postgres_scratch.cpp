@@ -1,0 +1,99 @@
+#include "postgres_scratch.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <libpq-fe.h>
+#include <unistd.h>
+
+namespace ebb::bench {
+
+using testing::PostgresServer;
+
+namespace {
+
+/// The user and system time of one process and of its children that have ended.
+double cpu_seconds_of(pid_t pid) {
+    std::ifstream file(fmt::format("/proc/{}/stat", pid));
+    std::string line;
+    std::getline(file, line);
+    // The name in brackets may have blanks.
+    std::istringstream fields(line.substr(std::min(line.size(), line.rfind(')') + 1)));
+    std::string skipped;
+    for (int i = 0; i < 11; ++i) fields >> skipped;
+    double ticks = 0;
+    for (int i = 0; i < 4; ++i) {
+        double more = 0;
+        if (fields >> more) ticks += more;
+    }
+    return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+double cpu_seconds_of_all(pid_t server) {
+    double sum = cpu_seconds_of(server);
+    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", server));
+    for (pid_t child = 0; children >> child;) sum += cpu_seconds_of(child);
+    return sum;
+}
+
+}  // namespace
+
+PostgresServer make_bench_server() {
+    return PostgresServer(
+        PostgresServer::Durability::Full,
+        {"shared_buffers=1GB", "max_wal_size=4GB", "fsync=on", "synchronous_commit=on"}
+    );
+}
+
+Scratch::Scratch(const PostgresServer& server) : server_(server), schema_(testing::fresh_schema()) {
+    server_.execute("CHECKPOINT");
+}
+
+Scratch::~Scratch() {
+    server_.execute(
+        fmt::format("SET client_min_messages = error; DROP SCHEMA IF EXISTS {} CASCADE", schema_)
+    );
+}
+
+StorePtr Scratch::open_at(const std::string& url) const {
+    return open_postgres_store({.url = url, .schema = schema_});
+}
+
+std::string Scratch::execute(const std::string& sql) const {
+    return server_.execute(fmt::format(fmt::runtime(sql), schema_));
+}
+
+void Scratch::require_completed(std::int64_t workflows) const {
+    const std::string count =
+        execute("SELECT count(*) FROM {0}.instances WHERE status = 'completed'");
+    if (std::stoll(count) == workflows) return;
+    throw std::runtime_error(
+        fmt::format("{} workflows completed, but the database counts {}", workflows, count)
+    );
+}
+
+OldSnapshot::OldSnapshot(const PostgresServer& server)
+    : connection_(PQconnectdb(server.url().c_str()), PQfinish) {
+    for (const char* sql :
+         {"BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT count(*) FROM pg_class"}) {
+        PGresult* result = PQexec(connection_.get(), sql);
+        const ExecStatusType status = PQresultStatus(result);
+        PQclear(result);
+        if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+            throw std::runtime_error(PQerrorMessage(connection_.get()));
+        }
+    }
+}
+
+ServerUse use_of(const PostgresServer& server) {
+    return {
+        .cpu_seconds = cpu_seconds_of_all(server.pid()),
+        .wal_bytes =
+            std::stod(server.execute("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"))
+    };
+}
+
+}  // namespace ebb::bench

@@ -1,0 +1,109 @@
+#include "three_steps.h"
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include <sys/resource.h>
+
+#include <ebb/builder.h>
+
+namespace ebb::bench {
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+double seconds_since(SteadyClock::time_point start) {
+    return std::chrono::duration<double>(SteadyClock::now() - start).count();
+}
+
+double cpu_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+constexpr auto kLook = std::chrono::microseconds(500);
+/// Nothing that is measured here takes so long.
+constexpr double kGiveUpSeconds = 120;
+
+/// Waits until no more than `count` workflows are in flight. It looks now and then: those who end
+/// them may be other processes.
+void wait_for_room(const Progress& progress, std::int64_t count) {
+    const auto start = SteadyClock::now();
+    while (progress.started - progress.ended > count) {
+        if (seconds_since(start) > kGiveUpSeconds) {
+            throw std::runtime_error("the workflows in flight do not end");
+        }
+        std::this_thread::sleep_for(kLook);
+    }
+    if (progress.bad > 0) throw std::runtime_error("a workflow did not complete");
+}
+
+}  // namespace
+
+HandlerRegistry three_no_op_handlers() {
+    HandlerRegistry handlers;
+    for (const char* name : {"a", "b", "c"}) {
+        handlers.add(name, Handler([](const Payload& input, const StepContext&) { return input; }));
+    }
+    return handlers;
+}
+
+Definition three_steps() {
+    return WorkflowBuilder("bench").step("a").step("b").step("c").build();
+}
+
+std::vector<double> run_one_at_a_time(Store& store, double seconds) {
+    const HandlerRegistry handlers = three_no_op_handlers();
+    Engine engine(store, handlers);
+    engine.register_workflow(three_steps());
+    engine.run();
+    std::vector<double> latencies_ms;
+    const auto start = SteadyClock::now();
+    while (seconds_since(start) < seconds) {
+        const auto began = SteadyClock::now();
+        if (engine.wait(engine.start("bench", "{}").id).status != "completed") {
+            throw std::runtime_error("a workflow did not complete");
+        }
+        latencies_ms.push_back(seconds_since(began) * 1e3);
+    }
+    engine.drain(std::chrono::seconds(5));
+    return latencies_ms;
+}
+
+Saturated run_saturated(Store& store, Progress& progress, const Saturation& saturation) {
+    const HandlerRegistry handlers = three_no_op_handlers();
+    EngineOptions options;
+    options.in_flight_max = saturation.window;
+    Engine engine(store, handlers, options);
+    engine.register_workflow(three_steps());
+    engine.set_observer([&](const InstanceSummary& instance, std::span<const HistoryEntry>) {
+        if (instance.finished_at == TimePoint{}) return;
+        if (instance.status != "completed") ++progress.bad;
+        ++progress.ended;
+    });
+    engine.run();
+    const std::vector<Payload> batch(static_cast<std::size_t>(saturation.batch), "{}");
+    const double cpu = cpu_seconds();
+    const auto start = SteadyClock::now();
+    while (seconds_since(start) < saturation.seconds) {
+        progress.started += saturation.batch;
+        engine.start_all("bench", batch);
+        wait_for_room(progress, saturation.window - saturation.batch);
+    }
+    wait_for_room(progress, 0);
+    Saturated measured{
+        .workflows = progress.ended,
+        .seconds = seconds_since(start),
+        .client_cpu_seconds = cpu_seconds() - cpu
+    };
+    engine.drain(std::chrono::seconds(5));
+    return measured;
+}
+
+}  // namespace ebb::bench

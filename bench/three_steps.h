@@ -1,0 +1,46 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include <ebb/engine.h>
+
+// The workflow of all throughput figures: three no-op steps, driven in two ways.
+
+namespace ebb::bench {
+
+HandlerRegistry three_no_op_handlers();
+Definition three_steps();
+
+/// One workflow after another, from start() to its result. Milliseconds of each.
+std::vector<double> run_one_at_a_time(Store& store, double seconds);
+
+/// The workflows of one run. It may lie in memory that several processes share, whose workers then
+/// end each other's workflows.
+struct Progress {
+    std::atomic<std::int64_t> started{0};
+    std::atomic<std::int64_t> ended{0};
+    std::atomic<std::int64_t> bad{0};  ///< of the ended ones, those that did not complete
+};
+
+struct Saturation {
+    double seconds = 5;
+    int window = 1'024;  ///< instances in flight; the next are started when some have ended
+    int batch = 256;     ///< started with one call
+};
+
+struct Saturated {
+    std::int64_t workflows = 0;  ///< of all who share the progress; every one has completed
+    double seconds = 0;
+    double client_cpu_seconds = 0;  ///< of this process
+
+    double steps() const { return static_cast<double>(workflows * 3); }
+
+    double steps_per_second() const { return steps() / seconds; }
+};
+
+/// As many as go. Throws std::runtime_error when one does not complete.
+Saturated run_saturated(Store& store, Progress& progress, const Saturation& saturation = {});
+
+}  // namespace ebb::bench

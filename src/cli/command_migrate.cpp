@@ -1,0 +1,107 @@
+// `ebb migrate`: the schema of the database.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/json_views.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "store/migrations.h"
+
+namespace ebb::cli {
+
+namespace {
+
+std::vector<Migration> read_migrations(const StoreUrl& url) {
+    if (url.kind == StoreUrl::Kind::Postgres) return postgres_migrations({.url = url.path});
+    return sqlite_migrations({.path = url.path});
+}
+
+void apply_migrations(const std::string& text, const StoreUrl& url) {
+    if (url.kind == StoreUrl::Kind::Postgres) {
+        migrate_postgres({.url = url.path, .application_name = "ebb migrate"});
+    } else {
+        open_store(text, OpenMode::MayCreate);
+    }
+}
+
+void print_json(Session& session, const std::vector<Migration>& migrations, bool with_scripts) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const Migration& migration : migrations) {
+        json.push_back({
+            {"number", migration.number},
+            {"name", migration.name},
+            {"applied_at", time_json(migration.applied_at)},
+        });
+        if (with_scripts) json.back()["script"] = migration.script;
+    }
+    session.print_json(json);
+}
+
+void print_status(Session& session, const std::vector<Migration>& migrations) {
+    const Style& style = session.out();
+    Table table({style.dim("NUMBER"), style.dim("NAME"), style.dim("APPLIED")});
+    for (const Migration& migration : migrations) {
+        table.add({
+            fmt::format("{:04}", migration.number),
+            migration.name,
+            migration.is_applied ? short_time(migration.applied_at) : "not yet",
+        });
+    }
+    session.print(table.text(session.columns(), style.glyphs().ellipsis));
+}
+
+void print_scripts(Session& session, const std::vector<Migration>& migrations) {
+    std::string text;
+    for (const Migration& migration : migrations) {
+        if (!text.empty()) text += '\n';
+        text += migration.script;
+    }
+    session.print(text);
+}
+
+}  // namespace
+
+int migrate_database(Session& session, const MigrateOptions& options) {
+    session.require_database("migrate");
+    const StoreUrl url = parse_store_url(session.options().db);
+    std::vector<Migration> migrations = read_migrations(url);
+    if (options.only_status) {
+        if (session.options().is_json) {
+            print_json(session, migrations, false);
+        } else {
+            print_status(session, migrations);
+        }
+        return kOk;
+    }
+    const bool is_current = std::all_of(
+        migrations.begin(), migrations.end(), [](const Migration& m) { return m.is_applied; }
+    );
+    std::vector<int> missing;
+    for (const Migration& migration : migrations) {
+        if (!migration.is_applied) missing.push_back(migration.number);
+    }
+    if (!options.only_print && !is_current) {
+        apply_migrations(session.options().db, url);
+        migrations = read_migrations(url);
+    }
+    std::erase_if(migrations, [&](const Migration& migration) {
+        return std::find(missing.begin(), missing.end(), migration.number) == missing.end();
+    });
+    if (session.options().is_json) {
+        print_json(session, migrations, options.only_print);
+    } else if (is_current) {
+        session.note("The schema is up to date.\n");
+    } else if (options.only_print) {
+        print_scripts(session, migrations);
+    } else {
+        for (const Migration& migration : migrations) {
+            session.print(fmt::format("Applied {:04} {}\n", migration.number, migration.name));
+        }
+    }
+    return kOk;
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <ebb/store.h>
+#include <ebb/time.h>
+
+// The schema of a database as its owner sees it, without opening it as a store.
+
+namespace ebb {
+
+/// One numbered change of the schema.
+struct Migration {
+    int number = 0;
+    std::string name;
+    bool is_applied = false;
+    TimePoint applied_at{};  ///< zero unless it is applied
+    /// What applies it by hand, in one transaction: with its entry in the table of migrations.
+    std::string script;
+};
+
+/// All migrations that this program knows, by number. Only reads; a file that does not exist is not
+/// made. Throws StoreVersion for a schema that is newer or of another edition. Component
+/// ebb::sqlite.
+std::vector<Migration> sqlite_migrations(const SqliteOptions& options);
+
+/// The same of a PostgreSQL schema. Component ebb::postgres.
+std::vector<Migration> postgres_migrations(const PostgresOptions& options);
+
+/// Brings the schema up to date, whatever the URL says about migrations. Component ebb::postgres.
+void migrate_postgres(const PostgresOptions& options);
+
+}  // namespace ebb

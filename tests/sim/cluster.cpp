@@ -1,0 +1,233 @@
+#include "sim/cluster.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/view.h"
+#include "sim/simulation.h"
+#include "support/uuid.h"
+
+namespace ebb::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr TimePoint kStart{std::chrono::hours(24 * 365 * 56)};
+
+}  // namespace
+
+Simulation::Simulation(const Plan& plan, const RunOptions& options)
+    : plan_(plan),
+      options_(options),
+      clock_(kStart),
+      memory_(make_memory_store(clock_)),
+      shared_(memory_.get()) {
+    if (options_.decorate) {
+        decorated_ = options_.decorate(*memory_);
+        shared_ = decorated_.get();
+    }
+    if (options_.trace) log_.note = [this](const std::string& line) { note(line); };
+    Dice dice(plan.seed, 2);
+    for (std::size_t i = 0; i < plan.workers.size(); ++i) {
+        workers_.push_back(std::make_unique<Worker>(
+            Worker::Setup{
+                .id = fmt::format("w{}", i + 1),
+                .handlers = plan.workers[i],
+                .in_flight_max = dice.between(1, 6)
+            },
+            *shared_,
+            log_,
+            clock_
+        ));
+    }
+    client_ = std::make_unique<Worker>(
+        Worker::Setup{.id = "client", .handlers = {}, .is_client = true}, *shared_, log_, clock_
+    );
+}
+
+Simulation::~Simulation() {
+    for (auto& worker : workers_) worker->crash();
+    client_->crash();
+}
+
+void Simulation::note(const std::string& line) {
+    if (!options_.trace) return;
+    const auto seconds = std::chrono::duration<double>(clock_.now() - kStart).count();
+    options_.trace(fmt::format("{:4} {:9.3f}s  {}", tick_, seconds, line));
+}
+
+RunResult Simulation::run() {
+    client_->core().register_workflow(plan_.definition);
+    for (int i = 0; i < plan_.instances; ++i) {
+        const Payload input = fmt::format("{{\"n\":{}}}", Dice(plan_.seed, 3).below(4));
+        instances_.push_back(client_->core().start_all("flow", {&input, 1}, {}).front().id);
+    }
+    std::size_t next = 0;
+    for (tick_ = 0; tick_ < plan_.ticks; ++tick_) {
+        Dice dice(plan_.seed, 100 + static_cast<std::uint64_t>(tick_));
+        while (next < plan_.disturbances.size() && plan_.disturbances[next].tick <= tick_) {
+            disturb(plan_.disturbances[next++]);
+        }
+        restart(false);
+        perform_late(dice.chance(20));
+        move(dice);
+        if (all_have_ended() && next >= plan_.disturbances.size()) break;
+    }
+    come_to_rest();
+    if (plan_.goes_on && result_.stuck.empty()) go_on();
+    gather();
+    result_.calls = static_cast<int>(calls_.size());
+    return std::move(result_);
+}
+
+bool Simulation::all_have_ended() {
+    return std::all_of(instances_.begin(), instances_.end(), [&](const InstanceId& id) {
+        return is_terminal(memory_->load(id)->status);
+    });
+}
+
+void Simulation::restart(bool at_once) {
+    for (auto& worker : workers_) {
+        if (worker->is_alive() || (!at_once && tick_ < worker->restart_at)) continue;
+        note(worker->id() + " starts");
+        worker->start();
+    }
+}
+
+void Simulation::perform_late(bool now) {
+    if (!now) return;
+    for (auto& worker : workers_) {
+        if (worker->store().has_late()) note(worker->id() + "'s late commit is performed");
+        worker->store().perform_late();
+    }
+}
+
+void Simulation::crash(Worker& worker, int restart_after) {
+    note(worker.id() + " dies");
+    worker.crash();
+    worker.restart_at = tick_ + restart_after;
+}
+
+void Simulation::move(Dice& dice) {
+    Worker& worker = *workers_[static_cast<std::size_t>(dice.next() % workers_.size())];
+    if (!worker.is_alive() || tick_ < worker.stalled_until || dice.chance(8)) {
+        return pass_time(dice);
+    }
+    try {
+        poke(worker, dice);
+    } catch (const testing::SimulatedCrash&) {
+        crash(worker, dice.below(30));
+    }
+}
+
+void Simulation::pass_time(Dice& dice) {
+    const Duration by = dice.pick<Duration>({1ms, 20ms, 200ms, 1s, 3s, 10s});
+    clock_.advance(by);
+    note("time passes");
+}
+
+void Simulation::poke(Worker& worker, Dice& dice) {
+    Engine::Core& core = worker.core();
+    const int action = dice.below(100);
+    if (action < 20) {
+        note(worker.id() + " claims");
+        core.claimer.tick(worker.now());
+    } else if (action < 45) {
+        note(worker.id() + " commits");
+        core.committer.combine(engine::Committer::Role::Owner);
+        if (worker.finish_drain()) crash(worker, 20);
+    } else if (action < 65) {
+        begin_one(worker);
+    } else if (action < 85) {
+        end_one(worker, dice);
+    } else if (action < 95) {
+        note(worker.id() + " sends its heartbeat");
+        core.keeper.tick(worker.now());
+    } else {
+        note(worker.id() + " looks after its handlers");
+        core.watchdog.tick(worker.now());
+    }
+}
+
+int Simulation::number_of(const InstanceId& id) const {
+    const auto found = std::find(instances_.begin(), instances_.end(), id);
+    return static_cast<int>(found - instances_.begin());
+}
+
+bool Simulation::begin_one(Worker& worker) {
+    const auto attempt = worker.begin_next();
+    if (!attempt) return false;
+    const Invocation& invocation = attempt->call().invocation;
+    const int instance = number_of(attempt->call().instance);
+    Running running{.attempt = attempt, .call = calls_.size(), .output = {}};
+    const int count = counts_[{instance, invocation.handler}]++;
+    const auto script = plan_.scripts.find(invocation.handler);
+    const auto index = static_cast<std::size_t>(count);
+    if (script != plan_.scripts.end() && index < script->second.size()) {
+        running.behaviour = script->second[index];
+    }
+    const auto salt = static_cast<std::uint64_t>(std::hash<std::string>{}(invocation.handler));
+    running.output = fmt::format(
+        "{{\"n\":{}}}", Dice(plan_.seed ^ salt, static_cast<std::uint64_t>(count)).below(4)
+    );
+    calls_.push_back(
+        {.worker = worker.id(),
+         .instance = instance,
+         .node = invocation.node,
+         .handler = invocation.handler,
+         .visit = invocation.attempt.visit,
+         .attempt = invocation.attempt.attempt,
+         .undoes = invocation.compensated,
+         .outcome = {}}
+    );
+    note(fmt::format(
+        "{} calls {} of i{} (visit {}, attempt {}): [{}]",
+        worker.id(),
+        invocation.handler,
+        instance,
+        invocation.attempt.visit,
+        invocation.attempt.attempt,
+        to_string(running.behaviour)
+    ));
+    worker.running.push_back(std::move(running));
+    return true;
+}
+
+bool Simulation::may_end(const Running& running) const {
+    if (is_calm_) return true;
+    if (running.behaviour == Behaviour::Ignore) return false;
+    return running.behaviour != Behaviour::Hang || running.attempt->stop_token().stop_requested();
+}
+
+void Simulation::end_one(Worker& worker, Dice& dice) {
+    std::vector<std::size_t> able;
+    for (std::size_t i = 0; i < worker.running.size(); ++i) {
+        if (may_end(worker.running[i])) able.push_back(i);
+    }
+    if (!able.empty()) end(worker, dice.pick(able));
+}
+
+void Simulation::end(Worker& worker, std::size_t index) {
+    const Running running = std::move(worker.running[index]);
+    worker.running.erase(worker.running.begin() + static_cast<std::ptrdiff_t>(index));
+    note(fmt::format("{}'s {} returns", worker.id(), running.attempt->call().invocation.handler));
+    const auto ending = worker.end(running);
+    if (ending == engine::Executor::Ending::NotCalled) calls_[running.call].is_made = false;
+    if (ending != engine::Executor::Ending::Posted) return;
+    const bool is_failure = running.behaviour == Behaviour::Fail ||
+                            running.behaviour == Behaviour::FailForGood ||
+                            running.behaviour == Behaviour::FailLater;
+    calls_[running.call].outcome = is_failure ? "failed" : "completed";
+    last_ended_ = running;
+}
+
+RunResult run(const Plan& plan, const RunOptions& options) {
+    const PredictableIds ids(plan.seed);
+    return Simulation(plan, options).run();
+}
+
+}  // namespace ebb::sim

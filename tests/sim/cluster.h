@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/plan.h"
+#include "sim/run.h"
+#include "sim/worker.h"
+#include "store/store.h"
+#include "support/dice.h"
+
+namespace ebb::sim {
+
+struct RunOptions {
+    /// Is told what happens, line by line, at once; null = nobody wants to know.
+    std::function<void(const std::string&)> trace{};
+    /// What stands between the workers and the shared store; null = nothing. For planted bugs.
+    std::function<std::unique_ptr<Store>(Store&)> decorate{};
+};
+
+/// Runs a plan: first chance rules, then faults stop, and the cluster comes to rest.
+RunResult run(const Plan& plan, const RunOptions& options = {});
+
+}  // namespace ebb::sim

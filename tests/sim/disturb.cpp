@@ -1,0 +1,177 @@
+// What befalls the cluster from outside: faults of stores, workers and clocks, and what people
+// want.
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/simulation.h"
+
+namespace ebb::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+using Kind = Disturbance::Kind;
+
+std::optional<testing::Fault::Kind> fault_of(Kind kind) {
+    using Fault = testing::Fault::Kind;
+    switch (kind) {
+        case Kind::CrashBefore:
+            return Fault::CrashBefore;
+        case Kind::CrashAfter:
+            return Fault::CrashAfter;
+        case Kind::Unavailable:
+        case Kind::Unreadable:
+            return Fault::Unavailable;
+        case Kind::Busy:
+            return Fault::Busy;
+        case Kind::Full:
+            return Fault::Full;
+        case Kind::ReadOnly:
+            return Fault::ReadOnly;
+        case Kind::Refused:
+            return Fault::Refused;
+        case Kind::NeverArrived:
+            return Fault::NeverArrived;
+        case Kind::InDoubt:
+            return Fault::InDoubt;
+        default:
+            return std::nullopt;
+    }
+}
+
+}  // namespace
+
+void Simulation::disturb(const Disturbance& disturbance) {
+    Dice dice(disturbance.pick);
+    Worker& worker = *workers_[static_cast<std::size_t>(dice.next() % workers_.size())];
+    Worker& asked = dice.chance(50) || !worker.is_alive() ? *client_ : worker;
+    if (disturbance.kind >= Kind::Cancel) return request(asked, disturbance);
+    if (disturbance.kind == Kind::TimeJump) {
+        clock_.advance(dice.pick<Duration>({30s, 5min, 1h}));
+        return note("a long time passes");
+    }
+    note(fmt::format("{}: {}", worker.id(), to_string(disturbance.kind)));
+    if (!worker.is_alive()) return;
+    disturb_worker(worker, disturbance);
+}
+
+void Simulation::disturb_worker(Worker& worker, const Disturbance& disturbance) {
+    Dice dice(disturbance.pick, 1);
+    switch (disturbance.kind) {
+        case Kind::Crash:
+            return crash(worker, dice.below(40));
+        case Kind::Stall:
+            worker.stalled_until = tick_ + dice.between(5, 60);
+            if (dice.chance(60)) clock_.advance(12s);
+            return;
+        case Kind::Drain:
+            if (!worker.core().environment.worker.is_draining) worker.begin_drain();
+            return;
+        case Kind::Skew:
+            has_true_time_ = false;
+            worker.clock.error = dice.pick<Duration>({-3min, -2s, 0s, 2s, 3min});
+            return;
+        case Kind::Duplicate:
+            return repeat_last_outcome(worker);
+        default:
+            return disturb_store(worker, disturbance);
+    }
+}
+
+void Simulation::disturb_store(Worker& worker, const Disturbance& disturbance) {
+    Dice dice(disturbance.pick, 2);
+    if (disturbance.kind == Kind::Late) return worker.store().delay_next_commit();
+    const auto kind = fault_of(disturbance.kind);
+    if (!kind) return;
+    testing::Fault fault{.kind = *kind, .nth = dice.between(1, 3), .verb = {}};
+    if (disturbance.kind == Kind::Unreadable) {
+        fault.verb = dice.pick<testing::StoreVerb>(
+            {testing::StoreVerb::Load, testing::StoreVerb::History, testing::StoreVerb::FindWorkflow
+            }
+        );
+    } else if (dice.chance(50)) {
+        fault.verb = testing::StoreVerb::Commit;
+    }
+    worker.store().plan(fault);
+}
+
+void Simulation::repeat_last_outcome(Worker& worker) {
+    if (!last_ended_ || last_ended_->behaviour != Behaviour::Complete) return;
+    // Not the same object: it comes from somewhere else.
+    const auto copy = std::make_shared<engine::Attempt>(last_ended_->attempt->call());
+    worker.core().committer.post(engine::item::Outcome{
+        copy,
+        event::StepCompleted{
+            copy->call().invocation.attempt,
+            last_ended_->output,
+            last_ended_->attempt->started_at(),
+            worker.id()
+        }
+    });
+}
+
+Event Simulation::event_of(const Disturbance& disturbance) {
+    Dice dice(disturbance.pick, 3);
+    const std::string by = "p" + std::to_string(dice.below(3));
+    switch (disturbance.kind) {
+        case Kind::Cancel:
+            return event::CancelRequested{.by = by, .reason = {}};
+        case Kind::Abort:
+            return event::AbortRequested{.by = by, .reason = {}};
+        case Kind::Pause:
+            return event::Paused{.by = by, .reason = {}};
+        case Kind::Resume:
+            return event::Resumed{.by = by};
+        case Kind::Signal:
+            return event::SignalReceived{
+                .name = dice.chance(60) ? "go" : "g" + std::to_string(dice.between(1, 8)),
+                .payload = fmt::format("{{\"n\":{}}}", dice.below(4)),
+                .request_id = dice.chance(30) ? "r" + std::to_string(dice.below(3)) : ""
+            };
+        case Kind::Decide:
+            return event::DecisionMade{
+                .node = {},
+                .is_confirmed = dice.chance(70),
+                .by = by,
+                .role = {},
+                .comment = {},
+                .request_id = dice.chance(30) ? "r" + std::to_string(dice.below(3)) : ""
+            };
+        default:
+            return event::Requeued{
+                .new_input = dice.chance(20) ? std::optional<Payload>(R"({"n":3})") : std::nullopt,
+                .skip_compensation = dice.chance(30),
+                .by = by
+            };
+    }
+}
+
+void Simulation::request(Worker& by, const Disturbance& disturbance) {
+    Dice dice(disturbance.pick, 4);
+    const InstanceId id = dice.pick(instances_);
+    note(fmt::format("{} asks i{}: {}", by.id(), number_of(id), to_string(disturbance.kind)));
+    send(by, id, event_of(disturbance));
+}
+
+void Simulation::send(Worker& by, const InstanceId& id, Event event) {
+    const bool is_stop = std::holds_alternative<event::CancelRequested>(event) ||
+                         std::holds_alternative<event::AbortRequested>(event);
+    try {
+        if (is_stop) {
+            by.core().request_stop(id, std::move(event));
+        } else {
+            by.core().request(id, std::move(event));
+        }
+    } catch (const Error& error) {
+        note(std::string("  refused: ") + error.what());
+    } catch (const testing::SimulatedCrash&) {
+        crash(by, 5);
+        if (&by == client_.get()) by.start();
+    }
+}
+
+}  // namespace ebb::sim

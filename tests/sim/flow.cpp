@@ -1,0 +1,136 @@
+#include "sim/flow.h"
+
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace ebb::sim {
+
+const FlowBlock* FlowNode::find_block(const std::string& label) const {
+    for (const auto& each : blocks) {
+        if (each->label == label) return each.get();
+    }
+    return nullptr;
+}
+
+int FlowNode::max_attempts() const {
+    return body.value("non_idempotent", false) ? 1 : body.value("max_attempts", 3);
+}
+
+int FlowNode::compensation_attempts() const {
+    const Json& compensation = body.at("compensate");
+    return compensation.is_object() ? compensation.value("max_attempts", 3) : 3;
+}
+
+int FlowNode::join() const {
+    const auto found = body.find("join");
+    if (found == body.end() || *found == "all") return static_cast<int>(blocks.size());
+    return *found == "any" ? 1 : found->get<int>();
+}
+
+Flow::Flow(const std::string& definition) : body_(Json::parse(definition)) {
+    read(top_, body_.at("steps"));
+}
+
+const FlowNode* Flow::find(const std::string& name) const {
+    const auto found = nodes_.find(name);
+    return found == nodes_.end() ? nullptr : found->second.get();
+}
+
+void Flow::read(FlowBlock& block, const Json& nodes) {
+    static constexpr std::array<const char*, 10> kKinds = {
+        "step",
+        "condition",
+        "switch",
+        "parallel",
+        "loop",
+        "delay",
+        "decision",
+        "signal",
+        "savepoint",
+        "fail"
+    };
+    for (const Json& body : nodes) {
+        for (const char* kind : kKinds) {
+            if (!body.contains(kind)) continue;
+            auto node = std::make_unique<FlowNode>();
+            node->kind = kind;
+            node->name = body.at(kind).get<std::string>();
+            node->body = body;
+            node->block = &block;
+            node->index = block.nodes.size();
+            block.nodes.push_back(node.get());
+            FlowNode& kept = *node;
+            nodes_[node->name] = std::move(node);
+            read_blocks(kept);
+            break;
+        }
+    }
+}
+
+void Flow::add(FlowNode& node, std::string label, const Json& nodes) {
+    node.blocks.push_back(std::make_unique<FlowBlock>());
+    FlowBlock& block = *node.blocks.back();
+    block.owner = &node;
+    block.label = std::move(label);
+    read(block, nodes);
+}
+
+void Flow::read_blocks(FlowNode& node) {
+    const Json none = Json::array();
+    const Json body = node.body;
+    if (node.kind == "condition") {
+        add(node, "then", body.value("then", none));
+        add(node, "else", body.value("else", none));
+    } else if (node.kind == "switch") {
+        int number = 0;
+        for (const Json& each : body.at("cases")) {
+            add(node, "case " + std::to_string(++number), each.value("do", none));
+        }
+        add(node, "default", body.value("default", none));
+    } else if (node.kind == "parallel") {
+        for (const Json& each : body.at("branches")) {
+            add(node, each.at("branch").get<std::string>(), each.value("do", none));
+        }
+    } else if (node.kind == "loop") {
+        add(node, "do", body.at("do"));
+    } else if (node.kind == "decision" && body.contains("on_reject")) {
+        add(node, "on_reject", body.at("on_reject"));
+    }
+}
+
+const FlowNode* Flow::first(const FlowBlock& block) const {
+    if (!block.nodes.empty()) return block.nodes.front();
+    return block.owner->kind == "parallel" ? nullptr : after(*block.owner);
+}
+
+const FlowNode* Flow::after(const FlowBlock& block, std::size_t index) const {
+    if (index + 1 < block.nodes.size()) return block.nodes[index + 1];
+    if (block.owner == nullptr || block.owner->kind == "parallel") return nullptr;
+    return block.owner->kind == "loop" ? block.owner : after(*block.owner);
+}
+
+std::int64_t milliseconds(const std::string& duration) {
+    const bool is_expression = duration.find('$') != std::string::npos;
+    if (is_expression) return 0;
+    std::int64_t total = 0;
+    std::size_t at = 0;
+    while (at < duration.size()) {
+        std::size_t used = 0;
+        const double number = std::stod(duration.substr(at), &used);
+        at += used;
+        std::string unit;
+        while (at < duration.size() && std::isalpha(static_cast<unsigned char>(duration[at]))) {
+            unit += duration[at++];
+        }
+        double factor = 1'000;
+        if (unit == "ms") factor = 1;
+        if (unit == "m") factor = 60'000;
+        if (unit == "h") factor = 3'600'000;
+        if (unit == "d") factor = 86'400'000;
+        total += static_cast<std::int64_t>(number * factor);
+    }
+    return total;
+}
+
+}  // namespace ebb::sim

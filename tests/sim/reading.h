@@ -1,0 +1,202 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/flow.h"
+#include "sim/run.h"
+
+namespace ebb::sim {
+
+/// One place where an instance stands: the top level, or a branch of an open block.
+struct Strand {
+    enum class Branch { Open, Completed, Failed, Stopped };
+
+    std::string path;
+    const FlowNode* at = nullptr;  ///< null: at its end
+    std::int64_t visit = 0;        ///< 0: no event has told yet
+    int attempt = 1;               ///< that comes next
+    int failures = 0;              ///< that count against the limit
+    int losses = 0;
+    bool is_stopping = false;               ///< only its end may still be recorded
+    bool is_frozen = false;                 ///< waits for an operator
+    bool is_requeued = false;               ///< and has just been let go
+    std::int64_t failed = 0;                ///< the event of the failure that froze it
+    const HistoryEntry* awaited = nullptr;  ///< a timer, a decision, a signal
+    std::set<std::string> voters;
+    bool is_rejected = false;
+    std::map<const FlowNode*, int> turns;
+
+    // Where it stands at an open parallel block.
+    bool is_forked = false;
+    bool is_decided = false;  ///< the join has what it needs
+    std::int64_t scope = 0;   ///< 0: no event of a branch has told yet
+    std::int64_t opened = 0;
+    std::map<std::string, Branch> branches;
+};
+
+/// A compensation that was begun.
+struct Undoing {
+    std::int64_t visit = 0;
+    int attempt = 1;
+    int failures = 0;
+    int losses = 0;
+    bool is_frozen = false;
+};
+
+struct Ebbing {
+    std::string kind;  ///< `failure`, `cancel`, `losers`
+    std::string node;  ///< losers: the block
+    std::string path;  ///< losers: where the block stands
+    std::string prefix;
+    std::set<std::string> losers;
+    std::int64_t cause = 0;
+    std::int64_t floor = 0;
+    std::int64_t first = 0;
+    bool has_compensated = false;
+};
+
+/// The event that must come now (after nothing but stops).
+struct Expected {
+    std::string type;
+    std::string node;
+    std::string path;
+    std::int64_t ref = 0;  ///< 0: any
+    std::string kind;      ///< of a rollback
+};
+
+struct Savepoint {
+    const FlowNode* node = nullptr;
+    std::int64_t seq = 0;
+    int resumes = 0;
+    std::map<const FlowNode*, int> turns;
+};
+
+/// Thrown at the first thing that is wrong: what comes after it means nothing.
+struct Wrong {
+    std::string what;
+};
+
+/// Reads one history.
+class Reading {
+ public:
+    explicit Reading(const Evidence& evidence);
+
+    /// Throws Wrong.
+    void read();
+
+ private:
+    using Entry = HistoryEntry;
+
+    // reading.cpp: the order of events, and events of the instance.
+    void read_entry(const Entry& e);
+    bool read_instance_entry(const Entry& e);
+    void check_expected(const Entry& e);
+    void on_started(const Entry& e);
+    void on_cancel(const Entry& e);
+    void on_requeued(const Entry& e);
+    void requeue(Strand& strand);
+    void check_requeued(const Entry& e) const;
+    void on_dead_lettered(const Entry& e);
+    void end(const std::string& status);
+    std::string present_status() const;
+    Json payload(const Entry& e) const;
+    [[noreturn]] void fail(const std::string& what) const;
+
+    void require(bool is_so, const std::string& what) const {
+        if (!is_so) fail(what);
+    }
+
+    // reading_forward.cpp: strands move through the flow.
+    bool read_forward_entry(const Entry& e);
+    Strand& strand_of(const Entry& e);
+    Strand& spawn(const std::string& path);
+    bool reach(Strand& strand, const std::string& node) const;
+    Strand& arrive(const Entry& e, const char* kind = nullptr);
+    void take_visit(Strand& strand, const Entry& e);
+    void go(Strand& strand, const FlowNode* to);
+    void on_branch_taken(const Entry& e);
+    void on_loop_finished(const Entry& e);
+    void on_savepoint(const Entry& e);
+    void on_timer_fired(const Entry& e);
+    void on_decision_made(const Entry& e);
+    void on_decision_completed(const Entry& e);
+    void on_signal_completed(const Entry& e);
+    void await(const Entry& e, const char* kind);
+    void check_time(const Entry& e, const Entry& since, const std::string& duration) const;
+
+    // reading_steps.cpp: attempts and how they end.
+    bool read_step_entry(const Entry& e);
+    Strand& attempt_of(const Entry& e);
+    void on_step_completed(const Entry& e);
+    void on_step_retried(const Entry& e);
+    void on_step_failed(const Entry& e);
+    void on_lease_lost(const Entry& e);
+    void on_step_requeued(const Entry& e);
+    void on_stopped(const Entry& e);
+    void check_failure(const Strand& strand, const Entry& e, const std::string& code) const;
+    void give_up(Strand& strand, const Entry& e);
+    void on_instance_failed(const Entry& e);
+    bool is_past_deadline(const Entry& e) const;
+    void note_undoable(const Entry& e);
+
+    // reading_scopes.cpp: parallel blocks.
+    bool read_scope_entry(const Entry& e);
+    Strand* parent_of(const std::string& path);
+    void on_opened(const Entry& e);
+    void on_branch_completed(const Entry& e);
+    void on_branch_failed(const Entry& e);
+    void on_joined(const Entry& e);
+    void stop_inside(const std::string& path);
+    void stop_all();
+    std::string branch_path(const Strand& parent, const std::string& branch) const;
+
+    // reading_rollback.cpp: what was done is undone.
+    bool read_rollback_entry(const Entry& e);
+    void on_rollback_started(const Entry& e);
+    void on_rollback_finished(const Entry& e);
+    void on_compensation(const Entry& e);
+    void finish_undoing(Undoing& undoing, const Entry& e);
+    void on_resumed(const Entry& e);
+    std::int64_t next_of(const Ebbing& ebbing) const;
+    bool is_to_be_undone(const Entry& e) const;
+    bool is_of_loser(const Ebbing& ebbing, const Entry& e) const;
+    Ebbing* ebbing_of(const Entry& e);
+    void take_over(const Ebbing& ebbing);
+    void check_nothing_late(const Entry& e) const;
+    void turn_into_cancel(const Entry& e);
+
+    // reading_end.cpp: what must be so when all is over, or waits.
+    void check_end() const;
+    void check_waits() const;
+    void check_calls() const;
+
+    const Evidence& evidence_;
+    const Flow flow_;
+    const Entry* now_ = nullptr;
+    std::map<std::int64_t, const Entry*> entries_;
+    std::map<std::string, Strand> strands_;  // by path
+    std::set<std::int64_t> visits_;
+    std::set<std::int64_t> scopes_;
+    std::optional<Expected> expected_;
+    std::string phase_ = "running";  // what it does, paused or not
+    bool is_paused_ = false;
+    std::string ended_;
+    std::optional<Savepoint> savepoint_;
+    std::map<std::int64_t, std::string> signals_;  // not used yet
+
+    std::map<std::int64_t, const Entry*> undoable_;
+    std::map<std::int64_t, std::int64_t> last_of_visit_;
+    std::set<std::int64_t> settled_;
+    std::map<std::int64_t, Undoing> undoings_;
+    std::set<std::int64_t> in_flight_;  // may have been begun before another rollback took over
+    std::set<std::int64_t> skippable_;  // an operator may just have passed over them
+    std::optional<Ebbing> ebbing_;
+    std::map<std::string, Ebbing> loser_ebbings_;  // by node
+};
+
+}  // namespace ebb::sim

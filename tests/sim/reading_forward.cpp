@@ -1,0 +1,223 @@
+// How strands move through the flow: everything but handlers and parallel blocks.
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/reading.h"
+
+namespace ebb::sim {
+
+bool Reading::read_forward_entry(const Entry& e) {
+    const std::string& type = e.type;
+    if (type == "branch_taken") {
+        on_branch_taken(e);
+    } else if (type == "loop_finished") {
+        on_loop_finished(e);
+    } else if (type == "savepoint_reached") {
+        on_savepoint(e);
+    } else if (type == "timer_started") {
+        await(e, "delay");
+    } else if (type == "decision_awaited") {
+        await(e, "decision");
+    } else if (type == "signal_awaited") {
+        await(e, "signal");
+    } else if (type == "timer_fired") {
+        on_timer_fired(e);
+    } else if (type == "decision_made") {
+        on_decision_made(e);
+    } else if (type == "decision_completed") {
+        on_decision_completed(e);
+    } else if (type == "signal_completed") {
+        on_signal_completed(e);
+    } else if (type == "input_resolved") {
+        // An operator's new input belongs to the visit that failed.
+        Strand& strand = strand_of(e);
+        const bool is_of_old_visit = std::exchange(strand.is_requeued, false) && strand.visit == 0;
+        if (!is_of_old_visit) arrive(e);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+Strand& Reading::spawn(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    const std::string last = slash == std::string::npos ? path : path.substr(slash + 1);
+    const std::size_t colon = last.find(':');
+    require(colon != std::string::npos && colon + 1 < last.size(), "nothing stands at its path");
+    Strand* parent = parent_of(path);
+    require(parent != nullptr && parent->is_forked, "the block of its path is not open");
+    const std::int64_t scope = std::stoll(last.substr(0, colon));
+    if (parent->scope == 0) {
+        require(scopes_.insert(scope).second, "the number of its scope was used before");
+        parent->scope = scope;
+    }
+    require(parent->scope == scope, "its scope is over");
+    const std::string branch = last.substr(colon + 1);
+    const FlowBlock* block = parent->at->find_block(branch);
+    require(block != nullptr, "there is no such branch");
+    const Strand::Branch state = parent->branches.at(branch);
+    require(state != Strand::Branch::Completed, "its branch has completed");
+    Strand strand;
+    strand.path = path;
+    strand.is_stopping = parent->is_stopping || state != Strand::Branch::Open;
+    strand.at = flow_.first(*block);
+    return strands_[path] = std::move(strand);
+}
+
+Strand& Reading::strand_of(const Entry& e) {
+    const auto found = strands_.find(e.path);
+    return found != strands_.end() ? found->second : spawn(e.path);
+}
+
+/// Goes into the bodies of loops, which nothing tells, until it stands at `node`.
+bool Reading::reach(Strand& strand, const std::string& node) const {
+    if (strand.at != nullptr && strand.at->name == node) return true;
+    const Strand before = strand;
+    while (strand.at != nullptr && strand.at->name != node && strand.at->kind == "loop") {
+        const FlowNode& loop = *strand.at;
+        if (++strand.turns[&loop] > loop.body.value("max_iterations", 1'000)) break;
+        strand.at = loop.blocks.front()->nodes.front();
+        if (strand.at->kind == "loop") strand.turns[strand.at] = 0;
+        strand.visit = 0;
+    }
+    if (strand.at != nullptr && strand.at->name == node) return true;
+    strand = before;
+    return false;
+}
+
+Strand& Reading::arrive(const Entry& e, const char* kind) {
+    Strand& strand = strand_of(e);
+    require(!strand.is_stopping, "a rollback has begun here: nothing may start or go on");
+    require(!strand.is_frozen, "it is frozen");
+    require(
+        reach(strand, e.node),
+        "the next in '" + e.path + "' is " + (strand.at == nullptr ? "its end" : strand.at->name)
+    );
+    require(kind == nullptr || strand.at->kind == kind, "it is of another kind");
+    take_visit(strand, e);
+    return strand;
+}
+
+void Reading::take_visit(Strand& strand, const Entry& e) {
+    if (strand.visit == 0) {
+        require(visits_.insert(e.visit).second, fmt::format("visit {} was used before", e.visit));
+        strand.visit = e.visit;
+    }
+    require(strand.visit == e.visit, fmt::format("it is in visit {}", strand.visit));
+}
+
+void Reading::go(Strand& strand, const FlowNode* to) {
+    Strand next;
+    next.path = strand.path;
+    next.at = to;
+    next.turns = strand.turns;
+    // A loop that is come upon from outside begins anew; from its own body it goes on.
+    const bool is_back = to != nullptr && to->kind == "loop" && [&] {
+        const FlowNode* inside = strand.at;
+        while (inside != nullptr && inside->block->owner != to) inside = inside->block->owner;
+        return inside != nullptr;
+    }();
+    if (to != nullptr && to->kind == "loop" && !is_back && to != strand.at) next.turns[to] = 0;
+    strand = std::move(next);
+}
+
+void Reading::on_branch_taken(const Entry& e) {
+    Strand& strand = arrive(e);
+    require(strand.at->kind == "condition" || strand.at->kind == "switch", "it has no sides");
+    const FlowBlock* block = strand.at->find_block(payload(e).at("branch").get<std::string>());
+    require(block != nullptr, "it has no such side");
+    go(strand, flow_.first(*block));
+}
+
+void Reading::on_loop_finished(const Entry& e) {
+    Strand& strand = arrive(e, "loop");
+    const int turns = strand.turns[strand.at];
+    require(e.attempt == turns, fmt::format("it made {} turns", turns));
+    require(turns > 0 || strand.at->body.contains("while"), "it makes at least one turn");
+    go(strand, flow_.after(*strand.at));
+}
+
+void Reading::on_savepoint(const Entry& e) {
+    Strand& strand = arrive(e, "savepoint");
+    require(e.path.empty(), "it stands in a branch");
+    savepoint_ = Savepoint{.node = strand.at, .seq = e.seq, .turns = strand.turns};
+    go(strand, flow_.after(*strand.at));
+}
+
+void Reading::await(const Entry& e, const char* kind) {
+    Strand& strand = arrive(e, kind);
+    require(strand.awaited == nullptr, "it waits already");
+    strand.awaited = &e;
+}
+
+void Reading::check_time(const Entry& e, const Entry& since, const std::string& duration) const {
+    if (!evidence_.has_true_time) return;
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(e.at - since.at);
+    require(
+        waited.count() >= milliseconds(duration),
+        fmt::format("it came after {} ms, not {}", waited.count(), duration)
+    );
+}
+
+void Reading::on_timer_fired(const Entry& e) {
+    Strand& strand = arrive(e);
+    require(strand.awaited != nullptr, "nothing waits for it");
+    const Json& body = strand.at->body;
+    if (strand.at->kind == "signal") {
+        require(body.value("on_deadline", "") == "continue", "its deadline is a failure");
+        check_time(e, *strand.awaited, body.value("deadline", ""));
+    } else {
+        require(strand.at->kind == "delay", "it waits for something else");
+        check_time(e, *strand.awaited, body.value("for", ""));
+    }
+    go(strand, flow_.after(*strand.at));
+}
+
+void Reading::on_decision_made(const Entry& e) {
+    Strand& strand = arrive(e, "decision");
+    require(strand.awaited != nullptr, "it is not awaited");
+    const Json vote = payload(e);
+    if (vote.at("verdict") == "rejected") {
+        strand.is_rejected = true;
+    } else {
+        const auto by = vote.at("by").get<std::string>();
+        require(by.empty() || strand.voters.insert(by).second, "one person voted twice");
+        if (by.empty()) strand.voters.insert("nobody");
+    }
+}
+
+void Reading::on_decision_completed(const Entry& e) {
+    Strand& strand = arrive(e, "decision");
+    require(strand.awaited != nullptr, "it is not awaited");
+    const Json& body = strand.at->body;
+    const std::string verdict = payload(e).at("decision").at("verdict").get<std::string>();
+    const bool is_confirmed = verdict == "confirmed";
+    const int quorum = body.value("quorum", 1);
+    const bool is_voted =
+        is_confirmed ? static_cast<int>(strand.voters.size()) >= quorum : strand.is_rejected;
+    if (!is_voted) {
+        require(
+            body.value("on_deadline", "fail") == (is_confirmed ? "confirm" : "reject"),
+            "nobody decided so, and no deadline does"
+        );
+        check_time(e, *strand.awaited, body.value("deadline", ""));
+    }
+    const FlowBlock* on_reject = strand.at->find_block("on_reject");
+    require(is_confirmed || on_reject != nullptr, "a reject fails it");
+    go(strand, is_confirmed ? flow_.after(*strand.at) : flow_.first(*on_reject));
+}
+
+void Reading::on_signal_completed(const Entry& e) {
+    Strand& strand = arrive(e, "signal");
+    const auto signal = signals_.find(e.ref);
+    require(signal != signals_.end(), "its signal did not come, or was used before");
+    require(
+        signal->second == strand.at->body.value("name", strand.at->name), "it is another signal"
+    );
+    signals_.erase(signal);
+    go(strand, flow_.after(*strand.at));
+}
+
+}  // namespace ebb::sim

@@ -1,0 +1,241 @@
+// Rollbacks: exactly the right compensations, one after another, the newest first.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/reading.h"
+
+namespace ebb::sim {
+
+namespace {
+
+constexpr int kLossesMax = 5;
+
+}  // namespace
+
+bool Reading::read_rollback_entry(const Entry& e) {
+    const std::string& type = e.type;
+    if (type == "rollback_started") {
+        on_rollback_started(e);
+    } else if (type == "rollback_finished") {
+        on_rollback_finished(e);
+    } else if (type == "step_compensated" || type == "compensation_retried" ||
+               type == "compensation_failed" || type == "compensation_skipped") {
+        on_compensation(e);
+    } else if (type == "resumed") {
+        on_resumed(e);
+    } else if (type == "failed" || type == "cancelled") {
+        require(ebbing_.has_value(), "nothing was rolled back");
+        require(
+            ebbing_->kind == (type == "failed" ? "failure" : "cancel"),
+            "it ebbed for another reason"
+        );
+        end(type);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/// A step is undone when it was called, once, whatever came of it.
+bool Reading::is_to_be_undone(const Entry& e) const {
+    const FlowNode* node = flow_.find(e.node);
+    return node->is_compensated() && e.attempt > 0 && !settled_.contains(e.seq) &&
+           last_of_visit_.at(e.visit) == e.seq;
+}
+
+bool Reading::is_of_loser(const Ebbing& ebbing, const Entry& e) const {
+    if (ebbing.kind != "losers") return true;
+    if (!e.path.starts_with(ebbing.prefix)) return false;
+    const std::string rest = e.path.substr(ebbing.prefix.size());
+    return ebbing.losers.contains(rest.substr(0, rest.find('/')));
+}
+
+/// The event that is to be undone next; 0 = none is left.
+std::int64_t Reading::next_of(const Ebbing& ebbing) const {
+    if (ebbing.first != 0 && is_to_be_undone(*undoable_.at(ebbing.first))) return ebbing.first;
+    for (auto it = undoable_.rbegin(); it != undoable_.rend() && it->first > ebbing.floor; ++it) {
+        if (is_of_loser(ebbing, *it->second) && is_to_be_undone(*it->second)) return it->first;
+    }
+    return 0;
+}
+
+void Reading::on_rollback_started(const Entry& e) {
+    const Json about = payload(e);
+    Ebbing ebbing{.kind = about.at("kind").get<std::string>(), .node = e.node, .path = e.path};
+    if (ebbing.kind == "losers") {
+        const Strand& strand = strands_.at(e.path);
+        ebbing.prefix = branch_path(strand, "");
+        ebbing.floor = strand.opened;
+        for (const auto& [name, state] : strand.branches) {
+            if (state != Strand::Branch::Completed) ebbing.losers.insert(name);
+        }
+        loser_ebbings_[e.node] = std::move(ebbing);
+        return;
+    }
+    ebbing.cause = e.ref;
+    const bool to_savepoint = ebbing.kind == "failure" && savepoint_.has_value();
+    require(
+        about.value("savepoint", "") == (to_savepoint ? savepoint_->node->name : ""),
+        "it goes back to the wrong savepoint"
+    );
+    if (to_savepoint) ebbing.floor = savepoint_->seq;
+    if (undoable_.contains(e.ref)) ebbing.first = e.ref;
+    ebbing_ = std::move(ebbing);
+    phase_ = "compensating";
+}
+
+/// Another rollback goes on with what this one was about to undo.
+void Reading::take_over(const Ebbing& ebbing) {
+    if (const std::int64_t next = next_of(ebbing); next != 0) in_flight_.insert(next);
+    std::erase_if(undoings_, [](const auto& each) { return each.second.is_frozen; });
+}
+
+void Reading::turn_into_cancel(const Entry& e) {
+    const bool may_be_in_flight = phase_ == "compensating";
+    require(
+        ebbing_->kind != "cancel" || phase_ == "dead_letter" || is_paused_,
+        "it is cancelled already"
+    );
+    if (may_be_in_flight) take_over(*ebbing_);
+    std::erase_if(undoings_, [](const auto& each) { return each.second.is_frozen; });
+    ebbing_->kind = "cancel";
+    ebbing_->cause = e.seq;
+    ebbing_->floor = 0;
+    ebbing_->first = 0;
+}
+
+Ebbing* Reading::ebbing_of(const Entry& e) {
+    if (ebbing_) return &*ebbing_;
+    for (auto& [node, ebbing] : loser_ebbings_) {
+        if (ebbing.prefix == e.path) return &ebbing;
+    }
+    return nullptr;
+}
+
+/// Before the first compensation all that was called has said how it ended.
+void Reading::check_nothing_late(const Entry& e) const {
+    const auto is_late_for = [&](const Ebbing& ebbing) {
+        return ebbing.has_compensated && is_of_loser(ebbing, e);
+    };
+    require(!ebbing_ || !is_late_for(*ebbing_), "compensations have begun without it");
+    for (const auto& [node, ebbing] : loser_ebbings_) {
+        require(!is_late_for(ebbing), "compensations have begun without it");
+    }
+}
+
+void Reading::on_compensation(const Entry& e) {
+    const auto undone = undoable_.find(e.ref);
+    require(undone != undoable_.end(), "there is nothing to undo in what it refers to");
+    require(undone->second->node == e.node, "it undoes another step");
+    require(is_to_be_undone(*undone->second), "that was undone before, or needs no undoing");
+    if (e.type == "compensation_skipped") {
+        require(skippable_.contains(e.ref), "no operator passed over it");
+        undoings_.erase(e.ref);
+        settled_.insert(e.ref);
+        in_flight_.erase(e.ref);
+        return;
+    }
+    if (!in_flight_.contains(e.ref)) {
+        Ebbing* ebbing = ebbing_of(e);
+        require(ebbing != nullptr, "no rollback is in progress here");
+        const std::int64_t next = next_of(*ebbing);
+        require(next == e.ref, fmt::format("event {} is to be undone next", next));
+        ebbing->has_compensated = true;
+    }
+    const auto [undoing, is_new] = undoings_.try_emplace(e.ref);
+    if (is_new) {
+        require(visits_.insert(e.visit).second, "its visit was used before");
+        undoing->second.visit = e.visit;
+    }
+    finish_undoing(undoing->second, e);
+}
+
+void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
+    const FlowNode& node = *flow_.find(e.node);
+    const int most = node.compensation_attempts();
+    require(!undoing.is_frozen, "it is frozen");
+    require(undoing.visit == e.visit, "it is another visit");
+    require(e.attempt == undoing.attempt, fmt::format("attempt {} comes next", undoing.attempt));
+    if (e.type == "step_compensated") {
+        settled_.insert(e.ref);
+        in_flight_.erase(e.ref);
+        undoings_.erase(e.ref);
+    } else if (e.type == "lease_lost") {
+        require(++undoing.losses < kLossesMax, "it lost too many workers");
+        ++undoing.attempt;
+    } else if (e.type == "compensation_retried") {
+        require(++undoing.failures < most, fmt::format("it may be tried {} times", most));
+        ++undoing.attempt;
+    } else {
+        const std::string code = payload(e).at("code").get<std::string>();
+        const bool may_be_tried_again =
+            code == "error" || code == "timeout" || code == "worker_lost" || code == "step_timeout";
+        const bool is_exhausted = undoing.failures + 1 == most || !may_be_tried_again ||
+                                  (code == "worker_lost" && undoing.losses + 1 == kLossesMax) ||
+                                  (code == "step_timeout" && node.has_compensation_timeout());
+        require(is_exhausted, "it may be tried again");
+        undoing.is_frozen = true;
+        if (phase_ != "dead_letter") {
+            expected_ = {.type = "dead_lettered", .node = {}, .path = {}, .ref = e.seq, .kind = {}};
+        }
+    }
+}
+
+void Reading::on_rollback_finished(const Entry& e) {
+    require(e.node.empty() == ebbing_.has_value(), "it is of another rollback");
+    const auto losers = loser_ebbings_.find(e.node);
+    require(ebbing_ || losers != loser_ebbings_.end(), "no rollback is in progress");
+    const Ebbing& ebbing = ebbing_ ? *ebbing_ : losers->second;
+    const std::int64_t next = next_of(ebbing);
+    require(next == 0, fmt::format("event {} is still to be undone", next));
+    for (const auto& [path, strand] : strands_) {
+        const bool is_open = strand.is_stopping && !strand.is_forked && strand.attempt > 1 &&
+                             path.starts_with(ebbing.prefix);
+        require(!is_open, "'" + path + "' was called: how did it end?");
+    }
+    if (!e.node.empty()) {
+        expected_ = {
+            .type = "scope_joined", .node = e.node, .path = ebbing.path, .ref = 0, .kind = {}
+        };
+        loser_ebbings_.erase(losers);
+        return;
+    }
+    const bool is_cancel = ebbing.kind == "cancel";
+    const bool may_resume = !is_cancel && savepoint_ &&
+                            savepoint_->node->body.value("on_rollback", "") == "resume" &&
+                            savepoint_->resumes < savepoint_->node->body.value("max_resumes", 3) &&
+                            !is_past_deadline(e);
+    expected_ = {
+        .type = is_cancel ? "cancelled" : "failed",
+        .node = {},
+        .path = {},
+        .ref = ebbing.cause,
+        .kind = {}
+    };
+    if (may_resume) {
+        expected_ = {
+            .type = "resumed",
+            .node = savepoint_->node->name,
+            .path = {},
+            .ref = savepoint_->seq,
+            .kind = {}
+        };
+    }
+}
+
+void Reading::on_resumed(const Entry& e) {
+    ++savepoint_->resumes;
+    ebbing_.reset();
+    in_flight_.clear();
+    strands_.clear();
+    phase_ = "running";
+    Strand& strand = strands_[""];
+    strand.at = savepoint_->node;
+    strand.turns = savepoint_->turns;
+    take_visit(strand, e);
+    go(strand, flow_.after(*strand.at));
+}
+
+}  // namespace ebb::sim

@@ -1,0 +1,149 @@
+// Parallel blocks: branches open, end, and are joined.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/reading.h"
+
+namespace ebb::sim {
+
+bool Reading::read_scope_entry(const Entry& e) {
+    if (e.type == "scope_opened") {
+        on_opened(e);
+    } else if (e.type == "branch_completed") {
+        on_branch_completed(e);
+    } else if (e.type == "branch_failed") {
+        on_branch_failed(e);
+    } else if (e.type == "scope_joined") {
+        on_joined(e);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+Strand* Reading::parent_of(const std::string& path) {
+    if (path.empty()) return nullptr;
+    const std::size_t slash = path.rfind('/');
+    const auto found = strands_.find(slash == std::string::npos ? "" : path.substr(0, slash));
+    return found == strands_.end() ? nullptr : &found->second;
+}
+
+std::string Reading::branch_path(const Strand& parent, const std::string& branch) const {
+    const std::string prefix = parent.path.empty() ? "" : parent.path + "/";
+    return prefix + std::to_string(parent.scope) + ":" + branch;
+}
+
+void Reading::on_opened(const Entry& e) {
+    Strand& strand = arrive(e, "parallel");
+    require(!strand.is_forked, "it is open");
+    strand.is_forked = true;
+    strand.opened = e.seq;
+    for (const auto& block : strand.at->blocks) {
+        strand.branches[block->label] = Strand::Branch::Open;
+    }
+}
+
+/// Whatever stands at this path or inside of it does not go on.
+void Reading::stop_inside(const std::string& path) {
+    for (auto it = strands_.begin(); it != strands_.end();) {
+        Strand& strand = it->second;
+        const bool is_inside =
+            path.empty() || it->first == path || it->first.starts_with(path + "/");
+        if (is_inside && strand.is_forked) {
+            if (const auto ebbing = loser_ebbings_.find(strand.at->name);
+                ebbing != loser_ebbings_.end()) {
+                take_over(ebbing->second);
+                loser_ebbings_.erase(ebbing);
+            }
+        }
+        if (is_inside && strand.is_frozen) {
+            it = strands_.erase(it);
+            continue;
+        }
+        if (is_inside) strand.is_stopping = true;
+        ++it;
+    }
+}
+
+void Reading::stop_all() {
+    stop_inside("");
+}
+
+void Reading::on_branch_completed(const Entry& e) {
+    Strand& strand = strand_of(e);
+    require(!strand.is_stopping, "it was stopped");
+    require(strand.at == nullptr, "there is more to do in it");
+    Strand* parent = parent_of(e.path);
+    require(parent != nullptr && parent->at->name == e.node, "it belongs to another block");
+    require(!parent->is_decided, "the join had what it needs before");
+    const std::string branch = e.path.substr(e.path.rfind(':') + 1);
+    require(parent->branches.at(branch) == Strand::Branch::Open, "it has ended before");
+    parent->branches.at(branch) = Strand::Branch::Completed;
+    strands_.erase(e.path);
+    int completed = 0;
+    for (const auto& [name, state] : parent->branches) {
+        completed += state == Strand::Branch::Completed;
+    }
+    if (completed < parent->at->join()) return;
+    parent->is_decided = true;
+    const bool has_losers = completed < static_cast<int>(parent->branches.size());
+    for (auto& [name, state] : parent->branches) {
+        if (state == Strand::Branch::Completed) continue;
+        stop_inside(branch_path(*parent, name));
+        if (state == Strand::Branch::Open) state = Strand::Branch::Stopped;
+    }
+    const bool is_rolled_back = has_losers && !parent->at->keeps_losers();
+    expected_ = {
+        .type = is_rolled_back ? "rollback_started" : "scope_joined",
+        .node = parent->at->name,
+        .path = parent->path,
+        .ref = 0,
+        .kind = is_rolled_back ? "losers" : ""
+    };
+}
+
+void Reading::on_branch_failed(const Entry& e) {
+    Strand* parent = parent_of(e.path);
+    require(parent != nullptr && parent->is_forked, "its block is not open");
+    const Entry& cause = *entries_.at(e.ref);
+    require(
+        cause.type == "step_failed" && cause.path.starts_with(e.path), "its cause is elsewhere"
+    );
+    parent->branches.at(e.path.substr(e.path.rfind(':') + 1)) = Strand::Branch::Failed;
+    stop_inside(e.path);
+}
+
+void Reading::on_joined(const Entry& e) {
+    Strand& strand = arrive(e, "parallel");
+    require(strand.is_forked && strand.is_decided, "the join has not what it needs");
+    require(!loser_ebbings_.contains(e.node), "its losers are not undone yet");
+    const Json output = payload(e);
+    std::size_t completed = 0;
+    for (const auto& [name, state] : strand.branches) {
+        const bool is_completed = state == Strand::Branch::Completed;
+        completed += is_completed;
+        require(output.contains(name) == is_completed, "its output is not of the completed ones");
+    }
+    require(
+        static_cast<int>(completed) == strand.at->join(),
+        fmt::format("{} branches were to complete", strand.at->join())
+    );
+    // What stood inside is gone; what was called has said so.
+    const std::string prefix = branch_path(strand, "");
+    for (auto it = strands_.begin(); it != strands_.end();) {
+        if (!it->first.starts_with(prefix)) {
+            ++it;
+            continue;
+        }
+        require(
+            it->second.attempt < 2 || it->second.is_forked,
+            it->first + " was called: how did it end?"
+        );
+        it = strands_.erase(it);
+    }
+    go(strand, flow_.after(*strand.at));
+}
+
+}  // namespace ebb::sim

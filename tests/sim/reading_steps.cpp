@@ -1,0 +1,203 @@
+// Attempts: their numbers, their limits, how they end and what follows on a failure.
+
+#include <fmt/format.h>
+
+#include "sim/reading.h"
+
+namespace ebb::sim {
+
+namespace {
+
+constexpr int kLossesMax = 5;
+
+}  // namespace
+
+bool Reading::read_step_entry(const Entry& e) {
+    const std::string& type = e.type;
+    if (type == "step_completed") {
+        on_step_completed(e);
+    } else if (type == "step_retried") {
+        on_step_retried(e);
+    } else if (type == "step_failed") {
+        on_step_failed(e);
+    } else if (type == "lease_lost") {
+        on_lease_lost(e);
+    } else if (type == "step_requeued") {
+        on_step_requeued(e);
+    } else if (type == "step_stopped" || type == "step_skipped") {
+        on_stopped(e);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+Strand& Reading::attempt_of(const Entry& e) {
+    Strand& strand = arrive(e, "step");
+    require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
+    return strand;
+}
+
+void Reading::note_undoable(const Entry& e) {
+    undoable_[e.seq] = &e;
+    last_of_visit_[e.visit] = e.seq;
+}
+
+void Reading::on_step_completed(const Entry& e) {
+    if (strand_of(e).is_stopping) return on_stopped(e);
+    Strand& strand = attempt_of(e);
+    note_undoable(e);
+    go(strand, flow_.after(*strand.at));
+}
+
+void Reading::on_step_retried(const Entry& e) {
+    Strand& strand = attempt_of(e);
+    const int most = strand.at->max_attempts();
+    require(++strand.failures < most, fmt::format("it may be tried {} times", most));
+    require(payload(e).at("code") != "permanent", "a permanent failure is not tried again");
+    ++strand.attempt;
+}
+
+void Reading::on_lease_lost(const Entry& e) {
+    if (ebbing_ || e.path.ends_with(':')) return on_compensation(e);
+    Strand& strand = attempt_of(e);
+    require(!strand.at->body.value("non_idempotent", false), "it may be called only once");
+    require(++strand.losses < kLossesMax, "it lost too many workers");
+    ++strand.attempt;
+}
+
+/// The failed call is no end of the visit any more, so it is not compensated: another end follows.
+void Reading::on_step_requeued(const Entry& e) {
+    Strand& strand = attempt_of(e);
+    require(strand.failed != 0 && strand.failed == e.ref, "it was not frozen by that failure");
+    strand.failed = 0;
+    settled_.insert(e.ref);
+}
+
+void Reading::check_failure(const Strand& strand, const Entry& e, const std::string& code) const {
+    const int most = strand.at->max_attempts();
+    if (code == "error" || code == "timeout") {
+        require(
+            strand.failures + 1 == most,
+            fmt::format("{} of {} attempts were made", strand.failures + 1, most)
+        );
+    } else if (code == "in_doubt") {
+        require(strand.at->body.value("non_idempotent", false), "it may be called again");
+    } else if (code == "worker_lost") {
+        require(strand.losses + 1 == kLossesMax, "it has not lost so many workers");
+    } else if (code == "step_timeout") {
+        require(strand.at->body.contains("step_timeout"), "it has no step_timeout");
+    }
+    // Any other code is the handler's own, of a failure that it called permanent.
+    require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
+}
+
+void Reading::on_step_failed(const Entry& e) {
+    if (e.node.empty()) return on_instance_failed(e);
+    Strand& strand = arrive(e);
+    const std::string code = payload(e).at("code").get<std::string>();
+    const std::string& kind = strand.at->kind;
+    const bool was_called = kind == "step" && e.attempt > 0;
+    if (was_called) {
+        check_failure(strand, e, code);
+        note_undoable(e);
+    } else if (kind == "decision" || kind == "signal") {
+        require(strand.awaited != nullptr, "it was not awaited");
+        const bool is_late = code == "timeout";
+        require(is_late || strand.is_rejected || code == "rejected", "nothing fails like this");
+        if (is_late) check_time(e, *strand.awaited, strand.at->body.value("deadline", "1000000h"));
+    } else if (code == "max_iterations") {
+        require(
+            kind == "loop" &&
+                strand.turns[strand.at] == strand.at->body.value("max_iterations", 1'000),
+            "it has turns left"
+        );
+    } else if (code == "step_budget") {
+        require(flow_.has_step_budget(), "it may visit more nodes");
+    } else {
+        require(code == "expression_error" || (kind == "fail" && code == "failed"), "why?");
+    }
+    if (!was_called) strand.attempt = 0;
+    give_up(strand, e);
+}
+
+void Reading::give_up(Strand& strand, const Entry& e) {
+    std::string path = strand.path;
+    for (Strand* parent = parent_of(path); parent != nullptr; parent = parent_of(path)) {
+        int lost = 1;
+        for (const auto& [name, state] : parent->branches) lost += state == Strand::Branch::Failed;
+        const int left = static_cast<int>(parent->branches.size()) - lost;
+        if (left >= parent->at->join()) {
+            expected_ = {
+                .type = "branch_failed",
+                .node = parent->at->name,
+                .path = path,
+                .ref = e.seq,
+                .kind = {}
+            };
+            strands_.erase(strand.path);
+            return;
+        }
+        path = parent->path;
+    }
+    if (flow_.is_dead_letter() || phase_ == "dead_letter") {
+        strand.is_frozen = true;
+        strand.failed = e.seq;
+        if (phase_ != "dead_letter") {
+            expected_ = {.type = "dead_lettered", .node = {}, .path = {}, .ref = e.seq, .kind = {}};
+        }
+        return;
+    }
+    strands_.erase(strand.path);
+    stop_all();
+    expected_ = {
+        .type = "rollback_started", .node = {}, .path = {}, .ref = e.seq, .kind = "failure"
+    };
+}
+
+void Reading::on_instance_failed(const Entry& e) {
+    const Json code = payload(e).at("code");
+    if (code == "expression_error") {
+        Strand& strand = strands_.at("");
+        require(strand.at == nullptr && !strand.is_stopping, "it is not at its end");
+        strand.attempt = 0;
+        return give_up(strand, e);
+    }
+    require(code == "deadline_exceeded", "nothing else fails without a node");
+    require(!flow_.deadline().empty(), "there is no deadline");
+    check_time(e, *entries_.at(1), flow_.deadline());
+    if (flow_.is_dead_letter()) {
+        expected_ = {.type = "dead_lettered", .node = {}, .path = {}, .ref = e.seq, .kind = {}};
+        return;
+    }
+    stop_all();
+    expected_ = {
+        .type = "rollback_started", .node = {}, .path = {}, .ref = e.seq, .kind = "failure"
+    };
+}
+
+bool Reading::is_past_deadline(const Entry& e) const {
+    if (flow_.deadline().empty()) return false;
+    const auto passed =
+        std::chrono::duration_cast<std::chrono::milliseconds>(e.at - entries_.at(1)->at);
+    return passed.count() >= milliseconds(flow_.deadline());
+}
+
+/// The end of a strand that a rollback has stopped: skipped, stopped, or completed too late.
+void Reading::on_stopped(const Entry& e) {
+    Strand& strand = strand_of(e);
+    require(strand.is_stopping, "nothing has stopped it");
+    require(reach(strand, e.node), "it does not stand there");
+    take_visit(strand, e);
+    check_nothing_late(e);
+    const bool has_tried = strand.attempt > 1;
+    if (e.type == "step_skipped") {
+        require(!has_tried, "it was called before, so it is not skipped");
+    } else {
+        require(strand.at->kind == "step" && e.attempt == strand.attempt, "no such attempt");
+        note_undoable(e);
+    }
+    strands_.erase(e.path);
+}
+
+}  // namespace ebb::sim

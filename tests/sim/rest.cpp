@@ -1,0 +1,190 @@
+// Faults have stopped: every worker lives again, and the cluster does all that is due. What does
+// not end now waits for people, or is lost.
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "engine/view.h"
+#include "sim/simulation.h"
+#include "support/json.h"
+
+namespace ebb::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// More rounds than any plan needs: who has not come to rest by then never does.
+constexpr int kRoundsMax = 5'000;
+/// Leases run out, commits that were set aside are tried again: all within this time.
+constexpr int kIdleSecondsMax = 400;
+constexpr int kHelpingHandsMax = 40;
+
+}  // namespace
+
+void Simulation::calm_down() {
+    is_calm_ = true;
+    note("faults stop");
+    for (auto& worker : workers_) {
+        worker->store().calm_down();
+        worker->clock.error = Duration(0);
+        worker->stalled_until = 0;
+    }
+    client_->store().calm_down();
+    perform_late(true);
+    for (auto& worker : workers_) {
+        if (worker->is_alive() && worker->core().environment.worker.is_draining) {
+            crash(*worker, 0);
+        }
+    }
+    restart(true);
+    const auto program = client_->core().program("flow", {});
+    workers_.push_back(std::make_unique<Worker>(
+        Worker::Setup{.id = "all", .handlers = program->handlers()}, *shared_, log_, clock_
+    ));
+}
+
+bool Simulation::work_off(Worker& worker) {
+    Engine::Core& core = worker.core();
+    const TimePoint now = worker.now();
+    core.keeper.tick(now);
+    core.watchdog.tick(now);
+    core.committer.combine(engine::Committer::Role::Owner);
+    if (core.environment.worker.may_hold(now)) {
+        core.claimer.claim(now, std::min(core.committer.free_capacity(), 64));
+    }
+    core.committer.combine(engine::Committer::Role::Owner);
+    bool has_called = false;
+    while (core.ready.size() > 0) has_called |= begin_one(worker);
+    while (!worker.running.empty()) {
+        end(worker, 0);
+        has_called = true;
+    }
+    core.committer.combine(engine::Committer::Role::Owner);
+    return has_called;
+}
+
+bool Simulation::let_time_pass() {
+    TimePoint next = kNever;
+    bool is_waited_for = false;
+    for (const InstanceId& id : instances_) {
+        for (const TaskRow& task : memory_->tasks(id)) {
+            if (task.is_parked && task.lease_owner.empty()) continue;
+            is_waited_for |= !task.lease_owner.empty() || task.due <= clock_.now();
+            next = std::min(next, task.due);
+        }
+    }
+    if (is_waited_for) {
+        clock_.advance(1s);
+        return true;
+    }
+    if (next == kNever) return false;
+    note("nothing to do until something is due");
+    clock_.set(next);
+    return true;
+}
+
+void Simulation::come_to_rest() {
+    if (!is_calm_) calm_down();
+    int idle_seconds = 0;
+    for (int round = 0; round < kRoundsMax; ++round) {
+        const std::uint64_t commits = log_.commits;
+        bool has_moved = false;
+        for (auto& worker : workers_) has_moved |= work_off(*worker);
+        client_->core().committer.combine(engine::Committer::Role::Owner);
+        has_moved |= log_.commits != commits;
+        if (has_moved) {
+            idle_seconds = 0;
+            continue;
+        }
+        if (!let_time_pass()) return;
+        if (++idle_seconds > kIdleSecondsMax) break;
+    }
+    result_.stuck = "the cluster does not come to rest";
+    for (const InstanceId& id : instances_) {
+        for (const TaskRow& task : memory_->tasks(id)) {
+            result_.stuck += fmt::format(
+                "\n  i{} task {} handler '{}' due in {} s, owner '{}'{}{}{}",
+                number_of(id),
+                task.task.token,
+                task.handler,
+                std::chrono::duration<double>(task.due - clock_.now()).count(),
+                task.lease_owner,
+                task.is_parked ? ", parked" : "",
+                task.is_stop ? ", stop" : "",
+                task.was_lost ? ", was lost" : ""
+            );
+        }
+    }
+}
+
+void Simulation::gather() {
+    const std::string definition = to_text(definition_to_json(plan_.definition));
+    for (const InstanceId& id : instances_) {
+        Evidence evidence;
+        evidence.definition = definition;
+        evidence.status = to_string(memory_->load(id)->status);
+        for (const HistoryEvent& event : memory_->history({.instance = id, .limit = 1'000'000})) {
+            evidence.history.push_back(engine::to_entry(event));
+        }
+        for (const TaskRow& task : memory_->tasks(id)) {
+            (task.is_parked ? evidence.tasks_parked : evidence.tasks_live) += 1;
+        }
+        evidence.is_at_rest = result_.stuck.empty();
+        evidence.has_true_time = has_true_time_;
+        for (const Call& call : calls_) {
+            if (call.instance == number_of(id)) evidence.calls.push_back(call);
+        }
+        result_.events += static_cast<int>(evidence.history.size());
+        for (const HistoryEntry& entry : evidence.history) {
+            const auto hash = std::hash<std::string>{}(fmt::format(
+                "{} {} {} {} {} {}",
+                entry.type,
+                entry.node,
+                entry.path,
+                entry.attempt,
+                entry.payload,
+                entry.at.time_since_epoch().count()
+            ));
+            result_.digest = (result_.digest ^ hash) * 0x100000001B3ULL;
+        }
+        result_.evidence.push_back(std::move(evidence));
+    }
+}
+
+void Simulation::go_on() {
+    for (int round = 0; round < kHelpingHandsMax && !all_have_ended(); ++round) {
+        if (round == 0) gather();
+        for (const InstanceId& id : instances_) give_what_is_awaited(id, round);
+        come_to_rest();
+        if (!result_.stuck.empty()) return;
+    }
+}
+
+void Simulation::give_what_is_awaited(const InstanceId& id, int round) {
+    const InstanceStatus status = memory_->load(id)->status;
+    if (is_terminal(status)) return;
+    note(fmt::format("i{} gets what it waits for: {}", number_of(id), to_string(status)));
+    if (round > kHelpingHandsMax / 2) return send(*client_, id, event::AbortRequested{});
+    if (status == InstanceStatus::Paused) return send(*client_, id, event::Resumed{.by = "p0"});
+    if (status == InstanceStatus::DeadLetter) {
+        return send(
+            *client_, id, event::Requeued{.new_input = {}, .skip_compensation = false, .by = "p0"}
+        );
+    }
+    for (const WaitingFor& wait : client_->core().show(id).waiting_for) {
+        if (wait.kind == "decision") {
+            const std::string by = "q" + std::to_string(round);
+            send(
+                *client_, id, event::DecisionMade{.node = wait.node, .is_confirmed = true, .by = by}
+            );
+        } else if (wait.kind == "signal") {
+            send(*client_, id, event::SignalReceived{.name = wait.what, .payload = R"({"n":1})"});
+        }
+    }
+}
+
+}  // namespace ebb::sim

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <ebb/engine.h>
+
+namespace ebb::sim {
+
+/// One call of a handler that was really made.
+struct Call {
+    std::string worker;
+    int instance = 0;  ///< which of the run
+    std::string node;
+    std::string handler;
+    std::int64_t visit = 0;
+    int attempt = 0;
+    std::int64_t undoes = 0;  ///< the event that this compensation undoes; 0 = a forward call
+    bool is_made = true;      ///< false: it could not be, since its input was out of reach
+    std::string outcome;      ///< `completed`, `failed`; empty: it never returned to its worker
+};
+
+/// What is known of one instance when a run is over: all that the checker sees.
+struct Evidence {
+    std::string definition;  ///< JSON
+    std::string status;
+    std::vector<HistoryEntry> history;
+    int tasks_live = 0;  ///< rows that somebody may claim now or later
+    int tasks_parked = 0;
+    bool is_at_rest = true;     ///< faults have stopped and all that was due was done
+    bool has_true_time = true;  ///< no clock was wrong
+    bool knows_calls = true;    ///< false: `calls` says nothing
+    std::vector<Call> calls;
+};
+
+struct RunResult {
+    std::vector<Evidence> evidence;  ///< by instance, perhaps several times: each time of rest
+    std::string stuck;               ///< not empty: the cluster did not come to rest
+    std::uint64_t digest = 0;        ///< of all histories: equal runs have equal ones
+    int calls = 0;
+    int events = 0;
+};
+
+}  // namespace ebb::sim

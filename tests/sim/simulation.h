@@ -1,0 +1,82 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ebb/store.h>
+
+#include "sim/cluster.h"
+#include "store/memory/memory_store.h"
+
+namespace ebb::sim {
+
+using test::Dice;
+
+/// One run of a plan: the cluster, its time, and who moves next.
+class Simulation {
+ public:
+    Simulation(const Plan& plan, const RunOptions& options);
+    ~Simulation();
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
+
+    RunResult run();
+
+ private:
+    // cluster.cpp: what happens by itself, in an order that chance gives.
+    void move(Dice& dice);
+    void poke(Worker& worker, Dice& dice);
+    void pass_time(Dice& dice);
+    bool begin_one(Worker& worker);
+    void end_one(Worker& worker, Dice& dice);
+    void end(Worker& worker, std::size_t index);
+    bool may_end(const Running& running) const;
+    void crash(Worker& worker, int restart_after);
+    void restart(bool at_once);
+    void perform_late(bool now);
+    bool all_have_ended();
+    int number_of(const InstanceId& id) const;
+    void note(const std::string& line);
+
+    // disturb.cpp: what happens to it.
+    void disturb(const Disturbance& disturbance);
+    void disturb_store(Worker& worker, const Disturbance& disturbance);
+    void disturb_worker(Worker& worker, const Disturbance& disturbance);
+    void repeat_last_outcome(Worker& worker);
+    void request(Worker& by, const Disturbance& disturbance);
+    void send(Worker& by, const InstanceId& id, Event event);
+    Event event_of(const Disturbance& disturbance);
+
+    // rest.cpp: faults have stopped.
+    void come_to_rest();
+    void calm_down();
+    bool work_off(Worker& worker);
+    bool let_time_pass();
+    void gather();
+    void go_on();
+    void give_what_is_awaited(const InstanceId& id, int round);
+
+    const Plan& plan_;
+    const RunOptions& options_;
+    ManualClock clock_;
+    StorePtr memory_;
+    std::unique_ptr<Store> decorated_;
+    Store* shared_;
+    StoreLog log_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+    std::unique_ptr<Worker> client_;
+    std::vector<InstanceId> instances_;
+    std::vector<Call> calls_;
+    std::map<std::pair<int, std::string>, int> counts_;  // of calls, by instance and handler
+    std::optional<Running> last_ended_;
+    int tick_ = 0;
+    bool is_calm_ = false;
+    bool has_true_time_ = true;
+    RunResult result_;
+};
+
+}  // namespace ebb::sim

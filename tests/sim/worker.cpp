@@ -1,0 +1,85 @@
+#include "sim/worker.h"
+
+#include <utility>
+
+namespace ebb::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+Payload behave(const Running& running, const StepContext& context) {
+    switch (running.behaviour) {
+        case Behaviour::Fail:
+            throw std::runtime_error("flaky");
+        case Behaviour::FailForGood:
+            throw PermanentError("broken");
+        case Behaviour::FailLater:
+            throw RetryAfter("later", 7s);
+        case Behaviour::Hang:
+            if (context.stop.stop_requested()) throw std::runtime_error("stopped");
+            return running.output;
+        case Behaviour::Complete:
+        case Behaviour::Ignore:
+            break;
+    }
+    return running.output;
+}
+
+}  // namespace
+
+Worker::Worker(Setup setup, Store& shared, StoreLog& log, const Clock& truth)
+    : clock(truth), setup_(std::move(setup)), shared_(shared), log_(log) {
+    for (const std::string& name : setup_.handlers) {
+        handlers_.add(name, [this](const Payload&, const StepContext& context) {
+            return behave(*returning_, context);
+        });
+    }
+    start();
+}
+
+void Worker::start() {
+    // What is on its way through the network outlives the process that sent it.
+    if (store_) store_->perform_late();
+    store_ = std::make_unique<SimStore>(shared_, log_);
+    EngineOptions options;
+    options.worker_id = setup_.id;
+    options.threads = 2;
+    options.in_flight_max = setup_.in_flight_max;
+    options.clock = &clock;
+    core_ = std::make_unique<Engine::Core>(*store_, handlers_, std::move(options));
+    core_->environment.worker.is_driven = !setup_.is_client;
+}
+
+void Worker::crash() {
+    if (core_) core_->environment.worker.is_driven = false;
+    core_.reset();
+    running.clear();
+}
+
+void Worker::begin_drain() {
+    core_->environment.worker.is_draining = true;
+    core_->committer.post(engine::item::Withdrawal{});
+}
+
+bool Worker::finish_drain() {
+    if (!core_->environment.worker.is_draining) return false;
+    core_->committer.combine(engine::Committer::Role::Owner);
+    if (!running.empty() || !core_->committer.is_idle()) return false;
+    core_->sign_off();
+    crash();
+    return true;
+}
+
+engine::AttemptPtr Worker::begin_next() {
+    engine::AttemptPtr attempt = core_->ready.try_pop();
+    if (!attempt || !core_->executor.begin(attempt)) return nullptr;
+    return attempt;
+}
+
+engine::Executor::Ending Worker::end(const Running& ended) {
+    returning_ = &ended;
+    return core_->executor.end(ended.attempt);
+}
+
+}  // namespace ebb::sim

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/core.h"
+#include "sim/plan.h"
+#include "sim/sim_store.h"
+#include "support/clock.h"
+
+namespace ebb::sim {
+
+/// A clock that is wrong by a constant.
+class SkewedClock : public Clock {
+ public:
+    explicit SkewedClock(const Clock& truth) : truth_(truth) {}
+
+    TimePoint now() const override { return truth_.now() + error; }
+
+    Duration error{0};
+
+ private:
+    const Clock& truth_;
+};
+
+/// A call in progress.
+struct Running {
+    engine::AttemptPtr attempt;
+    Behaviour behaviour = Behaviour::Complete;
+    std::size_t call = 0;  ///< its number in the run's list of calls
+    std::string output;
+};
+
+/// One process of the cluster: the parts of a real engine, moved one by one by the scheduler.
+class Worker {
+ public:
+    struct Setup {
+        std::string id;
+        std::vector<std::string> handlers;
+        int in_flight_max = 8;
+        bool is_client = false;  ///< only starts and steers
+    };
+
+    Worker(Setup setup, Store& shared, StoreLog& log, const Clock& truth);
+
+    const std::string& id() const { return setup_.id; }
+
+    bool is_alive() const { return core_ != nullptr; }
+
+    Engine::Core& core() { return *core_; }
+
+    SimStore& store() { return *store_; }
+
+    TimePoint now() const { return clock.now(); }
+
+    void start();
+    /// The process is gone, with everything that it knew.
+    void crash();
+    void begin_drain();
+    /// True: it was drained, nothing runs any more, and it has signed off.
+    bool finish_drain();
+
+    /// Pops an attempt and begins it. Null: there is none, or it is not to be called.
+    engine::AttemptPtr begin_next();
+    /// Lets the handler return.
+    engine::Executor::Ending end(const Running& running);
+
+    SkewedClock clock;
+    std::vector<Running> running;
+    int stalled_until = 0;  ///< a tick
+    int restart_at = 0;     ///< a tick, while it is not alive
+
+ private:
+    Setup setup_;
+    Store& shared_;
+    StoreLog& log_;
+    HandlerRegistry handlers_;
+    std::unique_ptr<SimStore> store_;
+    std::unique_ptr<Engine::Core> core_;
+    const Running* returning_ = nullptr;
+};
+
+}  // namespace ebb::sim

@@ -1,0 +1,60 @@
+// `ebb migrate` makes the tables, and says what there is and what it would do without doing it.
+
+#include "cli_world.h"
+
+namespace ebb::cli::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(CliMigrate, makes_the_tables_once) {
+    CliWorld world;
+    const Outcome first = world.run_db({"migrate"});
+    EXPECT_EQ(first.code, 0) << first.err;
+    EXPECT_EQ(first.out, "Applied 0001 initial\n");
+    EXPECT_EQ(world.run_db({"list", "--json"}).out, "[]\n");
+    const Outcome second = world.run_db({"migrate"});
+    EXPECT_EQ(second.code, 0);
+    EXPECT_EQ(second.out, "");
+    EXPECT_EQ(second.err, "The schema is up to date.\n");
+    EXPECT_EQ(world.run_db({"migrate", "--json"}).out, "[]\n");
+}
+
+TEST(CliMigrate, tells_what_is_applied_and_changes_nothing) {
+    CliWorld world;
+    EXPECT_EQ(
+        normal(world, world.run_db({"migrate", "--status"}).out),
+        "NUMBER NAME APPLIED\n0001 initial not yet\n"
+    );
+    EXPECT_EQ(
+        world.run_db({"migrate", "--status", "--json"}).out,
+        "[{\"number\":1,\"name\":\"initial\",\"applied_at\":null}]\n"
+    );
+    EXPECT_EQ(world.run_db({"list"}).code, 5);  // still no database
+    const auto applied = Json::parse(world.run_db({"migrate", "--json"}).out);
+    EXPECT_EQ(applied[0]["number"], 1);
+    EXPECT_EQ(Json::parse(world.run_db({"migrate", "--status", "--json"}).out), applied);
+    const Outcome status = world.run_db({"migrate", "--status"});
+    EXPECT_THAT(status.out, HasSubstr("initial  20"));
+}
+
+TEST(CliMigrate, prints_what_is_to_be_run_and_changes_nothing) {
+    CliWorld world;
+    const Outcome print = world.run_db({"migrate", "--print"});
+    EXPECT_EQ(print.code, 0) << print.err;
+    EXPECT_THAT(print.out, ::testing::StartsWith("-- 0001 initial\n-- Takes the write"));
+    EXPECT_THAT(print.out, ::testing::EndsWith("COMMIT;\n"));
+    EXPECT_EQ(world.run_db({"list"}).code, 5);
+    world.run_db({"migrate"});
+    EXPECT_EQ(world.run_db({"migrate", "--print"}).out, "");
+}
+
+TEST(CliMigrate, needs_a_database_and_one_wish) {
+    CliWorld world;
+    EXPECT_EQ(world.run({"migrate"}).code, 2);
+    EXPECT_EQ(world.run({"migrate", "--db", "memory:"}).code, 2);
+    EXPECT_EQ(world.run_db({"migrate", "--print", "--status"}).code, 2);
+}
+
+}  // namespace
+}  // namespace ebb::cli::testing
