@@ -115,7 +115,8 @@ class HandlerRegistry {
 
     /// Adds a handler of your own types: `Output f(const Input&)` or `Output f(const Input&, const
     /// StepContext&)`. Conversions are nlohmann's to_json/from_json (include <nlohmann/json.hpp>
-    /// first). A handler that returns void passes its input on.
+    /// first). A handler that returns void passes its input on. `std::string f(const std::string&,
+    /// const StepContext&)` is not one of these, but a handler of JSON texts.
     template <typename JsonType = Json, typename Function>
         requires(!std::convertible_to<Function, Handler>)
     HandlerRegistry& add(std::string name, Function function) {

@@ -75,6 +75,8 @@ struct RetryState {
 /// can only be assigned to or destroyed.
 class Snapshot {
  public:
+    static constexpr std::size_t kMetadataBytesMax = std::size_t{1} << 20;
+
     Snapshot(const Snapshot& other);
     Snapshot(Snapshot&& other) noexcept;
     Snapshot& operator=(const Snapshot& other);
@@ -124,7 +126,8 @@ class Snapshot {
 
     /// The application's own data: a JSON object. Changing it is a transition as well.
     const Payload& metadata() const;
-    /// Throws Error with InvalidPayload unless it is an object.
+    /// Throws Error: InvalidPayload unless it is an object, PayloadTooLarge above
+    /// kMetadataBytesMax.
     void set_metadata(Payload object);
 
     struct Data;

@@ -186,7 +186,13 @@ Payload Player::perform(const Json& outcome, const Payload& input) {
     if (outcome.contains("retry_after")) {
         throw RetryAfter("later", seconds(outcome.at("retry_after")));
     }
-    if (outcome.contains("fail")) throw std::runtime_error(outcome.at("fail").get<std::string>());
+    if (outcome.contains("fail")) {
+        const auto message = outcome.at("fail").get<std::string>();
+        if (!outcome.contains("details")) throw std::runtime_error(message);
+        throw HandlerFailure(
+            message, {.code = "error", .retry_after = {}, .details = outcome.at("details").dump()}
+        );
+    }
     return outcome.contains("output") ? outcome.at("output").dump() : input;
 }
 

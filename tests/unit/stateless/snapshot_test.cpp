@@ -141,6 +141,22 @@ TEST(Snapshot, metadata_is_an_object) {
     EXPECT_EQ(snapshot.metadata(), R"({"a":[1]})");
     expect_error(ErrorCode::InvalidPayload, "object", [&] { snapshot.set_metadata("[1]"); });
     expect_error(ErrorCode::InvalidPayload, "not valid JSON", [&] { snapshot.set_metadata("{"); });
+    EXPECT_EQ(snapshot.version(), 0) << "what is refused changes nothing";
+    snapshot.set_metadata("{}");
+    EXPECT_EQ(snapshot.version(), 1);
+}
+
+TEST(Snapshot, metadata_has_a_limit) {
+    StatelessWorld world;
+    const auto engine = world.engine(order());
+    Snapshot snapshot = engine.start("order");
+    const auto object = [](std::size_t bytes) {
+        return R"({"x":")" + std::string(bytes - 8, 'x') + "\"}";
+    };
+    EXPECT_NO_THROW(snapshot.set_metadata(object(Snapshot::kMetadataBytesMax)));
+    expect_error(ErrorCode::PayloadTooLarge, "metadata", [&] {
+        snapshot.set_metadata(object(Snapshot::kMetadataBytesMax + 1));
+    });
 }
 
 TEST(Snapshot, is_a_value) {
