@@ -96,7 +96,6 @@ std::string Executions::load(const std::string& id) {
     return select.text();
 }
 
-//! [update]
 bool Executions::update(
     const std::string& id,
     std::int64_t read_version,
@@ -112,5 +111,3 @@ bool Executions::update(
     update.bind(status).bind(snapshot).bind(version).bind(id).bind(read_version).step();
     return sqlite3_changes(database_) == 1;
 }
-
-//! [update]

@@ -55,20 +55,21 @@ ebb::HandlerRegistry order_handlers() {
     return handlers;
 }
 
-//! [save]
-/// Whoever has lost the race discards what he has done and ends well: somebody else got on.
-void save(Executions& executions, const ebb::stateless::Snapshot& snapshot, std::int64_t read) {
+/// False: another process was faster, and what was done here is to be discarded.
+bool save(Executions& executions, const ebb::stateless::Snapshot& snapshot, std::int64_t read) {
     if (snapshot.version() == read) {
         std::printf("%s: nothing is due\n", snapshot.workflow_id().c_str());
-        return;
+        return true;
     }
+    //! [save]
     const std::string status(to_string(snapshot.status()));
     if (!executions.update(
             snapshot.workflow_id(), read, snapshot.version(), status, snapshot.to_json()
         )) {
         std::printf("%s: another process was faster\n", snapshot.workflow_id().c_str());
-        return;
+        return false;
     }
+    //! [save]
     const std::string node = snapshot.current_node();
     std::printf(
         "%s: version %lld, %s%s%s\n",
@@ -78,9 +79,29 @@ void save(Executions& executions, const ebb::stateless::Snapshot& snapshot, std:
         node.empty() ? "" : " at ",
         node.c_str()
     );
+    return true;
 }
 
-//! [save]
+/// The next step. If another process has done it meanwhile, there is nothing more to do.
+void tick(Executions& executions, const ebb::stateless::Engine& engine, const std::string& id) {
+    const ebb::stateless::Snapshot snapshot = engine.parse(executions.load(id));
+    save(executions, engine.step(snapshot), snapshot.version());
+}
+
+/// What comes from outside must not get lost: it is applied to what the faster process has left.
+void send(
+    Executions& executions,
+    const ebb::stateless::Engine& engine,
+    const std::string& id,
+    const std::string& payload
+) {
+    bool is_saved = false;
+    while (!is_saved) {
+        const ebb::stateless::Snapshot snapshot = engine.parse(executions.load(id));
+        const auto next = engine.signal(snapshot, "approval", payload);
+        is_saved = save(executions, next, snapshot.version());
+    }
+}
 
 int run(int count, char** values) {
     if (count < 4) throw std::runtime_error("use: serverless DB start|tick|send ID [AMOUNT|JSON]");
@@ -99,14 +120,11 @@ int run(int count, char** values) {
         std::printf("%s: %s\n", id.c_str(), is_new ? "started" : "was started before");
         return 0;
     }
-    ebb::stateless::Snapshot snapshot = engine.parse(executions.load(id));
-    const std::int64_t read = snapshot.version();
     if (verb == "send") {
-        snapshot = engine.signal(std::move(snapshot), "approval", argument);
+        send(executions, engine, id, argument);
     } else {
-        snapshot = engine.step(std::move(snapshot));
+        tick(executions, engine, id);
     }
-    save(executions, snapshot, read);
     return 0;
 }
 

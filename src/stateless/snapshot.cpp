@@ -163,7 +163,7 @@ const Payload& Snapshot::metadata() const {
 }
 
 void Snapshot::set_metadata(Payload object) {
-    const Json json = parse_json(object, "The metadata", {.bytes_max = kMetadataBytesMax});
+    const Json json = parse_json(object, "The metadata", {.payload_bytes_max = kMetadataBytesMax});
     if (!json.is_object()) {
         throw Error(ErrorCode::InvalidPayload, "The metadata must be a JSON object.");
     }
