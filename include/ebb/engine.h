@@ -85,7 +85,7 @@ struct StepView {
     int attempts = 0;
     Payload input;
     Payload output;
-    Payload error;  ///< of the last failed attempt; empty if none
+    Payload error;  ///< of its own last failed attempt, not of its compensation; empty if none
     std::string worker;
     TimePoint started_at{};
     TimePoint finished_at{};

@@ -115,7 +115,7 @@ HandlerRegistry handlers_of(
     const auto later = std::make_shared<LaterHandlers>(store, files);
     HandlerRegistry registry;
     for (const std::string& name : now->names()) {
-        registry.add(
+        registry.add_raw(
             name,
             [now, later, versions, handler = now->find(name)](
                 const Payload& input, const StepContext& context

@@ -108,12 +108,14 @@ TEST_F(HandlersPage, what_does_not_fit_the_type_is_an_invalid_input) {
     EXPECT_NE(run(R"({"customer": 7})").error.find("invalid_input"), std::string::npos);
 }
 
-TEST(HandlersPageTypes, a_function_of_a_string_and_a_context_gets_json_text) {
+TEST(HandlersPageTypes, a_string_is_json_text_only_where_the_handler_is_raw) {
     ebb::HandlerRegistry handlers;
     std::string typed;
     std::string raw;
-    handlers.add("typed", [&](const std::string& input) { typed = input; });
-    handlers.add("raw", [&](const std::string& input, const ebb::StepContext&) -> std::string {
+    handlers.add("typed", [&](const std::string& input, const ebb::StepContext&) {
+        typed = input;
+    });
+    handlers.add_raw("raw", [&](const std::string& input, const ebb::StepContext&) -> std::string {
         raw = input;
         return input;
     });

@@ -51,7 +51,7 @@ void Player::boot() {
     handlers_ = HandlerRegistry();
     for (const std::string& handler : handlers_of(case_.definition)) {
         if (missing_.contains(handler)) continue;
-        handlers_.add(
+        handlers_.add_raw(
             handler, Handler([this, handler](const Payload& input, const StepContext& context) {
                 return call(handler, input, context);
             })

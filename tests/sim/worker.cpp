@@ -31,7 +31,7 @@ Payload behave(const Running& running, const StepContext& context) {
 Worker::Worker(Setup setup, Store& shared, StoreLog& log, const Clock& truth)
     : clock(truth), setup_(std::move(setup)), shared_(shared), log_(log) {
     for (const std::string& name : setup_.handlers) {
-        handlers_.add(name, [this](const Payload&, const StepContext& context) {
+        handlers_.add_raw(name, [this](const Payload&, const StepContext& context) {
             return behave(*returning_, context);
         });
     }
