@@ -35,17 +35,17 @@ ebb::Definition order_workflow() {
 ebb::HandlerRegistry order_handlers() {
     ebb::HandlerRegistry handlers;
     for (const char* name : {"reserve", "release", "refund"}) {
-        handlers.add(name, [name = std::string(name)](const ebb::Payload& input, const auto&) {
+        handlers.add_raw(name, [name = std::string(name)](const ebb::Payload& input, const auto&) {
             std::printf("%s\n", name.c_str());
             return input;
         });
     }
-    handlers.add("charge", [](const ebb::Payload& input, const ebb::StepContext& step) {
+    handlers.add_raw("charge", [](const ebb::Payload& input, const ebb::StepContext& step) {
         if (step.attempt == 1) throw std::runtime_error("the bank does not answer");
         std::printf("charge %s under the key %s\n", input.c_str(), step.idempotency_key.c_str());
         return input;
     });
-    handlers.add("ship", [](const ebb::Payload& input, const ebb::StepContext&) {
+    handlers.add_raw("ship", [](const ebb::Payload& input, const ebb::StepContext&) {
         if (ebb::Json::parse(input).value("to", "") == "nowhere") {
             throw ebb::PermanentError("nobody ships to nowhere");
         }
