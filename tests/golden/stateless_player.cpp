@@ -70,7 +70,7 @@ class StatelessPlayer {
 
     std::string play() {
         const Json input = case_.script.value("input", Json::object());
-        json_ = engine_->start(case_.definition.name, input.dump()).to_json();
+        json_ = engine_->start(case_.definition.name, input.dump(), {.key = "golden"}).to_json();
         for (int round = 0; round < 10'000; ++round) {
             act_when_due();
             run_what_is_due();
@@ -116,7 +116,11 @@ class StatelessPlayer {
         if (outcome.contains("retry_after")) {
             throw RetryAfter("later", seconds(outcome.at("retry_after")));
         }
-        throw std::runtime_error(outcome.at("fail").get<std::string>());
+        const auto message = outcome.at("fail").get<std::string>();
+        if (!outcome.contains("details")) throw std::runtime_error(message);
+        throw HandlerFailure(
+            message, {.code = "error", .retry_after = {}, .details = outcome.at("details").dump()}
+        );
     }
 
     void act(const Json& event) {
