@@ -35,8 +35,8 @@ double seconds_since(SteadyClock::time_point start) {
 HandlerRegistry make_handlers() {
     HandlerRegistry handlers;
     const Handler pass_on = [](const Payload& input, const StepContext&) { return input; };
-    for (int i = 0; i < kSteps; ++i) handlers.add(fmt::format("step_{}", i), pass_on);
-    handlers.add("turn", [](const Payload& input, const StepContext&) {
+    for (int i = 0; i < kSteps; ++i) handlers.add_raw(fmt::format("step_{}", i), pass_on);
+    handlers.add_raw("turn", [](const Payload& input, const StepContext&) {
         return std::to_string(std::stoll(input) + 1);
     });
     return handlers;

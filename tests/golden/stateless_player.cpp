@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <ebb/clock.h>
+
 namespace ebb::golden {
 
 namespace {
@@ -50,7 +52,7 @@ class StatelessPlayer {
     StatelessPlayer(const Case& test_case, const stateless::HistoryPolicy& policy)
         : case_(test_case), scribe_(std::make_shared<Scribe>()) {
         for (const std::string& handler : handlers_of(test_case.definition)) {
-            handlers_.add(
+            handlers_.add_raw(
                 handler, Handler([this, handler](const Payload& input, const StepContext& context) {
                     return call(handler, input, context);
                 })

@@ -84,13 +84,13 @@ class FailingObserver : public Observer {
 
 HandlerRegistry flaky_handlers() {
     HandlerRegistry handlers;
-    handlers.add("a", [n = 0](const Payload& input, const StepContext&) mutable {
+    handlers.add_raw("a", [n = 0](const Payload& input, const StepContext&) mutable {
         if (n++ == 0) throw std::runtime_error("boom");
         return input;
     });
-    handlers.add("b", Handler([](const Payload&, const StepContext&) -> Payload {
-                     throw PermanentError("no");
-                 }));
+    handlers.add_raw("b", Handler([](const Payload&, const StepContext&) -> Payload {
+                         throw PermanentError("no");
+                     }));
     return handlers;
 }
 

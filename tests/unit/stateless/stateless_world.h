@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <ebb/clock.h>
 #include <ebb/stateless.h>
 
-#include "support/clock.h"
 #include "support/flow.h"
 
 namespace ebb::test {
@@ -35,11 +35,14 @@ struct StatelessWorld {
     explicit StatelessWorld(const std::vector<std::string>& names = {"a", "b", "c", "d"}) {
         for (const std::string& name : names) {
             for (const std::string& each : {name, "~" + name}) {
-                handlers.add(each, [this, each](const Payload& input, const StepContext& context) {
-                    calls.push_back(each);
-                    const auto act = acts.find(each);
-                    return act == acts.end() ? input : act->second(input, context);
-                });
+                handlers.add_raw(
+                    each,
+                    [this, each](const Payload& input, const StepContext& context) {
+                        calls.push_back(each);
+                        const auto act = acts.find(each);
+                        return act == acts.end() ? input : act->second(input, context);
+                    }
+                );
             }
         }
     }
