@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <ebb/definition.h>
+#include <ebb/diagram.h>
 #include <ebb/handler.h>
 #include <ebb/id.h>
 #include <ebb/instance.h>
@@ -61,19 +62,8 @@ struct StartedInstance {
     bool is_new = true;  ///< false: the key existed
 };
 
-enum class StepStatus {
-    Pending,
-    Running,
-    Retrying,
-    Waiting,
-    Completed,
-    Failed,
-    Skipped,
-    Compensating,
-    Compensated,
-    CompensationFailed,
-};
-std::string_view to_string(StepStatus status);
+/// How far an instance has come at one node; `to_string` gives the name.
+using StepStatus = StepMark::State;
 
 /// One visit of a node, derived from state and history.
 struct StepView {
@@ -100,6 +90,10 @@ struct InstanceView {
     std::vector<StepView> steps;  ///< in order of their first event
     std::vector<WaitingFor> waiting_for;
 };
+
+/// How far the instance has come, as the pictures of `<ebb/diagram.h>` show it. A node that was
+/// visited several times shows its last visit; the note says why it failed or what it waits for.
+StepMarks marks_of(const InstanceView& view);
 
 /// How a finished instance ended.
 struct Result {
