@@ -18,6 +18,21 @@ namespace {
 
 constexpr TimePoint kStart{std::chrono::hours(24 * 365 * 56)};
 
+/// Of the failure; empty: it completes.
+std::string code_of(Behaviour behaviour) {
+    switch (behaviour) {
+        case Behaviour::Fail:
+        case Behaviour::FailLater:
+            return "error";
+        case Behaviour::FailForGood:
+            return "permanent";
+        case Behaviour::Garble:
+            return "invalid_output";
+        default:
+            return {};
+    }
+}
+
 }  // namespace
 
 Simulation::Simulation(const Plan& plan, const RunOptions& options)
@@ -170,7 +185,7 @@ int Simulation::number_of(const InstanceId& id) const {
     return static_cast<int>(found - instances_.begin());
 }
 
-/// Decides the conditions and loops behind it. Empty: the handler returns nothing.
+/// Decides the conditions and loops behind it. Empty: the handler passes its input on.
 Payload Simulation::output_of(const std::string& handler, int count) const {
     std::uint64_t salt = plan_.seed;
     for (const char c : handler) salt = salt * 31 + static_cast<unsigned char>(c);
@@ -232,16 +247,18 @@ void Simulation::end_one(Worker& worker, Dice& dice) {
 }
 
 void Simulation::end(Worker& worker, std::size_t index) {
-    const Running running = std::move(worker.running[index]);
+    Running running = std::move(worker.running[index]);
     worker.running.erase(worker.running.begin() + static_cast<std::ptrdiff_t>(index));
     note(fmt::format("{}'s {} returns", worker.id(), running.attempt->call().invocation.handler));
     const auto ending = worker.end(running);
-    if (ending == engine::Executor::Ending::NotCalled) calls_[running.call].is_made = false;
+    Call& call = calls_[running.call];
+    call.input = running.input;
+    if (ending == engine::Executor::Ending::NotCalled) call.is_made = false;
     if (ending != engine::Executor::Ending::Posted) return;
-    const bool is_failure = running.behaviour == Behaviour::Fail ||
-                            running.behaviour == Behaviour::FailForGood ||
-                            running.behaviour == Behaviour::FailLater;
-    calls_[running.call].outcome = is_failure ? "failed" : "completed";
+    const std::string code = code_of(running.behaviour);
+    call.outcome = code.empty() ? "completed" : "failed";
+    call.result = code;
+    if (code.empty()) call.result = running.output.empty() ? running.input : running.output;
     last_ended_ = running;
 }
 

@@ -118,6 +118,7 @@ void Simulation::disturb_store(Worker& worker, const Disturbance& disturbance) {
 
 void Simulation::repeat_last_outcome(Worker& worker) {
     if (!last_ended_ || last_ended_->behaviour != Behaviour::Complete) return;
+    if (last_ended_->output.empty()) return;  // it passed its input on, which is forgotten
     // Not the same object: it comes from somewhere else.
     const auto copy = std::make_shared<engine::Attempt>(last_ended_->attempt->call());
     worker.core().committer.post(engine::item::Outcome{

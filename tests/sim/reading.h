@@ -191,9 +191,17 @@ class Reading {
     void turn_into_cancel(const Entry& e);
 
     // reading_end.cpp: what must be so when all is over, or waits.
-    void check_end() const;
+    void check_end();
     void check_waits() const;
-    void check_calls() const;
+
+    // reading_calls.cpp: what was really called.
+    void check_calls();
+    void check_ending(const Entry& e) const;
+    void check_doubt(const Entry& e) const;
+    void check_input(const Call& call) const;
+    void require_call(const Entry& e, const std::string& outcome, const std::string& result) const;
+    Json told_of(const Entry& undone) const;
+    bool is_in_doubt(const Entry& at) const;
 
     const Evidence& evidence_;
     const Flow flow_;

@@ -1,15 +1,10 @@
 // What must be so when an instance has ended, and when it rests without having ended.
 
-#include <map>
-#include <set>
-
-#include <fmt/format.h>
-
 #include "sim/reading.h"
 
 namespace ebb::sim {
 
-void Reading::check_end() const {
+void Reading::check_end() {
     require(
         evidence_.status == present_status(),
         "the instance is " + evidence_.status + ", but its history says " + present_status()
@@ -42,42 +37,6 @@ void Reading::check_waits() const {
     }
     require(is_waiting, "it waits for nothing: it is lost");
     require(evidence_.tasks_live == 0, "it waits for people and has a live task");
-}
-
-/// The calls that were really made, beside those that the history knows.
-void Reading::check_calls() const {
-    std::map<std::pair<std::int64_t, int>, std::string> outcomes;
-    for (const Call& call : evidence_.calls) {
-        auto& outcome = outcomes[{call.visit, call.attempt}];
-        if (outcome != "completed") outcome = call.outcome;
-    }
-    std::set<std::int64_t> ended;
-    std::set<std::int64_t> skipped;
-    for (const Entry& e : evidence_.history) {
-        const bool is_success = e.type == "step_completed" || e.type == "step_compensated";
-        if (is_success) {
-            const auto found = outcomes.find({e.visit, e.attempt});
-            require(
-                found != outcomes.end() && found->second == "completed",
-                fmt::format("event {} ({} {}): no such call completed", e.seq, e.type, e.node)
-            );
-        }
-        if (e.type == "step_skipped") skipped.insert(e.visit);
-        const bool is_end = e.type == "step_completed" || e.type == "step_failed" ||
-                            e.type == "step_stopped" || e.type == "compensation_failed" ||
-                            e.type == "step_compensated";
-        if (is_end) ended.insert(e.visit);
-    }
-    const bool has_ended = !ended_.empty() && ended_ != "aborted";
-    for (const Call& call : evidence_.calls) {
-        if (!call.is_made) continue;
-        const std::string what = fmt::format("{} was called in visit {}", call.handler, call.visit);
-        require(!skipped.contains(call.visit), what + ", but counts as skipped");
-        const bool is_forward = call.undoes == 0;
-        require(
-            !has_ended || !is_forward || ended.contains(call.visit), what + ": how did it end?"
-        );
-    }
 }
 
 }  // namespace ebb::sim

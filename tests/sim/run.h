@@ -20,6 +20,8 @@ struct Call {
     std::int64_t undoes = 0;  ///< the event that this compensation undoes; 0 = a forward call
     bool is_made = true;      ///< false: it could not be, since its input was out of reach
     std::string outcome;      ///< `completed`, `failed`; empty: it never returned to its worker
+    Payload input{};          ///< that it was called with; empty: unknown
+    Payload result{};         ///< the output, or the code of the failure
 };
 
 /// What is known of one instance when a run is over: all that the checker sees.

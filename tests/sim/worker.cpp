@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Payload behave(const Running& running, const StepContext& context) {
+Payload behave(const Running& running, const Payload& input, const StepContext& context) {
     switch (running.behaviour) {
         case Behaviour::Fail:
             throw std::runtime_error("flaky");
@@ -16,14 +16,16 @@ Payload behave(const Running& running, const StepContext& context) {
             throw PermanentError("broken");
         case Behaviour::FailLater:
             throw RetryAfter("later", 7s);
+        case Behaviour::Garble:
+            return "{";
         case Behaviour::Hang:
             if (context.stop.stop_requested()) throw std::runtime_error("stopped");
-            return running.output;
+            break;
         case Behaviour::Complete:
         case Behaviour::Ignore:
             break;
     }
-    return running.output;
+    return running.output.empty() ? input : running.output;
 }
 
 }  // namespace
@@ -31,8 +33,9 @@ Payload behave(const Running& running, const StepContext& context) {
 Worker::Worker(Setup setup, Store& shared, StoreLog& log, const Clock& truth)
     : clock(truth), setup_(std::move(setup)), shared_(shared), log_(log) {
     for (const std::string& name : setup_.handlers) {
-        handlers_.add(name, [this](const Payload&, const StepContext& context) {
-            return behave(*returning_, context);
+        handlers_.add(name, [this](const Payload& input, const StepContext& context) {
+            returning_->input = input;
+            return behave(*returning_, input, context);
         });
     }
     start();
@@ -77,7 +80,7 @@ engine::AttemptPtr Worker::begin_next() {
     return attempt;
 }
 
-engine::Executor::Ending Worker::end(const Running& ended) {
+engine::Executor::Ending Worker::end(Running& ended) {
     returning_ = &ended;
     return core_->executor.end(ended.attempt);
 }

@@ -30,7 +30,8 @@ struct Running {
     engine::AttemptPtr attempt;
     Behaviour behaviour = Behaviour::Complete;
     std::size_t call = 0;  ///< its number in the run's list of calls
-    std::string output;
+    std::string output;    ///< that it will return; empty: its input
+    Payload input{};       ///< known when it has returned
 };
 
 /// One process of the cluster: the parts of a real engine, moved one by one by the scheduler.
@@ -65,7 +66,7 @@ class Worker {
     /// Pops an attempt and begins it. Null: there is none, or it is not to be called.
     engine::AttemptPtr begin_next();
     /// Lets the handler return.
-    engine::Executor::Ending end(const Running& running);
+    engine::Executor::Ending end(Running& running);
 
     SkewedClock clock;
     std::vector<Running> running;
@@ -79,7 +80,7 @@ class Worker {
     HandlerRegistry handlers_;
     std::unique_ptr<SimStore> store_;
     std::unique_ptr<Engine::Core> core_;
-    const Running* returning_ = nullptr;
+    Running* returning_ = nullptr;
 };
 
 }  // namespace ebb::sim
