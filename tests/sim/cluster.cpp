@@ -18,21 +18,6 @@ namespace {
 
 constexpr TimePoint kStart{std::chrono::hours(24 * 365 * 56)};
 
-/// Of the failure; empty: it completes.
-std::string code_of(Behaviour behaviour) {
-    switch (behaviour) {
-        case Behaviour::Fail:
-        case Behaviour::FailLater:
-            return "error";
-        case Behaviour::FailForGood:
-            return "permanent";
-        case Behaviour::Garble:
-            return "invalid_output";
-        default:
-            return {};
-    }
-}
-
 }  // namespace
 
 Simulation::Simulation(const Plan& plan, const RunOptions& options)
@@ -255,10 +240,11 @@ void Simulation::end(Worker& worker, std::size_t index) {
     call.input = running.input;
     if (ending == engine::Executor::Ending::NotCalled) call.is_made = false;
     if (ending != engine::Executor::Ending::Posted) return;
-    const std::string code = code_of(running.behaviour);
-    call.outcome = code.empty() ? "completed" : "failed";
-    call.result = code;
-    if (code.empty()) call.result = running.output.empty() ? running.input : running.output;
+    const bool has_completed = running.code.empty();
+    call.outcome = has_completed ? "completed" : "failed";
+    call.result = running.code;
+    call.message = running.message;
+    if (has_completed) call.result = running.output.empty() ? running.input : running.output;
     last_ended_ = running;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -74,7 +75,7 @@ class Flow {
     /// Of the whole instance; empty: none.
     std::string deadline() const { return body_.value("deadline", ""); }
 
-    bool has_step_budget() const { return body_.contains("step_budget"); }
+    std::int64_t step_budget() const { return body_.value("step_budget", 1'000'000); }
 
     bool has_output() const { return body_.contains("output"); }
 

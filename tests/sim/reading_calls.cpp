@@ -13,22 +13,20 @@ bool leaves_doubt(const std::string& code) {
            code == "step_timeout";
 }
 
-bool is_own_code(const std::string& code) {
-    return code == "error" || code == "permanent" || code == "invalid_output";
-}
-
 }  // namespace
 
 /// Somebody made this very call, and it ended so.
 void Reading::require_call(const Entry& e, const std::string& outcome, const std::string& result)
     const {
+    const Json how = payload(e);
     for (const Call& call : evidence_.calls) {
         const bool is_it = call.visit == e.visit && call.attempt == e.attempt &&
                            call.node == e.node && call.outcome == outcome;
         if (!is_it) continue;
-        const bool is_result = outcome == "completed"
-                                   ? Json::parse(call.result) == Json::parse(result)
-                                   : call.result == result;
+        const bool is_success = outcome == "completed";
+        const bool is_said = call.message.empty() || how.at("message") == call.message;
+        const bool is_result =
+            is_success ? Json::parse(call.result) == how : call.result == result && is_said;
         if (is_result) return;
     }
     fail(fmt::format("no such call {} with {}", outcome, result));
@@ -42,7 +40,7 @@ void Reading::check_ending(const Entry& e) const {
     if (!is_failure || e.attempt == 0 || e.node.empty()) return;
     const auto code = payload(e).at("code").get<std::string>();
     // It may have failed although it completed: out of time.
-    if (is_own_code(code)) require_call(e, "failed", code);
+    if (!leaves_doubt(code)) require_call(e, "failed", code);
 }
 
 /// What the compensation is told of the step that it undoes.

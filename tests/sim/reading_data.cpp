@@ -123,14 +123,23 @@ void Reading::check_expression_error(const Strand& strand) const {
     require(!value.is_known(), "its expression can be evaluated");
 }
 
-void Reading::check_due(const Entry& e, const std::string& duration) const {
-    if (duration.find('$') != std::string::npos) return;
+void Reading::check_due(const Strand& strand, const Entry& e, const std::string& duration) const {
     if (duration.empty()) return require(e.payload.empty(), "it has no deadline");
-    const TimePoint due = e.at + std::chrono::milliseconds(milliseconds(duration));
+    std::int64_t wait = milliseconds(duration);
+    if (duration.find('$') != std::string::npos) {
+        const Value value = render(duration, facts_for(strand));
+        if (!value.is_known() || !value.value.is_number_integer()) return;
+        wait = value.value.get<std::int64_t>() * 1'000;
+    }
+    const TimePoint due = e.at + std::chrono::milliseconds(wait);
     const auto seconds = std::chrono::floor<std::chrono::seconds>(due);
-    const std::string text = fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(seconds));
-    const auto due_text = payload(e).at("due").get<std::string>();
-    require(due_text.starts_with(text), "it is due at " + text);
+    std::string text = fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(seconds));
+    const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(due - seconds).count();
+    if (rest != 0) {
+        text += fmt::format(".{:06}", rest);
+        text.erase(text.find_last_not_of('0') + 1);
+    }
+    require(payload(e) == Json{{"due", text + "Z"}}, "it is due at " + text);
 }
 
 /// Of the instance.

@@ -15,10 +15,12 @@ void Reading::check_end() {
         check_waits();
     }
     if (evidence_.knows_calls) check_calls();
+    check_requests();
 }
 
 /// Whoever has not ended waits for people, and has nothing else to do.
 void Reading::check_waits() const {
+    require(evidence_.tasks_live == 0, "it waits for people and has a live task");
     if (is_paused_ || phase_ == "dead_letter") return;
     require(phase_ == "running", "it compensates no more, and has not ended: it is lost");
     require(loser_ebbings_.empty(), "it rests in the middle of a rollback: it is lost");
@@ -36,7 +38,6 @@ void Reading::check_waits() const {
         is_waiting = true;
     }
     require(is_waiting, "it waits for nothing: it is lost");
-    require(evidence_.tasks_live == 0, "it waits for people and has a live task");
 }
 
 }  // namespace ebb::sim

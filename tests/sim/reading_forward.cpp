@@ -103,6 +103,8 @@ Strand& Reading::arrive(const Entry& e, const char* kind) {
 void Reading::take_visit(Strand& strand, const Entry& e) {
     if (strand.visit == 0) {
         require(visits_.insert(e.visit).second, fmt::format("visit {} was used before", e.visit));
+        const bool may_be_more = e.type == "step_failed" || e.type == "resumed";
+        require(may_be_more || e.visit <= flow_.step_budget(), "it may not visit more nodes");
         strand.visit = e.visit;
     }
     require(strand.visit == e.visit, fmt::format("it is in visit {}", strand.visit));
@@ -162,7 +164,8 @@ void Reading::await(const Entry& e, const char* kind) {
     require(strand.awaited == nullptr, "it waits already");
     require(e.ref == 0, "it refers to nothing");
     const char* duration = strand.at->kind == "delay" ? "for" : "deadline";
-    if (!strand.at->body.contains("until")) check_due(e, strand.at->body.value(duration, ""));
+    if (!strand.at->body.contains("until"))
+        check_due(strand, e, strand.at->body.value(duration, ""));
     strand.awaited = &e;
 }
 

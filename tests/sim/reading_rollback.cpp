@@ -68,6 +68,7 @@ void Reading::on_rollback_started(const Entry& e) {
         const Strand& strand = strands_.at(e.path);
         ebbing.prefix = branch_path(strand, "");
         ebbing.floor = strand.opened;
+        ebbing.started = e.seq;
         for (const auto& [name, state] : strand.branches) {
             if (state != Strand::Branch::Completed) ebbing.losers.insert(name);
         }
@@ -75,6 +76,8 @@ void Reading::on_rollback_started(const Entry& e) {
         return;
     }
     ebbing.cause = e.ref;
+    ebbing.started = e.seq;
+    require(entries_.contains(e.ref), "its cause is not there");
     const bool to_savepoint = ebbing.kind == "failure" && savepoint_.has_value();
     require(
         about.value("savepoint", "") == (to_savepoint ? savepoint_->node->name : ""),
@@ -177,6 +180,7 @@ void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
                                   (code == "step_timeout" && node.has_compensation_timeout());
         require(is_exhausted, "it may be tried again");
         undoing.is_frozen = true;
+        last_failure_ = e.seq;
         if (phase_ != "dead_letter") {
             expected_ = {.type = "dead_lettered", .node = {}, .path = {}, .ref = e.seq, .kind = {}};
         }
@@ -191,10 +195,12 @@ void Reading::on_rollback_finished(const Entry& e) {
     const std::int64_t next = next_of(ebbing);
     require(next == 0, fmt::format("event {} is still to be undone", next));
     for (const auto& [path, strand] : strands_) {
-        const bool is_open = strand.is_stopping && !strand.is_forked && strand.attempt > 1 &&
+        const bool is_open = strand.is_stopping && !strand.is_forked && strand.must_end &&
                              path.starts_with(ebbing.prefix);
-        require(!is_open, "'" + path + "' was called: how did it end?");
+        require(!is_open, "'" + path + "' had begun: how did it end?");
     }
+    const std::int64_t cause = e.node.empty() ? ebbing.cause : ebbing.started - 1;
+    require(e.ref == cause, fmt::format("its cause is event {}", cause));
     if (!e.node.empty()) {
         expected_ = {
             .type = "scope_joined", .node = e.node, .path = ebbing.path, .ref = 0, .kind = {}

@@ -104,7 +104,9 @@ void Reading::on_step_failed(const Entry& e) {
     const std::string code = payload(e).at("code").get<std::string>();
     const std::string& kind = strand.at->kind;
     const bool was_called = kind == "step" && e.attempt > 0;
-    if (was_called) {
+    if (code == "step_budget") {
+        require(e.visit > flow_.step_budget() && e.attempt == 0, "it may visit more nodes");
+    } else if (was_called) {
         check_failure(strand, e, code);
         check_resolved(strand);
         note_undoable(e);
@@ -119,8 +121,6 @@ void Reading::on_step_failed(const Entry& e) {
                 strand.turns[strand.at] == strand.at->body.value("max_iterations", 1'000),
             "it has turns left"
         );
-    } else if (code == "step_budget") {
-        require(flow_.has_step_budget(), "it may visit more nodes");
     } else {
         require(code == "expression_error" || (kind == "fail" && code == "failed"), "why?");
     }
@@ -152,6 +152,7 @@ void Reading::give_up(Strand& strand, const Entry& e) {
     if (flow_.is_dead_letter() || phase_ == "dead_letter") {
         strand.is_frozen = true;
         strand.failed = e.seq;
+        last_failure_ = e.seq;
         if (phase_ != "dead_letter") {
             expected_ = {.type = "dead_lettered", .node = {}, .path = {}, .ref = e.seq, .kind = {}};
         }
@@ -176,6 +177,7 @@ void Reading::on_instance_failed(const Entry& e) {
     require(!flow_.deadline().empty(), "there is no deadline");
     check_time(e, *entries_.at(1), flow_.deadline());
     if (flow_.is_dead_letter()) {
+        last_failure_ = e.seq;
         expected_ = {.type = "dead_lettered", .node = {}, .path = {}, .ref = e.seq, .kind = {}};
         return;
     }
@@ -199,10 +201,13 @@ void Reading::on_stopped(const Entry& e) {
     require(reach(strand, e.node), "it does not stand there");
     take_visit(strand, e);
     check_nothing_late(e);
+    const bool is_at_once = last_but_stop_ == strand.stopped;
+    require(strand.awaited == nullptr || is_at_once, "what only waits is stopped at once");
     const bool has_tried = strand.attempt > 1;
     check_resolved(strand);
     if (e.type == "step_skipped") {
         require(!has_tried, "it was called before, so it is not skipped");
+        require(e.attempt == (strand.at->kind == "step"), "no such attempt");
         require(e.ref == 0, "it refers to nothing");
     } else {
         require(strand.at->kind == "step" && e.attempt == strand.attempt, "no such attempt");

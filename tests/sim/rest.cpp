@@ -144,6 +144,11 @@ void Simulation::gather() {
         for (const Call& call : calls_) {
             if (call.instance == number_of(id)) evidence.calls.push_back(call);
         }
+        evidence.input = plan_.inputs[static_cast<std::size_t>(number_of(id))];
+        evidence.knows_requests = true;
+        for (const Asked& asked : requests_) {
+            if (asked.instance == number_of(id)) evidence.requests.push_back(asked);
+        }
         result_.events += static_cast<int>(evidence.history.size());
         for (const HistoryEntry& entry : evidence.history) {
             const auto hash = std::hash<std::string>{}(fmt::format(

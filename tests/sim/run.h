@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,18 @@ struct Call {
     std::string outcome;      ///< `completed`, `failed`; empty: it never returned to its worker
     Payload input{};          ///< that it was called with; empty: unknown
     Payload result{};         ///< the output, or the code of the failure
+    std::string message{};    ///< of the failure; empty: the engine's own words
+};
+
+/// What somebody asked for.
+struct Asked {
+    int instance = 0;
+    std::string type;  ///< of the event that it makes
+    std::string by;
+    std::string node;              ///< the decision (empty: the only one), the signal
+    Payload payload{};             ///< of a signal
+    std::optional<Payload> input;  ///< of a requeue
+    bool is_taken = false;         ///< the answer was that it has changed the instance
 };
 
 /// What is known of one instance when a run is over: all that the checker sees.
@@ -35,6 +48,9 @@ struct Evidence {
     bool has_true_time = true;  ///< no clock was wrong
     bool knows_calls = true;    ///< false: `calls` says nothing
     std::vector<Call> calls;
+    Payload input{};              ///< that it was started with; empty: unknown
+    bool knows_requests = false;  ///< false: `requests` says nothing
+    std::vector<Asked> requests{};
 };
 
 struct RunResult {

@@ -76,6 +76,7 @@ class Simulation {
     std::unique_ptr<Worker> client_;
     std::vector<InstanceId> instances_;
     std::vector<Call> calls_;
+    std::vector<Asked> requests_;
     std::map<std::pair<int, std::string>, int> counts_;  // of calls, by instance and handler
     std::optional<Running> last_ended_;
     int tick_ = 0;

@@ -8,19 +8,30 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Payload behave(const Running& running, const Payload& input, const StepContext& context) {
+void fail(Running& running, const char* code, const char* message) {
+    running.code = code;
+    running.message = message;
+}
+
+Payload behave(Running& running, const Payload& input, const StepContext& context) {
+    running.input = input;
     switch (running.behaviour) {
         case Behaviour::Fail:
+            fail(running, "error", "flaky");
             throw std::runtime_error("flaky");
         case Behaviour::FailForGood:
+            fail(running, "permanent", "broken");
             throw PermanentError("broken");
         case Behaviour::FailLater:
+            fail(running, "error", "later");
             throw RetryAfter("later", 7s);
         case Behaviour::Garble:
+            fail(running, "invalid_output", "");
             return "{";
         case Behaviour::Hang:
-            if (context.stop.stop_requested()) throw std::runtime_error("stopped");
-            break;
+            if (!context.stop.stop_requested()) break;
+            fail(running, "error", "stopped");
+            throw std::runtime_error("stopped");
         case Behaviour::Complete:
         case Behaviour::Ignore:
             break;
@@ -34,7 +45,6 @@ Worker::Worker(Setup setup, Store& shared, StoreLog& log, const Clock& truth)
     : clock(truth), setup_(std::move(setup)), shared_(shared), log_(log) {
     for (const std::string& name : setup_.handlers) {
         handlers_.add(name, [this](const Payload& input, const StepContext& context) {
-            returning_->input = input;
             return behave(*returning_, input, context);
         });
     }

@@ -31,7 +31,10 @@ struct Running {
     Behaviour behaviour = Behaviour::Complete;
     std::size_t call = 0;  ///< its number in the run's list of calls
     std::string output;    ///< that it will return; empty: its input
-    Payload input{};       ///< known when it has returned
+    // Known when it has returned:
+    Payload input{};
+    std::string code{};  ///< of its failure; empty: it completed
+    std::string message{};
 };
 
 /// One process of the cluster: the parts of a real engine, moved one by one by the scheduler.

@@ -1,0 +1,162 @@
+// Which numbers and names an event carries, whatever it says.
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/reading.h"
+
+namespace ebb::sim {
+
+namespace {
+
+using Types = std::set<std::string>;
+
+/// They are about the instance as a whole.
+const Types& of_instance() {
+    static const Types types = {
+        "started",
+        "completed",
+        "failed",
+        "cancelled",
+        "aborted",
+        "paused",
+        "unpaused",
+        "dead_lettered",
+        "requeued",
+        "cancel_requested",
+        "abort_requested",
+        "signal_received",
+        "rollback_started",
+        "rollback_finished"
+    };
+    return types;
+}
+
+/// They are about a place, and about no visit of it.
+const Types& without_visit() {
+    static const Types types = {"branch_completed", "branch_failed"};
+    return types;
+}
+
+/// They count attempts, or turns.
+const Types& with_attempt() {
+    static const Types types = {
+        "step_completed",
+        "step_retried",
+        "step_failed",
+        "step_stopped",
+        "step_skipped",
+        "step_requeued",
+        "lease_lost",
+        "step_compensated",
+        "compensation_retried",
+        "compensation_failed",
+        "compensation_skipped",
+        "input_resolved",
+        "loop_finished"
+    };
+    return types;
+}
+
+const Types& without_ref() {
+    static const Types types = {
+        "started",
+        "paused",
+        "unpaused",
+        "cancel_requested",
+        "abort_requested",
+        "signal_received",
+        "scope_joined",
+        "decision_made",
+        "decision_completed"
+    };
+    return types;
+}
+
+/// They follow from the event before them, and never come alone.
+const Types& only_expected() {
+    static const Types types = {
+        "rollback_started",
+        "dead_lettered",
+        "aborted",
+        "scope_joined",
+        "failed",
+        "cancelled",
+        "resumed",
+        "branch_failed"
+    };
+    return types;
+}
+
+/// They are the first of what one event from outside brings about.
+const Types& from_outside() {
+    static const Types types = {
+        "step_completed",
+        "step_retried",
+        "step_compensated",
+        "compensation_retried",
+        "compensation_failed",
+        "lease_lost",
+        "timer_fired",
+        "decision_made",
+        "signal_received",
+        "cancel_requested",
+        "abort_requested",
+        "paused",
+        "unpaused",
+        "requeued"
+    };
+    return types;
+}
+
+/// The first event of a visit comes with the arrival, unless a handler is to be called.
+const Types& at_arrival() {
+    static const Types types = {
+        "branch_taken",
+        "scope_opened",
+        "savepoint_reached",
+        "timer_started",
+        "decision_awaited",
+        "signal_awaited"
+    };
+    return types;
+}
+
+}  // namespace
+
+void Reading::check_form(const Entry& e) const {
+    require(!only_expected().contains(e.type) || was_expected_, "nothing asks for it");
+    require(!without_ref().contains(e.type) || e.ref == 0, "it refers to nothing");
+    const bool is_of_instance = of_instance().contains(e.type);
+    if (is_of_instance) {
+        const bool may_have_place = e.type.starts_with("rollback_");
+        require(may_have_place || e.path.empty(), "it has no place");
+        const bool may_have_node = may_have_place || e.type == "signal_received";
+        require(may_have_node || e.node.empty(), "it has no node");
+        require(e.type != "rollback_finished" || e.path.empty(), "it has no place");
+    }
+    const bool has_visit = !is_of_instance && !without_visit().contains(e.type);
+    const bool is_failure_of_instance = e.type == "step_failed" && e.node.empty();
+    require((e.visit > 0) == (has_visit && !is_failure_of_instance), "its visit is wrong");
+    require(e.visit >= 0 && e.attempt >= 0, "numbers begin at 1");
+    require(with_attempt().contains(e.type) || e.attempt == 0, "nothing is attempted here");
+}
+
+/// What came from outside, and which visits came when.
+void Reading::check_order(const Entry& e) {
+    const bool is_called = e.type == "step_failed" && e.attempt > 0;
+    if (from_outside().contains(e.type) || is_called) decision_ = e.seq;
+    const bool is_stop = e.type == "step_skipped" || e.type == "step_stopped";
+    if (!is_stop) last_but_stop_ = e.seq;
+    const bool is_old = visits_.contains(e.visit);
+    require(
+        is_old || !at_arrival().contains(e.type) || e.visit > last_visit_,
+        fmt::format("visit {} is over", e.visit)
+    );
+    last_visit_ = std::max(last_visit_, e.visit);
+    if (!evidence_.has_true_time || e.seq == 1) return;
+    require(e.at >= entries_.at(e.seq - 1)->at, "it came before the one before it");
+}
+
+}  // namespace ebb::sim
