@@ -78,6 +78,7 @@ Asked asked_by(const Event& event) {
     } else if (const auto* vote = std::get_if<event::DecisionMade>(&event)) {
         asked.type = "decision_made";
         asked.by = vote->by;
+        asked.role = vote->role;
         asked.node = vote->node;
         asked.payload = vote->is_confirmed ? "confirmed" : "rejected";
     } else if (const auto* requeue = std::get_if<event::Requeued>(&event)) {

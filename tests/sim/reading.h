@@ -196,6 +196,7 @@ class Reading {
     // reading_form.cpp: which numbers and names an event carries.
     void check_form(const Entry& e) const;
     void check_order(const Entry& e);
+    void check_arrival(const Strand& strand) const;
 
     // reading_requests.cpp: what people asked for.
     void check_requests() const;

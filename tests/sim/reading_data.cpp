@@ -90,6 +90,8 @@ void Reading::on_input_resolved(const Entry& e) {
     require(e.ref == 0, "it refers to nothing");
     if (!is_of_operator) {
         Strand& here = arrive(e, "step");
+        require(e.attempt == 0, "nothing was attempted yet");
+        check_arrival(here);
         require(here.at->body.contains("input"), "it has no template");
         require(!here.is_resolved, "it is resolved already");
         const Value value = render(here.at->body.at("input"), facts_for(here));
@@ -97,8 +99,10 @@ void Reading::on_input_resolved(const Entry& e) {
         require(value.kind != Value::Kind::Wrong, "its template cannot be evaluated");
         require(is_right, "its template gives something else");
         here.is_resolved = true;
-    } else if (strand.visit == e.visit) {
-        require(strand.at != nullptr && strand.at->name == e.node, "it does not stand there");
+    } else {
+        const int attempts = strand.visit == e.visit ? strand.attempt - 1 : 0;
+        require(e.attempt == attempts, fmt::format("{} attempts were made", attempts));
+        require(strand.at == nullptr || strand.at->name == e.node, "it does not stand there");
     }
     strand.is_requeued = false;
     strand.data = e.seq;
@@ -146,6 +150,7 @@ void Reading::check_due(const Strand& strand, const Entry& e, const std::string&
 void Reading::check_output(const Entry& e) const {
     const Strand& strand = strands_.at("");
     if (!flow_.has_output()) return require_data(strand, e);
+    require(e.ref == 0, "it has data of its own");
     const Value value = render(flow_.output(), facts_for(strand));
     require(value.kind != Value::Kind::Wrong, "its output cannot be evaluated");
     require(!value.is_known() || value.value == payload(e), "its output is something else");

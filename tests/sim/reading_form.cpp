@@ -110,15 +110,18 @@ const Types& from_outside() {
     return types;
 }
 
-/// The first event of a visit comes with the arrival, unless a handler is to be called.
+/// They come with the arrival at their place.
 const Types& at_arrival() {
     static const Types types = {
         "branch_taken",
         "scope_opened",
+        "loop_finished",
         "savepoint_reached",
         "timer_started",
         "decision_awaited",
-        "signal_awaited"
+        "signal_awaited",
+        "branch_completed",
+        "completed"
     };
     return types;
 }
@@ -150,13 +153,23 @@ void Reading::check_order(const Entry& e) {
     const bool is_stop = e.type == "step_skipped" || e.type == "step_stopped";
     if (!is_stop) last_but_stop_ = e.seq;
     const bool is_old = visits_.contains(e.visit);
+    const bool is_arrival = at_arrival().contains(e.type);
     require(
-        is_old || !at_arrival().contains(e.type) || e.visit > last_visit_,
+        is_old || !is_arrival || e.visit == 0 || e.visit > last_visit_,
         fmt::format("visit {} is over", e.visit)
     );
+    if (is_arrival) check_arrival(strand_of(e));
     last_visit_ = std::max(last_visit_, e.visit);
     if (!evidence_.has_true_time || e.seq == 1) return;
     require(e.at >= entries_.at(e.seq - 1)->at, "it came before the one before it");
+}
+
+/// What happens by itself happens at once.
+void Reading::check_arrival(const Strand& strand) const {
+    require(
+        strand.moved >= decision_,
+        fmt::format("it should have come with event {}, before event {}", strand.moved, decision_)
+    );
 }
 
 }  // namespace ebb::sim

@@ -242,6 +242,7 @@ void Reading::on_signal_completed(const Entry& e) {
     require(
         signal->second == strand.at->body.value("name", strand.at->name), "it is another signal"
     );
+    if (strand.awaited == nullptr) check_arrival(strand);
     signals_.erase(signal);
     strand.data = e.seq;
     go(strand, flow_.after(*strand.at));

@@ -13,8 +13,11 @@ bool is_it(const Asked& asked, const HistoryEntry& e, const Json& payload) {
     if (e.type == "signal_received") {
         return asked.node == e.node && Json::parse(asked.payload) == payload;
     }
-    const bool is_by = asked.by == (payload.is_object() ? payload.value("by", "") : "");
-    if (e.type != "decision_made") return is_by;
+    if (e.type != "decision_made") {
+        const bool is_silent = asked.by.empty();
+        return is_silent ? e.payload.empty() : payload == Json{{"by", asked.by}, {"reason", ""}};
+    }
+    const bool is_by = asked.by == payload.at("by") && asked.role == payload.value("role", "");
     const bool is_node = asked.node.empty() || asked.node == e.node;
     return is_by && is_node && payload.at("verdict") == asked.payload;
 }

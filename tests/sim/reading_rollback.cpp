@@ -64,7 +64,14 @@ std::int64_t Reading::next_of(const Ebbing& ebbing) const {
 void Reading::on_rollback_started(const Entry& e) {
     const Json about = payload(e);
     Ebbing ebbing{.kind = about.at("kind").get<std::string>(), .node = e.node, .path = e.path};
+    for (const auto& [path, strand] : strands_) {
+        require(
+            !strand.is_stopping || strand.awaited == nullptr,
+            "what waits in '" + path + "' should have been stopped"
+        );
+    }
     if (ebbing.kind == "losers") {
+        require(e.ref == 0, "it refers to nothing");
         const Strand& strand = strands_.at(e.path);
         ebbing.prefix = branch_path(strand, "");
         ebbing.floor = strand.opened;
@@ -147,6 +154,8 @@ void Reading::on_compensation(const Entry& e) {
         require(next == e.ref, fmt::format("event {} is to be undone next", next));
         ebbing->has_compensated = true;
     }
+    const Ebbing* here = ebbing_of(e);
+    require(here != nullptr && e.path == here->prefix, "its rollback is elsewhere");
     const auto [undoing, is_new] = undoings_.try_emplace(e.ref);
     if (is_new) {
         require(visits_.insert(e.visit).second, "its visit was used before");

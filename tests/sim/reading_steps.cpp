@@ -64,7 +64,11 @@ void Reading::on_step_retried(const Entry& e) {
 }
 
 void Reading::on_lease_lost(const Entry& e) {
-    if (ebbing_ || e.path.ends_with(':')) return on_compensation(e);
+    if (ebbing_ || e.path.ends_with(':')) {
+        require(payload(e) == Json{{"of", "compensation"}}, "it is a compensation's");
+        return on_compensation(e);
+    }
+    require(e.payload.empty(), "there is nothing to say");
     Strand& strand = attempt_of(e);
     require(!strand.at->body.value("non_idempotent", false), "it may be called only once");
     require(++strand.losses < kLossesMax, "it lost too many workers");
@@ -174,6 +178,7 @@ void Reading::on_instance_failed(const Entry& e) {
         return give_up(strand, e);
     }
     require(code == "deadline_exceeded", "nothing else fails without a node");
+    require(e.ref == 0, "it refers to nothing");
     require(!flow_.deadline().empty(), "there is no deadline");
     check_time(e, *entries_.at(1), flow_.deadline());
     if (flow_.is_dead_letter()) {

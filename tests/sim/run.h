@@ -31,6 +31,7 @@ struct Asked {
     int instance = 0;
     std::string type;  ///< of the event that it makes
     std::string by;
+    std::string role;
     std::string node;              ///< the decision (empty: the only one), the signal
     Payload payload{};             ///< of a signal
     std::optional<Payload> input;  ///< of a requeue
