@@ -197,6 +197,9 @@ class Reading {
     void check_form(const Entry& e) const;
     void check_order(const Entry& e);
     void check_arrival(const Strand& strand) const;
+    void check_settled() const;
+    bool rests(Strand strand) const;
+    bool branches_rest(const Strand& strand) const;
 
     // reading_requests.cpp: what people asked for.
     void check_requests() const;

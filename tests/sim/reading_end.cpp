@@ -9,6 +9,7 @@ void Reading::check_end() {
         evidence_.status == present_status(),
         "the instance is " + evidence_.status + ", but its history says " + present_status()
     );
+    if (ended_.empty()) check_settled();
     if (!ended_.empty()) {
         require(evidence_.tasks_live + evidence_.tasks_parked == 0, "it has ended and has tasks");
     } else if (evidence_.is_at_rest) {

@@ -1,6 +1,7 @@
 // Which numbers and names an event carries, whatever it says.
 
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -149,7 +150,10 @@ void Reading::check_form(const Entry& e) const {
 /// What came from outside, and which visits came when.
 void Reading::check_order(const Entry& e) {
     const bool is_called = e.type == "step_failed" && e.attempt > 0;
-    if (from_outside().contains(e.type) || is_called) decision_ = e.seq;
+    if (from_outside().contains(e.type) || is_called) {
+        check_settled();
+        decision_ = e.seq;
+    }
     const bool is_stop = e.type == "step_skipped" || e.type == "step_stopped";
     if (!is_stop) last_but_stop_ = e.seq;
     const bool is_old = visits_.contains(e.visit);
@@ -162,6 +166,45 @@ void Reading::check_order(const Entry& e) {
     last_visit_ = std::max(last_visit_, e.visit);
     if (!evidence_.has_true_time || e.seq == 1) return;
     require(e.at >= entries_.at(e.seq - 1)->at, "it came before the one before it");
+}
+
+/// Before anything else comes from outside, all that follows from the last has happened.
+void Reading::check_settled() const {
+    for (const auto& [path, strand] : strands_) {
+        if (strand.is_stopping || strand.is_frozen || strand.moved < decision_) continue;
+        require(rests(strand), "'" + path + "' should have gone on");
+    }
+}
+
+/// Does it wait for something where it stands? The bodies of loops are entered silently.
+bool Reading::rests(Strand strand) const {
+    while (strand.at != nullptr && strand.at->kind == "loop") {
+        const FlowNode& loop = *strand.at;
+        if (!may_turn(strand)) return false;
+        if (++strand.turns[&loop] > loop.body.value("max_iterations", 1'000)) return false;
+        strand.at = loop.blocks.front()->nodes.front();
+        if (strand.at->kind == "loop") strand.turns[strand.at] = 0;
+    }
+    if (strand.at == nullptr) return false;
+    if (strand.at->kind == "step") return strand.is_resolved || !strand.at->body.contains("input");
+    if (strand.at->kind != "parallel") return strand.awaited != nullptr;
+    return strand.is_forked && branches_rest(strand);
+}
+
+/// Those of which nothing is known but that they began.
+bool Reading::branches_rest(const Strand& strand) const {
+    for (const auto& block : strand.at->blocks) {
+        const bool is_open = strand.branches.at(block->label) == Strand::Branch::Open;
+        const bool is_known =
+            strand.scope != 0 && strands_.contains(branch_path(strand, block->label));
+        if (!is_open || is_known) continue;
+        Strand branch;
+        branch.at = flow_.first(*block);
+        branch.data = strand.data;
+        branch.moved = strand.opened;
+        if (!rests(std::move(branch))) return false;
+    }
+    return true;
 }
 
 /// What happens by itself happens at once.
