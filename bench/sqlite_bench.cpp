@@ -216,7 +216,9 @@ double raw_steps_per_second(int group) {
 HandlerRegistry no_op_handlers() {
     HandlerRegistry handlers;
     for (const char* name : {"a", "b", "c"}) {
-        handlers.add(name, Handler([](const Payload& input, const StepContext&) { return input; }));
+        handlers.add_raw(name, Handler([](const Payload& input, const StepContext&) {
+                             return input;
+                         }));
     }
     return handlers;
 }

@@ -49,7 +49,9 @@ void wait_for_room(const Progress& progress, std::int64_t count) {
 HandlerRegistry three_no_op_handlers() {
     HandlerRegistry handlers;
     for (const char* name : {"a", "b", "c"}) {
-        handlers.add(name, Handler([](const Payload& input, const StepContext&) { return input; }));
+        handlers.add_raw(name, Handler([](const Payload& input, const StepContext&) {
+                             return input;
+                         }));
     }
     return handlers;
 }

@@ -4,10 +4,15 @@
 // <ebb/yaml.h> (ebb::yaml) and <ebb/handlers.h> (ebb::handlers).
 
 #include <ebb/builder.h>
+#include <ebb/clock.h>
 #include <ebb/definition.h>
 #include <ebb/engine.h>
 #include <ebb/error.h>
 #include <ebb/handler.h>
 #include <ebb/id.h>
+#include <ebb/instance.h>
+#include <ebb/log.h>
+#include <ebb/observer.h>
+#include <ebb/stateless.h>
 #include <ebb/store.h>
 #include <ebb/time.h>

@@ -109,17 +109,18 @@ struct HandlerTraits<Result (Class::*)(Input, Rest...)>
 /// persisted and a lambda cannot. Fill it before the engine starts; it is not synchronised.
 class HandlerRegistry {
  public:
-    /// Adds a handler of JSON texts. Throws Error with InvalidArgument when the name is taken or
-    /// not valid.
-    HandlerRegistry& add(std::string name, Handler handler);
+    /// Adds a handler of JSON texts: what it gets and returns is neither parsed nor checked here.
+    /// Throws Error with InvalidArgument when the name is taken or not valid.
+    HandlerRegistry& add_raw(std::string name, Handler handler);
 
     /// Adds a handler of your own types: `Output f(const Input&)` or `Output f(const Input&, const
     /// StepContext&)`. Conversions are nlohmann's to_json/from_json (include <nlohmann/json.hpp>
-    /// first). A handler that returns void passes its input on.
+    /// first). A handler that returns void passes its input on. A `std::string` is the content of a
+    /// JSON string, never JSON text: for that there is add_raw. Throws as add_raw does.
     template <typename JsonType = Json, typename Function>
-        requires(!std::convertible_to<Function, Handler>)
+        requires(!std::same_as<std::remove_cvref_t<Function>, Handler>)
     HandlerRegistry& add(std::string name, Function function) {
-        return add(std::move(name), Handler(typed<JsonType>(std::move(function))));
+        return add_raw(std::move(name), Handler(typed<JsonType>(std::move(function))));
     }
 
     /// Null when there is none.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 
 #include <fmt/format.h>
 
@@ -16,6 +15,7 @@
 #include "cli/read_history.h"
 #include "cli/serving.h"
 #include "cli/text.h"
+#include "support/sync.h"
 
 namespace ebb::cli {
 
@@ -79,7 +79,7 @@ class Run {
           plan_(std::move(plan)),
           progress_(index_nodes(*plan_.definition)),
           display_(session.streams().err, session.err()),
-          known_handlers_(handlers_of(plan_.served)),
+          known_handlers_(handlers_of(session.any_store(), plan_.served, plan_.files)),
           handlers_(watch_handlers(
               known_handlers_,
               *session.streams().clock,
@@ -110,7 +110,7 @@ class Run {
     bool is_shown() const { return !session_.options().is_quiet; }
 
     void on_call(const CallStarted& call) {
-        const std::lock_guard lock(calls_mutex_);
+        const Lock lock(calls_mutex_);
         calls_.push_back(call);
         interrupts_.notify();
     }
@@ -171,7 +171,7 @@ class Run {
     void read_news() {
         std::vector<CallStarted> calls;
         {
-            const std::lock_guard lock(calls_mutex_);
+            const Lock lock(calls_mutex_);
             calls.swap(calls_);
         }
         has_news_ = false;
@@ -195,7 +195,7 @@ class Run {
     }
 
     bool has_calls() {
-        const std::lock_guard lock(calls_mutex_);
+        const Lock lock(calls_mutex_);
         return !calls_.empty();
     }
 
@@ -251,7 +251,10 @@ class Run {
 
     int tell(End end) {
         const InstanceView view = engine_.show(id_);
-        if (is_shown()) tell_end(end, view);
+        // Errors are told with --quiet too; JSON has them in it.
+        const bool is_good = end == End::Finished && view.summary.status == "completed";
+        const bool is_error = !is_good && !session_.options().is_json;
+        if (is_shown() || is_error) tell_end(end, view);
         if (session_.options().is_json) {
             session_.print_json(view_json(view));
         } else if (view.summary.status == "completed") {
@@ -292,7 +295,7 @@ class Run {
         }
         display_.add(text);
         const bool is_finished = view.summary.finished_at != TimePoint{};
-        if (!is_finished && !session_.is_in_memory()) tell_how_to_go_on(end);
+        if (!is_finished && !session_.is_in_memory() && is_shown()) tell_how_to_go_on(end);
         display_.finish();
     }
 
@@ -311,8 +314,8 @@ class Run {
     const RunOptions& options_;
     Plan plan_;
     Interrupts interrupts_;
-    std::mutex calls_mutex_;
-    std::vector<CallStarted> calls_;
+    Mutex calls_mutex_;
+    std::vector<CallStarted> calls_ EBB_GUARDED_BY(calls_mutex_);
     std::atomic<bool> has_news_{false};
     Progress progress_;
     ProgressDisplay display_;

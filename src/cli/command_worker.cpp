@@ -27,12 +27,16 @@ std::vector<DefinitionFile> load_files(Session& session, const WorkerOptions& op
 
 class Worker {
  public:
-    Worker(Session& session, const WorkerOptions& options, std::vector<Served> served)
+    Worker(
+        Session& session,
+        const WorkerOptions& options,
+        const std::vector<Served>& served,
+        const std::vector<DefinitionFile>& files
+    )
         : options_(options),
           streams_(session.streams()),
           log_(session, level_of(session, options)),
-          served_(std::move(served)),
-          known_handlers_(handlers_of(served_)),
+          known_handlers_(handlers_of(session.any_store(), served, files)),
           handlers_(watch_handlers(
               known_handlers_,
               *streams_.clock,
@@ -120,7 +124,6 @@ class Worker {
     CliStreams& streams_;
     Interrupts interrupts_;
     WorkerLog log_;
-    std::vector<Served> served_;
     HandlerRegistry known_handlers_;
     HandlerRegistry handlers_;
     Engine engine_;
@@ -131,7 +134,7 @@ class Worker {
 int run_worker(Session& session, const WorkerOptions& options) {
     const auto files = load_files(session, options);
     Store& store = session.shared_store("worker", OpenMode::MayCreate);
-    Worker worker(session, options, served_workflows(store, files));
+    Worker worker(session, options, served_workflows(store, files), files);
     for (const DefinitionFile& file : files) worker.engine().register_workflow(file.definition);
     return worker.go();
 }

@@ -61,6 +61,8 @@ DefinitionFile load_definition_file(const std::string& path, CliStreams& streams
 }
 
 bool names_file(std::string_view word) {
+    // An instance by its key, which has a slash.
+    if (word.starts_with("key:")) return false;
     return word == "-" || word.find('/') != std::string_view::npos || word.ends_with(".yaml") ||
            word.ends_with(".yml") || word.ends_with(".json");
 }

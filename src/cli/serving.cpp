@@ -2,10 +2,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include <ebb/handlers.h>
 
 #include "store/store.h"
+#include "support/sync.h"
 
 namespace ebb::cli {
 
@@ -19,6 +26,60 @@ std::filesystem::path directory_for(
     }
     return std::filesystem::current_path();
 }
+
+/// What was registered after this process had looked at the database.
+class LaterHandlers {
+ public:
+    LaterHandlers(Store& store, const std::vector<DefinitionFile>& files) : store_(store) {
+        for (const DefinitionFile& file : files) {
+            directories_.try_emplace(file.definition.name, file.directory());
+        }
+    }
+
+    Payload call(const Payload& input, const StepContext& context) {
+        const auto handlers = handlers_of(context.workflow, context.workflow_version);
+        if (const Handler* handler = handlers->find(context.handler)) {
+            return (*handler)(input, context);
+        }
+        throw HandlerFailure(
+            fmt::format(
+                "The workflow {} version {} does not describe its handler \"{}\".",
+                context.workflow,
+                context.workflow_version,
+                context.handler
+            ),
+            {.code = "handler_not_found"}
+        );
+    }
+
+ private:
+    using Handlers = std::shared_ptr<const HandlerRegistry>;
+
+    Handlers handlers_of(const std::string& workflow, int version) {
+        const Lock lock(mutex_);
+        Handlers& handlers = known_[{workflow, version}];
+        if (handlers == nullptr) handlers = load(workflow, version);
+        return handlers;
+    }
+
+    Handlers load(const std::string& workflow, int version) const {
+        HandlerRegistry handlers;
+        if (const auto row = store_.find_workflow(workflow, version)) {
+            const auto found = directories_.find(workflow);
+            const bool is_given = found != directories_.end();
+            register_definition_handlers(
+                handlers, parse_definition_json(row->definition), is_given ? found->second : start_
+            );
+        }
+        return std::make_shared<const HandlerRegistry>(std::move(handlers));
+    }
+
+    Store& store_;
+    std::map<std::string, std::filesystem::path> directories_;
+    std::filesystem::path start_ = std::filesystem::current_path();
+    Mutex mutex_;
+    std::map<std::pair<std::string, int>, Handlers> known_ EBB_GUARDED_BY(mutex_);
+};
 
 }  // namespace
 
@@ -39,11 +100,32 @@ std::vector<Served> served_workflows(Store& store, const std::vector<DefinitionF
     return served;
 }
 
-HandlerRegistry handlers_of(const std::vector<Served>& served) {
+HandlerRegistry handlers_of(
+    Store& store, const std::vector<Served>& served, const std::vector<DefinitionFile>& files
+) {
     std::vector<DefinitionSource> sources;
-    for (const Served& one : served) sources.push_back({&one.definition, one.directory});
+    std::set<std::pair<std::string, int>> versions;
+    for (const Served& one : served) {
+        sources.push_back({&one.definition, one.directory});
+        versions.emplace(one.definition.name, one.definition.version);
+    }
+    const auto now = std::make_shared<HandlerRegistry>();
+    register_definition_handlers(*now, sources);
+
+    const auto later = std::make_shared<LaterHandlers>(store, files);
     HandlerRegistry registry;
-    register_definition_handlers(registry, sources);
+    for (const std::string& name : now->names()) {
+        registry.add_raw(
+            name,
+            [now, later, versions, handler = now->find(name)](
+                const Payload& input, const StepContext& context
+            ) {
+                const bool is_later =
+                    !versions.contains({context.workflow, context.workflow_version});
+                return is_later ? later->call(input, context) : (*handler)(input, context);
+            }
+        );
+    }
     return registry;
 }
 

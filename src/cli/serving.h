@@ -22,7 +22,11 @@ struct Served {
 /// files is served from that file's directory, the others from the current one.
 std::vector<Served> served_workflows(Store& store, const std::vector<DefinitionFile>& files);
 
-/// The handlers of all of them.
-HandlerRegistry handlers_of(const std::vector<Served>& served);
+/// The handlers of all of them. When an instance of another workflow or version, registered
+/// meanwhile by somebody else, comes to one of these handlers, its own entry is looked up in
+/// `store`, which must outlive the handlers.
+HandlerRegistry handlers_of(
+    Store& store, const std::vector<Served>& served, const std::vector<DefinitionFile>& files
+);
 
 }  // namespace ebb::cli

@@ -10,7 +10,7 @@ HandlerRegistry watch_handlers(
     HandlerRegistry watched;
     for (const std::string& name : handlers.names()) {
         const Handler* handler = handlers.find(name);
-        watched.add(
+        watched.add_raw(
             name,
             [handler, watcher, &clock](const Payload& input, const StepContext& context) {
                 watcher({

@@ -85,7 +85,7 @@ void register_definition_handlers(
         made[name] = try_make(name, spec, base_directory, problems);
     }
     if (!problems.empty()) throw DefinitionError(std::move(problems));
-    for (auto& [name, handler] : made) registry.add(name, std::move(handler));
+    for (auto& [name, handler] : made) registry.add_raw(name, std::move(handler));
 }
 
 void register_definition_handlers(
@@ -101,7 +101,7 @@ void register_definition_handlers(
         }
     }
     if (!problems.empty()) throw DefinitionError(std::move(problems));
-    for (auto& [name, versions] : made) registry.add(name, dispatch(name, std::move(versions)));
+    for (auto& [name, versions] : made) registry.add_raw(name, dispatch(name, std::move(versions)));
 }
 
 }  // namespace ebb

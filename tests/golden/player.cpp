@@ -51,7 +51,7 @@ void Player::boot() {
     handlers_ = HandlerRegistry();
     for (const std::string& handler : handlers_of(case_.definition)) {
         if (missing_.contains(handler)) continue;
-        handlers_.add(
+        handlers_.add_raw(
             handler, Handler([this, handler](const Payload& input, const StepContext& context) {
                 return call(handler, input, context);
             })
@@ -186,7 +186,13 @@ Payload Player::perform(const Json& outcome, const Payload& input) {
     if (outcome.contains("retry_after")) {
         throw RetryAfter("later", seconds(outcome.at("retry_after")));
     }
-    if (outcome.contains("fail")) throw std::runtime_error(outcome.at("fail").get<std::string>());
+    if (outcome.contains("fail")) {
+        const auto message = outcome.at("fail").get<std::string>();
+        if (!outcome.contains("details")) throw std::runtime_error(message);
+        throw HandlerFailure(
+            message, {.code = "error", .retry_after = {}, .details = outcome.at("details").dump()}
+        );
+    }
     return outcome.contains("output") ? outcome.at("output").dump() : input;
 }
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "engine/view.h"
+#include "call/event_view.h"
 #include "sim/simulation.h"
 #include "support/json.h"
 
@@ -134,7 +134,7 @@ void Simulation::gather() {
         evidence.definition = definition;
         evidence.status = to_string(memory_->load(id)->status);
         for (const HistoryEvent& event : memory_->history({.instance = id, .limit = 1'000'000})) {
-            evidence.history.push_back(engine::to_entry(event));
+            evidence.history.push_back(to_entry(event));
         }
         for (const TaskRow& task : memory_->tasks(id)) {
             (task.is_parked ? evidence.tasks_parked : evidence.tasks_live) += 1;

@@ -44,7 +44,7 @@ Payload behave(Running& running, const Payload& input, const StepContext& contex
 Worker::Worker(Setup setup, Store& shared, StoreLog& log, const Clock& truth)
     : clock(truth), setup_(std::move(setup)), shared_(shared), log_(log) {
     for (const std::string& name : setup_.handlers) {
-        handlers_.add(name, [this](const Payload& input, const StepContext& context) {
+        handlers_.add_raw(name, [this](const Payload& input, const StepContext& context) {
             return behave(*returning_, input, context);
         });
     }

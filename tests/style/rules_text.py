@@ -134,3 +134,18 @@ def doc_code(tree):
                 line = text.count("\n", 0, match.start()) + 1
                 message = f"this is not what {source} has between its //! [{name}]"
                 yield Finding(path, line, "doc-code", message)
+
+
+_CPP_BLOCK = re.compile(r"^```cpp$", re.MULTILINE)
+
+
+@rule
+def doc_cpp(tree):
+    """C++ in the docs is quoted from what is compiled (doc-code), or is a file that the page's test compiles
+    (```cpp main.cpp)."""
+    for path in tree.paths("docs/", "README.md", ext=(".md",)):
+        text = tree.files[path]
+        for match in _CPP_BLOCK.finditer(text):
+            line = text.count("\n", 0, match.start())
+            if line == 0 or not text.split("\n")[line - 1].startswith("<!-- code: "):
+                yield Finding(path, line + 1, "doc-cpp", "no <!-- code: FILE NAME --> is above it")

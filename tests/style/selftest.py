@@ -217,6 +217,13 @@ CASES = {
             {"README.md": "```cpp\nint a;\n```\n"},
         ],
     ),
+    "doc-cpp": (
+        [{"docs/how-to/a.md": "```cpp\nint a;\n```\n"}, {"README.md": "a\n```cpp\nint a;\n```\n"}],
+        [
+            {"docs/a.md": "<!-- code: a.cpp trip -->\n```cpp\nint a;\n```\n"},
+            {"docs/a.md": "```cpp main.cpp\nint a;\n```\n", "CONTRIBUTING.md": "```cpp\nint a;\n```\n"},
+        ],
+    ),
 }
 
 

@@ -242,31 +242,4 @@ std::string KernelWorld::broken_invariant() const {
     return {};
 }
 
-Payload KernelWorld::payload(Seq seq) const {
-    const HistoryEvent* event = &history.at(static_cast<std::size_t>(seq - 1));
-    while (event->payload.empty() && event->ref != 0)
-        event = &history.at(static_cast<std::size_t>(event->ref - 1));
-    return event->payload;
-}
-
-std::optional<Seq> KernelWorld::output_of(std::string_view node) const {
-    for (auto event = history.rbegin(); event != history.rend(); ++event) {
-        if (event->node == node && holds_output(event->type)) return event->seq;
-    }
-    return std::nullopt;
-}
-
-std::optional<HistoryEvent> KernelWorld::previous_undoable(
-    Seq before, Seq floor, std::string_view path_prefix
-) const {
-    std::set<Seq> settled;
-    for (auto event = history.rbegin(); event != history.rend() && event->seq > floor; ++event) {
-        if (settles_compensation(event->type)) settled.insert(event->ref);
-        const bool is_candidate = (before == 0 || event->seq < before) &&
-                                  is_undoable(event->type) && event->path.starts_with(path_prefix);
-        if (is_candidate && !settled.contains(event->seq)) return *event;
-    }
-    return std::nullopt;
-}
-
 }  // namespace ebb::test

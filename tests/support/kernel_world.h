@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "core/kernel/decide.h"
+#include "support/plain_history.h"
 
 namespace ebb::test {
 
 /// One instance driven by `decide` alone: history, tasks and workers are plain containers, time is
 /// a number, and the test chooses what happens next. The smallest possible shell around the kernel.
-class KernelWorld : public HistoryView {
+class KernelWorld : public PlainHistory {
  public:
     /// What the handler of one call does.
     struct Outcome {
@@ -60,7 +61,6 @@ class KernelWorld : public HistoryView {
     void fail(const Invocation& call, bool is_permanent = true);
 
     InstanceState state;
-    std::vector<HistoryEvent> history;
     std::map<TokenId, Row> tasks;
     TimePoint now{std::chrono::seconds(1'000'000)};
     /// `pay`, `pay!` (failed), `refund` ...: the handlers in the order in which their calls ended.
@@ -76,13 +76,6 @@ class KernelWorld : public HistoryView {
     Payload result() const;
     /// What must hold in every state. Empty = all is well; else what is broken.
     std::string broken_invariant() const;
-
-    // HistoryView
-    Payload payload(Seq seq) const override;
-    std::optional<Seq> output_of(std::string_view node) const override;
-    std::optional<HistoryEvent> previous_undoable(
-        Seq before, Seq floor, std::string_view path_prefix
-    ) const override;
 
  private:
     void apply_tasks(const std::vector<TaskChange>& changes);

@@ -183,6 +183,7 @@ void on_signal_deadline(Transition& t, Token& token) {
 }
 
 void on_instance_deadline(Transition& t) {
+    if (t.is_over()) return t.ignore();
     // Its task has been claimed: it must go whatever the phase, or it would be claimed again at
     // once.
     t.remove_task(kInstanceToken);

@@ -4,43 +4,40 @@
 #include <cstdio>
 #include <string>
 
-#include <ebb/definition.h>
-#include <ebb/engine.h>
-#include <ebb/error.h>
-#include <ebb/handler.h>
-#include <ebb/store.h>
+#include <nlohmann/json.hpp>
+
+#include <ebb/ebb.h>
 
 namespace {
 
+using namespace std::chrono_literals;
+
 //! [trip]
 ebb::Definition trip() {
-    ebb::Step hotel{.handler = "book_hotel"};
-    hotel.compensate = ebb::Compensation{.handler = "cancel_hotel"};
-    ebb::Step flight{.handler = "book_flight"};
-    return {
-        .name = "trip",
-        .steps = {{.name = "hotel", .kind = hotel}, {.name = "flight", .kind = flight}},
-    };
+    return ebb::WorkflowBuilder("trip")
+        .step("book_hotel")
+        .compensate("cancel_hotel")
+        .step("book_flight")
+        .max_attempts(5)
+        .timeout(10s)
+        .build();
 }
 
 std::string travel(ebb::Store& store, std::string& log) {
     ebb::HandlerRegistry handlers;
-    handlers.add("book_hotel", [&](const ebb::Payload&, const ebb::StepContext&) -> ebb::Payload {
-        log += "hotel booked, ";
-        return R"({"room": 7})";
+    handlers.add("book_hotel", [&](const std::string& city) {
+        log += "hotel in " + city + " booked, ";
+        return 7;  // the room
     });
-    handlers.add("cancel_hotel", [&](const ebb::Payload&, const ebb::StepContext&) -> ebb::Payload {
-        log += "hotel cancelled";
-        return "null";
-    });
-    handlers.add("book_flight", [&](const ebb::Payload&, const ebb::StepContext&) -> ebb::Payload {
+    handlers.add("cancel_hotel", [&](const ebb::Json&) { log += "hotel cancelled"; });
+    handlers.add("book_flight", [&](int) {
         log += "no flight, ";
         throw ebb::PermanentError("sold out");
     });
 
     ebb::Engine engine(store, handlers);
     engine.register_workflow(trip());
-    const auto instance = engine.start("trip", R"({"to": "Lisbon"})", {.key = "order-1"});
+    const auto instance = engine.start("trip", "\"Lisbon\"", {.key = "order-1"});
     return engine.wait(instance.id).status;  // "failed", and the hotel is cancelled
 }
 
@@ -50,7 +47,7 @@ bool travels(ebb::Store& store) {
     std::string log;
     const std::string status = travel(store, log);
     std::printf("%s: %s\n", status.c_str(), log.c_str());
-    return status == "failed" && log == "hotel booked, no flight, hotel cancelled";
+    return status == "failed" && log == "hotel in Lisbon booked, no flight, hotel cancelled";
 }
 
 }  // namespace

@@ -241,6 +241,8 @@ TEST(CliLook, a_diagram_is_of_a_file_or_of_an_instance) {
     const Outcome marked = world.run_db({"diagram", id});
     EXPECT_NE(marked.out.find("declined"), std::string::npos) << marked.out;
     EXPECT_NE(marked.out, text.out);
+    world.run_db({"start", file, "--key", "k"});
+    EXPECT_EQ(world.run_db({"diagram", "key:saga/k"}).code, 0);
 }
 
 }  // namespace

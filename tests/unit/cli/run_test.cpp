@@ -31,6 +31,15 @@ TEST(CliRun, quiet_leaves_only_the_result) {
     EXPECT_EQ(outcome.err, "");
 }
 
+TEST(CliRun, quiet_still_says_how_it_failed) {
+    CliWorld world;
+    const Outcome outcome = world.run({"run", "-q", world.file("saga.yaml", kSaga)});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_TRUE(outcome.err.starts_with("failed after ")) << outcome.err;
+    EXPECT_TRUE(outcome.err.ends_with("the card was declined (at charge)\n")) << outcome.err;
+    EXPECT_EQ(outcome.err.find('\n'), outcome.err.size() - 1);
+}
+
 TEST(CliRun, shows_how_it_ebbs_back) {
     CliWorld world;
     const Outcome outcome = world.run({"run", world.file("saga.yaml", kSaga)});

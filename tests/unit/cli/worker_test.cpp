@@ -48,6 +48,31 @@ TEST(CliWorker, serves_what_the_database_knows) {
     EXPECT_NE(world.run_db({"list"}).out.find("completed"), std::string::npos);
 }
 
+TEST(CliWorker, serves_a_version_that_is_registered_while_it_runs) {
+    CliWorld world;
+    const std::string text = "workflow: hello\nhandlers:\n  greet: {exec: [jq, '\"old\"']}\n";
+    const std::string file = world.file("hello.yaml", text + "steps: [greet]\n");
+    const std::string newer = world.file(
+        "newer.yaml",
+        "version: 2\nworkflow: hello\nhandlers: {greet: {exec: [jq, '\"new\"']}}\nsteps: [greet]\n"
+    );
+    CliWorld other;
+    const std::string db = world.path("ebb.db");
+    world.on_err = [&](const std::string& err, Interrupts& interrupts) {
+        if (other.input.empty() && err.find("event=worker_started") != std::string::npos) {
+            other.input = "started";
+            EXPECT_EQ(other.run({"start", newer, "--key", "k", "--db", db}).code, 0);
+        }
+        if (err.find("event=completed") != std::string::npos && interrupts.count() == 0) {
+            interrupts.interrupt(SIGTERM);
+        }
+    };
+    EXPECT_EQ(world.run_db({"worker", file}).code, 0);
+    const Outcome shown = world.run_db({"show", "key:hello/k", "--json"});
+    EXPECT_EQ(Json::parse(shown.out)["output"], "new") << shown.out;
+    EXPECT_EQ(Json::parse(shown.out)["steps"][0]["attempts"], 1);
+}
+
 TEST(CliWorker, drains_at_the_first_signal) {
     CliWorld world;
     world.on_err = [](const std::string& err, Interrupts& interrupts) {

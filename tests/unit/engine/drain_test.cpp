@@ -93,14 +93,14 @@ struct DrainThreads : ::testing::Test {
 
 TEST_F(DrainThreads, lets_a_running_handler_finish_within_the_limit) {
     std::latch finish{1};
-    handlers.add("a", [&](const Payload& input, const StepContext& context) {
+    handlers.add_raw("a", [&](const Payload& input, const StepContext& context) {
         has_begun = true;
         has_begun.notify_all();
         finish.wait();
         EXPECT_FALSE(context.stop.stop_requested());
         return input;
     });
-    handlers.add("b", [](const Payload& input, const StepContext&) { return input; });
+    handlers.add_raw("b", [](const Payload& input, const StepContext&) { return input; });
     const auto worker = engine("one");
     worker->register_workflow(
         workflow({step("a", {.is_compensated = false}), step("b", {.is_compensated = false})})
@@ -123,7 +123,7 @@ TEST_F(DrainThreads, lets_a_running_handler_finish_within_the_limit) {
 }
 
 TEST_F(DrainThreads, asks_what_takes_longer_to_stop_and_does_not_count_that_as_a_failure) {
-    handlers.add("a", [&](const Payload& input, const StepContext& context) -> Payload {
+    handlers.add_raw("a", [&](const Payload& input, const StepContext& context) -> Payload {
         if (context.attempt > 1) return input;
         has_begun = true;
         has_begun.notify_all();
@@ -143,7 +143,7 @@ TEST_F(DrainThreads, asks_what_takes_longer_to_stop_and_does_not_count_that_as_a
 
 TEST_F(DrainThreads, gives_up_a_handler_that_does_not_listen) {
     std::latch finish{1};
-    handlers.add("a", [&](const Payload& input, const StepContext& context) {
+    handlers.add_raw("a", [&](const Payload& input, const StepContext& context) {
         if (context.attempt == 1) {
             has_begun = true;
             has_begun.notify_all();
@@ -170,7 +170,7 @@ TEST_F(DrainThreads, gives_up_a_handler_that_does_not_listen) {
 }
 
 TEST_F(DrainThreads, the_destructor_ends_a_running_engine) {
-    handlers.add("a", [&](const Payload&, const StepContext& context) -> Payload {
+    handlers.add_raw("a", [&](const Payload&, const StepContext& context) -> Payload {
         has_begun = true;
         has_begun.notify_all();
         while (!context.stop.stop_requested()) std::this_thread::yield();

@@ -43,7 +43,7 @@ struct EngineWorld {
     void record(const std::vector<std::string>& names) {
         for (const std::string& name : names) {
             for (const std::string& each : {name, "~" + name}) {
-                handlers.add(each, [this, each](const Payload& input, const StepContext&) {
+                handlers.add_raw(each, [this, each](const Payload& input, const StepContext&) {
                     calls.push_back(each);
                     return input;
                 });

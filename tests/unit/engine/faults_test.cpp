@@ -208,7 +208,7 @@ TEST_F(Faults, a_pause_that_wins_the_race_holds_the_next_step_back) {
 TEST_F(Faults, one_instance_that_the_store_refuses_does_not_hold_up_the_others) {
     PickyStore picky(*world.memory);
     world.store = &picky;
-    world.handlers.add("odd", [](const Payload& input, const StepContext&) {
+    world.handlers.add_raw("odd", [](const Payload& input, const StepContext&) {
         return input == "3" ? Payload("\"poison\"") : input;
     });
     const auto engine = world.engine();

@@ -13,10 +13,10 @@ using testing::StoreVerb;
 
 TEST(Flow, runs_a_sequence_and_hands_outputs_on) {
     EngineWorld world;
-    world.handlers.add("a", [](const Payload& input, const StepContext&) {
+    world.handlers.add_raw("a", [](const Payload& input, const StepContext&) {
         return R"({"got":)" + input + "}";
     });
-    world.handlers.add("b", [](const Payload& input, const StepContext&) { return input; });
+    world.handlers.add_raw("b", [](const Payload& input, const StepContext&) { return input; });
     const auto engine = world.engine();
     engine->register_workflow(workflow({step("a"), step("b")}));
     const InstanceId id = engine->start("test", "7").id;
@@ -79,10 +79,10 @@ TEST(Flow, compensates_in_reverse_order_when_a_step_fails_for_good) {
     EngineWorld world;
     world.record({"a", "b"});
     std::vector<std::string> seen;
-    world.handlers.add("c", [](const Payload&, const StepContext&) -> Payload {
+    world.handlers.add_raw("c", [](const Payload&, const StepContext&) -> Payload {
         throw PermanentError("out of stock", "no_stock");
     });
-    world.handlers.add("~c", [&](const Payload& input, const StepContext& context) {
+    world.handlers.add_raw("~c", [&](const Payload& input, const StepContext& context) {
         EXPECT_TRUE(context.compensates.has_value());
         EXPECT_EQ(context.compensates->outcome, CompensatedStep::Outcome::Failed);
         EXPECT_EQ(context.compensates->input, "5");
@@ -110,15 +110,17 @@ TEST(Flow, compensates_in_reverse_order_when_a_step_fails_for_good) {
 
 TEST(Flow, hands_input_and_output_of_the_forward_step_to_its_compensation) {
     EngineWorld world;
-    world.handlers.add("a", [](const Payload&, const StepContext&) { return Payload("\"out\""); });
+    world.handlers.add_raw("a", [](const Payload&, const StepContext&) {
+        return Payload("\"out\"");
+    });
     Payload given;
     std::string forward_key;
-    world.handlers.add("~a", [&](const Payload& input, const StepContext& context) {
+    world.handlers.add_raw("~a", [&](const Payload& input, const StepContext& context) {
         given = input;
         forward_key = context.compensates->idempotency_key;
         return Payload("null");
     });
-    world.handlers.add("b", [](const Payload&, const StepContext&) -> Payload {
+    world.handlers.add_raw("b", [](const Payload&, const StepContext&) -> Payload {
         throw PermanentError("no");
     });
     const auto engine = world.engine();
@@ -132,7 +134,7 @@ TEST(Flow, hands_input_and_output_of_the_forward_step_to_its_compensation) {
 TEST(Flow, retries_after_the_backoff_and_not_before) {
     EngineWorld world;
     int calls = 0;
-    world.handlers.add("a", [&](const Payload& input, const StepContext& context) {
+    world.handlers.add_raw("a", [&](const Payload& input, const StepContext& context) {
         EXPECT_EQ(context.attempt, ++calls);
         EXPECT_EQ(context.max_attempts, 3);
         if (calls < 3) throw std::runtime_error("not yet");
@@ -155,7 +157,7 @@ TEST(Flow, retries_after_the_backoff_and_not_before) {
 
 TEST(Flow, obeys_a_handlers_own_delay) {
     EngineWorld world;
-    world.handlers.add("a", [](const Payload& input, const StepContext& context) {
+    world.handlers.add_raw("a", [](const Payload& input, const StepContext& context) {
         if (context.attempt == 1) throw RetryAfter("busy", 90s);
         return input;
     });
@@ -184,7 +186,7 @@ TEST(Flow, waits_for_a_timer_without_polling_for_it) {
 TEST(Flow, keeps_the_idempotency_key_over_attempts_and_changes_it_in_a_loop) {
     EngineWorld world;
     std::vector<std::string> keys;
-    world.handlers.add("a", [&](const Payload&, const StepContext& context) {
+    world.handlers.add_raw("a", [&](const Payload&, const StepContext& context) {
         keys.push_back(context.idempotency_key);
         if (keys.size() == 1) throw std::runtime_error("once");
         return Payload(keys.size() < 3 ? "1" : "2");
@@ -223,7 +225,7 @@ TEST(Flow, runs_ten_thousand_steps_of_one_instance) {
     CountingStore counting(*world.memory);
     world.store = &counting;
     int turns = 0;
-    world.handlers.add("a", [&](const Payload&, const StepContext&) {
+    world.handlers.add_raw("a", [&](const Payload&, const StepContext&) {
         return std::to_string(++turns);
     });
     const auto engine = world.engine();
@@ -245,10 +247,10 @@ TEST(Flow, rolls_back_a_long_instance_in_exact_reverse_order) {
     constexpr int kTurns = 200;
     int turns = 0;
     std::vector<std::string> undone;
-    world.handlers.add("a", [&](const Payload&, const StepContext&) {
+    world.handlers.add_raw("a", [&](const Payload&, const StepContext&) {
         return std::to_string(++turns);
     });
-    world.handlers.add("~a", [&](const Payload&, const StepContext& context) {
+    world.handlers.add_raw("~a", [&](const Payload&, const StepContext& context) {
         undone.push_back(context.compensates->output);
         return Payload("null");
     });

@@ -14,7 +14,7 @@ struct Leases : ::testing::Test {
     std::vector<int> attempts;
 
     void SetUp() override {
-        world.handlers.add("a", [this](const Payload& input, const StepContext& context) {
+        world.handlers.add_raw("a", [this](const Payload& input, const StepContext& context) {
             attempts.push_back(context.attempt);
             if (during_a) std::exchange(during_a, nullptr)();
             return input;
@@ -145,10 +145,10 @@ TEST_F(Leases, a_cancel_reaches_a_handler_in_another_worker_with_the_next_heartb
 
 TEST_F(Leases, a_task_that_another_service_must_run_is_routed_to_it) {
     HandlerRegistry only_a;
-    only_a.add("a", [](const Payload& input, const StepContext&) { return input; });
+    only_a.add_raw("a", [](const Payload& input, const StepContext&) { return input; });
     HandlerRegistry only_b;
     int calls = 0;
-    only_b.add("b", [&](const Payload& input, const StepContext&) {
+    only_b.add_raw("b", [&](const Payload& input, const StepContext&) {
         ++calls;
         return input;
     });
@@ -170,8 +170,8 @@ TEST_F(Leases, a_row_that_names_an_earlier_step_is_put_right) {
     // A worker with both handlers keeps its lease over a and dies in b: the row still says a.
     HandlerRegistry both;
     Engine* killed = nullptr;
-    both.add("a", [](const Payload& input, const StepContext&) { return input; });
-    both.add("b", [](const Payload& input, const StepContext&) { return input; });
+    both.add_raw("a", [](const Payload& input, const StepContext&) { return input; });
+    both.add_raw("b", [](const Payload& input, const StepContext&) { return input; });
     auto first = std::make_unique<Engine>(*world.store, both, world.options("first"));
     killed = first.get();
     killed->register_workflow(a_then_b());
@@ -181,7 +181,7 @@ TEST_F(Leases, a_row_that_names_an_earlier_step_is_put_right) {
     EXPECT_EQ(world.memory->tasks(id).at(0).handler, "a");
     // From here on nobody polls it. The one that finds the row cannot run b.
     HandlerRegistry only_a;
-    only_a.add("a", [](const Payload& input, const StepContext&) { return input; });
+    only_a.add_raw("a", [](const Payload& input, const StepContext&) { return input; });
     Engine second(*world.store, only_a, world.options("second"));
     second.poll();
     world.clock.advance(11s);

@@ -20,7 +20,7 @@ struct Threads : ::testing::Test {
 
     void SetUp() override {
         for (const char* name : {"a", "b", "c", "~a", "~b", "~c"}) {
-            handlers.add(name, [this](const Payload& input, const StepContext& context) {
+            handlers.add_raw(name, [this](const Payload& input, const StepContext& context) {
                 const std::lock_guard lock(mutex);
                 ++calls[context.idempotency_key];
                 return input;

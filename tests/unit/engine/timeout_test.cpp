@@ -22,7 +22,7 @@ struct Timeouts : ::testing::Test {
 };
 
 TEST_F(Timeouts, tells_the_handler_its_deadline) {
-    world.handlers.add("a", [&](const Payload& input, const StepContext& context) {
+    world.handlers.add_raw("a", [&](const Payload& input, const StepContext& context) {
         EXPECT_EQ(context.deadline, world.clock.now() + 7s);
         EXPECT_FALSE(context.stop.stop_requested());
         return input;
@@ -35,7 +35,7 @@ TEST_F(Timeouts, tells_the_handler_its_deadline) {
 }
 
 TEST_F(Timeouts, a_handler_that_fails_after_its_deadline_fails_by_timeout) {
-    world.handlers.add("a", [&](const Payload&, const StepContext&) -> Payload {
+    world.handlers.add_raw("a", [&](const Payload&, const StepContext&) -> Payload {
         world.clock.advance(7s);
         throw std::runtime_error("connection reset");
     });
@@ -49,7 +49,7 @@ TEST_F(Timeouts, a_handler_that_fails_after_its_deadline_fails_by_timeout) {
 }
 
 TEST_F(Timeouts, a_result_within_the_grace_still_counts) {
-    world.handlers.add("a", [&](const Payload& input, const StepContext&) {
+    world.handlers.add_raw("a", [&](const Payload& input, const StepContext&) {
         world.clock.advance(7s + 4s);
         return input;
     });
@@ -63,7 +63,7 @@ TEST_F(Timeouts, a_result_within_the_grace_still_counts) {
 }
 
 TEST_F(Timeouts, a_result_after_the_grace_is_dropped) {
-    world.handlers.add("a", [&](const Payload& input, const StepContext& context) {
+    world.handlers.add_raw("a", [&](const Payload& input, const StepContext& context) {
         world.clock.advance(7s + 5s);
         EXPECT_FALSE(context.stop.stop_requested()) << "nobody could ask: this thread is the only";
         return input;
@@ -81,7 +81,7 @@ TEST_F(Timeouts, a_result_after_the_grace_is_dropped) {
 
 TEST_F(Timeouts, each_attempt_has_its_own_time) {
     int calls = 0;
-    world.handlers.add("a", [&](const Payload& input, const StepContext&) -> Payload {
+    world.handlers.add_raw("a", [&](const Payload& input, const StepContext&) -> Payload {
         if (++calls == 1) {
             world.clock.advance(8s);
             throw std::runtime_error("slow");
@@ -144,7 +144,7 @@ struct RealTimeouts : ::testing::Test {
 };
 
 TEST_F(RealTimeouts, a_handler_that_hears_the_stop_ends_at_its_deadline) {
-    handlers.add("a", [](const Payload&, const StepContext& context) -> Payload {
+    handlers.add_raw("a", [](const Payload&, const StepContext& context) -> Payload {
         while (!context.stop.stop_requested()) std::this_thread::yield();
         throw std::runtime_error("stopped");
     });
@@ -158,11 +158,11 @@ TEST_F(RealTimeouts, a_handler_that_hears_the_stop_ends_at_its_deadline) {
 }
 
 TEST_F(RealTimeouts, a_handler_that_does_not_return_is_given_up_and_its_thread_replaced) {
-    handlers.add("a", [this](const Payload& input, const StepContext&) {
+    handlers.add_raw("a", [this](const Payload& input, const StepContext&) {
         release.wait();
         return input;
     });
-    handlers.add("b", [](const Payload& input, const StepContext&) { return input; });
+    handlers.add_raw("b", [](const Payload& input, const StepContext&) { return input; });
     Engine engine(*store, handlers, options());
     engine.register_workflow(workflow({timed_step("a", 10ms)}));
     Definition other = workflow({step("b", {.is_compensated = false})});
@@ -182,7 +182,7 @@ TEST_F(RealTimeouts, a_handler_that_does_not_return_is_given_up_and_its_thread_r
 
 TEST_F(RealTimeouts, a_cancelled_handler_is_asked_to_stop) {
     std::latch begun{1};
-    handlers.add("a", [&](const Payload&, const StepContext& context) -> Payload {
+    handlers.add_raw("a", [&](const Payload&, const StepContext& context) -> Payload {
         begun.count_down();
         while (!context.stop.stop_requested()) std::this_thread::yield();
         throw std::runtime_error("stopped");

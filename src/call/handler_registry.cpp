@@ -38,7 +38,7 @@ void throw_invalid_input(const std::string& why) {
 
 }  // namespace detail
 
-HandlerRegistry& HandlerRegistry::add(std::string name, Handler handler) {
+HandlerRegistry& HandlerRegistry::add_raw(std::string name, Handler handler) {
     if (!is_valid_name(name)) {
         throw Error(
             ErrorCode::InvalidArgument,

@@ -1,0 +1,142 @@
+// The C++ of docs/how-to/handlers.md, compiled and run.
+
+#include <cstdint>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <ebb/ebb.h>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+//! [types]
+struct Order {
+    std::string customer;
+    std::int64_t cents = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Order, customer, cents)
+
+struct Receipt {
+    std::string charge;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Receipt, charge)
+
+//! [types]
+
+/// A bank that refuses, is busy, or charges each key once.
+struct Bank {
+    bool is_busy = false;
+    int refunds = 0;
+
+    Receipt charge(const std::string& key, const Order& order) {
+        return {order.customer + "/" + key};
+    }
+
+    void refund(const std::string&) { ++refunds; }
+};
+
+//! [register]
+void add_handlers(ebb::HandlerRegistry& handlers, Bank& bank) {
+    handlers.add("charge", [&bank](const Order& order, const ebb::StepContext& context) {
+        if (order.cents <= 0) {
+            throw ebb::PermanentError("an order needs an amount", "no_amount");
+        }
+        if (bank.is_busy) throw ebb::RetryAfter("the bank is busy", 30s);
+        return bank.charge(context.idempotency_key, order);
+    });
+    handlers.add("refund", [&bank](const nlohmann::json&, const ebb::StepContext& context) {
+        bank.refund(context.compensates->idempotency_key);
+    });
+    handlers.add("thank", [](const Receipt& receipt) { return "thanks for " + receipt.charge; });
+}
+
+//! [register]
+
+//! [builder]
+ebb::Definition shop_workflow() {
+    return ebb::WorkflowBuilder("shop", 1)
+        .deadline(48h)
+        .step("charge")
+        .compensate("refund")
+        .max_attempts(5)
+        .backoff({.initial = 2s, .max = 1min})
+        .timeout(10s)
+        .condition(
+            "is_large",
+            "workflow.input.cents > 100000",
+            [](ebb::BlockBuilder& then) { then.decision("approve").roles({"boss"}).deadline(24h); }
+        )
+        .step("thank")
+        .input(R"({"charge": "${ steps.charge.output.charge }"})")
+        .build();
+}
+
+//! [builder]
+
+class HandlersPage : public testing::Test {
+ protected:
+    HandlersPage() { add_handlers(handlers_, bank_); }
+
+    ebb::Result run(const ebb::Payload& input) {
+        ebb::Engine engine(*store_, handlers_);
+        engine.register_workflow(shop_workflow());
+        return engine.wait(engine.start("shop", input).id, 1s);
+    }
+
+    Bank bank_;
+    ebb::HandlerRegistry handlers_;
+    ebb::StorePtr store_ = ebb::open_memory_store();
+};
+
+TEST_F(HandlersPage, typed_handlers_pass_their_results_on) {
+    const ebb::Result result = run(R"({"customer": "ann", "cents": 4200})");
+    EXPECT_EQ(result.status, "completed");
+    EXPECT_EQ(result.output.find("\"thanks for ann/"), 0u) << result.output;
+}
+
+TEST_F(HandlersPage, a_permanent_error_is_compensated_at_once) {
+    const ebb::Result result = run(R"({"customer": "ann", "cents": 0})");
+    EXPECT_EQ(result.status, "failed");
+    EXPECT_NE(result.error.find("no_amount"), std::string::npos);
+    EXPECT_EQ(bank_.refunds, 1);
+}
+
+TEST_F(HandlersPage, what_does_not_fit_the_type_is_an_invalid_input) {
+    EXPECT_NE(run(R"({"customer": 7})").error.find("invalid_input"), std::string::npos);
+}
+
+TEST(HandlersPageTypes, a_string_is_json_text_only_where_the_handler_is_raw) {
+    ebb::HandlerRegistry handlers;
+    std::string typed;
+    std::string raw;
+    handlers.add("typed", [&](const std::string& input, const ebb::StepContext&) {
+        typed = input;
+    });
+    handlers.add_raw("raw", [&](const std::string& input, const ebb::StepContext&) -> std::string {
+        raw = input;
+        return input;
+    });
+    (*handlers.find("typed"))("\"ann\"", ebb::StepContext{});
+    (*handlers.find("raw"))("\"ann\"", ebb::StepContext{});
+    EXPECT_EQ(typed, "ann");
+    EXPECT_EQ(raw, "\"ann\"");
+}
+
+TEST_F(HandlersPage, retry_after_says_when_to_come_back) {
+    bank_.is_busy = true;
+    ebb::Engine engine(*store_, handlers_);
+    engine.register_workflow(shop_workflow());
+    const auto id = engine.start("shop", R"({"customer": "ann", "cents": 1})").id;
+    engine.poll();
+    const auto waits = engine.show(id).waiting_for;
+    ASSERT_EQ(waits.size(), 1u);
+    EXPECT_EQ(waits[0].kind, "retry");
+    const auto delay = waits[0].until - ebb::SystemClock().now();
+    EXPECT_GT(delay, 20s);
+    EXPECT_LE(delay, 30s);
+}
+
+}  // namespace

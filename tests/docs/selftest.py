@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Shows that run_page.py finds what is wrong with a page: each page below has one fault, or none."""
+
+import os
+import sys
+import tempfile
+
+import run_page
+
+FENCE = "```"
+
+
+def session(*lines):
+    return "\n".join([f"{FENCE}console", *lines, FENCE, ""])
+
+
+GOOD = {
+    "output": session("$ echo one; echo two", "one", "two"),
+    "output that does not matter": session("$ echo one"),
+    "no line break at the end": session("$ printf one", "one"),
+    "anything within a line": session("$ echo one two three", "one ... three"),
+    "any lines": session("$ seq 9", "1", "...", "9"),
+    "a stated status": session("$ false # exit code 1"),
+    "a long command": session("$ echo one \\", "  two", "one two"),
+    "a file": f"{FENCE}text a.txt\nhello\n{FENCE}\n" + session("$ cat a.txt", "hello"),
+    "a variable that lasts": session("$ a=1", "$ echo $a", "1"),
+    "a hidden command": "<!-- run: a=1 -->\n" + session("$ echo $a", "1"),
+    "errors are output": session("$ echo one >&2", "one"),
+    "another language": f"{FENCE}sh\nfalse\n{FENCE}\n",
+}
+
+BAD = {
+    "another output": session("$ echo one", "two"),
+    "more output": session("$ echo one; echo two", "one"),
+    "less output": session("$ echo one", "one", "two"),
+    "no output": session("$ true", "one"),
+    "a status": session("$ false"),
+    "another status": session("$ true # exit code 1"),
+    "the shell ends": session("$ exit 0"),
+    "a dot is a dot": session("$ echo one", "o.e"),
+    "a file that is not there": session("$ cat a.txt"),
+}
+
+
+def play(text):
+    with tempfile.TemporaryDirectory() as folder:
+        return run_page.play(text, folder, dict(os.environ))
+
+
+def main():
+    wrong = [f"'{name}' should pass: {said}" for name, text in GOOD.items() if (said := play(text))]
+    wrong += [f"'{name}' should fail" for name, text in BAD.items() if not play(text)]
+    sys.exit("\n".join(wrong) or None)
+
+
+if __name__ == "__main__":
+    main()
