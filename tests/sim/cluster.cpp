@@ -8,6 +8,7 @@
 
 #include "engine/view.h"
 #include "sim/simulation.h"
+#include "store/memory/memory_store.h"
 #include "support/uuid.h"
 
 namespace ebb::sim {
@@ -24,10 +25,10 @@ Simulation::Simulation(const Plan& plan, const RunOptions& options)
     : plan_(plan),
       options_(options),
       clock_(kStart),
-      memory_(make_memory_store(clock_)),
-      shared_(memory_.get()) {
+      store_(options.open ? options.open(clock_) : make_memory_store(clock_)),
+      shared_(store_.get()) {
     if (options_.decorate) {
-        decorated_ = options_.decorate(*memory_);
+        decorated_ = options_.decorate(*store_);
         shared_ = decorated_.get();
     }
     if (options_.trace) log_.note = [this](const std::string& line) { note(line); };
@@ -75,6 +76,7 @@ RunResult Simulation::run() {
         perform_late(dice.chance(20));
         if (dice.chance(plan_.percent_helpful)) help(dice);
         move(dice);
+        watch();
         if (all_have_ended() && next >= plan_.disturbances.size()) break;
     }
     come_to_rest();
@@ -86,7 +88,7 @@ RunResult Simulation::run() {
 
 bool Simulation::all_have_ended() {
     return std::all_of(instances_.begin(), instances_.end(), [&](const InstanceId& id) {
-        return is_terminal(memory_->load(id)->status);
+        return is_terminal(store_->load(id)->status);
     });
 }
 
@@ -244,6 +246,7 @@ void Simulation::end(Worker& worker, std::size_t index) {
     call.outcome = has_completed ? "completed" : "failed";
     call.result = running.code;
     call.message = running.message;
+    call.retry_after_ms = running.retry_after_ms;
     if (has_completed) call.result = running.output.empty() ? running.input : running.output;
     last_ended_ = running;
 }

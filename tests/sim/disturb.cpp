@@ -214,7 +214,7 @@ void Simulation::send(Worker& by, const InstanceId& id, Event event) {
     const std::size_t number = requests_.size();
     requests_.push_back(asked_by(event));
     requests_.back().instance = number_of(id);
-    const std::int64_t revision = memory_->load(id)->revision;
+    const std::int64_t revision = store_->load(id)->revision;
     try {
         if (is_stop) {
             by.core().request_stop(id, std::move(event));
@@ -222,7 +222,7 @@ void Simulation::send(Worker& by, const InstanceId& id, Event event) {
             const auto answer = by.core().request(id, std::move(event));
             requests_[number].is_taken = answer.verdict == Decision::Verdict::Changed;
         }
-        const bool is_taken = memory_->load(id)->revision != revision;
+        const bool is_taken = store_->load(id)->revision != revision;
         ++result_.requests[what + (is_taken ? " taken" : " repeated")];
     } catch (const Error& error) {
         ++result_.requests[what + " refused"];

@@ -51,6 +51,8 @@ struct FlowNode {
     /// Of the step, or of its compensation.
     int max_attempts() const;
     int compensation_attempts() const;
+    /// The shortest wait that is allowed after so many failures, in milliseconds.
+    std::int64_t retry_wait(bool is_compensation, int failures) const;
 
     bool has_compensation_timeout() const {
         const Json& compensation = body.at("compensate");

@@ -4,20 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/checker.h"
-
 namespace ebb::sim {
-
-std::vector<std::string> check(const Evidence& evidence) {
-    try {
-        Reading(evidence).read();
-    } catch (const Wrong& wrong) {
-        return {wrong.what};
-    } catch (const std::exception& error) {
-        return {std::string("the history cannot be read: ") + error.what()};
-    }
-    return {};
-}
 
 Reading::Reading(const Evidence& evidence) : evidence_(evidence), flow_(evidence.definition) {}
 

@@ -13,6 +13,9 @@
 
 namespace ebb::sim {
 
+/// After so many lost workers a visit fails.
+inline constexpr int kLossesMax = 5;
+
 /// One place where an instance stands: the top level, or a branch of an open block.
 struct Strand {
     enum class Branch { Open, Completed, Failed, Stopped };
@@ -23,6 +26,7 @@ struct Strand {
     int attempt = 1;               ///< that comes next
     int failures = 0;              ///< that count against the limit
     int losses = 0;
+    TimePoint not_before{};                 ///< when the next attempt may begin
     bool is_stopping = false;               ///< only its end may still be recorded
     bool is_frozen = false;                 ///< waits for an operator
     bool is_requeued = false;               ///< and has just been let go
@@ -52,6 +56,7 @@ struct Undoing {
     int attempt = 1;
     int failures = 0;
     int losses = 0;
+    TimePoint not_before{};
     bool is_frozen = false;
 };
 
@@ -161,6 +166,8 @@ class Reading {
     void on_lease_lost(const Entry& e);
     void on_step_requeued(const Entry& e);
     void on_stopped(const Entry& e);
+    TimePoint end_of_wait(const Entry& e, int failures) const;
+    void check_wait(const Entry& e, TimePoint not_before) const;
     void check_failure(const Strand& strand, const Entry& e, const std::string& code) const;
     void give_up(Strand& strand, const Entry& e);
     void on_instance_failed(const Entry& e);
@@ -207,6 +214,7 @@ class Reading {
     // reading_end.cpp: what must be so when all is over, or waits.
     void check_end();
     void check_waits() const;
+    void check_deadline_kept() const;
 
     // reading_calls.cpp: what was really called.
     void check_calls();

@@ -1,5 +1,8 @@
 // The calls that were really made, beside those that the history knows.
 
+#include <set>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "sim/reading.h"
@@ -131,9 +134,12 @@ void Reading::check_calls() {
     }
     now_ = nullptr;
     const bool has_ended = !ended_.empty() && ended_ != "aborted";
+    std::set<std::pair<std::int64_t, int>> made;
     for (const Call& call : evidence_.calls) {
         if (!call.is_made) continue;
         const std::string what = fmt::format("{} was called in visit {}", call.handler, call.visit);
+        const bool is_first = made.emplace(call.visit, call.attempt).second;
+        require(is_first, fmt::format("{} twice in attempt {}", what, call.attempt));
         require(!skipped.contains(call.visit), what + ", but counts as skipped");
         const bool is_forward = call.undoes == 0;
         require(

@@ -22,6 +22,7 @@ void Reading::check_end() {
 /// Whoever has not ended waits for people, and has nothing else to do.
 void Reading::check_waits() const {
     require(evidence_.tasks_live == 0, "it waits for people and has a live task");
+    check_deadline_kept();
     if (is_paused_ || phase_ == "dead_letter") return;
     require(phase_ == "running", "it compensates no more, and has not ended: it is lost");
     require(loser_ebbings_.empty(), "it rests in the middle of a rollback: it is lost");
@@ -39,6 +40,17 @@ void Reading::check_waits() const {
         is_waiting = true;
     }
     require(is_waiting, "it waits for nothing: it is lost");
+}
+
+/// All that was due has come, so a deadline of the instance has come too. An operator who goes on
+/// with a dead-lettered instance lets it go on without one.
+void Reading::check_deadline_kept() const {
+    if (flow_.deadline().empty() || phase_ != "running") return;
+    for (const Entry& e : evidence_.history) {
+        const bool is_end_of_it = e.type == "dead_lettered" || e.type == "rollback_started";
+        if (is_end_of_it && e.node.empty()) return;
+    }
+    fail("its deadline has passed, and it still waits");
 }
 
 }  // namespace ebb::sim

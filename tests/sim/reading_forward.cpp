@@ -1,5 +1,6 @@
 // How strands move through the flow: everything but handlers and parallel blocks.
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -198,6 +199,11 @@ void Reading::on_decision_made(const Entry& e) {
     Strand& strand = arrive(e, "decision");
     require(strand.awaited != nullptr, "it is not awaited");
     const Json vote = payload(e);
+    const Json roles = strand.at->body.value("roles", Json::array());
+    const Json role = vote.value("role", "");
+    const bool may_decide =
+        roles.empty() || std::find(roles.begin(), roles.end(), role) != roles.end();
+    require(may_decide, "who decided has not the role for it");
     if (vote.at("verdict") == "rejected") {
         strand.is_rejected = true;
     } else {

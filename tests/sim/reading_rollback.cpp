@@ -8,12 +8,6 @@
 
 namespace ebb::sim {
 
-namespace {
-
-constexpr int kLossesMax = 5;
-
-}  // namespace
-
 bool Reading::read_rollback_entry(const Entry& e) {
     const std::string& type = e.type;
     if (type == "rollback_started") {
@@ -170,6 +164,7 @@ void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
     require(!undoing.is_frozen, "it is frozen");
     require(undoing.visit == e.visit, "it is another visit");
     require(e.attempt == undoing.attempt, fmt::format("attempt {} comes next", undoing.attempt));
+    check_wait(e, undoing.not_before);
     if (e.type == "step_compensated") {
         settled_.insert(e.ref);
         in_flight_.erase(e.ref);
@@ -179,6 +174,7 @@ void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
         ++undoing.attempt;
     } else if (e.type == "compensation_retried") {
         require(++undoing.failures < most, fmt::format("it may be tried {} times", most));
+        undoing.not_before = end_of_wait(e, undoing.failures);
         ++undoing.attempt;
     } else {
         const std::string code = payload(e).at("code").get<std::string>();

@@ -6,12 +6,6 @@
 
 namespace ebb::sim {
 
-namespace {
-
-constexpr int kLossesMax = 5;
-
-}  // namespace
-
 bool Reading::read_step_entry(const Entry& e) {
     const std::string& type = e.type;
     if (type == "step_completed") {
@@ -36,6 +30,7 @@ Strand& Reading::attempt_of(const Entry& e) {
     Strand& strand = arrive(e, "step");
     require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
     check_resolved(strand);
+    check_wait(e, strand.not_before);
     // A requeue refers to the failure that it is about.
     if (e.type != "step_requeued") require_data(strand, e);
     return strand;
@@ -60,7 +55,26 @@ void Reading::on_step_retried(const Entry& e) {
     const int most = strand.at->max_attempts();
     require(++strand.failures < most, fmt::format("it may be tried {} times", most));
     require(payload(e).at("code") != "permanent", "a permanent failure is not tried again");
+    strand.not_before = end_of_wait(e, strand.failures);
     ++strand.attempt;
+}
+
+/// After a failure that is tried again.
+TimePoint Reading::end_of_wait(const Entry& e, int failures) const {
+    const bool is_compensation = e.type == "compensation_retried";
+    std::int64_t wait = flow_.find(e.node)->retry_wait(is_compensation, failures);
+    for (const Call& call : evidence_.calls) {
+        const bool is_it = call.visit == e.visit && call.attempt == e.attempt;
+        if (is_it && call.retry_after_ms) wait = *call.retry_after_ms;
+    }
+    return e.at + std::chrono::milliseconds(wait);
+}
+
+void Reading::check_wait(const Entry& e, TimePoint not_before) const {
+    // Whoever throws RetryAfter says how long to wait, and the history does not tell.
+    const bool is_known =
+        evidence_.knows_calls && evidence_.has_true_time && e.started_at != TimePoint{};
+    require(!is_known || e.started_at >= not_before, "its attempt began too early");
 }
 
 void Reading::on_lease_lost(const Entry& e) {
@@ -112,6 +126,7 @@ void Reading::on_step_failed(const Entry& e) {
         require(e.visit > flow_.step_budget() && e.attempt == 0, "it may visit more nodes");
     } else if (was_called) {
         check_failure(strand, e, code);
+        check_wait(e, strand.not_before);
         check_resolved(strand);
         note_undoable(e);
     } else if (kind == "decision" || kind == "signal") {

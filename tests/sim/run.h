@@ -24,6 +24,8 @@ struct Call {
     Payload input{};          ///< that it was called with; empty: unknown
     Payload result{};         ///< the output, or the code of the failure
     std::string message{};    ///< of the failure; empty: the engine's own words
+    /// How long it wants to be left alone after its failure; nothing: as its step says.
+    std::optional<std::int64_t> retry_after_ms{};
 };
 
 /// What somebody asked for.
@@ -62,6 +64,7 @@ struct RunResult {
     int events = 0;                       ///< at the end, of all instances
     int instances = 0;                    ///< the last so many of `evidence` are how it ended
     std::map<std::string, int> faults;    ///< that befell somebody
+    std::map<std::string, int> seen;      ///< `instance running`, `step retrying`
     std::map<std::string, int> requests;  ///< `cancel taken`, `cancel refused`, `cancel repeated`
 };
 

@@ -24,6 +24,7 @@ Payload behave(Running& running, const Payload& input, const StepContext& contex
             throw PermanentError("broken");
         case Behaviour::FailLater:
             fail(running, "error", "later");
+            running.retry_after_ms = 7'000;
             throw RetryAfter("later", 7s);
         case Behaviour::Garble:
             fail(running, "invalid_output", "");

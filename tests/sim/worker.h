@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct Running {
     Payload input{};
     std::string code{};  ///< of its failure; empty: it completed
     std::string message{};
+    std::optional<std::int64_t> retry_after_ms{};
 };
 
 /// One process of the cluster: the parts of a real engine, moved one by one by the scheduler.
