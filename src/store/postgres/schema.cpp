@@ -121,13 +121,6 @@ void apply(
     transaction.commit();
 }
 
-/// Somebody else was about to make the same thing.
-bool is_collision(const SqlError& error) {
-    const std::string& state = error.sqlstate();
-    return error.is_duplicate() || error.is_lost_race() || state == "42P06" || state == "42P07" ||
-           state == "42710" || state == "XX000";
-}
-
 void migrate_once(Connection& connection, std::optional<TimePoint> now) {
     make_migrations_table(connection);
     const int applied = applied_version(connection);
@@ -165,6 +158,12 @@ std::string script_of(const Settings& settings, const migrations::Migration& mig
 }
 
 }  // namespace
+
+bool is_collision(const SqlError& error) {
+    const std::string& state = error.sqlstate();
+    return error.is_duplicate() || error.is_lost_race() || state == "42P06" || state == "42P07" ||
+           state == "42710" || state == "XX000";
+}
 
 std::string migration_checksum(std::string_view sql) {
     // FNV-1a: it must only notice accidents, and never change.

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -121,6 +122,15 @@ class Query {
 
     void bind(int index, std::string_view value);
     void bind(int index, const OrNull& value);
+
+    void bind(int index, const std::optional<std::int64_t>& value) {
+        if (value) {
+            bind(index, *value);
+        } else {
+            bind(index, nullptr);
+        }
+    }
+
     void check(int rc) const;
 
     Database& database_;
