@@ -14,6 +14,7 @@
 #include "engine/claim_signals.h"
 #include "engine/environment.h"
 #include "engine/held.h"
+#include "engine/hint_box.h"
 #include "engine/inbox.h"
 #include "engine/live_instance.h"
 #include "engine/pace.h"
@@ -41,6 +42,7 @@ class Committer final : public Service {
         Watchdog& watchdog;
         Waiters& waiters;
         ClaimSignals& signals;
+        HintBox& hints;
         Pace& pace;
     };
 
@@ -146,6 +148,7 @@ class Committer final : public Service {
     void absorb(item::Begun& begun);
     void absorb(item::Request& request);
     void absorb(item::Heartbeat& heartbeat);
+    void absorb(item::Told& told);
     void absorb(item::Withdrawal& withdrawal);
     void absorb(item::Shutdown& shutdown);
     void drop_lost(const item::Heartbeat& heartbeat);
@@ -161,6 +164,7 @@ class Committer final : public Service {
     void settle_row(const Turn& turn, const TaskChange& change);
     void settle_cause(const Turn& turn, Cause& cause);
     void settle_end(LiveInstance& live);
+    void tell_of_end(const Turn& turn);
     void reopen(std::vector<Cause> causes, const InstanceId& id, int conflicts);
     void undecide(const Turn& turn);
     void forget_instance(const Turn& turn);

@@ -82,6 +82,11 @@ struct Heartbeat {
     HeartbeatResult result;
 };
 
+/// Another process tells of instances for which nobody should go on.
+struct Told {
+    std::vector<InstanceId> stops;
+};
+
 /// The worker takes nothing new: hand back what has not begun.
 struct Withdrawal {};
 
@@ -97,6 +102,7 @@ using Item = std::variant<
     item::Begun,
     item::Request,
     item::Heartbeat,
+    item::Told,
     item::Withdrawal,
     item::Shutdown>;
 

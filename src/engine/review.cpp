@@ -153,6 +153,7 @@ void Committer::flush_releases() {
     const std::vector<TaskRef> tasks = std::exchange(releases_, {});
     try {
         environment().store.release(environment().options.worker_id, tasks);
+        parts_.hints.note_any_work();
     } catch (const std::exception& error) {
         // The next heartbeats find them held in the store but not here, and release them again.
         environment().report("release_failed", error);

@@ -46,6 +46,7 @@ class PostgresStore final : public Store {
     std::vector<WorkerRow> workers() override;
     void sign_off(std::string_view worker) override;
     MaintenanceResult maintain() override;
+    std::unique_ptr<Hints> open_hints() override;
 
  private:
     /// What a lost answer means: a verb that changes nothing the second time, and then answers as
