@@ -10,6 +10,7 @@ namespace {
 
 /// A handler thread commits for others this often before it goes back to its handlers, if any wait.
 constexpr int kHandlerRoundsMax = 16;
+constexpr Duration kOverduePause = std::chrono::milliseconds(1);
 constexpr Duration kRetryMin = std::chrono::milliseconds(20);
 constexpr Duration kRetryMax = std::chrono::seconds(2);
 
@@ -85,10 +86,18 @@ void Committer::announce_next_look(TimePoint look) {
 }
 
 TimePoint Committer::tick(TimePoint now) {
-    const TimePoint until = gathering_until();
-    const bool may_wait = until != kNever && now < until && now < next_look();
-    if (!may_wait) combine(Role::Owner);
-    return std::min(gathering_until(), next_look());
+    Duration::rep until = gathering_until_.load();
+    const bool may_wait =
+        until != kNotGathering && now < TimePoint(Duration(until)) && now < next_look();
+    if (!may_wait) {
+        combine(Role::Owner);
+        // Where somebody else is the committer, he takes what was gathered before he leaves.
+        gathering_until_.compare_exchange_strong(until, kNotGathering);
+    }
+    const TimePoint next = std::min(gathering_until(), next_look());
+    // What should have been done by now is in somebody's hands: waiting for him must not spin.
+    const TimePoint soon = environment().now() + kOverduePause;
+    return next < soon - kOverduePause ? soon : next;
 }
 
 int Committer::free_capacity() const {
