@@ -31,7 +31,8 @@ void Committer::review_touched(TimePoint now) {
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     for (const InstanceId& id : touched) {
-        if (!held_.has_any_of(id)) continue;
+        // What is pending is touched again when it is settled.
+        if (!held_.has_any_of(id) || pending_.contains(id)) continue;
         try {
             review(id, now);
         } catch (const std::exception& error) {

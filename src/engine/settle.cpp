@@ -27,6 +27,7 @@ void Committer::settle(Turn& turn, CommitResult result, bool may_be_repeated) {
     if (result == CommitResult::Conflict && may_be_repeated && was_applied(turn)) {
         result = CommitResult::Committed;
     }
+    pending_.erase(turn.live->row.id);
     switch (result) {
         case CommitResult::Committed:
             return settle_committed(turn);
@@ -88,6 +89,7 @@ void Committer::settle_conflict(Turn& turn) {
 
 void Committer::forget_instance(const Turn& turn) {
     const InstanceId id = turn.live->row.id;
+    pending_.erase(id);
     undecide(turn);
     cache_.erase(id);
     distrust_rows(id);
