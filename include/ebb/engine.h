@@ -41,6 +41,9 @@ struct EngineOptions {
     Duration poll_min =
         std::chrono::milliseconds(5);             ///< between claims that found something to do
     Duration poll_max = std::chrono::seconds(1);  ///< between claims when idle
+    /// The same where other processes tell at once what they put (PostgreSQL, by LISTEN); at least
+    /// poll_max.
+    Duration poll_max_told = std::chrono::seconds(15);
     Duration stop_grace = std::chrono::seconds(5
     );  ///< how long a handler that was asked to stop may go on before it is given up
     std::size_t payload_bytes_max = std::size_t{1} << 20;

@@ -119,6 +119,16 @@ void Committer::absorb(item::Heartbeat& heartbeat) {
     });
 }
 
+void Committer::absorb(item::Told& told) {
+    for (const InstanceId& id : told.stops) {
+        if (!held_.has_any_of(id)) continue;
+        // The review reads it anew and sees why.
+        distrust_rows(id);
+        cache_.erase(id);
+        touched_.push_back(id);
+    }
+}
+
 void Committer::drop_lost(const item::Heartbeat& heartbeat) {
     std::vector<TaskRef> in_store;
     for (const HeldTask& held : heartbeat.result.held) in_store.push_back(held.task);

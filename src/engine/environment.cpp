@@ -39,6 +39,7 @@ void check(const EngineOptions& options) {
     require_positive("lease", options.lease);
     require_positive("poll_min", options.poll_min);
     require_positive("poll_max", options.poll_max);
+    require_positive("poll_max_told", options.poll_max_told);
     require_positive("stop_grace", options.stop_grace);
     if (options.poll_max < options.poll_min) throw_bad_option("poll_max", "at least poll_min");
     constexpr std::size_t kPayloadBytesHardMax = std::size_t{8} << 20;

@@ -82,6 +82,11 @@ struct Heartbeat {
     HeartbeatResult result;
 };
 
+/// Another process tells of instances for which nobody should go on.
+struct Told {
+    std::vector<InstanceId> stops;
+};
+
 /// The worker takes nothing new: hand back what has not begun.
 struct Withdrawal {};
 
@@ -97,8 +102,12 @@ using Item = std::variant<
     item::Begun,
     item::Request,
     item::Heartbeat,
+    item::Told,
     item::Withdrawal,
     item::Shutdown>;
+
+struct Flight;
+using FlightPtr = std::shared_ptr<Flight>;
 
 /// Where everybody leaves what the committer is to do, with the right to be the committer: whoever
 /// finds it free takes it and works for all (flat combining), so that a lone step needs no other
@@ -115,13 +124,21 @@ class Inbox {
     std::vector<Item> take(std::size_t max);
     /// Gives the right back; false when items came meanwhile and it was not: the caller goes on.
     bool leave_if_empty();
+    /// Gives the right back, unless a flight has landed meanwhile that nobody has seen.
+    bool leave_unless_landed();
     /// Gives the right back whatever is there.
     void leave();
     bool has_request() const;
 
+    /// A flight has come to its end. Whoever brings it then tries to enter; where somebody else is
+    /// the committer, that one takes it before leaving.
+    void land(FlightPtr flight);
+    std::vector<FlightPtr> take_landed();
+
  private:
     mutable Mutex mutex_;
     std::vector<Item> items_ EBB_GUARDED_BY(mutex_);
+    std::vector<FlightPtr> landed_ EBB_GUARDED_BY(mutex_);
     bool is_taken_ EBB_GUARDED_BY(mutex_) = false;
 };
 

@@ -182,7 +182,11 @@ std::vector<StartedInstance> Engine::Core::start_all(
         started.push_back({.id = results[i].id, .is_new = is_new});
         if (!is_new) continue;
         ++environment.statistics.started;
-        is_left_to_claim |= beginnings[i].kept.size() < rows[i].tasks.size();
+        for (const TaskChange& task : rows[i].tasks) {
+            if (task.is_continued) continue;
+            is_left_to_claim = true;
+            hints.note_work(task.handler, task.queue, task.due);
+        }
         const bool is_of_interest = !beginnings[i].kept.empty() || committer.has_observer() ||
                                     is_terminal(beginnings[i].live->state.status);
         if (!is_of_interest) continue;
@@ -192,6 +196,7 @@ std::vector<StartedInstance> Engine::Core::start_all(
     }
     committer.combine(engine::Committer::Role::Guest);
     if (is_left_to_claim) signals.ring();
+    tell_others();
     return started;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include "core/kernel/decision.h"
 #include "core/kernel/history.h"
 #include "core/kernel/state.h"
+#include "store/hints.h"
 
 // The durable state of every workflow instance. Not part of the public API: it may change with
 // every version.
@@ -162,6 +164,9 @@ struct HeartbeatResult {
     bool is_known = true;  ///< false: the worker was declared dead and its leases are gone; it is
                            ///< registered anew
     std::vector<HeldTask> held;  ///< all tasks that it holds now
+    /// Until the first of the other workers is dead, if that sends no more heartbeats; zero or less
+    /// when one is. max: there are no others.
+    Duration others_live_for = Duration::max();
 
     bool operator==(const HeartbeatResult&) const = default;
 };
@@ -209,6 +214,7 @@ struct StoreTraits {
     std::string_view name;
     bool is_durable = false;
     bool is_shared_between_processes = false;
+    int commits_at_once = 1;  ///< of one process; more would wait for one another
 };
 
 /// The durable verbs. Each member function is one atomic transition in one round trip: it happens
@@ -294,6 +300,10 @@ class Store {
     /// who are not registered away (their tasks become claimable, with `was_lost`), make due what
     /// has become due. Writes nothing when there is nothing to do.
     virtual MaintenanceResult maintain() = 0;
+
+    /// A way to tell other processes what has changed; null where there is none, so that they find
+    /// it by looking. Does not talk to the database yet.
+    virtual std::unique_ptr<Hints> open_hints() { return nullptr; }
 };
 
 }  // namespace ebb

@@ -9,6 +9,8 @@
 
 #include <libpq-fe.h>
 
+#include <ebb/time.h>
+
 #include "store/postgres/arguments.h"
 #include "store/postgres/result.h"
 #include "store/postgres/settings.h"
@@ -40,6 +42,13 @@ class Connection {
     /// Runs any number of statements that return nothing, as they are: a migration. The only way to
     /// have a transaction open after a call.
     void execute(std::string_view sql);
+
+    /// From now on `wait_for_notifications` hears what is said on the channel.
+    void listen(std::string_view channel);
+
+    /// Waits until something was said, until `interrupt` can be read, or for `limit`; returns what
+    /// was said.
+    std::vector<std::string> wait_for_notifications(int interrupt, Duration limit);
 
     /// False when the server has closed the connection meanwhile, so far as it can be seen here.
     bool is_open() const;

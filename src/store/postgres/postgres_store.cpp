@@ -33,7 +33,12 @@ PostgresStore::PostgresStore(const PostgresOptions& options, const Clock* clock)
 }
 
 StoreTraits PostgresStore::traits() const {
-    return {.name = "postgresql", .is_durable = true, .is_shared_between_processes = true};
+    return {
+        .name = "postgresql",
+        .is_durable = true,
+        .is_shared_between_processes = true,
+        .commits_at_once = 2,
+    };
 }
 
 std::optional<TimePoint> PostgresStore::now() const {

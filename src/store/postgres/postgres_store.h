@@ -45,6 +45,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<WorkerRow> workers() override;
     void sign_off(std::string_view worker) override;
     MaintenanceResult maintain() override;
+    std::unique_ptr<Hints> open_hints() override;
 
  private:
     /// The time of a test; none = the server's own.

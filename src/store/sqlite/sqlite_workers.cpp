@@ -40,13 +40,18 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
     const Lock lock(writer_mutex_);
     Transaction transaction(writer_);
     HeartbeatResult result;
-    const TimePoint expires_at = clock_.now() + lease;
+    const TimePoint now = clock_.now();
+    const TimePoint expires_at = now + lease;
     result.is_known = write_worker(writer_, sql::prolong_worker, worker, expires_at) > 0;
     if (!result.is_known) write_worker(writer_, sql::add_worker, worker, expires_at);
     Query held(writer_, sql::held_tasks, worker.id);
     while (held.step()) {
         const TaskRef task{sqlite::parse_id(held.text(0), "tasks"), held.integer(1)};
         result.held.push_back({task, held.integer(2) != 0, held.integer(3) != 0});
+    }
+    Query others(writer_, sql::others_expire_at, worker.id);
+    if (others.step() && !others.is_null(0)) {
+        result.others_live_for = TimePoint(Duration(others.integer(0))) - now;
     }
     transaction.commit();
     return result;
