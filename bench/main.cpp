@@ -1,5 +1,5 @@
-// ebb_bench [kernel|sqlite|postgres|size|all] [FIGURE] [--json]: Ebb's figures, each beside its
-// yardstick of the same run. Of postgres, whose suite is long, also one figure alone.
+// ebb_bench [kernel|sqlite|postgres|stateless|size|all] [FIGURE] [--json]: Ebb's figures, each
+// beside its yardstick of the same run. Of postgres, whose suite is long, also one figure alone.
 
 #include <cstdio>
 #include <exception>
@@ -40,6 +40,7 @@ int main(int count, char** values) {
         add("kernel", ebb::bench::kernel_figures);
         add("sqlite", ebb::bench::sqlite_figures);
         add("postgres", [&] { return ebb::bench::postgres_figures(only); });
+        add("stateless", ebb::bench::stateless_figures);
         add("size", ebb::bench::size_figures);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "ebb_bench: %s\n", error.what());
@@ -48,8 +49,8 @@ int main(int count, char** values) {
     if (figures.empty()) {
         std::fprintf(
             stderr,
-            "ebb_bench: no suite or figure \"%s\"; there are kernel, sqlite, postgres, size and "
-            "all\n",
+            "ebb_bench: no suite or figure \"%s\"; there are kernel, sqlite, postgres, stateless, "
+            "size and all\n",
             (only.empty() ? suite : only).c_str()
         );
         return 2;

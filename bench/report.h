@@ -30,6 +30,7 @@ std::string render(const std::vector<Figure>& figures, bool as_json);
 std::vector<Figure> kernel_figures();
 std::vector<Figure> sqlite_figures();
 std::vector<Figure> size_figures();
+std::vector<Figure> stateless_figures();
 /// A minute per figure. `only`: the name of one; empty = all.
 std::vector<Figure> postgres_figures(std::string_view only);
 

@@ -10,6 +10,9 @@
 #include <ebb/error.h>
 #include <ebb/handler.h>
 #include <ebb/id.h>
+#include <ebb/instance.h>
 #include <ebb/log.h>
+#include <ebb/observer.h>
+#include <ebb/stateless.h>
 #include <ebb/store.h>
 #include <ebb/time.h>

@@ -13,7 +13,9 @@
 #include <ebb/definition.h>
 #include <ebb/handler.h>
 #include <ebb/id.h>
+#include <ebb/instance.h>
 #include <ebb/json.h>
+#include <ebb/observer.h>
 #include <ebb/store.h>
 #include <ebb/time.h>
 
@@ -59,31 +61,6 @@ struct StartedInstance {
     bool is_new = true;  ///< false: the key existed
 };
 
-/// One instance as people see it.
-struct InstanceSummary {
-    InstanceId id;
-    std::string workflow;
-    int version = 1;
-    std::string key;
-    std::string status;  ///< `running`, `paused`, `compensating`, `dead_letter`, `completed`,
-                         ///< `failed`, `cancelled`, `aborted`
-    int priority = 0;
-    std::int64_t revision = 0;
-    TimePoint created_at{};
-    TimePoint updated_at{};
-    TimePoint finished_at{};  ///< zero until it is finished
-};
-
-/// What one live token waits for, in data and in a sentence.
-struct WaitingFor {
-    std::string kind;  ///< `handler`, `worker`, `retry`, `timer`, `decision`, `signal`, `operator`,
-                       ///< `branches`
-    std::string node;
-    std::string what;  ///< the handler's, signal's ... name
-    TimePoint until = kNever;
-    std::string sentence;
-};
-
 enum class StepStatus {
     Pending,
     Running,
@@ -108,7 +85,7 @@ struct StepView {
     int attempts = 0;
     Payload input;
     Payload output;
-    Payload error;  ///< of the last failed attempt; empty if none
+    Payload error;  ///< of its own last failed attempt, not of its compensation; empty if none
     std::string worker;
     TimePoint started_at{};
     TimePoint finished_at{};
@@ -133,21 +110,6 @@ struct Result {
     Payload error;
 };
 
-/// One row of the history, as JSON-friendly data.
-struct HistoryEntry {
-    std::int64_t seq = 0;
-    std::string type;
-    std::string node;
-    std::string path;
-    std::int64_t visit = 0;
-    int attempt = 0;
-    std::int64_t ref = 0;
-    Payload payload;
-    std::string worker;
-    TimePoint started_at{};
-    TimePoint at{};
-};
-
 struct ListOptions {
     std::vector<std::string> statuses{};  ///< empty = all
     std::string workflow{};
@@ -155,23 +117,6 @@ struct ListOptions {
     std::string key{};
     std::optional<InstanceId> before{};
     int limit = 100;  ///< 1..1000
-};
-
-struct PersonalDecision {
-    enum class Verdict { Confirm, Reject };
-
-    Verdict verdict = Verdict::Confirm;
-    std::string node{};  ///< empty = the only decision that is awaited
-    std::string by{};
-    std::string role{};
-    std::string comment{};
-    std::string request_id{};  ///< repeating a request with the same id changes nothing
-};
-
-struct RequeueOptions {
-    std::optional<Payload> new_input{};  ///< of the failed step
-    bool skip_compensation = false;      ///< pass over an exhausted compensation
-    std::string by{};
 };
 
 /// What a worker has done so far. Monotonic counters since the engine was made.
@@ -284,6 +229,10 @@ class Engine {
     using Observer =
         std::function<void(const InstanceSummary& instance, std::span<const HistoryEntry> events)>;
     void set_observer(Observer observer);
+
+    /// The same in more detail, by a class that the stateless engine can be given as well; any
+    /// number of them. Before `run` and before the first instance.
+    void add_observer(std::shared_ptr<ebb::Observer> observer);
 
  private:
     std::unique_ptr<Core> core_;

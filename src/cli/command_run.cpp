@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 
 #include <fmt/format.h>
 
@@ -16,6 +15,7 @@
 #include "cli/read_history.h"
 #include "cli/serving.h"
 #include "cli/text.h"
+#include "support/sync.h"
 
 namespace ebb::cli {
 
@@ -110,7 +110,7 @@ class Run {
     bool is_shown() const { return !session_.options().is_quiet; }
 
     void on_call(const CallStarted& call) {
-        const std::lock_guard lock(calls_mutex_);
+        const Lock lock(calls_mutex_);
         calls_.push_back(call);
         interrupts_.notify();
     }
@@ -171,7 +171,7 @@ class Run {
     void read_news() {
         std::vector<CallStarted> calls;
         {
-            const std::lock_guard lock(calls_mutex_);
+            const Lock lock(calls_mutex_);
             calls.swap(calls_);
         }
         has_news_ = false;
@@ -195,7 +195,7 @@ class Run {
     }
 
     bool has_calls() {
-        const std::lock_guard lock(calls_mutex_);
+        const Lock lock(calls_mutex_);
         return !calls_.empty();
     }
 
@@ -314,8 +314,8 @@ class Run {
     const RunOptions& options_;
     Plan plan_;
     Interrupts interrupts_;
-    std::mutex calls_mutex_;
-    std::vector<CallStarted> calls_;
+    Mutex calls_mutex_;
+    std::vector<CallStarted> calls_ EBB_GUARDED_BY(calls_mutex_);
     std::atomic<bool> has_news_{false};
     Progress progress_;
     ProgressDisplay display_;

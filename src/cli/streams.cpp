@@ -3,12 +3,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <mutex>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "support/os_environment.h"
+#include "support/sync.h"
 
 namespace ebb::cli {
 
@@ -36,11 +36,11 @@ int columns_of(int fd) {
 }
 
 Output output_of(int fd) {
-    auto mutex = std::make_shared<std::mutex>();
+    auto mutex = std::make_shared<Mutex>();
     return {
         .write =
             [fd, mutex](std::string_view text) {
-                const std::lock_guard lock(*mutex);
+                const Lock lock(*mutex);
                 write_to(fd, text);
             },
         .is_terminal = isatty(fd) == 1,

@@ -4,11 +4,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "engine/call.h"
+#include "call/call.h"
+#include "call/compensation.h"
 #include "engine/history_reader.h"
-#include "support/json.h"
 
 namespace ebb::engine {
 
@@ -36,43 +35,9 @@ struct Input {
     std::optional<CompensatedStep> compensated;
 };
 
-CompensatedStep::Outcome to_public(Outcome outcome) {
-    switch (outcome) {
-        case Outcome::Completed:
-            return CompensatedStep::Outcome::Completed;
-        case Outcome::Failed:
-            return CompensatedStep::Outcome::Failed;
-        case Outcome::Unknown:
-            return CompensatedStep::Outcome::Unknown;
-    }
-    return CompensatedStep::Outcome::Unknown;
-}
-
-/// What a compensation is called with: {"input", "output", "error", "outcome"} of what it undoes.
-Payload compensation_input(const CompensatedStep& step, Outcome outcome) {
-    const auto or_null = [](const Payload& payload) {
-        return payload.empty() ? std::string_view("null") : std::string_view(payload);
-    };
-    return fmt::format(
-        R"({{"input":{},"output":{},"error":{},"outcome":"{}"}})",
-        or_null(step.input),
-        or_null(step.output),
-        or_null(step.error),
-        to_string(outcome)
-    );
-}
-
 Payload input_of(Environment& environment, const Attempt::Call& call, Seq seq) {
     if (call.input) return *call.input;
     return read_payload(environment.store, call.instance, seq);
-}
-
-/// What is known of why the step did not complete, as {"code", "message", ...}.
-Payload error_of(const HistoryEvent& event) {
-    if (event.type == HistoryType::StepFailed) return event.payload;
-    const Json stopped = Json::parse(event.payload, nullptr, false);
-    if (stopped.is_object() && stopped.contains("error")) return to_text(stopped["error"]);
-    return R"({"code":"stopped","message":"It was stopped before it had completed."})";
 }
 
 Input prepare_compensation(Environment& environment, const Attempt::Call& call) {
@@ -80,21 +45,10 @@ Input prepare_compensation(Environment& environment, const Attempt::Call& call) 
     const HistoryEvent event = call.compensated
                                    ? *call.compensated
                                    : read_event(store, call.instance, call.invocation.compensated);
-    const Outcome outcome = outcome_of(event);
-    CompensatedStep step{
-        .idempotency_key = fmt::format("{}:{}", call.instance.to_string(), event.visit),
-        .input = event.ref == 0 ? Payload() : input_of(environment, call, event.ref),
-        .output = {},
-        .error = {},
-        .outcome = to_public(outcome),
-    };
-    if (event.type == HistoryType::StepCompleted) {
-        step.output = event.payload;
-    } else {
-        step.error = error_of(event);
-    }
-    Payload payload = compensation_input(step, outcome);
-    return {std::move(payload), std::move(step)};
+    Payload step_input = event.ref == 0 ? Payload() : input_of(environment, call, event.ref);
+    CompensationCall prepared =
+        ebb::prepare_compensation(call.instance, event, std::move(step_input));
+    return {std::move(prepared.input), std::move(prepared.step)};
 }
 
 Input prepare(Environment& environment, const Attempt::Call& call) {
@@ -144,12 +98,17 @@ Event run_attempt(Environment& environment, const Attempt& attempt) {
     StepContext context = make_context(attempt);
     context.compensates = std::move(input.compensated);
     const Handler* handler = environment.handlers.find(invocation.handler);
+    environment.observers.before_step(context, input.payload, environment.log);
     CallResult result = call_handler(
         *handler,
         input.payload,
         context,
         {environment.limits(), environment.options.error_bytes_max}
     );
+    if (!environment.observers.empty()) {
+        const Duration duration = environment.now() - attempt.started_at();
+        environment.observers.after_step(context, result, duration, environment.log);
+    }
     if (auto* output = std::get_if<Payload>(&result)) {
         return event::StepCompleted{
             invocation.attempt,

@@ -51,7 +51,7 @@ class Committer final : public Service {
     /// Before anything runs.
     void set_observer(Engine::Observer observer) { observer_ = std::move(observer); }
 
-    bool has_observer() const { return observer_ != nullptr; }
+    bool has_observer() const { return observer_ != nullptr || !environment().observers.empty(); }
 
     /// Leaves something to be done. It is done by the next `combine` of anybody.
     void post(Item item) { inbox_.post(std::move(item)); }

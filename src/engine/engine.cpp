@@ -4,30 +4,14 @@
 
 #include <ebb/engine.h>
 
+#include "call/request.h"
 #include "engine/core.h"
 
 namespace ebb {
 
 namespace {
 
-constexpr std::size_t kByBytesMax = 256;
-constexpr std::size_t kTextBytesMax = 8 << 10;
-constexpr std::size_t kRequestIdBytesMax = 200;
 constexpr int kPageMax = 1'000;
-
-std::string clean_name(std::string_view text) {
-    return clean_text(text, kByBytesMax);
-}
-
-std::string check_request_id(std::string_view id) {
-    if (id.size() > kRequestIdBytesMax) {
-        throw Error(
-            ErrorCode::LimitExceeded,
-            fmt::format("A request id has at most {} bytes.", kRequestIdBytesMax)
-        );
-    }
-    return clean_text(id, kRequestIdBytesMax);
-}
 
 int check_limit(int limit) {
     if (limit < 1 || limit > kPageMax) {
@@ -117,7 +101,7 @@ std::vector<HistoryEntry> Engine::history(const InstanceId& id, std::int64_t aft
     const auto events = core_->history(id, after, check_limit(limit));
     if (events.empty()) core_->load(id);
     std::vector<HistoryEntry> entries;
-    for (const HistoryEvent& event : events) entries.push_back(engine::to_entry(event));
+    for (const HistoryEvent& event : events) entries.push_back(to_entry(event));
     return entries;
 }
 
@@ -134,62 +118,35 @@ std::shared_ptr<const Definition> Engine::definition(
 }
 
 void Engine::decide(const InstanceId& id, const PersonalDecision& decision) {
-    core_->request(
-        id,
-        event::DecisionMade{
-            .node = decision.node,
-            .is_confirmed = decision.verdict == PersonalDecision::Verdict::Confirm,
-            .by = clean_name(decision.by),
-            .role = clean_name(decision.role),
-            .comment = clean_text(decision.comment, kTextBytesMax),
-            .request_id = check_request_id(decision.request_id),
-        }
-    );
+    core_->request(id, make_decision(decision));
 }
 
 void Engine::signal(
     const InstanceId& id, std::string_view name, Payload payload, std::string_view request_id
 ) {
-    if (name.empty() || name.size() > DefinitionLimits::kNameBytesMax) {
-        throw Error(
-            ErrorCode::InvalidArgument,
-            fmt::format("The name of a signal has 1 to {} bytes.", DefinitionLimits::kNameBytesMax)
-        );
-    }
-    check_payload(payload, "The payload of the signal", core_->environment.limits());
     core_->request(
-        id,
-        event::SignalReceived{clean_name(name), std::move(payload), check_request_id(request_id)}
+        id, make_signal(name, std::move(payload), request_id, core_->environment.limits())
     );
 }
 
 void Engine::cancel(const InstanceId& id, std::string_view by, std::string_view reason) {
-    core_->request_stop(
-        id, event::CancelRequested{clean_name(by), clean_text(reason, kTextBytesMax)}
-    );
+    core_->request_stop(id, make_cancel(by, reason));
 }
 
 void Engine::abort(const InstanceId& id, std::string_view by, std::string_view reason) {
-    core_->request_stop(
-        id, event::AbortRequested{clean_name(by), clean_text(reason, kTextBytesMax)}
-    );
+    core_->request_stop(id, make_abort(by, reason));
 }
 
 void Engine::pause(const InstanceId& id, std::string_view by, std::string_view reason) {
-    core_->request(id, event::Paused{clean_name(by), clean_text(reason, kTextBytesMax)});
+    core_->request(id, make_pause(by, reason));
 }
 
 void Engine::resume(const InstanceId& id, std::string_view by) {
-    core_->request(id, event::Resumed{clean_name(by)});
+    core_->request(id, make_resume(by));
 }
 
 void Engine::requeue(const InstanceId& id, const RequeueOptions& options) {
-    if (options.new_input) {
-        check_payload(*options.new_input, "The new input", core_->environment.limits());
-    }
-    core_->request(
-        id, event::Requeued{options.new_input, options.skip_compensation, clean_name(options.by)}
-    );
+    core_->request(id, make_requeue(options, core_->environment.limits()));
 }
 
 void Engine::run() {
@@ -236,6 +193,10 @@ const std::string& Engine::worker_id() const {
 
 void Engine::set_observer(Observer observer) {
     core_->committer.set_observer(std::move(observer));
+}
+
+void Engine::add_observer(std::shared_ptr<ebb::Observer> observer) {
+    core_->environment.observers.add(std::move(observer));
 }
 
 }  // namespace ebb

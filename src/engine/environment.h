@@ -9,6 +9,7 @@
 #include <ebb/engine.h>
 #include <ebb/handler.h>
 
+#include "call/observers.h"
 #include "store/store.h"
 #include "support/clock.h"
 #include "support/json.h"
@@ -68,6 +69,7 @@ class Environment {
     const Log log;
     Statistics statistics;
     WorkerState worker;
+    Observers observers;  ///< filled before anything runs
 
     TimePoint now() const { return clock.now(); }
 

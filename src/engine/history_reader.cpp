@@ -87,23 +87,24 @@ std::optional<Seq> HistoryReader::output_of(std::string_view node) const {
     const auto known = std::find_if(recent.rbegin(), recent.rend(), is_output);
     if (known != recent.rend()) return known->seq;
     if (live_.recent.complete_from() <= 1) return std::nullopt;
-    const std::optional<HistoryEvent>* older = live_.recent.older_output(node);
-    if (older == nullptr) {
-        auto events = store_.history({
-            .instance = live_.row.id,
-            .after = 0,
-            .before = live_.recent.complete_from(),
-            .limit = 1,
-            .order = HistoryQuery::Order::Backward,
-            .types = types_that(holds_output),
-            .node = std::string(node),
-        });
-        live_.recent.set_older_output(
-            node, events.empty() ? std::nullopt : std::optional(std::move(events.front()))
-        );
-        older = live_.recent.older_output(node);
-    }
-    return *older ? std::optional((*older)->seq) : std::nullopt;
+    if (!live_.recent.older_output(node)) read_older_output(node);
+    const Seq older = live_.recent.older_output(node).value_or(0);
+    return older == 0 ? std::nullopt : std::optional(older);
+}
+
+void HistoryReader::read_older_output(std::string_view node) const {
+    auto events = store_.history({
+        .instance = live_.row.id,
+        .after = 0,
+        .before = live_.recent.complete_from(),
+        .limit = 1,
+        .order = HistoryQuery::Order::Backward,
+        .types = types_that(holds_output),
+        .node = std::string(node),
+    });
+    live_.recent.set_older_output(
+        node, events.empty() ? std::nullopt : std::optional(std::move(events.front()))
+    );
 }
 
 void HistoryReader::learn_settled() const {

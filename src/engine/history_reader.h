@@ -28,6 +28,7 @@ class HistoryReader final : public HistoryView {
  private:
     const HistoryEvent* find_pending(Seq seq) const;
     bool is_settled(Seq seq) const;
+    void read_older_output(std::string_view node) const;
     void learn_settled() const;
     void read_chunk(Seq before, Seq floor) const;
     std::optional<HistoryEvent> previous_remembered(Seq before, Seq floor, std::string_view prefix)

@@ -101,7 +101,7 @@ InstanceView Engine::Core::show(const InstanceId& id) {
         view.output = engine::find_payload(facts, state.result);
     }
     if (const HistoryEvent* error = engine::find_event(facts, state.error)) {
-        view.error = engine::error_of(*error);
+        view.error = error_of(*error);
     }
     view.steps = engine::steps_of(facts);
     view.waiting_for = engine::waiting_for(facts);

@@ -36,7 +36,7 @@ void RecentEvents::shrink(const Program& program) {
         events_.pop_front();
         bytes_ -= size_of(oldest);
         complete_from_ = oldest.seq + 1;
-        const bool is_known = outputs_.contains(oldest.node) && holds_output(oldest.type);
+        const bool is_known = output_seqs_.contains(oldest.node) && holds_output(oldest.type);
         if (is_known || is_read(program, oldest)) {
             const std::string node = oldest.node;
             set_older_output(node, std::move(oldest));
@@ -47,9 +47,7 @@ void RecentEvents::shrink(const Program& program) {
 void RecentEvents::drop_older() {
     for (const HistoryEvent& event : older_) bytes_ -= size_of(event);
     older_.clear();
-    for (const auto& [node, event] : outputs_) {
-        if (event) bytes_ -= size_of(*event);
-    }
+    for (const auto& [seq, event] : outputs_) bytes_ -= size_of(event);
     outputs_.clear();
 }
 
@@ -71,24 +69,27 @@ const HistoryEvent* RecentEvents::find(Seq seq) const {
         return event.seq == seq;
     });
     if (found != older_.end()) return &*found;
-    for (const auto& [node, event] : outputs_) {
-        if (event && event->seq == seq) return &*event;
-    }
-    return nullptr;
+    const auto output = outputs_.find(seq);
+    return output == outputs_.end() ? nullptr : &output->second;
 }
 
-const std::optional<HistoryEvent>* RecentEvents::older_output(std::string_view node) const {
-    const auto found = outputs_.find(node);
-    return found == outputs_.end() ? nullptr : &found->second;
+std::optional<Seq> RecentEvents::older_output(std::string_view node) const {
+    const auto found = output_seqs_.find(node);
+    return found == output_seqs_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void RecentEvents::set_older_output(std::string_view node, std::optional<HistoryEvent> event) {
-    // More than this is no longer "a few"; the store has them all.
-    if (outputs_.size() >= 256 || bytes_ > kBytesMax) drop_older();
-    std::optional<HistoryEvent>& known = outputs_[std::string(node)];
-    if (known) bytes_ -= size_of(*known);
-    if (event) bytes_ += size_of(*event);
-    known = std::move(event);
+    // More than this is no longer "a few"; the store has them all, and their numbers are known.
+    if (outputs_.size() >= kOutputsMax || bytes_ > kBytesMax) drop_older();
+    Seq& known = output_seqs_[std::string(node)];
+    if (const auto old = outputs_.find(known); old != outputs_.end()) {
+        bytes_ -= size_of(old->second);
+        outputs_.erase(old);
+    }
+    known = event ? event->seq : 0;
+    if (!event) return;
+    bytes_ += size_of(*event);
+    outputs_.emplace(known, std::move(*event));
 }
 
 }  // namespace ebb::engine

@@ -38,20 +38,25 @@ class RecentEvents {
     /// By rising number.
     const std::deque<HistoryEvent>& events() const { return events_; }
 
-    /// The newest output of a node before complete_from(): the inner optional is empty when the
-    /// node is known to have none. Null when nothing is known.
-    const std::optional<HistoryEvent>* older_output(std::string_view node) const;
+    /// The number of the newest output of a node before complete_from(); 0 when it is known to have
+    /// none. Empty when nothing is known. What is known once is never forgotten: finding out may
+    /// mean to read the whole history. There is at most one number per node.
+    std::optional<Seq> older_output(std::string_view node) const;
     void set_older_output(std::string_view node, std::optional<HistoryEvent> event);
 
-    std::size_t bytes() const { return bytes_; }
+    std::size_t bytes() const { return bytes_ + output_seqs_.size() * kBytesPerSeq; }
 
  private:
+    static constexpr std::size_t kBytesPerSeq = 96;
+    static constexpr std::size_t kOutputsMax = 256;
+
     void shrink(const Program& program);
     void drop_older();
 
     std::deque<HistoryEvent> events_;
     std::deque<HistoryEvent> older_;
-    std::map<std::string, std::optional<HistoryEvent>, std::less<>> outputs_;
+    std::map<std::string, Seq, std::less<>> output_seqs_;
+    std::map<Seq, HistoryEvent> outputs_;  // of output_seqs_, as far as there is room
     Seq complete_from_ = 1;
     std::size_t bytes_ = 0;
 };

@@ -276,11 +276,14 @@ void Committer::drop(Work& work, const Error& why) {
 }
 
 void Committer::observe(const LiveInstance& live, std::span<const HistoryEvent> events) {
-    if (!observer_ || events.empty()) return;
+    if (!has_observer() || events.empty()) return;
+    const InstanceSummary summary = to_summary(live.row);
+    environment().observers.committed(summary, live.state, events, environment().log);
+    if (!observer_) return;
     try {
         std::vector<HistoryEntry> entries;
         for (const HistoryEvent& event : events) entries.push_back(to_entry(event));
-        observer_(to_summary(live.row), entries);
+        observer_(summary, entries);
     } catch (const std::exception& error) {
         environment().log.error("observer_failed", {{"error", error.what()}});
     } catch (...) {

@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "call/refusal.h"
 #include "engine/core.h"
 
 namespace ebb {
 
 namespace {
-
-ErrorCode code_of(const std::string& refusal) {
-    if (refusal == "not_waiting") return ErrorCode::NotWaiting;
-    if (refusal == "not_allowed") return ErrorCode::NotAllowed;
-    if (refusal == "limit_exceeded") return ErrorCode::LimitExceeded;
-    if (refusal == "invalid_argument") return ErrorCode::InvalidArgument;
-    return ErrorCode::InvalidState;
-}
 
 /// Stopped tokens of one instance are claimed in batches; more rounds than this are not needed.
 constexpr int kStopRoundsMax = 1'000;
@@ -30,9 +23,7 @@ engine::Reply::Answer Engine::Core::request(const InstanceId& id, Event event) {
     committer.combine(engine::Committer::Role::Guest);
     engine::Reply::Answer answer = reply->wait();
     if (answer.error) std::rethrow_exception(answer.error);
-    if (answer.verdict == Decision::Verdict::Refused) {
-        throw Error(code_of(answer.refusal.code), answer.refusal.message);
-    }
+    if (answer.verdict == Decision::Verdict::Refused) throw_refusal(answer.refusal);
     return answer;
 }
 

@@ -243,10 +243,7 @@ class StepViews {
             default:
                 return false;
         }
-        if (StepView* view = forward_view(event.ref)) {
-            view->status = status;
-            if (event.type == HistoryType::CompensationFailed) view->error = event.payload;
-        }
+        if (StepView* view = forward_view(event.ref)) view->status = status;
         return true;
     }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include <nlohmann/json.hpp>
-
 #include "engine/history_reader.h"
 #include "support/json.h"
 
@@ -23,31 +21,6 @@ InstanceSummary to_summary(const InstanceRow& row) {
         .updated_at = row.updated_at,
         .finished_at = row.finished_at,
     };
-}
-
-HistoryEntry to_entry(const HistoryEvent& event) {
-    return {
-        .seq = event.seq,
-        .type = std::string(to_string(event.type)),
-        .node = event.node,
-        .path = event.path,
-        .visit = event.visit,
-        .attempt = event.attempt,
-        .ref = event.ref,
-        .payload = event.payload,
-        .worker = event.worker,
-        .started_at = event.started_at,
-        .at = event.at,
-    };
-}
-
-Payload error_of(const HistoryEvent& event) {
-    Json error = Json::parse(event.payload, nullptr, false);
-    if (!error.is_object()) error = Json::object();
-    if (event.type == HistoryType::CancelRequested) error["code"] = "cancelled";
-    if (event.type == HistoryType::AbortRequested) error["code"] = "aborted";
-    if (!event.node.empty()) error["step"] = event.node;
-    return to_text(error);
 }
 
 Result result_of(Store& store, LiveInstance& live) {

@@ -6,6 +6,7 @@
 
 #include <ebb/engine.h>
 
+#include "call/event_view.h"
 #include "core/kernel/decide.h"
 #include "engine/live_instance.h"
 #include "store/store.h"
@@ -16,10 +17,6 @@
 namespace ebb::engine {
 
 InstanceSummary to_summary(const InstanceRow& row);
-HistoryEntry to_entry(const HistoryEvent& event);
-
-/// Why an instance failed, as {"code", "message", ...} with the step that did it.
-Payload error_of(const HistoryEvent& event);
 
 /// How the instance stands or ended. Reads from the store what is not remembered.
 Result result_of(Store& store, LiveInstance& live);

@@ -41,6 +41,25 @@ std::string describe_failure(const Payload& payload) {
     return message.empty() ? code : fmt::format("{}: {}", code, message);
 }
 
+/// Ends a sentence whose last words may be somebody's message, which often is a sentence already.
+std::string end_sentence(std::string text) {
+    const bool has_ended =
+        !text.empty() && std::string_view(".!?").find(text.back()) != std::string_view::npos;
+    if (!has_ended) text += '.';
+    return text;
+}
+
+/// ` by NAME (REASON)` of a person's request, without what was not given.
+std::string describe_request(const Payload& payload) {
+    const Json request = Json::parse(payload, nullptr, false);
+    if (!request.is_object()) return {};
+    const std::string by = request.value("by", "");
+    const std::string reason = request.value("reason", "");
+    std::string text = by.empty() ? "" : " by " + by;
+    if (!reason.empty()) text += " (" + reason + ")";
+    return text;
+}
+
 /// The newest failed attempt of a visit; null when none failed.
 const HistoryEvent* last_failure(const Facts& facts, Visit visit) {
     const auto found =
@@ -108,13 +127,13 @@ WaitingFor wait_of_retry(const Facts& facts, const Token& token) {
         .node = facts.program.node(token.node).name,
         .what = facts.program.node(token.node).handler,
         .until = token.due,
-        .sentence = capitalise(fmt::format(
-            "{} is tried again (attempt {}) at {}; the last attempt failed with {}.",
+        .sentence = end_sentence(capitalise(fmt::format(
+            "{} is tried again (attempt {}) at {}; the last attempt failed with {}",
             place_of(facts, token),
             token.attempt,
             format_time(token.due),
             failure == nullptr ? "unknown" : describe_failure(failure->payload)
-        )),
+        ))),
     };
 }
 
@@ -228,22 +247,11 @@ WaitingFor wait_of(const Facts& facts, const Token& token) {
 std::string cause_of(const Facts& facts) {
     const HistoryEvent* event = find_event(facts, facts.state.error);
     if (event == nullptr) return {};
-    const Json payload = Json::parse(event->payload, nullptr, false);
-    const auto text = [&](const char* key) {
-        return payload.is_object() ? payload.value(key, "") : std::string();
-    };
     switch (event->type) {
         case HistoryType::CancelRequested:
-        case HistoryType::AbortRequested: {
-            std::string by = text("by").empty() ? std::string() : " by " + text("by");
-            const std::string reason = text("reason").empty() ? "" : " (" + text("reason") + ")";
-            return fmt::format(
-                "it was {}{}{}",
-                event->type == HistoryType::CancelRequested ? "cancelled" : "aborted",
-                by,
-                reason
-            );
-        }
+            return "it was cancelled" + describe_request(event->payload);
+        case HistoryType::AbortRequested:
+            return "it was aborted" + describe_request(event->payload);
         case HistoryType::CompensationFailed:
             return fmt::format(
                 "the compensation of step \"{}\" failed for good after {} attempt{} with {}",
@@ -269,6 +277,16 @@ std::string cause_of(const Facts& facts) {
     }
 }
 
+/// ` at TIME by NAME (REASON)` of the pause that holds the instance.
+std::string pause_text(const Facts& facts) {
+    const auto found =
+        std::find_if(facts.history.rbegin(), facts.history.rend(), [](const HistoryEvent& event) {
+            return event.type == HistoryType::Paused;
+        });
+    if (found == facts.history.rend()) return {};
+    return " at " + format_time(found->at) + describe_request(found->payload);
+}
+
 std::string introduction(const Facts& facts) {
     const std::string cause = cause_of(facts);
     const std::string because = cause.empty() ? std::string() : " because " + cause;
@@ -277,19 +295,21 @@ std::string introduction(const Facts& facts) {
         case InstanceStatus::Running:
             return "The instance is running.";
         case InstanceStatus::Paused:
-            return "The instance was paused by an operator; resume it to let it go on.";
+            return fmt::format(
+                "The instance was paused{}; resume it to let it go on.", pause_text(facts)
+            );
         case InstanceStatus::Compensating:
-            return fmt::format("The instance is compensating{}.", because);
+            return end_sentence("The instance is compensating" + because);
         case InstanceStatus::DeadLetter:
-            return fmt::format("The instance is dead-lettered{}.", because);
+            return end_sentence("The instance is dead-lettered" + because);
         case InstanceStatus::Completed:
             return fmt::format("The instance completed at {}.", at);
         case InstanceStatus::Failed:
-            return fmt::format("The instance failed at {}{}.", at, because);
+            return end_sentence("The instance failed at " + at + because);
         case InstanceStatus::Cancelled:
-            return fmt::format("The instance ended as cancelled at {}{}.", at, because);
+            return end_sentence("The instance ended as cancelled at " + at + because);
         case InstanceStatus::Aborted:
-            return fmt::format("The instance ended as aborted at {}{}.", at, because);
+            return end_sentence("The instance ended as aborted at " + at + because);
     }
     return {};
 }
@@ -303,7 +323,10 @@ std::vector<WaitingFor> waiting_for(const Facts& facts) {
             .kind = "operator",
             .node = {},
             .what = "resume",
-            .sentence = "The instance is paused and waits for an operator to resume it.",
+            .sentence = fmt::format(
+                "The instance was paused{} and waits for an operator to resume it.",
+                pause_text(facts)
+            ),
         });
     }
     for (const Token& token : facts.state.tokens) waits.push_back(wait_of(facts, token));

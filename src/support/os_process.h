@@ -58,6 +58,7 @@ inline constexpr Duration kLingerMax = std::chrono::seconds(1);
 /// Runs a program to its end in a process group of its own. A timeout, a stop or too much output
 /// sends SIGTERM to the whole group, and SIGKILL after `grace`. What the program has left in its
 /// group is killed when it ends. A process that has left the group (setsid) is not followed.
+/// If this process itself is killed, the program gets SIGKILL, but not its children.
 ///
 /// The child inherits no file descriptor but its stdin, stdout and stderr, no signal mask and no
 /// ignored signal. No zombie is left. A stop that was requested before starts nothing. Safe to call

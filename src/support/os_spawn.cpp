@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <memory>
 #include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +21,8 @@ namespace ebb {
 namespace {
 
 constexpr int kFirstInherited = 3;
+constexpr int kNotStarted = 127;  // as the exit code; nobody sees it
+constexpr std::size_t kStackBytes = std::size_t{64} << 10;
 
 /// The descriptor under a number that no dup2 to 0, 1 or 2 overwrites: this process may run with
 /// those closed.
@@ -53,77 +58,79 @@ FileDescriptor make_input(std::string_view text) {
     return file;
 }
 
-void check(int error, const char* what) {
-    if (error != 0) throw std::system_error(error, std::generic_category(), what);
+/// What the child needs on its way to become the program. Made by the parent, since the child may
+/// not even allocate.
+struct Launch {
+    const char* program;
+    char* const* arguments;
+    char* const* environment;
+    const char* directory;  ///< empty = the parent's
+    int input;
+    int output;
+    int errors;
+    pid_t parent;
+    int error = 0;  ///< errno of the child's first failure
+};
+
+/// Programs are written for the defaults, but a server often ignores SIGPIPE, exec keeps what is
+/// ignored, and the parent's handlers may not run in the child.
+bool reset_signals() noexcept {
+    struct sigaction standard{};
+    standard.sa_handler = SIG_DFL;
+    // Fails for SIGKILL, SIGSTOP and those of the C library, which need none.
+    for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &standard, nullptr);
+    sigset_t none;
+    ::sigemptyset(&none);
+    return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
 }
 
-class FileActions {
- public:
-    FileActions() { check(::posix_spawn_file_actions_init(&actions_), "cannot prepare a process"); }
+/// A worker that is killed takes its programs with it, for another one begins their work anew.
+bool die_with(pid_t parent) noexcept {
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return false;
+    // The parent may have died before.
+    errno = ESRCH;
+    return ::getppid() == parent;
+}
 
-    FileActions(const FileActions&) = delete;
-    FileActions& operator=(const FileActions&) = delete;
+bool take_files(const Launch& launch) noexcept {
+    if (::dup2(launch.input, STDIN_FILENO) < 0) return false;
+    if (::dup2(launch.output, STDOUT_FILENO) < 0) return false;
+    if (::dup2(launch.errors, STDERR_FILENO) < 0) return false;
+    ::closefrom(kFirstInherited);
+    return true;
+}
 
-    ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
-
-    posix_spawn_file_actions_t* get() { return &actions_; }
-
-    void duplicate(const FileDescriptor& from, int to) {
-        check(
-            ::posix_spawn_file_actions_adddup2(&actions_, from.get(), to),
-            "cannot prepare a process"
-        );
+/// The child's own life. It shares the parent's memory until exec: system calls only.
+int become_program(void* argument) noexcept {
+    Launch& launch = *static_cast<Launch*>(argument);
+    if (die_with(launch.parent) && ::setpgid(0, 0) == 0 && take_files(launch) &&
+        (launch.directory[0] == '\0' || ::chdir(launch.directory) == 0) && reset_signals()) {
+        ::execve(launch.program, launch.arguments, launch.environment);
     }
+    launch.error = errno;
+    return kNotStarted;
+}
 
-    void change_directory(const std::string& to) {
-        check(
-            ::posix_spawn_file_actions_addchdir_np(&actions_, to.c_str()),
-            "cannot prepare a process"
-        );
-    }
-
-    void close_from(int first) {
-        check(
-            ::posix_spawn_file_actions_addclosefrom_np(&actions_, first), "cannot prepare a process"
-        );
-    }
-
- private:
-    posix_spawn_file_actions_t actions_;
-};
-
-class Attributes {
- public:
-    Attributes() {
-        check(::posix_spawnattr_init(&attributes_), "cannot prepare a process");
-        sigset_t none;
-        sigset_t defaulted;
-        ::sigemptyset(&none);
-        ::sigemptyset(&defaulted);
-        // Programs are written for these defaults, but a server often ignores SIGPIPE, and exec
-        // keeps what is ignored.
-        for (const int signal :
-             {SIGPIPE, SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGCHLD, SIGUSR1, SIGUSR2}) {
-            ::sigaddset(&defaulted, signal);
-        }
-        ::posix_spawnattr_setsigmask(&attributes_, &none);
-        ::posix_spawnattr_setsigdefault(&attributes_, &defaulted);
-        ::posix_spawnattr_setpgroup(&attributes_, 0);
-        ::posix_spawnattr_setflags(
-            &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
-        );
-    }
-
-    Attributes(const Attributes&) = delete;
-    Attributes& operator=(const Attributes&) = delete;
-
-    ~Attributes() { ::posix_spawnattr_destroy(&attributes_); }
-
-    const posix_spawnattr_t* get() const { return &attributes_; }
-
- private:
-    posix_spawnattr_t attributes_;
-};
+/// The child's pid once it has become the program. As posix_spawn() does it, which cannot ask for
+/// the death signal: the child borrows the memory, which costs nothing however large the parent is,
+/// and the calling thread stands still meanwhile. Throws std::system_error.
+pid_t start(Launch& launch) {
+    const auto stack = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    // No handler of the parent may run in the child.
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    // clone() aligns the stack's end itself.
+    const pid_t pid = ::clone(
+        become_program, stack.get() + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &launch
+    );
+    if (pid < 0) launch.error = errno;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (launch.error == 0) return pid;
+    if (pid > 0) ::waitpid(pid, nullptr, 0);
+    throw std::system_error(launch.error, std::generic_category());
+}
 
 /// The program's path, found as a shell would find it, but in the PATH that the program itself will
 /// see.
@@ -188,29 +195,27 @@ Child spawn_with(const ProcessRequest& request, const std::string& program) {
     Pipe output = make_pipe();
     Pipe errors = make_pipe();
 
-    FileActions actions;
-    actions.duplicate(input, STDIN_FILENO);
-    actions.duplicate(output.write, STDOUT_FILENO);
-    actions.duplicate(errors.write, STDERR_FILENO);
-    if (!request.working_directory.empty()) {
-        actions.change_directory(request.working_directory.string());
-    }
-    actions.close_from(kFirstInherited);
-
     std::vector<std::string> arguments = request.arguments;
     std::vector<std::string> environment;
     for (const auto& [name, value] : request.environment) environment.push_back(name + '=' + value);
-    const Attributes attributes;
+    const std::vector<char*> argument_pointers = pointers_to(arguments);
+    const std::vector<char*> environment_pointers = pointers_to(environment);
+    Launch launch{
+        .program = program.c_str(),
+        .arguments = argument_pointers.data(),
+        .environment = environment_pointers.data(),
+        .directory = request.working_directory.c_str(),
+        .input = input.get(),
+        .output = output.write.get(),
+        .errors = errors.write.get(),
+        .parent = ::getpid(),
+    };
     Child child;
-    const int error = ::posix_spawn(
-        &child.pid,
-        program.c_str(),
-        actions.get(),
-        attributes.get(),
-        pointers_to(arguments).data(),
-        pointers_to(environment).data()
-    );
-    if (error != 0) throw ProcessNotStarted(explain(request, error));
+    try {
+        child.pid = start(launch);
+    } catch (const std::system_error& error) {
+        throw ProcessNotStarted(explain(request, error.code().value()));
+    }
     child.handle = open_handle(child.pid);
     child.output = std::move(output.read);
     child.errors = std::move(errors.read);

@@ -20,7 +20,8 @@ struct Child {
 /// when it cannot be had.
 FileDescriptor open_process(pid_t pid);
 
-/// Throws ProcessNotStarted.
+/// The child is killed when the thread that calls this ends, as it does when the whole process is
+/// killed; children of the child are not. Throws ProcessNotStarted.
 Child spawn(const ProcessRequest& request);
 
 }  // namespace ebb

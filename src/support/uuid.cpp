@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <random>
 
 #include <pthread.h>
+
+#include "support/sync.h"
 
 namespace ebb {
 
@@ -66,7 +67,7 @@ std::uint64_t random_bits() {
 InstanceId make_instance_id(TimePoint now) {
     // The 12 bits behind the time count within the millisecond, so that ids of one process never go
     // back.
-    static std::mutex mutex;
+    static Mutex mutex;
     static std::uint64_t last = 0;
     const auto since_epoch =
         std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count();
@@ -75,7 +76,7 @@ InstanceId make_instance_id(TimePoint now) {
     if (auto& fixed = predictable()) {
         stamp = fixed->last_stamp = std::max(fixed->last_stamp + 1, millis << 12);
     } else {
-        const std::lock_guard lock(mutex);
+        const Lock lock(mutex);
         last = std::max(last + 1, millis << 12);
         stamp = last;
     }

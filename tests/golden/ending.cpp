@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "engine/view.h"
+#include "call/event_view.h"
 #include "sim/checker.h"
 
 namespace ebb::golden {
@@ -73,7 +73,7 @@ std::string broken_rule(const Player& player, const Case& test_case, Store& stor
     };
     for (const HistoryEvent& event :
          store.history({.instance = player.id(), .types = {}, .node = {}})) {
-        evidence.history.push_back(engine::to_entry(event));
+        evidence.history.push_back(to_entry(event));
     }
     for (const TaskRow& task : store.tasks(player.id())) {
         (task.is_parked ? evidence.tasks_parked : evidence.tasks_live) += 1;

@@ -46,6 +46,23 @@ id=$("$ebb" start "$source/examples/approval.yaml" --input '{"who": "ann", "amou
 "$ebb" worker "$source/examples/approval.yaml" --once -q
 "$ebb" wait "$id" --timeout 10s > /dev/null || fail "the approval"
 
+order_17() { "$build/examples/serverless" "$work/executions.db" "$1" order-17 "${@:2}"; }
+is "$(order_17 start '{"cents": 4200}')" 'order-17: started' "a snapshot in a table"
+is "$(order_17 start '{"cents": 4200}')" 'order-17: was started before' "the same again"
+is "$(order_17 tick | tail -1)" 'order-17: version 1, active at charge' "a step in a process of its own"
+is "$(order_17 tick)" 'order-17: version 2, error at charge' "an attempt that failed"
+for _ in $(seq 100); do
+    order_17 tick > tick.txt
+    if grep -q 'version 3' tick.txt; then break; fi
+    sleep 0.1
+done
+is "$(tail -1 tick.txt)" 'order-17: version 3, paused at approval' "the retry"
+is "$(order_17 tick)" 'order-17: nothing is due' "a wait"
+is "$(order_17 send '{"to": "nowhere"}')" 'order-17: version 4, active at ship' "the approval"
+order_17 tick > /dev/null; order_17 tick > /dev/null; order_17 tick > tick.txt
+is "$(tail -1 tick.txt)" 'order-17: version 7, failed at ship' "the order that ebbed back"
+is "$(sqlite3 executions.db 'SELECT status, version FROM workflow_executions')" 'failed|7' "the row"
+
 EBB=$ebb EBB_BUILD_DIR=$build "$source/examples/demo.sh" > demo.txt || fail "the demo"
 grep -q 'stock: 9 lamp, 3 chair; reservations: 1; charges: 1, refunded: 1; shipments: 1' demo.txt ||
     fail "the demo left the shop otherwise: $(cat demo.txt)"

@@ -62,8 +62,7 @@ void Simulation::note(const std::string& line) {
 
 RunResult Simulation::run() {
     client_->core().register_workflow(plan_.definition);
-    for (int i = 0; i < plan_.instances; ++i) {
-        const Payload input = fmt::format("{{\"n\":{}}}", Dice(plan_.seed, 3).below(4));
+    for (const Payload& input : plan_.inputs) {
         instances_.push_back(client_->core().start_all("flow", {&input, 1}, {}).front().id);
     }
     std::size_t next = 0;
@@ -74,6 +73,7 @@ RunResult Simulation::run() {
         }
         restart(false);
         perform_late(dice.chance(20));
+        if (dice.chance(plan_.percent_helpful)) help(dice);
         move(dice);
         if (all_have_ended() && next >= plan_.disturbances.size()) break;
     }
@@ -124,8 +124,20 @@ void Simulation::move(Dice& dice) {
     }
 }
 
+bool Simulation::is_anybody_busy() const {
+    return std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) {
+        return worker->is_alive() && (!worker->running.empty() || worker->core().ready.size() > 0);
+    });
+}
+
 void Simulation::pass_time(Dice& dice) {
-    const Duration by = dice.pick<Duration>({1ms, 20ms, 200ms, 1s, 3s, 10s});
+    const auto at_most = std::chrono::seconds(plan_.seconds_max);
+    Duration by = dice.pick<Duration>({1ms, 20ms, 200ms, 1s, 3s, 10s});
+    if (by > at_most) by = at_most;
+    if (!is_anybody_busy()) {
+        const TimePoint due = next_due();
+        if (due != kNever && due > clock_.now()) by = std::min<Duration>(due - clock_.now(), 10min);
+    }
     clock_.advance(by);
     note("time passes");
 }
@@ -158,6 +170,16 @@ int Simulation::number_of(const InstanceId& id) const {
     return static_cast<int>(found - instances_.begin());
 }
 
+/// Decides the conditions and loops behind it. Empty: the handler returns nothing.
+Payload Simulation::output_of(const std::string& handler, int count) const {
+    std::uint64_t salt = plan_.seed;
+    for (const char c : handler) salt = salt * 31 + static_cast<unsigned char>(c);
+    const int number = Dice(salt, static_cast<std::uint64_t>(count)).below(20);
+    if (number == 0) return {};
+    if (number == 1) return R"({"other":true})";
+    return fmt::format("{{\"n\":{}}}", number % 4);
+}
+
 bool Simulation::begin_one(Worker& worker) {
     const auto attempt = worker.begin_next();
     if (!attempt) return false;
@@ -170,10 +192,7 @@ bool Simulation::begin_one(Worker& worker) {
     if (script != plan_.scripts.end() && index < script->second.size()) {
         running.behaviour = script->second[index];
     }
-    const auto salt = static_cast<std::uint64_t>(std::hash<std::string>{}(invocation.handler));
-    running.output = fmt::format(
-        "{{\"n\":{}}}", Dice(plan_.seed ^ salt, static_cast<std::uint64_t>(count)).below(4)
-    );
+    running.output = output_of(invocation.handler, count);
     calls_.push_back(
         {.worker = worker.id(),
          .instance = instance,
@@ -185,13 +204,14 @@ bool Simulation::begin_one(Worker& worker) {
          .outcome = {}}
     );
     note(fmt::format(
-        "{} calls {} of i{} (visit {}, attempt {}): [{}]",
+        "{} calls {} of i{} (visit {}, attempt {}): [{}] {}",
         worker.id(),
         invocation.handler,
         instance,
         invocation.attempt.visit,
         invocation.attempt.attempt,
-        to_string(running.behaviour)
+        to_string(running.behaviour),
+        running.output
     ));
     worker.running.push_back(std::move(running));
     return true;

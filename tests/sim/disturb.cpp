@@ -43,6 +43,20 @@ std::optional<testing::Fault::Kind> fault_of(Kind kind) {
     }
 }
 
+std::string name_of(const Event& event) {
+    if (std::holds_alternative<event::CancelRequested>(event)) return "cancel";
+    if (std::holds_alternative<event::AbortRequested>(event)) return "abort";
+    if (std::holds_alternative<event::Paused>(event)) return "pause";
+    if (std::holds_alternative<event::Resumed>(event)) return "resume";
+    if (std::holds_alternative<event::SignalReceived>(event)) return "signal";
+    if (const auto* vote = std::get_if<event::DecisionMade>(&event)) {
+        return vote->is_confirmed ? "confirm" : "reject";
+    }
+    const auto& requeued = std::get<event::Requeued>(event);
+    if (requeued.new_input) return "requeue with input";
+    return requeued.skip_compensation ? "requeue that skips" : "requeue";
+}
+
 }  // namespace
 
 void Simulation::disturb(const Disturbance& disturbance) {
@@ -50,6 +64,9 @@ void Simulation::disturb(const Disturbance& disturbance) {
     Worker& worker = *workers_[static_cast<std::size_t>(dice.next() % workers_.size())];
     Worker& asked = dice.chance(50) || !worker.is_alive() ? *client_ : worker;
     if (disturbance.kind >= Kind::Cancel) return request(asked, disturbance);
+    if (disturbance.kind == Kind::TimeJump || worker.is_alive()) {
+        ++result_.faults[std::string(to_string(disturbance.kind))];
+    }
     if (disturbance.kind == Kind::TimeJump) {
         clock_.advance(dice.pick<Duration>({30s, 5min, 1h}));
         return note("a long time passes");
@@ -128,7 +145,7 @@ Event Simulation::event_of(const Disturbance& disturbance) {
             return event::Resumed{.by = by};
         case Kind::Signal:
             return event::SignalReceived{
-                .name = dice.chance(60) ? "go" : "g" + std::to_string(dice.between(1, 8)),
+                .name = dice.chance(60) ? "go" : "g" + std::to_string(dice.between(1, 12)),
                 .payload = fmt::format("{{\"n\":{}}}", dice.below(4)),
                 .request_id = dice.chance(30) ? "r" + std::to_string(dice.below(3)) : ""
             };
@@ -137,7 +154,7 @@ Event Simulation::event_of(const Disturbance& disturbance) {
                 .node = {},
                 .is_confirmed = dice.chance(70),
                 .by = by,
-                .role = {},
+                .role = dice.chance(60) ? "boss" : "",
                 .comment = {},
                 .request_id = dice.chance(30) ? "r" + std::to_string(dice.below(3)) : ""
             };
@@ -160,13 +177,18 @@ void Simulation::request(Worker& by, const Disturbance& disturbance) {
 void Simulation::send(Worker& by, const InstanceId& id, Event event) {
     const bool is_stop = std::holds_alternative<event::CancelRequested>(event) ||
                          std::holds_alternative<event::AbortRequested>(event);
+    const std::string what = name_of(event);
+    const std::int64_t revision = memory_->load(id)->revision;
     try {
         if (is_stop) {
             by.core().request_stop(id, std::move(event));
         } else {
             by.core().request(id, std::move(event));
         }
+        const bool is_taken = memory_->load(id)->revision != revision;
+        ++result_.requests[what + (is_taken ? " taken" : " repeated")];
     } catch (const Error& error) {
+        ++result_.requests[what + " refused"];
         note(std::string("  refused: ") + error.what());
     } catch (const testing::SimulatedCrash&) {
         crash(by, 5);

@@ -1,6 +1,5 @@
 #include "sim/flow.h"
 
-#include <array>
 #include <cctype>
 #include <utility>
 
@@ -38,20 +37,8 @@ const FlowNode* Flow::find(const std::string& name) const {
 }
 
 void Flow::read(FlowBlock& block, const Json& nodes) {
-    static constexpr std::array<const char*, 10> kKinds = {
-        "step",
-        "condition",
-        "switch",
-        "parallel",
-        "loop",
-        "delay",
-        "decision",
-        "signal",
-        "savepoint",
-        "fail"
-    };
     for (const Json& body : nodes) {
-        for (const char* kind : kKinds) {
+        for (const char* kind : kNodeKinds) {
             if (!body.contains(kind)) continue;
             auto node = std::make_unique<FlowNode>();
             node->kind = kind;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +11,20 @@
 namespace ebb::sim {
 
 using Json = nlohmann::json;
+
+/// The key that says what a node is.
+inline constexpr std::array<const char*, 10> kNodeKinds = {
+    "step",
+    "condition",
+    "switch",
+    "parallel",
+    "loop",
+    "delay",
+    "decision",
+    "signal",
+    "savepoint",
+    "fail"
+};
 
 struct FlowNode;
 
@@ -60,6 +75,10 @@ class Flow {
     std::string deadline() const { return body_.value("deadline", ""); }
 
     bool has_step_budget() const { return body_.contains("step_budget"); }
+
+    bool has_output() const { return body_.contains("output"); }
+
+    const Json& output() const { return body_.at("output"); }
 
     bool is_dead_letter() const { return body_.value("on_error", "") == "dead_letter"; }
 

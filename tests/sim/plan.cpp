@@ -49,13 +49,14 @@ constexpr std::array<std::string_view, Disturbance::kKinds> kKindNames = {
 
 std::vector<Behaviour> script(Dice& dice, int percent_bad) {
     std::vector<Behaviour> calls;
-    for (int i = dice.below(4); i > 0; --i) {
+    for (int i = dice.below(6); i > 0; --i) {
         if (!dice.chance(percent_bad)) {
             calls.push_back(Behaviour::Complete);
             continue;
         }
         calls.push_back(dice.pick<Behaviour>(
             {Behaviour::Fail,
+             Behaviour::Fail,
              Behaviour::Fail,
              Behaviour::FailForGood,
              Behaviour::FailLater,
@@ -66,14 +67,55 @@ std::vector<Behaviour> script(Dice& dice, int percent_bad) {
     return calls;
 }
 
+void plan_scripts(Dice& dice, Plan& plan, const Program& program) {
+    const int percent_bad = dice.pick<int>({0, 5, 15, 40});
+    for (const std::string& handler : program.handlers()) {
+        auto calls = script(dice, handler.starts_with('~') ? percent_bad / 2 : percent_bad);
+        if (!calls.empty()) plan.scripts[handler] = std::move(calls);
+    }
+}
+
+void plan_workers(Dice& dice, Plan& plan, const Program& program) {
+    const bool is_split = dice.chance(40);
+    for (int i = dice.between(1, 4); i > 0; --i) {
+        auto& handlers = plan.workers.emplace_back();
+        for (const std::string& handler : program.handlers()) {
+            if (!is_split || dice.chance(60)) handlers.push_back(handler);
+        }
+    }
+}
+
 /// Mostly a few kinds of trouble in one run: so each kind is also seen without the others.
+/// What ends an instance is planned apart, or hardly any would live long.
 std::vector<Kind> kinds_of_run(Dice& dice) {
     std::vector<Kind> kinds;
-    const int percent = dice.pick<int>({0, 15, 15, 40, 100});
+    const int percent = dice.pick<int>({0, 0, 15, 15, 40, 100});
     for (int i = 0; i < Disturbance::kKinds; ++i) {
-        if (dice.chance(percent)) kinds.push_back(static_cast<Kind>(i));
+        const auto kind = static_cast<Kind>(i);
+        const bool is_end = kind == Kind::Cancel || kind == Kind::Abort;
+        if (!is_end && dice.chance(percent)) kinds.push_back(kind);
     }
     return kinds;
+}
+
+void plan_disturbances(Dice& dice, Plan& plan) {
+    const auto add = [&](Kind kind) {
+        plan.disturbances.push_back(
+            {.tick = dice.below(plan.ticks), .kind = kind, .pick = dice.next()}
+        );
+    };
+    const std::vector<Kind> kinds = kinds_of_run(dice);
+    const int count = kinds.empty() ? 0 : dice.below(plan.ticks / dice.pick<int>({6, 25}) + 2);
+    for (int i = 0; i < count; ++i) add(dice.pick(kinds));
+    if (dice.chance(18)) {
+        for (int i = dice.between(1, 3); i > 0; --i) add(Kind::Cancel);
+    }
+    if (dice.chance(8)) add(Kind::Abort);
+    std::stable_sort(
+        plan.disturbances.begin(),
+        plan.disturbances.end(),
+        [](const Disturbance& a, const Disturbance& b) { return a.tick < b.tick; }
+    );
 }
 
 }  // namespace
@@ -90,45 +132,35 @@ Plan make_plan(std::uint64_t seed) {
     Dice dice(seed, 1);
     Plan plan;
     plan.seed = seed;
-    plan.definition = test::random_flow(dice, dice.between(1, 14));
-    plan.instances = dice.chance(15) ? 2 : 1;
+    const test::FlowShape shape{
+        .nodes = dice.between(1, dice.pick<int>({6, 15, 25, 40})),
+        .percent_trouble = dice.pick<int>({0, 0, 15, 50})
+    };
+    plan.definition = test::random_flow(dice, shape);
+    for (int i = dice.pick<int>({1, 1, 1, 2, 3}); i > 0; --i) {
+        plan.inputs.push_back(fmt::format("{{\"n\":{}}}", dice.below(4)));
+    }
     const auto program = Program::compile(plan.definition);
-    const int percent_bad = dice.pick<int>({0, 15, 30, 60});
-    for (const std::string& handler : program->handlers()) {
-        auto calls = script(dice, handler.starts_with('~') ? percent_bad / 2 : percent_bad);
-        if (!calls.empty()) plan.scripts[handler] = std::move(calls);
-    }
-    const bool is_split = dice.chance(40);
-    for (int i = dice.between(1, 3); i > 0; --i) {
-        auto& handlers = plan.workers.emplace_back();
-        for (const std::string& handler : program->handlers()) {
-            if (!is_split || dice.chance(60)) handlers.push_back(handler);
-        }
-    }
-    plan.ticks = dice.pick<int>({20, 60, 60, 120, 200});
-    const std::vector<Kind> kinds = kinds_of_run(dice);
-    const int count = kinds.empty() ? 0 : dice.below(plan.ticks / 6 + 2);
-    for (int i = 0; i < count; ++i) {
-        plan.disturbances.push_back(
-            {.tick = dice.below(plan.ticks), .kind = dice.pick(kinds), .pick = dice.next()}
-        );
-    }
-    std::stable_sort(
-        plan.disturbances.begin(),
-        plan.disturbances.end(),
-        [](const Disturbance& a, const Disturbance& b) { return a.tick < b.tick; }
-    );
-    plan.goes_on = dice.chance(70);
+    plan_scripts(dice, plan, *program);
+    plan_workers(dice, plan, *program);
+    plan.ticks = dice.pick<int>({30, 100, 300, 800});
+    plan.percent_helpful = dice.pick<int>({0, 4, 12});
+    plan.seconds_max = dice.pick<int>({1, 1, 3, 10});
+    plan_disturbances(dice, plan);
+    plan.goes_on = dice.chance(75);
     return plan;
 }
 
 std::string describe(const Plan& plan) {
     std::string text = fmt::format(
-        "seed {}\ndefinition:\n{}\ninstances: {}, ticks: {}, goes on: {}\n",
+        "seed {}\ndefinition:\n{}\ninputs: {}\nticks: {}, helpful: {} %, clock: {} s, goes on: "
+        "{}\n",
         plan.seed,
         definition_to_json(plan.definition).dump(1),
-        plan.instances,
+        fmt::join(plan.inputs, " "),
         plan.ticks,
+        plan.percent_helpful,
+        plan.seconds_max,
         plan.goes_on
     );
     for (std::size_t i = 0; i < plan.workers.size(); ++i) {

@@ -62,12 +62,14 @@ std::string_view to_string(Disturbance::Kind kind);
 struct Plan {
     std::uint64_t seed = 0;
     Definition definition;
-    int instances = 1;
+    std::vector<Payload> inputs;                            ///< one for each instance
     std::vector<std::vector<std::string>> workers;          ///< the handlers of each
     std::map<std::string, std::vector<Behaviour>> scripts;  ///< by handler; then: Complete
     std::vector<Disturbance> disturbances;                  ///< by rising tick
-    int ticks = 0;         ///< how long chance rules; then faults stop
-    bool goes_on = false;  ///< whether what waits for people then gets what it waits for
+    int ticks = 0;            ///< how long chance rules; then faults stop
+    int percent_helpful = 0;  ///< of the ticks: people give an instance what it waits for
+    int seconds_max = 1;      ///< how long a move of the clock may be while work is in progress
+    bool goes_on = false;     ///< whether what waits for people then gets what it waits for
 };
 
 Plan make_plan(std::uint64_t seed);

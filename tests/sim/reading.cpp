@@ -84,6 +84,7 @@ void Reading::on_started(const Entry& e) {
     require(e.seq == 1, "it was started already");
     Strand top;
     top.at = flow_.first(flow_.top());
+    top.data = top.moved = e.seq;
     strands_[""] = std::move(top);
 }
 
@@ -113,6 +114,7 @@ bool Reading::read_instance_entry(const Entry& e) {
         require(top != strands_.end() && !top->second.is_stopping, "it was rolled back");
         require(top->second.at == nullptr, "there is more to do");
         require(!ebbing_ && loser_ebbings_.empty(), "a rollback is in progress");
+        check_output(e);
         end("completed");
     } else if (type == "signal_received") {
         signals_[e.seq] = e.node;

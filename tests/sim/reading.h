@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/flow.h"
+#include "sim/formula.h"
 #include "sim/run.h"
 
 namespace ebb::sim {
@@ -30,6 +31,9 @@ struct Strand {
     std::set<std::string> voters;
     bool is_rejected = false;
     std::map<const FlowNode*, int> turns;
+    std::int64_t data = 0;     ///< the event with the data that it works on
+    std::int64_t moved = 0;    ///< the event that brought it here: its conditions see what was then
+    bool is_resolved = false;  ///< the input that its template gave is known
 
     // Where it stands at an open parallel block.
     bool is_forked = false;
@@ -37,6 +41,7 @@ struct Strand {
     std::int64_t scope = 0;   ///< 0: no event of a branch has told yet
     std::int64_t opened = 0;
     std::map<std::string, Branch> branches;
+    std::map<std::string, std::int64_t> outputs;  ///< of the branches that completed: their events
 };
 
 /// A compensation that was begun.
@@ -72,6 +77,7 @@ struct Expected {
 struct Savepoint {
     const FlowNode* node = nullptr;
     std::int64_t seq = 0;
+    std::int64_t data = 0;
     int resumes = 0;
     std::map<const FlowNode*, int> turns;
 };
@@ -129,6 +135,20 @@ class Reading {
     void await(const Entry& e, const char* kind);
     void check_time(const Entry& e, const Entry& since, const std::string& duration) const;
 
+    // reading_data.cpp: what nodes work on, and what follows from it.
+    Json data_of(std::int64_t seq) const;
+    Facts facts_for(const Strand& strand) const;
+    Value ask(const Strand& strand, const std::string& expression) const;
+    std::string side_of(const Strand& strand) const;
+    bool may_turn(const Strand& strand) const;
+    bool may_finish(const Strand& strand) const;
+    void require_data(const Strand& strand, const Entry& e) const;
+    void on_input_resolved(const Entry& e);
+    void check_resolved(const Strand& strand) const;
+    void check_expression_error(const Strand& strand) const;
+    void check_due(const Entry& e, const std::string& duration) const;
+    void check_output(const Entry& e) const;
+
     // reading_steps.cpp: attempts and how they end.
     bool read_step_entry(const Entry& e);
     Strand& attempt_of(const Entry& e);
@@ -179,7 +199,8 @@ class Reading {
     const Flow flow_;
     const Entry* now_ = nullptr;
     std::map<std::int64_t, const Entry*> entries_;
-    std::map<std::string, Strand> strands_;  // by path
+    std::map<std::string, Strand> strands_;                     // by path
+    std::map<std::string, std::vector<std::int64_t>> outputs_;  // of steps: their events
     std::set<std::int64_t> visits_;
     std::set<std::int64_t> scopes_;
     std::optional<Expected> expected_;

@@ -31,10 +31,7 @@ bool Reading::read_forward_entry(const Entry& e) {
     } else if (type == "signal_completed") {
         on_signal_completed(e);
     } else if (type == "input_resolved") {
-        // An operator's new input belongs to the visit that failed.
-        Strand& strand = strand_of(e);
-        const bool is_of_old_visit = std::exchange(strand.is_requeued, false) && strand.visit == 0;
-        if (!is_of_old_visit) arrive(e);
+        on_input_resolved(e);
     } else {
         return false;
     }
@@ -63,6 +60,8 @@ Strand& Reading::spawn(const std::string& path) {
     strand.path = path;
     strand.is_stopping = parent->is_stopping || state != Strand::Branch::Open;
     strand.at = flow_.first(*block);
+    strand.data = parent->data;
+    strand.moved = parent->opened;
     return strands_[path] = std::move(strand);
 }
 
@@ -76,6 +75,7 @@ bool Reading::reach(Strand& strand, const std::string& node) const {
     if (strand.at != nullptr && strand.at->name == node) return true;
     const Strand before = strand;
     while (strand.at != nullptr && strand.at->name != node && strand.at->kind == "loop") {
+        if (!may_turn(strand)) break;
         const FlowNode& loop = *strand.at;
         if (++strand.turns[&loop] > loop.body.value("max_iterations", 1'000)) break;
         strand.at = loop.blocks.front()->nodes.front();
@@ -113,6 +113,8 @@ void Reading::go(Strand& strand, const FlowNode* to) {
     next.path = strand.path;
     next.at = to;
     next.turns = strand.turns;
+    next.data = strand.data;
+    next.moved = now_->seq;
     // A loop that is come upon from outside begins anew; from its own body it goes on.
     const bool is_back = to != nullptr && to->kind == "loop" && [&] {
         const FlowNode* inside = strand.at;
@@ -126,8 +128,12 @@ void Reading::go(Strand& strand, const FlowNode* to) {
 void Reading::on_branch_taken(const Entry& e) {
     Strand& strand = arrive(e);
     require(strand.at->kind == "condition" || strand.at->kind == "switch", "it has no sides");
-    const FlowBlock* block = strand.at->find_block(payload(e).at("branch").get<std::string>());
+    const auto side = payload(e).at("branch").get<std::string>();
+    const FlowBlock* block = strand.at->find_block(side);
     require(block != nullptr, "it has no such side");
+    const std::string right_side = side_of(strand);
+    require(right_side.empty() || side == right_side, "its data leads to " + right_side);
+    require_data(strand, e);
     go(strand, flow_.first(*block));
 }
 
@@ -136,19 +142,27 @@ void Reading::on_loop_finished(const Entry& e) {
     const int turns = strand.turns[strand.at];
     require(e.attempt == turns, fmt::format("it made {} turns", turns));
     require(turns > 0 || strand.at->body.contains("while"), "it makes at least one turn");
+    require(may_finish(strand), "its data says that it goes on");
+    require_data(strand, e);
+    strand.data = e.seq;
     go(strand, flow_.after(*strand.at));
 }
 
 void Reading::on_savepoint(const Entry& e) {
     Strand& strand = arrive(e, "savepoint");
     require(e.path.empty(), "it stands in a branch");
-    savepoint_ = Savepoint{.node = strand.at, .seq = e.seq, .turns = strand.turns};
+    require_data(strand, e);
+    savepoint_ =
+        Savepoint{.node = strand.at, .seq = e.seq, .data = strand.data, .turns = strand.turns};
     go(strand, flow_.after(*strand.at));
 }
 
 void Reading::await(const Entry& e, const char* kind) {
     Strand& strand = arrive(e, kind);
     require(strand.awaited == nullptr, "it waits already");
+    require(e.ref == 0, "it refers to nothing");
+    const char* duration = strand.at->kind == "delay" ? "for" : "deadline";
+    if (!strand.at->body.contains("until")) check_due(e, strand.at->body.value(duration, ""));
     strand.awaited = &e;
 }
 
@@ -172,6 +186,8 @@ void Reading::on_timer_fired(const Entry& e) {
         require(strand.at->kind == "delay", "it waits for something else");
         check_time(e, *strand.awaited, body.value("for", ""));
     }
+    require_data(strand, e);
+    strand.data = e.seq;
     go(strand, flow_.after(*strand.at));
 }
 
@@ -192,7 +208,8 @@ void Reading::on_decision_completed(const Entry& e) {
     Strand& strand = arrive(e, "decision");
     require(strand.awaited != nullptr, "it is not awaited");
     const Json& body = strand.at->body;
-    const std::string verdict = payload(e).at("decision").at("verdict").get<std::string>();
+    Json output = payload(e);
+    const std::string verdict = output.at("decision").at("verdict").get<std::string>();
     const bool is_confirmed = verdict == "confirmed";
     const int quorum = body.value("quorum", 1);
     const bool is_voted =
@@ -204,6 +221,12 @@ void Reading::on_decision_completed(const Entry& e) {
         );
         check_time(e, *strand.awaited, body.value("deadline", ""));
     }
+    output.erase("decision");
+    Json input = data_of(strand.data);
+    if (!input.is_object()) input = Json{{"input", input}};
+    input.erase("decision");
+    require(output == input, "its output is not its input with the decision");
+    strand.data = e.seq;
     const FlowBlock* on_reject = strand.at->find_block("on_reject");
     require(is_confirmed || on_reject != nullptr, "a reject fails it");
     go(strand, is_confirmed ? flow_.after(*strand.at) : flow_.first(*on_reject));
@@ -217,6 +240,7 @@ void Reading::on_signal_completed(const Entry& e) {
         signal->second == strand.at->body.value("name", strand.at->name), "it is another signal"
     );
     signals_.erase(signal);
+    strand.data = e.seq;
     go(strand, flow_.after(*strand.at));
 }
 

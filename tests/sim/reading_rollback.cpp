@@ -234,6 +234,7 @@ void Reading::on_resumed(const Entry& e) {
     Strand& strand = strands_[""];
     strand.at = savepoint_->node;
     strand.turns = savepoint_->turns;
+    strand.data = savepoint_->data;
     take_visit(strand, e);
     go(strand, flow_.after(*strand.at));
 }

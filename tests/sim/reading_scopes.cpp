@@ -38,6 +38,7 @@ std::string Reading::branch_path(const Strand& parent, const std::string& branch
 void Reading::on_opened(const Entry& e) {
     Strand& strand = arrive(e, "parallel");
     require(!strand.is_forked, "it is open");
+    require_data(strand, e);
     strand.is_forked = true;
     strand.opened = e.seq;
     for (const auto& block : strand.at->blocks) {
@@ -80,7 +81,9 @@ void Reading::on_branch_completed(const Entry& e) {
     require(!parent->is_decided, "the join had what it needs before");
     const std::string branch = e.path.substr(e.path.rfind(':') + 1);
     require(parent->branches.at(branch) == Strand::Branch::Open, "it has ended before");
+    require_data(strand, e);
     parent->branches.at(branch) = Strand::Branch::Completed;
+    parent->outputs[branch] = strand.data;
     strands_.erase(e.path);
     int completed = 0;
     for (const auto& [name, state] : parent->branches) {
@@ -125,6 +128,9 @@ void Reading::on_joined(const Entry& e) {
         const bool is_completed = state == Strand::Branch::Completed;
         completed += is_completed;
         require(output.contains(name) == is_completed, "its output is not of the completed ones");
+        if (!is_completed) continue;
+        const bool is_right = output.at(name) == data_of(strand.outputs.at(name));
+        require(is_right, "the output of '" + name + "' is another");
     }
     require(
         static_cast<int>(completed) == strand.at->join(),
@@ -143,6 +149,7 @@ void Reading::on_joined(const Entry& e) {
         );
         it = strands_.erase(it);
     }
+    strand.data = e.seq;
     go(strand, flow_.after(*strand.at));
 }
 

@@ -35,6 +35,9 @@ bool Reading::read_step_entry(const Entry& e) {
 Strand& Reading::attempt_of(const Entry& e) {
     Strand& strand = arrive(e, "step");
     require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
+    check_resolved(strand);
+    // A requeue refers to the failure that it is about.
+    if (e.type != "step_requeued") require_data(strand, e);
     return strand;
 }
 
@@ -47,6 +50,8 @@ void Reading::on_step_completed(const Entry& e) {
     if (strand_of(e).is_stopping) return on_stopped(e);
     Strand& strand = attempt_of(e);
     note_undoable(e);
+    outputs_[e.node].push_back(e.seq);
+    strand.data = e.seq;
     go(strand, flow_.after(*strand.at));
 }
 
@@ -71,6 +76,7 @@ void Reading::on_step_requeued(const Entry& e) {
     Strand& strand = attempt_of(e);
     require(strand.failed != 0 && strand.failed == e.ref, "it was not frozen by that failure");
     strand.failed = 0;
+    strand.is_requeued = false;
     settled_.insert(e.ref);
 }
 
@@ -100,6 +106,7 @@ void Reading::on_step_failed(const Entry& e) {
     const bool was_called = kind == "step" && e.attempt > 0;
     if (was_called) {
         check_failure(strand, e, code);
+        check_resolved(strand);
         note_undoable(e);
     } else if (kind == "decision" || kind == "signal") {
         require(strand.awaited != nullptr, "it was not awaited");
@@ -117,6 +124,8 @@ void Reading::on_step_failed(const Entry& e) {
     } else {
         require(code == "expression_error" || (kind == "fail" && code == "failed"), "why?");
     }
+    if (code == "expression_error") check_expression_error(strand);
+    require_data(strand, e);
     if (!was_called) strand.attempt = 0;
     give_up(strand, e);
 }
@@ -191,12 +200,16 @@ void Reading::on_stopped(const Entry& e) {
     take_visit(strand, e);
     check_nothing_late(e);
     const bool has_tried = strand.attempt > 1;
+    check_resolved(strand);
     if (e.type == "step_skipped") {
         require(!has_tried, "it was called before, so it is not skipped");
+        require(e.ref == 0, "it refers to nothing");
     } else {
         require(strand.at->kind == "step" && e.attempt == strand.attempt, "no such attempt");
+        require_data(strand, e);
         note_undoable(e);
     }
+    if (e.type == "step_completed") outputs_[e.node].push_back(e.seq);
     strands_.erase(e.path);
 }
 

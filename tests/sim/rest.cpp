@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "engine/view.h"
+#include "call/event_view.h"
 #include "sim/simulation.h"
 #include "support/json.h"
 
@@ -21,7 +21,7 @@ namespace {
 constexpr int kRoundsMax = 5'000;
 /// Leases run out, commits that were set aside are tried again: all within this time.
 constexpr int kIdleSecondsMax = 400;
-constexpr int kHelpingHandsMax = 40;
+constexpr int kHelpingHandsMax = 16;
 
 }  // namespace
 
@@ -67,17 +67,21 @@ bool Simulation::work_off(Worker& worker) {
     return has_called;
 }
 
-bool Simulation::let_time_pass() {
+/// Of all tasks; now or earlier: somebody holds one, or should.
+TimePoint Simulation::next_due() const {
     TimePoint next = kNever;
-    bool is_waited_for = false;
     for (const InstanceId& id : instances_) {
         for (const TaskRow& task : memory_->tasks(id)) {
             if (task.is_parked && task.lease_owner.empty()) continue;
-            is_waited_for |= !task.lease_owner.empty() || task.due <= clock_.now();
-            next = std::min(next, task.due);
+            next = std::min(next, task.lease_owner.empty() ? task.due : clock_.now());
         }
     }
-    if (is_waited_for) {
+    return next;
+}
+
+bool Simulation::let_time_pass() {
+    const TimePoint next = next_due();
+    if (next <= clock_.now()) {
         clock_.advance(1s);
         return true;
     }
@@ -122,13 +126,15 @@ void Simulation::come_to_rest() {
 }
 
 void Simulation::gather() {
+    result_.events = 0;
+    result_.instances = static_cast<int>(instances_.size());
     const std::string definition = to_text(definition_to_json(plan_.definition));
     for (const InstanceId& id : instances_) {
         Evidence evidence;
         evidence.definition = definition;
         evidence.status = to_string(memory_->load(id)->status);
         for (const HistoryEvent& event : memory_->history({.instance = id, .limit = 1'000'000})) {
-            evidence.history.push_back(engine::to_entry(event));
+            evidence.history.push_back(to_entry(event));
         }
         for (const TaskRow& task : memory_->tasks(id)) {
             (task.is_parked ? evidence.tasks_parked : evidence.tasks_live) += 1;
@@ -158,33 +164,57 @@ void Simulation::gather() {
 void Simulation::go_on() {
     for (int round = 0; round < kHelpingHandsMax && !all_have_ended(); ++round) {
         if (round == 0) gather();
-        for (const InstanceId& id : instances_) give_what_is_awaited(id, round);
+        Dice dice(plan_.seed, 50 + static_cast<std::uint64_t>(round));
+        for (const InstanceId& id : instances_) {
+            if (is_terminal(memory_->load(id)->status)) continue;
+            if (round < kHelpingHandsMax / 2) {
+                give_what_is_awaited(id, dice);
+            } else {
+                send(*client_, id, event::AbortRequested{});
+            }
+        }
         come_to_rest();
         if (!result_.stuck.empty()) return;
     }
 }
 
-void Simulation::give_what_is_awaited(const InstanceId& id, int round) {
+/// One of the people looks after one instance.
+void Simulation::help(Dice& dice) {
+    const InstanceId id = dice.pick(instances_);
+    if (!is_terminal(memory_->load(id)->status)) give_what_is_awaited(id, dice);
+}
+
+void Simulation::give_what_is_awaited(const InstanceId& id, Dice& dice) {
     const InstanceStatus status = memory_->load(id)->status;
-    if (is_terminal(status)) return;
     note(fmt::format("i{} gets what it waits for: {}", number_of(id), to_string(status)));
-    if (round > kHelpingHandsMax / 2) return send(*client_, id, event::AbortRequested{});
     if (status == InstanceStatus::Paused) return send(*client_, id, event::Resumed{.by = "p0"});
-    if (status == InstanceStatus::DeadLetter) {
-        return send(
-            *client_, id, event::Requeued{.new_input = {}, .skip_compensation = false, .by = "p0"}
-        );
-    }
+    if (status == InstanceStatus::DeadLetter) return send(*client_, id, requeue(dice));
     for (const WaitingFor& wait : client_->core().show(id).waiting_for) {
         if (wait.kind == "decision") {
-            const std::string by = "q" + std::to_string(round);
             send(
-                *client_, id, event::DecisionMade{.node = wait.node, .is_confirmed = true, .by = by}
+                *client_,
+                id,
+                event::DecisionMade{
+                    .node = wait.node,
+                    .is_confirmed = dice.chance(80),
+                    .by = "q" + std::to_string(dice.below(100)),
+                    .role = "boss"
+                }
             );
         } else if (wait.kind == "signal") {
-            send(*client_, id, event::SignalReceived{.name = wait.what, .payload = R"({"n":1})"});
+            const Payload payload = fmt::format("{{\"n\":{}}}", dice.below(4));
+            send(*client_, id, event::SignalReceived{.name = wait.what, .payload = payload});
         }
     }
+}
+
+Event Simulation::requeue(Dice& dice) const {
+    const bool has_input = dice.chance(25);
+    return event::Requeued{
+        .new_input = has_input ? std::optional<Payload>(R"({"n":3,"missing":1})") : std::nullopt,
+        .skip_compensation = !has_input && dice.chance(25),
+        .by = "p0"
+    };
 }
 
 }  // namespace ebb::sim

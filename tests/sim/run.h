@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,7 +40,10 @@ struct RunResult {
     std::string stuck;               ///< not empty: the cluster did not come to rest
     std::uint64_t digest = 0;        ///< of all histories: equal runs have equal ones
     int calls = 0;
-    int events = 0;
+    int events = 0;                       ///< at the end, of all instances
+    int instances = 0;                    ///< the last so many of `evidence` are how it ended
+    std::map<std::string, int> faults;    ///< that befell somebody
+    std::map<std::string, int> requests;  ///< `cancel taken`, `cancel refused`, `cancel repeated`
 };
 
 }  // namespace ebb::sim

@@ -31,6 +31,9 @@ class Simulation {
     void move(Dice& dice);
     void poke(Worker& worker, Dice& dice);
     void pass_time(Dice& dice);
+    bool is_anybody_busy() const;
+    TimePoint next_due() const;
+    Payload output_of(const std::string& handler, int count) const;
     bool begin_one(Worker& worker);
     void end_one(Worker& worker, Dice& dice);
     void end(Worker& worker, std::size_t index);
@@ -58,7 +61,9 @@ class Simulation {
     bool let_time_pass();
     void gather();
     void go_on();
-    void give_what_is_awaited(const InstanceId& id, int round);
+    void help(Dice& dice);
+    void give_what_is_awaited(const InstanceId& id, Dice& dice);
+    Event requeue(Dice& dice) const;
 
     const Plan& plan_;
     const RunOptions& options_;

@@ -8,8 +8,9 @@ from framework import CPP, Finding, rule
 # What a folder of src/ may include of the others, besides itself and the public headers.
 _CORE = {"core", "support"}
 _STORE = _CORE | {"store"}
-_ENGINE = _STORE | {"engine"}
-_SURFACE = _ENGINE | {"rules", "function", "plugins", "yaml", "handlers", "store/memory"}
+_CALL = _CORE | {"call"}
+_ENGINE = _STORE | {"call", "engine"}
+_SURFACE = _ENGINE | {"stateless", "rules", "function", "plugins", "yaml", "handlers", "store/memory"}
 ARROWS = {
     "support": set(),
     "core": _CORE,
@@ -17,7 +18,9 @@ ARROWS = {
     "store/memory": _STORE,
     "store/sqlite": _STORE,
     "store/postgres": _STORE,
-    "engine": _STORE,
+    "call": _CORE,
+    "engine": _STORE | {"call"},
+    "stateless": _CALL,
     "yaml": _ENGINE,
     "handlers": _ENGINE,
     "rules": _ENGINE,

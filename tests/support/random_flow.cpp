@@ -1,7 +1,9 @@
 #include "support/random_flow.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace ebb::test {
 
@@ -11,11 +13,12 @@ using namespace std::chrono_literals;
 
 class FlowMaker {
  public:
-    FlowMaker(Dice& dice, int nodes) : dice_(dice), left_(nodes) {}
+    FlowMaker(Dice& dice, const FlowShape& shape)
+        : dice_(dice), left_(shape.nodes), trouble_(shape.percent_trouble) {}
 
     Block block(int depth, int least) {
         Block block;
-        const int most = depth == 0 ? 6 : 3;
+        const int most = depth == 0 ? std::max(6, left_) : 4;
         for (int i = dice_.between(least, most); i > 0 && (left_ > 0 || block.empty()); --i) {
             block.push_back(node(depth));
             if (std::holds_alternative<Fail>(block.back().kind)) break;
@@ -23,16 +26,44 @@ class FlowMaker {
         return block;
     }
 
+    /// Of the instance.
+    Payload output() {
+        if (dice_.chance(70)) return {};
+        if (in_trouble(30)) return R"({"n":"${ input.missing }"})";
+        if (dice_.chance(50)) return R"({"last":"${ input }"})";
+        return R"({"n":"${ )" + (steps_.empty() ? "1" : number_of(dice_.pick(steps_))) + " }\"}";
+    }
+
  private:
     Dice& dice_;
     int left_;
+    int trouble_;
     int count_ = 0;
     bool is_in_parallel_ = false;
+    std::vector<std::string> steps_;  // whose outputs may be there already
 
     std::string name(const char* stem) { return stem + std::to_string(++count_); }
 
+    /// In flows without trouble never, else in so many of a hundred.
+    bool in_trouble(int percent) { return dice_.chance(trouble_) && dice_.chance(percent); }
+
+    static std::string number_of(const std::string& step) {
+        const std::string path = "steps." + step;
+        return "has(" + path + ") && has(" + path + ".output.n) ? " + path + ".output.n : 0";
+    }
+
+    /// Conditions are asked on data that steps, people and signals bring, and that may be missing.
     std::string expression() {
-        return "has(input.n) && input.n > " + std::to_string(dice_.below(3));
+        const int number = dice_.below(3);
+        const std::string end = (dice_.chance(70) ? " > " : " < ") + std::to_string(number);
+        if (!steps_.empty() && dice_.chance(35)) {
+            const std::string path = "steps." + dice_.pick(steps_);
+            return "has(" + path + ") && has(" + path + ".output.n) && " + path + ".output.n" + end;
+        }
+        if (dice_.chance(10)) return "workflow.input.n" + end;
+        if (dice_.chance(15)) return "has(input.x) && has(input.x.n) && input.x.n" + end;
+        if (in_trouble(8)) return "input.n" + end;
+        return "has(input.n) && input.n" + end;
     }
 
     Duration some_time() { return dice_.pick<Duration>({2s, 10s, 45s, 3min}); }
@@ -44,28 +75,29 @@ class FlowMaker {
     Node node(int depth) {
         --left_;
         const int kind = dice_.below(100);
-        const bool may_nest = depth < 4 && left_ > 0;
-        if (kind < 22 && may_nest) return made("p", parallel(depth));
-        if (kind < 30 && may_nest) return made("c", condition(depth));
-        if (kind < 33 && may_nest) return made("w", choice(depth));
-        if (kind < 40 && may_nest) return made("l", loop(depth));
-        if (kind < 45)
-            return made("d", Delay{.duration = dice_.chance(50) ? "3s" : "1m", .until = {}});
-        if (kind < 50) return made("h", decision(depth));
-        if (kind < 54) return made("g", signal());
-        if (kind < 60 && !is_in_parallel_) return made("v", savepoint());
-        if (kind < 62) return made("f", Fail{.message = "on purpose"});
+        const bool may_nest = depth < 5 && left_ > 0;
+        if (kind < 20 && may_nest) return made("p", parallel(depth));
+        if (kind < 27 && may_nest) return made("c", condition(depth));
+        if (kind < 30 && may_nest) return made("w", choice(depth));
+        if (kind < 38 && may_nest) return made("l", loop(depth));
+        if (kind < 42) return made("d", delay());
+        if (kind < 46) return made("h", decision(depth));
+        if (kind < 50) return made("g", signal());
+        if (kind < 56 && !is_in_parallel_) return made("v", savepoint());
+        if (kind < 58 && in_trouble(60)) return made("f", Fail{.message = "on purpose: ${input}"});
         return step();
     }
 
     AttemptPolicy attempts() {
         AttemptPolicy policy;
-        policy.max_attempts = dice_.between(1, 3);
+        policy.max_attempts = dice_.between(1, 4);
         if (dice_.chance(40)) {
             policy.backoff = {.strategy = Backoff::Strategy::Fixed, .initial = 500ms, .jitter = 0};
+        } else if (dice_.chance(20)) {
+            policy.backoff = {.strategy = Backoff::Strategy::Linear, .initial = 2s};
         }
-        if (dice_.chance(25)) policy.timeout = some_time();
-        if (dice_.chance(15)) policy.step_timeout = some_time();
+        if (in_trouble(35)) policy.timeout = some_time();
+        if (in_trouble(25)) policy.step_timeout = some_time();
         return policy;
     }
 
@@ -74,32 +106,42 @@ class FlowMaker {
         step.attempts = attempts();
         step.non_idempotent = dice_.chance(12);
         if (step.non_idempotent) step.attempts.max_attempts = 1;
-        if (dice_.chance(10)) step.input = R"({"n":"${ has(input.n) ? input.n : 0 }"})";
-        if (dice_.chance(3)) step.input = R"({"n":"${ input.missing }"})";
+        step.input = input();
         Node node = made("s", std::move(step));
         if (dice_.chance(80)) {
             std::get<Step>(node.kind).compensate =
                 Compensation{.handler = "~" + node.name, .attempts = attempts()};
         }
+        steps_.push_back(node.name);
         return node;
+    }
+
+    Payload input() {
+        if (in_trouble(6)) return R"({"n":"${ input.missing }"})";
+        if (!dice_.chance(25)) return {};
+        if (!steps_.empty() && dice_.chance(40))
+            return R"({"n":"${ )" + number_of(dice_.pick(steps_)) + " }\"}";
+        return dice_.chance(50) ? R"({"n":"${ has(input.n) ? input.n : 0 }"})"
+                                : R"({"n":"${ workflow.input.n }","was":"${ input }"})";
     }
 
     Parallel parallel(int depth) {
         Parallel parallel;
         const bool was_in_parallel = std::exchange(is_in_parallel_, true);
-        const int branches = dice_.between(2, 3);
+        const int branches = dice_.between(2, 4);
         for (int i = 0; i < branches; ++i) {
             const std::string branch(1, static_cast<char>('x' + i));
             parallel.branches.push_back({.name = branch, .steps = block(depth + 1, 1)});
         }
         is_in_parallel_ = was_in_parallel;
-        parallel.join = dice_.below(branches + 1);
+        parallel.join = dice_.chance(35) ? 0 : dice_.below(branches + 1);
         if (dice_.chance(35)) parallel.losers = Parallel::Losers::Keep;
         return parallel;
     }
 
     Condition condition(int depth) {
-        Condition condition{.when = expression(), .then = block(depth + 1, 0), .otherwise = {}};
+        const std::string when = expression();
+        Condition condition{.when = when, .then = block(depth + 1, 0), .otherwise = {}};
         condition.otherwise = block(depth + 1, condition.then.empty() ? 1 : 0);
         return condition;
     }
@@ -107,22 +149,34 @@ class FlowMaker {
     Switch choice(int depth) {
         Switch choice;
         for (int i = dice_.between(1, 2); i > 0; --i) {
-            choice.cases.push_back({.when = expression(), .steps = block(depth + 1, 0)});
+            const std::string when = expression();
+            choice.cases.push_back({.when = when, .steps = block(depth + 1, 0)});
         }
         choice.otherwise = block(depth + 1, 0);
         return choice;
     }
 
+    /// Mostly ended by the data that the last step of a turn leaves behind.
     Loop loop(int depth) {
         Loop loop{.while_expression = {}, .until_expression = {}, .steps = block(depth + 1, 1)};
+        const bool has_data = !std::holds_alternative<Fail>(loop.steps.back().kind) &&
+                              !std::holds_alternative<Step>(loop.steps.back().kind);
+        if (has_data && dice_.chance(75)) loop.steps.push_back(step());
         (dice_.chance(50) ? loop.while_expression : loop.until_expression) = expression();
-        loop.max_iterations = dice_.between(1, 4);
+        loop.max_iterations = in_trouble(50) ? dice_.between(1, 3) : dice_.between(4, 8);
         return loop;
+    }
+
+    Delay delay() {
+        if (in_trouble(15)) return {.duration = "${ input.n }", .until = {}};
+        if (dice_.chance(20)) return {.duration = "${ has(input.n) ? input.n : 1 }", .until = {}};
+        return {.duration = dice_.pick<std::string>({"3s", "20s", "1m"}), .until = {}};
     }
 
     HumanDecision decision(int depth) {
         HumanDecision decision{.quorum = dice_.between(1, 2), .deadline = 0s, .on_reject = {}};
-        if (dice_.chance(70)) {
+        if (dice_.chance(20)) decision.roles = {"boss"};
+        if (in_trouble(80)) {
             decision.deadline = some_time();
             decision.on_deadline = dice_.pick<HumanDecision::OnDeadline>(
                 {HumanDecision::OnDeadline::Fail,
@@ -130,36 +184,42 @@ class FlowMaker {
                  HumanDecision::OnDeadline::Reject}
             );
         }
-        if (dice_.chance(50)) decision.on_reject = block(depth + 1, 0);
+        if (dice_.chance(60)) decision.on_reject = block(depth + 1, 0);
         return decision;
     }
 
     Signal signal() {
         Signal signal{.signal = dice_.chance(50) ? "go" : "", .deadline = 0s};
-        if (dice_.chance(70)) {
+        if (dice_.chance(50)) {
             signal.deadline = some_time();
-            if (dice_.chance(60)) signal.on_deadline = Signal::OnDeadline::Continue;
+            if (!in_trouble(50)) signal.on_deadline = Signal::OnDeadline::Continue;
         }
         return signal;
     }
 
     Savepoint savepoint() {
         Savepoint savepoint;
-        if (dice_.chance(60)) savepoint.on_rollback = Savepoint::OnRollback::Resume;
-        savepoint.max_resumes = dice_.between(1, 2);
+        if (dice_.chance(65)) savepoint.on_rollback = Savepoint::OnRollback::Resume;
+        savepoint.max_resumes = dice_.between(1, 3);
         return savepoint;
     }
 };
 
 }  // namespace
 
-Definition random_flow(Dice& dice, int nodes) {
+Definition random_flow(Dice& dice, const FlowShape& shape) {
     while (true) {
         Definition definition;
         definition.name = "flow";
-        definition.steps = FlowMaker(dice, nodes).block(0, 1);
-        if (dice.chance(15)) definition.on_error = Definition::OnError::DeadLetter;
-        if (dice.chance(12)) definition.deadline = dice.pick<Duration>({20s, 2min, 10min});
+        FlowMaker maker(dice, shape);
+        definition.steps = maker.block(0, std::min(4, shape.nodes));
+        definition.output = maker.output();
+        if (dice.chance(20)) definition.on_error = Definition::OnError::DeadLetter;
+        const bool is_in_trouble = dice.chance(shape.percent_trouble);
+        if (is_in_trouble && dice.chance(25)) {
+            definition.deadline = dice.pick<Duration>({20s, 2min, 10min, 1h});
+        }
+        if (is_in_trouble && dice.chance(10)) definition.step_budget = dice.between(5, 60);
         // What always fails makes what follows unreachable, which is not valid.
         if (validate(definition).empty()) return definition;
     }

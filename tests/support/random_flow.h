@@ -6,9 +6,16 @@
 
 namespace ebb::test {
 
-/// A valid definition that can be run: nodes of all kinds in each other (at most `nodes`), short
-/// waits, conditions and loops over `input.n`, every failure policy. Step `s7` calls the handler
-/// `s7` and is undone by `~s7`.
-Definition random_flow(Dice& dice, int nodes);
+struct FlowShape {
+    int nodes = 14;  ///< at most
+    /// How readily it gets what fails by itself: tight deadlines and timeouts, `fail`, data that is
+    /// not there, budgets. 0 = nothing of all that.
+    int percent_trouble = 50;
+};
+
+/// A valid definition that can be run: nodes of all kinds in each other, short waits, conditions
+/// and loops over the data that steps and people bring (`n`), every failure policy. Step `s7` calls
+/// the handler `s7` and is undone by `~s7`.
+Definition random_flow(Dice& dice, const FlowShape& shape);
 
 }  // namespace ebb::test

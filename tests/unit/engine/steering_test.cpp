@@ -108,7 +108,10 @@ TEST_F(Steering, a_paused_instance_does_nothing_until_it_is_resumed) {
     client->pause(id, "ann", "let me look");
     EXPECT_EQ(worker->poll(), 0);
     EXPECT_EQ(status(*client, id), "paused");
-    EXPECT_NE(client->why(id).find("paused"), std::string::npos);
+    const std::string by =
+        "was paused at " + format_time(world.clock.now()) + " by ann (let me look)";
+    EXPECT_NE(client->why(id).find(by + "; resume it"), std::string::npos) << client->why(id);
+    EXPECT_NE(client->show(id).waiting_for.at(0).sentence.find(by), std::string::npos);
     client->pause(id);
     client->resume(id);
     client->resume(id);

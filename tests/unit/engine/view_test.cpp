@@ -78,6 +78,18 @@ TEST_F(View, tells_when_and_why_a_step_is_tried_again) {
     expect_why(id, "step \"shaky\" failed for good after 3 attempts with error: no route");
 }
 
+TEST_F(View, ends_with_one_full_stop_even_if_the_message_of_a_failure_has_its_own) {
+    world.handlers.add_raw("shaky", [](const Payload&, const StepContext&) -> Payload {
+        throw std::runtime_error("The stock is empty.");
+    });
+    const InstanceId id = start({step("shaky", {.is_compensated = false, .max_attempts = 2})});
+    engine->poll();
+    EXPECT_TRUE(engine->why(id).ends_with("error: The stock is empty.")) << engine->why(id);
+    EXPECT_TRUE(engine->show(id).waiting_for.at(0).sentence.ends_with("The stock is empty."));
+    world.run(*engine);
+    EXPECT_TRUE(engine->why(id).ends_with("error: The stock is empty.")) << engine->why(id);
+}
+
 TEST_F(View, tells_who_may_decide_and_until_when) {
     const InstanceId id =
         start({node("ask", HumanDecision{.quorum = 2, .roles = {"boss", "chief"}, .deadline = 1h})}
@@ -120,6 +132,9 @@ TEST_F(View, shows_what_was_compensated_and_what_could_not_be) {
     engine->poll();
     EXPECT_EQ(status(*engine, id), "failed");
     EXPECT_EQ(steps_text(id), "a=compensated bad=compensated");
+    const std::vector<StepView> steps = engine->show(id).steps;
+    EXPECT_NE(steps[1].error.find("\"no\""), std::string::npos) << "its own: " << steps[1].error;
+    EXPECT_TRUE(steps[0].error.empty());
 }
 
 TEST_F(View, counts_every_visit_of_a_loop_on_its_own) {

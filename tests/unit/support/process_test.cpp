@@ -397,6 +397,23 @@ TEST(Process, is_lost_when_this_process_ignores_the_end_of_children) {
     EXPECT_EQ(result.output, "done\n");
 }
 
+TEST(Process, dies_with_the_process_that_started_it) {
+    int pipe[2];
+    ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
+    const pid_t worker = ::fork();
+    if (worker == 0) {
+        const Child child = spawn(shell("exec sleep 1000"));
+        ::write(pipe[1], &child.pid, sizeof child.pid);
+        ::kill(::getpid(), SIGKILL);
+    }
+    pid_t pid = -1;
+    ASSERT_EQ(::read(pipe[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
+    EXPECT_EQ(::waitpid(worker, nullptr, 0), worker);
+    expect_dead(std::to_string(pid));
+    ::close(pipe[0]);
+    ::close(pipe[1]);
+}
+
 TEST(ProcessDeathTest, works_when_this_process_has_closed_its_own_standard_files) {
     testing::GTEST_FLAG(death_test_style) = "threadsafe";
     EXPECT_EXIT(

@@ -18,8 +18,8 @@ namespace {
 struct PublishedSchema {
     valijson::Schema schema;
 
-    PublishedSchema() {
-        const Json json = Json::parse(std::ifstream(EBB_SOURCE_DIR "/schema/workflow.schema.json"));
+    explicit PublishedSchema(const std::string& name) {
+        const Json json = Json::parse(std::ifstream(EBB_SOURCE_DIR "/schema/" + name));
         valijson::SchemaParser(valijson::SchemaParser::kDraft7)
             .populateSchema(valijson::adapters::NlohmannJsonAdapter(json), schema);
     }
@@ -27,8 +27,8 @@ struct PublishedSchema {
 
 }  // namespace
 
-std::string violations_of_schema(const Json& document) {
-    static const PublishedSchema published;
+std::string violations_of_schema(const Json& document, const std::string& name) {
+    const PublishedSchema published(name);
     valijson::Validator validator;
     valijson::ValidationResults results;
     const valijson::adapters::NlohmannJsonAdapter adapter(document);

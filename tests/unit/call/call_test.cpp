@@ -1,11 +1,11 @@
 // What a call of a handler comes to: every way of failing becomes a Failure that can be stored, and
 // a result that cannot be stored is one too.
 
-#include "engine/call.h"
+#include "call/call.h"
 
 #include <gtest/gtest.h>
 
-namespace ebb::engine {
+namespace ebb {
 namespace {
 
 using namespace std::chrono_literals;
@@ -94,4 +94,4 @@ TEST(Call, cuts_and_cleans_the_message) {
 }
 
 }  // namespace
-}  // namespace ebb::engine
+}  // namespace ebb

@@ -1,4 +1,4 @@
-#include "engine/call.h"
+#include "call/call.h"
 
 #include <algorithm>
 #include <exception>
@@ -6,7 +6,7 @@
 
 #include <ebb/error.h>
 
-namespace ebb::engine {
+namespace ebb {
 
 namespace {
 
@@ -113,4 +113,4 @@ CallResult call_handler(
     }
 }
 
-}  // namespace ebb::engine
+}  // namespace ebb

@@ -7,7 +7,7 @@
 #include "core/kernel/event.h"
 #include "support/json.h"
 
-namespace ebb::engine {
+namespace ebb {
 
 struct CallLimits {
     PayloadLimits payload;
@@ -26,4 +26,4 @@ CallResult call_handler(
     const CallLimits& limits
 );
 
-}  // namespace ebb::engine
+}  // namespace ebb

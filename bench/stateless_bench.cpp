@@ -1,0 +1,179 @@
+// The stateless engine in one thread, without any store: in memory, with the snapshot going through
+// its text at every step, and in a long loop. Refluxo's figures were measured on the same machine
+// (Node 20, its head e57e1c4, medians of 5).
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <ebb/builder.h>
+#include <ebb/stateless.h>
+
+#include "report.h"
+
+namespace ebb::bench {
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using Keep = stateless::HistoryPolicy::Keep;
+
+constexpr double kRefluxoLinear = 458'000;
+constexpr double kRefluxoJson = 137'000;
+constexpr double kRefluxoLoop = 1'805;
+constexpr int kSteps = 10;
+constexpr std::int64_t kLongLoop = 100'000;
+constexpr std::int64_t kShortLoop = 1'000;
+
+double seconds_since(SteadyClock::time_point start) {
+    return std::chrono::duration<double>(SteadyClock::now() - start).count();
+}
+
+HandlerRegistry make_handlers() {
+    HandlerRegistry handlers;
+    const Handler pass_on = [](const Payload& input, const StepContext&) { return input; };
+    for (int i = 0; i < kSteps; ++i) handlers.add_raw(fmt::format("step_{}", i), pass_on);
+    handlers.add_raw("turn", [](const Payload& input, const StepContext&) {
+        return std::to_string(std::stoll(input) + 1);
+    });
+    return handlers;
+}
+
+Definition linear() {
+    WorkflowBuilder builder("linear", 1);
+    for (int i = 0; i < kSteps; ++i) builder.step(fmt::format("step_{}", i));
+    return builder.build();
+}
+
+Definition loop(std::int64_t turns) {
+    WorkflowBuilder builder("loop", static_cast<int>(turns));
+    builder
+        .loop_while(
+            "again", fmt::format("input < {}", turns), [](BlockBuilder& body) { body.step("turn"); }
+        )
+        .max_iterations(turns);
+    return builder.build();
+}
+
+void run_in_memory(const stateless::Engine& engine) {
+    engine.execute(engine.start("linear", "{\"n\":1}"));
+}
+
+void run_through_json(const stateless::Engine& engine) {
+    std::string json = engine.start("linear", "{\"n\":1}").to_json();
+    for (int step = 0; step < kSteps; ++step) {
+        json = engine.step(engine.parse(json)).to_json();
+    }
+}
+
+template <typename Run>
+double steps_per_second(Run run, double seconds) {
+    const auto start = SteadyClock::now();
+    std::int64_t steps = 0;
+    double elapsed = 0;
+    do {
+        for (int i = 0; i < 100; ++i) run();
+        steps += 100 * kSteps;
+        elapsed = seconds_since(start);
+    } while (elapsed < seconds);
+    return static_cast<double>(steps) / elapsed;
+}
+
+void finish(Figure& figure, double yardstick) {
+    figure.value = median(figure.runs);
+    figure.ratio = figure.value / yardstick;
+}
+
+/// Seconds for one loop, and the bytes of the last snapshot.
+std::pair<double, std::size_t> time_loop(
+    const HandlerRegistry& handlers, std::int64_t turns, stateless::HistoryPolicy policy
+) {
+    stateless::Engine engine(handlers, {.history = policy});
+    engine.add(loop(turns));
+    stateless::Snapshot snapshot = engine.start("loop", "0");
+    const auto start = SteadyClock::now();
+    snapshot = engine.execute(std::move(snapshot), {.step_limit = turns + 1});
+    return {seconds_since(start), snapshot.to_json().size()};
+}
+
+Figure loop_figure(const HandlerRegistry& handlers) {
+    Figure figure{
+        .name = "stateless_loop_100000",
+        .unit = "steps/s",
+        .yardstick = "Refluxo 1,805 steps/s",
+        .goal = 100.0,
+    };
+    std::size_t all_bytes = 0;
+    for (int run = 0; run < 5; ++run) {
+        const auto [seconds, bytes] = time_loop(handlers, kLongLoop, {});
+        figure.runs.push_back(static_cast<double>(kLongLoop) / seconds);
+        all_bytes = bytes;
+    }
+    finish(figure, kRefluxoLoop);
+    figure.note = fmt::format(
+        "snapshot {} bytes when all is kept (Refluxo 5,490,000), {} with the last result of each "
+        "node, {} with errors only",
+        all_bytes,
+        time_loop(handlers, kLongLoop, {.keep = Keep::Last, .last = 1}).second,
+        time_loop(handlers, kLongLoop, {.keep = Keep::ErrorsOnly}).second
+    );
+    return figure;
+}
+
+Figure flatness_figure(const HandlerRegistry& handlers) {
+    Figure figure{
+        .name = "stateless_loop_flatness",
+        .unit = "ns/turn",
+        .yardstick = "a turn of a loop of 1,000",
+        .goal = 1.2,
+        .note = "ratio = cost of a turn of 100,000 / of 1,000; the goal is the most it may be",
+    };
+    std::vector<double> ratios;
+    for (int run = 0; run < 5; ++run) {
+        double small = 0;
+        const int repeats = 20;
+        for (int i = 0; i < repeats; ++i) small += time_loop(handlers, kShortLoop, {}).first;
+        small /= static_cast<double>(repeats * kShortLoop);
+        const double large =
+            time_loop(handlers, kLongLoop, {}).first / static_cast<double>(kLongLoop);
+        figure.runs.push_back(large * 1e9);
+        ratios.push_back(large / small);
+    }
+    figure.value = median(figure.runs);
+    figure.ratio = median(ratios);
+    return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> stateless_figures() {
+    const HandlerRegistry handlers = make_handlers();
+    stateless::Engine engine(handlers);
+    engine.add(linear());
+    Figure in_memory{
+        .name = "stateless_linear_10",
+        .unit = "steps/s",
+        .yardstick = "Refluxo 458,000 steps/s",
+        .goal = 2.0,
+        .note = "one thread, one execute() per instance",
+    };
+    Figure through_json{
+        .name = "stateless_linear_10_json",
+        .unit = "steps/s",
+        .yardstick = "Refluxo 137,000 steps/s",
+        .goal = 3.0,
+        .note = "one thread, parse + step + to_json at every step",
+    };
+    for (int run = 0; run < 5; ++run) {
+        in_memory.runs.push_back(steps_per_second([&] { run_in_memory(engine); }, 0.5));
+        through_json.runs.push_back(steps_per_second([&] { run_through_json(engine); }, 0.5));
+    }
+    finish(in_memory, kRefluxoLinear);
+    finish(through_json, kRefluxoJson);
+    return {in_memory, through_json, loop_figure(handlers), flatness_figure(handlers)};
+}
+
+}  // namespace ebb::bench

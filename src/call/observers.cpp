@@ -1,0 +1,122 @@
+#include "call/observers.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <ebb/error.h>
+
+#include "call/event_view.h"
+
+namespace ebb {
+
+namespace {
+
+enum class Notice { None, Start, Retry, Error, Pause, Resume, End };
+
+Notice notice_of(HistoryType type) {
+    switch (type) {
+        case HistoryType::Started:
+            return Notice::Start;
+        case HistoryType::StepRetried:
+        case HistoryType::CompensationRetried:
+            return Notice::Retry;
+        case HistoryType::StepFailed:
+        case HistoryType::CompensationFailed:
+            return Notice::Error;
+        case HistoryType::TimerStarted:
+        case HistoryType::DecisionAwaited:
+        case HistoryType::SignalAwaited:
+        case HistoryType::Paused:
+        case HistoryType::DeadLettered:
+            return Notice::Pause;
+        case HistoryType::TimerFired:
+        case HistoryType::DecisionCompleted:
+        case HistoryType::SignalCompleted:
+        case HistoryType::Unpaused:
+        case HistoryType::Requeued:
+            return Notice::Resume;
+        case HistoryType::Completed:
+        case HistoryType::Failed:
+        case HistoryType::Cancelled:
+        case HistoryType::Aborted:
+            return Notice::End;
+        default:
+            return Notice::None;
+    }
+}
+
+TimePoint retry_due(const InstanceState& state, TokenId id) {
+    const Token* token = state.find_token(id);
+    return token != nullptr && token->status == TokenStatus::Retrying ? token->due : kNever;
+}
+
+}  // namespace
+
+void Observers::add(std::shared_ptr<Observer> observer) {
+    if (observer == nullptr) {
+        throw Error(ErrorCode::InvalidArgument, "There is no observer to add: it is null.");
+    }
+    observers_.push_back(std::move(observer));
+}
+
+template <typename Tell>
+void Observers::each(const Log& log, Tell tell) const {
+    for (const auto& observer : observers_) {
+        try {
+            tell(*observer);
+        } catch (const std::exception& error) {
+            log.error("observer_failed", {{"error", error.what()}});
+        } catch (...) {
+            log.error("observer_failed", {{"error", "unknown exception"}});
+        }
+    }
+}
+
+void Observers::before_step(const StepContext& step, const Payload& input, const Log& log) const {
+    each(log, [&](Observer& observer) { observer.before_step(step, input); });
+}
+
+void Observers::after_step(
+    const StepContext& step, const CallResult& result, Duration duration, const Log& log
+) const {
+    if (observers_.empty()) return;
+    CallEnd end{.duration = duration};
+    if (const auto* failure = std::get_if<Failure>(&result)) {
+        end.is_completed = false;
+        end.code = failure->code;
+        end.message = failure->message;
+        end.is_permanent = failure->is_permanent;
+    } else {
+        end.output = std::get<Payload>(result);
+    }
+    each(log, [&](Observer& observer) { observer.after_step(step, end); });
+}
+
+void Observers::committed(
+    const InstanceSummary& instance,
+    const InstanceState& state,
+    std::span<const HistoryEvent> events,
+    const Log& log
+) const {
+    if (observers_.empty()) return;
+    std::vector<HistoryEntry> entries;
+    std::transform(events.begin(), events.end(), std::back_inserter(entries), to_entry);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const HistoryEntry& entry = entries[i];
+        const Notice notice = notice_of(events[i].type);
+        each(log, [&](Observer& observer) {
+            if (notice == Notice::Start) observer.on_start(instance);
+            if (notice == Notice::Error) observer.on_error(instance, entry);
+            if (notice == Notice::Pause) observer.on_pause(instance, entry);
+            if (notice == Notice::Resume) observer.on_resume(instance, entry);
+            if (notice == Notice::End) observer.on_end(instance);
+            if (notice == Notice::Retry) {
+                observer.on_retry_scheduled(instance, entry, retry_due(state, events[i].token));
+            }
+        });
+    }
+    each(log, [&](Observer& observer) { observer.on_committed(instance, entries); });
+}
+
+}  // namespace ebb

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <ebb/observer.h>
+
+#include "call/call.h"
+#include "core/kernel/history.h"
+#include "core/kernel/state.h"
+#include "support/log.h"
+
+namespace ebb {
+
+/// The observers of one engine, in order; none sees another's exceptions. Filled before anything is
+/// observed, then constant.
+class Observers {
+ public:
+    void add(std::shared_ptr<Observer> observer);
+
+    bool empty() const { return observers_.empty(); }
+
+    void before_step(const StepContext& step, const Payload& input, const Log& log) const;
+    void after_step(
+        const StepContext& step, const CallResult& result, Duration duration, const Log& log
+    ) const;
+    /// Tells all that follows from the events of one commit; `state` is the one after it.
+    void committed(
+        const InstanceSummary& instance,
+        const InstanceState& state,
+        std::span<const HistoryEvent> events,
+        const Log& log
+    ) const;
+
+ private:
+    template <typename Tell>
+    void each(const Log& log, Tell tell) const;
+
+    std::vector<std::shared_ptr<Observer>> observers_;
+};
+
+}  // namespace ebb

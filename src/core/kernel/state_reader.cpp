@@ -1,0 +1,347 @@
+// The reverse of encode_state. A state is read at every hop of an instance between processes, so no
+// tree is built.
+
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <ebb/error.h>
+
+#include "core/kernel/names.h"
+#include "core/kernel/program.h"
+#include "support/json_reader.h"
+
+namespace ebb {
+
+namespace {
+
+[[noreturn]] void throw_corrupt(const std::string& why) {
+    throw Error(ErrorCode::CorruptState, "The stored state cannot be understood: " + why + ".");
+}
+
+class StateReader {
+ public:
+    StateReader(std::string_view text, const Program& program) : json_(text), program_(program) {}
+
+    InstanceState read() {
+        InstanceState state;
+        bool has_status = false;
+        json_.object([&](std::string_view key) {
+            if (key == "status") {
+                state.status = status();
+                has_status = true;
+            } else {
+                read_field(state, key);
+            }
+        });
+        json_.end();
+        if (!has_status) throw_corrupt("it has no status");
+        if (state.status != InstanceStatus::Paused) state.paused_from = InstanceStatus::Running;
+        check(state);
+        return state;
+    }
+
+ private:
+    void read_field(InstanceState& state, std::string_view key) {
+        if (key == "paused_from") {
+            state.paused_from = status();
+        } else if (key == "seq") {
+            state.last_seq = json_.integer();
+        } else if (key == "last_token") {
+            state.last_token = json_.integer();
+        } else if (key == "last_scope") {
+            state.last_scope = json_.integer();
+        } else if (key == "visit") {
+            state.last_visit = json_.integer();
+        } else if (key == "deadline") {
+            state.deadline = time();
+        } else if (key == "result") {
+            state.result = json_.integer();
+        } else if (key == "error") {
+            state.error = json_.integer();
+        } else if (key == "savepoint") {
+            state.savepoint = savepoint();
+        } else {
+            read_list(state, key);
+        }
+    }
+
+    void read_list(InstanceState& state, std::string_view key) {
+        if (key == "tokens") {
+            json_.array([&] { state.tokens.push_back(token()); });
+        } else if (key == "scopes") {
+            json_.array([&] { state.scopes.push_back(scope()); });
+        } else if (key == "rollbacks") {
+            json_.array([&] { state.rollbacks.push_back(rollback()); });
+        } else if (key == "signals") {
+            json_.array([&] { state.signals.push_back(signal()); });
+        } else if (key == "requests") {
+            json_.array([&] { state.requests.push_back(json_.string()); });
+        } else {
+            json_.skip();
+        }
+    }
+
+    std::int32_t small_number() {
+        const std::int64_t value = json_.integer();
+        if (value < std::numeric_limits<std::int32_t>::min() ||
+            value > std::numeric_limits<std::int32_t>::max()) {
+            throw_corrupt("a number is out of range");
+        }
+        return static_cast<std::int32_t>(value);
+    }
+
+    TimePoint time() { return TimePoint(Duration(json_.integer())); }
+
+    InstanceStatus status() {
+        const std::string_view text = json_.string_view(decoded_);
+        const auto value = parse_status(text);
+        if (!value) throw_corrupt(fmt::format("\"{}\" is no instance status", text));
+        return *value;
+    }
+
+    NodeIndex node() {
+        const std::string_view name = json_.string_view(decoded_);
+        const NodeIndex index = program_.find(name);
+        if (index == kNoNode) throw_corrupt(fmt::format("the workflow has no node \"{}\"", name));
+        return index;
+    }
+
+    template <typename Enum>
+    Enum enum_value(Enum last) {
+        const std::int64_t value = json_.integer();
+        if (value < 0 || value > static_cast<std::int64_t>(last)) {
+            throw_corrupt("an enum is out of range");
+        }
+        return static_cast<Enum>(value);
+    }
+
+    std::vector<LoopTurn> loops() {
+        std::vector<LoopTurn> turns;
+        json_.array([&] {
+            LoopTurn turn;
+            json_.object([&](std::string_view key) {
+                if (key == "loop") {
+                    turn.loop = node();
+                } else if (key == "turn") {
+                    turn.turn = json_.integer();
+                } else {
+                    json_.skip();
+                }
+            });
+            turns.push_back(turn);
+        });
+        return turns;
+    }
+
+    SavepointMark savepoint() {
+        SavepointMark mark;
+        json_.object([&](std::string_view key) {
+            if (key == "node") {
+                mark.node = node();
+            } else if (key == "reached") {
+                mark.reached = json_.integer();
+            } else if (key == "resumes") {
+                mark.resumes = small_number();
+            } else if (key == "input") {
+                mark.input = json_.integer();
+            } else if (key == "loops") {
+                mark.loops = loops();
+            } else {
+                json_.skip();
+            }
+        });
+        return mark;
+    }
+
+    Token token() {
+        Token token;
+        json_.object([&](std::string_view key) { read_token_field(token, key); });
+        return token;
+    }
+
+    void read_token_field(Token& token, std::string_view key) {
+        if (key == "id") {
+            token.id = json_.integer();
+        } else if (key == "node") {
+            token.node = node();
+        } else if (key == "status") {
+            token.status = token_status();
+        } else if (key == "visit") {
+            token.visit = json_.integer();
+        } else if (key == "attempt") {
+            token.attempt = small_number();
+        } else if (key == "input") {
+            token.input = json_.integer();
+        } else if (key == "scope") {
+            token.scope = json_.integer();
+        } else if (key == "branch") {
+            token.branch = small_number() - 1;
+        } else if (key == "due") {
+            token.due = time();
+        } else if (key == "deadline") {
+            token.deadline = time();
+        } else if (key == "loops") {
+            token.loops = loops();
+        } else {
+            read_rare_token_field(token, key);
+        }
+    }
+
+    void read_rare_token_field(Token& token, std::string_view key) {
+        if (key == "attempt_base") {
+            token.attempt_base = small_number();
+        } else if (key == "losses") {
+            token.losses = small_number();
+        } else if (key == "compensates") {
+            token.compensates = json_.integer();
+        } else if (key == "failed") {
+            token.failed = json_.integer();
+        } else if (key == "parked") {
+            token.is_parked = json_.boolean();
+        } else if (key == "stopping") {
+            token.stopping = json_.boolean();
+        } else if (key == "in_doubt") {
+            token.in_doubt = json_.boolean();
+        } else if (key == "at_end") {
+            token.is_at_end = json_.boolean();
+        } else if (key == "votes") {
+            json_.array([&] { token.votes.push_back({.by = json_.string()}); });
+        } else {
+            json_.skip();
+        }
+    }
+
+    TokenStatus token_status() {
+        const std::string_view text = json_.string_view(decoded_);
+        const auto value = parse_token_status(text);
+        if (!value) throw_corrupt(fmt::format("\"{}\" is no token status", text));
+        return *value;
+    }
+
+    Scope scope() {
+        Scope scope;
+        json_.object([&](std::string_view key) {
+            if (key == "id") {
+                scope.id = json_.integer();
+            } else if (key == "parent") {
+                scope.parent = json_.integer();
+            } else if (key == "node") {
+                scope.node = node();
+            } else if (key == "opened") {
+                scope.opened = json_.integer();
+            } else if (key == "branches") {
+                json_.array([&] { scope.branches.push_back(branch()); });
+            } else {
+                json_.skip();
+            }
+        });
+        return scope;
+    }
+
+    BranchOutcome branch() {
+        BranchOutcome branch;
+        json_.object([&](std::string_view key) {
+            if (key == "status") {
+                branch.status = enum_value(BranchOutcome::Status::Stopped);
+            } else if (key == "output") {
+                branch.output = json_.integer();
+            } else {
+                json_.skip();
+            }
+        });
+        return branch;
+    }
+
+    Rollback rollback() {
+        Rollback rollback;
+        json_.object([&](std::string_view key) {
+            if (key == "kind") {
+                rollback.kind = enum_value(Rollback::Kind::Losers);
+            } else if (key == "scope") {
+                rollback.scope = json_.integer();
+            } else if (key == "cause") {
+                rollback.cause = json_.integer();
+            } else if (key == "first") {
+                rollback.first = json_.integer();
+            } else if (key == "cursor") {
+                rollback.cursor = json_.integer();
+            } else if (key == "floor") {
+                rollback.floor = json_.integer();
+            } else if (key == "deadline") {
+                rollback.deadline = time();
+            } else {
+                json_.skip();
+            }
+        });
+        return rollback;
+    }
+
+    BufferedSignal signal() {
+        BufferedSignal signal;
+        json_.object([&](std::string_view key) {
+            if (key == "name") {
+                signal.name = json_.string();
+            } else if (key == "event") {
+                signal.event = json_.integer();
+            } else {
+                json_.skip();
+            }
+        });
+        return signal;
+    }
+
+    /// What the kernel relies on without asking: every reference inside the state leads somewhere.
+    void check(const InstanceState& state) const {
+        for (const Scope& scope : state.scopes) {
+            const bool fits = scope.node != kNoNode && state.find_token(scope.parent) != nullptr &&
+                              state.find_token(scope.parent)->scope < scope.id &&
+                              program_.node(scope.node).branches.size() == scope.branches.size();
+            if (!fits) throw_corrupt("a scope does not fit its block");
+        }
+        for (const Token& token : state.tokens) check(state, token);
+        const bool has_savepoint = state.savepoint.has_value();
+        if (has_savepoint && (state.savepoint->node == kNoNode ||
+                              program_.node(state.savepoint->node).op != Op::Savepoint)) {
+            throw_corrupt("its savepoint is none");
+        }
+        for (const Rollback& rollback : state.rollbacks) {
+            if (rollback.scope != 0 && state.find_scope(rollback.scope) == nullptr) {
+                throw_corrupt("a rollback of a scope that is not there");
+            }
+        }
+    }
+
+    void check(const InstanceState& state, const Token& token) const {
+        if (token.node == kNoNode) throw_corrupt("a token stands nowhere");
+        const Scope* scope = state.find_scope(token.scope);
+        if (token.scope != 0 && scope == nullptr) {
+            throw_corrupt("a token is in a scope that is not there");
+        }
+        const auto branches =
+            scope == nullptr ? std::int32_t{0} : static_cast<std::int32_t>(scope->branches.size());
+        if (scope != nullptr && token.branch >= branches) {
+            throw_corrupt("a token is in a branch that is not there");
+        }
+        if (token.compensates != 0 && !program_.node(token.node).compensate) {
+            throw_corrupt("a token compensates a step that has no compensation");
+        }
+    }
+
+    JsonReader json_;
+    const Program& program_;
+    std::string decoded_;
+};
+
+}  // namespace
+
+InstanceState decode_state(std::string_view text, const Program& program) {
+    try {
+        return StateReader(text, program).read();
+    } catch (const JsonSyntaxError& error) {
+        throw_corrupt(fmt::format("at byte {}: {}", error.at() + 1, error.what()));
+    }
+}
+
+}  // namespace ebb

@@ -1,0 +1,175 @@
+#include "stateless/driver.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <ebb/error.h>
+
+#include "call/compensation.h"
+#include "call/refusal.h"
+
+namespace ebb::stateless {
+
+namespace {
+
+constexpr std::size_t kByBytesMax = 256;
+
+StepContext make_context(
+    const Snapshot::Data& data, Invocation& call, TimePoint begun, const std::stop_token& stop
+) {
+    TimePoint deadline = call.deadline;
+    if (call.timeout > Duration::zero()) deadline = std::min(deadline, begun + call.timeout);
+    const Definition& definition = data.definition();
+    return {
+        .instance = data.identity.id,
+        .workflow = definition.name,
+        .workflow_version = definition.version,
+        .step = std::move(call.node),
+        .handler = std::move(call.handler),
+        .attempt = call.attempt.attempt,
+        .max_attempts = call.max_attempts,
+        .idempotency_key = std::move(call.idempotency_key),
+        .deadline = deadline,
+        .stop = stop,
+        .compensates = {},
+    };
+}
+
+/// The input of the call; what it undoes goes into `context`.
+Payload input_of(const Snapshot::Data& data, const Invocation& call, StepContext& context) {
+    if (!call.is_compensation) return data.record.payload(call.input);
+    const Kept* undone = data.record.find(call.compensated);
+    if (undone == nullptr) {
+        throw Error(
+            ErrorCode::CorruptState,
+            fmt::format(
+                "The snapshot lacks the event {}, which is to be compensated.", call.compensated
+            )
+        );
+    }
+    Payload step_input = undone->ref == 0 ? Payload() : data.record.payload(undone->ref);
+    CompensationCall prepared = prepare_compensation(
+        data.identity.id, data.record.to_event(*undone), std::move(step_input)
+    );
+    context.compensates = std::move(prepared.step);
+    return std::move(prepared.input);
+}
+
+}  // namespace
+
+void Driver::start(Payload input, std::string_view by) {
+    const TimePoint begun = now();
+    const event::Started started{std::move(input), clean_text(by, kByBytesMax)};
+    accept(decide(data_.program(), data_.identity, {}, started, data_.record, begun), begun);
+}
+
+void Driver::request(const Event& event) {
+    const TimePoint asked = now();
+    Decision decision =
+        decide(data_.program(), data_.identity, data_.state, event, data_.record, asked);
+    if (decision.verdict == Decision::Verdict::Refused) throw_refusal(decision.refusal);
+    if (decision.verdict == Decision::Verdict::Ignored) return;
+    ++data_.version;
+    accept(std::move(decision), asked);
+}
+
+void Driver::commit(const Event& event) {
+    const TimePoint decided = now();
+    Decision decision = decide(
+        data_.program(), data_.identity, std::move(data_.state), event, data_.record, decided
+    );
+    if (decision.verdict != Decision::Verdict::Changed) {
+        throw Error(
+            ErrorCode::CorruptState,
+            fmt::format(
+                "The snapshot's state asks for \"{}\", which then changes nothing.",
+                event_name(event)
+            )
+        );
+    }
+    ++data_.version;
+    accept(std::move(decision), decided);
+}
+
+void Driver::accept(Decision decision, TimePoint now) {
+    data_.state = std::move(decision.state);
+    if (environment_.observers.empty()) {
+        data_.record.absorb(std::move(decision.history), data_.state);
+        return;
+    }
+    const std::vector<HistoryEvent> events = decision.history;
+    data_.record.absorb(std::move(decision.history), data_.state);
+    environment_.observers.committed(summary_of(data_, now), data_.state, events, environment_.log);
+}
+
+bool Driver::can_do(const Work& work) const {
+    if (work.kind != Work::Kind::Call) return true;
+    const Token& token = *data_.state.find_token(work.token);
+    const ProgramNode& node = data_.program().node(token.node);
+    const std::string& handler = token.compensates != 0 ? node.compensate->handler : node.handler;
+    return environment_.handlers.find(handler) != nullptr;
+}
+
+std::optional<Work> Driver::choose() const {
+    const TimePoint current = now();
+    std::optional<Work> next;
+    each_work(data_.state, [&](const Work& work) {
+        const bool is_retry = options_.retry_now && work.kind == Work::Kind::Call;
+        if (work.due > current && !is_retry) return;
+        if (next && !goes_before(work, *next)) return;
+        if (can_do(work)) next = work;
+    });
+    return next;
+}
+
+bool Driver::advance() {
+    const std::optional<Work> work = choose();
+    return work && do_work(*work);
+}
+
+bool Driver::do_work(const Work& work) {
+    if (work.kind == Work::Kind::Call) return call(work.token);
+    const Token* token = data_.state.find_token(work.token);
+    const Visit visit = token == nullptr ? 0 : token->visit;
+    if (work.kind == Work::Kind::Stop) {
+        commit(event::TokenStopped{.token = work.token, .visit = visit});
+    } else {
+        commit(event::TimerFired{.token = work.token, .visit = visit});
+    }
+    return true;
+}
+
+bool Driver::call(TokenId token) {
+    auto call = invocation(data_.program(), data_.identity, data_.state, token);
+    if (!call) return false;
+    const Handler* handler = environment_.handlers.find(call->handler);
+    const TimePoint begun = now();
+    StepContext context = make_context(data_, *call, begun, options_.stop);
+    const Payload input = input_of(data_, *call, context);
+    const Observers& observers = environment_.observers;
+    if (!observers.empty()) observers.before_step(context, input, environment_.log);
+    CallResult result = call_handler(
+        *handler, input, context, {environment_.limits(), environment_.options.error_bytes_max}
+    );
+    const Duration duration = std::max(now() - begun, Duration::zero());
+    if (!observers.empty()) observers.after_step(context, result, duration, environment_.log);
+    // A handler that fails because it was asked to stop is called again another time.
+    if (std::holds_alternative<Failure>(result) && options_.stop.stop_requested()) return false;
+    data_.last_started_at = std::chrono::floor<std::chrono::milliseconds>(begun);
+    data_.total_execution_time += duration;
+    commit(outcome(*call, std::move(result), context));
+    return true;
+}
+
+Event Driver::outcome(const Invocation& call, CallResult result, const StepContext& context) const {
+    if (auto* output = std::get_if<Payload>(&result)) {
+        return event::StepCompleted{call.attempt, std::move(*output), {}, {}};
+    }
+    Failure failure = std::move(std::get<Failure>(result));
+    if (now() >= context.deadline && !failure.is_permanent) failure.code = "timeout";
+    return event::StepFailed{call.attempt, std::move(failure), {}, {}};
+}
+
+}  // namespace ebb::stateless

@@ -1,0 +1,305 @@
+#include "stateless/record.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ebb::stateless {
+
+namespace {
+
+constexpr std::size_t kGoneMax = 32;
+
+bool is_before(const Kept& event, Seq seq) {
+    return event.seq < seq;
+}
+
+}  // namespace
+
+bool is_result(HistoryType type) {
+    switch (type) {
+        case HistoryType::StepCompleted:
+        case HistoryType::DecisionCompleted:
+        case HistoryType::SignalCompleted:
+        case HistoryType::ScopeJoined:
+        case HistoryType::StepCompensated:
+            return true;
+        default:
+            return is_error(type);
+    }
+}
+
+bool is_error(HistoryType type) {
+    switch (type) {
+        case HistoryType::StepRetried:
+        case HistoryType::StepFailed:
+        case HistoryType::CompensationRetried:
+        case HistoryType::CompensationFailed:
+            return true;
+        default:
+            return false;
+    }
+}
+
+void append_roots(const InstanceState& state, std::vector<Seq>& roots) {
+    const auto add = [&](Seq seq) {
+        if (seq != 0) roots.push_back(seq);
+    };
+    add(state.result);
+    add(state.error);
+    for (const Token& token : state.tokens) {
+        add(token.input);
+        add(token.compensates);
+        add(token.failed);
+    }
+    for (const Scope& scope : state.scopes) {
+        for (const BranchOutcome& branch : scope.branches) add(branch.output);
+    }
+    for (const BufferedSignal& signal : state.signals) add(signal.event);
+    for (const Rollback& rollback : state.rollbacks) {
+        // A requeue makes it the instance's error again.
+        if (rollback.kind != Rollback::Kind::Losers) add(rollback.cause);
+    }
+    if (state.savepoint) add(state.savepoint->input);
+}
+
+Record::Record(const Program* program, HistoryPolicy policy)
+    : program_(program), policy_(policy), outputs_(program->nodes().size(), 0) {
+    if (policy_.keep == HistoryPolicy::Keep::Last) by_node_.resize(program->nodes().size());
+}
+
+std::size_t Record::index_of(Seq seq) const {
+    const bool is_last = !events_.empty() && events_.back().seq == seq;
+    const auto found = is_last ? std::prev(events_.end())
+                               : std::lower_bound(events_.begin(), events_.end(), seq, is_before);
+    const bool is_here = found != events_.end() && found->seq == seq && !found->is_gone;
+    return is_here ? static_cast<std::size_t>(found - events_.begin()) : events_.size();
+}
+
+const Kept* Record::find(Seq seq) const {
+    const std::size_t index = index_of(seq);
+    return index == events_.size() ? nullptr : &events_[index];
+}
+
+Kept* Record::find_mutable(Seq seq) {
+    const std::size_t index = index_of(seq);
+    return index == events_.size() ? nullptr : &events_[index];
+}
+
+const Kept* Record::find_payload(Seq seq) const {
+    const Kept* event = find(seq);
+    while (event != nullptr && event->payload.empty() && event->ref != 0 && event->ref < event->seq
+    ) {
+        event = find(event->ref);
+    }
+    return event;
+}
+
+Payload Record::payload(Seq seq) const {
+    const Kept* event = find_payload(seq);
+    return event == nullptr || event->payload.empty() ? Payload("null") : event->payload;
+}
+
+std::optional<Seq> Record::output_of(std::string_view node) const {
+    const NodeIndex index = program_->find(node);
+    if (index == kNoNode) return std::nullopt;
+    const Seq output = outputs_[static_cast<std::size_t>(index)];
+    return output == 0 ? std::nullopt : std::optional(output);
+}
+
+std::optional<HistoryEvent> Record::previous_undoable(
+    Seq before, Seq floor, std::string_view path_prefix
+) const {
+    const auto end = before == 0 ? undoable_.end()
+                                 : std::lower_bound(undoable_.begin(), undoable_.end(), before);
+    for (auto seq = end; seq != undoable_.begin();) {
+        --seq;
+        if (*seq <= floor) break;
+        const Kept* event = find(*seq);
+        if (event != nullptr && event->path.starts_with(path_prefix)) return to_event(*event);
+    }
+    return std::nullopt;
+}
+
+HistoryEvent Record::to_event(const Kept& kept) const {
+    HistoryEvent event;
+    event.seq = kept.seq;
+    event.type = kept.type;
+    if (kept.node != kNoNode) event.node = program_->node(kept.node).name;
+    event.path = kept.path;
+    event.visit = kept.visit;
+    event.attempt = kept.attempt;
+    event.ref = kept.ref;
+    event.payload = kept.payload;
+    event.at = kept.at;
+    return event;
+}
+
+Kept Record::to_kept(HistoryEvent event) const {
+    return {
+        .seq = event.seq,
+        .type = event.type,
+        .node = event.node.empty() ? kNoNode : program_->find(event.node),
+        .attempt = event.attempt,
+        .visit = event.visit,
+        .ref = event.ref,
+        .at = event.at,
+        .payload = std::move(event.payload),
+        .path = std::move(event.path),
+    };
+}
+
+void Record::absorb(std::vector<HistoryEvent> events, const InstanceState& state) {
+    for (HistoryEvent& event : events) {
+        if (settles_compensation(event.type)) release_undo(event.ref);
+        Kept kept = to_kept(std::move(event));
+        const bool says_something = !kept.payload.empty() || kept.ref != 0;
+        if (!says_something && !is_referred_to(state, kept.seq)) continue;
+        if (kept.payload.empty() && kept.ref != 0 &&
+            (is_result(kept.type) || is_read_output(kept))) {
+            // What its data came from is then of no more use.
+            kept.payload = payload(kept.ref);
+        }
+        const bool may_be_undone = is_undoable(kept.type) && kept.attempt > 0 &&
+                                   kept.node != kNoNode &&
+                                   program_->node(kept.node).compensate.has_value();
+        kept.is_undoable = may_be_undone;
+        add(std::move(kept));
+    }
+    sweep(state);
+}
+
+void Record::restore(Kept event) {
+    add(std::move(event));
+}
+
+void Record::restored(const InstanceState& state) {
+    sweep(state);
+}
+
+void Record::add(Kept event) {
+    Kept& added = events_.emplace_back(std::move(event));
+    if (is_read_output(added)) outputs_[static_cast<std::size_t>(added.node)] = added.seq;
+    if (added.is_undoable) {
+        keep_for_undo(added);
+    } else if (!added.payload.empty()) {
+        added.ref = 0;
+    }
+    if (is_result(added.type)) keep_as_result(added);
+    // The instance's input is always kept.
+    if (added.seq == 1) return;
+    if (!added.is_undoable && !added.is_result) passing_.push_back(added.seq);
+}
+
+bool Record::is_read_output(const Kept& event) const {
+    return event.node != kNoNode && holds_output(event.type) &&
+           program_->is_output_read(event.node);
+}
+
+bool Record::is_newest_output(const Kept& event) const {
+    return event.node != kNoNode && outputs_[static_cast<std::size_t>(event.node)] == event.seq;
+}
+
+void Record::keep_for_undo(Kept& event) {
+    undoable_.push_back(event.seq);
+    const Kept* input = event.ref == 0 ? nullptr : find_payload(event.ref);
+    if (input == nullptr) return;
+    // Straight to the event that has the data: what lies between is of no more use.
+    event.ref = input->seq;
+    ++find_mutable(input->seq)->users;
+}
+
+void Record::keep_as_result(Kept& event) {
+    switch (policy_.keep) {
+        case HistoryPolicy::Keep::All:
+            event.is_result = true;
+            return;
+        case HistoryPolicy::Keep::ErrorsOnly:
+            event.is_result = is_error(event.type);
+            return;
+        case HistoryPolicy::Keep::Last:
+            break;
+    }
+    event.is_result = true;
+    if (event.node == kNoNode) return;
+    std::vector<Seq>& results = by_node_[static_cast<std::size_t>(event.node)];
+    results.push_back(event.seq);
+    if (results.size() <= static_cast<std::size_t>(policy_.last)) return;
+    Kept* oldest = find_mutable(results.front());
+    results.erase(results.begin());
+    if (oldest == nullptr) return;
+    oldest->is_result = false;
+    if (!oldest->is_undoable) passing_.push_back(oldest->seq);
+}
+
+void Record::release_undo(Seq seq) {
+    const auto found = std::lower_bound(undoable_.begin(), undoable_.end(), seq);
+    if (found == undoable_.end() || *found != seq) return;
+    undoable_.erase(found);
+    Kept* event = find_mutable(seq);
+    if (event == nullptr) return;
+    release_use(*event);
+    event->ref = 0;
+    event->is_undoable = false;
+    if (!event->is_result) passing_.push_back(seq);
+}
+
+void Record::release_use(Kept& event) {
+    Kept* input = event.ref == 0 ? nullptr : find_mutable(event.ref);
+    if (input != nullptr && input->users > 0 && --input->users == 0) {
+        const bool is_free = !input->is_result && !input->is_undoable;
+        if (is_free) passing_.push_back(input->seq);
+    }
+}
+
+void Record::forget_undo() {
+    while (!undoable_.empty()) release_undo(undoable_.back());
+}
+
+void Record::collect_roots(const InstanceState& state) {
+    roots_.clear();
+    append_roots(state, roots_);
+}
+
+void Record::follow_roots() {
+    for (std::size_t i = 0; i < roots_.size(); ++i) {
+        const Kept* event = find(roots_[i]);
+        const bool leads_on = event != nullptr && event->payload.empty() && event->ref != 0;
+        if (leads_on) roots_.push_back(event->ref);
+    }
+}
+
+bool Record::is_root(Seq seq) const {
+    return std::find(roots_.begin(), roots_.end(), seq) != roots_.end();
+}
+
+bool Record::is_referred_to(const InstanceState& state, Seq seq) {
+    collect_roots(state);
+    return is_root(seq);
+}
+
+void Record::sweep(const InstanceState& state) {
+    const bool is_over = is_terminal(state.status);
+    if (is_over) forget_undo();
+    if (passing_.empty()) return;
+    collect_roots(state);
+    follow_roots();
+    std::erase_if(passing_, [&](Seq seq) {
+        Kept* event = find_mutable(seq);
+        if (event == nullptr) return true;
+        if (event->users > 0) return true;  // it comes back when it is released
+        if (is_root(seq) || (!is_over && is_newest_output(*event))) return false;
+        event->is_gone = true;
+        event->payload = {};
+        ++gone_;
+        return true;
+    });
+    compact();
+}
+
+void Record::compact() {
+    if (gone_ < kGoneMax || gone_ * 2 < events_.size()) return;
+    std::erase_if(events_, [](const Kept& event) { return event.is_gone; });
+    gone_ = 0;
+}
+
+}  // namespace ebb::stateless

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stateless/data.h"
+
+// What people and drivers see of a snapshot, derived from its state and its record.
+
+namespace ebb::stateless {
+
+/// kNoNode where there is none.
+NodeIndex current_node(const Snapshot::Data& data);
+
+std::optional<RetryState> retry_state(const Snapshot::Data& data);
+
+std::vector<WaitingFor> waiting_for(const Snapshot::Data& data);
+
+/// Empty until completed.
+Payload output_of(const Snapshot::Data& data);
+
+/// {"code", "message", ..., "step"} of what went wrong; empty where nothing did.
+Payload error_of(const Snapshot::Data& data);
+
+/// The message in a failure's payload.
+std::string failure_message(const Payload& failure);
+
+}  // namespace ebb::stateless

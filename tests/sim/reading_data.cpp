@@ -1,0 +1,145 @@
+// What nodes work on: every output goes where it should, and decides what follows.
+
+#include <algorithm>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "sim/reading.h"
+
+namespace ebb::sim {
+
+/// An event without a payload of its own passes on what it refers to.
+Json Reading::data_of(std::int64_t seq) const {
+    while (true) {
+        const auto found = entries_.find(seq);
+        require(found != entries_.end(), fmt::format("there is no event {} before it", seq));
+        if (!found->second->payload.empty()) return payload(*found->second);
+        seq = found->second->ref;
+    }
+}
+
+Facts Reading::facts_for(const Strand& strand) const {
+    const std::int64_t moved = strand.moved;
+    return {
+        .input = data_of(strand.data),
+        .workflow_input = data_of(1),
+        .output_of = [this, moved](const std::string& step) -> Value {
+            const FlowNode* node = flow_.find(step);
+            if (node == nullptr || node->kind != "step") return {};
+            const auto outputs = outputs_.find(step);
+            if (outputs == outputs_.end()) return {.kind = Value::Kind::Wrong};
+            const auto& events = outputs->second;
+            const auto after = std::upper_bound(events.begin(), events.end(), moved);
+            if (after == events.begin()) return {.kind = Value::Kind::Wrong};
+            return {.kind = Value::Kind::Known, .value = data_of(*std::prev(after))};
+        }
+    };
+}
+
+Value Reading::ask(const Strand& strand, const std::string& expression) const {
+    return evaluate(expression, facts_for(strand));
+}
+
+/// Where a condition or switch must lead; empty: it fails, or the checker cannot tell.
+std::string Reading::side_of(const Strand& strand) const {
+    const Json& body = strand.at->body;
+    if (strand.at->kind == "condition") {
+        const Value value = ask(strand, body.at("when").get<std::string>());
+        if (!value.is_known()) return {};
+        return value.is_true() ? "then" : "else";
+    }
+    int number = 0;
+    for (const Json& each : body.at("cases")) {
+        ++number;
+        const Value value = ask(strand, each.at("when").get<std::string>());
+        if (!value.is_known()) return {};
+        if (value.is_true()) return "case " + std::to_string(number);
+    }
+    return "default";
+}
+
+/// May the loop where it stands begin another turn?
+bool Reading::may_turn(const Strand& strand) const {
+    const Json& body = strand.at->body;
+    const auto turns = strand.turns.find(strand.at);
+    const bool is_first = turns == strand.turns.end() || turns->second == 0;
+    const bool is_until = body.contains("until");
+    if (is_until && is_first) return true;
+    const Value value = ask(strand, body.at(is_until ? "until" : "while").get<std::string>());
+    if (value.kind == Value::Kind::Unread) return true;
+    return value.is_known() && value.is_true() != is_until;
+}
+
+bool Reading::may_finish(const Strand& strand) const {
+    const Json& body = strand.at->body;
+    const bool is_until = body.contains("until");
+    const Value value = ask(strand, body.at(is_until ? "until" : "while").get<std::string>());
+    if (value.kind == Value::Kind::Unread) return true;
+    return value.is_known() && value.is_true() == is_until;
+}
+
+void Reading::require_data(const Strand& strand, const Entry& e) const {
+    require(e.ref == strand.data, fmt::format("its data is that of event {}", strand.data));
+}
+
+void Reading::on_input_resolved(const Entry& e) {
+    Strand& strand = strand_of(e);
+    const bool is_of_operator =
+        strand.is_requeued && (strand.visit == e.visit || visits_.contains(e.visit));
+    require(e.ref == 0, "it refers to nothing");
+    if (!is_of_operator) {
+        Strand& here = arrive(e, "step");
+        require(here.at->body.contains("input"), "it has no template");
+        require(!here.is_resolved, "it is resolved already");
+        const Value value = render(here.at->body.at("input"), facts_for(here));
+        const bool is_right = !value.is_known() || value.value == payload(e);
+        require(value.kind != Value::Kind::Wrong, "its template cannot be evaluated");
+        require(is_right, "its template gives something else");
+        here.is_resolved = true;
+    } else if (strand.visit == e.visit) {
+        require(strand.at != nullptr && strand.at->name == e.node, "it does not stand there");
+    }
+    strand.is_requeued = false;
+    strand.data = e.seq;
+}
+
+/// Before a handler is called.
+void Reading::check_resolved(const Strand& strand) const {
+    require(
+        strand.is_resolved || !strand.at->body.contains("input"), "its input was never resolved"
+    );
+}
+
+/// Does what it stands at really fail?
+void Reading::check_expression_error(const Strand& strand) const {
+    const Json& body = strand.at->body;
+    Value value;
+    if (strand.at->kind == "step") value = render(body.value("input", Json()), facts_for(strand));
+    if (strand.at->kind == "condition") value = ask(strand, body.at("when").get<std::string>());
+    if (strand.at->kind == "loop") {
+        value = ask(strand, body.at(body.contains("until") ? "until" : "while").get<std::string>());
+    }
+    require(!value.is_known(), "its expression can be evaluated");
+}
+
+void Reading::check_due(const Entry& e, const std::string& duration) const {
+    if (duration.find('$') != std::string::npos) return;
+    if (duration.empty()) return require(e.payload.empty(), "it has no deadline");
+    const TimePoint due = e.at + std::chrono::milliseconds(milliseconds(duration));
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(due);
+    const std::string text = fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(seconds));
+    const auto due_text = payload(e).at("due").get<std::string>();
+    require(due_text.starts_with(text), "it is due at " + text);
+}
+
+/// Of the instance.
+void Reading::check_output(const Entry& e) const {
+    const Strand& strand = strands_.at("");
+    if (!flow_.has_output()) return require_data(strand, e);
+    const Value value = render(flow_.output(), facts_for(strand));
+    require(value.kind != Value::Kind::Wrong, "its output cannot be evaluated");
+    require(!value.is_known() || value.value == payload(e), "its output is something else");
+}
+
+}  // namespace ebb::sim

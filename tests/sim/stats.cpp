@@ -1,0 +1,143 @@
+#include "sim/stats.h"
+
+#include <fmt/format.h>
+
+#include "core/kernel/history.h"
+#include "core/kernel/state.h"
+#include "sim/flow.h"
+
+namespace ebb::sim {
+
+namespace {
+
+/// A run with fewer events says little.
+constexpr int kEventsOfShortRun = 12;
+
+void count_nodes(const Json& nodes, std::map<std::string, int>& kinds) {
+    static constexpr std::array<const char*, 5> kBlocks = {
+        "then", "else", "default", "on_reject", "do"
+    };
+    for (const Json& node : nodes) {
+        for (const char* kind : kNodeKinds) kinds[kind] += node.contains(kind);
+        for (const char* block : kBlocks) {
+            if (node.contains(block)) count_nodes(node.at(block), kinds);
+        }
+        for (const char* blocks : {"branches", "cases"}) {
+            if (!node.contains(blocks)) continue;
+            for (const Json& each : node.at(blocks)) {
+                count_nodes(each.value("do", Json::array()), kinds);
+            }
+        }
+    }
+}
+
+/// All that there is of each group, so that what never occurs is seen.
+std::map<std::string, std::vector<std::string>> all_names() {
+    std::map<std::string, std::vector<std::string>> names;
+    for (int i = 0; i <= static_cast<int>(HistoryType::Aborted); ++i) {
+        names["history"].emplace_back(to_string(static_cast<HistoryType>(i)));
+    }
+    for (int i = 0; i <= static_cast<int>(InstanceStatus::Aborted); ++i) {
+        const auto status = static_cast<InstanceStatus>(i);
+        // Nothing rests while it compensates.
+        if (status == InstanceStatus::Compensating) continue;
+        names["status at the end"].emplace_back(to_string(status));
+    }
+    for (int i = 0; i < static_cast<int>(Disturbance::Kind::Cancel); ++i) {
+        names["fault"].emplace_back(to_string(static_cast<Disturbance::Kind>(i)));
+    }
+    for (const char* request :
+         {"cancel",
+          "abort",
+          "pause",
+          "resume",
+          "signal",
+          "confirm",
+          "reject",
+          "requeue",
+          "requeue with input",
+          "requeue that skips"}) {
+        names["request"].push_back(std::string(request) + " taken");
+    }
+    for (const char* kind : kNodeKinds) names["node"].emplace_back(kind);
+    return names;
+}
+
+}  // namespace
+
+void Stats::count(Counts& counts, const std::map<std::string, int>& of_run) {
+    for (const auto& [name, times] : of_run) {
+        if (times == 0) continue;
+        counts[name].times += static_cast<std::uint64_t>(times);
+        ++counts[name].runs;
+    }
+}
+
+void Stats::add(const Plan& plan, const RunResult& result) {
+    ++runs_;
+    instances_ += static_cast<std::uint64_t>(result.instances);
+    calls_ += static_cast<std::uint64_t>(result.calls);
+    events_ += static_cast<std::uint64_t>(result.events);
+    short_ += result.events < kEventsOfShortRun;
+    std::map<std::string, int> types;
+    std::map<std::string, int> statuses;
+    const auto size = result.evidence.size();
+    for (auto i = size - static_cast<std::size_t>(result.instances); i < size; ++i) {
+        ++statuses[result.evidence[i].status];
+        for (const HistoryEntry& entry : result.evidence[i].history) ++types[entry.type];
+    }
+    std::map<std::string, int> behaviours;
+    for (const auto& [handler, calls] : plan.scripts) {
+        for (const Behaviour behaviour : calls) ++behaviours[std::string(to_string(behaviour))];
+    }
+    std::map<std::string, int> nodes;
+    count_nodes(definition_to_json(plan.definition).at("steps"), nodes);
+    count(groups_["history"], types);
+    count(groups_["status at the end"], statuses);
+    count(groups_["fault"], result.faults);
+    count(groups_["request"], result.requests);
+    count(groups_["scripted call"], behaviours);
+    count(groups_["node"], nodes);
+}
+
+std::string Stats::summary() const {
+    const auto per_run = [this](std::uint64_t number) {
+        return runs_ == 0 ? 0.0 : static_cast<double>(number) / static_cast<double>(runs_);
+    };
+    return fmt::format(
+        "{} instances, {} calls of handlers ({:.1f} a run), {} events ({:.1f} a run; {:.1f} % of "
+        "the runs have fewer than {})",
+        instances_,
+        calls_,
+        per_run(calls_),
+        events_,
+        per_run(events_),
+        100 * per_run(short_),
+        kEventsOfShortRun
+    );
+}
+
+std::string Stats::table() const {
+    std::string text;
+    for (const auto& [group, counts] : groups_) {
+        text += fmt::format("{:24} {:>10} {:>10}\n", group, "times", "in runs");
+        for (const auto& [name, count] : counts) {
+            text += fmt::format("  {:22} {:10} {:10}\n", name, count.times, count.runs);
+        }
+    }
+    return text;
+}
+
+std::vector<std::string> Stats::never() const {
+    std::vector<std::string> missing;
+    for (const auto& [group, names] : all_names()) {
+        const auto counts = groups_.find(group);
+        for (const std::string& name : names) {
+            const bool is_there = counts != groups_.end() && counts->second.contains(name);
+            if (!is_there) missing.push_back(group + ": " + name);
+        }
+    }
+    return missing;
+}
+
+}  // namespace ebb::sim

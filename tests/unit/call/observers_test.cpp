@@ -1,0 +1,182 @@
+// Observers: what they are told, in which order, and that none disturbs another or the instance.
+// The same observer is given to both engines and must be told the same.
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <ebb/engine.h>
+#include <ebb/observer.h>
+#include <ebb/stateless.h>
+
+#include "store/memory/memory_store.h"
+#include "support/clock.h"
+#include "support/flow.h"
+
+namespace ebb::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+using Notes = std::vector<std::string>;
+
+class NotingObserver : public Observer {
+ public:
+    explicit NotingObserver(Notes& notes, std::string name = {})
+        : notes_(notes), name_(std::move(name)) {}
+
+    void on_start(const InstanceSummary& instance) override { note("start " + instance.status); }
+
+    void before_step(const StepContext& step, const Payload& input) override {
+        note("before " + step.step + " " + input);
+    }
+
+    void after_step(const StepContext& step, const CallEnd& end) override {
+        note("after " + step.step + " " + (end.is_completed ? end.output : end.message));
+    }
+
+    void on_retry_scheduled(const InstanceSummary&, const HistoryEntry& event, TimePoint due)
+        override {
+        note("retry " + event.node + " in " + format_duration(due - event.at));
+    }
+
+    void on_error(const InstanceSummary&, const HistoryEntry& event) override {
+        note("error " + event.node);
+    }
+
+    void on_pause(const InstanceSummary&, const HistoryEntry& event) override {
+        note("pause " + event.type);
+    }
+
+    void on_resume(const InstanceSummary&, const HistoryEntry& event) override {
+        note("resume " + event.type);
+    }
+
+    void on_end(const InstanceSummary& instance) override { note("end " + instance.status); }
+
+    void on_committed(const InstanceSummary&, std::span<const HistoryEntry> events) override {
+        note("committed " + std::to_string(events.size()));
+    }
+
+ private:
+    void note(const std::string& text) { notes_.push_back(name_ + text); }
+
+    Notes& notes_;
+    const std::string name_;
+};
+
+class FailingObserver : public Observer {
+ public:
+    void before_step(const StepContext&, const Payload&) override { throw 1; }
+
+    void after_step(const StepContext&, const CallEnd&) override {
+        throw std::runtime_error("an observer's fault is its own");
+    }
+
+    void on_committed(const InstanceSummary&, std::span<const HistoryEntry>) override {
+        throw std::runtime_error("again");
+    }
+};
+
+HandlerRegistry flaky_handlers() {
+    HandlerRegistry handlers;
+    handlers.add_raw("a", [n = 0](const Payload& input, const StepContext&) mutable {
+        if (n++ == 0) throw std::runtime_error("boom");
+        return input;
+    });
+    handlers.add_raw("b", Handler([](const Payload&, const StepContext&) -> Payload {
+                         throw PermanentError("no");
+                     }));
+    return handlers;
+}
+
+Definition definition() {
+    return workflow(
+        {step("a", {.is_compensated = false, .max_attempts = 2}),
+         node("go", Signal{}),
+         step("b", {.is_compensated = false})}
+    );
+}
+
+const Notes kWanted = {
+    "start running",
+    "committed 1",
+    "before a 1",
+    "after a boom",
+    "retry a in 1s",
+    "committed 1",
+    "before a 1",
+    "after a 1",
+    "pause signal_awaited",
+    "committed 2",
+    "resume signal_completed",
+    "committed 2",
+    "before b 2",
+    "after b no",
+    "error b",
+    "end failed",
+    "committed 4",
+};
+
+TEST(Observers, are_told_everything_in_order_by_the_stateless_engine) {
+    const HandlerRegistry handlers = flaky_handlers();
+    ManualClock clock(TimePoint(1h));
+    Notes notes;
+    stateless::EngineOptions options;
+    options.clock = &clock;
+    stateless::Engine engine(handlers, options);
+    engine.add(definition());
+    engine.add_observer(std::make_shared<NotingObserver>(notes));
+    auto snapshot = engine.execute(engine.start("test", "1"));
+    clock.advance(1s);
+    snapshot = engine.execute(std::move(snapshot));
+    engine.execute(std::move(snapshot), {.payload = "2"});
+    EXPECT_EQ(notes, kWanted);
+}
+
+TEST(Observers, are_told_the_same_by_the_durable_engine) {
+    const HandlerRegistry handlers = flaky_handlers();
+    ManualClock clock(TimePoint(1h));
+    const auto store = make_memory_store(clock);
+    Notes notes;
+    Engine engine(*store, handlers, {.worker_id = "w", .clock = &clock});
+    engine.add_observer(std::make_shared<NotingObserver>(notes));
+    engine.register_workflow(definition());
+    const InstanceId id = engine.start("test", "1").id;
+    engine.poll();
+    clock.advance(1s);
+    engine.poll();
+    engine.signal(id, "go", "2");
+    engine.poll();
+    EXPECT_EQ(notes, kWanted);
+}
+
+TEST(Observers, one_that_throws_disturbs_neither_the_next_nor_the_instance) {
+    const HandlerRegistry handlers = flaky_handlers();
+    Notes notes;
+    stateless::Engine engine(handlers);
+    engine.add(workflow({step("a", {.is_compensated = false, .max_attempts = 2})}));
+    engine.add_observer(std::make_shared<NotingObserver>(notes, "1:"));
+    engine.add_observer(std::make_shared<FailingObserver>());
+    engine.add_observer(std::make_shared<NotingObserver>(notes, "2:"));
+    const auto snapshot = engine.execute(engine.start("test", "1"), {.retry_now = true});
+    EXPECT_EQ(snapshot.status(), stateless::SnapshotStatus::Completed);
+    ASSERT_GT(notes.size(), 4U);
+    EXPECT_EQ(notes[0], "1:start running");
+    EXPECT_EQ(notes[1], "2:start running") << "in the order in which they were added";
+    EXPECT_EQ(std::count(notes.begin(), notes.end(), "1:after a 1"), 1);
+    EXPECT_EQ(std::count(notes.begin(), notes.end(), "2:after a 1"), 1);
+}
+
+TEST(Observers, null_is_none) {
+    const HandlerRegistry handlers;
+    stateless::Engine engine(handlers);
+    EXPECT_THROW(engine.add_observer(nullptr), Error);
+}
+
+}  // namespace
+}  // namespace ebb::test

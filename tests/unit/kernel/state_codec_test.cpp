@@ -1,0 +1,158 @@
+// The text form of an instance's state: a state whose every field differs from its default comes
+// back as it was, and what is no state is refused with a reason.
+
+#include <gtest/gtest.h>
+
+#include <ebb/error.h>
+
+#include "core/kernel/program.h"
+#include "core/kernel/state.h"
+#include "support/flow.h"
+
+namespace ebb::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::shared_ptr<const Program> program() {
+    return Program::compile(workflow(
+        {parallel("p", {{"x", {step("a")}}, {"y", {step("b")}}}),
+         node("here", Savepoint{}),
+         step("c", {.is_compensated = false})}
+    ));
+}
+
+TimePoint at(Duration time) {
+    return TimePoint(time);
+}
+
+Token every_token_field(const Program& program) {
+    return {
+        .id = 2,
+        .node = program.find("a"),
+        .status = TokenStatus::Frozen,
+        .scope = 1,
+        .branch = 1,
+        .visit = 3,
+        .attempt = 4,
+        .attempt_base = 2,
+        .losses = 1,
+        .input = 5,
+        .due = at(6s),
+        .deadline = at(7s),
+        .compensates = 4,
+        .failed = 9,
+        .is_parked = true,
+        .stopping = true,
+        .in_doubt = true,
+        .is_at_end = true,
+        .loops = {{.loop = program.find("p"), .turn = 8}},
+        .votes = {{.by = "ann"}, {.by = "\"eve\""}},
+    };
+}
+
+InstanceState every_field(const Program& program) {
+    return {
+        .status = InstanceStatus::Paused,
+        .paused_from = InstanceStatus::Compensating,
+        .last_seq = 20,
+        .last_token = 3,
+        .last_scope = 1,
+        .last_visit = 4,
+        .deadline = at(9s),
+        .result = 10,
+        .error = 11,
+        .savepoint =
+            SavepointMark{
+                .node = program.find("here"),
+                .reached = 12,
+                .resumes = 13,
+                .loops = {{.loop = program.find("p"), .turn = 1}},
+                .input = 14,
+            },
+        .tokens = {{.id = 1, .node = program.find("p")}, every_token_field(program)},
+        .scopes =
+            {{.id = 1,
+              .parent = 1,
+              .node = program.find("p"),
+              .opened = 15,
+              .branches =
+                  {{.status = BranchOutcome::Status::Stopped, .output = 16},
+                   {.status = BranchOutcome::Status::Failed, .output = 0}}}},
+        .rollbacks =
+            {{.kind = Rollback::Kind::Losers,
+              .scope = 1,
+              .cause = 17,
+              .first = 18,
+              .cursor = 19,
+              .floor = 20,
+              .deadline = at(21s)}},
+        .signals = {{.name = "paid", .event = 22}},
+        .requests = {"r1", "r2"},
+    };
+}
+
+TEST(StateCodec, every_field_comes_back) {
+    const auto compiled = program();
+    const InstanceState state = every_field(*compiled);
+    const std::string text = encode_state(state, *compiled);
+    const InstanceState again = decode_state(text, *compiled);
+    EXPECT_EQ(again, state) << text;
+    EXPECT_EQ(encode_state(again, *compiled), text);
+}
+
+TEST(StateCodec, what_a_later_version_adds_is_passed_over) {
+    const auto compiled = program();
+    InstanceState state;
+    state.tokens = {{.id = 1, .node = compiled->find("c")}};
+    std::string text = encode_state(state, *compiled);
+    text.insert(1, R"("later":{"deep":[1,{"x":null}]},)");
+    EXPECT_EQ(decode_state(text, *compiled), state);
+}
+
+/// A text that is no state of program(), and what must be said of it.
+struct NoState {
+    const char* text;
+    const char* says;
+};
+
+const NoState kNoStates[] = {
+    {"", "at byte 1: the text ends too early"},
+    {"[]", "an object is expected"},
+    {"{}", "it has no status"},
+    {R"({"status":"running"} x)", "something follows the end"},
+    {R"({"status":"gone"})", "\"gone\" is no instance status"},
+    {R"({"status":"running","seq":1.5})", "an integer of 64 bits is expected"},
+    {R"({"status":"running","tokens":[{"id":1}]})", "a token stands nowhere"},
+    {R"({"status":"running","tokens":[{"id":1,"node":"zzz"}]})", "no node \"zzz\""},
+    {R"({"status":"running","tokens":[{"id":1,"node":"c","status":"lost"}]})",
+     "\"lost\" is no token status"},
+    {R"({"status":"running","tokens":[{"id":1,"node":"c","attempt":2147483648}]})",
+     "a number is out of range"},
+    {R"({"status":"running","tokens":[{"id":1,"node":"c","scope":7}]})",
+     "in a scope that is not there"},
+    {R"({"status":"running","tokens":[{"id":1,"node":"c","compensates":7}]})", "no compensation"},
+    {R"({"status":"running","scopes":[{"id":1,"node":"p"}]})", "a scope does not fit its block"},
+    {R"({"status":"running","savepoint":{"node":"c"}})", "its savepoint is none"},
+    {R"({"status":"running","rollbacks":[{"kind":3}]})", "an enum is out of range"},
+    {R"({"status":"running","rollbacks":[{"kind":2,"scope":4}]})",
+     "a rollback of a scope that is not there"},
+};
+
+TEST(StateCodec, what_is_no_state_is_refused_with_a_reason) {
+    const auto compiled = program();
+    for (const NoState& wrong : kNoStates) {
+        SCOPED_TRACE(wrong.text);
+        try {
+            decode_state(wrong.text, *compiled);
+            ADD_FAILURE() << "it was accepted";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::CorruptState);
+            EXPECT_NE(std::string(error.what()).find(wrong.says), std::string::npos)
+                << error.what();
+        }
+    }
+}
+
+}  // namespace
+}  // namespace ebb::test
