@@ -16,3 +16,4 @@
 #include <ebb/stateless.h>
 #include <ebb/store.h>
 #include <ebb/time.h>
+#include <ebb/transaction.h>

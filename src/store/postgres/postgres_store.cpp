@@ -38,7 +38,11 @@ StorePtr open_postgres_store(const PostgresOptions& options) {
 }
 
 PostgresStore::PostgresStore(const PostgresOptions& options, const Clock* clock)
-    : settings_(postgres::read_settings(options)), clock_(clock), pool_(settings_) {
+    : settings_(postgres::read_settings(options)),
+      clock_(clock),
+      pool_(settings_),
+      plain_settings_(settings_.plain()),
+      transactions_(plain_settings_) {
     if (settings_.migrates) {
         migrate();
         return;
@@ -50,7 +54,12 @@ PostgresStore::PostgresStore(const PostgresOptions& options, const Clock* clock)
 }
 
 StoreTraits PostgresStore::traits() const {
-    return {.name = "postgresql", .is_durable = true, .is_shared_between_processes = true};
+    return {
+        .name = "postgresql",
+        .is_durable = true,
+        .is_shared_between_processes = true,
+        .has_transactions = true
+    };
 }
 
 std::optional<TimePoint> PostgresStore::now() const {

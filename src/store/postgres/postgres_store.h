@@ -32,6 +32,8 @@ class PostgresStore final : public Store {
         override;
     std::vector<WorkflowRow> list_workflows() override;
     std::vector<StartResult> start(std::span<const NewInstance> instances) override;
+    StartResult start_in(const Transaction& transaction, const NewInstance& instance) override;
+    std::unique_ptr<StoreTransaction> begin_transaction() override;
     std::vector<Claim> claim(const ClaimRequest& request) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
     void release(std::string_view worker, std::span<const TaskRef> tasks) override;
@@ -48,6 +50,8 @@ class PostgresStore final : public Store {
     MaintenanceResult maintain() override;
 
  private:
+    class StepTransaction;
+
     /// What a lost answer means: a verb that changes nothing the second time, and then answers as
     /// the first time, is simply repeated.
     enum class Repeat { Freely, IsInDoubt };
@@ -101,11 +105,15 @@ class PostgresStore final : public Store {
     std::vector<Claim> claims_of(std::string_view worker, const postgres::Result& rows);
     /// Leases may have been taken and tasks been made claimable without our knowledge.
     void forget_marks();
+    void check_is_here(postgres::Connection& connection);
 
     const postgres::Settings settings_;
     const Clock* clock_;
     const SystemClock system_clock_;
     postgres::Pool pool_;
+    /// Sessions as the application would have them: no settings of ours, no prepared statements.
+    const postgres::Settings plain_settings_;
+    postgres::Pool transactions_;
     postgres::ClaimMarks claim_marks_;
     postgres::LeaseMarks lease_marks_;
 };

@@ -13,7 +13,7 @@ namespace ebb {
 
 namespace sql = sqlite::sql;
 using sqlite::Query;
-using sqlite::Transaction;
+using sqlite::WriteTransaction;
 
 namespace {
 
@@ -107,7 +107,12 @@ SqliteStore::SqliteStore(const SqliteOptions& options, const Clock& clock)
 }
 
 StoreTraits SqliteStore::traits() const {
-    return {.name = "sqlite", .is_durable = true, .is_shared_between_processes = true};
+    return {
+        .name = "sqlite",
+        .is_durable = true,
+        .is_shared_between_processes = true,
+        .has_transactions = true
+    };
 }
 
 void SqliteStore::migrate() {
@@ -117,7 +122,7 @@ void SqliteStore::migrate() {
 
 void SqliteStore::register_workflow(const WorkflowRow& row) {
     const Lock lock(writer_mutex_);
-    Transaction transaction(writer_);
+    WriteTransaction transaction(writer_);
     Query add(
         writer_,
         sql::add_workflow,
