@@ -162,6 +162,16 @@ class Engine {
     StartedInstance start(
         std::string_view workflow, Payload input = "null", const StartOptions& options = {}
     );
+    /// Starts an instance inside the caller's own open transaction (<ebb/transaction.h>): it begins
+    /// when that commits, and has never existed if that rolls back. Workers find it by looking, so
+    /// up to `poll_max` later. Throws Error; then nothing was written, and only an error of the
+    /// database itself leaves the transaction unusable.
+    StartedInstance start_in(
+        const Transaction& transaction,
+        std::string_view workflow,
+        Payload input = "null",
+        const StartOptions& options = {}
+    );
     /// Several instances in one transaction; one input each, one result each, in order.
     std::vector<StartedInstance> start_all(
         std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options = {}

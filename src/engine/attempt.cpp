@@ -72,6 +72,16 @@ StepContext make_context(const Attempt& attempt) {
         .deadline = deadline_of(attempt),
         .stop = attempt.stop_token(),
         .compensates = {},
+        .transaction = nullptr,
+    };
+}
+
+/// The handler, and then a look at the state in which it has left its transaction.
+Handler within(const Handler& handler, const StoreTransaction& transaction) {
+    return [&](const Payload& input, const StepContext& context) {
+        Payload output = handler(input, context);
+        transaction.check();
+        return output;
     };
 }
 
@@ -91,13 +101,21 @@ Event event_of_failure(const Environment& environment, const Attempt& attempt, F
 
 }  // namespace
 
-Event run_attempt(Environment& environment, const Attempt& attempt) {
+Event run_attempt(
+    Environment& environment, const Attempt& attempt, const StoreTransaction* transaction
+) {
     const Attempt::Call& call = attempt.call();
     const Invocation& invocation = call.invocation;
     Input input = prepare(environment, call);
     StepContext context = make_context(attempt);
     context.compensates = std::move(input.compensated);
     const Handler* handler = environment.handlers.find(invocation.handler);
+    Handler checked;
+    if (transaction != nullptr) {
+        context.transaction = &transaction->handle();
+        checked = within(*handler, *transaction);
+        handler = &checked;
+    }
     environment.observers.before_step(context, input.payload, environment.log);
     CallResult result = call_handler(
         *handler,

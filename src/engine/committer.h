@@ -153,6 +153,7 @@ class Committer final : public Service {
 
     // What was posted: absorb.cpp
     void absorb(item::Outcome& outcome);
+    void absorb(item::Transacted& transacted);
     void absorb(item::Unstarted& unstarted);
     void absorb(item::Claimed& claimed);
     void absorb(item::Begun& begun);

@@ -47,6 +47,12 @@ class Engine::Core {
     std::vector<StartedInstance> start_all(
         std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
     );
+    StartedInstance start_in(
+        const Transaction& transaction,
+        std::string_view workflow,
+        const Payload& input,
+        const StartOptions& options
+    );
 
     // steering.cpp
     /// Makes `event` happen to the instance. Throws what it is refused for.

@@ -89,7 +89,17 @@ Environment::Environment(
       handlers(handlers_in),
       options(resolve(std::move(options_in))),
       clock(options.clock != nullptr ? *options.clock : system_clock_),
-      log(make_log(options.log)) {}
+      log(make_log(options.log)) {
+    if (!handlers.has_transactional() || store.traits().has_transactions) return;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "There are transactional handlers, but the {} store has no transactions to share; "
+            "SQLite and PostgreSQL have.",
+            store.traits().name
+        )
+    );
+}
 
 bool Environment::can_run(std::string_view handler, std::string_view queue) const {
     if (handlers.find(handler) == nullptr) return false;

@@ -14,6 +14,8 @@
 
 namespace ebb::engine {
 
+struct Turn;
+
 /// The answer to a request, given by the committer to the thread that waits for it.
 class Reply {
  public:
@@ -42,6 +44,19 @@ namespace item {
 struct Outcome {
     AttemptPtr attempt;
     Event event;
+};
+
+/// The handler of an attempt worked in a transaction, which is over.
+struct Transacted {
+    enum class Kind {
+        Committed,  ///< with `turn`
+        Stale,      ///< rolled back: the attempt is not what the instance waits for any more
+        Unknown,    ///< rolled back, or nobody knows: what is so must be looked up
+    };
+
+    AttemptPtr attempt;
+    Kind kind = Kind::Unknown;
+    std::shared_ptr<Turn> turn;
 };
 
 /// An attempt could not be begun now: its input is out of reach, or the leases may be lost.
@@ -97,6 +112,7 @@ struct Shutdown {};
 
 using Item = std::variant<
     item::Outcome,
+    item::Transacted,
     item::Unstarted,
     item::Claimed,
     item::Begun,

@@ -103,7 +103,7 @@ TEST_F(PostgresSchema, keeps_to_what_distributed_databases_understand) {
         "advisory",
         "serial",
         "nextval",
-        "savepoint",
+        "savepoint ",  // the statement, not the event savepoint_reached
         "lock table",
         "plpgsql",
         "create function",

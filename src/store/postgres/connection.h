@@ -31,6 +31,11 @@ class Connection {
     /// Connects, at most for libpq's connect_timeout. `settings` must outlive the connection.
     explicit Connection(const Settings& settings);
 
+    /// Works on a connection of the application and leaves it open. With `settings` that do not
+    /// cache statements, nothing of ours stays in its session.
+    Connection(const Settings& settings, PGconn* borrowed)
+        : settings_(settings), handle_(borrowed, Finish(true)) {}
+
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
@@ -58,9 +63,20 @@ class Connection {
 
     const Settings& settings() const { return settings_; }
 
+    /// For others to use; what they leave behind is theirs to answer for.
+    PGconn* handle() const { return handle_.get(); }
+
  private:
     struct Finish {
-        void operator()(PGconn* handle) const noexcept { PQfinish(handle); }
+        Finish() : is_borrowed(false) {}
+
+        explicit Finish(bool borrows) : is_borrowed(borrows) {}
+
+        bool is_borrowed;
+
+        void operator()(PGconn* handle) const noexcept {
+            if (!is_borrowed) PQfinish(handle);
+        }
     };
 
     struct Prepared {

@@ -4,6 +4,7 @@
 #include "ebb/postgres/sql.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
+#include "store/postgres/write_commits.h"
 
 // The verb that writes what was decided.
 
@@ -198,6 +199,16 @@ postgres::Result run_all(
 }
 
 }  // namespace
+
+namespace postgres {
+
+Result write_commits(
+    Connection& connection, std::span<const Commit> commits, std::optional<TimePoint> now
+) {
+    return CommitColumns(commits).run(connection, now);
+}
+
+}  // namespace postgres
 
 void PostgresStore::note_committed(std::span<const Commit> commits) {
     std::map<std::string_view, std::vector<InstanceId>> leased;

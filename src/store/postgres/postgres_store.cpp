@@ -21,7 +21,10 @@ StorePtr open_postgres_store(const PostgresOptions& options) {
 }
 
 PostgresStore::PostgresStore(const PostgresOptions& options, const Clock* clock)
-    : postgres::Pooled(options), clock_(clock) {
+    : postgres::Pooled(options),
+      clock_(clock),
+      plain_settings_(settings_.plain()),
+      transactions_(plain_settings_) {
     if (settings_.migrates) {
         migrate();
         return;
@@ -38,6 +41,7 @@ StoreTraits PostgresStore::traits() const {
         .is_durable = true,
         .is_shared_between_processes = true,
         .commits_at_once = 2,
+        .has_transactions = true,
     };
 }
 

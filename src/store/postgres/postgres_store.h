@@ -31,6 +31,8 @@ class PostgresStore final : public Store, private postgres::Pooled {
         override;
     std::vector<WorkflowRow> list_workflows() override;
     std::vector<StartResult> start(std::span<const NewInstance> instances) override;
+    StartResult start_in(const Transaction& transaction, const NewInstance& instance) override;
+    std::unique_ptr<StoreTransaction> begin_transaction() override;
     std::vector<Claim> claim(const ClaimRequest& request) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
     void release(std::string_view worker, std::span<const TaskRef> tasks) override;
@@ -48,6 +50,8 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::unique_ptr<Hints> open_hints() override;
 
  private:
+    class StepTransaction;
+
     /// The time of a test; none = the server's own.
     std::optional<TimePoint> now() const;
 
@@ -74,9 +78,13 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<Claim> claims_of(std::string_view worker, const postgres::Result& rows);
     /// Leases may have been taken and tasks been made claimable without our knowledge.
     void on_loss() override;
+    void check_is_here(postgres::Connection& connection);
 
     const Clock* clock_;
     const SystemClock system_clock_;
+    /// Sessions as the application would have them: no settings of ours, no prepared statements.
+    const postgres::Settings plain_settings_;
+    postgres::Pool transactions_;
     postgres::ClaimMarks claim_marks_;
     postgres::LeaseMarks lease_marks_;
 };

@@ -10,7 +10,7 @@ namespace ebb {
 namespace sql = sqlite::sql;
 using sqlite::Database;
 using sqlite::Query;
-using sqlite::Transaction;
+using sqlite::WriteTransaction;
 
 namespace {
 
@@ -38,7 +38,7 @@ std::int64_t write_worker(
 
 HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) {
     const Lock lock(writer_mutex_);
-    Transaction transaction(writer_);
+    WriteTransaction transaction(writer_);
     HeartbeatResult result;
     const TimePoint now = clock_.now();
     const TimePoint expires_at = now + lease;
@@ -59,7 +59,7 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
 
 void SqliteStore::sign_off(std::string_view worker) {
     const Lock lock(writer_mutex_);
-    Transaction transaction(writer_);
+    WriteTransaction transaction(writer_);
     Query(writer_, sql::remove_worker, worker).run();
     Query(writer_, sql::release_tasks_of_worker, worker).run();
     transaction.commit();
@@ -74,7 +74,7 @@ MaintenanceResult SqliteStore::maintain() {
     });
     if (has_work) {
         const Lock lock(writer_mutex_);
-        Transaction transaction(writer_);
+        WriteTransaction transaction(writer_);
         Query dead(writer_, sql::dead_workers, now);
         while (dead.step()) result.workers_expired.emplace_back(dead.text(0));
         for (const std::string& worker : result.workers_expired) {
