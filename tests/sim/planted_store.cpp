@@ -216,8 +216,8 @@ std::vector<PlantedBug> of_endings() {
         in_commit(
             "a rollback ends before its time",
             [](Change& c) {
-                const bool has_begun = has(c, Type::StepCompensated) && !is_terminal(c.status);
-                if (has_begun) c.state.rollbacks.front().floor = c.state.last_seq;
+                if (!has(c, Type::StepCompensated)) return;
+                for (Rollback& rollback : c.state.rollbacks) rollback.floor = c.state.last_seq;
             }
         ),
         in_commit(

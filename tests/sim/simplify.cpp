@@ -98,7 +98,8 @@ class Simplifier {
     }
 
     bool in_options(Json& object) {
-        for (const auto& [key, value] : Json(object).items()) {
+        const Json options = object;
+        for (const auto& [key, value] : options.items()) {
             const bool is_block = is_in(kNodeLists, key) && value.is_array() && !value.empty();
             const bool is_name = is_in(kNodeKinds, key) && value.is_string();
             if (is_block || is_name || is_in(kBlockLists, key)) continue;
