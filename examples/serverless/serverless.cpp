@@ -2,7 +2,7 @@
 // it if nobody else has saved it meanwhile, end. The whole state lies in one row of the user's own
 // table.
 //
-//   serverless orders.db start order-17 4200     a new order of 42.00
+//   serverless orders.db start order-17 '{"cents": 4200}'   a new order of 42.00
 //   serverless orders.db tick order-17           the next step, if one is due
 //   serverless orders.db send order-17 '{"by": "ann"}'   the approval that it waits for
 #include <cstdio>
@@ -35,22 +35,23 @@ ebb::Definition order_workflow() {
 ebb::HandlerRegistry order_handlers() {
     ebb::HandlerRegistry handlers;
     for (const char* name : {"reserve", "release", "refund"}) {
-        handlers.add_raw(name, [name = std::string(name)](const ebb::Payload& input, const auto&) {
+        handlers.add(name, [name = std::string(name)](const ebb::Json& input) {
             std::printf("%s\n", name.c_str());
             return input;
         });
     }
-    handlers.add_raw("charge", [](const ebb::Payload& input, const ebb::StepContext& step) {
+    handlers.add("charge", [](const ebb::Json& order, const ebb::StepContext& step) {
         if (step.attempt == 1) throw std::runtime_error("the bank does not answer");
-        std::printf("charge %s under the key %s\n", input.c_str(), step.idempotency_key.c_str());
-        return input;
+        const int cents = order.at("cents").get<int>();
+        std::printf("charge %d under the key %s\n", cents, step.idempotency_key.c_str());
+        return order;
     });
-    handlers.add_raw("ship", [](const ebb::Payload& input, const ebb::StepContext&) {
-        if (ebb::Json::parse(input).value("to", "") == "nowhere") {
+    handlers.add("ship", [](const ebb::Json& approval) {
+        if (approval.value("to", "") == "nowhere") {
             throw ebb::PermanentError("nobody ships to nowhere");
         }
         std::printf("ship\n");
-        return input;
+        return approval;
     });
     return handlers;
 }

@@ -150,8 +150,8 @@ struct EngineOptions {
     int json_depth_max = 64;
     std::size_t error_bytes_max = 8 << 10;
     std::size_t snapshot_bytes_max = std::size_t{64} << 20;  ///< of a text to parse
-    const Clock* clock = nullptr;  ///< null = the system's; must outlive the engine
-    LogSink* log = nullptr;        ///< null = silent; must outlive the engine
+    const Clock* clock = nullptr;  ///< <ebb/clock.h>; null = the system's; must outlive the engine
+    LogSink* log = nullptr;        ///< <ebb/log.h>; null = silent; must outlive the engine
 };
 
 struct StartOptions {

@@ -8,9 +8,12 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <ebb/clock.h>
+
+#include "sim/checker.h"
 
 namespace ebb::golden {
 
@@ -28,10 +31,14 @@ class Scribe : public Observer {
     void on_committed(const InstanceSummary& instance, std::span<const HistoryEntry> events)
         override {
         EXPECT_EQ(instance.revision, commits++) << "a version for every commit, and no other";
-        for (const HistoryEntry& event : events) text += line(event);
+        for (const HistoryEntry& event : events) {
+            text += line(event);
+            history.push_back(event);
+        }
     }
 
     std::string text;
+    std::vector<HistoryEntry> history;
     std::int64_t commits = 0;
 
  private:
@@ -118,9 +125,7 @@ class StatelessPlayer {
         }
         const auto message = outcome.at("fail").get<std::string>();
         if (!outcome.contains("details")) throw std::runtime_error(message);
-        throw HandlerFailure(
-            message, {.code = "error", .retry_after = {}, .details = outcome.at("details").dump()}
-        );
+        throw HandlerFailure(message, {.details = outcome.at("details").dump()});
     }
 
     void act(const Json& event) {
@@ -182,6 +187,15 @@ class StatelessPlayer {
 
     std::string tell() {
         const stateless::Snapshot snapshot = engine_->parse(json_);
+        const auto broken = sim::check({
+            .definition = definition_to_json(case_.definition).dump(),
+            .status = std::string(snapshot.instance_status()),
+            .history = scribe_->history,
+            .is_at_rest = false,
+            .knows_calls = false,
+            .calls = {},
+        });
+        EXPECT_EQ(fmt::format("{}", fmt::join(broken, "\n")), "") << scribe_->text;
         std::string text = fmt::format("# {}\n", case_.script.at("shows").get<std::string>());
         text += scribe_->text + "calls:";
         for (const std::string& name : calls_) text += " " + name;

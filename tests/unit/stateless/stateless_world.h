@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <ebb/clock.h>
 #include <ebb/stateless.h>
 
-#include "support/clock.h"
 #include "support/flow.h"
 
 namespace ebb::test {
