@@ -42,7 +42,9 @@ std::vector<PlantedBug> of_steps() {
         at_node(
             "an attempt too few",
             [](Json& node) {
-                if (!node.contains("step") || node.value("max_attempts", 3) == 1) return false;
+                const bool is_once = node.value("non_idempotent", false);
+                if (!node.contains("step") || is_once || node.value("max_attempts", 3) == 1)
+                    return false;
                 node["max_attempts"] = node.value("max_attempts", 3) - 1;
                 return true;
             }

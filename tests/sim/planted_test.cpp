@@ -3,6 +3,8 @@
 
 #include "sim/planted.h"
 
+#include <algorithm>
+#include <cctype>
 #include <optional>
 
 #include <fmt/format.h>
@@ -28,15 +30,23 @@ std::optional<Found> find_first(const PlantedBug& bug) {
     return std::nullopt;
 }
 
-TEST(PlantedBugs, are_found_within_few_seeds) {
-    for (const PlantedBug& bug : planted_bugs()) {
-        const auto found = find_first(bug);
-        EXPECT_TRUE(found) << bug.name << ": not in " << kSeedsMax << " seeds";
-        if (found) fmt::print("{:52} seed {:3}: {}\n", bug.name, found->seed, found->what);
-    }
+class PlantedBugs : public ::testing::TestWithParam<PlantedBug> {};
+
+TEST_P(PlantedBugs, are_found_within_few_seeds) {
+    const auto found = find_first(GetParam());
+    ASSERT_TRUE(found) << GetParam().name << ": not in " << kSeedsMax << " seeds";
+    fmt::print("seed {}: {}\n", found->seed, found->what);
 }
 
-TEST(PlantedBugs, are_not_seen_where_there_are_none) {
+std::string name_of(const ::testing::TestParamInfo<PlantedBug>& info) {
+    std::string name = info.param.name;
+    std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PlantedBugs, ::testing::ValuesIn(planted_bugs()), name_of);
+
+TEST(NoPlantedBug, breaks_no_rule) {
     for (std::uint64_t seed = 1; seed <= kSeedsMax; ++seed) {
         EXPECT_EQ(broken(run(make_plan(seed))), "") << "seed " << seed;
     }

@@ -55,7 +55,7 @@ TEST_P(Shrinking, leaves_what_shows_the_bug_and_nothing_else) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    PlantedBugs,
+    Of,
     Shrinking,
     ::testing::Values(
         "a wait without a wake",
