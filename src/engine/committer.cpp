@@ -183,6 +183,9 @@ bool Committer::must_wait(const Item& item) {
     if (const auto* outcome = std::get_if<item::Outcome>(&item)) {
         return is_pending(outcome->attempt->task().instance);
     }
+    if (const auto* transacted = std::get_if<item::Transacted>(&item)) {
+        return is_pending(transacted->attempt->task().instance);
+    }
     if (const auto* unstarted = std::get_if<item::Unstarted>(&item)) {
         return is_pending(unstarted->attempt->task().instance);
     }
