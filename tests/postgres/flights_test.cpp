@@ -86,7 +86,8 @@ TEST_F(Flights, of_two_at_once_lose_nothing_and_repeat_nothing) {
         EXPECT_TRUE(status == "completed" || (may_be_cancelled && status == "cancelled")) << status;
         const auto happened = events(engine, started[i].id);
         for (const auto& [event, count] : happened) {
-            if (event.starts_with("step_")) EXPECT_EQ(count, 1) << event;
+            if (!event.starts_with("step_")) continue;
+            EXPECT_EQ(count, 1) << event;
         }
         if (status != "completed") continue;
         for (const char* step : {"a", "b", "c"}) {
