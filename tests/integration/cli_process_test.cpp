@@ -185,6 +185,7 @@ TEST_P(CliProcesses, ctrl_c_on_a_durable_run_keeps_it_and_resume_goes_on) {
     CliProcess run_process(directory(), {"run", "demo.yaml", "--key", "k"}, db_);
     ASSERT_TRUE(run_process.wait_for("first (")) << run_process.err();
     run_process.signal(SIGINT);
+    ASSERT_TRUE(run_process.wait_for("Finishing what runs")) << run_process.err();
     write("go", "");
     EXPECT_EQ(run_process.wait(), 130) << run_process.err();
     EXPECT_NE(run_process.err().find("ebb run --resume "), std::string::npos);
