@@ -86,6 +86,11 @@ int print_grants(Session& session, const StoreUrl& url) {
 
 int migrate_database(Session& session, const MigrateOptions& options) {
     session.require_database("migrate");
+    if (options.only_status + options.only_print + options.only_grants > 1) {
+        throw Error(
+            ErrorCode::InvalidArgument, "Only one of --status, --print and --grants can be given."
+        );
+    }
     const StoreUrl url = parse_store_url(session.options().db);
     if (options.only_grants) return print_grants(session, url);
     std::vector<Migration> migrations = read_migrations(url);

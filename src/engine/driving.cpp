@@ -163,7 +163,7 @@ int Engine::Core::poll() {
         const TimePoint now = environment.now();
         if (!environment.worker.may_hold(now)) break;
         const int batch_max = environment.options.claim_batch_max;
-        if (claimer.claim(now, std::min(committer.free_capacity(), batch_max)) == 0) break;
+        if (claimer.claim(now, std::min(committer.free_capacity(), batch_max), true) == 0) break;
     }
     committer.combine(engine::Committer::Role::Owner);
     tell_others();
@@ -184,7 +184,7 @@ bool Engine::Core::run_one() {
         if (has_called) return true;
         if (ready.size() > 0) continue;
         const TimePoint now = environment.now();
-        if (!environment.worker.may_hold(now) || claimer.claim(now, 1) == 0) return false;
+        if (!environment.worker.may_hold(now) || claimer.claim(now, 1, true) == 0) return false;
     }
 }
 

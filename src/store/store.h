@@ -88,6 +88,8 @@ struct ClaimRequest {
     std::vector<std::string> queues;    ///< empty = all; engine tasks are claimed in any queue
     int limit = 64;
     std::optional<InstanceId> instance;  ///< only tasks of this one
+    /// Something is said to be there: it must be found, also by a look that is dear.
+    bool is_told = false;
     bool stops_only = false;  ///< only tasks that a TaskChange::Stop made: lets an operator's
                               ///< process finish a cancel alone
 };

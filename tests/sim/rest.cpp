@@ -54,7 +54,7 @@ bool Simulation::work_off(Worker& worker) {
     core.watchdog.tick(now);
     core.committer.combine(engine::Committer::Role::Owner);
     if (core.environment.worker.may_hold(now)) {
-        core.claimer.claim(now, std::min(core.committer.free_capacity(), 64));
+        core.claimer.claim(now, std::min(core.committer.free_capacity(), 64), true);
     }
     core.committer.combine(engine::Committer::Role::Owner);
     bool has_called = false;

@@ -72,8 +72,12 @@ class PostgresStore final : public Store, private postgres::Pooled {
     );
     std::vector<Claim> claim_of_instance(const ClaimRequest& request);
     std::vector<Claim> claim_stops(const ClaimRequest& request);
+    /// `has_woken`: tasks whose time has come were made claimable, wherever they are.
     std::vector<Claim> claim_from(
-        const ClaimRequest& request, const postgres::ClaimMarks::Look& look, TimePoint begun
+        const ClaimRequest& request,
+        const postgres::ClaimMarks::Look& look,
+        TimePoint begun,
+        bool& has_woken
     );
     std::vector<Claim> claims_of(std::string_view worker, const postgres::Result& rows);
     /// Leases may have been taken and tasks been made claimable without our knowledge.
