@@ -189,6 +189,7 @@ void Committer::settle_cause(const Turn& turn, Cause& cause) {
         if (held == nullptr) return;
         held->is_engine_task = false;
         held->was_lost = false;
+        held->is_called_in_vain = false;
     } else {
         const AttemptPtr& attempt = std::get<AttemptPtr>(cause.origin);
         Statistics& statistics = environment().statistics;
@@ -269,6 +270,7 @@ void Committer::set_aside(Turn& turn, const std::exception& error) {
         if (!held.returned) continue;
         // Its outcome cannot be kept; that it was called must not be forgotten.
         held.was_lost = true;
+        held.is_called_in_vain = true;
         held.lost_by = environment().options.worker_id;
         held.returned = nullptr;
     }

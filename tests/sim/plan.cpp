@@ -16,6 +16,10 @@ namespace {
 using test::Dice;
 using Kind = Disturbance::Kind;
 
+/// One plan of so many is small and mostly about decisions of people, which are rare in the others.
+constexpr std::uint64_t kPlansForPeople = 8;
+constexpr int kNodesOfPeopleMax = 12;
+
 constexpr std::array<std::string_view, 7> kBehaviourNames = {
     "complete", "fail", "fail for good", "fail later", "garble", "hang", "ignore"
 };
@@ -134,9 +138,14 @@ Plan make_plan(std::uint64_t seed) {
     Plan plan;
     plan.seed = seed;
     const int nodes = dice.pick<int>({8, 25, 45, 70});
-    const test::FlowShape shape{
+    test::FlowShape shape{
         .nodes = dice.between(nodes / 3, nodes), .percent_trouble = dice.pick<int>({0, 0, 15, 50})
     };
+    const bool is_of_people = seed % kPlansForPeople == 1;
+    if (is_of_people) {
+        shape.nodes = std::min(shape.nodes, kNodesOfPeopleMax);
+        shape.percent_people = 35;
+    }
     plan.definition = test::random_flow(dice, shape);
     for (int i = dice.pick<int>({1, 1, 1, 2, 3}); i > 0; --i) {
         plan.inputs.push_back(fmt::format("{{\"n\":{}}}", dice.below(4)));
@@ -146,6 +155,7 @@ Plan make_plan(std::uint64_t seed) {
     plan_workers(dice, plan, *program);
     plan.ticks = dice.pick<int>({30, 100, 300, 800});
     plan.percent_helpful = dice.pick<int>({0, 4, 12});
+    if (is_of_people) plan.percent_helpful = 12;
     plan.seconds_max = dice.pick<int>({1, 1, 3, 10});
     plan_disturbances(dice, plan);
     plan.goes_on = dice.chance(75);

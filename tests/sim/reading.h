@@ -169,6 +169,7 @@ class Reading {
     TimePoint end_of_wait(const Entry& e, int failures) const;
     void check_wait(const Entry& e, TimePoint not_before) const;
     void check_failure(const Strand& strand, const Entry& e, const std::string& code) const;
+    void check_end_of_wait(const Strand& strand, const Entry& e, const std::string& code) const;
     void give_up(Strand& strand, const Entry& e);
     void on_instance_failed(const Entry& e);
     bool is_past_deadline(const Entry& e) const;

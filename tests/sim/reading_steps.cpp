@@ -116,6 +116,20 @@ void Reading::check_failure(const Strand& strand, const Entry& e, const std::str
     require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
 }
 
+/// A decision or a signal fails: it is rejected, or late.
+void Reading::check_end_of_wait(const Strand& strand, const Entry& e, const std::string& code)
+    const {
+    const Json& body = strand.at->body;
+    const bool is_reject = code == "rejected" && strand.at->kind == "decision";
+    require(is_reject || code == "timeout", "nothing fails like this");
+    if (is_reject) {
+        require(strand.at->find_block("on_reject") == nullptr, "its reject leads on");
+        if (strand.is_rejected) return;
+        require(body.value("on_deadline", "") == "reject", "nobody rejected it");
+    }
+    check_time(e, *strand.awaited, body.value("deadline", "1000000h"));
+}
+
 void Reading::on_step_failed(const Entry& e) {
     if (e.node.empty()) return on_instance_failed(e);
     Strand& strand = arrive(e);
@@ -131,9 +145,7 @@ void Reading::on_step_failed(const Entry& e) {
         note_undoable(e);
     } else if (kind == "decision" || kind == "signal") {
         require(strand.awaited != nullptr, "it was not awaited");
-        const bool is_late = code == "timeout";
-        require(is_late || strand.is_rejected || code == "rejected", "nothing fails like this");
-        if (is_late) check_time(e, *strand.awaited, strand.at->body.value("deadline", "1000000h"));
+        check_end_of_wait(strand, e, code);
     } else if (code == "max_iterations") {
         require(
             kind == "loop" &&

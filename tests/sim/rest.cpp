@@ -203,7 +203,7 @@ void Simulation::give_what_is_awaited(const InstanceId& id, Dice& dice) {
                     .node = wait.node,
                     .is_confirmed = dice.chance(80),
                     .by = "q" + std::to_string(dice.below(100)),
-                    .role = "boss"
+                    .role = dice.chance(85) ? "boss" : ""
                 }
             );
         } else if (wait.kind == "signal") {

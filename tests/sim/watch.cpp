@@ -6,7 +6,7 @@ namespace ebb::sim {
 
 namespace {
 
-constexpr int kTicksBetweenLooks = 4;
+constexpr int kTicksBetweenLooks = 10;
 
 }  // namespace
 
