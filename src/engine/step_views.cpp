@@ -58,6 +58,7 @@ std::string_view kind_of(const Facts& facts, std::string_view name) {
         case Op::Signal:
         case Op::Savepoint:
         case Op::Fail:
+        case Op::Graph:
             return to_string(facts.program.node(index).op);
     }
     return {};
@@ -95,7 +96,6 @@ class StepViews {
             case HistoryType::StepSkipped:
                 return end(event, StepStatus::Skipped);
             case HistoryType::StepCompleted:
-            case HistoryType::BranchTaken:
             case HistoryType::ScopeJoined:
             case HistoryType::LoopFinished:
             case HistoryType::TimerFired:
@@ -106,6 +106,10 @@ class StepViews {
                     view_of(event).output = find_payload(facts_, event.seq);
                 }
                 return end(event, StepStatus::Completed);
+            case HistoryType::BranchTaken:
+                // It also says by which of a graph's edges a step is left that has ended already.
+                if (!has_ended(event)) end(event, StepStatus::Completed);
+                return;
             default:
                 return;
         }
@@ -192,6 +196,11 @@ class StepViews {
             default:
                 return;
         }
+    }
+
+    bool has_ended(const HistoryEvent& event) {
+        const StepStatus status = view_of(event).status;
+        return status == StepStatus::Completed || status == StepStatus::Failed;
     }
 
     void set(const HistoryEvent& event, StepStatus status) { view_of(event).status = status; }

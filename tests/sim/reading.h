@@ -125,7 +125,13 @@ class Reading {
     Strand& arrive(const Entry& e, const char* kind = nullptr);
     void take_visit(Strand& strand, const Entry& e);
     void go(Strand& strand, const FlowNode* to);
+    std::string way_of(const Entry& e) const;
+    void leave(Strand& strand, const std::string& handle);
+    void on_step_paused(const Entry& e);
+    void resume_paused(const Entry& signal);
+    void resume_step(Strand& strand) const;
     void on_branch_taken(const Entry& e);
+    static bool is_end_of_node(const Entry& e);
     void on_loop_finished(const Entry& e);
     void on_savepoint(const Entry& e);
     void on_timer_fired(const Entry& e);

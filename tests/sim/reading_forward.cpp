@@ -1,5 +1,6 @@
 // How strands move through the flow: everything but handlers and parallel blocks.
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,7 +22,8 @@ bool Reading::read_forward_entry(const Entry& e) {
     } else if (type == "decision_awaited") {
         await(e, "decision");
     } else if (type == "signal_awaited") {
-        await(e, "signal");
+        const FlowNode* node = flow_.find(e.node);
+        node != nullptr && node->kind == "step" ? on_step_paused(e) : await(e, "signal");
     } else if (type == "timer_fired") {
         on_timer_fired(e);
     } else if (type == "decision_made") {
@@ -125,7 +127,68 @@ void Reading::go(Strand& strand, const FlowNode* to) {
     strand = std::move(next);
 }
 
+/// By which edge of a graph the node is left whose end `e` is: the next event says so.
+std::string Reading::way_of(const Entry& e) const {
+    for (const Entry& next : evidence_.history) {
+        const bool is_next = next.seq == e.seq + 1 && next.type == "branch_taken" &&
+                             next.node == e.node && next.visit == e.visit && next.ref == e.seq;
+        if (is_next) return payload(next).at("branch").get<std::string>();
+    }
+    return {};
+}
+
+/// Leaves a node of a graph as `handle` says; empty: by its default edge.
+void Reading::leave(Strand& strand, const std::string& handle) {
+    const FlowNode& node = *strand.at;
+    if (!handle.empty() && !Flow::has_edge(node, handle)) {
+        require(
+            node.is_in_graph() && node.block->owner->body.value("unmatched", "") == "complete",
+            "there is no such edge"
+        );
+        return go(strand, flow_.after(*node.block->owner));
+    }
+    go(strand, flow_.leave(node, handle));
+}
+
+void Reading::on_step_paused(const Entry& e) {
+    Strand& strand = arrive(e, "step");
+    require(strand.awaited == nullptr, "it waits already");
+    require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
+    check_resolved(strand);
+    strand.awaited = &e;
+    const auto early = std::find_if(signals_.begin(), signals_.end(), [&](const auto& signal) {
+        return signal.second == e.node;
+    });
+    if (early == signals_.end()) return;
+    signals_.erase(early);
+    resume_step(strand);
+}
+
+/// A signal that a paused step waits for goes to it at once.
+void Reading::resume_paused(const Entry& signal) {
+    for (auto& [path, strand] : strands_) {
+        const bool waits = strand.awaited != nullptr && strand.at->kind == "step" &&
+                           strand.at->name == signal.node && !strand.is_stopping;
+        if (!waits) continue;
+        signals_.erase(signal.seq);
+        return resume_step(strand);
+    }
+}
+
+void Reading::resume_step(Strand& strand) const {
+    strand.awaited = nullptr;
+    ++strand.attempt;
+    strand.failures = 0;
+    strand.losses = 0;
+}
+
 void Reading::on_branch_taken(const Entry& e) {
+    if (e.ref == e.seq - 1) {
+        // The end of a graph's node, read before, has looked at it.
+        const auto end = entries_.find(e.ref);
+        if (end != entries_.end() && end->second->visit == e.visit && is_end_of_node(*end->second))
+            return;
+    }
     Strand& strand = arrive(e);
     require(strand.at->kind == "condition" || strand.at->kind == "switch", "it has no sides");
     const auto side = payload(e).at("branch").get<std::string>();
@@ -135,6 +198,10 @@ void Reading::on_branch_taken(const Entry& e) {
     require(right_side.empty() || side == right_side, "its data leads to " + right_side);
     require_data(strand, e);
     go(strand, flow_.first(*block));
+}
+
+bool Reading::is_end_of_node(const Entry& e) {
+    return e.type == "step_completed" || e.type == "step_failed" || e.type == "timer_fired";
 }
 
 void Reading::on_loop_finished(const Entry& e) {
@@ -180,7 +247,10 @@ void Reading::on_timer_fired(const Entry& e) {
     require(strand.awaited != nullptr, "nothing waits for it");
     const Json& body = strand.at->body;
     if (strand.at->kind == "signal") {
-        require(body.value("on_deadline", "") == "continue", "its deadline is a failure");
+        const bool has_way = Flow::has_edge(*strand.at, "timeout");
+        require(has_way == (way_of(e) == "timeout"), "its edge for this is not taken");
+        if (!has_way)
+            require(body.value("on_deadline", "") == "continue", "its deadline is a failure");
         check_time(e, *strand.awaited, body.value("deadline", ""));
     } else {
         require(strand.at->kind == "delay", "it waits for something else");
@@ -188,7 +258,7 @@ void Reading::on_timer_fired(const Entry& e) {
     }
     require_data(strand, e);
     strand.data = e.seq;
-    go(strand, flow_.after(*strand.at));
+    leave(strand, way_of(e));
 }
 
 void Reading::on_decision_made(const Entry& e) {
@@ -228,8 +298,10 @@ void Reading::on_decision_completed(const Entry& e) {
     require(output == input, "its output is not its input with the decision");
     strand.data = e.seq;
     const FlowBlock* on_reject = strand.at->find_block("on_reject");
-    require(is_confirmed || on_reject != nullptr, "a reject fails it");
-    go(strand, is_confirmed ? flow_.after(*strand.at) : flow_.first(*on_reject));
+    if (is_confirmed) return go(strand, flow_.leave(*strand.at, "confirmed"));
+    if (on_reject != nullptr) return go(strand, flow_.first(*on_reject));
+    require(Flow::has_edge(*strand.at, "rejected"), "a reject fails it");
+    go(strand, flow_.leave(*strand.at, "rejected"));
 }
 
 void Reading::on_signal_completed(const Entry& e) {

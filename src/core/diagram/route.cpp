@@ -31,7 +31,8 @@ class Router {
           from_(plan.places[edge.from]),
           to_(plan.places[edge.to]),
           lane_(plan.lane_axes[edge.lane]),
-          gutters_(plan.gutters[edge.lane]) {}
+          gutters_(plan.gutters[edge.lane]),
+          slots_(plan.slots[edge.lane]) {}
 
     RoutedEdge run() const {
         RoutedEdge routed = path();
@@ -54,6 +55,8 @@ class Router {
                 return exit();
             case GraphEdge::Kind::Back:
                 return back();
+            case GraphEdge::Kind::Jump:
+                return jump();
         }
         return {};
     }
@@ -134,12 +137,21 @@ class Router {
         return {{out, {out.x, turn}, {side, turn}, {side, end.y}, end}, label};
     }
 
+    /// Out of the far side, along its own way, into the far side again.
+    RoutedEdge jump() const {
+        const double side = slots_[edge_.slot];
+        const Point start{from_.right(), from_.y + edge_.out * from_.height};
+        const Point end{to_.right(), to_.y + edge_.in * to_.height};
+        return {{start, {side, start.y}, {side, end.y}, end}, {side, (start.y + end.y) / 2}};
+    }
+
     const Graph& graph_;
     const GraphEdge& edge_;
     const Box from_;
     const Box to_;
     const double lane_;
     const Gutters gutters_;
+    const std::vector<double>& slots_;
 };
 
 }  // namespace
