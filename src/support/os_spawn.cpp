@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
-#include <memory>
 #include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -21,8 +18,8 @@ namespace ebb {
 namespace {
 
 constexpr int kFirstInherited = 3;
+constexpr int kFailure = kFirstInherited;
 constexpr int kNotStarted = 127;  // as the exit code; nobody sees it
-constexpr std::size_t kStackBytes = std::size_t{64} << 10;
 
 /// The descriptor under a number that no dup2 to 0, 1 or 2 overwrites: this process may run with
 /// those closed.
@@ -42,10 +39,15 @@ Pipe make_pipe() {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw_errno("cannot make a pipe");
     Pipe pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
-    if (::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) throw_errno("cannot make a pipe non-blocking");
     pipe.read = above_standard(std::move(pipe.read));
     pipe.write = above_standard(std::move(pipe.write));
     return pipe;
+}
+
+void do_not_block(const FileDescriptor& file) {
+    if (::fcntl(file.get(), F_SETFL, O_NONBLOCK) != 0) {
+        throw_errno("cannot make a pipe non-blocking");
+    }
 }
 
 FileDescriptor make_input(std::string_view text) {
@@ -68,8 +70,8 @@ struct Launch {
     int input;
     int output;
     int errors;
+    int failure;  ///< a pipe that exec closes: errno of the child's first failure comes through it
     pid_t parent;
-    int error = 0;  ///< errno of the child's first failure
 };
 
 /// Programs are written for the defaults, but a server often ignores SIGPIPE, exec keeps what is
@@ -92,44 +94,68 @@ bool die_with(pid_t parent) noexcept {
     return ::getppid() == parent;
 }
 
-bool take_files(const Launch& launch) noexcept {
+bool take_files(Launch& launch) noexcept {
     if (::dup2(launch.input, STDIN_FILENO) < 0) return false;
     if (::dup2(launch.output, STDOUT_FILENO) < 0) return false;
     if (::dup2(launch.errors, STDERR_FILENO) < 0) return false;
-    ::closefrom(kFirstInherited);
+    if (launch.failure != kFailure) {
+        if (::dup3(launch.failure, kFailure, O_CLOEXEC) < 0) return false;
+        launch.failure = kFailure;
+    }
+    ::closefrom(kFailure + 1);
     return true;
 }
 
 /// The child's own life. It shares the parent's memory until exec: system calls only.
-int become_program(void* argument) noexcept {
-    Launch& launch = *static_cast<Launch*>(argument);
+[[noreturn]] void become_program(Launch launch) noexcept {
     if (die_with(launch.parent) && ::setpgid(0, 0) == 0 && take_files(launch) &&
         (launch.directory[0] == '\0' || ::chdir(launch.directory) == 0) && reset_signals()) {
         ::execve(launch.program, launch.arguments, launch.environment);
     }
-    launch.error = errno;
-    return kNotStarted;
+    const int error = errno;
+    [[maybe_unused]] const ssize_t written = ::write(launch.failure, &error, sizeof error);
+    ::_exit(kNotStarted);
 }
 
-/// The child's pid once it has become the program. As posix_spawn() does it, which cannot ask for
-/// the death signal: the child borrows the memory, which costs nothing however large the parent is,
-/// and the calling thread stands still meanwhile. Throws std::system_error.
-pid_t start(Launch& launch) {
-    const auto stack = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
+/// The child's pid; -1 and errno when there is none. posix_spawn() cannot ask for the death signal.
+/// As it does, this lends the memory, which costs nothing however large the parent is, and the
+/// calling thread stands still meanwhile.
+pid_t make_child(const Launch& launch) {
     sigset_t all;
     sigset_t before;
     ::sigfillset(&all);
     // No handler of the parent may run in the child.
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    // clone() aligns the stack's end itself.
-    const pid_t pid = ::clone(
-        become_program, stack.get() + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &launch
-    );
-    if (pid < 0) launch.error = errno;
+    const pid_t pid = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+    if (pid == 0) become_program(launch);
+    const int error = errno;
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (launch.error == 0) return pid;
-    if (pid > 0) ::waitpid(pid, nullptr, 0);
-    throw std::system_error(launch.error, std::generic_category());
+    errno = error;
+    return pid;
+}
+
+/// What the child has reported; 0 when it has become the program. Waits for either, for under
+/// ThreadSanitizer vfork() is fork().
+int read_failure(const FileDescriptor& pipe) {
+    int error = 0;
+    ssize_t count = 0;
+    do {
+        count = ::read(pipe.get(), &error, sizeof error);
+    } while (count < 0 && errno == EINTR);
+    return count > 0 ? error : 0;
+}
+
+/// The child's pid once it has become the program. Throws std::system_error.
+pid_t start(Launch launch) {
+    Pipe failure = make_pipe();
+    launch.failure = failure.write.get();
+    const pid_t pid = make_child(launch);
+    if (pid < 0) throw_errno("cannot make a process");
+    failure.write.reset();
+    const int error = read_failure(failure.read);
+    if (error == 0) return pid;
+    ::waitpid(pid, nullptr, 0);
+    throw std::system_error(error, std::generic_category());
 }
 
 /// The program's path, found as a shell would find it, but in the PATH that the program itself will
@@ -194,13 +220,15 @@ Child spawn_with(const ProcessRequest& request, const std::string& program) {
     const FileDescriptor input = make_input(request.input);
     Pipe output = make_pipe();
     Pipe errors = make_pipe();
+    do_not_block(output.read);
+    do_not_block(errors.read);
 
     std::vector<std::string> arguments = request.arguments;
     std::vector<std::string> environment;
     for (const auto& [name, value] : request.environment) environment.push_back(name + '=' + value);
     const std::vector<char*> argument_pointers = pointers_to(arguments);
     const std::vector<char*> environment_pointers = pointers_to(environment);
-    Launch launch{
+    const Launch launch{
         .program = program.c_str(),
         .arguments = argument_pointers.data(),
         .environment = environment_pointers.data(),
@@ -208,6 +236,7 @@ Child spawn_with(const ProcessRequest& request, const std::string& program) {
         .input = input.get(),
         .output = output.write.get(),
         .errors = errors.write.get(),
+        .failure = -1,
         .parent = ::getpid(),
     };
     Child child;

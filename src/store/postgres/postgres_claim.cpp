@@ -15,6 +15,7 @@ namespace sql = postgres::sql;
 using postgres::Arguments;
 using postgres::Array;
 using postgres::Call;
+using postgres::ClaimMarks;
 using postgres::Connection;
 
 namespace {
@@ -24,7 +25,12 @@ constexpr std::int64_t kWakeMax = 1'000;
 /// A claim looks at so many more than it takes, because others may be taking the first ones.
 constexpr std::int64_t kSpareCandidates = 64;
 
-/// What a claim may take: handlers in any queue, and handlers in the queues that were asked for.
+/// Sleepers that become due are found this much before the last ones: others may write them late,
+/// by clocks that go differently.
+constexpr std::int64_t kDueMargin = 5'000'000;
+
+/// What a claim may take: handlers in any queue, and handlers in the queues that were asked for,
+/// there from a rank on.
 struct Wanted {
     explicit Wanted(const ClaimRequest& request) {
         anywhere.add(kEngineHandler);
@@ -36,16 +42,28 @@ struct Wanted {
             for (const std::string_view queue : queues) {
                 placed_handlers.add(handler);
                 placed_queues.add(queue);
+                ranks.add(ClaimMarks::kLowest);
             }
+        }
+    }
+
+    explicit Wanted(std::span<const ClaimMarks::Place> places) {
+        for (const ClaimMarks::Place& place : places) {
+            placed_handlers.add(place.handler);
+            placed_queues.add(place.queue);
+            ranks.add(place.rank);
         }
     }
 
     Array anywhere{Array::Of::Text};
     Array placed_handlers{Array::Of::Text};
     Array placed_queues{Array::Of::Text};
+    Array ranks{Array::Of::Bigint};
 };
 
 constexpr int kInputColumn = 16;
+constexpr int kQueueColumn = 28;  // of claim_tasks only
+constexpr int kRankColumn = 29;
 
 Claim claim_of(const postgres::Result& rows, int row) {
     Claim claim;
@@ -61,45 +79,121 @@ Claim claim_of(const postgres::Result& rows, int row) {
     return claim;
 }
 
+/// What wake_tasks, claim_tasks and perhaps claim_places tell about where there is something.
+ClaimMarks::Findings findings_of(
+    const ClaimMarks::Look& look, const std::vector<postgres::Result>& results
+) {
+    ClaimMarks::Findings findings;
+    if (look.is_full && !look.asks_for_places) return findings;
+    const postgres::Result& woken = results.at(0);
+    const bool has_woken_all = woken.integer(0, 0) < kWakeMax;
+    if (has_woken_all) findings.due_from = woken.integer(0, 1) - kDueMargin;
+    const postgres::Result& claimed = results.at(1);
+    for (int row = 0; row < claimed.rows(); ++row) {
+        findings.claimed.push_back(
+            {std::string(claimed.text(row, 12)),
+             std::string(claimed.text(row, kQueueColumn)),
+             claimed.integer(row, kRankColumn)}
+        );
+    }
+    if (results.size() < 3) return findings;
+    const postgres::Result& left = results.at(2);
+    for (int row = 0; row < left.rows(); ++row) {
+        findings.left.push_back(
+            {std::string(left.text(row, 0)), std::string(left.text(row, 1)), left.integer(row, 2)}
+        );
+    }
+    return findings;
+}
+
 }  // namespace
 
 std::vector<Claim> PostgresStore::claim(const ClaimRequest& request) {
-    std::vector<Claim> claims;
-    if (request.limit <= 0) return claims;
-    const Wanted wanted(request);
-    const std::int64_t limit = request.limit;
-    const Arguments wake = Arguments::of(now(), kWakeMax);
-    Arguments claim = Arguments::of(request.worker);
-    std::string_view statement = sql::claim_stops;
-    if (request.stops_only && !request.instance) {
-        claim.add(limit);
-    } else {
-        claim.add(wanted.anywhere);
-        claim.add(wanted.placed_handlers);
-        claim.add(wanted.placed_queues);
-        claim.add(limit);
-        statement = sql::claim_tasks;
-        if (request.instance) {
-            claim.add(request.stops_only);
-            claim.add(*request.instance);
-            statement = sql::claim_tasks_of_instance;
-        } else {
-            claim.add(limit + kSpareCandidates);
-        }
+    if (request.limit <= 0) return {};
+    if (request.instance) return claim_of_instance(request);
+    if (request.stops_only) return claim_stops(request);
+    using Reason = postgres::FullLooks::Reason;
+    for (Reason reason = Reason::Usual;; reason = Reason::FoundNothing) {
+        const TimePoint begun = system_clock_.now();
+        const ClaimMarks::Look look = claim_marks_.begin(request, begun, reason);
+        // The second time only a full look can find more.
+        const bool is_last = look.is_full || reason == Reason::FoundNothing;
+        std::vector<Claim> claims = claim_from(request, look, begun);
+        if (!claims.empty() || is_last) return claims;
     }
-    const std::vector<Call> calls{{sql::wake_tasks, wake}, {statement, claim}};
+}
+
+std::vector<Claim> PostgresStore::claim_of_instance(const ClaimRequest& request) {
+    const Wanted wanted(request);
+    const Arguments wake = Arguments::of(now(), kWakeMax, ClaimMarks::kLowest);
+    const Arguments claim = Arguments::of(
+        request.worker,
+        wanted.anywhere,
+        wanted.placed_handlers,
+        wanted.placed_queues,
+        std::int64_t{request.limit},
+        request.stops_only,
+        *request.instance
+    );
+    const std::vector<Call> calls{{sql::wake_tasks, wake}, {sql::claim_tasks_of_instance, claim}};
     const auto results =
         perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
-    const postgres::Result& rows = results.at(1);
+    return claims_of(request.worker, results.at(1));
+}
+
+std::vector<Claim> PostgresStore::claim_stops(const ClaimRequest& request) {
+    const std::int64_t limit = request.limit;
+    return claims_of(request.worker, read(sql::claim_stops, Arguments::of(request.worker, limit)));
+}
+
+std::vector<Claim> PostgresStore::claim_from(
+    const ClaimRequest& request, const ClaimMarks::Look& look, TimePoint begun
+) {
+    const Wanted wanted = look.is_full ? Wanted(request) : Wanted(look.places);
+    const std::int64_t limit = request.limit;
+    const Arguments wake = Arguments::of(now(), kWakeMax, look.due_from);
+    const Arguments claim = Arguments::of(
+        request.worker,
+        wanted.anywhere,
+        wanted.placed_handlers,
+        wanted.placed_queues,
+        limit,
+        limit + kSpareCandidates,
+        wanted.ranks
+    );
+    const Arguments places =
+        Arguments::of(wanted.anywhere, wanted.placed_handlers, wanted.placed_queues);
+    std::vector<Call> calls{{sql::wake_tasks, wake}, {sql::claim_tasks, claim}};
+    if (look.asks_for_places) calls.push_back({sql::claim_places, places});
+    try {
+        const auto results =
+            perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
+        ClaimMarks::Findings findings = findings_of(look, results);
+        findings.begun = begun;
+        findings.ended = system_clock_.now();
+        std::vector<Claim> claims = claims_of(request.worker, results.at(1));
+        claim_marks_.end(request, look, findings);
+        return claims;
+    } catch (...) {
+        claim_marks_.give_up();
+        throw;
+    }
+}
+
+std::vector<Claim> PostgresStore::claims_of(std::string_view worker, const postgres::Result& rows) {
+    std::vector<Claim> claims;
     claims.reserve(static_cast<std::size_t>(rows.rows()));
+    std::vector<InstanceId> leased;
     for (int row = 0; row < rows.rows(); ++row) {
         try {
             claims.push_back(claim_of(rows, row));
+            leased.push_back(claims.back().task.instance);
         } catch (const Error& error) {
             if (error.code() != ErrorCode::CorruptState) throw;
             park_broken({rows.id(row, 0), rows.integer(row, 11)});
         }
     }
+    lease_marks_.note_leased(worker, leased);
     return claims;
 }
 
@@ -116,6 +210,8 @@ void PostgresStore::release(std::string_view worker, std::span<const TaskRef> ta
         tokens.add(task.token);
     }
     read(sql::release_tasks, Arguments::of(worker, instances, tokens));
+    // Their ranks are not known here.
+    claim_marks_.forget();
 }
 
 }  // namespace ebb

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "ebb/postgres/sql.h"
 #include "store/postgres/postgres_store.h"
@@ -166,6 +167,25 @@ postgres::Result CommitColumns::run_mixed(Connection& connection, std::optional<
 
 }  // namespace
 
+void PostgresStore::note_committed(std::span<const Commit> commits) {
+    std::map<std::string_view, std::vector<InstanceId>> leased;
+    for (const Commit& commit : commits) {
+        if (is_terminal(commit.status)) continue;
+        for (const TaskChange& change : commit.tasks) {
+            const bool is_put = change.kind == Kind::Put;
+            if (is_put && change.is_continued && !commit.lease_owner.empty()) {
+                leased[commit.lease_owner].push_back(commit.instance);
+            } else if (is_put) {
+                // Its priority may put it before that, where a full look finds it.
+                claim_marks_.note_put(change.handler, change.queue, rank_of(change.due, 0));
+            } else if (change.kind != Kind::Remove && claim_marks_.wants_puts()) {
+                claim_marks_.forget();
+            }
+        }
+    }
+    for (const auto& [worker, ids] : leased) lease_marks_.note_leased(worker, ids);
+}
+
 std::vector<CommitResult> PostgresStore::commit(std::span<const Commit> commits) {
     if (commits.empty()) return {};
     const CommitColumns columns(commits);
@@ -173,6 +193,7 @@ std::vector<CommitResult> PostgresStore::commit(std::span<const Commit> commits)
     const postgres::Result failed = perform(Repeat::IsInDoubt, [&](Connection& connection) {
         return columns.run(connection, now());
     });
+    note_committed(commits);
     for (int row = 0; row < failed.rows(); ++row) {
         const auto ord = static_cast<std::size_t>(failed.integer(row, 0));
         results.at(ord - 1) =

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <unordered_set>
 
 #include <ebb/error.h>
@@ -90,24 +91,47 @@ bool has_key(const NewInstance& instance) {
 
 std::vector<StartResult> PostgresStore::start(std::span<const NewInstance> instances) {
     if (instances.empty()) return {};
-    return perform(Repeat::Freely, [&](Connection& connection) {
-        std::vector<StartResult> results;
-        if (std::any_of(instances.begin(), instances.end(), has_key)) {
-            return start_absent(connection, instances);
-        }
-        InstanceColumns columns;
-        for (const NewInstance& instance : instances) {
-            columns.add(instance);
-            results.push_back({StartResult::Kind::Created, instance.row.id});
-        }
-        try {
-            connection.run(sql::start_instances, columns.arguments(now()));
-            return results;
-        } catch (const postgres::SqlError& error) {
-            if (!error.is_duplicate()) throw;
-        }
-        return start_absent(connection, instances);
+    std::vector<StartResult> results = perform(Repeat::Freely, [&](Connection& connection) {
+        const bool has_keys = std::any_of(instances.begin(), instances.end(), has_key);
+        return has_keys ? start_absent(connection, instances) : start_new(connection, instances);
     });
+    note_started(instances);
+    return results;
+}
+
+std::vector<StartResult> PostgresStore::start_new(
+    Connection& connection, std::span<const NewInstance> instances
+) {
+    std::vector<StartResult> results;
+    InstanceColumns columns;
+    for (const NewInstance& instance : instances) {
+        columns.add(instance);
+        results.push_back({StartResult::Kind::Created, instance.row.id});
+    }
+    try {
+        connection.run(sql::start_instances, columns.arguments(now()));
+        return results;
+    } catch (const postgres::SqlError& error) {
+        if (!error.is_duplicate()) throw;
+    }
+    return start_absent(connection, instances);
+}
+
+void PostgresStore::note_started(std::span<const NewInstance> instances) {
+    std::map<std::string_view, std::vector<InstanceId>> leased;
+    for (const NewInstance& instance : instances) {
+        const std::string_view owner = instance.lease_owner;
+        if (!owner.empty()) leased[owner].push_back(instance.row.id);
+        if (!claim_marks_.wants_puts()) continue;
+        for (const TaskChange& task : instance.tasks) {
+            const bool is_leased = task.is_continued && !owner.empty();
+            if (is_leased) continue;
+            claim_marks_.note_put(
+                task.handler, task.queue, rank_of(task.due, instance.row.priority)
+            );
+        }
+    }
+    for (const auto& [worker, ids] : leased) lease_marks_.note_leased(worker, ids);
 }
 
 std::vector<StartResult> PostgresStore::start_absent(

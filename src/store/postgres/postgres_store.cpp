@@ -58,6 +58,11 @@ std::optional<TimePoint> PostgresStore::now() const {
     return clock_->now();
 }
 
+void PostgresStore::forget_marks() {
+    claim_marks_.forget();
+    lease_marks_.forget();
+}
+
 void PostgresStore::recover(postgres::Pool::Lease& connection, Repeat repeat, int tries) {
     try {
         throw;
@@ -72,6 +77,7 @@ void PostgresStore::recover(postgres::Pool::Lease& connection, Repeat repeat, in
         pool_.wait_a_little(std::min(pause, kRacePauseMax));
     } catch (const ConnectionLost& error) {
         connection.drop();
+        forget_marks();
         if (repeat == Repeat::IsInDoubt) {
             throw Error(
                 ErrorCode::StoreInDoubt,

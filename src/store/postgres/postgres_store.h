@@ -8,6 +8,8 @@
 
 #include <ebb/store.h>
 
+#include "store/postgres/claim_marks.h"
+#include "store/postgres/lease_marks.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/settings.h"
 #include "store/store.h"
@@ -76,18 +78,36 @@ class PostgresStore final : public Store {
     /// The time of a test; none = the server's own.
     std::optional<TimePoint> now() const;
 
-    void start_once(
-        postgres::Connection& connection, std::span<const NewInstance* const> instances
+    std::vector<StartResult> start_new(
+        postgres::Connection& connection, std::span<const NewInstance> instances
     );
     std::vector<StartResult> start_absent(
         postgres::Connection& connection, std::span<const NewInstance> instances
     );
+    void note_started(std::span<const NewInstance> instances);
+    void note_committed(std::span<const Commit> commits);
     void park_broken(const TaskRef& task);
-    HeartbeatResult beat(postgres::Connection& connection, const WorkerRow& worker, Duration lease);
+    HeartbeatResult beat(
+        postgres::Connection& connection,
+        const WorkerRow& worker,
+        Duration lease,
+        const InstanceId& from
+    );
+    std::vector<Claim> claim_of_instance(const ClaimRequest& request);
+    std::vector<Claim> claim_stops(const ClaimRequest& request);
+    std::vector<Claim> claim_from(
+        const ClaimRequest& request, const postgres::ClaimMarks::Look& look, TimePoint begun
+    );
+    std::vector<Claim> claims_of(std::string_view worker, const postgres::Result& rows);
+    /// Leases may have been taken and tasks been made claimable without our knowledge.
+    void forget_marks();
 
     const postgres::Settings settings_;
     const Clock* clock_;
+    const SystemClock system_clock_;
     postgres::Pool pool_;
+    postgres::ClaimMarks claim_marks_;
+    postgres::LeaseMarks lease_marks_;
 };
 
 /// A PostgreSQL store with its own time. `clock` must outlive it.

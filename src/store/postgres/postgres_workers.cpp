@@ -32,13 +32,24 @@ std::vector<HeldTask> held_tasks(const postgres::Result& rows) {
 }  // namespace
 
 HeartbeatResult PostgresStore::heartbeat(const WorkerRow& worker, Duration lease) {
-    return perform(Repeat::Freely, [&](Connection& connection) {
-        return beat(connection, worker, lease);
-    });
+    const TimePoint begun = system_clock_.now();
+    const postgres::LeaseMarks::Look look = lease_marks_.begin(worker.id, begun);
+    try {
+        HeartbeatResult result = perform(Repeat::Freely, [&](Connection& connection) {
+            return beat(connection, worker, lease, look.from);
+        });
+        std::optional<InstanceId> lowest;
+        if (!result.held.empty()) lowest = result.held.front().task.instance;
+        lease_marks_.end(worker.id, look, {begun, system_clock_.now(), lowest});
+        return result;
+    } catch (...) {
+        lease_marks_.give_up(worker.id);
+        throw;
+    }
 }
 
 HeartbeatResult PostgresStore::beat(
-    Connection& connection, const WorkerRow& worker, Duration lease
+    Connection& connection, const WorkerRow& worker, Duration lease, const InstanceId& from
 ) {
     const Array handlers = postgres::texts_of(worker.handlers);
     const Array queues = postgres::texts_of(worker.queues);
@@ -53,12 +64,12 @@ HeartbeatResult PostgresStore::beat(
         std::int64_t{lease.count()},
         now()
     );
-    const Arguments id = Arguments::of(worker.id);
+    const Arguments held = Arguments::of(worker.id, from);
     // What it holds is read by a statement of its own, which sees what came of the first.
-    const std::vector<Call> prolong{{sql::prolong_worker, row}, {sql::held_tasks, id}};
+    const std::vector<Call> prolong{{sql::prolong_worker, row}, {sql::held_tasks, held}};
     const std::vector<postgres::Result> prolonged = connection.run(prolong);
     if (!prolonged[0].is_empty()) return {.is_known = true, .held = held_tasks(prolonged[1])};
-    const std::vector<Call> add{{sql::add_worker, row}, {sql::held_tasks, id}};
+    const std::vector<Call> add{{sql::add_worker, row}, {sql::held_tasks, held}};
     return {.is_known = false, .held = held_tasks(connection.run(add)[1])};
 }
 
@@ -66,11 +77,13 @@ void PostgresStore::sign_off(std::string_view worker) {
     const Arguments id = Arguments::of(worker);
     const std::vector<Call> calls{{sql::remove_worker, id}, {sql::release_tasks_of_worker, id}};
     perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
+    lease_marks_.remove(worker);
+    claim_marks_.forget();
 }
 
 MaintenanceResult PostgresStore::maintain() {
     const Arguments time = Arguments::of(now());
-    const Arguments wake = Arguments::of(now(), kWakeMax);
+    const Arguments wake = Arguments::of(now(), kWakeMax, postgres::ClaimMarks::kLowest);
     const Arguments none;
     const std::vector<Call> calls{
         {sql::remove_dead_workers, time},
@@ -86,6 +99,7 @@ MaintenanceResult PostgresStore::maintain() {
     }
     std::sort(result.workers_expired.begin(), result.workers_expired.end());
     result.leases_expired = results[1].integer(0, 0);
+    if (result.leases_expired > 0) claim_marks_.forget();
     if (!results[3].is_empty()) result.next_due = results[3].time(0, 0);
     return result;
 }

@@ -1,8 +1,9 @@
 -- name: wake_tasks
--- A bounded number at a time, so that a million timers that fire at once block nobody.
+-- A bounded number at a time, so that a million timers that fire at once block nobody. From $3 on:
+-- below may be many entries of rows that are gone.
 WITH due AS (
     SELECT instance_id, token FROM ebb.tasks
-    WHERE lane = 0 AND lease_owner IS NULL
+    WHERE lane = 0 AND lease_owner IS NULL AND due_at >= $3::bigint
       AND due_at <= coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
     ORDER BY due_at LIMIT $2::bigint
     FOR UPDATE SKIP LOCKED
@@ -12,17 +13,19 @@ woken AS (
     FROM due WHERE t.instance_id = due.instance_id AND t.token = due.token
     RETURNING 1
 )
-SELECT count(*) FROM woken;
+SELECT count(*), coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint) FROM woken;
 
 -- name: next_due
 SELECT due_at FROM ebb.tasks
 WHERE lane = 0 AND lease_owner IS NULL ORDER BY due_at LIMIT 1;
 
 -- name: claim_tasks
--- $2 handlers to be claimed in any queue, ($3, $4) handlers and their queues to be claimed there.
+-- $2 handlers to be claimed in any queue, ($3, $4) handlers and their queues to be claimed there
+-- from the rank $7 on: below may be many entries of rows that are gone.
 -- The first CTE finds the queues in which there is work, by one look at the index for each.
 -- Candidates are read without locks, the best of all are locked: whatever another worker holds or
--- has just taken is passed over.
+-- has just taken is passed over. What is asked of them once more is written so that no partial index
+-- seems to serve it: a plan that was made while that was empty would read all of it.
 WITH RECURSIVE anywhere AS (
     SELECT h.handler, (
         SELECT t.queue FROM ebb.tasks AS t
@@ -39,50 +42,82 @@ WITH RECURSIVE anywhere AS (
     FROM anywhere AS a WHERE a.queue IS NOT NULL
 ),
 places AS (
-    SELECT handler, queue FROM anywhere WHERE queue IS NOT NULL
+    SELECT handler, queue, -9223372036854775808 AS rank FROM anywhere WHERE queue IS NOT NULL
     UNION ALL
-    SELECT p.handler, p.queue FROM unnest($3::text[], $4::text[]) AS p (handler, queue)
+    SELECT p.handler, p.queue, p.rank
+    FROM unnest($3::text[], $4::text[], $7::bigint[]) AS p (handler, queue, rank)
 ),
 candidates AS MATERIALIZED (
     SELECT c.rank, c.instance_id, c.token
     FROM places AS p CROSS JOIN LATERAL (
         SELECT t.rank, t.instance_id, t.token FROM ebb.tasks AS t
         WHERE t.lane = 1 AND t.lease_owner IS NULL
-          AND t.handler = p.handler AND t.queue = p.queue
+          AND t.handler = p.handler AND t.queue = p.queue AND t.rank >= p.rank
         ORDER BY t.rank, t.instance_id, t.token LIMIT $6::bigint
     ) AS c
     ORDER BY c.rank, c.instance_id, c.token LIMIT $6::bigint
 ),
 locked AS (
-    SELECT t.instance_id, t.token
-    FROM candidates AS c
-    JOIN ebb.tasks AS t ON t.instance_id = c.instance_id AND t.token = c.token
-    WHERE t.lane = 1 AND t.lease_owner IS NULL
-    ORDER BY c.rank, c.instance_id, c.token LIMIT $5::bigint
-    FOR UPDATE OF t SKIP LOCKED
+    SELECT f.instance_id, f.token
+    FROM candidates AS c CROSS JOIN LATERAL (
+        SELECT t.instance_id, t.token FROM ebb.tasks AS t
+        WHERE t.instance_id = c.instance_id AND t.token = c.token
+          AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
+        FOR UPDATE SKIP LOCKED
+    ) AS f
+    LIMIT $5::bigint
 ),
 leased AS (
     UPDATE ebb.tasks AS t SET lease_owner = $1::text
-    FROM locked AS l WHERE t.instance_id = l.instance_id AND t.token = l.token
+    WHERE t.instance_id = ANY (ARRAY(SELECT instance_id FROM locked))
+      AND (t.instance_id, t.token) IN (SELECT instance_id, token FROM locked)
     RETURNING t.instance_id, t.token, t.rank, t.handler, t.queue, t.is_stop, t.was_lost, t.lost_by
 )
 SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
        i.created_at, i.updated_at, i.finished_at, i.state,
        l.token, l.handler, l.is_stop, l.was_lost, l.lost_by,
        h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
-       h.started_at, h.at, h.payload
+       h.started_at, h.at, h.payload,
+       l.queue, l.rank
 FROM leased AS l
 JOIN ebb.instances AS i ON i.id = l.instance_id
 -- Nearly all tasks that are claimed are the first of their instance: their input comes along.
 LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
 ORDER BY l.rank, l.instance_id, l.token;
 
+-- name: claim_places
+-- Where something is left to be claimed, by handler and queue, and the lowest rank there. $1 handlers
+-- in any queue, ($2, $3) handlers and their queues.
+WITH RECURSIVE anywhere AS (
+    SELECT h.handler, f.queue, f.rank
+    FROM unnest($1::text[]) AS h (handler) CROSS JOIN LATERAL (
+        SELECT t.queue, t.rank FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = h.handler
+        ORDER BY t.queue, t.rank LIMIT 1
+    ) AS f
+    UNION ALL
+    SELECT a.handler, f.queue, f.rank
+    FROM anywhere AS a CROSS JOIN LATERAL (
+        SELECT t.queue, t.rank FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = a.handler AND t.queue > a.queue
+        ORDER BY t.queue, t.rank LIMIT 1
+    ) AS f
+)
+SELECT handler, queue, rank FROM anywhere
+UNION ALL
+SELECT p.handler, p.queue, f.rank
+FROM unnest($2::text[], $3::text[]) AS p (handler, queue) CROSS JOIN LATERAL (
+    SELECT t.rank FROM ebb.tasks AS t
+    WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = p.handler AND t.queue = p.queue
+    ORDER BY t.rank LIMIT 1
+) AS f;
+
 -- name: claim_tasks_of_instance
 -- The task's handler and queue are as in claim_tasks; only stops when $6.
 WITH locked AS (
     SELECT t.instance_id, t.token
     FROM ebb.tasks AS t
-    WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.instance_id = $7::uuid
+    WHERE t.instance_id = $7::uuid AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
       AND (CASE WHEN $6::boolean THEN t.is_stop
            ELSE t.handler = ANY ($2::text[]) OR EXISTS (
                SELECT 1 FROM unnest($3::text[], $4::text[]) AS p (handler, queue)

@@ -18,8 +18,9 @@ ON CONFLICT (id) DO UPDATE SET
     expires_at = excluded.expires_at;
 
 -- name: held_tasks
+-- From $2 on: below may be many entries of rows that are gone.
 SELECT instance_id, token, is_stop, was_lost OR handler <> '' FROM ebb.tasks
-WHERE lease_owner = $1::text ORDER BY instance_id, token;
+WHERE lease_owner = $1::text AND instance_id >= $2::uuid ORDER BY instance_id, token;
 
 -- name: list_workers
 SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at
@@ -41,26 +42,43 @@ RETURNING id;
 -- name: take_lost_leases
 -- Runs after remove_dead_workers in the same transaction, with its own view of who is left: a
 -- heartbeat that came first saves its leases.
-WITH RECURSIVE owners AS (
-    (SELECT lease_owner FROM ebb.tasks WHERE lease_owner IS NOT NULL ORDER BY lease_owner LIMIT 1)
+-- It looks only between the names of those who are left: what they hold may be much. No name is as
+-- high as the last one.
+WITH RECURSIVE living AS (
+    SELECT w.id, lead(w.id) OVER (ORDER BY w.id) AS next FROM ebb.workers AS w
     UNION ALL
-    SELECT (
-        SELECT t.lease_owner FROM ebb.tasks AS t
-        WHERE t.lease_owner > o.lease_owner ORDER BY t.lease_owner LIMIT 1
-    )
-    FROM owners AS o WHERE o.lease_owner IS NOT NULL
+    SELECT '', (SELECT w.id FROM ebb.workers AS w ORDER BY w.id LIMIT 1)
 ),
 lost AS (
-    SELECT o.lease_owner FROM owners AS o
-    WHERE o.lease_owner IS NOT NULL
-      AND NOT EXISTS (SELECT 1 FROM ebb.workers AS w WHERE w.id = o.lease_owner)
+    SELECT f.lease_owner, l.next
+    FROM (
+        SELECT id, coalesce(next, repeat(U&'\+10FFFF', 63)) AS next FROM living
+    ) AS l CROSS JOIN LATERAL (
+        SELECT t.lease_owner FROM ebb.tasks AS t
+        WHERE t.lease_owner > l.id AND t.lease_owner < l.next ORDER BY t.lease_owner LIMIT 1
+    ) AS f
+    UNION ALL
+    SELECT f.lease_owner, l.next
+    FROM lost AS l CROSS JOIN LATERAL (
+        SELECT t.lease_owner FROM ebb.tasks AS t
+        WHERE t.lease_owner > l.lease_owner AND t.lease_owner < l.next
+        ORDER BY t.lease_owner LIMIT 1
+    ) AS f
+),
+held AS MATERIALIZED (
+    SELECT f.instance_id, f.token
+    FROM lost AS l CROSS JOIN LATERAL (
+        SELECT t.instance_id, t.token FROM ebb.tasks AS t WHERE t.lease_owner = l.lease_owner
+        ORDER BY t.instance_id, t.token OFFSET 0
+    ) AS f
 ),
 taken AS (
     UPDATE ebb.tasks AS t
     SET was_lost = t.was_lost OR t.handler <> '',
         lost_by = CASE WHEN t.handler <> '' THEN t.lease_owner ELSE t.lost_by END,
         handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END, lease_owner = NULL
-    FROM lost WHERE t.lease_owner = lost.lease_owner
+    WHERE t.instance_id = ANY (ARRAY(SELECT instance_id FROM held))
+      AND (t.instance_id, t.token) IN (SELECT instance_id, token FROM held)
     RETURNING 1
 )
 SELECT count(*) FROM taken;

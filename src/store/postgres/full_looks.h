@@ -1,0 +1,35 @@
+#pragma once
+
+#include <ebb/time.h>
+
+namespace ebb::postgres {
+
+/// Rations the looks that walk over all entries of an index. They are free as long as they are
+/// quick. An old snapshot keeps the entries of rows that are gone, and then a look can take as long
+/// as it likes: the dearer the last one was, the longer until the next, so that they take a small
+/// share of the time whatever befalls. Not thread-safe.
+class FullLooks {
+ public:
+    enum class Reason {
+        Usual,        ///< there are cheaper looks that will do: 1 part of 16 of the time
+        FoundNothing  ///< a cheaper look has found nothing: 1 part of 4
+    };
+
+    bool may_begin(TimePoint now, Reason reason) const;
+    void note(TimePoint ended, Duration took);
+
+    /// The last one was not free.
+    bool are_dear() const { return cost_ > Duration::zero(); }
+
+    /// A look that takes no longer is free, and so is one that takes three times the quickest: far
+    /// from the server none is quick.
+    static constexpr Duration kFree = std::chrono::milliseconds(2);
+    static constexpr Duration kPauseMax = std::chrono::seconds(10);
+
+ private:
+    Duration quickest_ = Duration::max();
+    Duration cost_{0};
+    TimePoint last_{};
+};
+
+}  // namespace ebb::postgres
