@@ -140,8 +140,13 @@ class Router {
     /// Out of the far side, along its own way, into the far side again.
     RoutedEdge jump() const {
         const double side = slots_[edge_.slot];
-        const Point start{from_.right(), from_.y + edge_.out * from_.height};
-        const Point end{to_.right(), to_.y + edge_.in * to_.height};
+        // A parallel block is left and entered at its bars, which are wider than their plates.
+        const bool is_join = graph_.nodes[edge_.from].shape == Shape::Join;
+        const bool is_fork = graph_.nodes[edge_.to].shape == Shape::Fork;
+        const double out = is_join ? kBar / 2 : edge_.out * from_.height;
+        const double in = is_fork ? to_.height - kBar / 2 : edge_.in * to_.height;
+        const Point start{from_.right(), from_.y + out};
+        const Point end{to_.right(), to_.y + in};
         return {{start, {side, start.y}, {side, end.y}, end}, {side, (start.y + end.y) / 2}};
     }
 
