@@ -1,25 +1,34 @@
 // One process per step, as a function platform would run it: load the snapshot, do one step, save
-// it if nobody else has saved it meanwhile, end. The whole state lies in one row of the user's own
-// table.
+// it if nobody else has saved it meanwhile, end. The whole state lies in one row of a table that
+// may stand in the application's own database.
 //
 //   serverless orders.db start order-17 '{"cents": 4200}'   a new order of 42.00
 //   serverless orders.db tick order-17           the next step, if one is due
 //   serverless orders.db send order-17 '{"by": "ann"}'   the approval that it waits for
+//   serverless orders.db due                     the orders that a tick would bring on
+//
+// `orders.db` may as well be a URL of PostgreSQL: postgresql://...
 #include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <ebb/ebb.h>
 
-#include "executions.h"
-
 namespace {
 
+using ebb::stateless::Engine;
+using ebb::stateless::Snapshot;
+using ebb::stateless::SnapshotStore;
+using ebb::stateless::SnapshotStorePtr;
+using ebb::stateless::StoredRun;
+using ebb::stateless::StoredRunOptions;
+
 constexpr ebb::Duration kRetryAfter = std::chrono::milliseconds(200);
+constexpr ebb::Duration kKeepFinished = std::chrono::hours(24 * 30);
 
 ebb::Definition order_workflow() {
     ebb::WorkflowBuilder builder("order");
@@ -56,75 +65,71 @@ ebb::HandlerRegistry order_handlers() {
     return handlers;
 }
 
-/// False: another process was faster, and what was done here is to be discarded.
-bool save(Executions& executions, const ebb::stateless::Snapshot& snapshot, std::int64_t read) {
-    if (snapshot.version() == read) {
-        std::printf("%s: nothing is due\n", snapshot.workflow_id().c_str());
-        return true;
+SnapshotStorePtr open_store(const std::string& place) {
+    if (place.starts_with("postgres")) {
+        return ebb::stateless::open_postgres_snapshot_store({.url = place});
     }
-    //! [save]
-    const std::string status(to_string(snapshot.status()));
-    if (!executions.update(
-            snapshot.workflow_id(), read, snapshot.version(), status, snapshot.to_json()
-        )) {
-        std::printf("%s: another process was faster\n", snapshot.workflow_id().c_str());
-        return false;
+    return ebb::stateless::open_sqlite_snapshot_store({.path = place});
+}
+
+void tell(const StoredRun& run) {
+    if (run.kind != StoredRun::Kind::Saved) {
+        std::printf("%s\n", run.sentence().c_str());
+        return;
     }
-    //! [save]
-    const std::string node = snapshot.current_node();
+    const std::string node = run.snapshot->current_node();
     std::printf(
         "%s: version %lld, %s%s%s\n",
-        snapshot.workflow_id().c_str(),
-        static_cast<long long>(snapshot.version()),
-        status.c_str(),
+        run.id.c_str(),
+        static_cast<long long>(run.snapshot->version()),
+        std::string(to_string(run.snapshot->status())).c_str(),
         node.empty() ? "" : " at ",
         node.c_str()
     );
-    return true;
 }
 
 /// The next step. If another process has done it meanwhile, there is nothing more to do.
-void tick(Executions& executions, const ebb::stateless::Engine& engine, const std::string& id) {
-    const ebb::stateless::Snapshot snapshot = engine.parse(executions.load(id));
-    save(executions, engine.step(snapshot), snapshot.version());
+StoredRun tick(SnapshotStore& store, const Engine& engine, const std::string& id) {
+    //! [tick]
+    StoredRunOptions options{.by = "process " + std::to_string(getpid())};
+    options.execute.step_limit = 1;  // and this process ends
+    options.keep_finished_for = kKeepFinished;
+    return run_stored(store, engine, id, options);
+    //! [tick]
 }
 
-/// What comes from outside must not get lost: it is applied to what the faster process has left.
-void send(
-    Executions& executions,
-    const ebb::stateless::Engine& engine,
-    const std::string& id,
-    const std::string& payload
+/// What comes from outside must not get lost: it is applied to what a faster process has left.
+StoredRun send(
+    SnapshotStore& store, const Engine& engine, const std::string& id, const std::string& payload
 ) {
-    bool is_saved = false;
-    while (!is_saved) {
-        const ebb::stateless::Snapshot snapshot = engine.parse(executions.load(id));
-        const auto next = engine.signal(snapshot, "approval", payload);
-        is_saved = save(executions, next, snapshot.version());
-    }
+    //! [send]
+    return change_stored(store, engine, id, [&](Snapshot snapshot) {
+        return engine.signal(std::move(snapshot), "approval", payload);
+    });
+    //! [send]
 }
 
 int run(int count, char** values) {
-    if (count < 4) throw std::runtime_error("use: serverless DB start|tick|send ID [AMOUNT|JSON]");
+    if (count < 3) throw std::runtime_error("use: serverless DB start|tick|send|due [ID] [JSON]");
     const std::string verb = values[2];
-    const std::string id = values[3];
-    const std::string argument = count > 4 ? values[4] : "";
+    const std::string id = count > 3 ? values[3] : "";
+    const std::string argument = count > 4 ? values[4] : "null";
 
     const ebb::HandlerRegistry handlers = order_handlers();
-    ebb::stateless::Engine engine(handlers);
+    Engine engine(handlers);
     engine.add(order_workflow());
-    Executions executions(values[1]);
+    const SnapshotStorePtr store = open_store(values[1]);
 
     if (verb == "start") {
-        const auto snapshot = engine.start("order", argument, {.workflow_id = id});
-        const bool is_new = executions.insert(id, "active", snapshot.to_json());
+        const StoredRun run = start_stored(*store, engine, "order", argument, {.workflow_id = id});
+        const bool is_new = run.kind == StoredRun::Kind::Saved;
         std::printf("%s: %s\n", id.c_str(), is_new ? "started" : "was started before");
-        return 0;
-    }
-    if (verb == "send") {
-        send(executions, engine, id, argument);
+    } else if (verb == "send") {
+        tell(send(*store, engine, id, argument));
+    } else if (verb == "due") {
+        for (const auto& info : store->due()) std::printf("%s\n", info.id.c_str());
     } else {
-        tick(executions, engine, id);
+        tell(tick(*store, engine, id));
     }
     return 0;
 }

@@ -13,6 +13,9 @@
 #include <ebb/instance.h>
 #include <ebb/log.h>
 #include <ebb/observer.h>
+#include <ebb/snapshot_store.h>
 #include <ebb/stateless.h>
 #include <ebb/store.h>
+#include <ebb/stored_run.h>
 #include <ebb/time.h>
+#include <ebb/transaction.h>

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ struct CompensatedStep {
     Payload error;   ///< empty if it completed; else {"code", "message", ...}
     Outcome outcome = Outcome::Completed;
 };
+
+class Transaction;
 
 /// What a handler says of its result besides the output.
 struct StepChoice {
@@ -57,6 +60,9 @@ struct StepContext {
     /// What came from outside for this step after it had paused (JSON text); every further attempt
     /// sees it, too. Empty before.
     std::optional<Payload> payload{};
+    /// Set in a transactional handler: the open transaction that will also commit the end of the
+    /// step.
+    const Transaction* transaction = nullptr;
     /// Where leave_by and pause put what they are told; null in calls that no engine makes.
     StepChoice* choice = nullptr;
 
@@ -171,6 +177,34 @@ class HandlerRegistry {
         return add_raw(std::move(name), Handler(typed<JsonType>(std::move(function))));
     }
 
+    /// Adds a handler whose effects in the store's own database happen exactly once: `Output
+    /// f(const Input&, const StepContext&, const Transaction&)` gets a connection (see
+    /// <ebb/transaction.h>) with an open transaction, and what it does there is committed together
+    /// with the end of the step. If it fails, or if the step's result is not wanted any more, all
+    /// of it is rolled back; then the handler may be called again. It must neither commit nor roll
+    /// back. The transaction is open, and with SQLite the database locked against all other writes,
+    /// while the handler runs: it should be short and wait for nothing else. Also for
+    /// compensations. The store must be SQLite or PostgreSQL. Otherwise as add.
+    template <typename JsonType = Json, typename Function>
+    HandlerRegistry& add_transactional(std::string name, Function function) {
+        using Traits = detail::HandlerTraits<Function>;
+        return add_transactional_raw(
+            std::move(name),
+            Handler(typed<JsonType>(
+                [function = std::move(function
+                 )](const typename Traits::In& input, const StepContext& context) mutable ->
+                typename Traits::Output { return function(input, context, *context.transaction); }
+            ))
+        );
+    }
+
+    /// The same of JSON texts; the transaction is in the context.
+    HandlerRegistry& add_transactional_raw(std::string name, Handler handler);
+
+    bool is_transactional(std::string_view name) const { return transactional_.contains(name); }
+
+    bool has_transactional() const { return !transactional_.empty(); }
+
     /// Null when there is none.
     const Handler* find(std::string_view name) const;
     /// Sorted.
@@ -210,6 +244,7 @@ class HandlerRegistry {
     }
 
     std::map<std::string, Handler, std::less<>> handlers_;
+    std::set<std::string, std::less<>> transactional_;
 };
 
 }  // namespace ebb

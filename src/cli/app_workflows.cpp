@@ -139,8 +139,17 @@ void CommandLine::add_migrate() {
     migrate->group("Other");
     CLI::Option* status =
         migrate->add_flag("--status", migrate_.only_status, "Only say what is applied");
-    migrate->add_flag("--print", migrate_.only_print, "Only print the SQL that is to be run")
-        ->excludes(status);
+    CLI::Option* print =
+        migrate->add_flag("--print", migrate_.only_print, "Only print the SQL that is to be run")
+            ->excludes(status);
+    migrate
+        ->add_flag(
+            "--grants",
+            migrate_.only_grants,
+            "Only print the SQL that gives the roles of PostgreSQL their rights"
+        )
+        ->excludes(status)
+        ->excludes(print);
 }
 
 void CommandLine::add_completion() {

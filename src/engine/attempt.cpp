@@ -73,7 +73,17 @@ StepContext make_context(const Attempt& attempt) {
         .stop = attempt.stop_token(),
         .compensates = {},
         .payload = {},
+        .transaction = nullptr,
         .choice = nullptr,
+    };
+}
+
+/// The handler, and then a look at the state in which it has left its transaction.
+Handler within(const Handler& handler, const StoreTransaction& transaction) {
+    return [&](const Payload& input, const StepContext& context) {
+        Payload output = handler(input, context);
+        transaction.check();
+        return output;
     };
 }
 
@@ -93,7 +103,9 @@ Event event_of_failure(const Environment& environment, const Attempt& attempt, F
 
 }  // namespace
 
-Event run_attempt(Environment& environment, const Attempt& attempt) {
+Event run_attempt(
+    Environment& environment, const Attempt& attempt, const StoreTransaction* transaction
+) {
     const Attempt::Call& call = attempt.call();
     const Invocation& invocation = call.invocation;
     Input input = prepare(environment, call);
@@ -105,6 +117,12 @@ Event run_attempt(Environment& environment, const Attempt& attempt) {
     StepChoice choice;
     context.choice = &choice;
     const Handler* handler = environment.handlers.find(invocation.handler);
+    Handler checked;
+    if (transaction != nullptr) {
+        context.transaction = &transaction->handle();
+        checked = within(*handler, *transaction);
+        handler = &checked;
+    }
     environment.observers.before_step(context, input.payload, environment.log);
     CallResult result = call_handler(
         *handler,

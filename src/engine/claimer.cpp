@@ -18,6 +18,7 @@ TimePoint Claimer::tick(TimePoint now) {
     if (!worker.may_hold(now)) return now + environment_.options.poll_max;
     // Asked once: it shrinks and grows while other threads commit.
     const int room = std::min(committer_.free_capacity(), environment_.options.claim_batch_max);
+    if (signals_.take_news()) pause_ = environment_.options.poll_min;
     const int claimed = claim(now, room);
     if (claimed > 0) committer_.combine(Committer::Role::Guest);
     if (claimed >= room) {
@@ -25,13 +26,19 @@ TimePoint Claimer::tick(TimePoint now) {
         signals_.want_room();
         if (committer_.has_room()) return now;
     }
-    pause_ = claimed > 0 ? environment_.options.poll_min
-                         : std::min(pause_ * 2, environment_.options.poll_max);
+    pause_ = claimed > 0 ? environment_.options.poll_min : std::min(pause_ * 2, longest_pause());
     return std::min(now + pause_, signals_.next_due());
 }
 
+Duration Claimer::longest_pause() const {
+    const EngineOptions& options = environment_.options;
+    return signals_.is_told() ? std::max(options.poll_max, options.poll_max_told)
+                              : options.poll_max;
+}
+
 int Claimer::claim(TimePoint now, int room) {
-    signals_.forget_until(now);
+    // Others' clocks may be slow: what is due is looked for again soon.
+    if (signals_.forget_until(now)) pause_ = environment_.options.poll_min;
     ClaimRequest request{
         .worker = environment_.options.worker_id,
         .handlers = {},

@@ -42,6 +42,7 @@ class Claimer final : public Service {
     int claim_stops(const InstanceId& instance);
 
  private:
+    Duration longest_pause() const;
     int claim_and_post(const ClaimRequest& request);
     std::optional<item::ClaimedTask> prepare(Claim claim);
     void put_off(const Claim& claim, const Error& why);

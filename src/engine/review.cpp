@@ -31,7 +31,8 @@ void Committer::review_touched(TimePoint now) {
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     for (const InstanceId& id : touched) {
-        if (!held_.has_any_of(id)) continue;
+        // What is pending is touched again when it is settled.
+        if (!held_.has_any_of(id) || pending_.contains(id)) continue;
         try {
             review(id, now);
         } catch (const std::exception& error) {
@@ -153,6 +154,7 @@ void Committer::flush_releases() {
     const std::vector<TaskRef> tasks = std::exchange(releases_, {});
     try {
         environment().store.release(environment().options.worker_id, tasks);
+        parts_.hints.note_any_work();
     } catch (const std::exception& error) {
         // The next heartbeats find them held in the store but not here, and release them again.
         environment().report("release_failed", error);

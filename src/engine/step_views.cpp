@@ -8,35 +8,8 @@
 #include "engine/view.h"
 #include "support/json.h"
 
-namespace ebb {
+namespace ebb::engine {
 
-std::string_view to_string(StepStatus status) {
-    switch (status) {
-        case StepStatus::Pending:
-            return "pending";
-        case StepStatus::Running:
-            return "running";
-        case StepStatus::Retrying:
-            return "retrying";
-        case StepStatus::Waiting:
-            return "waiting";
-        case StepStatus::Completed:
-            return "completed";
-        case StepStatus::Failed:
-            return "failed";
-        case StepStatus::Skipped:
-            return "skipped";
-        case StepStatus::Compensating:
-            return "compensating";
-        case StepStatus::Compensated:
-            return "compensated";
-        case StepStatus::CompensationFailed:
-            return "compensation_failed";
-    }
-    return "pending";
-}
-
-namespace engine {
 namespace {
 
 std::string_view kind_of(const Facts& facts, std::string_view name) {
@@ -306,5 +279,4 @@ std::vector<StepView> steps_of(const Facts& facts) {
     return views.take();
 }
 
-}  // namespace engine
-}  // namespace ebb
+}  // namespace ebb::engine

@@ -35,6 +35,7 @@ StepContext make_context(
         .stop = stop,
         .compensates = {},
         .payload = {},
+        .transaction = nullptr,
         .choice = nullptr,
     };
 }

@@ -1,6 +1,8 @@
 #include "sim/flow.h"
 
+#include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <utility>
 
 namespace ebb::sim {
@@ -19,6 +21,18 @@ int FlowNode::max_attempts() const {
 int FlowNode::compensation_attempts() const {
     const Json& compensation = body.at("compensate");
     return compensation.is_object() ? compensation.value("max_attempts", 3) : 3;
+}
+
+std::int64_t FlowNode::retry_wait(bool is_compensation, int failures) const {
+    const Json& policy = is_compensation ? body.at("compensate") : body;
+    const Json backoff =
+        policy.is_object() ? policy.value("backoff", Json::object()) : Json::object();
+    const std::string strategy = backoff.value("strategy", "exponential");
+    auto wait = static_cast<double>(milliseconds(backoff.value("initial", "1s")));
+    if (strategy == "linear") wait *= failures;
+    if (strategy == "exponential") wait *= std::pow(backoff.value("factor", 2.0), failures - 1);
+    wait = std::min(wait, static_cast<double>(milliseconds(backoff.value("max", "5m"))));
+    return static_cast<std::int64_t>(wait * (1 - backoff.value("jitter", 0.2)));
 }
 
 int FlowNode::join() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -53,6 +54,8 @@ struct FlowNode {
     /// Of the step, or of its compensation.
     int max_attempts() const;
     int compensation_attempts() const;
+    /// The shortest wait that is allowed after so many failures, in milliseconds.
+    std::int64_t retry_wait(bool is_compensation, int failures) const;
 
     bool has_compensation_timeout() const {
         const Json& compensation = body.at("compensate");
@@ -77,7 +80,7 @@ class Flow {
     /// Of the whole instance; empty: none.
     std::string deadline() const { return body_.value("deadline", ""); }
 
-    bool has_step_budget() const { return body_.contains("step_budget"); }
+    std::int64_t step_budget() const { return body_.value("step_budget", 1'000'000); }
 
     bool has_output() const { return body_.contains("output"); }
 

@@ -16,8 +16,8 @@ namespace {
 using test::Dice;
 using Kind = Disturbance::Kind;
 
-constexpr std::array<std::string_view, 6> kBehaviourNames = {
-    "complete", "fail", "fail for good", "fail later", "hang", "ignore"
+constexpr std::array<std::string_view, 7> kBehaviourNames = {
+    "complete", "fail", "fail for good", "fail later", "garble", "hang", "ignore"
 };
 
 constexpr std::array<std::string_view, Disturbance::kKinds> kKindNames = {
@@ -60,6 +60,7 @@ std::vector<Behaviour> script(Dice& dice, int percent_bad) {
              Behaviour::Fail,
              Behaviour::FailForGood,
              Behaviour::FailLater,
+             Behaviour::Garble,
              Behaviour::Hang,
              Behaviour::Ignore}
         ));
@@ -70,7 +71,7 @@ std::vector<Behaviour> script(Dice& dice, int percent_bad) {
 void plan_scripts(Dice& dice, Plan& plan, const Program& program) {
     const int percent_bad = dice.pick<int>({0, 5, 15, 40});
     for (const std::string& handler : program.handlers()) {
-        auto calls = script(dice, handler.starts_with('~') ? percent_bad / 2 : percent_bad);
+        auto calls = script(dice, handler.starts_with('~') ? percent_bad : percent_bad * 2 / 3);
         if (!calls.empty()) plan.scripts[handler] = std::move(calls);
     }
 }
@@ -132,9 +133,9 @@ Plan make_plan(std::uint64_t seed) {
     Dice dice(seed, 1);
     Plan plan;
     plan.seed = seed;
+    const int nodes = dice.pick<int>({8, 25, 45, 70});
     const test::FlowShape shape{
-        .nodes = dice.between(1, dice.pick<int>({6, 15, 25, 40})),
-        .percent_trouble = dice.pick<int>({0, 0, 15, 50})
+        .nodes = dice.between(nodes / 3, nodes), .percent_trouble = dice.pick<int>({0, 0, 15, 50})
     };
     plan.definition = test::random_flow(dice, shape);
     for (int i = dice.pick<int>({1, 1, 1, 2, 3}); i > 0; --i) {

@@ -105,6 +105,8 @@ Strand& Reading::arrive(const Entry& e, const char* kind) {
 void Reading::take_visit(Strand& strand, const Entry& e) {
     if (strand.visit == 0) {
         require(visits_.insert(e.visit).second, fmt::format("visit {} was used before", e.visit));
+        const bool may_be_more = e.type == "step_failed" || e.type == "resumed";
+        require(may_be_more || e.visit <= flow_.step_budget(), "it may not visit more nodes");
         strand.visit = e.visit;
     }
     require(strand.visit == e.visit, fmt::format("it is in visit {}", strand.visit));
@@ -229,7 +231,8 @@ void Reading::await(const Entry& e, const char* kind) {
     require(strand.awaited == nullptr, "it waits already");
     require(e.ref == 0, "it refers to nothing");
     const char* duration = strand.at->kind == "delay" ? "for" : "deadline";
-    if (!strand.at->body.contains("until")) check_due(e, strand.at->body.value(duration, ""));
+    if (!strand.at->body.contains("until"))
+        check_due(strand, e, strand.at->body.value(duration, ""));
     strand.awaited = &e;
 }
 
@@ -265,6 +268,11 @@ void Reading::on_decision_made(const Entry& e) {
     Strand& strand = arrive(e, "decision");
     require(strand.awaited != nullptr, "it is not awaited");
     const Json vote = payload(e);
+    const Json roles = strand.at->body.value("roles", Json::array());
+    const Json role = vote.value("role", "");
+    const bool may_decide =
+        roles.empty() || std::find(roles.begin(), roles.end(), role) != roles.end();
+    require(may_decide, "who decided has not the role for it");
     if (vote.at("verdict") == "rejected") {
         strand.is_rejected = true;
     } else {
@@ -311,6 +319,7 @@ void Reading::on_signal_completed(const Entry& e) {
     require(
         signal->second == strand.at->body.value("name", strand.at->name), "it is another signal"
     );
+    if (strand.awaited == nullptr) check_arrival(strand);
     signals_.erase(signal);
     strand.data = e.seq;
     go(strand, flow_.after(*strand.at));

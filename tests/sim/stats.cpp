@@ -43,6 +43,14 @@ std::map<std::string, std::vector<std::string>> all_names() {
         if (status == InstanceStatus::Compensating) continue;
         names["status at the end"].emplace_back(to_string(status));
     }
+    for (int i = 0; i <= static_cast<int>(InstanceStatus::Aborted); ++i) {
+        const auto status = static_cast<InstanceStatus>(i);
+        names["seen by people"].push_back("instance " + std::string(to_string(status)));
+    }
+    for (int i = 0; i <= static_cast<int>(StepStatus::CompensationFailed); ++i) {
+        const auto status = static_cast<StepStatus>(i);
+        names["seen by people"].push_back("step " + std::string(to_string(status)));
+    }
     for (int i = 0; i < static_cast<int>(Disturbance::Kind::Cancel); ++i) {
         names["fault"].emplace_back(to_string(static_cast<Disturbance::Kind>(i)));
     }
@@ -96,6 +104,7 @@ void Stats::add(const Plan& plan, const RunResult& result) {
     count(groups_["status at the end"], statuses);
     count(groups_["fault"], result.faults);
     count(groups_["request"], result.requests);
+    count(groups_["seen by people"], result.seen);
     count(groups_["scripted call"], behaviours);
     count(groups_["node"], nodes);
 }

@@ -76,15 +76,15 @@ class FlowMaker {
         --left_;
         const int kind = dice_.below(100);
         const bool may_nest = depth < 5 && left_ > 0;
-        if (kind < 20 && may_nest) return made("p", parallel(depth));
-        if (kind < 27 && may_nest) return made("c", condition(depth));
-        if (kind < 30 && may_nest) return made("w", choice(depth));
-        if (kind < 38 && may_nest) return made("l", loop(depth));
-        if (kind < 42) return made("d", delay());
-        if (kind < 46) return made("h", decision(depth));
-        if (kind < 50) return made("g", signal());
-        if (kind < 56 && !is_in_parallel_) return made("v", savepoint());
-        if (kind < 58 && in_trouble(60)) return made("f", Fail{.message = "on purpose: ${input}"});
+        if (kind < 18 && may_nest) return made("p", parallel(depth));
+        if (kind < 24 && may_nest) return made("c", condition(depth));
+        if (kind < 27 && may_nest) return made("w", choice(depth));
+        if (kind < 36 && may_nest) return made("l", loop(depth));
+        if (kind < 39) return made("d", delay());
+        if (kind < 42) return made("h", decision(depth));
+        if (kind < 45) return made("g", signal());
+        if (kind < (depth == 0 ? 55 : 49) && !is_in_parallel_) return made("v", savepoint());
+        if (kind < 57 && in_trouble(60)) return made("f", Fail{.message = "on purpose: ${input}"});
         return step();
     }
 

@@ -331,7 +331,8 @@ void NodeChecker::check_kind(const Delay& delay) {
             "delay_time",
             "",
             delay.until.empty()
-                ? "A delay needs \"for\" (a duration) or \"until\" (a time)."
+                ? "A delay needs \"for\" (a duration) or \"until\" (a time), as in {delay: pause, "
+                  "for: 5s}."
                 : "A delay has either \"for\" (a duration) or \"until\" (a time), not both."
         );
         return;

@@ -10,8 +10,7 @@
 
 #include "store/postgres/claim_marks.h"
 #include "store/postgres/lease_marks.h"
-#include "store/postgres/pool.h"
-#include "store/postgres/settings.h"
+#include "store/postgres/pooled.h"
 #include "store/store.h"
 #include "support/clock.h"
 
@@ -19,7 +18,7 @@ namespace ebb {
 
 /// One PostgreSQL database. Every verb is one statement, or one pipeline of statements in one
 /// transaction, on a connection of a small pool; nothing is open between two calls.
-class PostgresStore final : public Store {
+class PostgresStore final : public Store, private postgres::Pooled {
  public:
     /// Connects. `clock`: the time of leases in a test, must outlive the store; null = the
     /// server's.
@@ -32,6 +31,8 @@ class PostgresStore final : public Store {
         override;
     std::vector<WorkflowRow> list_workflows() override;
     std::vector<StartResult> start(std::span<const NewInstance> instances) override;
+    StartResult start_in(const Transaction& transaction, const NewInstance& instance) override;
+    std::unique_ptr<StoreTransaction> begin_transaction() override;
     std::vector<Claim> claim(const ClaimRequest& request) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
     void release(std::string_view worker, std::span<const TaskRef> tasks) override;
@@ -46,34 +47,10 @@ class PostgresStore final : public Store {
     std::vector<WorkerRow> workers() override;
     void sign_off(std::string_view worker) override;
     MaintenanceResult maintain() override;
+    std::unique_ptr<Hints> open_hints() override;
 
  private:
-    /// What a lost answer means: a verb that changes nothing the second time, and then answers as
-    /// the first time, is simply repeated.
-    enum class Repeat { Freely, IsInDoubt };
-
-    /// Calls `use(Connection&)`, again where it lost a race, or where its connection broke and
-    /// `repeat` allows it.
-    template <class Use>
-    auto perform(Repeat repeat, Use use) {
-        for (int tries = 1;; ++tries) {
-            postgres::Pool::Lease connection = pool_.take();
-            try {
-                return use(*connection);
-            } catch (...) {
-                recover(connection, repeat, tries);
-            }
-        }
-    }
-
-    /// In a handler of an exception: returns when the verb is to be tried again.
-    void recover(postgres::Pool::Lease& connection, Repeat repeat, int tries);
-
-    postgres::Result read(std::string_view sql, const postgres::Arguments& arguments) {
-        return perform(Repeat::Freely, [&](postgres::Connection& connection) {
-            return connection.run(sql, arguments);
-        });
-    }
+    class StepTransaction;
 
     /// The time of a test; none = the server's own.
     std::optional<TimePoint> now() const;
@@ -100,12 +77,14 @@ class PostgresStore final : public Store {
     );
     std::vector<Claim> claims_of(std::string_view worker, const postgres::Result& rows);
     /// Leases may have been taken and tasks been made claimable without our knowledge.
-    void forget_marks();
+    void on_loss() override;
+    void check_is_here(postgres::Connection& connection);
 
-    const postgres::Settings settings_;
     const Clock* clock_;
     const SystemClock system_clock_;
-    postgres::Pool pool_;
+    /// Sessions as the application would have them: no settings of ours, no prepared statements.
+    const postgres::Settings plain_settings_;
+    postgres::Pool transactions_;
     postgres::ClaimMarks claim_marks_;
     postgres::LeaseMarks lease_marks_;
 };

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "ebb/postgres/migrations.h"
+#include "ebb/postgres/roles.h"
 #include "ebb/postgres/sql.h"
 #include "store/postgres/sql_error.h"
 
@@ -121,13 +122,6 @@ void apply(
     transaction.commit();
 }
 
-/// Somebody else was about to make the same thing.
-bool is_collision(const SqlError& error) {
-    const std::string& state = error.sqlstate();
-    return error.is_duplicate() || error.is_lost_race() || state == "42P06" || state == "42P07" ||
-           state == "42710" || state == "XX000";
-}
-
 void migrate_once(Connection& connection, std::optional<TimePoint> now) {
     make_migrations_table(connection);
     const int applied = applied_version(connection);
@@ -165,6 +159,12 @@ std::string script_of(const Settings& settings, const migrations::Migration& mig
 }
 
 }  // namespace
+
+bool is_collision(const SqlError& error) {
+    const std::string& state = error.sqlstate();
+    return error.is_duplicate() || error.is_lost_race() || state == "42P06" || state == "42P07" ||
+           state == "42710" || state == "XX000";
+}
 
 std::string migration_checksum(std::string_view sql) {
     // FNV-1a: it must only notice accidents, and never change.
@@ -241,6 +241,16 @@ std::vector<Migration> postgres_migrations(const PostgresOptions& options) {
     const postgres::Settings settings = postgres::read_settings(options);
     postgres::Connection connection(settings);
     return postgres::list_migrations(connection);
+}
+
+std::string postgres_grants(const PostgresOptions& options) {
+    const postgres::Settings settings = postgres::read_settings(options);
+    std::string text = settings.in_schema(postgres::roles::grants);
+    constexpr std::string_view kSchema = "SCHEMA ebb ";
+    for (auto at = text.find(kSchema); at != std::string::npos; at = text.find(kSchema, at + 1)) {
+        text.replace(at, kSchema.size(), fmt::format("SCHEMA \"{}\" ", settings.schema));
+    }
+    return text + "\n";
 }
 
 void migrate_postgres(const PostgresOptions& options) {

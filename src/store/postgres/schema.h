@@ -7,6 +7,7 @@
 
 #include "store/migrations.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/sql_error.h"
 
 namespace ebb::postgres {
 
@@ -21,6 +22,9 @@ void check_schema(Connection& connection);
 
 /// All that this program knows, and which of them are applied. Only reads; throws as migrate does.
 std::vector<Migration> list_migrations(Connection& connection);
+
+/// Somebody else was about to make the same thing: look again.
+bool is_collision(const SqlError& error);
 
 /// A fingerprint that tells whether a migration was edited after it had been applied.
 std::string migration_checksum(std::string_view sql);

@@ -1,11 +1,8 @@
 #include "store/sqlite/sqlite_store.h"
 
-#include <fmt/format.h>
-
-#include <ebb/error.h>
-
 #include "ebb/sqlite/sql.h"
 #include "store/agreement.h"
+#include "store/sqlite/opening.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
 
@@ -13,7 +10,7 @@ namespace ebb {
 
 namespace sql = sqlite::sql;
 using sqlite::Query;
-using sqlite::Transaction;
+using sqlite::WriteTransaction;
 
 namespace {
 
@@ -33,52 +30,6 @@ int on_wal_commit(void* wal_pages, sqlite3* handle, const char* name, int pages)
     return SQLITE_OK;
 }
 
-const SqliteOptions& checked(const SqliteOptions& options) {
-    if (options.path.empty() || options.path == ":memory:") {
-        throw Error(
-            ErrorCode::InvalidArgument,
-            "A SQLite store needs the path of a file; for a store without one use "
-            "open_memory_store()."
-        );
-    }
-    if (options.busy_timeout_ms < 0) {
-        throw Error(
-            ErrorCode::InvalidArgument,
-            fmt::format("busy_timeout_ms is {}, but must be 0 or more.", options.busy_timeout_ms)
-        );
-    }
-    return options;
-}
-
-void require_wal(sqlite::Database& database) {
-    Query mode(database, sql::use_wal);
-    if (mode.step() && mode.text(0) == "wal") return;
-    throw Error(
-        ErrorCode::StoreError,
-        fmt::format(
-            "The SQLite store '{}' cannot use a write-ahead log ({} instead). The file must be "
-            "writable and on a local file system.",
-            database.path(),
-            mode.text(0)
-        )
-    );
-}
-
-/// Several processes that open a new file at once get in each other's way here, and SQLite does not
-/// wait for the busy timeout in that case.
-void switch_to_wal(sqlite::Database& database, int timeout_ms) {
-    constexpr int kPauseMs = 5;
-    for (int waited_ms = 0;; waited_ms += kPauseMs) {
-        try {
-            require_wal(database);
-            return;
-        } catch (const Error& error) {
-            if (error.code() != ErrorCode::StoreBusy || waited_ms >= timeout_ms) throw;
-        }
-        sqlite3_sleep(kPauseMs);
-    }
-}
-
 }  // namespace
 
 StorePtr make_sqlite_store(const SqliteOptions& options, const Clock& clock) {
@@ -91,13 +42,7 @@ StorePtr open_sqlite_store(const SqliteOptions& options) {
 }
 
 SqliteStore::SqliteStore(const SqliteOptions& options, const Clock& clock)
-    : options_(checked(options)),
-      clock_(clock),
-      writer_(options.path, sqlite::Database::Access::ReadWrite, options.busy_timeout_ms) {
-    switch_to_wal(writer_, options.busy_timeout_ms);
-    const bool is_full = options.synchronous == SqliteOptions::Synchronous::Full;
-    writer_.execute(is_full ? sql::synchronous_full : sql::synchronous_normal);
-    writer_.execute(sql::size_cache);
+    : options_(options), clock_(clock), writer_(sqlite::open_for_writing(options)) {
     sqlite3_wal_hook(writer_.handle(), on_wal_commit, &wal_pages_);
     if (options.migrate) {
         sqlite::migrate(writer_, clock_);
@@ -107,7 +52,12 @@ SqliteStore::SqliteStore(const SqliteOptions& options, const Clock& clock)
 }
 
 StoreTraits SqliteStore::traits() const {
-    return {.name = "sqlite", .is_durable = true, .is_shared_between_processes = true};
+    return {
+        .name = "sqlite",
+        .is_durable = true,
+        .is_shared_between_processes = true,
+        .has_transactions = true
+    };
 }
 
 void SqliteStore::migrate() {
@@ -117,7 +67,7 @@ void SqliteStore::migrate() {
 
 void SqliteStore::register_workflow(const WorkflowRow& row) {
     const Lock lock(writer_mutex_);
-    Transaction transaction(writer_);
+    WriteTransaction transaction(writer_);
     Query add(
         writer_,
         sql::add_workflow,
