@@ -53,7 +53,8 @@ class StepViews {
             case HistoryType::TimerStarted:
             case HistoryType::DecisionAwaited:
             case HistoryType::SignalAwaited:
-                view_of(event).started_at = event.at;
+                // A step that pauses may have begun before.
+                if (view_of(event).started_at == TimePoint{}) view_of(event).started_at = event.at;
                 return set(event, StepStatus::Waiting);
             case HistoryType::StepRetried:
                 view_of(event).error = event.payload;

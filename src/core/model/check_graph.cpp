@@ -57,6 +57,39 @@ bool is_handle(std::string_view handle) {
            });
 }
 
+/// Why the node, which names the handles `own`, cannot be left by `handle`.
+std::string why_impossible(
+    const Node& node, const std::vector<std::string>& own, const std::string& handle
+) {
+    const std::string_view kind = kind_name(node);
+    std::vector<std::string_view> known(own.begin(), own.end());
+    if (may_leave_by_error(node)) {
+        known.push_back(kErrorHandle);
+    } else if (is_error_handle(handle) && !std::holds_alternative<Savepoint>(node.kind)) {
+        return fmt::format(
+            "What fails inside the {} \"{}\" rolls back, so no edge leads away from its failure: "
+            "catch it inside, by an error edge of the step that fails, in a graph of its own.",
+            kind,
+            node.name
+        );
+    }
+    if (!known.empty()) {
+        return fmt::format(
+            "A {} never names the handle {}; allowed are none and {}.",
+            kind,
+            in_quotes(handle),
+            fmt::join(known, ", ")
+        );
+    }
+    return fmt::format(
+        "A {} is left by its default edge only, so nothing leaves \"{}\" by the handle {}: remove "
+        "the \"handle\".",
+        kind,
+        node.name,
+        in_quotes(handle)
+    );
+}
+
 }  // namespace
 
 void NodeChecker::check_metadata(const std::string& key, const Payload& metadata) {
@@ -174,25 +207,7 @@ void NodeChecker::check_handle(const std::string& key, int from, const std::stri
     const auto own = own_handles(node);
     if (handle.empty() || !own || (is_error_handle(handle) && may_leave_by_error(node))) return;
     if (std::find(own->begin(), own->end(), handle) != own->end()) return;
-    std::vector<std::string_view> known(own->begin(), own->end());
-    if (may_leave_by_error(node)) known.push_back(kErrorHandle);
-    note(
-        "impossible_handle",
-        key + "/handle",
-        known.empty() ? fmt::format(
-                            "A {} is left by its default edge only, so nothing leaves \"{}\" by "
-                            "the handle {}: remove the \"handle\".",
-                            kind_name(node),
-                            node.name,
-                            in_quotes(handle)
-                        )
-                      : fmt::format(
-                            "A {} never names the handle {}; allowed are none and {}.",
-                            kind_name(node),
-                            in_quotes(handle),
-                            fmt::join(known, ", ")
-                        )
-    );
+    note("impossible_handle", key + "/handle", why_impossible(node, *own, handle));
 }
 
 void NodeChecker::check_ways(const NodeGraph& graph) {
