@@ -140,6 +140,7 @@ class Reading {
     void resume_step(Strand& strand) const;
     void on_branch_taken(const Entry& e);
     static bool is_end_of_node(const Entry& e);
+    bool is_way(const Entry& e) const;
     void on_loop_finished(const Entry& e);
     void on_savepoint(const Entry& e);
     void on_timer_fired(const Entry& e);
@@ -207,6 +208,7 @@ class Reading {
     void turn_into_cancel(const Entry& e);
 
     // reading_form.cpp: which numbers and names an event carries.
+    bool is_pause(const Entry& e) const;
     void check_form(const Entry& e) const;
     void check_order(const Entry& e);
     void check_arrival(const Strand& strand) const;

@@ -185,12 +185,8 @@ void Reading::resume_step(Strand& strand) const {
 }
 
 void Reading::on_branch_taken(const Entry& e) {
-    if (e.ref == e.seq - 1) {
-        // The end of a graph's node, read before, has looked at it.
-        const auto end = entries_.find(e.ref);
-        if (end != entries_.end() && end->second->visit == e.visit && is_end_of_node(*end->second))
-            return;
-    }
+    // The end of a graph's node, read before, has looked at it.
+    if (is_way(e)) return;
     Strand& strand = arrive(e);
     require(strand.at->kind == "condition" || strand.at->kind == "switch", "it has no sides");
     const auto side = payload(e).at("branch").get<std::string>();
@@ -200,6 +196,13 @@ void Reading::on_branch_taken(const Entry& e) {
     require(right_side.empty() || side == right_side, "its data leads to " + right_side);
     require_data(strand, e);
     go(strand, flow_.first(*block));
+}
+
+/// Does it say by which edge of a graph the node is left whose end is the event before it?
+bool Reading::is_way(const Entry& e) const {
+    if (e.type != "branch_taken" || e.ref != e.seq - 1) return false;
+    const auto end = entries_.find(e.ref);
+    return end != entries_.end() && end->second->visit == e.visit && is_end_of_node(*end->second);
 }
 
 bool Reading::is_end_of_node(const Entry& e) {
