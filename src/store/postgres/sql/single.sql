@@ -1,7 +1,6 @@
--- What one instance alone usually needs. It says the same as the statements over arrays, at three
--- quarters of their price.
-
 -- name: commit_step
+-- What one instance alone usually needs, this and the next two, says the same as the statements over
+-- arrays, at three quarters of their price.
 -- One instance that goes on, with one event and no change of its tasks.
 WITH updated AS (
     UPDATE ebb.instances
