@@ -25,6 +25,7 @@ struct Place {
     BlockIndex lane = 0;
     OpenEnd before;  ///< the item before it in the lane
     OpenEnd head;    ///< of the block that the lane belongs to; only for the lane's first item
+    bool is_in_graph = false;  ///< directly: edges say what comes next
 };
 
 constexpr NodeIndex kGraphEnd = static_cast<NodeIndex>(-1);
@@ -288,8 +289,7 @@ class Builder {
     }
 
     OpenEnd add_kind(const Place& at, const Node& source, const Condition& condition) {
-        // A graph's edges say what comes next.
-        if (condition.then.empty() && condition.otherwise.empty())
+        if (at.is_in_graph && condition.then.empty() && condition.otherwise.empty())
             return add_single(at, source, Shape::Condition);
         return add_lanes(
             at, source, Shape::Condition, {{"yes", &condition.then}, {"no", &condition.otherwise}}
@@ -301,7 +301,8 @@ class Builder {
             std::all_of(choice.cases.begin(), choice.cases.end(), [](const auto& one) {
                 return one.steps.empty();
             });
-        if (is_empty && choice.otherwise.empty()) return add_single(at, source, Shape::Switch);
+        if (at.is_in_graph && is_empty && choice.otherwise.empty())
+            return add_single(at, source, Shape::Switch);
         std::vector<LaneSource> lanes;
         for (const Switch::Case& one : choice.cases) lanes.push_back({one.when, &one.steps});
         lanes.push_back({"otherwise", &choice.otherwise});
@@ -335,7 +336,7 @@ class Builder {
         Joints joints;
         for (const Node* node : entry_first(graph)) {
             const NodeIndex first = graph_.nodes.size();
-            const OpenEnd last = add_item({body, std::nullopt, std::nullopt}, *node);
+            const OpenEnd last = add_item({body, std::nullopt, std::nullopt, true}, *node);
             joints.add(node->name, first, last);
             for (NodeIndex i = first; i < graph_.nodes.size(); ++i) {
                 if (graph_.nodes[i].label == node->name)
