@@ -72,7 +72,9 @@ StepContext make_context(const Attempt& attempt) {
         .deadline = deadline_of(attempt),
         .stop = attempt.stop_token(),
         .compensates = {},
+        .payload = {},
         .transaction = nullptr,
+        .choice = nullptr,
     };
 }
 
@@ -109,6 +111,11 @@ Event run_attempt(
     Input input = prepare(environment, call);
     StepContext context = make_context(attempt);
     context.compensates = std::move(input.compensated);
+    if (invocation.payload != 0) {
+        context.payload = read_payload(environment.store, call.instance, invocation.payload);
+    }
+    StepChoice choice;
+    context.choice = &choice;
     const Handler* handler = environment.handlers.find(invocation.handler);
     Handler checked;
     if (transaction != nullptr) {
@@ -128,11 +135,15 @@ Event run_attempt(
         environment.observers.after_step(context, result, duration, environment.log);
     }
     if (auto* output = std::get_if<Payload>(&result)) {
+        if (choice.is_paused) {
+            return event::StepPaused{invocation.attempt, environment.options.worker_id};
+        }
         return event::StepCompleted{
             invocation.attempt,
             std::move(*output),
             attempt.started_at(),
-            environment.options.worker_id
+            environment.options.worker_id,
+            std::move(choice.handle)
         };
     }
     return event_of_failure(environment, attempt, std::move(std::get<Failure>(result)));

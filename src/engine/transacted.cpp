@@ -12,8 +12,14 @@ namespace {
 
 using Kind = item::Transacted::Kind;
 
+/// The handler has returned, but what it gave leads nowhere: no edge has the handle that it names.
+bool has_failed(const Turn& turn) {
+    return !turn.history.empty() && turn.history.front().type == HistoryType::StepFailed;
+}
+
 /// What the committer would do for any other outcome, on the instance as it is now and in the
-/// handler's own transaction. Null where the outcome is not wanted any more.
+/// handler's own transaction. Null where the outcome is not wanted any more. A turn in which the
+/// step fails is not committed.
 std::shared_ptr<Turn> decide_and_commit(
     Environment& environment,
     const AttemptPtr& attempt,
@@ -32,6 +38,7 @@ std::shared_ptr<Turn> decide_and_commit(
         environment.now()
     ));
     if (!turn->has_changed) return nullptr;
+    if (has_failed(*turn)) return turn;
     // Its row may say something by now that must not outlive this, so it is written anew.
     HeldTable held;
     held.add({.task = task, .attempt = {}, .is_row_dirty = true, .lost_by = {}, .returned = {}});
@@ -69,6 +76,8 @@ Item run_in_transaction(Environment& environment, const AttemptPtr& attempt) {
     }
     try {
         auto turn = decide_and_commit(environment, attempt, event, *transaction);
+        // Of a step that fails no effect may stay; the committer comes to the same end without it.
+        if (turn && has_failed(*turn)) return item::Outcome{attempt, std::move(event)};
         const Kind kind = turn ? Kind::Committed : Kind::Stale;
         return item::Transacted{attempt, kind, std::move(turn)};
     } catch (const Error& error) {

@@ -59,6 +59,8 @@ const std::set<std::string> kTakesOtherTurns = {
 /// from it, so a result that comes late is a result.
 const std::set<std::string> kNeedsWatchdog = {
     "deadline_running",
+    // The durable engine leaves its watchdog a second before it ends a step that no worker has.
+    "graph_paused_step_timeout",
     "pause_step_timeout",
     "timeout_is_retried",
     "timeout_non_idempotent",

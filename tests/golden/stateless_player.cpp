@@ -108,11 +108,13 @@ class StatelessPlayer {
         if (static_cast<std::size_t>(turn) > outcomes.size()) {
             return context.compensates ? Payload("null") : input;
         }
-        return perform(outcomes[static_cast<std::size_t>(turn - 1)], input);
+        const Json& outcome = outcomes[static_cast<std::size_t>(turn - 1)];
+        tell_choice(outcome, context);
+        return perform(outcome, input);
     }
 
     Payload perform(const Json& outcome, const Payload& input) {
-        if (outcome == "ok") return input;
+        if (outcome == "ok" || outcome == "pause") return input;
         const bool is_text = outcome.is_string();
         if (!is_text && outcome.contains("takes")) clock_.advance(seconds(outcome.at("takes")));
         const bool fails = is_text || outcome.contains("fail") || outcome.contains("retry_after");

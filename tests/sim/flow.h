@@ -14,7 +14,7 @@ namespace ebb::sim {
 using Json = nlohmann::json;
 
 /// The key that says what a node is.
-inline constexpr std::array<const char*, 10> kNodeKinds = {
+inline constexpr std::array<const char*, 11> kNodeKinds = {
     "step",
     "condition",
     "switch",
@@ -24,7 +24,8 @@ inline constexpr std::array<const char*, 10> kNodeKinds = {
     "decision",
     "signal",
     "savepoint",
-    "fail"
+    "fail",
+    "graph"
 };
 
 struct FlowNode;
@@ -45,6 +46,8 @@ struct FlowNode {
     std::vector<std::unique_ptr<FlowBlock>> blocks;
 
     const FlowBlock* find_block(const std::string& label) const;
+
+    bool is_in_graph() const;
 
     bool is_compensated() const { return kind == "step" && body.contains("compensate"); }
 
@@ -92,7 +95,18 @@ class Flow {
     /// The first place of a block, or the one behind it when it is empty.
     const FlowNode* first(const FlowBlock& block) const;
 
+    /// The place behind `node` when it is left by this handle: by the graph's edge of this name,
+    /// else by its default edge, else the graph has ended.
+    const FlowNode* leave(const FlowNode& node, const std::string& handle) const;
+
+    /// Has the node of a graph an edge with this handle?
+    static bool has_edge(const FlowNode& node, const std::string& handle);
+
  private:
+    /// Into a graph, to its entry.
+    const FlowNode* enter(const FlowNode* node) const;
+    static const Json* find_edge(const FlowNode& node, const std::string& handle);
+
     void read(FlowBlock& block, const Json& nodes);
     void read_blocks(FlowNode& node);
     void add(FlowNode& node, std::string label, const Json& nodes);

@@ -111,6 +111,7 @@ bool Reading::read_instance_entry(const Entry& e) {
         end("completed");
     } else if (type == "signal_received") {
         signals_[e.seq] = e.node;
+        resume_paused(e);
     } else {
         return false;
     }

@@ -133,7 +133,14 @@ class Reading {
     Strand& arrive(const Entry& e, const char* kind = nullptr);
     void take_visit(Strand& strand, const Entry& e);
     void go(Strand& strand, const FlowNode* to);
+    std::string way_of(const Entry& e) const;
+    void leave(Strand& strand, const std::string& handle);
+    void on_step_paused(const Entry& e);
+    void resume_paused(const Entry& signal);
+    void resume_step(Strand& strand) const;
     void on_branch_taken(const Entry& e);
+    static bool is_end_of_node(const Entry& e);
+    bool is_way(const Entry& e) const;
     void on_loop_finished(const Entry& e);
     void on_savepoint(const Entry& e);
     void on_timer_fired(const Entry& e);
@@ -202,6 +209,7 @@ class Reading {
     void turn_into_cancel(const Entry& e);
 
     // reading_form.cpp: which numbers and names an event carries.
+    bool is_pause(const Entry& e) const;
     void check_form(const Entry& e) const;
     void check_order(const Entry& e);
     void check_arrival(const Strand& strand) const;

@@ -32,7 +32,9 @@ void Reading::check_waits() const {
         require(
             strand.at != nullptr, "'" + path + "' is at its end and does not go on: it is lost"
         );
-        const bool is_for_people = strand.at->kind == "decision" || strand.at->kind == "signal";
+        // A step that waits has paused.
+        const bool is_for_people = strand.at->kind == "decision" || strand.at->kind == "signal" ||
+                                   strand.at->kind == "step";
         require(
             is_for_people && strand.awaited != nullptr && !strand.at->body.contains("deadline"),
             "nobody goes on with " + strand.at->name + " in '" + path + "': it is lost"

@@ -129,6 +129,12 @@ const Types& at_arrival() {
 
 }  // namespace
 
+/// A step waits for nothing when it is reached: its handler has paused.
+bool Reading::is_pause(const Entry& e) const {
+    const FlowNode* node = flow_.find(e.node);
+    return e.type == "signal_awaited" && node != nullptr && node->kind == "step";
+}
+
 void Reading::check_form(const Entry& e) const {
     require(!only_expected().contains(e.type) || was_expected_, "nothing asks for it");
     require(!without_ref().contains(e.type) || e.ref == 0, "it refers to nothing");
@@ -144,20 +150,21 @@ void Reading::check_form(const Entry& e) const {
     const bool is_failure_of_instance = e.type == "step_failed" && e.node.empty();
     require((e.visit > 0) == (has_visit && !is_failure_of_instance), "its visit is wrong");
     require(e.visit >= 0 && e.attempt >= 0, "numbers begin at 1");
-    require(with_attempt().contains(e.type) || e.attempt == 0, "nothing is attempted here");
+    const bool has_attempt = with_attempt().contains(e.type) || is_pause(e) || is_way(e);
+    require(has_attempt || e.attempt == 0, "nothing is attempted here");
 }
 
 /// What came from outside, and which visits came when.
 void Reading::check_order(const Entry& e) {
     const bool is_called = e.type == "step_failed" && e.attempt > 0;
-    if (from_outside().contains(e.type) || is_called) {
+    if (from_outside().contains(e.type) || is_called || is_pause(e)) {
         check_settled();
         decision_ = e.seq;
     }
     const bool is_stop = e.type == "step_skipped" || e.type == "step_stopped";
     if (!is_stop) last_but_stop_ = e.seq;
     const bool is_old = visits_.contains(e.visit);
-    const bool is_arrival = at_arrival().contains(e.type);
+    const bool is_arrival = at_arrival().contains(e.type) && !is_pause(e) && !is_way(e);
     require(
         is_old || !is_arrival || e.visit == 0 || e.visit > last_visit_,
         fmt::format("visit {} is over", e.visit)
@@ -182,7 +189,7 @@ bool Reading::rests(Strand strand) const {
         const FlowNode& loop = *strand.at;
         if (!may_turn(strand)) return false;
         if (++strand.turns[&loop] > loop.body.value("max_iterations", 1'000)) return false;
-        strand.at = loop.blocks.front()->nodes.front();
+        strand.at = flow_.first(*loop.blocks.front());
         if (strand.at->kind == "loop") strand.turns[strand.at] = 0;
     }
     if (strand.at == nullptr) return false;

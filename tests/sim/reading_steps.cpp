@@ -47,7 +47,7 @@ void Reading::on_step_completed(const Entry& e) {
     note_undoable(e);
     outputs_[e.node].push_back(e.seq);
     strand.data = e.seq;
-    go(strand, flow_.after(*strand.at));
+    leave(strand, way_of(e));
 }
 
 void Reading::on_step_retried(const Entry& e) {
@@ -158,6 +158,11 @@ void Reading::on_step_failed(const Entry& e) {
     if (code == "expression_error") check_expression_error(strand);
     require_data(strand, e);
     if (!was_called) strand.attempt = 0;
+    if (const std::string way = way_of(e); !way.empty()) {
+        require(way == "error" || way == "error:" + code, "it does not lead away from failures");
+        strand.data = e.seq;
+        return leave(strand, way);
+    }
     give_up(strand, e);
 }
 

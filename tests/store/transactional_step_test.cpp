@@ -114,6 +114,35 @@ TEST_P(TransactionalStep, is_rolled_back_when_its_result_comes_too_late) {
     EXPECT_EQ(effects("booked"), "0");
 }
 
+TEST_P(TransactionalStep, leaves_nothing_of_a_call_that_pauses) {
+    std::vector<std::string> payloads;
+    handlers_.add_transactional("book", writer("booked", [&](const auto& context, const auto&) {
+                                    payloads.push_back(context.payload.value_or("none"));
+                                    if (!context.payload) context.pause();
+                                }));
+    const StorePtr store = place_.open();
+    Engine engine(*store, handlers_);
+    engine.register_workflow(WorkflowBuilder("booking").step("book").build());
+    const InstanceId id = engine.start("booking", "7").id;
+    while (engine.run_one()) {
+    }
+    EXPECT_EQ(effects("booked"), "0");
+    engine.signal(id, "book", "8");
+    EXPECT_EQ(engine.wait(id, kLong).status, "completed");
+    EXPECT_THAT(payloads, ::testing::ElementsAre("none", "8"));
+    EXPECT_EQ(effects("booked"), "1");
+}
+
+TEST_P(TransactionalStep, leaves_nothing_when_no_edge_has_the_handle_that_it_names) {
+    handlers_.add_transactional("book", writer("booked", [](const auto& context, const auto&) {
+                                    context.leave_by("nowhere");
+                                }));
+    const Result result = run(handlers_);
+    EXPECT_EQ(result.status, "failed");
+    EXPECT_THAT(result.error, HasSubstr("unmatched_handle"));
+    EXPECT_EQ(effects("booked"), "0");
+}
+
 TEST_P(TransactionalStep, must_not_end_its_transaction) {
     int calls = 0;
     handlers_.add_transactional("book", writer("booked", [&](const auto&, const auto& transaction) {

@@ -50,6 +50,8 @@ struct Dispatch {
     void operator()(const event::LeaseLost& e) const { on_lease_lost(t, e); }
 
     void operator()(const event::TokenStopped& e) const { on_token_stopped(t, e); }
+
+    void operator()(const event::StepPaused& e) const { on_step_paused(t, e); }
 };
 
 }  // namespace
@@ -94,6 +96,7 @@ std::optional<Invocation> invocation(
         .handler = is_compensation ? node.compensate->handler : node.handler,
         .queue = node.queue,
         .input = token->input,
+        .payload = token->payload,
         .is_compensation = is_compensation,
         .non_idempotent = node.non_idempotent,
         .max_attempts = policy.max_attempts + token->attempt_base,

@@ -47,6 +47,7 @@ struct StepCompleted {
     Payload output;
     TimePoint started_at{};
     std::string worker;
+    std::string handle{};  ///< of a graph's edge; empty = none was named
 };
 
 struct StepFailed {
@@ -119,6 +120,12 @@ struct TokenStopped {
     bool was_called = false;  ///< the lease was lost while the handler may have been running
 };
 
+/// The attempt's handler wants to be called again when a payload has come from outside.
+struct StepPaused {
+    AttemptRef attempt;
+    std::string worker;
+};
+
 }  // namespace event
 
 using Event = std::variant<
@@ -134,7 +141,8 @@ using Event = std::variant<
     event::Resumed,
     event::Requeued,
     event::LeaseLost,
-    event::TokenStopped>;
+    event::TokenStopped,
+    event::StepPaused>;
 
 /// `started`, `step_completed`, ...: the name in logs, docs and the transition table.
 std::string_view event_name(const Event& event);

@@ -94,7 +94,7 @@ constexpr Names<TokenStatus, 7> kTokenStatuses{{
     {TokenStatus::Frozen, "frozen"},
 }};
 
-constexpr Names<Op, 9> kOps{{
+constexpr Names<Op, 10> kOps{{
     {Op::Step, "step"},
     {Op::Branch, "branch"},
     {Op::Fork, "fork"},
@@ -104,6 +104,7 @@ constexpr Names<Op, 9> kOps{{
     {Op::Signal, "signal"},
     {Op::Savepoint, "savepoint"},
     {Op::Fail, "fail"},
+    {Op::Graph, "graph"},
 }};
 
 constexpr Names<Outcome, 3> kOutcomes{{
@@ -112,7 +113,7 @@ constexpr Names<Outcome, 3> kOutcomes{{
     {Outcome::Unknown, "unknown"},
 }};
 
-constexpr std::array<std::string_view, 13> kEvents{
+constexpr std::array<std::string_view, 14> kEvents{
     "started",
     "step_completed",
     "step_failed",
@@ -126,6 +127,7 @@ constexpr std::array<std::string_view, 13> kEvents{
     "requeued",
     "lease_lost",
     "token_stopped",
+    "step_paused",
 };
 static_assert(kEvents.size() == std::variant_size_v<Event>);
 
