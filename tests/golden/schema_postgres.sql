@@ -160,7 +160,9 @@ CREATE VIEW ebb.steps AS
                                     WHEN (h.type = ANY (ARRAY['timer_started'::text, 'decision_awaited'::text, 'signal_awaited'::text])) THEN 'waiting'::text
                                     ELSE NULL::text
                                 END AS status) m)
-                  WHERE ((h.instance_id = i.id) AND (h.visit IS NOT NULL) AND ((m.status IS NOT NULL) OR (h.type = 'input_resolved'::text)) AND (h.type <> ALL (ARRAY['compensation_retried'::text, 'step_compensated'::text, 'compensation_skipped'::text, 'compensation_failed'::text])) AND (NOT ((h.type = 'lease_lost'::text) AND (h.payload IS NOT NULL))))
+                  WHERE ((h.instance_id = i.id) AND (h.visit IS NOT NULL) AND ((m.status IS NOT NULL) OR (h.type = 'input_resolved'::text)) AND (h.type <> ALL (ARRAY['compensation_retried'::text, 'step_compensated'::text, 'compensation_skipped'::text, 'compensation_failed'::text])) AND (NOT ((h.type = 'lease_lost'::text) AND (h.payload IS NOT NULL))) AND (NOT ((h.type = 'branch_taken'::text) AND (EXISTS ( SELECT 1
+                           FROM ebb.history o
+                          WHERE ((o.instance_id = h.instance_id) AND (o.seq = h.ref) AND (o.visit = h.visit) AND (o.type = 'step_failed'::text)))))))
                 UNION ALL
                  SELECT f.visit,
                     h.seq,

@@ -133,6 +133,12 @@ JOIN json_each((
                       'compensation_failed'
                   )
                   AND NOT (h.type = 'lease_lost' AND h.payload IS NOT NULL)
+                  -- A failed step stays one that has failed when an edge leads away from it.
+                  AND NOT (h.type = 'branch_taken' AND EXISTS (
+                      SELECT 1 FROM history AS o
+                      WHERE o.instance_id = h.instance_id AND o.seq = h.ref
+                        AND o.visit = h.visit AND o.type = 'step_failed'
+                  ))
             ) AS m
             WHERE m.status IS NOT NULL OR m.type = 'input_resolved'
             UNION ALL

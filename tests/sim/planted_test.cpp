@@ -15,7 +15,8 @@
 namespace ebb::sim {
 namespace {
 
-constexpr std::uint64_t kSeedsMax = 120;
+// Nearly all are found by seed 100; that the step budget is not kept shows in the 739th.
+constexpr std::uint64_t kSeedsMax = 1'000;
 
 struct Found {
     std::uint64_t seed = 0;
