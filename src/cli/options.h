@@ -126,6 +126,19 @@ struct RequeueCommandOptions {
     bool skip_compensation = false;
 };
 
+struct ExportCommandOptions {
+    std::string instance{};
+    std::string output{};  ///< empty = stdout
+    std::string by{};
+    Duration wait{0};
+};
+
+struct ImportCommandOptions {
+    std::string file{};      ///< `-` = stdin
+    std::string workflow{};  ///< a definition's file, which is registered first
+    std::string by{};
+};
+
 struct WaitOptions {
     std::string instance{};
     Duration timeout = Duration::max();

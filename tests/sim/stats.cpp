@@ -35,12 +35,15 @@ void count_nodes(const Json& nodes, std::map<std::string, int>& kinds) {
 std::map<std::string, std::vector<std::string>> all_names() {
     std::map<std::string, std::vector<std::string>> names;
     for (int i = 0; i <= static_cast<int>(HistoryType::Aborted); ++i) {
-        names["history"].emplace_back(to_string(static_cast<HistoryType>(i)));
+        const auto type = static_cast<HistoryType>(i);
+        // Nothing leaves the cluster.
+        if (type == HistoryType::Moved || type == HistoryType::Arrived) continue;
+        names["history"].emplace_back(to_string(type));
     }
     for (int i = 0; i <= static_cast<int>(InstanceStatus::Aborted); ++i) {
         const auto status = static_cast<InstanceStatus>(i);
         // Nothing rests while it compensates.
-        if (status == InstanceStatus::Compensating) continue;
+        if (status == InstanceStatus::Compensating || status == InstanceStatus::Moved) continue;
         names["status at the end"].emplace_back(to_string(status));
     }
     for (int i = 0; i < static_cast<int>(Disturbance::Kind::Cancel); ++i) {

@@ -50,6 +50,10 @@ struct Dispatch {
     void operator()(const event::LeaseLost& e) const { on_lease_lost(t, e); }
 
     void operator()(const event::TokenStopped& e) const { on_token_stopped(t, e); }
+
+    void operator()(const event::MoveRequested& e) const { on_move_requested(t, e); }
+
+    void operator()(const event::Arrived& e) const { on_arrived(t, e); }
 };
 
 }  // namespace
@@ -64,7 +68,7 @@ Decision decide(
     TimePoint now
 ) {
     kernel::Transition t(program, identity, std::move(state), history, now);
-    std::visit(kernel::Dispatch{t}, event);
+    if (!kernel::is_answered_by_move(t, event)) std::visit(kernel::Dispatch{t}, event);
     if (t.verdict == Decision::Verdict::Changed) kernel::settle(t);
     return {
         .verdict = t.verdict,

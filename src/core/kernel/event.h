@@ -119,6 +119,18 @@ struct TokenStopped {
     bool was_called = false;  ///< the lease was lost while the handler may have been running
 };
 
+/// The instance is to go on elsewhere, from a snapshot of its state. No handler of it runs.
+struct MoveRequested {
+    Seq seen = 0;  ///< the newest event when that was made sure; refused if there is a newer one
+    bool ends_pause = false;  ///< it was only paused for the move
+    std::string by;
+};
+
+/// What was moved goes on here.
+struct Arrived {
+    Payload details;  ///< for the history
+};
+
 }  // namespace event
 
 using Event = std::variant<
@@ -134,7 +146,9 @@ using Event = std::variant<
     event::Resumed,
     event::Requeued,
     event::LeaseLost,
-    event::TokenStopped>;
+    event::TokenStopped,
+    event::MoveRequested,
+    event::Arrived>;
 
 /// `started`, `step_completed`, ...: the name in logs, docs and the transition table.
 std::string_view event_name(const Event& event);

@@ -1,0 +1,56 @@
+#include <nlohmann/json.hpp>
+
+#include "support/json.h"
+#include "transfer/transfer.h"
+
+namespace ebb::transfer {
+
+namespace {
+
+constexpr int kPageEvents = 1'000;
+
+}  // namespace
+
+Payload encode_arrival(const Arrival& arrival) {
+    Payload text = "{\"workflow_id\":";
+    append_json_string(text, arrival.workflow_id);
+    text += ",\"version\":" + std::to_string(arrival.version);
+    text += ",\"sha256\":\"" + arrival.sha256 + "\",\"by\":";
+    append_json_string(text, arrival.by);
+    text += ",\"metadata\":" + arrival.metadata + "}";
+    return text;
+}
+
+std::optional<Arrival> find_arrival(Store& store, const InstanceId& id) {
+    const auto events = store.history({
+        .instance = id,
+        .limit = 1,
+        .order = HistoryQuery::Order::Backward,
+        .types = {HistoryType::Arrived},
+        .node = {},
+    });
+    if (events.empty()) return std::nullopt;
+    const Json json = Json::parse(events.front().payload, nullptr, false);
+    if (!json.is_object()) return std::nullopt;
+    return Arrival{
+        .workflow_id = json.value("workflow_id", ""),
+        .sha256 = json.value("sha256", ""),
+        .version = json.value("version", std::int64_t{0}),
+        .metadata = json.value("metadata", Json::object()).dump(),
+        .by = json.value("by", ""),
+    };
+}
+
+std::vector<HistoryEvent> read_history(Store& store, const InstanceId& id) {
+    std::vector<HistoryEvent> history;
+    HistoryQuery query{.instance = id, .limit = kPageEvents, .types = {}, .node = {}};
+    while (true) {
+        auto page = store.history(query);
+        const bool is_last = static_cast<int>(page.size()) < kPageEvents;
+        std::move(page.begin(), page.end(), std::back_inserter(history));
+        if (is_last) return history;
+        query.after = history.back().seq;
+    }
+}
+
+}  // namespace ebb::transfer

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/core.h"
+#include "stateless/data.h"
+#include "store/store.h"
+
+// An instance on its way between a store and a snapshot: its row in the store is `moved` while it
+// is elsewhere.
+
+namespace ebb::transfer {
+
+/// What an import says of itself in the history, and an export reads again.
+struct Arrival {
+    std::string workflow_id;  ///< the application's name of it
+    std::string sha256;       ///< of the snapshot
+    std::int64_t version = 0;
+    Payload metadata = "{}";
+    std::string by;
+};
+
+Payload encode_arrival(const Arrival& arrival);
+/// The newest one of the instance.
+std::optional<Arrival> find_arrival(Store& store, const InstanceId& id);
+
+/// The whole history of an instance, in order.
+std::vector<HistoryEvent> read_history(Store& store, const InstanceId& id);
+
+/// The snapshot of an instance that was moved, as it was then.
+std::string snapshot_of(Engine::Core& core, const InstanceRow& row);
+
+}  // namespace ebb::transfer
