@@ -24,6 +24,7 @@ using Keep = stateless::HistoryPolicy::Keep;
 constexpr double kRefluxoLinear = 458'000;
 constexpr double kRefluxoJson = 137'000;
 constexpr double kRefluxoLoop = 1'805;
+constexpr double kRefluxoLoopBytes = 5'490'000;
 constexpr int kSteps = 10;
 constexpr std::int64_t kLongLoop = 100'000;
 constexpr std::int64_t kShortLoop = 1'000;
@@ -106,19 +107,34 @@ Figure loop_figure(const HandlerRegistry& handlers) {
         .yardstick = "Refluxo 1,805 steps/s",
         .goal = 100.0,
     };
-    std::size_t all_bytes = 0;
     for (int run = 0; run < 5; ++run) {
-        const auto [seconds, bytes] = time_loop(handlers, kLongLoop, {});
+        const double seconds = time_loop(handlers, kLongLoop, {}).first;
         figure.runs.push_back(static_cast<double>(kLongLoop) / seconds);
-        all_bytes = bytes;
     }
     finish(figure, kRefluxoLoop);
+    return figure;
+}
+
+/// What the snapshot of a long loop weighs, by what its policy keeps.
+Figure bytes_figure(const HandlerRegistry& handlers) {
+    Figure figure{
+        .name = "stateless_loop_snapshot_bytes",
+        .unit = "bytes",
+        .yardstick = "Refluxo 5,490,000 bytes",
+        .goal = 1'000.0,
+    };
+    const auto bytes = [&](stateless::HistoryPolicy policy) {
+        return time_loop(handlers, kLongLoop, policy).second;
+    };
+    figure.runs.push_back(static_cast<double>(bytes({.keep = Keep::Last, .last = 1})));
+    figure.value = median(figure.runs);
+    figure.ratio = kRefluxoLoopBytes / figure.value;
     figure.note = fmt::format(
-        "snapshot {} bytes when all is kept (Refluxo 5,490,000), {} with the last result of each "
-        "node, {} with errors only",
-        all_bytes,
-        time_loop(handlers, kLongLoop, {.keep = Keep::Last, .last = 1}).second,
-        time_loop(handlers, kLongLoop, {.keep = Keep::ErrorsOnly}).second
+        "of a loop of 100,000 turns, with the last result of each node; {} with the last 100, {} "
+        "with errors only, {} when all is kept; ratio = how many times less than Refluxo",
+        bytes({.keep = Keep::Last, .last = 100}),
+        bytes({.keep = Keep::ErrorsOnly}),
+        bytes({})
     );
     return figure;
 }
@@ -173,7 +189,13 @@ std::vector<Figure> stateless_figures() {
     }
     finish(in_memory, kRefluxoLinear);
     finish(through_json, kRefluxoJson);
-    return {in_memory, through_json, loop_figure(handlers), flatness_figure(handlers)};
+    return {
+        in_memory,
+        through_json,
+        loop_figure(handlers),
+        flatness_figure(handlers),
+        bytes_figure(handlers)
+    };
 }
 
 }  // namespace ebb::bench

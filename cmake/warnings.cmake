@@ -10,3 +10,7 @@ target_compile_options(ebb_warnings INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(ebb_warnings INTERFACE -Wno-restrict)
 endif()
+# clang warns of std::get_temporary_buffer inside libstdc++ 12's own std::stable_sort.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(ebb_warnings INTERFACE -Wno-deprecated-declarations)
+endif()

@@ -2,7 +2,10 @@
 // the transition; the loser knows who won and loses nothing but its own result. Method: for every
 // kind of transition two forked children load the same version and save at the same moment.
 
+#include <algorithm>
 #include <array>
+
+#include <fmt/format.h>
 
 #include <ebb/builder.h>
 #include <ebb/error.h>
@@ -33,10 +36,6 @@ struct RaceCase {
     std::function<Snapshot(const stateless::Engine&, Snapshot)> race;
     std::string status_after;
 };
-
-std::ostream& operator<<(std::ostream& out, const RaceCase& race) {
-    return out << race.name;
-}
 
 Snapshot step(const stateless::Engine& engine, Snapshot snapshot) {
     return engine.step(std::move(snapshot), {.retry_now = true});

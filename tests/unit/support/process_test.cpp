@@ -312,10 +312,18 @@ TEST(Process, output_of_a_background_process_that_ends_soon_is_kept) {
 }
 
 TEST(Process, is_ended_by_the_stop_token) {
+    // The pipe is opened by the program: only when it runs, it is stopped.
+    const TempDirectory directory;
+    const std::filesystem::path pipe = directory.path() / "running";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     std::stop_source source;
-    ProcessRequest request = shell("echo $$; exec sleep 1000");
+    ProcessRequest request = shell("echo > running; exec sleep 1000");
+    request.working_directory = directory.path();
     request.stop = source.get_token();
-    std::jthread stopper([&source] { source.request_stop(); });
+    std::jthread stopper([&source, &pipe] {
+        const std::ifstream opened(pipe);
+        source.request_stop();
+    });
     const ProcessResult result = run_process(request);
     EXPECT_EQ(result.end, End::Stopped);
     EXPECT_EQ(result.signal, SIGTERM);
