@@ -121,6 +121,7 @@ TEST_F(CliSteer, export_moves_an_instance_to_a_file_and_import_brings_it_back) {
     const std::string file = world.path("moved.json");
     EXPECT_EQ(world.run_db({"export", id, "--output", file}).code, 0);
     EXPECT_EQ(status(id), "moved");
+    EXPECT_EQ(world.run_db({"wait", id}).code, 6);
     EXPECT_EQ(world.run_db({"requeue", id, "--input", "{\"ok\":true}"}).code, 4);
     const Outcome again = world.run_db({"export", id});
     EXPECT_EQ(Json::parse(again.out)["workflowId"], id);
