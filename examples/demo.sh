@@ -12,7 +12,13 @@ worker=
 trap '[ -z "$worker" ] || kill -9 "$worker" 2>/dev/null || true; rm -rf "$shop"' EXIT
 export EBB_DB="sqlite:$shop/ebb.db"
 
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+BOLD=""
+PLAIN=""
+if [ -t 1 ]; then
+    BOLD=$'\033[1m'
+    PLAIN=$'\033[0m'
+fi
+say() { printf '\n%s%s%s\n' "$BOLD" "$*" "$PLAIN"; }
 steps_done() { "$ebb" history "$1" --json 2>/dev/null | grep -c '"type":"step_completed"' || true; }
 
 say "1. Ann orders a lamp. A worker starts; each of its actions takes half a second."

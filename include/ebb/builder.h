@@ -19,6 +19,7 @@ class LoopBuilder;
 class DecisionBuilder;
 class SignalBuilder;
 class SavepointBuilder;
+class GraphBuilder;
 class NodeBuilder;
 
 /// Adds the nodes of an inner block. Called at once, once.
@@ -101,6 +102,9 @@ class BlockBuilder {
     /// Fails the instance for good. `message` may contain `${expression}`.
     NodeBuilder fail(std::string name, std::string message = {});
 
+    /// Nodes joined by the edges that the returned builder is told of. Begins with the first one.
+    GraphBuilder graph(std::string name, const BlockFunction& nodes);
+
     /// Any node, as it is.
     NodeBuilder add(Node node);
 
@@ -133,6 +137,8 @@ class BlockBuilder {
 class NodeBuilder : public BlockBuilder {
  public:
     NodeBuilder& description(std::string text);
+    /// A JSON object that Ebb keeps and does not read.
+    NodeBuilder& metadata(Payload object);
 
  protected:
     friend class BlockBuilder;
@@ -174,6 +180,8 @@ class StepBuilder : public NodeBuilder {
     /// Exactly one call: sets max_attempts to 1.
     StepBuilder& non_idempotent();
     StepBuilder& queue(std::string name);
+    /// Of a node of a graph: an expression over `output` that yields the handle to leave by.
+    StepBuilder& next(std::string expression);
 
  private:
     friend class BlockBuilder;
@@ -240,6 +248,23 @@ class SavepointBuilder : public NodeBuilder {
     SavepointBuilder& description(std::string text);
     /// A rollback that gets here goes forward again, `times` times.
     SavepointBuilder& resume(int times = Savepoint{}.max_resumes);
+
+ private:
+    friend class BlockBuilder;
+    using NodeBuilder::NodeBuilder;
+};
+
+class GraphBuilder : public NodeBuilder {
+ public:
+    GraphBuilder& description(std::string text);
+    /// Where it begins, when that is not the first node.
+    GraphBuilder& entry(std::string node);
+    /// The default edge: for results that name no handle.
+    GraphBuilder& edge(std::string from, std::string to);
+    /// For results that name `handle`. An empty `to` ends the graph.
+    GraphBuilder& edge(std::string from, std::string handle, std::string to);
+    /// A named handle without an edge ends the graph instead of failing the step.
+    GraphBuilder& complete_unmatched();
 
  private:
     friend class BlockBuilder;

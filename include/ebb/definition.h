@@ -62,6 +62,8 @@ struct Step {
     AttemptPolicy attempts{};
     bool non_idempotent = false;  ///< exactly one call; a lost one fails as `in_doubt`
     std::string queue{};          ///< empty = `default`
+    std::string next{};  ///< of a node of a graph: an expression over `output` that yields the
+                         ///< handle to leave by; empty = what the handler names, if it does
 
     bool operator==(const Step&) const;
 };
@@ -171,6 +173,30 @@ struct Fail {
     bool operator==(const Fail&) const = default;
 };
 
+/// Nodes joined by edges instead of by their order; cycles are allowed. A node's result leaves by
+/// the handle that it names, else by the edge without one; where there is no such edge, the graph
+/// has ended.
+struct NodeGraph {
+    struct Edge {
+        std::string from{};
+        std::string handle{};  ///< empty = the default edge
+        std::string to{};      ///< empty = the graph's end
+        Payload metadata{};    ///< as of a node
+
+        bool operator==(const Edge&) const = default;
+    };
+
+    /// What a named handle without an edge does.
+    enum class Unmatched { Fail, Complete };
+
+    std::string entry{};  ///< empty = the first node
+    Block nodes;
+    std::vector<Edge> edges{};
+    Unmatched unmatched = Unmatched::Fail;
+
+    bool operator==(const NodeGraph&) const;
+};
+
 /// One named place of a workflow. Names are unique within the definition.
 struct Node {
     using Kind = std::variant<
@@ -183,17 +209,20 @@ struct Node {
         HumanDecision,
         Signal,
         Savepoint,
-        Fail>;
+        Fail,
+        NodeGraph>;
 
     std::string name{};
     std::string description{};
     Kind kind{};
+    Payload metadata{};  ///< a JSON object that Ebb keeps and does not read, such as where an
+                         ///< editor draws the node; empty = none
 
     bool operator==(const Node&) const = default;
 };
 
 /// `step`, `condition`, `switch`, `parallel`, `loop`, `delay`, `decision`, `signal`, `savepoint`,
-/// `fail`.
+/// `fail`, `graph`.
 std::string_view kind_name(const Node& node);
 
 /// What a named handler of a YAML workflow is: kept as it is written, understood by the handlers
@@ -231,6 +260,7 @@ struct DefinitionLimits {
     static constexpr std::size_t kNameBytesMax = 128;
     static constexpr int kAttemptsMax = 1'000;
     static constexpr int kQuorumMax = 64;
+    static constexpr std::size_t kEdgesMax = 40'000;  ///< of one graph
     static constexpr std::size_t kDefinitionBytesMax = std::size_t{1} << 20;
     static constexpr int kDocumentDepthMax = 200;  ///< of lists and maps in a JSON or YAML text
     static constexpr int kPayloadDepthMax = 64;    ///< of `input`, `output`, a schema, a handler

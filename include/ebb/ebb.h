@@ -18,3 +18,4 @@
 #include <ebb/store.h>
 #include <ebb/stored_run.h>
 #include <ebb/time.h>
+#include <ebb/transaction.h>

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <ebb/definition.h>
+#include <ebb/diagram.h>
 #include <ebb/handler.h>
 #include <ebb/id.h>
 #include <ebb/instance.h>
@@ -40,6 +41,9 @@ struct EngineOptions {
     Duration poll_min =
         std::chrono::milliseconds(5);             ///< between claims that found something to do
     Duration poll_max = std::chrono::seconds(1);  ///< between claims when idle
+    /// The same where other processes tell at once what they put (PostgreSQL, by LISTEN); at least
+    /// poll_max.
+    Duration poll_max_told = std::chrono::seconds(15);
     Duration stop_grace = std::chrono::seconds(5
     );  ///< how long a handler that was asked to stop may go on before it is given up
     std::size_t payload_bytes_max = std::size_t{1} << 20;
@@ -61,19 +65,8 @@ struct StartedInstance {
     bool is_new = true;  ///< false: the key existed
 };
 
-enum class StepStatus {
-    Pending,
-    Running,
-    Retrying,
-    Waiting,
-    Completed,
-    Failed,
-    Skipped,
-    Compensating,
-    Compensated,
-    CompensationFailed,
-};
-std::string_view to_string(StepStatus status);
+/// How far an instance has come at one node; `to_string` gives the name.
+using StepStatus = StepMark::State;
 
 /// One visit of a node, derived from state and history.
 struct StepView {
@@ -100,6 +93,10 @@ struct InstanceView {
     std::vector<StepView> steps;  ///< in order of their first event
     std::vector<WaitingFor> waiting_for;
 };
+
+/// How far the instance has come, as the pictures of `<ebb/diagram.h>` show it. A node that was
+/// visited several times shows its last visit; the note says why it failed or what it waits for.
+StepMarks marks_of(const InstanceView& view);
 
 /// How a finished instance ended.
 struct Result {
@@ -179,6 +176,16 @@ class Engine {
 
     StartedInstance start(
         std::string_view workflow, Payload input = "null", const StartOptions& options = {}
+    );
+    /// Starts an instance inside the caller's own open transaction (<ebb/transaction.h>): it begins
+    /// when that commits, and has never existed if that rolls back. Workers find it by looking, so
+    /// up to `poll_max` later. Throws Error; then nothing was written, and only an error of the
+    /// database itself leaves the transaction unusable.
+    StartedInstance start_in(
+        const Transaction& transaction,
+        std::string_view workflow,
+        Payload input = "null",
+        const StartOptions& options = {}
     );
     /// Several instances in one transaction; one input each, one result each, in order.
     std::vector<StartedInstance> start_all(

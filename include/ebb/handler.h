@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -30,6 +31,14 @@ struct CompensatedStep {
     Outcome outcome = Outcome::Completed;
 };
 
+class Transaction;
+
+/// What a handler says of its result besides the output.
+struct StepChoice {
+    std::string handle{};    ///< of the graph's edge to leave by; empty = the default one
+    bool is_paused = false;  ///< call this step again when a payload has come from outside
+};
+
 /// The circumstances of one call of a handler. Valid for the duration of the call.
 struct StepContext {
     InstanceId instance;
@@ -48,7 +57,51 @@ struct StepContext {
     /// lease.
     std::stop_token stop;
     std::optional<CompensatedStep> compensates;  ///< set when this call is a compensation
+    /// What came from outside for this step after it had paused (JSON text); every further attempt
+    /// sees it, too. Empty before.
+    std::optional<Payload> payload{};
+    /// Set in a transactional handler: the open transaction that will also commit the end of the
+    /// step.
+    const Transaction* transaction = nullptr;
+    /// Where leave_by and pause put what they are told; null in calls that no engine makes.
+    StepChoice* choice = nullptr;
+
+    /// Of a node of a graph: the result goes by the edge with this handle. A handle without an edge
+    /// fails the step for good, as `unmatched_handle`, unless the graph says otherwise.
+    void leave_by(std::string handle) const {
+        if (choice != nullptr) choice->handle = std::move(handle);
+    }
+
+    /// Not done yet: what the handler returns is dropped, and it is called again, with `payload`,
+    /// when a signal with the step's name comes. A compensation cannot pause.
+    void pause() const {
+        if (choice != nullptr) choice->is_paused = true;
+    }
 };
+
+/// The result of a typed handler that says more than its output: made by `result`, `next`, `pause`.
+struct StepResult {
+    Payload output = "null";
+    StepChoice choice{};
+};
+
+/// An output that names no handle.
+template <typename JsonType = Json, typename Value>
+StepResult result(const Value& value) {
+    return {.output = JsonType(value).dump()};
+}
+
+/// An output that leaves its node of a graph by the edge with this handle: as
+/// StepContext::leave_by.
+template <typename JsonType = Json, typename Value>
+StepResult next(std::string handle, const Value& value) {
+    return {.output = JsonType(value).dump(), .choice = {.handle = std::move(handle)}};
+}
+
+/// No output yet: as StepContext::pause.
+inline StepResult pause() {
+    return {.choice = {.is_paused = true}};
+}
 
 /// Runs one step. `input` and the result are JSON texts. Returning means success; any exception
 /// means that the attempt has failed (PermanentError and RetryAfter say how to go on). Called from
@@ -115,13 +168,42 @@ class HandlerRegistry {
 
     /// Adds a handler of your own types: `Output f(const Input&)` or `Output f(const Input&, const
     /// StepContext&)`. Conversions are nlohmann's to_json/from_json (include <nlohmann/json.hpp>
-    /// first). A handler that returns void passes its input on. A `std::string` is the content of a
+    /// first). A handler that returns void passes its input on; one that returns a StepResult may
+    /// name a handle or pause. A `std::string` is the content of a
     /// JSON string, never JSON text: for that there is add_raw. Throws as add_raw does.
     template <typename JsonType = Json, typename Function>
         requires(!std::same_as<std::remove_cvref_t<Function>, Handler>)
     HandlerRegistry& add(std::string name, Function function) {
         return add_raw(std::move(name), Handler(typed<JsonType>(std::move(function))));
     }
+
+    /// Adds a handler whose effects in the store's own database happen exactly once: `Output
+    /// f(const Input&, const StepContext&, const Transaction&)` gets a connection (see
+    /// <ebb/transaction.h>) with an open transaction, and what it does there is committed together
+    /// with the end of the step. If it fails, or if the step's result is not wanted any more, all
+    /// of it is rolled back; then the handler may be called again. It must neither commit nor roll
+    /// back. The transaction is open, and with SQLite the database locked against all other writes,
+    /// while the handler runs: it should be short and wait for nothing else. Also for
+    /// compensations. The store must be SQLite or PostgreSQL. Otherwise as add.
+    template <typename JsonType = Json, typename Function>
+    HandlerRegistry& add_transactional(std::string name, Function function) {
+        using Traits = detail::HandlerTraits<Function>;
+        return add_transactional_raw(
+            std::move(name),
+            Handler(typed<JsonType>(
+                [function = std::move(function
+                 )](const typename Traits::In& input, const StepContext& context) mutable ->
+                typename Traits::Output { return function(input, context, *context.transaction); }
+            ))
+        );
+    }
+
+    /// The same of JSON texts; the transaction is in the context.
+    HandlerRegistry& add_transactional_raw(std::string name, Handler handler);
+
+    bool is_transactional(std::string_view name) const { return transactional_.contains(name); }
+
+    bool has_transactional() const { return !transactional_.empty(); }
 
     /// Null when there is none.
     const Handler* find(std::string_view name) const;
@@ -151,6 +233,10 @@ class HandlerRegistry {
             if constexpr (std::is_void_v<typename Traits::Output>) {
                 call(*input);
                 return text;
+            } else if constexpr (std::is_same_v<typename Traits::Output, StepResult>) {
+                StepResult result = call(*input);
+                if (context.choice != nullptr) *context.choice = std::move(result.choice);
+                return std::move(result.output);
             } else {
                 return JsonType(call(*input)).dump();
             }
@@ -158,6 +244,7 @@ class HandlerRegistry {
     }
 
     std::map<std::string, Handler, std::less<>> handlers_;
+    std::set<std::string, std::less<>> transactional_;
 };
 
 }  // namespace ebb

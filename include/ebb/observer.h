@@ -17,6 +17,7 @@ struct CallEnd {
     std::string code{};         ///< else why it failed
     std::string message{};      ///< else: in words
     bool is_permanent = false;  ///< else: it is not tried again
+    bool is_paused = false;     ///< it completed nothing: it waits for a payload from outside
     Duration duration{0};
 };
 

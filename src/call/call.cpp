@@ -4,6 +4,9 @@
 #include <exception>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include <ebb/definition.h>
 #include <ebb/error.h>
 
 namespace ebb {
@@ -11,6 +14,27 @@ namespace ebb {
 namespace {
 
 constexpr std::size_t kCodeBytesMax = 128;
+
+/// What a handle may be: as in a definition.
+std::optional<Failure> wrong_handle(const StepContext& context) {
+    if (context.choice == nullptr || context.choice->handle.empty()) return std::nullopt;
+    const std::string& handle = context.choice->handle;
+    if (handle.size() <= DefinitionLimits::kNameBytesMax &&
+        clean_text(handle, handle.size()) == handle) {
+        return std::nullopt;
+    }
+    return Failure{
+        .code = "invalid_output",
+        .message = fmt::format(
+            "The handler names a handle of {} bytes; a handle is at most {} bytes of UTF-8 text.",
+            handle.size(),
+            DefinitionLimits::kNameBytesMax
+        ),
+        .is_permanent = true,
+        .retry_after = {},
+        .details = {},
+    };
+}
 
 std::string clean_code(std::string_view code) {
     std::string clean = clean_text(code, kCodeBytesMax);
@@ -96,6 +120,8 @@ CallResult call_handler(
 ) {
     try {
         Payload output = handler(input, context);
+        if (context.choice != nullptr && context.choice->is_paused) return Payload("null");
+        if (auto failure = wrong_handle(context)) return std::move(*failure);
         try {
             check_payload(output, "The handler's output", limits.payload);
         } catch (const Error& error) {

@@ -64,6 +64,12 @@ HandlerRegistry& HandlerRegistry::add_raw(std::string name, Handler handler) {
     return *this;
 }
 
+HandlerRegistry& HandlerRegistry::add_transactional_raw(std::string name, Handler handler) {
+    add_raw(name, std::move(handler));
+    transactional_.insert(std::move(name));
+    return *this;
+}
+
 const Handler* HandlerRegistry::find(std::string_view name) const {
     const auto found = handlers_.find(name);
     return found == handlers_.end() ? nullptr : &found->second;

@@ -82,6 +82,7 @@ void Observers::after_step(
 ) const {
     if (observers_.empty()) return;
     CallEnd end{.duration = duration};
+    end.is_paused = step.choice != nullptr && step.choice->is_paused;
     if (const auto* failure = std::get_if<Failure>(&result)) {
         end.is_completed = false;
         end.code = failure->code;

@@ -137,10 +137,13 @@ void CommandLine::add_migrate() {
             return migrate_database(s, migrate_);
         });
     migrate->group("Other");
-    CLI::Option* status =
-        migrate->add_flag("--status", migrate_.only_status, "Only say what is applied");
-    migrate->add_flag("--print", migrate_.only_print, "Only print the SQL that is to be run")
-        ->excludes(status);
+    migrate->add_flag("--status", migrate_.only_status, "Only say what is applied");
+    migrate->add_flag("--print", migrate_.only_print, "Only print the SQL that is to be run");
+    migrate->add_flag(
+        "--grants",
+        migrate_.only_grants,
+        "Only print the SQL that gives the roles of PostgreSQL their rights"
+    );
 }
 
 void CommandLine::add_completion() {

@@ -8,7 +8,6 @@
 
 #include "cli/commands.h"
 #include "cli/definition_file.h"
-#include "cli/failure_text.h"
 #include "cli/instance_ref.h"
 #include "cli/output_file.h"
 #include "cli/payload_argument.h"
@@ -16,51 +15,6 @@
 namespace ebb::cli {
 
 namespace {
-
-StepMark::State state_of(StepStatus status) {
-    switch (status) {
-        case StepStatus::Pending:
-            return StepMark::State::Pending;
-        case StepStatus::Running:
-            return StepMark::State::Running;
-        case StepStatus::Retrying:
-            return StepMark::State::Retrying;
-        case StepStatus::Waiting:
-            return StepMark::State::Waiting;
-        case StepStatus::Completed:
-            return StepMark::State::Completed;
-        case StepStatus::Failed:
-            return StepMark::State::Failed;
-        case StepStatus::Skipped:
-            return StepMark::State::Skipped;
-        case StepStatus::Compensating:
-            return StepMark::State::Compensating;
-        case StepStatus::Compensated:
-            return StepMark::State::Compensated;
-        case StepStatus::CompensationFailed:
-            return StepMark::State::CompensationFailed;
-    }
-    return StepMark::State::Pending;
-}
-
-/// A node that was visited several times shows its last visit.
-StepMarks marks_of(const InstanceView& view) {
-    StepMarks marks;
-    for (const StepView& step : view.steps) {
-        marks[step.node] = {
-            .state = state_of(step.status),
-            .attempts = step.attempts,
-            .note = step.output.empty() ? failure_text(step.error) : std::string(),
-        };
-    }
-    for (const WaitingFor& wait : view.waiting_for) {
-        const auto mark = marks.find(wait.node);
-        const bool is_waiting =
-            mark != marks.end() && mark->second.state == StepMark::State::Waiting;
-        if (is_waiting && mark->second.note.empty()) mark->second.note = wait.sentence;
-    }
-    return marks;
-}
 
 struct Picture {
     Definition definition;

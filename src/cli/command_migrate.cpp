@@ -64,9 +64,35 @@ void print_scripts(Session& session, const std::vector<Migration>& migrations) {
 
 }  // namespace
 
+namespace {
+
+int print_grants(Session& session, const StoreUrl& url) {
+    if (url.kind != StoreUrl::Kind::Postgres) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "Only PostgreSQL has roles: --grants needs a database postgresql://..."
+        );
+    }
+    const std::string grants = postgres_grants({.url = url.path});
+    if (session.options().is_json) {
+        session.print_json({{"grants", grants}});
+    } else {
+        session.print(grants);
+    }
+    return kOk;
+}
+
+}  // namespace
+
 int migrate_database(Session& session, const MigrateOptions& options) {
     session.require_database("migrate");
+    if (options.only_status + options.only_print + options.only_grants > 1) {
+        throw Error(
+            ErrorCode::InvalidArgument, "Only one of --status, --print and --grants can be given."
+        );
+    }
     const StoreUrl url = parse_store_url(session.options().db);
+    if (options.only_grants) return print_grants(session, url);
     std::vector<Migration> migrations = read_migrations(url);
     if (options.only_status) {
         if (session.options().is_json) {

@@ -1,13 +1,20 @@
 #include "cli/definition_file.h"
 
+#include <optional>
 #include <set>
+#include <utility>
+
+#include <nlohmann/json.hpp>
 
 #include <ebb/handlers.h>
+#include <ebb/node_graph.h>
 #include <ebb/yaml.h>
 
 #include "cli/definition_names.h"
 #include "cli/payload_argument.h"
 #include "core/model/document.h"
+#include "core/model/editor_graph.h"
+#include "support/json.h"
 #include "yaml/yaml_document.h"
 
 namespace ebb::cli {
@@ -37,6 +44,21 @@ void check_handlers(DefinitionFile& file) {
     }
 }
 
+/// The graph that a visual editor has written, if the file holds one.
+std::optional<Definition> read_editor_graph(const std::string& text, const std::string& path) {
+    const bool is_map = text.find_first_not_of(" \t\r\n") == text.find('{');
+    if (!is_map || text.size() > DefinitionLimits::kDefinitionBytesMax ||
+        json_depth(text) > DefinitionLimits::kDocumentDepthMax) {
+        return std::nullopt;
+    }
+    const Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded() || !is_editor_graph(json)) return std::nullopt;
+    const std::string stem = std::filesystem::path(path).stem().string();
+    return import_graph(
+        json, {.workflow = json.contains("name") ? std::string() : model::name_of(stem)}
+    );
+}
+
 }  // namespace
 
 DefinitionFile read_definition_file(const std::string& path, CliStreams& streams) {
@@ -45,9 +67,11 @@ DefinitionFile read_definition_file(const std::string& path, CliStreams& streams
     constexpr std::size_t kBytesMax = 2 * DefinitionLimits::kDefinitionBytesMax;
     file.text = path == "-" ? streams.read_input() : read_file(path, kBytesMax);
     try {
-        file.definition = parse_definition_yaml(file.text, path);
+        auto graph = read_editor_graph(file.text, path);
+        file.definition = graph ? std::move(*graph) : parse_definition_yaml(file.text, path);
     } catch (const DefinitionError& error) {
         file.problems = error.diagnostics();
+        for (Diagnostic& problem : file.problems) problem.file = path;
         return file;
     }
     check_handlers(file);

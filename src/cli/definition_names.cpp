@@ -48,6 +48,11 @@ class Indexer {
         read(loop.steps, depth);
     }
 
+    void read(const Node&, const NodeGraph& graph, NodeFacts& facts) {
+        const int depth = facts.depth + 1;
+        read(graph.nodes, depth);
+    }
+
     void read(const Node&, const HumanDecision& decision, NodeFacts& facts) {
         facts.roles = decision.roles;
         const int depth = facts.depth + 1;

@@ -81,6 +81,7 @@ struct WorkflowsOptions {
 struct MigrateOptions {
     bool only_status = false;
     bool only_print = false;
+    bool only_grants = false;
 };
 
 struct HistoryOptions {

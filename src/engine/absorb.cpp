@@ -47,6 +47,35 @@ void Committer::absorb(item::Outcome& outcome) {
     work_of(task.instance).causes.push_back({std::move(outcome.event), outcome.attempt, {}, {}});
 }
 
+void Committer::absorb(item::Transacted& transacted) {
+    using Kind = item::Transacted::Kind;
+    const TaskRef task = transacted.attempt->task();
+    Held* held = held_.find(task);
+    const bool is_ours = held != nullptr && held->attempt == transacted.attempt;
+    if (is_ours) held->attempt = nullptr;
+    if (transacted.kind == Kind::Committed) {
+        Turn& turn = *transacted.turn;
+        const LivePtr known = cache_.find(task.instance);
+        const std::int64_t before = turn.live->row.revision;
+        const bool is_outrun = known != nullptr && known->row.revision > before + 1;
+        if (known != nullptr && known->row.revision == before) {
+            // What is remembered of its past need not be read again.
+            turn.live->recent = std::move(known->recent);
+            turn.live->undo = std::move(known->undo);
+        }
+        settle_committed(turn);
+        if (!is_outrun) return;
+    }
+    cache_.erase(task.instance);
+    distrust_rows(task.instance);
+    touched_.push_back(task.instance);
+    if (!is_ours || transacted.kind == Kind::Committed) return;
+    // Somebody else has taken the token further: what is held here is not ours to go on with.
+    if (transacted.kind == Kind::Stale) return release(task);
+    held->not_before = environment().now() + kUnstartedPause;
+    look_again_at_ = std::min(look_again_at_, held->not_before);
+}
+
 void Committer::absorb(item::Unstarted& unstarted) {
     Held* held = held_.find(unstarted.attempt->task());
     if (held == nullptr || held->attempt != unstarted.attempt) return;
@@ -117,6 +146,16 @@ void Committer::absorb(item::Heartbeat& heartbeat) {
     held_.for_each([this](const Held& held) {
         if (!held.attempt && !held.is_deciding) touched_.push_back(held.task.instance);
     });
+}
+
+void Committer::absorb(item::Told& told) {
+    for (const InstanceId& id : told.stops) {
+        if (!held_.has_any_of(id)) continue;
+        // The review reads it anew and sees why.
+        distrust_rows(id);
+        cache_.erase(id);
+        touched_.push_back(id);
+    }
 }
 
 void Committer::drop_lost(const item::Heartbeat& heartbeat) {

@@ -72,6 +72,18 @@ StepContext make_context(const Attempt& attempt) {
         .deadline = deadline_of(attempt),
         .stop = attempt.stop_token(),
         .compensates = {},
+        .payload = {},
+        .transaction = nullptr,
+        .choice = nullptr,
+    };
+}
+
+/// The handler, and then a look at the state in which it has left its transaction.
+Handler within(const Handler& handler, const StoreTransaction& transaction) {
+    return [&](const Payload& input, const StepContext& context) {
+        Payload output = handler(input, context);
+        transaction.check();
+        return output;
     };
 }
 
@@ -91,13 +103,26 @@ Event event_of_failure(const Environment& environment, const Attempt& attempt, F
 
 }  // namespace
 
-Event run_attempt(Environment& environment, const Attempt& attempt) {
+Event run_attempt(
+    Environment& environment, const Attempt& attempt, const StoreTransaction* transaction
+) {
     const Attempt::Call& call = attempt.call();
     const Invocation& invocation = call.invocation;
     Input input = prepare(environment, call);
     StepContext context = make_context(attempt);
     context.compensates = std::move(input.compensated);
+    if (invocation.payload != 0) {
+        context.payload = read_payload(environment.store, call.instance, invocation.payload);
+    }
+    StepChoice choice;
+    context.choice = &choice;
     const Handler* handler = environment.handlers.find(invocation.handler);
+    Handler checked;
+    if (transaction != nullptr) {
+        context.transaction = &transaction->handle();
+        checked = within(*handler, *transaction);
+        handler = &checked;
+    }
     environment.observers.before_step(context, input.payload, environment.log);
     CallResult result = call_handler(
         *handler,
@@ -110,11 +135,15 @@ Event run_attempt(Environment& environment, const Attempt& attempt) {
         environment.observers.after_step(context, result, duration, environment.log);
     }
     if (auto* output = std::get_if<Payload>(&result)) {
+        if (choice.is_paused) {
+            return event::StepPaused{invocation.attempt, environment.options.worker_id};
+        }
         return event::StepCompleted{
             invocation.attempt,
             std::move(*output),
             attempt.started_at(),
-            environment.options.worker_id
+            environment.options.worker_id,
+            std::move(choice.handle)
         };
     }
     return event_of_failure(environment, attempt, std::move(std::get<Failure>(result)));

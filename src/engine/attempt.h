@@ -86,7 +86,10 @@ TimePoint deadline_of(const Attempt& attempt);
 
 /// Calls the handler of a Running attempt in this thread and says what came of it as an event for
 /// the kernel. Throws Error when the input cannot be read from the store: then nothing was called.
-Event run_attempt(Environment& environment, const Attempt& attempt);
+/// A transactional handler gets `transaction`.
+Event run_attempt(
+    Environment& environment, const Attempt& attempt, const StoreTransaction* transaction = nullptr
+);
 
 /// What is committed for an attempt that was given up: a timeout is a failure; for any other reason
 /// nobody knows what the call did.

@@ -21,9 +21,12 @@ TimePoint ClaimSignals::next_due() const {
     return dues_.empty() ? kNever : *dues_.begin();
 }
 
-void ClaimSignals::forget_until(TimePoint now) {
+bool ClaimSignals::forget_until(TimePoint now) {
     const Lock lock(mutex_);
-    dues_.erase(dues_.begin(), dues_.upper_bound(now));
+    const auto end = dues_.upper_bound(now);
+    const bool had_some = end != dues_.begin();
+    dues_.erase(dues_.begin(), end);
+    return had_some;
 }
 
 }  // namespace ebb::engine

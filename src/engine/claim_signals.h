@@ -21,12 +21,26 @@ class ClaimSignals {
         if (alarm_ != nullptr) alarm_->ring();
     }
 
+    /// Somebody has put something, or is about to: where one look finds nothing, the next comes
+    /// soon.
+    void ring_with_news() {
+        has_news_ = true;
+        ring();
+    }
+
+    bool take_news() { return has_news_.exchange(false); }
+
+    /// Others tell at once what they put, so that looking for it can be rare. Returns what was so.
+    bool set_is_told(bool is_told) { return is_told_.exchange(is_told); }
+
+    bool is_told() const { return is_told_; }
+
     /// Something will be due then.
     void note_due(TimePoint due);
     /// The earliest noted time.
     TimePoint next_due() const;
-    /// Forgets what is due by `now`, because a claim is about to look.
-    void forget_until(TimePoint now);
+    /// Forgets what is due by `now`, because a claim is about to look. True: there was something.
+    bool forget_until(TimePoint now);
 
     /// There is more to claim than there was room for: ring when there is.
     void want_room() { wants_room_ = true; }
@@ -43,6 +57,8 @@ class ClaimSignals {
  private:
     Alarm* alarm_ = nullptr;
     std::atomic<bool> wants_room_{false};
+    std::atomic<bool> has_news_{false};
+    std::atomic<bool> is_told_{false};
     mutable Mutex mutex_;
     std::set<TimePoint> dues_ EBB_GUARDED_BY(mutex_);
 };

@@ -18,26 +18,38 @@ TimePoint Claimer::tick(TimePoint now) {
     if (!worker.may_hold(now)) return now + environment_.options.poll_max;
     // Asked once: it shrinks and grows while other threads commit.
     const int room = std::min(committer_.free_capacity(), environment_.options.claim_batch_max);
-    const int claimed = claim(now, room);
+    const bool has_news = signals_.take_news();
+    if (has_news) pause_ = environment_.options.poll_min;
+    const int claimed = claim(now, room, has_news);
     if (claimed > 0) committer_.combine(Committer::Role::Guest);
     if (claimed >= room) {
         // There may be more where this came from.
         signals_.want_room();
         if (committer_.has_room()) return now;
     }
-    pause_ = claimed > 0 ? environment_.options.poll_min
-                         : std::min(pause_ * 2, environment_.options.poll_max);
+    pause_ = claimed > 0 ? environment_.options.poll_min : std::min(pause_ * 2, longest_pause());
     return std::min(now + pause_, signals_.next_due());
 }
 
-int Claimer::claim(TimePoint now, int room) {
-    signals_.forget_until(now);
+Duration Claimer::longest_pause() const {
+    const EngineOptions& options = environment_.options;
+    return signals_.is_told() ? std::max(options.poll_max, options.poll_max_told)
+                              : options.poll_max;
+}
+
+int Claimer::claim(TimePoint now, int room, bool is_told) {
+    if (signals_.forget_until(now)) {
+        // Others' clocks may be slow: what is due is looked for again soon.
+        pause_ = environment_.options.poll_min;
+        is_told = true;
+    }
     ClaimRequest request{
         .worker = environment_.options.worker_id,
         .handlers = {},
         .queues = environment_.options.queues,
         .limit = environment_.options.claim_batch_max,
         .instance = {},
+        .is_told = is_told,
     };
     if (room > 0) {
         request.handlers = environment_.handlers.names();

@@ -33,15 +33,16 @@ class Claimer final : public Service {
     TimePoint tick(TimePoint now) override;
 
     /// Claims once, at most `room` tasks of handlers and as many of the engine's own, and hands
-    /// them to the committer. Returns how many it got. Throws nothing: errors are logged and
-    /// counted.
-    int claim(TimePoint now, int room);
+    /// them to the committer. `is_told`: see ClaimRequest. Returns how many it got. Throws nothing:
+    /// errors are logged and counted.
+    int claim(TimePoint now, int room, bool is_told);
 
     /// Finishes what a stop of this instance has left to be done, so that a cancel comes to its end
     /// even where no worker lives.
     int claim_stops(const InstanceId& instance);
 
  private:
+    Duration longest_pause() const;
     int claim_and_post(const ClaimRequest& request);
     std::optional<item::ClaimedTask> prepare(Claim claim);
     void put_off(const Claim& claim, const Error& why);

@@ -1,7 +1,6 @@
 #include "engine/committer.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace ebb::engine {
@@ -10,50 +9,71 @@ namespace {
 
 /// A handler thread commits for others this often before it goes back to its handlers, if any wait.
 constexpr int kHandlerRoundsMax = 16;
-constexpr Duration kRetryMin = std::chrono::milliseconds(20);
-constexpr Duration kRetryMax = std::chrono::seconds(2);
-
-Duration retry_pause(int failures) {
-    return std::min(kRetryMax, kRetryMin * (1 << std::min(failures, 10)));
-}
+constexpr Duration kOverduePause = std::chrono::milliseconds(1);
 
 }  // namespace
 
 AttemptPtr Committer::combine(Role role) {
     if (!inbox_.try_enter()) return nullptr;
-    AttemptPtr mine;
+    bool is_inside = true;
     try {
-        for (int rounds = 0;; ++rounds) {
-            const TimePoint now = environment().now();
-            if (leave_after(role, rounds, now)) return mine;
-            if (mine) parts_.ready.push({std::exchange(mine, nullptr)});
-            run_guarded_round(now);
-            mine = hand_out(role);
-        }
+        return run_rounds(role, is_inside);
     } catch (...) {
-        inbox_.leave();
+        if (is_inside) inbox_.leave();
         throw;
     }
+}
+
+AttemptPtr Committer::run_rounds(Role role, bool& is_inside) {
+    AttemptPtr mine;
+    for (int rounds = 0;; ++rounds) {
+        TimePoint now = environment().now();
+        if (leave_after(role, rounds, now)) return mine;
+        if (mine) parts_.ready.push({std::exchange(mine, nullptr)});
+        guarded(now, &Committer::begin_round);
+        if (FlightPtr flight = take_off(now)) {
+            // What can run meanwhile is run by others.
+            parts_.ready.push(std::exchange(started_, {}));
+            inbox_.leave();
+            is_inside = false;
+            fly(*flight);
+            inbox_.land(std::move(flight));
+            is_inside = inbox_.try_enter();
+            if (!is_inside) return nullptr;
+            now = environment().now();
+        }
+        guarded(now, &Committer::end_round);
+        mine = hand_out(role);
+    }
+}
+
+bool Committer::may_decide() const {
+    // What is decided takes off before more is decided, so that more shares the next flight.
+    return batches_.empty() && flights_ < flights_max_ && !wants_quiet_;
+}
+
+bool Committer::has_more(TimePoint now) const {
+    const bool may_take_off = !batches_.empty() && flights_ < flights_max_;
+    const bool may_absorb = !held_back_.empty() && (has_settled_ || pending_.empty());
+    return may_take_off || may_absorb || (!open_.empty() && may_decide()) || !touched_.empty() ||
+           look_again_at_ <= now;
 }
 
 bool Committer::leave_after(Role role, int rounds, TimePoint now) {
     const bool is_blocked = now < retry_at_;
     if (is_blocked) refuse_requests(last_error_);
-    const bool has_more =
-        !open_.empty() || !batches_.empty() || !touched_.empty() || look_again_at_ <= now;
-    is_idle_ = !is_blocked && !has_more && held_.size() == 0;
+    const bool is_done = pending_.empty() && open_.empty() && held_back_.empty() && !has_more(now);
+    is_idle_ = !is_blocked && is_done && held_.size() == 0;
     if (is_idle_ && environment().worker.is_draining) idle_.ring();
     announce_next_look(std::min(look_again_at_, is_blocked ? retry_at_ : kNever));
     if (is_blocked) {
-        inbox_.leave();
+        if (!inbox_.leave_unless_landed()) return false;
         // Nobody may be left waiting for an answer that only comes when the store is back.
         return !(inbox_.has_request() && inbox_.try_enter());
     }
-    if (!has_more && inbox_.leave_if_empty()) return true;
-    if (!has_more && rounds > 0 && may_gather()) {
-        inbox_.leave();
-        return true;
-    }
+    const bool has_more_to_do = has_more(now);
+    if (!has_more_to_do && inbox_.leave_if_empty()) return true;
+    if (!has_more_to_do && rounds > 0 && may_gather()) return inbox_.leave_unless_landed();
     const int rounds_max = role == Role::Guest ? 1 : kHandlerRoundsMax;
     const bool has_done_its_share = has_own_thread_ && role != Role::Owner &&
                                     rounds >= rounds_max &&
@@ -85,10 +105,18 @@ void Committer::announce_next_look(TimePoint look) {
 }
 
 TimePoint Committer::tick(TimePoint now) {
-    const TimePoint until = gathering_until();
-    const bool may_wait = until != kNever && now < until && now < next_look();
-    if (!may_wait) combine(Role::Owner);
-    return std::min(gathering_until(), next_look());
+    Duration::rep until = gathering_until_.load();
+    const bool may_wait =
+        until != kNotGathering && now < TimePoint(Duration(until)) && now < next_look();
+    if (!may_wait) {
+        combine(Role::Owner);
+        // Where somebody else is the committer, he takes what was gathered before he leaves.
+        gathering_until_.compare_exchange_strong(until, kNotGathering);
+    }
+    const TimePoint next = std::min(gathering_until(), next_look());
+    // What should have been done by now is in somebody's hands: waiting for him must not spin.
+    const TimePoint soon = environment().now() + kOverduePause;
+    return next < soon - kOverduePause ? soon : next;
 }
 
 int Committer::free_capacity() const {
@@ -96,9 +124,9 @@ int Committer::free_capacity() const {
     return std::max(0, parts_.pace.in_flight_target() - held);
 }
 
-void Committer::run_guarded_round(TimePoint now) {
+void Committer::guarded(TimePoint now, void (Committer::*part)(TimePoint)) {
     try {
-        run_round(now);
+        (this->*part)(now);
     } catch (const std::exception& error) {
         // Out of memory, or a bug: whoever is the committer must not take the place with it.
         environment().log.error("committer_failed", {{"error", error.what()}});
@@ -116,16 +144,19 @@ bool Committer::has_room() const {
     return held == 0 || target - held >= worthwhile;
 }
 
-void Committer::run_round(TimePoint now) {
-    write_batches(now);
-    // What is decided must be written before more is decided on top of it.
-    if (batches_.empty()) {
+void Committer::begin_round(TimePoint now) {
+    settle_landed(now);
+    const bool is_stuck = now < retry_at_ && !batches_.empty();
+    if (!is_stuck) {
         look_again(now);
         take_items();
         review_touched(now);
-        decide_open(now);
-        write_batches(now);
     }
+    if (may_decide()) decide_open(now);
+}
+
+void Committer::end_round(TimePoint now) {
+    settle_landed(now);
     review_touched(now);
     flush_releases();
 }
@@ -133,9 +164,44 @@ void Committer::run_round(TimePoint now) {
 void Committer::take_items() {
     const auto max = static_cast<std::size_t>(environment().options.commit_batch_max);
     gathering_until_ = kNotGathering;
-    for (Item& item : inbox_.take(max)) {
+    has_settled_ = false;
+    wants_quiet_ = false;
+    for (Item& item : std::exchange(held_back_, {})) absorb_or_hold_back(std::move(item));
+    for (Item& item : inbox_.take(max)) absorb_or_hold_back(std::move(item));
+}
+
+void Committer::absorb_or_hold_back(Item item) {
+    if (!must_wait(item)) {
         std::visit([this](auto& posted) { absorb(posted); }, item);
+        return;
     }
+    held_back_.push_back(std::move(item));
+}
+
+bool Committer::must_wait(const Item& item) {
+    const auto is_pending = [this](const InstanceId& id) { return pending_.contains(id); };
+    if (const auto* outcome = std::get_if<item::Outcome>(&item)) {
+        return is_pending(outcome->attempt->task().instance);
+    }
+    if (const auto* transacted = std::get_if<item::Transacted>(&item)) {
+        return is_pending(transacted->attempt->task().instance);
+    }
+    if (const auto* unstarted = std::get_if<item::Unstarted>(&item)) {
+        return is_pending(unstarted->attempt->task().instance);
+    }
+    if (const auto* begun = std::get_if<item::Begun>(&item)) return is_pending(begun->live->row.id);
+    if (const auto* asked = std::get_if<item::Request>(&item))
+        return is_pending(asked->live->row.id);
+    if (const auto* claimed = std::get_if<item::Claimed>(&item)) {
+        return std::any_of(
+            claimed->tasks.begin(),
+            claimed->tasks.end(),
+            [&](const item::ClaimedTask& task) { return is_pending(task.task.instance); }
+        );
+    }
+    // It is about everything that is held.
+    wants_quiet_ |= !pending_.empty();
+    return !pending_.empty();
 }
 
 void Committer::look_again(TimePoint now) {
@@ -202,7 +268,10 @@ bool Committer::decide_one(Work& work, TimePoint now, std::vector<Turn>& turns) 
 void Committer::make_batches(std::vector<Turn> turns) {
     const auto max = static_cast<std::size_t>(environment().options.commit_batch_max);
     int capacity = free_capacity();
-    for (Turn& turn : turns) choose_writes(turn, held_, environment(), capacity);
+    for (Turn& turn : turns) {
+        choose_writes(turn, held_, environment(), capacity);
+        pending_.insert(turn.live->row.id);
+    }
     if (turns.size() <= max) {
         if (!turns.empty()) batches_.push_back({.turns = std::move(turns)});
         return;
@@ -211,128 +280,6 @@ void Committer::make_batches(std::vector<Turn> turns) {
         if (batches_.empty() || batches_.back().turns.size() >= max) batches_.emplace_back();
         batches_.back().turns.push_back(std::move(turn));
     }
-}
-
-void Committer::write_batches(TimePoint now) {
-    while (!batches_.empty() && now >= retry_at_) {
-        Batch batch = std::move(batches_.front());
-        batches_.pop_front();
-        if (write(batch, now)) continue;
-        if (!batch.turns.empty()) batches_.push_front(std::move(batch));
-        return;
-    }
-}
-
-bool Committer::write(Batch& batch, TimePoint now) {
-    std::vector<Commit> commits;
-    commits.reserve(batch.turns.size());
-    for (const Turn& turn : batch.turns) {
-        commits.push_back(turn.to_commit(environment().options.worker_id));
-    }
-    try {
-        const std::vector<CommitResult> results = environment().store.commit(commits);
-        parts_.pace.record_commit(environment().now() - now);
-        ++environment().statistics.commits;
-        failures_ = 0;
-        settle_all(batch, results);
-        return true;
-    } catch (const std::exception& error) {
-        const auto* known = dynamic_cast<const Error*>(&error);
-        if (known == nullptr || !known->is_transient()) {
-            write_one_by_one(batch, error);
-            return true;
-        }
-        ++batch.tries;
-        block(now, error);
-        drop_requests(batch);
-        for (Batch& waiting : batches_) drop_requests(waiting);
-        return false;
-    }
-}
-
-void Committer::settle_all(Batch& batch, const std::vector<CommitResult>& results) {
-    std::size_t settled = 0;
-    try {
-        for (; settled < results.size(); ++settled) {
-            settle(batch.turns[settled], results[settled], batch.tries > 0);
-        }
-    } catch (...) {
-        // Whether an earlier try was written could not be asked. The rest is tried again: what was
-        // written meanwhile is then a conflict, and is asked about again.
-        const auto end = batch.turns.begin() + static_cast<std::ptrdiff_t>(settled);
-        batch.turns.erase(batch.turns.begin(), end);
-        throw;
-    }
-}
-
-void Committer::write_one_by_one(Batch& batch, const std::exception& error) {
-    if (batch.turns.size() == 1) return set_aside(batch.turns.front(), error);
-    // One instance must not keep the others from being written.
-    for (auto turn = batch.turns.rbegin(); turn != batch.turns.rend(); ++turn) {
-        Batch single;
-        single.tries = batch.tries;
-        single.turns.push_back(std::move(*turn));
-        batches_.push_front(std::move(single));
-    }
-}
-
-namespace {
-
-bool is_request(const Cause& cause) {
-    return std::holds_alternative<ReplyPtr>(cause.origin);
-}
-
-/// Answers the requests among them with the error, and forgets them.
-void refuse(std::vector<Cause>& causes, const std::exception_ptr& error) {
-    std::erase_if(causes, [&](const Cause& cause) {
-        if (!is_request(cause)) return false;
-        std::get<ReplyPtr>(cause.origin)->give({.refusal = {}, .error = error});
-        return true;
-    });
-}
-
-}  // namespace
-
-void Committer::drop_requests(Batch& batch) {
-    std::erase_if(batch.turns, [&](Turn& turn) {
-        refuse(turn.deferred, last_error_);
-        for (const Cause& cause : turn.causes) {
-            if (!is_request(cause)) continue;
-            std::get<ReplyPtr>(cause.origin)->give({.refusal = {}, .error = last_error_});
-        }
-        const bool is_only_requests =
-            !turn.causes.empty() && std::all_of(turn.causes.begin(), turn.causes.end(), is_request);
-        if (!is_only_requests) return false;
-        // The requests were answered: whether they were written or not, they are not repeated.
-        reopen(std::move(turn.deferred), turn.live->row.id, turn.conflicts);
-        forget_instance(turn);
-        return true;
-    });
-}
-
-void Committer::block(TimePoint now, const std::exception& error) {
-    retry_at_ = now + retry_pause(failures_++);
-    last_error_ = std::make_exception_ptr(Error(
-        ErrorCode::StoreUnavailable, std::string("The store does not answer: ") + error.what()
-    ));
-    if (const auto* known = dynamic_cast<const Error*>(&error)) {
-        last_error_ = std::make_exception_ptr(*known);
-    }
-    environment().report("commit_delayed", error);
-    refuse_requests(last_error_);
-}
-
-void Committer::refuse_requests(const std::exception_ptr& error) {
-    std::vector<Item> kept;
-    for (Item& item : inbox_.take(std::numeric_limits<std::size_t>::max())) {
-        if (const auto* request = std::get_if<item::Request>(&item)) {
-            request->reply->give({.refusal = {}, .error = error});
-        } else {
-            kept.push_back(std::move(item));
-        }
-    }
-    inbox_.put_back(std::move(kept));
-    for (Work& work : open_) refuse(work.causes, error);
 }
 
 AttemptPtr Committer::hand_out(Role role) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <ebb/engine.h>
@@ -13,7 +14,9 @@
 
 #include "engine/claim_signals.h"
 #include "engine/environment.h"
+#include "engine/flight.h"
 #include "engine/held.h"
+#include "engine/hint_box.h"
 #include "engine/inbox.h"
 #include "engine/live_instance.h"
 #include "engine/pace.h"
@@ -28,10 +31,11 @@ namespace ebb::engine {
 /// Turns what happened into commits, and commits into the calls that follow.
 ///
 /// There is one at a time: whoever posts something and finds the place free works for all. So it
-/// owns the instances in memory and the table of held tasks without any lock, events of one
-/// instance are decided one after another, and everything that came while a commit was under way
-/// shares the next one. Where the store is in trouble, the very same commit is repeated until it is
-/// known what became of it; nothing is lost meanwhile.
+/// owns the instances in memory and the table of held tasks without any lock, and events of one
+/// instance are decided one after another. Nobody is the committer while a commit is under way:
+/// others go on with other instances, and everything that comes while as many commits are under way
+/// as the store takes at once shares the next one. Where the store is in trouble, the very same
+/// commit is repeated until it is known what became of it; nothing is lost meanwhile.
 class Committer final : public Service {
  public:
     struct Parts {
@@ -41,10 +45,12 @@ class Committer final : public Service {
         Watchdog& watchdog;
         Waiters& waiters;
         ClaimSignals& signals;
+        HintBox& hints;
         Pace& pace;
     };
 
-    explicit Committer(Parts parts) : parts_(parts) {}
+    explicit Committer(Parts parts)
+        : parts_(parts), flights_max_(parts.environment.store.traits().commits_at_once) {}
 
     std::string_view name() const override { return "committer"; }
 
@@ -115,37 +121,45 @@ class Committer final : public Service {
  private:
     static constexpr Duration::rep kNotGathering = kNever.time_since_epoch().count();
 
-    struct Batch {
-        std::vector<Turn> turns;
-        int tries = 0;
-    };
-
     // The round: committer.cpp
-    void run_round(TimePoint now);
-    void run_guarded_round(TimePoint now);
+    AttemptPtr run_rounds(Role role, bool& is_inside);
+    void guarded(TimePoint now, void (Committer::*part)(TimePoint));
+    void begin_round(TimePoint now);
+    void end_round(TimePoint now);
     bool leave_after(Role role, int rounds, TimePoint now);
+    bool has_more(TimePoint now) const;
+    bool may_decide() const;
     void announce_next_look(TimePoint look);
     void take_items();
+    void absorb_or_hold_back(Item item);
+    /// Until what it concerns is settled, nothing more may be decided on it.
+    bool must_wait(const Item& item);
     void look_again(TimePoint now);
     void decide_open(TimePoint now);
     bool decide_one(Work& work, TimePoint now, std::vector<Turn>& turns);
     void make_batches(std::vector<Turn> turns);
-    void write_batches(TimePoint now);
-    bool write(Batch& batch, TimePoint now);
+    AttemptPtr hand_out(Role role);
+
+    // Flights: flying.cpp
+    FlightPtr take_off(TimePoint now);
+    void fly(Flight& flight) noexcept;
+    void settle_landed(TimePoint now);
+    void settle_flight(Flight& flight, TimePoint now);
     void settle_all(Batch& batch, const std::vector<CommitResult>& results);
     void write_one_by_one(Batch& batch, const std::exception& error);
     void drop_requests(Batch& batch);
-    AttemptPtr hand_out(Role role);
     void block(TimePoint now, const std::exception& error);
     void refuse_requests(const std::exception_ptr& error);
 
     // What was posted: absorb.cpp
     void absorb(item::Outcome& outcome);
+    void absorb(item::Transacted& transacted);
     void absorb(item::Unstarted& unstarted);
     void absorb(item::Claimed& claimed);
     void absorb(item::Begun& begun);
     void absorb(item::Request& request);
     void absorb(item::Heartbeat& heartbeat);
+    void absorb(item::Told& told);
     void absorb(item::Withdrawal& withdrawal);
     void absorb(item::Shutdown& shutdown);
     void drop_lost(const item::Heartbeat& heartbeat);
@@ -161,6 +175,7 @@ class Committer final : public Service {
     void settle_row(const Turn& turn, const TaskChange& change);
     void settle_cause(const Turn& turn, Cause& cause);
     void settle_end(LiveInstance& live);
+    void tell_of_end(const Turn& turn);
     void reopen(std::vector<Cause> causes, const InstanceId& id, int conflicts);
     void undecide(const Turn& turn);
     void forget_instance(const Turn& turn);
@@ -194,6 +209,7 @@ class Committer final : public Service {
     Environment& environment() const { return parts_.environment; }
 
     const Parts parts_;
+    const int flights_max_;
     Engine::Observer observer_;
     Inbox inbox_;
     std::atomic<int> acquiring_{0};
@@ -209,7 +225,12 @@ class Committer final : public Service {
     HeldTable held_;
     std::vector<Work> open_;  // to be decided, in order
     std::unordered_map<InstanceId, std::size_t> open_index_;
-    std::deque<Batch> batches_;        // decided, to be written
+    std::deque<Batch> batches_;               // decided, to be written
+    std::unordered_set<InstanceId> pending_;  // decided, not settled
+    int flights_ = 0;                         // under way
+    std::vector<Item> held_back_;             // until what they concern is settled
+    bool wants_quiet_ = false;         // one of them concerns everything: nothing is decided before
+    bool has_settled_ = false;         // something, since held_back_ was looked at
     std::vector<InstanceId> touched_;  // to be reviewed
     std::vector<AttemptPtr> started_;  // to be handed out
     std::vector<TaskRef> releases_;    // to be given back

@@ -12,6 +12,7 @@
 #include "engine/committer.h"
 #include "engine/environment.h"
 #include "engine/executor.h"
+#include "engine/herald.h"
 #include "engine/keeper.h"
 #include "engine/runner.h"
 #include "engine/view.h"
@@ -31,18 +32,26 @@ class Engine::Core {
     engine::ReadyQueue ready;
     engine::Waiters waiters;
     engine::ClaimSignals signals;
+    engine::HintBox hints;
     engine::Pace pace;
     engine::Watchdog watchdog;
     engine::Committer committer;
     engine::Executor executor;
     engine::Claimer claimer;
     engine::Keeper keeper;
+    engine::Herald herald;
     engine::Runner runner;
 
     // starting.cpp
     void register_workflow(const Definition& definition);
     std::vector<StartedInstance> start_all(
         std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
+    );
+    StartedInstance start_in(
+        const Transaction& transaction,
+        std::string_view workflow,
+        const Payload& input,
+        const StartOptions& options
     );
 
     // steering.cpp
@@ -75,11 +84,14 @@ class Engine::Core {
     struct Snapshot;
 
     Snapshot read_snapshot(const InstanceId& id);
+    std::vector<engine::Service*> services();
     void check_may_poll() const;
     void become_worker();
     int run_ready(Duration at_most);
     bool wait_until_idle(Duration limit, const std::stop_token& hurry = {});
     Duration last_wait() const;
+    /// What has just been done, others learn at once: by this thread where there is no other.
+    void tell_others();
     std::optional<Result> look(const InstanceId& id);
     int try_poll();
 

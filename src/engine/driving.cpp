@@ -32,12 +32,12 @@ Engine::Core::Core(Store& store, const HandlerRegistry& handlers, EngineOptions 
               if (environment.worker.has_threads) runner.replace_thread();
           }
       ),
-      committer({environment, programs, ready, watchdog, waiters, signals, pace}),
+      committer({environment, programs, ready, watchdog, waiters, signals, hints, pace}),
       executor(environment, committer, watchdog, pace),
       claimer(environment, programs, committer, signals),
-      keeper(environment, committer, signals),
-      runner({environment, ready, committer, executor, {&committer, &claimer, &keeper, &watchdog}}
-      ) {
+      keeper(environment, committer, signals, hints),
+      herald(environment, committer, signals, hints),
+      runner({environment, ready, committer, executor, services()}) {
     signals.connect(claimer.alarm());
 }
 
@@ -49,6 +49,16 @@ Engine::Core::~Core() {
     } catch (...) {
         environment.log.error("drain_failed", {{"error", "unknown exception"}});
     }
+}
+
+std::vector<engine::Service*> Engine::Core::services() {
+    std::vector<engine::Service*> services{&committer, &claimer, &keeper, &watchdog};
+    if (herald.is_needed()) services.push_back(&herald);
+    return services;
+}
+
+void Engine::Core::tell_others() {
+    if (!environment.worker.has_threads) herald.tell();
 }
 
 void Engine::Core::become_worker() {
@@ -109,6 +119,7 @@ bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
     runner.request_stop();
     environment.worker.has_threads = false;
     committer.combine(engine::Committer::Role::Owner);
+    tell_others();
     return has_drained_in_time_;
 }
 
@@ -152,9 +163,10 @@ int Engine::Core::poll() {
         const TimePoint now = environment.now();
         if (!environment.worker.may_hold(now)) break;
         const int batch_max = environment.options.claim_batch_max;
-        if (claimer.claim(now, std::min(committer.free_capacity(), batch_max)) == 0) break;
+        if (claimer.claim(now, std::min(committer.free_capacity(), batch_max), true) == 0) break;
     }
     committer.combine(engine::Committer::Role::Owner);
+    tell_others();
     return called;
 }
 
@@ -168,10 +180,11 @@ bool Engine::Core::run_one() {
         committer.combine(engine::Committer::Role::Owner);
         const bool has_called = run_ready(Duration::zero()) > 0;
         committer.combine(engine::Committer::Role::Owner);
+        tell_others();
         if (has_called) return true;
         if (ready.size() > 0) continue;
         const TimePoint now = environment.now();
-        if (!environment.worker.may_hold(now) || claimer.claim(now, 1) == 0) return false;
+        if (!environment.worker.may_hold(now) || claimer.claim(now, 1, true) == 0) return false;
     }
 }
 

@@ -53,6 +53,15 @@ StartedInstance Engine::start(
     return core_->start_all(workflow, {&input, 1}, options).front();
 }
 
+StartedInstance Engine::start_in(
+    const Transaction& transaction,
+    std::string_view workflow,
+    Payload input,
+    const StartOptions& options
+) {
+    return core_->start_in(transaction, workflow, input, options);
+}
+
 std::vector<StartedInstance> Engine::start_all(
     std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
 ) {

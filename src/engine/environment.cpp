@@ -39,6 +39,7 @@ void check(const EngineOptions& options) {
     require_positive("lease", options.lease);
     require_positive("poll_min", options.poll_min);
     require_positive("poll_max", options.poll_max);
+    require_positive("poll_max_told", options.poll_max_told);
     require_positive("stop_grace", options.stop_grace);
     if (options.poll_max < options.poll_min) throw_bad_option("poll_max", "at least poll_min");
     constexpr std::size_t kPayloadBytesHardMax = std::size_t{8} << 20;
@@ -88,7 +89,17 @@ Environment::Environment(
       handlers(handlers_in),
       options(resolve(std::move(options_in))),
       clock(options.clock != nullptr ? *options.clock : system_clock_),
-      log(make_log(options.log)) {}
+      log(make_log(options.log)) {
+    if (!handlers.has_transactional() || store.traits().has_transactions) return;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "There are transactional handlers, but the {} store has no transactions to share; "
+            "SQLite and PostgreSQL have.",
+            store.traits().name
+        )
+    );
+}
 
 bool Environment::can_run(std::string_view handler, std::string_view queue) const {
     if (handlers.find(handler) == nullptr) return false;

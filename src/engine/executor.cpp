@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/transacted.h"
+
 namespace ebb::engine {
 
 Executor::Ending Executor::run(const AttemptPtr& attempt) {
@@ -24,10 +26,17 @@ bool Executor::begin(const AttemptPtr& attempt) {
     return true;
 }
 
+Item Executor::call(const AttemptPtr& attempt) {
+    if (environment_.handlers.is_transactional(attempt->call().invocation.handler)) {
+        return run_in_transaction(environment_, attempt);
+    }
+    return item::Outcome{attempt, run_attempt(environment_, *attempt)};
+}
+
 Executor::Ending Executor::end(const AttemptPtr& attempt) {
-    std::optional<Event> event;
+    std::optional<Item> result;
     try {
-        event = run_attempt(environment_, *attempt);
+        result = call(attempt);
     } catch (const std::exception& error) {
         environment_.report("input_unread", error);
     }
@@ -37,15 +46,19 @@ Executor::Ending Executor::end(const AttemptPtr& attempt) {
     watchdog_.forget(*attempt);
     if (!attempt->finish()) {
         --environment_.statistics.stuck_handlers;
+        // What was committed happened nevertheless.
+        if (result && std::holds_alternative<item::Transacted>(*result)) {
+            committer_.post(std::move(*result));
+        }
         return Ending::GivenUp;
     }
-    if (!event) {
+    if (!result) {
         put_back(attempt);
         --running_;
         return Ending::NotCalled;
     }
     pace_.record(ended - attempt->started_at());
-    committer_.post(item::Outcome{attempt, std::move(*event)});
+    committer_.post(std::move(*result));
     --running_;
     return Ending::Posted;
 }

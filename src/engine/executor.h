@@ -43,6 +43,7 @@ class Executor {
  private:
     static constexpr int kLooks = 200;  // of some 40 ns: a wait costs less than a commit of one
 
+    Item call(const AttemptPtr& attempt);
     void put_back(const AttemptPtr& attempt);
 
     Environment& environment_;

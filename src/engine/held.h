@@ -25,8 +25,9 @@ struct Held {
     Visit due_visit = 0;          ///< of an engine's task: whose time has come
     bool was_lost = false;        ///< the attempt in progress may have been called by `lost_by`
     std::string lost_by;
-    AttemptPtr returned;       ///< its outcome is on its way through a commit
-    bool is_deciding = false;  ///< something of it is on its way through a commit
+    bool is_called_in_vain = false;  ///< it was called here and its outcome could not be kept
+    AttemptPtr returned;             ///< its outcome is on its way through a commit
+    bool is_deciding = false;        ///< something of it is on its way through a commit
     bool was_asked_to_stop = false;
     int fruitless = 0;       ///< how often it was looked at without coming any further
     TimePoint not_before{};  ///< set aside until then

@@ -54,9 +54,26 @@ std::vector<Item> Inbox::take(std::size_t max) {
 
 bool Inbox::leave_if_empty() {
     const Lock lock(mutex_);
-    if (!items_.empty()) return false;
+    if (!items_.empty() || !landed_.empty()) return false;
     is_taken_ = false;
     return true;
+}
+
+bool Inbox::leave_unless_landed() {
+    const Lock lock(mutex_);
+    if (!landed_.empty()) return false;
+    is_taken_ = false;
+    return true;
+}
+
+void Inbox::land(FlightPtr flight) {
+    const Lock lock(mutex_);
+    landed_.push_back(std::move(flight));
+}
+
+std::vector<FlightPtr> Inbox::take_landed() {
+    const Lock lock(mutex_);
+    return std::exchange(landed_, {});
 }
 
 bool Inbox::has_request() const {

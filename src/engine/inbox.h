@@ -14,6 +14,8 @@
 
 namespace ebb::engine {
 
+struct Turn;
+
 /// The answer to a request, given by the committer to the thread that waits for it.
 class Reply {
  public:
@@ -42,6 +44,19 @@ namespace item {
 struct Outcome {
     AttemptPtr attempt;
     Event event;
+};
+
+/// The handler of an attempt worked in a transaction, which is over.
+struct Transacted {
+    enum class Kind {
+        Committed,  ///< with `turn`
+        Stale,      ///< rolled back: the attempt is not what the instance waits for any more
+        Unknown,    ///< rolled back, or nobody knows: what is so must be looked up
+    };
+
+    AttemptPtr attempt;
+    Kind kind = Kind::Unknown;
+    std::shared_ptr<Turn> turn;
 };
 
 /// An attempt could not be begun now: its input is out of reach, or the leases may be lost.
@@ -82,6 +97,11 @@ struct Heartbeat {
     HeartbeatResult result;
 };
 
+/// Another process tells of instances for which nobody should go on.
+struct Told {
+    std::vector<InstanceId> stops;
+};
+
 /// The worker takes nothing new: hand back what has not begun.
 struct Withdrawal {};
 
@@ -92,13 +112,18 @@ struct Shutdown {};
 
 using Item = std::variant<
     item::Outcome,
+    item::Transacted,
     item::Unstarted,
     item::Claimed,
     item::Begun,
     item::Request,
     item::Heartbeat,
+    item::Told,
     item::Withdrawal,
     item::Shutdown>;
+
+struct Flight;
+using FlightPtr = std::shared_ptr<Flight>;
 
 /// Where everybody leaves what the committer is to do, with the right to be the committer: whoever
 /// finds it free takes it and works for all (flat combining), so that a lone step needs no other
@@ -115,13 +140,21 @@ class Inbox {
     std::vector<Item> take(std::size_t max);
     /// Gives the right back; false when items came meanwhile and it was not: the caller goes on.
     bool leave_if_empty();
+    /// Gives the right back, unless a flight has landed meanwhile that nobody has seen.
+    bool leave_unless_landed();
     /// Gives the right back whatever is there.
     void leave();
     bool has_request() const;
 
+    /// A flight has come to its end. Whoever brings it then tries to enter; where somebody else is
+    /// the committer, that one takes it before leaving.
+    void land(FlightPtr flight);
+    std::vector<FlightPtr> take_landed();
+
  private:
     mutable Mutex mutex_;
     std::vector<Item> items_ EBB_GUARDED_BY(mutex_);
+    std::vector<FlightPtr> landed_ EBB_GUARDED_BY(mutex_);
     bool is_taken_ EBB_GUARDED_BY(mutex_) = false;
 };
 

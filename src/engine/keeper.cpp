@@ -21,10 +21,13 @@ Duration spread(Duration lease, const std::string& worker) {
 
 }  // namespace
 
-Keeper::Keeper(Environment& environment, Committer& committer, ClaimSignals& signals)
+Keeper::Keeper(
+    Environment& environment, Committer& committer, ClaimSignals& signals, HintBox& hints
+)
     : environment_(environment),
       committer_(committer),
       signals_(signals),
+      hints_(hints),
       heartbeat_every_(std::min(environment.options.lease / 3, kHeartbeatMax)),
       maintain_every_(spread(environment.options.lease, environment.options.worker_id)),
       started_at_(environment.now()) {}
@@ -33,11 +36,17 @@ TimePoint Keeper::tick(TimePoint now) {
     if (now >= next_heartbeat_) {
         next_heartbeat_ = now + (beat(now) ? heartbeat_every_ : heartbeat_every_ / 4);
     }
-    if (now >= next_maintenance_) {
-        next_maintenance_ = now + maintain_every_;
+    if (now >= std::min(next_maintenance_, next_expiry_)) {
+        next_maintenance_ = now + maintenance_pause();
+        next_expiry_ = kNever;
         maintain();
     }
-    return std::min(next_heartbeat_, next_maintenance_);
+    return std::min({next_heartbeat_, next_maintenance_, next_expiry_});
+}
+
+Duration Keeper::maintenance_pause() const {
+    const Duration rare = environment_.options.poll_max_told * 2;
+    return signals_.is_told() ? std::max(maintain_every_, rare) : maintain_every_;
 }
 
 WorkerRow Keeper::row() const {
@@ -64,6 +73,10 @@ bool Keeper::beat(TimePoint now) {
     const TimePoint valid_until = now + environment_.options.lease;
     const bool was_invalid = !environment_.worker.has_valid_leases(now);
     environment_.worker.leases_valid_until = valid_until.time_since_epoch().count();
+    next_expiry_ = kNever;
+    if (const Duration rest = heartbeat.result.others_live_for; rest != Duration::max()) {
+        next_expiry_ = environment_.now() + rest + maintain_every_ / 20;
+    }
     committer_.post(std::move(heartbeat));
     committer_.combine(Committer::Role::Guest);
     if (was_invalid) signals_.ring();
@@ -76,6 +89,7 @@ void Keeper::maintain() {
         signals_.note_due(result.next_due);
         if (result.leases_expired == 0) return;
         environment_.log.warning("leases_expired", {{"count", result.leases_expired}});
+        hints_.note_any_work();
         signals_.ring();
     } catch (const std::exception& error) {
         environment_.report("maintenance_failed", error);

@@ -12,7 +12,7 @@ namespace ebb::engine {
 /// take the leases of dead workers away.
 class Keeper final : public Service {
  public:
-    Keeper(Environment& environment, Committer& committer, ClaimSignals& signals);
+    Keeper(Environment& environment, Committer& committer, ClaimSignals& signals, HintBox& hints);
 
     std::string_view name() const override { return "keeper"; }
 
@@ -20,17 +20,21 @@ class Keeper final : public Service {
 
  private:
     bool beat(TimePoint now);
+    /// How often it looks for what no dead worker's deadline tells.
+    Duration maintenance_pause() const;
     void maintain();
     WorkerRow row() const;
 
     Environment& environment_;
     Committer& committer_;
     ClaimSignals& signals_;
+    HintBox& hints_;
     const Duration heartbeat_every_;
     const Duration maintain_every_;
     const TimePoint started_at_;
     TimePoint next_heartbeat_{};
     TimePoint next_maintenance_{};
+    TimePoint next_expiry_ = kNever;  // of another worker, if that sends no more heartbeats
 };
 
 }  // namespace ebb::engine

@@ -21,10 +21,21 @@ void LiveInstance::remember(std::vector<HistoryEvent> events) {
     recent.append(std::move(events), *program);
 }
 
-LivePtr make_live(InstanceRow row, ProgramCache& programs) {
+LivePtr make_live(InstanceRow row, std::shared_ptr<const Program> program) {
     auto live = std::make_shared<LiveInstance>();
+    live->program = std::move(program);
+    live->state = decode_state(row.state, *live->program);
+    live->recent.begin_after(live->state.last_seq);
+    row.state.clear();
+    row.state.shrink_to_fit();
+    live->row = std::move(row);
+    return live;
+}
+
+LivePtr make_live(InstanceRow row, ProgramCache& programs) {
+    std::shared_ptr<const Program> program;
     try {
-        live->program = programs.find(row.workflow, row.version);
+        program = programs.find(row.workflow, row.version);
     } catch (const DefinitionError& error) {
         throw Error(
             ErrorCode::CorruptState,
@@ -36,7 +47,7 @@ LivePtr make_live(InstanceRow row, ProgramCache& programs) {
             )
         );
     }
-    if (!live->program) {
+    if (!program) {
         throw Error(
             ErrorCode::CorruptState,
             fmt::format(
@@ -47,12 +58,7 @@ LivePtr make_live(InstanceRow row, ProgramCache& programs) {
             )
         );
     }
-    live->state = decode_state(row.state, *live->program);
-    live->recent.begin_after(live->state.last_seq);
-    row.state.clear();
-    row.state.shrink_to_fit();
-    live->row = std::move(row);
-    return live;
+    return make_live(std::move(row), std::move(program));
 }
 
 LivePtr InstanceCache::find(const InstanceId& id) {

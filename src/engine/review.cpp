@@ -31,7 +31,8 @@ void Committer::review_touched(TimePoint now) {
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     for (const InstanceId& id : touched) {
-        if (!held_.has_any_of(id)) continue;
+        // What is pending is touched again when it is settled.
+        if (!held_.has_any_of(id) || pending_.contains(id)) continue;
         try {
             review(id, now);
         } catch (const std::exception& error) {
@@ -94,16 +95,20 @@ void Committer::review_idle(Held& held, LiveInstance& live, TimePoint now) {
         );
         return release(held.task);
     }
-    if (!is_surely_held(held, environment(), now)) {
+    const bool is_sure = is_surely_held(held, environment(), now);
+    if (!is_sure) {
         held.fruitless = 0;
-        if (!environment().worker.may_come_back()) release(held.task);
-        return;
+        if (environment().worker.may_come_back()) return;
+        // That a call of ours left no outcome must be told before the task is handed back: whoever
+        // claims it would call the same attempt once more.
+        if (!held.is_called_in_vain) return release(held.task);
     }
     if (auto event = event_for(held, live)) {
         held.is_deciding = true;
         work_of(held.task.instance).causes.push_back({std::move(*event), held.task.token, {}, {}});
         return;
     }
+    if (!is_sure) return release(held.task);
     NextMove move = next_move(held, live, environment(), now);
     switch (move.kind) {
         case NextMove::Kind::Run:
@@ -153,6 +158,7 @@ void Committer::flush_releases() {
     const std::vector<TaskRef> tasks = std::exchange(releases_, {});
     try {
         environment().store.release(environment().options.worker_id, tasks);
+        parts_.hints.note_any_work();
     } catch (const std::exception& error) {
         // The next heartbeats find them held in the store but not here, and release them again.
         environment().report("release_failed", error);

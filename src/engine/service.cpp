@@ -8,6 +8,7 @@ void Alarm::ring() {
         is_rung_ = true;
     }
     rung_changed_.notify_all();
+    if (echo_) echo_();
 }
 
 void Alarm::wait(Duration limit) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include <ebb/time.h>
 
@@ -13,10 +15,15 @@ class Alarm {
  public:
     /// Ends the present wait, or else the next one, at once.
     void ring();
+
+    /// Is called with each ring too: for one who waits elsewhere. Set once, before any thread.
+    void set_echo(std::function<void()> echo) { echo_ = std::move(echo); }
+
     /// Waits until it rings, at most `limit`.
     void wait(Duration limit);
 
  private:
+    std::function<void()> echo_;
     Mutex mutex_;
     CondVar rung_changed_;
     bool is_rung_ EBB_GUARDED_BY(mutex_) = false;

@@ -27,6 +27,7 @@ void Committer::settle(Turn& turn, CommitResult result, bool may_be_repeated) {
     if (result == CommitResult::Conflict && may_be_repeated && was_applied(turn)) {
         result = CommitResult::Committed;
     }
+    pending_.erase(turn.live->row.id);
     switch (result) {
         case CommitResult::Committed:
             return settle_committed(turn);
@@ -61,7 +62,10 @@ void Committer::settle_committed(Turn& turn) {
     observe(live, turn.history);
     live.remember(std::move(turn.history));
     for (Cause& cause : turn.causes) settle_cause(turn, cause);
-    if (is_terminal(live.state.status)) settle_end(live);
+    if (is_terminal(live.state.status)) {
+        tell_of_end(turn);
+        settle_end(live);
+    }
     reopen(std::move(turn.deferred), id, 0);
     touched_.push_back(id);
 }
@@ -85,6 +89,7 @@ void Committer::settle_conflict(Turn& turn) {
 
 void Committer::forget_instance(const Turn& turn) {
     const InstanceId id = turn.live->row.id;
+    pending_.erase(id);
     undecide(turn);
     cache_.erase(id);
     distrust_rows(id);
@@ -146,6 +151,7 @@ void Committer::settle_row(const Turn& turn, const TaskChange& change) {
                 const bool is_for_others =
                     !change.handler.empty() && !environment().can_run(change.handler, change.queue);
                 if (!is_for_others) parts_.signals.note_due(change.due);
+                parts_.hints.note_work(change.handler, change.queue, change.due);
                 return;
             }
             const std::uint64_t acquired = held != nullptr ? held->acquired : heartbeats_.load();
@@ -159,10 +165,14 @@ void Committer::settle_row(const Turn& turn, const TaskChange& change) {
             if (held != nullptr) held->is_row_dirty = true;
             return;
         case TaskChange::Kind::Stop:
+            if (held == nullptr) parts_.hints.note_stop(task.instance);
+            break;
         case TaskChange::Kind::Unpark:
-            if (held != nullptr) held->is_row_dirty = true;
-            return parts_.signals.note_due(turn.now);
+            parts_.hints.note_any_work();
+            break;
     }
+    if (held != nullptr) held->is_row_dirty = true;
+    parts_.signals.note_due(turn.now);
 }
 
 void Committer::settle_cause(const Turn& turn, Cause& cause) {
@@ -179,6 +189,7 @@ void Committer::settle_cause(const Turn& turn, Cause& cause) {
         if (held == nullptr) return;
         held->is_engine_task = false;
         held->was_lost = false;
+        held->is_called_in_vain = false;
     } else {
         const AttemptPtr& attempt = std::get<AttemptPtr>(cause.origin);
         Statistics& statistics = environment().statistics;
@@ -208,6 +219,15 @@ void Committer::settle_end(LiveInstance& live) {
         }
     }
     cache_.erase(id);
+}
+
+void Committer::tell_of_end(const Turn& turn) {
+    // Somebody's wish has ended it: what other workers may be running for it is wanted no more.
+    const bool is_wish =
+        std::any_of(turn.causes.begin(), turn.causes.end(), [](const Cause& cause) {
+            return std::holds_alternative<ReplyPtr>(cause.origin);
+        });
+    if (is_wish) parts_.hints.note_stop(turn.live->row.id);
 }
 
 bool Committer::was_applied(const Turn& turn) {
@@ -250,6 +270,7 @@ void Committer::set_aside(Turn& turn, const std::exception& error) {
         if (!held.returned) continue;
         // Its outcome cannot be kept; that it was called must not be forgotten.
         held.was_lost = true;
+        held.is_called_in_vain = true;
         held.lost_by = environment().options.worker_id;
         held.returned = nullptr;
     }

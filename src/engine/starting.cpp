@@ -65,6 +65,17 @@ void check_input(const Program& program, const Payload& input) {
     );
 }
 
+void check_inputs(
+    const Program& program, std::span<const Payload> inputs, const PayloadLimits& limits
+) {
+    for (const Payload& input : inputs) {
+        check_payload(
+            input, fmt::format("The input of workflow \"{}\"", program.definition().name), limits
+        );
+        check_input(program, input);
+    }
+}
+
 /// An instance that is about to be put into the store.
 struct Beginning {
     engine::LivePtr live;
@@ -154,17 +165,27 @@ void Engine::Core::register_workflow(const Definition& definition) {
     programs.remember(std::move(program));
 }
 
+StartedInstance Engine::Core::start_in(
+    const Transaction& transaction,
+    std::string_view workflow,
+    const Payload& input,
+    const StartOptions& options
+) {
+    check_options(options, 1);
+    const std::shared_ptr<const Program> compiled = program(workflow, options.version);
+    check_inputs(*compiled, {&input, 1}, environment.limits());
+    // Nothing of it is known here: whether it will ever exist is not ours to decide.
+    const Beginning beginning = begin(environment, compiled, input, options);
+    const StartResult result = environment.store.start_in(transaction, beginning.row);
+    return {.id = result.id, .is_new = result.kind == StartResult::Kind::Created};
+}
+
 std::vector<StartedInstance> Engine::Core::start_all(
     std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
 ) {
     check_options(options, inputs.size());
     const std::shared_ptr<const Program> compiled = program(workflow, options.version);
-    for (const Payload& input : inputs) {
-        check_payload(
-            input, fmt::format("The input of workflow \"{}\"", workflow), environment.limits()
-        );
-        check_input(*compiled, input);
-    }
+    check_inputs(*compiled, inputs, environment.limits());
     const engine::Committer::Acquiring acquiring(committer);
     int capacity = committer.free_capacity();
     std::vector<Beginning> beginnings;
@@ -182,7 +203,11 @@ std::vector<StartedInstance> Engine::Core::start_all(
         started.push_back({.id = results[i].id, .is_new = is_new});
         if (!is_new) continue;
         ++environment.statistics.started;
-        is_left_to_claim |= beginnings[i].kept.size() < rows[i].tasks.size();
+        for (const TaskChange& task : rows[i].tasks) {
+            if (task.is_continued) continue;
+            is_left_to_claim = true;
+            hints.note_work(task.handler, task.queue, task.due);
+        }
         const bool is_of_interest = !beginnings[i].kept.empty() || committer.has_observer() ||
                                     is_terminal(beginnings[i].live->state.status);
         if (!is_of_interest) continue;
@@ -192,6 +217,7 @@ std::vector<StartedInstance> Engine::Core::start_all(
     }
     committer.combine(engine::Committer::Role::Guest);
     if (is_left_to_claim) signals.ring();
+    tell_others();
     return started;
 }
 

@@ -22,6 +22,7 @@ engine::Reply::Answer Engine::Core::request(const InstanceId& id, Event event) {
     );
     committer.combine(engine::Committer::Role::Guest);
     engine::Reply::Answer answer = reply->wait();
+    tell_others();
     if (answer.error) std::rethrow_exception(answer.error);
     if (answer.verdict == Decision::Verdict::Refused) throw_refusal(answer.refusal);
     return answer;
@@ -34,6 +35,7 @@ void Engine::Core::request_stop(const InstanceId& id, Event event) {
     for (int round = 0; round < kStopRoundsMax && claimer.claim_stops(id) > 0; ++round) {
         committer.combine(engine::Committer::Role::Guest);
     }
+    tell_others();
 }
 
 }  // namespace ebb

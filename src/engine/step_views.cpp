@@ -8,35 +8,8 @@
 #include "engine/view.h"
 #include "support/json.h"
 
-namespace ebb {
+namespace ebb::engine {
 
-std::string_view to_string(StepStatus status) {
-    switch (status) {
-        case StepStatus::Pending:
-            return "pending";
-        case StepStatus::Running:
-            return "running";
-        case StepStatus::Retrying:
-            return "retrying";
-        case StepStatus::Waiting:
-            return "waiting";
-        case StepStatus::Completed:
-            return "completed";
-        case StepStatus::Failed:
-            return "failed";
-        case StepStatus::Skipped:
-            return "skipped";
-        case StepStatus::Compensating:
-            return "compensating";
-        case StepStatus::Compensated:
-            return "compensated";
-        case StepStatus::CompensationFailed:
-            return "compensation_failed";
-    }
-    return "pending";
-}
-
-namespace engine {
 namespace {
 
 std::string_view kind_of(const Facts& facts, std::string_view name) {
@@ -58,6 +31,7 @@ std::string_view kind_of(const Facts& facts, std::string_view name) {
         case Op::Signal:
         case Op::Savepoint:
         case Op::Fail:
+        case Op::Graph:
             return to_string(facts.program.node(index).op);
     }
     return {};
@@ -79,7 +53,8 @@ class StepViews {
             case HistoryType::TimerStarted:
             case HistoryType::DecisionAwaited:
             case HistoryType::SignalAwaited:
-                view_of(event).started_at = event.at;
+                // A step that pauses may have begun before.
+                if (view_of(event).started_at == TimePoint{}) view_of(event).started_at = event.at;
                 return set(event, StepStatus::Waiting);
             case HistoryType::StepRetried:
                 view_of(event).error = event.payload;
@@ -95,7 +70,6 @@ class StepViews {
             case HistoryType::StepSkipped:
                 return end(event, StepStatus::Skipped);
             case HistoryType::StepCompleted:
-            case HistoryType::BranchTaken:
             case HistoryType::ScopeJoined:
             case HistoryType::LoopFinished:
             case HistoryType::TimerFired:
@@ -106,6 +80,10 @@ class StepViews {
                     view_of(event).output = find_payload(facts_, event.seq);
                 }
                 return end(event, StepStatus::Completed);
+            case HistoryType::BranchTaken:
+                // It also says by which of a graph's edges a step is left that has ended already.
+                if (!has_ended(event)) end(event, StepStatus::Completed);
+                return;
             default:
                 return;
         }
@@ -192,6 +170,11 @@ class StepViews {
             default:
                 return;
         }
+    }
+
+    bool has_ended(const HistoryEvent& event) {
+        const StepStatus status = view_of(event).status;
+        return status == StepStatus::Completed || status == StepStatus::Failed;
     }
 
     void set(const HistoryEvent& event, StepStatus status) { view_of(event).status = status; }
@@ -297,5 +280,4 @@ std::vector<StepView> steps_of(const Facts& facts) {
     return views.take();
 }
 
-}  // namespace engine
-}  // namespace ebb
+}  // namespace ebb::engine

@@ -41,6 +41,9 @@ std::vector<WaitingFor> waiting_for(const Facts& facts);
 /// A few sentences: what it waits for, or why it compensates or ended.
 std::string why(const Facts& facts);
 
+/// `code: message` of a failure.
+std::string describe_failure(const Payload& failure);
+
 /// The event of `facts` with that number; null when there is none.
 const HistoryEvent* find_event(const Facts& facts, Seq seq);
 

@@ -32,15 +32,6 @@ bool can_anybody_run(const Facts& facts, const std::string& handler, const std::
     });
 }
 
-/// `code: message` of a failure.
-std::string describe_failure(const Payload& payload) {
-    const Json error = Json::parse(payload, nullptr, false);
-    if (!error.is_object()) return "unknown";
-    const std::string code = error.value("code", "error");
-    const std::string message = error.value("message", "");
-    return message.empty() ? code : fmt::format("{}: {}", code, message);
-}
-
 /// Ends a sentence whose last words may be somebody's message, which often is a sentence already.
 std::string end_sentence(std::string text) {
     const bool has_ended =
@@ -317,6 +308,14 @@ std::string introduction(const Facts& facts) {
 }
 
 }  // namespace
+
+std::string describe_failure(const Payload& failure) {
+    const Json error = Json::parse(failure, nullptr, false);
+    if (!error.is_object()) return "unknown";
+    const std::string code = error.value("code", "error");
+    const std::string message = error.value("message", "");
+    return message.empty() ? code : fmt::format("{}: {}", code, message);
+}
 
 std::vector<WaitingFor> waiting_for(const Facts& facts) {
     std::vector<WaitingFor> waits;

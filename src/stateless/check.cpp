@@ -58,7 +58,7 @@ bool fits(const Token& token, const ProgramNode& node) {
         case TokenStatus::WaitingDecision:
             return node.op == Op::Decision;
         case TokenStatus::WaitingSignal:
-            return node.op == Op::Signal;
+            return node.op == Op::Signal || node.op == Op::Step;
         case TokenStatus::Forked:
             return node.op == Op::Fork;
         case TokenStatus::Frozen:

@@ -34,6 +34,9 @@ StepContext make_context(
         .deadline = deadline,
         .stop = stop,
         .compensates = {},
+        .payload = {},
+        .transaction = nullptr,
+        .choice = nullptr,
     };
 }
 
@@ -148,6 +151,9 @@ bool Driver::call(TokenId token) {
     const TimePoint begun = now();
     StepContext context = make_context(data_, *call, begun, options_.stop);
     const Payload input = input_of(data_, *call, context);
+    if (call->payload != 0) context.payload = data_.record.payload(call->payload);
+    StepChoice choice;
+    context.choice = &choice;
     const Observers& observers = environment_.observers;
     if (!observers.empty()) observers.before_step(context, input, environment_.log);
     CallResult result = call_handler(
@@ -165,7 +171,10 @@ bool Driver::call(TokenId token) {
 
 Event Driver::outcome(const Invocation& call, CallResult result, const StepContext& context) const {
     if (auto* output = std::get_if<Payload>(&result)) {
-        return event::StepCompleted{call.attempt, std::move(*output), {}, {}};
+        if (context.choice->is_paused) return event::StepPaused{call.attempt, {}};
+        return event::StepCompleted{
+            call.attempt, std::move(*output), {}, {}, std::move(context.choice->handle)
+        };
     }
     Failure failure = std::move(std::get<Failure>(result));
     if (now() >= context.deadline && !failure.is_permanent) failure.code = "timeout";

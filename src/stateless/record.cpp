@@ -48,6 +48,7 @@ void append_roots(const InstanceState& state, std::vector<Seq>& roots) {
     add(state.error);
     for (const Token& token : state.tokens) {
         add(token.input);
+        add(token.payload);
         add(token.compensates);
         add(token.failed);
     }

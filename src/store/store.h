@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,8 @@
 #include "core/kernel/decision.h"
 #include "core/kernel/history.h"
 #include "core/kernel/state.h"
+#include "store/hints.h"
+#include "store/transaction.h"
 
 // The durable state of every workflow instance. Not part of the public API: it may change with
 // every version.
@@ -85,6 +88,8 @@ struct ClaimRequest {
     std::vector<std::string> queues;    ///< empty = all; engine tasks are claimed in any queue
     int limit = 64;
     std::optional<InstanceId> instance;  ///< only tasks of this one
+    /// Something is said to be there: it must be found, also by a look that is dear.
+    bool is_told = false;
     bool stops_only = false;  ///< only tasks that a TaskChange::Stop made: lets an operator's
                               ///< process finish a cancel alone
 };
@@ -162,6 +167,9 @@ struct HeartbeatResult {
     bool is_known = true;  ///< false: the worker was declared dead and its leases are gone; it is
                            ///< registered anew
     std::vector<HeldTask> held;  ///< all tasks that it holds now
+    /// Until the first of the other workers is dead, if that sends no more heartbeats; zero or less
+    /// when one is. max: there are no others.
+    Duration others_live_for = Duration::max();
 
     bool operator==(const HeartbeatResult&) const = default;
 };
@@ -209,6 +217,8 @@ struct StoreTraits {
     std::string_view name;
     bool is_durable = false;
     bool is_shared_between_processes = false;
+    int commits_at_once = 1;        ///< of one process; more would wait for one another
+    bool has_transactions = false;  ///< start_in and begin_transaction work
 };
 
 /// The durable verbs. Each member function is one atomic transition in one round trip: it happens
@@ -243,6 +253,16 @@ class Store {
     /// Creates instances. One whose key (with its workflow) exists already changes nothing and
     /// yields the existing id; repeating a start with the same id yields Created again.
     virtual std::vector<StartResult> start(std::span<const NewInstance> instances) = 0;
+
+    /// Creates an instance in the caller's open transaction: it is there for others when that
+    /// commits, and was never there when it rolls back. Leases nothing. Throws InvalidArgument
+    /// where nothing can be written in that transaction (none open, failed, another database), and
+    /// StoreVersion where the schema is not this program's; the transaction is then as it was.
+    virtual StartResult start_in(const Transaction& transaction, const NewInstance& instance);
+
+    /// A transaction for a handler, on a connection of its own. The one exception to the rule that
+    /// none is open between two calls.
+    virtual std::unique_ptr<StoreTransaction> begin_transaction();
 
     /// Leases due tasks to the worker, the earliest rank first. Never returns a task of a handler
     /// or queue that was not asked for, nor one that is parked, not due or leased (maintain() frees
@@ -294,6 +314,10 @@ class Store {
     /// who are not registered away (their tasks become claimable, with `was_lost`), make due what
     /// has become due. Writes nothing when there is nothing to do.
     virtual MaintenanceResult maintain() = 0;
+
+    /// A way to tell other processes what has changed; null where there is none, so that they find
+    /// it by looking. Does not talk to the database yet.
+    virtual std::unique_ptr<Hints> open_hints() { return nullptr; }
 };
 
 }  // namespace ebb

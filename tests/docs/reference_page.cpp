@@ -70,16 +70,20 @@ TEST(DiagramsPage, draws_a_definition) {
 }
 
 TEST(DiagramsPage, marks_an_instance) {
-    const ebb::Definition definition = order_workflow();
+    const ebb::Definition definition = ebb::WorkflowBuilder("pay").step("charge").build();
+    const auto store = ebb::open_memory_store();
+    ebb::HandlerRegistry handlers;
+    handlers.add("charge", [](int) -> int { throw ebb::PermanentError("no_money", "empty"); });
+    ebb::Engine engine(*store, handlers);
+    engine.register_workflow(definition);
+    const ebb::InstanceId id = engine.start("pay", "1").id;
+    engine.wait(id, std::chrono::seconds(1));
     //! [marks]
-    ebb::StepMarks marks;
-    marks["charge"] = {ebb::StepMark::State::Retrying, 2, "card service: timeout"};
-
     ebb::DiagramOptions options;
-    options.marks = marks;
+    options.marks = ebb::marks_of(engine.show(id));
     const std::string text = ebb::to_text(definition, options);
     //! [marks]
-    EXPECT_NE(text.find("card service: timeout"), std::string::npos);
+    EXPECT_NE(text.find("no_money"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -51,4 +51,11 @@ std::vector<std::string> handlers_of(const Definition& definition) {
     return Program::compile(definition)->handlers();
 }
 
+void tell_choice(const Json& outcome, const StepContext& context) {
+    if (outcome == "pause") context.pause();
+    if (outcome.is_object() && outcome.contains("next")) {
+        context.leave_by(outcome.at("next").get<std::string>());
+    }
+}
+
 }  // namespace ebb::golden

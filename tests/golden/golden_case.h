@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <ebb/definition.h>
+#include <ebb/handler.h>
 #include <ebb/json.h>
 
 namespace ebb::golden {
@@ -29,5 +30,8 @@ std::vector<Case> load_cases(const std::filesystem::path& folder);
 
 /// The handlers that a definition calls, compensations included.
 std::vector<std::string> handlers_of(const Definition& definition);
+
+/// What a scripted outcome says besides its output: `"pause"`, or `"next"` with a handle.
+void tell_choice(const Json& outcome, const StepContext& context);
 
 }  // namespace ebb::golden

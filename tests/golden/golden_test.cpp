@@ -1,6 +1,7 @@
 // Golden workflows: every case is played over the memory, the SQLite and the PostgreSQL store and
-// must tell the same history, word for word, as its expected file. EBB_APPROVE=1 rewrites the
-// expected files (./dev approve); the diff is the review.
+// must tell the same history, word for word, as its expected file; and the view `steps` says of
+// each visit what Engine::show says. EBB_APPROVE=1 rewrites the expected files (./dev approve); the
+// diff is the review.
 
 #include <cstdlib>
 #include <fstream>
@@ -8,6 +9,7 @@
 
 #include "ending.h"
 #include "player.h"
+#include "sql_views.h"
 #include "stores.h"
 
 namespace ebb::golden {
@@ -20,13 +22,30 @@ std::string expected(const Case& test_case) {
     return text.str();
 }
 
-std::string play_in(void (*with_store)(const Use&), const Case& test_case) {
+std::string play_in_memory(const Case& test_case) {
     std::string told;
-    with_store([&](Store& store, ManualClock& clock) {
+    with_memory([&](Store& store, ManualClock& clock) {
         Player player(test_case, store, clock);
         player.play();
         told = tell(player, test_case);
         EXPECT_EQ(broken_rule(player, test_case, store, Rest::Unknown), "") << told;
+    });
+    return told;
+}
+
+/// Plays it, and compares what the view `steps` says of it with what the engine shows.
+std::string play_at(
+    void (*with_store)(const UseAt&),
+    std::string (*steps)(const std::string& place, const InstanceId& id),
+    const Case& test_case
+) {
+    std::string told;
+    with_store([&](Store& store, ManualClock& clock, const std::string& place) {
+        Player player(test_case, store, clock);
+        player.play();
+        told = tell(player, test_case);
+        EXPECT_EQ(broken_rule(player, test_case, store, Rest::Unknown), "") << told;
+        EXPECT_EQ(steps(place, player.id()), steps_shown(player)) << told;
     });
     return told;
 }
@@ -37,11 +56,13 @@ TEST(Golden, every_workflow_tells_its_expected_history_on_every_store) {
     const bool approves = std::getenv("EBB_APPROVE") != nullptr;
     for (const Case& test_case : cases) {
         SCOPED_TRACE(test_case.name);
-        const std::string told = play_in(with_memory, test_case);
+        const std::string told = play_in_memory(test_case);
         if (approves) std::ofstream(test_case.expected_file) << told;
         EXPECT_EQ(told, expected(test_case)) << test_case.name << " (./dev approve rewrites it)";
-        EXPECT_EQ(play_in(with_sqlite, test_case), told) << test_case.name << " on SQLite";
-        EXPECT_EQ(play_in(with_postgres, test_case), told) << test_case.name << " on PostgreSQL";
+        const std::string in_sqlite = play_at(with_sqlite_at, steps_in_sqlite, test_case);
+        EXPECT_EQ(in_sqlite, told) << test_case.name << " on SQLite";
+        const std::string in_postgres = play_at(with_postgres_at, steps_in_postgres, test_case);
+        EXPECT_EQ(in_postgres, told) << test_case.name << " on PostgreSQL";
     }
 }
 

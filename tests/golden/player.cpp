@@ -126,6 +126,7 @@ bool Player::is_end_known(const StepContext& context, int attempt) {
             case HistoryType::StepCompleted:
             case HistoryType::StepRetried:
             case HistoryType::StepFailed:
+            case HistoryType::SignalAwaited:
                 return event.attempt == attempt &&
                        context.idempotency_key ==
                            fmt::format("{}:{}", context.instance.to_string(), event.visit);
@@ -166,6 +167,7 @@ Payload Player::call(const std::string& handler, const Payload& input, const Ste
     }
     const Json& outcome = outcomes[static_cast<std::size_t>(turn - 1)];
     if (outcome == "dies") by_key_[context.idempotency_key].has_died = true;
+    tell_choice(outcome, context);
     return perform(outcome, input);
 }
 

@@ -25,6 +25,7 @@ void add_probes_of_token(std::vector<Probe>& probes, const Token& token, TimePoi
     add("step_completed, stale", event::StepCompleted{.attempt = stale, .output = "{}"}, now);
     add("step_failed", event::StepFailed{.attempt = present, .failure = later}, now);
     add("step_failed for good", event::StepFailed{.attempt = present, .failure = permanent}, now);
+    add("step_paused", event::StepPaused{.attempt = present, .worker = {}}, now);
     add("lease_lost", event::LeaseLost{.attempt = present, .worker = "w"}, now);
     add("timer_fired",
         event::TimerFired{.token = token.id, .visit = token.visit},

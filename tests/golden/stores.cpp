@@ -43,21 +43,32 @@ void with_memory(const Use& use) {
 }
 
 void with_sqlite(const Use& use) {
+    with_sqlite_at([&](Store& store, ManualClock& clock, const std::string&) { use(store, clock); }
+    );
+}
+
+void with_postgres(const Use& use) {
+    with_postgres_at([&](Store& store, ManualClock& clock, const std::string&) {
+        use(store, clock);
+    });
+}
+
+void with_sqlite_at(const UseAt& use) {
     const TemporaryFolder folder;
     ManualClock clock(kStart);
     const SqliteOptions options{
         .path = folder.path() / "ebb.db", .synchronous = SqliteOptions::Synchronous::Normal
     };
     const auto store = make_sqlite_store(options, clock);
-    use(*store, clock);
+    use(*store, clock, options.path);
 }
 
-void with_postgres(const Use& use) {
+void with_postgres_at(const UseAt& use) {
     ManualClock clock(kStart);
-    const auto store = make_postgres_store(
-        {.url = testing::postgres_server().url(), .schema = testing::fresh_schema()}, clock
-    );
-    use(*store, clock);
+    const std::string schema = testing::fresh_schema();
+    const auto store =
+        make_postgres_store({.url = testing::postgres_server().url(), .schema = schema}, clock);
+    use(*store, clock, schema);
 }
 
 }  // namespace ebb::golden

@@ -45,6 +45,7 @@ std::string outcome_for_token(const Token& before, const Decision& decision) {
 bool may_come_again(const Probe& probe) {
     return std::holds_alternative<event::StepCompleted>(probe.event) ||
            std::holds_alternative<event::StepFailed>(probe.event) ||
+           std::holds_alternative<event::StepPaused>(probe.event) ||
            std::holds_alternative<event::LeaseLost>(probe.event) ||
            std::holds_alternative<event::TokenStopped>(probe.event);
 }

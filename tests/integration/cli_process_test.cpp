@@ -113,7 +113,7 @@ class CliScripts : public CliFolder, public ::testing::Test {
 TEST_P(CliProcesses, a_database_is_migrated_once_and_says_so) {
     EXPECT_NE(run({"migrate", "--status"}).out.find("initial  not yet"), std::string::npos);
     EXPECT_EQ(run({"migrate", "--print"}).out.find("-- 0001 initial\n"), 0U);
-    EXPECT_EQ(run({"migrate"}).out, "Applied 0001 initial\n");
+    EXPECT_EQ(run({"migrate"}).out, "Applied 0001 initial\nApplied 0002 views\n");
     EXPECT_EQ(run({"migrate"}).err, "The schema is up to date.\n");
     EXPECT_EQ(run({"list", "--json"}).out, "[]\n");
 }
@@ -185,6 +185,7 @@ TEST_P(CliProcesses, ctrl_c_on_a_durable_run_keeps_it_and_resume_goes_on) {
     CliProcess run_process(directory(), {"run", "demo.yaml", "--key", "k"}, db_);
     ASSERT_TRUE(run_process.wait_for("first (")) << run_process.err();
     run_process.signal(SIGINT);
+    ASSERT_TRUE(run_process.wait_for("Finishing what runs")) << run_process.err();
     write("go", "");
     EXPECT_EQ(run_process.wait(), 130) << run_process.err();
     EXPECT_NE(run_process.err().find("ebb run --resume "), std::string::npos);

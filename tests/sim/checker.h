@@ -12,4 +12,7 @@ namespace ebb::sim {
 /// definition's JSON and shares no code with the kernel.
 std::vector<std::string> check(const Evidence& evidence);
 
+/// The first thing that is wrong with a run; empty = nothing.
+std::string broken(const RunResult& result);
+
 }  // namespace ebb::sim

@@ -8,6 +8,7 @@
 
 #include "engine/view.h"
 #include "sim/simulation.h"
+#include "store/memory/memory_store.h"
 #include "support/uuid.h"
 
 namespace ebb::sim {
@@ -24,10 +25,10 @@ Simulation::Simulation(const Plan& plan, const RunOptions& options)
     : plan_(plan),
       options_(options),
       clock_(kStart),
-      memory_(make_memory_store(clock_)),
-      shared_(memory_.get()) {
+      store_(options.open ? options.open(clock_) : make_memory_store(clock_)),
+      shared_(store_.get()) {
     if (options_.decorate) {
-        decorated_ = options_.decorate(*memory_);
+        decorated_ = options_.decorate(*store_);
         shared_ = decorated_.get();
     }
     if (options_.trace) log_.note = [this](const std::string& line) { note(line); };
@@ -75,6 +76,7 @@ RunResult Simulation::run() {
         perform_late(dice.chance(20));
         if (dice.chance(plan_.percent_helpful)) help(dice);
         move(dice);
+        watch();
         if (all_have_ended() && next >= plan_.disturbances.size()) break;
     }
     come_to_rest();
@@ -86,7 +88,7 @@ RunResult Simulation::run() {
 
 bool Simulation::all_have_ended() {
     return std::all_of(instances_.begin(), instances_.end(), [&](const InstanceId& id) {
-        return is_terminal(memory_->load(id)->status);
+        return is_terminal(store_->load(id)->status);
     });
 }
 
@@ -170,7 +172,7 @@ int Simulation::number_of(const InstanceId& id) const {
     return static_cast<int>(found - instances_.begin());
 }
 
-/// Decides the conditions and loops behind it. Empty: the handler returns nothing.
+/// Decides the conditions and loops behind it. Empty: the handler passes its input on.
 Payload Simulation::output_of(const std::string& handler, int count) const {
     std::uint64_t salt = plan_.seed;
     for (const char c : handler) salt = salt * 31 + static_cast<unsigned char>(c);
@@ -232,16 +234,20 @@ void Simulation::end_one(Worker& worker, Dice& dice) {
 }
 
 void Simulation::end(Worker& worker, std::size_t index) {
-    const Running running = std::move(worker.running[index]);
+    Running running = std::move(worker.running[index]);
     worker.running.erase(worker.running.begin() + static_cast<std::ptrdiff_t>(index));
     note(fmt::format("{}'s {} returns", worker.id(), running.attempt->call().invocation.handler));
     const auto ending = worker.end(running);
-    if (ending == engine::Executor::Ending::NotCalled) calls_[running.call].is_made = false;
+    Call& call = calls_[running.call];
+    call.input = running.input;
+    if (ending == engine::Executor::Ending::NotCalled) call.is_made = false;
     if (ending != engine::Executor::Ending::Posted) return;
-    const bool is_failure = running.behaviour == Behaviour::Fail ||
-                            running.behaviour == Behaviour::FailForGood ||
-                            running.behaviour == Behaviour::FailLater;
-    calls_[running.call].outcome = is_failure ? "failed" : "completed";
+    const bool has_completed = running.code.empty();
+    call.outcome = has_completed ? "completed" : "failed";
+    call.result = running.code;
+    call.message = running.message;
+    call.retry_after_ms = running.retry_after_ms;
+    if (has_completed) call.result = running.output.empty() ? running.input : running.output;
     last_ended_ = running;
 }
 

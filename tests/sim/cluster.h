@@ -18,6 +18,10 @@ struct RunOptions {
     std::function<void(const std::string&)> trace{};
     /// What stands between the workers and the shared store; null = nothing. For planted bugs.
     std::function<std::unique_ptr<Store>(Store&)> decorate{};
+    /// Whether somebody looks at the instances all the time, and `RunResult::seen` is filled.
+    bool watches = false;
+    /// Makes the empty shared store, with the run's time; null = in memory.
+    std::function<StorePtr(const Clock&)> open{};
 };
 
 /// Runs a plan: first chance rules, then faults stop, and the cluster comes to rest.

@@ -57,6 +57,38 @@ std::string name_of(const Event& event) {
     return requeued.skip_compensation ? "requeue that skips" : "requeue";
 }
 
+Asked asked_by(const Event& event) {
+    Asked asked;
+    if (const auto* cancel = std::get_if<event::CancelRequested>(&event)) {
+        asked.type = "cancel_requested";
+        asked.by = cancel->by;
+    } else if (const auto* abort = std::get_if<event::AbortRequested>(&event)) {
+        asked.type = "abort_requested";
+        asked.by = abort->by;
+    } else if (const auto* pause = std::get_if<event::Paused>(&event)) {
+        asked.type = "paused";
+        asked.by = pause->by;
+    } else if (const auto* resume = std::get_if<event::Resumed>(&event)) {
+        asked.type = "unpaused";
+        asked.by = resume->by;
+    } else if (const auto* signal = std::get_if<event::SignalReceived>(&event)) {
+        asked.type = "signal_received";
+        asked.node = signal->name;
+        asked.payload = signal->payload;
+    } else if (const auto* vote = std::get_if<event::DecisionMade>(&event)) {
+        asked.type = "decision_made";
+        asked.by = vote->by;
+        asked.role = vote->role;
+        asked.node = vote->node;
+        asked.payload = vote->is_confirmed ? "confirmed" : "rejected";
+    } else if (const auto* requeue = std::get_if<event::Requeued>(&event)) {
+        asked.type = "requeued";
+        asked.by = requeue->by;
+        asked.input = requeue->new_input;
+    }
+    return asked;
+}
+
 }  // namespace
 
 void Simulation::disturb(const Disturbance& disturbance) {
@@ -118,6 +150,7 @@ void Simulation::disturb_store(Worker& worker, const Disturbance& disturbance) {
 
 void Simulation::repeat_last_outcome(Worker& worker) {
     if (!last_ended_ || last_ended_->behaviour != Behaviour::Complete) return;
+    if (last_ended_->output.empty()) return;  // it passed its input on, which is forgotten
     // Not the same object: it comes from somewhere else.
     const auto copy = std::make_shared<engine::Attempt>(last_ended_->attempt->call());
     worker.core().committer.post(engine::item::Outcome{
@@ -178,14 +211,18 @@ void Simulation::send(Worker& by, const InstanceId& id, Event event) {
     const bool is_stop = std::holds_alternative<event::CancelRequested>(event) ||
                          std::holds_alternative<event::AbortRequested>(event);
     const std::string what = name_of(event);
-    const std::int64_t revision = memory_->load(id)->revision;
+    const std::size_t number = requests_.size();
+    requests_.push_back(asked_by(event));
+    requests_.back().instance = number_of(id);
+    const std::int64_t revision = store_->load(id)->revision;
     try {
         if (is_stop) {
             by.core().request_stop(id, std::move(event));
         } else {
-            by.core().request(id, std::move(event));
+            const auto answer = by.core().request(id, std::move(event));
+            requests_[number].is_taken = answer.verdict == Decision::Verdict::Changed;
         }
-        const bool is_taken = memory_->load(id)->revision != revision;
+        const bool is_taken = store_->load(id)->revision != revision;
         ++result_.requests[what + (is_taken ? " taken" : " repeated")];
     } catch (const Error& error) {
         ++result_.requests[what + " refused"];

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,7 +14,7 @@ namespace ebb::sim {
 using Json = nlohmann::json;
 
 /// The key that says what a node is.
-inline constexpr std::array<const char*, 10> kNodeKinds = {
+inline constexpr std::array<const char*, 11> kNodeKinds = {
     "step",
     "condition",
     "switch",
@@ -23,7 +24,8 @@ inline constexpr std::array<const char*, 10> kNodeKinds = {
     "decision",
     "signal",
     "savepoint",
-    "fail"
+    "fail",
+    "graph"
 };
 
 struct FlowNode;
@@ -45,11 +47,15 @@ struct FlowNode {
 
     const FlowBlock* find_block(const std::string& label) const;
 
+    bool is_in_graph() const;
+
     bool is_compensated() const { return kind == "step" && body.contains("compensate"); }
 
     /// Of the step, or of its compensation.
     int max_attempts() const;
     int compensation_attempts() const;
+    /// The shortest wait that is allowed after so many failures, in milliseconds.
+    std::int64_t retry_wait(bool is_compensation, int failures) const;
 
     bool has_compensation_timeout() const {
         const Json& compensation = body.at("compensate");
@@ -74,7 +80,7 @@ class Flow {
     /// Of the whole instance; empty: none.
     std::string deadline() const { return body_.value("deadline", ""); }
 
-    bool has_step_budget() const { return body_.contains("step_budget"); }
+    std::int64_t step_budget() const { return body_.value("step_budget", 1'000'000); }
 
     bool has_output() const { return body_.contains("output"); }
 
@@ -89,7 +95,18 @@ class Flow {
     /// The first place of a block, or the one behind it when it is empty.
     const FlowNode* first(const FlowBlock& block) const;
 
+    /// The place behind `node` when it is left by this handle: by the graph's edge of this name,
+    /// else by its default edge, else the graph has ended.
+    const FlowNode* leave(const FlowNode& node, const std::string& handle) const;
+
+    /// Has the node of a graph an edge with this handle?
+    static bool has_edge(const FlowNode& node, const std::string& handle);
+
  private:
+    /// Into a graph, to its entry.
+    const FlowNode* enter(const FlowNode* node) const;
+    static const Json* find_edge(const FlowNode& node, const std::string& handle);
+
     void read(FlowBlock& block, const Json& nodes);
     void read_blocks(FlowNode& node);
     void add(FlowNode& node, std::string label, const Json& nodes);

@@ -10,10 +10,9 @@ namespace ebb::sim {
 namespace {
 
 using Json = nlohmann::json;
-using Kind = Value::Kind;
 
 Value known(Json value) {
-    return {.kind = Kind::Known, .value = std::move(value)};
+    return {.kind = Value::Kind::Known, .value = std::move(value)};
 }
 
 std::vector<std::string> split(const std::string& text, const std::string& by) {
@@ -59,7 +58,7 @@ Value read_path(const std::string& path, const Facts& facts) {
     for (std::size_t i = used; value.is_known() && i < names.size(); ++i) {
         if (!value.value.is_object()) return {};
         const auto found = value.value.find(names[i]);
-        if (found == value.value.end()) return {.kind = Kind::Wrong};
+        if (found == value.value.end()) return {.kind = Value::Kind::Wrong};
         value = known(Json(*found));
     }
     return value;
@@ -67,12 +66,12 @@ Value read_path(const std::string& path, const Facts& facts) {
 
 Value ask_has(const std::string& path, const Facts& facts) {
     const Value value = read_path(path, facts);
-    if (value.kind == Kind::Unread) return value;
+    if (value.kind == Value::Kind::Unread) return value;
     const auto dot = path.rfind('.');
     // Only the last name may be missing; `steps.NAME` is one.
     const std::string holder = path.substr(0, dot);
     const bool is_step = holder == "steps";
-    if (!is_step && !read_path(holder, facts).is_known()) return {.kind = Kind::Wrong};
+    if (!is_step && !read_path(holder, facts).is_known()) return {.kind = Value::Kind::Wrong};
     return known(value.is_known());
 }
 
@@ -81,7 +80,8 @@ Value compare(const std::string& left, const std::string& right, bool is_more, c
     const Value b = evaluate(right, facts);
     if (!a.is_known()) return a;
     if (!b.is_known()) return b;
-    if (!a.value.is_number_integer() || !b.value.is_number_integer()) return {.kind = Kind::Wrong};
+    if (!a.value.is_number_integer() || !b.value.is_number_integer())
+        return {.kind = Value::Kind::Wrong};
     return known(is_more ? a.value > b.value : a.value < b.value);
 }
 
@@ -90,7 +90,7 @@ Value all_of(const std::vector<std::string>& parts, const Facts& facts) {
     for (const std::string& part : parts) {
         const Value value = evaluate(part, facts);
         if (value.is_known() && value.value == false) return value;
-        if (!value.is_known() && result.kind != Kind::Unread) result = value;
+        if (!value.is_known() && result.kind != Value::Kind::Unread) result = value;
     }
     return result;
 }
@@ -133,7 +133,7 @@ Value render(const Json& text, const Facts& facts) {
     Value result = known(text);
     for (auto it = result.value.begin(); it != result.value.end(); ++it) {
         const Value part = render(*it, facts);
-        if (!part.is_known() && result.kind != Kind::Unread) result.kind = part.kind;
+        if (!part.is_known() && result.kind != Value::Kind::Unread) result.kind = part.kind;
         if (part.is_known()) *it = part.value;
     }
     return result;

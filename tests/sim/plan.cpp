@@ -16,8 +16,12 @@ namespace {
 using test::Dice;
 using Kind = Disturbance::Kind;
 
-constexpr std::array<std::string_view, 6> kBehaviourNames = {
-    "complete", "fail", "fail for good", "fail later", "hang", "ignore"
+/// One plan of so many is small and mostly about decisions of people, which are rare in the others.
+constexpr std::uint64_t kPlansForPeople = 8;
+constexpr int kNodesOfPeopleMax = 12;
+
+constexpr std::array<std::string_view, 7> kBehaviourNames = {
+    "complete", "fail", "fail for good", "fail later", "garble", "hang", "ignore"
 };
 
 constexpr std::array<std::string_view, Disturbance::kKinds> kKindNames = {
@@ -60,6 +64,7 @@ std::vector<Behaviour> script(Dice& dice, int percent_bad) {
              Behaviour::Fail,
              Behaviour::FailForGood,
              Behaviour::FailLater,
+             Behaviour::Garble,
              Behaviour::Hang,
              Behaviour::Ignore}
         ));
@@ -70,7 +75,7 @@ std::vector<Behaviour> script(Dice& dice, int percent_bad) {
 void plan_scripts(Dice& dice, Plan& plan, const Program& program) {
     const int percent_bad = dice.pick<int>({0, 5, 15, 40});
     for (const std::string& handler : program.handlers()) {
-        auto calls = script(dice, handler.starts_with('~') ? percent_bad / 2 : percent_bad);
+        auto calls = script(dice, handler.starts_with('~') ? percent_bad : percent_bad * 2 / 3);
         if (!calls.empty()) plan.scripts[handler] = std::move(calls);
     }
 }
@@ -132,10 +137,15 @@ Plan make_plan(std::uint64_t seed) {
     Dice dice(seed, 1);
     Plan plan;
     plan.seed = seed;
-    const test::FlowShape shape{
-        .nodes = dice.between(1, dice.pick<int>({6, 15, 25, 40})),
-        .percent_trouble = dice.pick<int>({0, 0, 15, 50})
+    const int nodes = dice.pick<int>({8, 25, 45, 70});
+    test::FlowShape shape{
+        .nodes = dice.between(nodes / 3, nodes), .percent_trouble = dice.pick<int>({0, 0, 15, 50})
     };
+    const bool is_of_people = seed % kPlansForPeople == 1;
+    if (is_of_people) {
+        shape.nodes = std::min(shape.nodes, kNodesOfPeopleMax);
+        shape.percent_people = 35;
+    }
     plan.definition = test::random_flow(dice, shape);
     for (int i = dice.pick<int>({1, 1, 1, 2, 3}); i > 0; --i) {
         plan.inputs.push_back(fmt::format("{{\"n\":{}}}", dice.below(4)));
@@ -145,6 +155,7 @@ Plan make_plan(std::uint64_t seed) {
     plan_workers(dice, plan, *program);
     plan.ticks = dice.pick<int>({30, 100, 300, 800});
     plan.percent_helpful = dice.pick<int>({0, 4, 12});
+    if (is_of_people) plan.percent_helpful = 12;
     plan.seconds_max = dice.pick<int>({1, 1, 3, 10});
     plan_disturbances(dice, plan);
     plan.goes_on = dice.chance(75);

@@ -16,6 +16,7 @@ enum class Behaviour {
     Fail,         ///< may be tried again
     FailForGood,  ///< PermanentError
     FailLater,    ///< RetryAfter
+    Garble,       ///< returns what is no JSON
     Hang,         ///< returns when it is asked to stop
     Ignore,       ///< does not even return then
 };

@@ -4,20 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/checker.h"
-
 namespace ebb::sim {
-
-std::vector<std::string> check(const Evidence& evidence) {
-    try {
-        Reading(evidence).read();
-    } catch (const Wrong& wrong) {
-        return {wrong.what};
-    } catch (const std::exception& error) {
-        return {std::string("the history cannot be read: ") + error.what()};
-    }
-    return {};
-}
 
 Reading::Reading(const Evidence& evidence) : evidence_(evidence), flow_(evidence.definition) {}
 
@@ -55,7 +42,10 @@ void Reading::read_entry(const Entry& e) {
     }
     require(e.seq > 1 || e.type == "started", "a history begins with started");
     const bool is_stop = e.type == "step_skipped" || e.type == "step_stopped";
+    was_expected_ = false;
     if (expected_ && !is_stop && e.type != "step_requeued") check_expected(e);
+    check_form(e);
+    check_order(e);
     check_requeued(e);
     const bool is_known = read_instance_entry(e) || read_forward_entry(e) || read_step_entry(e) ||
                           read_scope_entry(e) || read_rollback_entry(e);
@@ -64,6 +54,7 @@ void Reading::read_entry(const Entry& e) {
 
 void Reading::check_expected(const Entry& e) {
     const Expected wanted = *std::exchange(expected_, std::nullopt);
+    was_expected_ = true;
     const bool is_it = e.type == wanted.type && e.node == wanted.node && e.path == wanted.path &&
                        (wanted.ref == 0 || e.ref == wanted.ref) &&
                        (wanted.kind.empty() || payload(e).value("kind", "") == wanted.kind);
@@ -82,6 +73,8 @@ void Reading::check_expected(const Entry& e) {
 
 void Reading::on_started(const Entry& e) {
     require(e.seq == 1, "it was started already");
+    const bool is_known = !evidence_.input.empty();
+    require(!is_known || payload(e) == Json::parse(evidence_.input), "its input is another");
     Strand top;
     top.at = flow_.first(flow_.top());
     top.data = top.moved = e.seq;
@@ -106,7 +99,7 @@ bool Reading::read_instance_entry(const Entry& e) {
         require(is_paused_, "it is not paused");
         is_paused_ = false;
     } else if (type == "dead_lettered") {
-        on_dead_lettered(e);
+        on_dead_lettered();
     } else if (type == "requeued") {
         on_requeued(e);
     } else if (type == "completed") {
@@ -118,6 +111,7 @@ bool Reading::read_instance_entry(const Entry& e) {
         end("completed");
     } else if (type == "signal_received") {
         signals_[e.seq] = e.node;
+        resume_paused(e);
     } else {
         return false;
     }
@@ -141,19 +135,14 @@ void Reading::on_cancel(const Entry& e) {
     is_paused_ = false;
 }
 
-void Reading::on_dead_lettered(const Entry& e) {
+void Reading::on_dead_lettered() {
     require(phase_ != "dead_letter", "it is dead-lettered already");
-    const Entry& cause = *entries_.at(e.ref);
-    require(
-        cause.type == "compensation_failed" ||
-            (cause.type == "step_failed" && flow_.is_dead_letter()),
-        "its cause is no reason"
-    );
     phase_ = "dead_letter";
 }
 
-void Reading::on_requeued(const Entry&) {
+void Reading::on_requeued(const Entry& e) {
     require(phase_ == "dead_letter", "it is not dead-lettered");
+    require(e.ref == last_failure_, fmt::format("it is about event {}", last_failure_));
     phase_ = ebbing_ ? "compensating" : "running";
     for (auto& [ref, undoing] : undoings_) {
         if (!undoing.is_frozen) continue;

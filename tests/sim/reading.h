@@ -13,6 +13,9 @@
 
 namespace ebb::sim {
 
+/// After so many lost workers a visit fails.
+inline constexpr int kLossesMax = 5;
+
 /// One place where an instance stands: the top level, or a branch of an open block.
 struct Strand {
     enum class Branch { Open, Completed, Failed, Stopped };
@@ -23,6 +26,7 @@ struct Strand {
     int attempt = 1;               ///< that comes next
     int failures = 0;              ///< that count against the limit
     int losses = 0;
+    TimePoint not_before{};                 ///< when the next attempt may begin
     bool is_stopping = false;               ///< only its end may still be recorded
     bool is_frozen = false;                 ///< waits for an operator
     bool is_requeued = false;               ///< and has just been let go
@@ -34,6 +38,8 @@ struct Strand {
     std::int64_t data = 0;     ///< the event with the data that it works on
     std::int64_t moved = 0;    ///< the event that brought it here: its conditions see what was then
     bool is_resolved = false;  ///< the input that its template gave is known
+    std::int64_t stopped = 0;  ///< the event at which a rollback stopped it
+    bool must_end = false;     ///< when it was stopped it had begun: its end is told
 
     // Where it stands at an open parallel block.
     bool is_forked = false;
@@ -50,6 +56,7 @@ struct Undoing {
     int attempt = 1;
     int failures = 0;
     int losses = 0;
+    TimePoint not_before{};
     bool is_frozen = false;
 };
 
@@ -60,6 +67,7 @@ struct Ebbing {
     std::string prefix;
     std::set<std::string> losers;
     std::int64_t cause = 0;
+    std::int64_t started = 0;
     std::int64_t floor = 0;
     std::int64_t first = 0;
     bool has_compensated = false;
@@ -107,7 +115,7 @@ class Reading {
     void on_requeued(const Entry& e);
     void requeue(Strand& strand);
     void check_requeued(const Entry& e) const;
-    void on_dead_lettered(const Entry& e);
+    void on_dead_lettered();
     void end(const std::string& status);
     std::string present_status() const;
     Json payload(const Entry& e) const;
@@ -125,7 +133,14 @@ class Reading {
     Strand& arrive(const Entry& e, const char* kind = nullptr);
     void take_visit(Strand& strand, const Entry& e);
     void go(Strand& strand, const FlowNode* to);
+    std::string way_of(const Entry& e) const;
+    void leave(Strand& strand, const std::string& handle);
+    void on_step_paused(const Entry& e);
+    void resume_paused(const Entry& signal);
+    void resume_step(Strand& strand) const;
     void on_branch_taken(const Entry& e);
+    static bool is_end_of_node(const Entry& e);
+    bool is_way(const Entry& e) const;
     void on_loop_finished(const Entry& e);
     void on_savepoint(const Entry& e);
     void on_timer_fired(const Entry& e);
@@ -146,7 +161,7 @@ class Reading {
     void on_input_resolved(const Entry& e);
     void check_resolved(const Strand& strand) const;
     void check_expression_error(const Strand& strand) const;
-    void check_due(const Entry& e, const std::string& duration) const;
+    void check_due(const Strand& strand, const Entry& e, const std::string& duration) const;
     void check_output(const Entry& e) const;
 
     // reading_steps.cpp: attempts and how they end.
@@ -158,7 +173,10 @@ class Reading {
     void on_lease_lost(const Entry& e);
     void on_step_requeued(const Entry& e);
     void on_stopped(const Entry& e);
+    TimePoint end_of_wait(const Entry& e, int failures) const;
+    void check_wait(const Entry& e, TimePoint not_before) const;
     void check_failure(const Strand& strand, const Entry& e, const std::string& code) const;
+    void check_end_of_wait(const Strand& strand, const Entry& e, const std::string& code) const;
     void give_up(Strand& strand, const Entry& e);
     void on_instance_failed(const Entry& e);
     bool is_past_deadline(const Entry& e) const;
@@ -190,10 +208,31 @@ class Reading {
     void check_nothing_late(const Entry& e) const;
     void turn_into_cancel(const Entry& e);
 
+    // reading_form.cpp: which numbers and names an event carries.
+    bool is_pause(const Entry& e) const;
+    void check_form(const Entry& e) const;
+    void check_order(const Entry& e);
+    void check_arrival(const Strand& strand) const;
+    void check_settled() const;
+    bool rests(Strand strand) const;
+    bool branches_rest(const Strand& strand) const;
+
+    // reading_requests.cpp: what people asked for.
+    void check_requests() const;
+
     // reading_end.cpp: what must be so when all is over, or waits.
-    void check_end() const;
+    void check_end();
     void check_waits() const;
-    void check_calls() const;
+    void check_deadline_kept() const;
+
+    // reading_calls.cpp: what was really called.
+    void check_calls();
+    void check_ending(const Entry& e) const;
+    void check_doubt(const Entry& e) const;
+    void check_input(const Call& call) const;
+    void require_call(const Entry& e, const std::string& outcome, const std::string& result) const;
+    Json told_of(const Entry& undone) const;
+    bool is_in_doubt(const Entry& at) const;
 
     const Evidence& evidence_;
     const Flow flow_;
@@ -204,7 +243,12 @@ class Reading {
     std::set<std::int64_t> visits_;
     std::set<std::int64_t> scopes_;
     std::optional<Expected> expected_;
-    std::string phase_ = "running";  // what it does, paused or not
+    bool was_expected_ = false;       // the event at hand had to come
+    std::int64_t decision_ = 0;       // the last event that surely came from outside
+    std::int64_t last_but_stop_ = 0;  // the last event that was no end of a stopped strand
+    std::int64_t last_failure_ = 0;   // the last one that an operator is to look at
+    std::int64_t last_visit_ = 0;     // the highest of all
+    std::string phase_ = "running";   // what it does, paused or not
     bool is_paused_ = false;
     std::string ended_;
     std::optional<Savepoint> savepoint_;

@@ -90,6 +90,8 @@ void Reading::on_input_resolved(const Entry& e) {
     require(e.ref == 0, "it refers to nothing");
     if (!is_of_operator) {
         Strand& here = arrive(e, "step");
+        require(e.attempt == 0, "nothing was attempted yet");
+        check_arrival(here);
         require(here.at->body.contains("input"), "it has no template");
         require(!here.is_resolved, "it is resolved already");
         const Value value = render(here.at->body.at("input"), facts_for(here));
@@ -97,8 +99,10 @@ void Reading::on_input_resolved(const Entry& e) {
         require(value.kind != Value::Kind::Wrong, "its template cannot be evaluated");
         require(is_right, "its template gives something else");
         here.is_resolved = true;
-    } else if (strand.visit == e.visit) {
-        require(strand.at != nullptr && strand.at->name == e.node, "it does not stand there");
+    } else {
+        const int attempts = strand.visit == e.visit ? strand.attempt - 1 : 0;
+        require(e.attempt == attempts, fmt::format("{} attempts were made", attempts));
+        require(strand.at == nullptr || strand.at->name == e.node, "it does not stand there");
     }
     strand.is_requeued = false;
     strand.data = e.seq;
@@ -123,20 +127,30 @@ void Reading::check_expression_error(const Strand& strand) const {
     require(!value.is_known(), "its expression can be evaluated");
 }
 
-void Reading::check_due(const Entry& e, const std::string& duration) const {
-    if (duration.find('$') != std::string::npos) return;
+void Reading::check_due(const Strand& strand, const Entry& e, const std::string& duration) const {
     if (duration.empty()) return require(e.payload.empty(), "it has no deadline");
-    const TimePoint due = e.at + std::chrono::milliseconds(milliseconds(duration));
+    std::int64_t wait = milliseconds(duration);
+    if (duration.find('$') != std::string::npos) {
+        const Value value = render(duration, facts_for(strand));
+        if (!value.is_known() || !value.value.is_number_integer()) return;
+        wait = value.value.get<std::int64_t>() * 1'000;
+    }
+    const TimePoint due = e.at + std::chrono::milliseconds(wait);
     const auto seconds = std::chrono::floor<std::chrono::seconds>(due);
-    const std::string text = fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(seconds));
-    const auto due_text = payload(e).at("due").get<std::string>();
-    require(due_text.starts_with(text), "it is due at " + text);
+    std::string text = fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(seconds));
+    const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(due - seconds).count();
+    if (rest != 0) {
+        text += fmt::format(".{:06}", rest);
+        text.erase(text.find_last_not_of('0') + 1);
+    }
+    require(payload(e) == Json{{"due", text + "Z"}}, "it is due at " + text);
 }
 
 /// Of the instance.
 void Reading::check_output(const Entry& e) const {
     const Strand& strand = strands_.at("");
     if (!flow_.has_output()) return require_data(strand, e);
+    require(e.ref == 0, "it has data of its own");
     const Value value = render(flow_.output(), facts_for(strand));
     require(value.kind != Value::Kind::Wrong, "its output cannot be evaluated");
     require(!value.is_known() || value.value == payload(e), "its output is something else");

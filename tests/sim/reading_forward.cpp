@@ -1,5 +1,6 @@
 // How strands move through the flow: everything but handlers and parallel blocks.
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,7 +22,8 @@ bool Reading::read_forward_entry(const Entry& e) {
     } else if (type == "decision_awaited") {
         await(e, "decision");
     } else if (type == "signal_awaited") {
-        await(e, "signal");
+        const FlowNode* node = flow_.find(e.node);
+        node != nullptr && node->kind == "step" ? on_step_paused(e) : await(e, "signal");
     } else if (type == "timer_fired") {
         on_timer_fired(e);
     } else if (type == "decision_made") {
@@ -103,6 +105,8 @@ Strand& Reading::arrive(const Entry& e, const char* kind) {
 void Reading::take_visit(Strand& strand, const Entry& e) {
     if (strand.visit == 0) {
         require(visits_.insert(e.visit).second, fmt::format("visit {} was used before", e.visit));
+        const bool may_be_more = e.type == "step_failed" || e.type == "resumed";
+        require(may_be_more || e.visit <= flow_.step_budget(), "it may not visit more nodes");
         strand.visit = e.visit;
     }
     require(strand.visit == e.visit, fmt::format("it is in visit {}", strand.visit));
@@ -125,7 +129,64 @@ void Reading::go(Strand& strand, const FlowNode* to) {
     strand = std::move(next);
 }
 
+/// By which edge of a graph the node is left whose end `e` is: the next event says so.
+std::string Reading::way_of(const Entry& e) const {
+    for (const Entry& next : evidence_.history) {
+        const bool is_next = next.seq == e.seq + 1 && next.type == "branch_taken" &&
+                             next.node == e.node && next.visit == e.visit && next.ref == e.seq;
+        if (is_next) return payload(next).at("branch").get<std::string>();
+    }
+    return {};
+}
+
+/// Leaves a node of a graph as `handle` says; empty: by its default edge.
+void Reading::leave(Strand& strand, const std::string& handle) {
+    const FlowNode& node = *strand.at;
+    if (!handle.empty() && !Flow::has_edge(node, handle)) {
+        require(
+            node.is_in_graph() && node.block->owner->body.value("unmatched", "") == "complete",
+            "there is no such edge"
+        );
+        return go(strand, flow_.after(*node.block->owner));
+    }
+    go(strand, flow_.leave(node, handle));
+}
+
+void Reading::on_step_paused(const Entry& e) {
+    Strand& strand = arrive(e, "step");
+    require(strand.awaited == nullptr, "it waits already");
+    require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
+    check_resolved(strand);
+    strand.awaited = &e;
+    const auto early = std::find_if(signals_.begin(), signals_.end(), [&](const auto& signal) {
+        return signal.second == e.node;
+    });
+    if (early == signals_.end()) return;
+    signals_.erase(early);
+    resume_step(strand);
+}
+
+/// A signal that a paused step waits for goes to it at once.
+void Reading::resume_paused(const Entry& signal) {
+    for (auto& [path, strand] : strands_) {
+        const bool waits = strand.awaited != nullptr && strand.at->kind == "step" &&
+                           strand.at->name == signal.node && !strand.is_stopping;
+        if (!waits) continue;
+        signals_.erase(signal.seq);
+        return resume_step(strand);
+    }
+}
+
+void Reading::resume_step(Strand& strand) const {
+    strand.awaited = nullptr;
+    ++strand.attempt;
+    strand.failures = 0;
+    strand.losses = 0;
+}
+
 void Reading::on_branch_taken(const Entry& e) {
+    // The end of a graph's node, read before, has looked at it.
+    if (is_way(e)) return;
     Strand& strand = arrive(e);
     require(strand.at->kind == "condition" || strand.at->kind == "switch", "it has no sides");
     const auto side = payload(e).at("branch").get<std::string>();
@@ -135,6 +196,17 @@ void Reading::on_branch_taken(const Entry& e) {
     require(right_side.empty() || side == right_side, "its data leads to " + right_side);
     require_data(strand, e);
     go(strand, flow_.first(*block));
+}
+
+/// Does it say by which edge of a graph the node is left whose end is the event before it?
+bool Reading::is_way(const Entry& e) const {
+    if (e.type != "branch_taken" || e.ref != e.seq - 1) return false;
+    const auto end = entries_.find(e.ref);
+    return end != entries_.end() && end->second->visit == e.visit && is_end_of_node(*end->second);
+}
+
+bool Reading::is_end_of_node(const Entry& e) {
+    return e.type == "step_completed" || e.type == "step_failed" || e.type == "timer_fired";
 }
 
 void Reading::on_loop_finished(const Entry& e) {
@@ -162,7 +234,8 @@ void Reading::await(const Entry& e, const char* kind) {
     require(strand.awaited == nullptr, "it waits already");
     require(e.ref == 0, "it refers to nothing");
     const char* duration = strand.at->kind == "delay" ? "for" : "deadline";
-    if (!strand.at->body.contains("until")) check_due(e, strand.at->body.value(duration, ""));
+    if (!strand.at->body.contains("until"))
+        check_due(strand, e, strand.at->body.value(duration, ""));
     strand.awaited = &e;
 }
 
@@ -180,7 +253,10 @@ void Reading::on_timer_fired(const Entry& e) {
     require(strand.awaited != nullptr, "nothing waits for it");
     const Json& body = strand.at->body;
     if (strand.at->kind == "signal") {
-        require(body.value("on_deadline", "") == "continue", "its deadline is a failure");
+        const bool has_way = Flow::has_edge(*strand.at, "timeout");
+        require(has_way == (way_of(e) == "timeout"), "its edge for this is not taken");
+        if (!has_way)
+            require(body.value("on_deadline", "") == "continue", "its deadline is a failure");
         check_time(e, *strand.awaited, body.value("deadline", ""));
     } else {
         require(strand.at->kind == "delay", "it waits for something else");
@@ -188,13 +264,18 @@ void Reading::on_timer_fired(const Entry& e) {
     }
     require_data(strand, e);
     strand.data = e.seq;
-    go(strand, flow_.after(*strand.at));
+    leave(strand, way_of(e));
 }
 
 void Reading::on_decision_made(const Entry& e) {
     Strand& strand = arrive(e, "decision");
     require(strand.awaited != nullptr, "it is not awaited");
     const Json vote = payload(e);
+    const Json roles = strand.at->body.value("roles", Json::array());
+    const Json role = vote.value("role", "");
+    const bool may_decide =
+        roles.empty() || std::find(roles.begin(), roles.end(), role) != roles.end();
+    require(may_decide, "who decided has not the role for it");
     if (vote.at("verdict") == "rejected") {
         strand.is_rejected = true;
     } else {
@@ -228,8 +309,10 @@ void Reading::on_decision_completed(const Entry& e) {
     require(output == input, "its output is not its input with the decision");
     strand.data = e.seq;
     const FlowBlock* on_reject = strand.at->find_block("on_reject");
-    require(is_confirmed || on_reject != nullptr, "a reject fails it");
-    go(strand, is_confirmed ? flow_.after(*strand.at) : flow_.first(*on_reject));
+    if (is_confirmed) return go(strand, flow_.leave(*strand.at, "confirmed"));
+    if (on_reject != nullptr) return go(strand, flow_.first(*on_reject));
+    require(Flow::has_edge(*strand.at, "rejected"), "a reject fails it");
+    go(strand, flow_.leave(*strand.at, "rejected"));
 }
 
 void Reading::on_signal_completed(const Entry& e) {
@@ -239,6 +322,7 @@ void Reading::on_signal_completed(const Entry& e) {
     require(
         signal->second == strand.at->body.value("name", strand.at->name), "it is another signal"
     );
+    if (strand.awaited == nullptr) check_arrival(strand);
     signals_.erase(signal);
     strand.data = e.seq;
     go(strand, flow_.after(*strand.at));

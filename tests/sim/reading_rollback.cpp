@@ -8,12 +8,6 @@
 
 namespace ebb::sim {
 
-namespace {
-
-constexpr int kLossesMax = 5;
-
-}  // namespace
-
 bool Reading::read_rollback_entry(const Entry& e) {
     const std::string& type = e.type;
     if (type == "rollback_started") {
@@ -64,10 +58,18 @@ std::int64_t Reading::next_of(const Ebbing& ebbing) const {
 void Reading::on_rollback_started(const Entry& e) {
     const Json about = payload(e);
     Ebbing ebbing{.kind = about.at("kind").get<std::string>(), .node = e.node, .path = e.path};
+    for (const auto& [path, strand] : strands_) {
+        require(
+            !strand.is_stopping || strand.awaited == nullptr,
+            "what waits in '" + path + "' should have been stopped"
+        );
+    }
     if (ebbing.kind == "losers") {
+        require(e.ref == 0, "it refers to nothing");
         const Strand& strand = strands_.at(e.path);
         ebbing.prefix = branch_path(strand, "");
         ebbing.floor = strand.opened;
+        ebbing.started = e.seq;
         for (const auto& [name, state] : strand.branches) {
             if (state != Strand::Branch::Completed) ebbing.losers.insert(name);
         }
@@ -75,6 +77,8 @@ void Reading::on_rollback_started(const Entry& e) {
         return;
     }
     ebbing.cause = e.ref;
+    ebbing.started = e.seq;
+    require(entries_.contains(e.ref), "its cause is not there");
     const bool to_savepoint = ebbing.kind == "failure" && savepoint_.has_value();
     require(
         about.value("savepoint", "") == (to_savepoint ? savepoint_->node->name : ""),
@@ -144,6 +148,8 @@ void Reading::on_compensation(const Entry& e) {
         require(next == e.ref, fmt::format("event {} is to be undone next", next));
         ebbing->has_compensated = true;
     }
+    const Ebbing* here = ebbing_of(e);
+    require(here != nullptr && e.path == here->prefix, "its rollback is elsewhere");
     const auto [undoing, is_new] = undoings_.try_emplace(e.ref);
     if (is_new) {
         require(visits_.insert(e.visit).second, "its visit was used before");
@@ -158,6 +164,7 @@ void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
     require(!undoing.is_frozen, "it is frozen");
     require(undoing.visit == e.visit, "it is another visit");
     require(e.attempt == undoing.attempt, fmt::format("attempt {} comes next", undoing.attempt));
+    check_wait(e, undoing.not_before);
     if (e.type == "step_compensated") {
         settled_.insert(e.ref);
         in_flight_.erase(e.ref);
@@ -167,6 +174,7 @@ void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
         ++undoing.attempt;
     } else if (e.type == "compensation_retried") {
         require(++undoing.failures < most, fmt::format("it may be tried {} times", most));
+        undoing.not_before = end_of_wait(e, undoing.failures);
         ++undoing.attempt;
     } else {
         const std::string code = payload(e).at("code").get<std::string>();
@@ -177,6 +185,7 @@ void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
                                   (code == "step_timeout" && node.has_compensation_timeout());
         require(is_exhausted, "it may be tried again");
         undoing.is_frozen = true;
+        last_failure_ = e.seq;
         if (phase_ != "dead_letter") {
             expected_ = {.type = "dead_lettered", .node = {}, .path = {}, .ref = e.seq, .kind = {}};
         }
@@ -191,10 +200,12 @@ void Reading::on_rollback_finished(const Entry& e) {
     const std::int64_t next = next_of(ebbing);
     require(next == 0, fmt::format("event {} is still to be undone", next));
     for (const auto& [path, strand] : strands_) {
-        const bool is_open = strand.is_stopping && !strand.is_forked && strand.attempt > 1 &&
+        const bool is_open = strand.is_stopping && !strand.is_forked && strand.must_end &&
                              path.starts_with(ebbing.prefix);
-        require(!is_open, "'" + path + "' was called: how did it end?");
+        require(!is_open, "'" + path + "' had begun: how did it end?");
     }
+    const std::int64_t cause = e.node.empty() ? ebbing.cause : ebbing.started - 1;
+    require(e.ref == cause, fmt::format("its cause is event {}", cause));
     if (!e.node.empty()) {
         expected_ = {
             .type = "scope_joined", .node = e.node, .path = ebbing.path, .ref = 0, .kind = {}

@@ -63,7 +63,11 @@ void Reading::stop_inside(const std::string& path) {
             it = strands_.erase(it);
             continue;
         }
-        if (is_inside) strand.is_stopping = true;
+        if (is_inside && !strand.is_stopping) {
+            strand.is_stopping = true;
+            strand.stopped = now_->seq;
+            strand.must_end = strand.at != nullptr && strand.moved < decision_;
+        }
         ++it;
     }
 }
@@ -144,8 +148,7 @@ void Reading::on_joined(const Entry& e) {
             continue;
         }
         require(
-            it->second.attempt < 2 || it->second.is_forked,
-            it->first + " was called: how did it end?"
+            !it->second.must_end || it->second.is_forked, it->first + " had begun: how did it end?"
         );
         it = strands_.erase(it);
     }

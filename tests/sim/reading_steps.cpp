@@ -6,12 +6,6 @@
 
 namespace ebb::sim {
 
-namespace {
-
-constexpr int kLossesMax = 5;
-
-}  // namespace
-
 bool Reading::read_step_entry(const Entry& e) {
     const std::string& type = e.type;
     if (type == "step_completed") {
@@ -36,6 +30,7 @@ Strand& Reading::attempt_of(const Entry& e) {
     Strand& strand = arrive(e, "step");
     require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
     check_resolved(strand);
+    check_wait(e, strand.not_before);
     // A requeue refers to the failure that it is about.
     if (e.type != "step_requeued") require_data(strand, e);
     return strand;
@@ -52,7 +47,7 @@ void Reading::on_step_completed(const Entry& e) {
     note_undoable(e);
     outputs_[e.node].push_back(e.seq);
     strand.data = e.seq;
-    go(strand, flow_.after(*strand.at));
+    leave(strand, way_of(e));
 }
 
 void Reading::on_step_retried(const Entry& e) {
@@ -60,11 +55,34 @@ void Reading::on_step_retried(const Entry& e) {
     const int most = strand.at->max_attempts();
     require(++strand.failures < most, fmt::format("it may be tried {} times", most));
     require(payload(e).at("code") != "permanent", "a permanent failure is not tried again");
+    strand.not_before = end_of_wait(e, strand.failures);
     ++strand.attempt;
 }
 
+/// After a failure that is tried again.
+TimePoint Reading::end_of_wait(const Entry& e, int failures) const {
+    const bool is_compensation = e.type == "compensation_retried";
+    std::int64_t wait = flow_.find(e.node)->retry_wait(is_compensation, failures);
+    for (const Call& call : evidence_.calls) {
+        const bool is_it = call.visit == e.visit && call.attempt == e.attempt;
+        if (is_it && call.retry_after_ms) wait = *call.retry_after_ms;
+    }
+    return e.at + std::chrono::milliseconds(wait);
+}
+
+void Reading::check_wait(const Entry& e, TimePoint not_before) const {
+    // Whoever throws RetryAfter says how long to wait, and the history does not tell.
+    const bool is_known =
+        evidence_.knows_calls && evidence_.has_true_time && e.started_at != TimePoint{};
+    require(!is_known || e.started_at >= not_before, "its attempt began too early");
+}
+
 void Reading::on_lease_lost(const Entry& e) {
-    if (ebbing_ || e.path.ends_with(':')) return on_compensation(e);
+    if (ebbing_ || e.path.ends_with(':')) {
+        require(payload(e) == Json{{"of", "compensation"}}, "it is a compensation's");
+        return on_compensation(e);
+    }
+    require(e.payload.empty(), "there is nothing to say");
     Strand& strand = attempt_of(e);
     require(!strand.at->body.value("non_idempotent", false), "it may be called only once");
     require(++strand.losses < kLossesMax, "it lost too many workers");
@@ -98,35 +116,53 @@ void Reading::check_failure(const Strand& strand, const Entry& e, const std::str
     require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
 }
 
+/// A decision or a signal fails: it is rejected, or late.
+void Reading::check_end_of_wait(const Strand& strand, const Entry& e, const std::string& code)
+    const {
+    const Json& body = strand.at->body;
+    const bool is_reject = code == "rejected" && strand.at->kind == "decision";
+    require(is_reject || code == "timeout", "nothing fails like this");
+    if (is_reject) {
+        require(strand.at->find_block("on_reject") == nullptr, "its reject leads on");
+        if (strand.is_rejected) return;
+        require(body.value("on_deadline", "") == "reject", "nobody rejected it");
+    }
+    check_time(e, *strand.awaited, body.value("deadline", "1000000h"));
+}
+
 void Reading::on_step_failed(const Entry& e) {
     if (e.node.empty()) return on_instance_failed(e);
     Strand& strand = arrive(e);
     const std::string code = payload(e).at("code").get<std::string>();
     const std::string& kind = strand.at->kind;
     const bool was_called = kind == "step" && e.attempt > 0;
-    if (was_called) {
+    if (code == "step_budget") {
+        require(e.visit > flow_.step_budget() && e.attempt == 0, "it may visit more nodes");
+    } else if (was_called) {
         check_failure(strand, e, code);
+        check_wait(e, strand.not_before);
         check_resolved(strand);
         note_undoable(e);
     } else if (kind == "decision" || kind == "signal") {
         require(strand.awaited != nullptr, "it was not awaited");
-        const bool is_late = code == "timeout";
-        require(is_late || strand.is_rejected || code == "rejected", "nothing fails like this");
-        if (is_late) check_time(e, *strand.awaited, strand.at->body.value("deadline", "1000000h"));
+        check_end_of_wait(strand, e, code);
     } else if (code == "max_iterations") {
         require(
             kind == "loop" &&
                 strand.turns[strand.at] == strand.at->body.value("max_iterations", 1'000),
             "it has turns left"
         );
-    } else if (code == "step_budget") {
-        require(flow_.has_step_budget(), "it may visit more nodes");
     } else {
         require(code == "expression_error" || (kind == "fail" && code == "failed"), "why?");
     }
     if (code == "expression_error") check_expression_error(strand);
     require_data(strand, e);
     if (!was_called) strand.attempt = 0;
+    if (const std::string way = way_of(e); !way.empty()) {
+        require(way == "error" || way == "error:" + code, "it does not lead away from failures");
+        strand.data = e.seq;
+        return leave(strand, way);
+    }
     give_up(strand, e);
 }
 
@@ -152,6 +188,7 @@ void Reading::give_up(Strand& strand, const Entry& e) {
     if (flow_.is_dead_letter() || phase_ == "dead_letter") {
         strand.is_frozen = true;
         strand.failed = e.seq;
+        last_failure_ = e.seq;
         if (phase_ != "dead_letter") {
             expected_ = {.type = "dead_lettered", .node = {}, .path = {}, .ref = e.seq, .kind = {}};
         }
@@ -173,9 +210,11 @@ void Reading::on_instance_failed(const Entry& e) {
         return give_up(strand, e);
     }
     require(code == "deadline_exceeded", "nothing else fails without a node");
+    require(e.ref == 0, "it refers to nothing");
     require(!flow_.deadline().empty(), "there is no deadline");
     check_time(e, *entries_.at(1), flow_.deadline());
     if (flow_.is_dead_letter()) {
+        last_failure_ = e.seq;
         expected_ = {.type = "dead_lettered", .node = {}, .path = {}, .ref = e.seq, .kind = {}};
         return;
     }
@@ -199,10 +238,13 @@ void Reading::on_stopped(const Entry& e) {
     require(reach(strand, e.node), "it does not stand there");
     take_visit(strand, e);
     check_nothing_late(e);
+    const bool is_at_once = last_but_stop_ == strand.stopped;
+    require(strand.awaited == nullptr || is_at_once, "what only waits is stopped at once");
     const bool has_tried = strand.attempt > 1;
     check_resolved(strand);
     if (e.type == "step_skipped") {
         require(!has_tried, "it was called before, so it is not skipped");
+        require(e.attempt == (strand.at->kind == "step"), "no such attempt");
         require(e.ref == 0, "it refers to nothing");
     } else {
         require(strand.at->kind == "step" && e.attempt == strand.attempt, "no such attempt");

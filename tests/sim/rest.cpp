@@ -54,7 +54,7 @@ bool Simulation::work_off(Worker& worker) {
     core.watchdog.tick(now);
     core.committer.combine(engine::Committer::Role::Owner);
     if (core.environment.worker.may_hold(now)) {
-        core.claimer.claim(now, std::min(core.committer.free_capacity(), 64));
+        core.claimer.claim(now, std::min(core.committer.free_capacity(), 64), true);
     }
     core.committer.combine(engine::Committer::Role::Owner);
     bool has_called = false;
@@ -71,7 +71,7 @@ bool Simulation::work_off(Worker& worker) {
 TimePoint Simulation::next_due() const {
     TimePoint next = kNever;
     for (const InstanceId& id : instances_) {
-        for (const TaskRow& task : memory_->tasks(id)) {
+        for (const TaskRow& task : store_->tasks(id)) {
             if (task.is_parked && task.lease_owner.empty()) continue;
             next = std::min(next, task.lease_owner.empty() ? task.due : clock_.now());
         }
@@ -109,7 +109,7 @@ void Simulation::come_to_rest() {
     }
     result_.stuck = "the cluster does not come to rest";
     for (const InstanceId& id : instances_) {
-        for (const TaskRow& task : memory_->tasks(id)) {
+        for (const TaskRow& task : store_->tasks(id)) {
             result_.stuck += fmt::format(
                 "\n  i{} task {} handler '{}' due in {} s, owner '{}'{}{}{}",
                 number_of(id),
@@ -132,17 +132,22 @@ void Simulation::gather() {
     for (const InstanceId& id : instances_) {
         Evidence evidence;
         evidence.definition = definition;
-        evidence.status = to_string(memory_->load(id)->status);
-        for (const HistoryEvent& event : memory_->history({.instance = id, .limit = 1'000'000})) {
+        evidence.status = to_string(store_->load(id)->status);
+        for (const HistoryEvent& event : store_->history({.instance = id, .limit = 1'000'000})) {
             evidence.history.push_back(to_entry(event));
         }
-        for (const TaskRow& task : memory_->tasks(id)) {
+        for (const TaskRow& task : store_->tasks(id)) {
             (task.is_parked ? evidence.tasks_parked : evidence.tasks_live) += 1;
         }
         evidence.is_at_rest = result_.stuck.empty();
         evidence.has_true_time = has_true_time_;
         for (const Call& call : calls_) {
             if (call.instance == number_of(id)) evidence.calls.push_back(call);
+        }
+        evidence.input = plan_.inputs[static_cast<std::size_t>(number_of(id))];
+        evidence.knows_requests = true;
+        for (const Asked& asked : requests_) {
+            if (asked.instance == number_of(id)) evidence.requests.push_back(asked);
         }
         result_.events += static_cast<int>(evidence.history.size());
         for (const HistoryEntry& entry : evidence.history) {
@@ -166,7 +171,7 @@ void Simulation::go_on() {
         if (round == 0) gather();
         Dice dice(plan_.seed, 50 + static_cast<std::uint64_t>(round));
         for (const InstanceId& id : instances_) {
-            if (is_terminal(memory_->load(id)->status)) continue;
+            if (is_terminal(store_->load(id)->status)) continue;
             if (round < kHelpingHandsMax / 2) {
                 give_what_is_awaited(id, dice);
             } else {
@@ -181,11 +186,11 @@ void Simulation::go_on() {
 /// One of the people looks after one instance.
 void Simulation::help(Dice& dice) {
     const InstanceId id = dice.pick(instances_);
-    if (!is_terminal(memory_->load(id)->status)) give_what_is_awaited(id, dice);
+    if (!is_terminal(store_->load(id)->status)) give_what_is_awaited(id, dice);
 }
 
 void Simulation::give_what_is_awaited(const InstanceId& id, Dice& dice) {
-    const InstanceStatus status = memory_->load(id)->status;
+    const InstanceStatus status = store_->load(id)->status;
     note(fmt::format("i{} gets what it waits for: {}", number_of(id), to_string(status)));
     if (status == InstanceStatus::Paused) return send(*client_, id, event::Resumed{.by = "p0"});
     if (status == InstanceStatus::DeadLetter) return send(*client_, id, requeue(dice));
@@ -198,7 +203,7 @@ void Simulation::give_what_is_awaited(const InstanceId& id, Dice& dice) {
                     .node = wait.node,
                     .is_confirmed = dice.chance(80),
                     .by = "q" + std::to_string(dice.below(100)),
-                    .role = "boss"
+                    .role = dice.chance(85) ? "boss" : ""
                 }
             );
         } else if (wait.kind == "signal") {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,23 @@ struct Call {
     std::int64_t undoes = 0;  ///< the event that this compensation undoes; 0 = a forward call
     bool is_made = true;      ///< false: it could not be, since its input was out of reach
     std::string outcome;      ///< `completed`, `failed`; empty: it never returned to its worker
+    Payload input{};          ///< that it was called with; empty: unknown
+    Payload result{};         ///< the output, or the code of the failure
+    std::string message{};    ///< of the failure; empty: the engine's own words
+    /// How long it wants to be left alone after its failure; nothing: as its step says.
+    std::optional<std::int64_t> retry_after_ms{};
+};
+
+/// What somebody asked for.
+struct Asked {
+    int instance = 0;
+    std::string type;  ///< of the event that it makes
+    std::string by;
+    std::string role;
+    std::string node;              ///< the decision (empty: the only one), the signal
+    Payload payload{};             ///< of a signal
+    std::optional<Payload> input;  ///< of a requeue
+    bool is_taken = false;         ///< the answer was that it has changed the instance
 };
 
 /// What is known of one instance when a run is over: all that the checker sees.
@@ -33,6 +51,9 @@ struct Evidence {
     bool has_true_time = true;  ///< no clock was wrong
     bool knows_calls = true;    ///< false: `calls` says nothing
     std::vector<Call> calls;
+    Payload input{};              ///< that it was started with; empty: unknown
+    bool knows_requests = false;  ///< false: `requests` says nothing
+    std::vector<Asked> requests{};
 };
 
 struct RunResult {
@@ -43,6 +64,7 @@ struct RunResult {
     int events = 0;                       ///< at the end, of all instances
     int instances = 0;                    ///< the last so many of `evidence` are how it ended
     std::map<std::string, int> faults;    ///< that befell somebody
+    std::map<std::string, int> seen;      ///< `instance running`, `step retrying`
     std::map<std::string, int> requests;  ///< `cancel taken`, `cancel refused`, `cancel repeated`
 };
 

@@ -10,7 +10,7 @@
 #include <ebb/store.h>
 
 #include "sim/cluster.h"
-#include "store/memory/memory_store.h"
+#include "store/store.h"
 
 namespace ebb::sim {
 
@@ -45,6 +45,9 @@ class Simulation {
     int number_of(const InstanceId& id) const;
     void note(const std::string& line);
 
+    // watch.cpp
+    void watch();
+
     // disturb.cpp: what happens to it.
     void disturb(const Disturbance& disturbance);
     void disturb_store(Worker& worker, const Disturbance& disturbance);
@@ -68,7 +71,7 @@ class Simulation {
     const Plan& plan_;
     const RunOptions& options_;
     ManualClock clock_;
-    StorePtr memory_;
+    StorePtr store_;
     std::unique_ptr<Store> decorated_;
     Store* shared_;
     StoreLog log_;
@@ -76,6 +79,7 @@ class Simulation {
     std::unique_ptr<Worker> client_;
     std::vector<InstanceId> instances_;
     std::vector<Call> calls_;
+    std::vector<Asked> requests_;
     std::map<std::pair<int, std::string>, int> counts_;  // of calls, by instance and handler
     std::optional<Running> last_ended_;
     int tick_ = 0;

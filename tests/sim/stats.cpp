@@ -46,6 +46,14 @@ std::map<std::string, std::vector<std::string>> all_names() {
         if (status == InstanceStatus::Compensating || status == InstanceStatus::Moved) continue;
         names["status at the end"].emplace_back(to_string(status));
     }
+    for (int i = 0; i <= static_cast<int>(InstanceStatus::Aborted); ++i) {
+        const auto status = static_cast<InstanceStatus>(i);
+        names["seen by people"].push_back("instance " + std::string(to_string(status)));
+    }
+    for (int i = 0; i <= static_cast<int>(StepStatus::CompensationFailed); ++i) {
+        const auto status = static_cast<StepStatus>(i);
+        names["seen by people"].push_back("step " + std::string(to_string(status)));
+    }
     for (int i = 0; i < static_cast<int>(Disturbance::Kind::Cancel); ++i) {
         names["fault"].emplace_back(to_string(static_cast<Disturbance::Kind>(i)));
     }
@@ -62,7 +70,10 @@ std::map<std::string, std::vector<std::string>> all_names() {
           "requeue that skips"}) {
         names["request"].push_back(std::string(request) + " taken");
     }
-    for (const char* kind : kNodeKinds) names["node"].emplace_back(kind);
+    for (const std::string_view kind : kNodeKinds) {
+        // Random flows have none: the golden workflows show what becomes of graphs.
+        if (kind != "graph") names["node"].emplace_back(kind);
+    }
     return names;
 }
 
@@ -99,6 +110,7 @@ void Stats::add(const Plan& plan, const RunResult& result) {
     count(groups_["status at the end"], statuses);
     count(groups_["fault"], result.faults);
     count(groups_["request"], result.requests);
+    count(groups_["seen by people"], result.seen);
     count(groups_["scripted call"], behaviours);
     count(groups_["node"], nodes);
 }

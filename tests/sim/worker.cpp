@@ -8,22 +8,36 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Payload behave(const Running& running, const StepContext& context) {
+void fail(Running& running, const char* code, const char* message) {
+    running.code = code;
+    running.message = message;
+}
+
+Payload behave(Running& running, const Payload& input, const StepContext& context) {
+    running.input = input;
     switch (running.behaviour) {
         case Behaviour::Fail:
+            fail(running, "error", "flaky");
             throw std::runtime_error("flaky");
         case Behaviour::FailForGood:
+            fail(running, "permanent", "broken");
             throw PermanentError("broken");
         case Behaviour::FailLater:
+            fail(running, "error", "later");
+            running.retry_after_ms = 7'000;
             throw RetryAfter("later", 7s);
+        case Behaviour::Garble:
+            fail(running, "invalid_output", "");
+            return "{";
         case Behaviour::Hang:
-            if (context.stop.stop_requested()) throw std::runtime_error("stopped");
-            return running.output;
+            if (!context.stop.stop_requested()) break;
+            fail(running, "error", "stopped");
+            throw std::runtime_error("stopped");
         case Behaviour::Complete:
         case Behaviour::Ignore:
             break;
     }
-    return running.output;
+    return running.output.empty() ? input : running.output;
 }
 
 }  // namespace
@@ -31,8 +45,8 @@ Payload behave(const Running& running, const StepContext& context) {
 Worker::Worker(Setup setup, Store& shared, StoreLog& log, const Clock& truth)
     : clock(truth), setup_(std::move(setup)), shared_(shared), log_(log) {
     for (const std::string& name : setup_.handlers) {
-        handlers_.add_raw(name, [this](const Payload&, const StepContext& context) {
-            return behave(*returning_, context);
+        handlers_.add_raw(name, [this](const Payload& input, const StepContext& context) {
+            return behave(*returning_, input, context);
         });
     }
     start();
@@ -77,7 +91,7 @@ engine::AttemptPtr Worker::begin_next() {
     return attempt;
 }
 
-engine::Executor::Ending Worker::end(const Running& ended) {
+engine::Executor::Ending Worker::end(Running& ended) {
     returning_ = &ended;
     return core_->executor.end(ended.attempt);
 }

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,12 @@ struct Running {
     engine::AttemptPtr attempt;
     Behaviour behaviour = Behaviour::Complete;
     std::size_t call = 0;  ///< its number in the run's list of calls
-    std::string output;
+    std::string output;    ///< that it will return; empty: its input
+    // Known when it has returned:
+    Payload input{};
+    std::string code{};  ///< of its failure; empty: it completed
+    std::string message{};
+    std::optional<std::int64_t> retry_after_ms{};
 };
 
 /// One process of the cluster: the parts of a real engine, moved one by one by the scheduler.
@@ -65,7 +71,7 @@ class Worker {
     /// Pops an attempt and begins it. Null: there is none, or it is not to be called.
     engine::AttemptPtr begin_next();
     /// Lets the handler return.
-    engine::Executor::Ending end(const Running& running);
+    engine::Executor::Ending end(Running& running);
 
     SkewedClock clock;
     std::vector<Running> running;
@@ -79,7 +85,7 @@ class Worker {
     HandlerRegistry handlers_;
     std::unique_ptr<SimStore> store_;
     std::unique_ptr<Engine::Core> core_;
-    const Running* returning_ = nullptr;
+    Running* returning_ = nullptr;
 };
 
 }  // namespace ebb::sim

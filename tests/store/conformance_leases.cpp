@@ -25,6 +25,20 @@ TEST_P(StoreConformance, a_heartbeat_registers_a_worker_and_then_prolongs_its_li
     EXPECT_EQ(store().workers().at(2), worker);
 }
 
+TEST_P(StoreConformance, a_heartbeat_tells_when_the_first_of_the_others_would_be_dead) {
+    store().heartbeat(worker_of("w2"), 20s);
+    store().heartbeat(worker_of("w1"), 30s);
+    clock_.advance(5s);
+    EXPECT_EQ(store().heartbeat(worker_of("w3"), 10s).others_live_for, Duration(15s));
+    EXPECT_EQ(store().heartbeat(worker_of("w2"), 60s).others_live_for, Duration(10s));
+    clock_.advance(12s);
+    EXPECT_EQ(store().heartbeat(worker_of("w1"), 10s).others_live_for, Duration(-2s));
+    store().sign_off("w3");
+    store().sign_off("w2");
+    EXPECT_EQ(store().heartbeat(worker_of("w1"), 10s).others_live_for, Duration::max());
+    EXPECT_FALSE(store().heartbeat(worker_of("w4"), 5s).is_known);
+}
+
 TEST_P(StoreConformance, a_heartbeat_names_all_that_the_worker_holds) {
     start_one(store(), instance_of(2, {put(1, "pay"), put(2, "pay")}));
     start_one(store(), instance_of(1, {put(7, "pay")}));

@@ -44,6 +44,13 @@ TEST(FullLooks, take_a_small_share_of_the_time_when_they_are_slow) {
     EXPECT_TRUE(looks.may_begin(kStart + milliseconds(40), kFoundNothing));
 }
 
+TEST(FullLooks, are_not_put_off_when_something_is_said_to_be_there) {
+    FullLooks looks;
+    looks.note(kStart, milliseconds(1));
+    looks.note(kStart, std::chrono::minutes(10));
+    EXPECT_TRUE(looks.may_begin(kStart, FullLooks::Reason::Told));
+}
+
 TEST(FullLooks, are_never_put_off_for_longer_than_the_limit_nor_by_a_clock_set_back) {
     FullLooks looks;
     looks.note(kStart, milliseconds(1));

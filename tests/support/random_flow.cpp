@@ -14,7 +14,10 @@ using namespace std::chrono_literals;
 class FlowMaker {
  public:
     FlowMaker(Dice& dice, const FlowShape& shape)
-        : dice_(dice), left_(shape.nodes), trouble_(shape.percent_trouble) {}
+        : dice_(dice),
+          left_(shape.nodes),
+          trouble_(shape.percent_trouble),
+          people_(shape.percent_people) {}
 
     Block block(int depth, int least) {
         Block block;
@@ -38,6 +41,7 @@ class FlowMaker {
     Dice& dice_;
     int left_;
     int trouble_;
+    int people_;
     int count_ = 0;
     bool is_in_parallel_ = false;
     std::vector<std::string> steps_;  // whose outputs may be there already
@@ -74,17 +78,18 @@ class FlowMaker {
 
     Node node(int depth) {
         --left_;
+        if (people_ > 0 && dice_.chance(people_)) return made("h", decision(depth));
         const int kind = dice_.below(100);
         const bool may_nest = depth < 5 && left_ > 0;
-        if (kind < 20 && may_nest) return made("p", parallel(depth));
-        if (kind < 27 && may_nest) return made("c", condition(depth));
-        if (kind < 30 && may_nest) return made("w", choice(depth));
-        if (kind < 38 && may_nest) return made("l", loop(depth));
-        if (kind < 42) return made("d", delay());
-        if (kind < 46) return made("h", decision(depth));
-        if (kind < 50) return made("g", signal());
-        if (kind < 56 && !is_in_parallel_) return made("v", savepoint());
-        if (kind < 58 && in_trouble(60)) return made("f", Fail{.message = "on purpose: ${input}"});
+        if (kind < 18 && may_nest) return made("p", parallel(depth));
+        if (kind < 24 && may_nest) return made("c", condition(depth));
+        if (kind < 27 && may_nest) return made("w", choice(depth));
+        if (kind < 36 && may_nest) return made("l", loop(depth));
+        if (kind < 39) return made("d", delay());
+        if (kind < 42) return made("h", decision(depth));
+        if (kind < 45) return made("g", signal());
+        if (kind < (depth == 0 ? 55 : 49) && !is_in_parallel_) return made("v", savepoint());
+        if (kind < 57 && in_trouble(60)) return made("f", Fail{.message = "on purpose: ${input}"});
         return step();
     }
 
@@ -174,8 +179,11 @@ class FlowMaker {
     }
 
     HumanDecision decision(int depth) {
-        HumanDecision decision{.quorum = dice_.between(1, 2), .deadline = 0s, .on_reject = {}};
-        if (dice_.chance(20)) decision.roles = {"boss"};
+        const int votes_max = people_ > 0 ? 3 : 2;
+        HumanDecision decision{
+            .quorum = dice_.between(1, votes_max), .deadline = 0s, .on_reject = {}
+        };
+        if (dice_.chance(people_ > 0 ? 60 : 20)) decision.roles = {"boss"};
         if (in_trouble(80)) {
             decision.deadline = some_time();
             decision.on_deadline = dice_.pick<HumanDecision::OnDeadline>(

@@ -11,6 +11,8 @@ struct FlowShape {
     /// How readily it gets what fails by itself: tight deadlines and timeouts, `fail`, data that is
     /// not there, budgets. 0 = nothing of all that.
     int percent_trouble = 50;
+    /// Of the nodes: so many more are decisions, of up to three votes and mostly of one role.
+    int percent_people = 0;
 };
 
 /// A valid definition that can be run: nodes of all kinds in each other, short waits, conditions

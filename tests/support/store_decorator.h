@@ -56,6 +56,14 @@ class StoreDecorator : public Store {
 
     StoreTraits traits() const override { return inner_.traits(); }
 
+    StartResult start_in(const Transaction& transaction, const NewInstance& instance) override {
+        return inner_.start_in(transaction, instance);
+    }
+
+    std::unique_ptr<StoreTransaction> begin_transaction() override {
+        return inner_.begin_transaction();
+    }
+
     void migrate() override {
         run(StoreVerb::Migrate, [&] { inner_.migrate(); });
     }

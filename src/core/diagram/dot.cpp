@@ -43,6 +43,8 @@ Look look_of(Shape shape) {
         case Shape::Switch:
         case Shape::Loop:
             return {"hexagon", "filled", kControl};
+        case Shape::Graph:
+            return {"component", "filled", kControl};
         case Shape::Fork:
             return {"box", "filled,bold", kControl};
         case Shape::Join:

@@ -25,7 +25,145 @@ struct Place {
     BlockIndex lane = 0;
     OpenEnd before;  ///< the item before it in the lane
     OpenEnd head;    ///< of the block that the lane belongs to; only for the lane's first item
+    bool is_in_graph = false;  ///< directly: edges say what comes next
 };
+
+constexpr NodeIndex kGraphEnd = static_cast<NodeIndex>(-1);
+
+/// The nodes of a graph as they stand below one another.
+class Joints {
+ public:
+    void add(const std::string& name, NodeIndex first, OpenEnd last) {
+        places_.emplace(name, ends_.size());
+        ends_.push_back({first, last});
+    }
+
+    std::size_t count() const { return ends_.size(); }
+
+    std::size_t place_of(const std::string& name) const { return places_.at(name); }
+
+    /// Where an edge enters the node at this place, and where one leaves it.
+    NodeIndex first_of(std::size_t place) const { return ends_[place].first; }
+
+    OpenEnd last_of(std::size_t place) const { return ends_[place].second; }
+
+    /// The place whose node this index begins or ends; count() for the tail.
+    std::size_t place_from(NodeIndex last) const {
+        return find([&](const auto& end) { return end.second == OpenEnd(last); });
+    }
+
+    std::size_t place_to(NodeIndex first) const {
+        return find([&](const auto& end) { return end.first == first; });
+    }
+
+ private:
+    template <typename Is>
+    std::size_t find(Is is) const {
+        const auto found = std::find_if(ends_.begin(), ends_.end(), is);
+        return static_cast<std::size_t>(found - ends_.begin());
+    }
+
+    std::map<std::string, std::size_t> places_;
+    std::vector<std::pair<NodeIndex, OpenEnd>> ends_;
+};
+
+/// Its edges for both, or all, of its sides leave nothing to a default one.
+bool is_left_by_names(const NodeGraph& graph, const Node& node) {
+    std::size_t sides = 0;
+    if (std::holds_alternative<Condition>(node.kind)) sides = 2;
+    if (const auto* choice = std::get_if<Switch>(&node.kind)) sides = choice->cases.size() + 1;
+    if (sides == 0) return false;
+    const auto named = std::count_if(graph.edges.begin(), graph.edges.end(), [&](const auto& edge) {
+        return edge.from == node.name && !edge.handle.empty() && !edge.handle.starts_with("error");
+    });
+    return static_cast<std::size_t>(named) == sides;
+}
+
+std::vector<const Node*> entry_first(const NodeGraph& graph) {
+    std::vector<const Node*> nodes;
+    for (const Node& node : graph.nodes) nodes.push_back(&node);
+    std::stable_partition(nodes.begin(), nodes.end(), [&](const Node* node) {
+        return !graph.entry.empty() && node->name == graph.entry;
+    });
+    return nodes;
+}
+
+std::string ways_of(const NodeGraph& graph, const std::string& name) {
+    std::string ways;
+    for (const NodeGraph::Edge& edge : graph.edges) {
+        if (edge.from != name) continue;
+        ways += ways.empty() ? "" : ", ";
+        if (!edge.handle.empty()) ways += edge.handle + ": ";
+        ways += edge.to.empty() ? "end" : edge.to;
+    }
+    return ways;
+}
+
+/// All edges, those to the end of the graph to kGraphEnd, each still a jump.
+std::vector<GraphEdge> edges_of(const NodeGraph& graph, const Joints& joints, BlockIndex body) {
+    std::vector<GraphEdge> edges;
+    std::set<std::string> goes_on;
+    const auto add = [&](OpenEnd from, NodeIndex to, const std::string& label) {
+        if (from) edges.push_back({*from, to, GraphEdge::Kind::Jump, label, body});
+    };
+    for (const NodeGraph::Edge& edge : graph.edges) {
+        const NodeIndex to =
+            edge.to.empty() ? kGraphEnd : joints.first_of(joints.place_of(edge.to));
+        if (edge.handle.empty()) goes_on.insert(edge.from);
+        add(joints.last_of(joints.place_of(edge.from)), to, edge.handle);
+    }
+    for (const Node& node : graph.nodes) {
+        if (goes_on.contains(node.name) || is_left_by_names(graph, node)) continue;
+        add(joints.last_of(joints.place_of(node.name)), kGraphEnd, "");
+    }
+    return edges;
+}
+
+/// Straight down where an edge leads to the next node; the others beside the nodes, the shorter
+/// ones nearer to them, none on top of another.
+void arrange_jumps(std::vector<GraphEdge>& edges, const Joints& joints, OpenEnd tail) {
+    struct Jump {
+        GraphEdge* edge;
+        std::size_t low;
+        std::size_t high;
+    };
+
+    std::vector<Jump> jumps;
+    std::set<std::size_t> has_next;
+    for (GraphEdge& edge : edges) {
+        const std::size_t from = joints.place_from(edge.from);
+        const std::size_t to = edge.to == kGraphEnd ? joints.count() : joints.place_to(edge.to);
+        if (edge.to == kGraphEnd) edge.to = *tail;
+        if (to == from + 1 && has_next.insert(from).second) {
+            edge.kind = to == joints.count() ? GraphEdge::Kind::Leave : GraphEdge::Kind::Next;
+        } else {
+            jumps.push_back({&edge, std::min(from, to), std::max(from, to)});
+        }
+    }
+    std::stable_sort(jumps.begin(), jumps.end(), [](const Jump& a, const Jump& b) {
+        return a.high - a.low < b.high - b.low;
+    });
+    std::vector<std::vector<const Jump*>> slots;
+    std::map<NodeIndex, std::vector<double*>> ends;
+    for (const Jump& jump : jumps) {
+        std::size_t slot = 0;
+        const auto is_free = [&](const Jump* other) {
+            return jump.high < other->low || jump.low > other->high;
+        };
+        while (slot < slots.size() && !std::all_of(slots[slot].begin(), slots[slot].end(), is_free))
+            ++slot;
+        if (slot == slots.size()) slots.emplace_back();
+        slots[slot].push_back(&jump);
+        jump.edge->slot = slot;
+        ends[jump.edge->from].push_back(&jump.edge->out);
+        ends[jump.edge->to].push_back(&jump.edge->in);
+    }
+    for (auto& [node, places] : ends) {
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            *places[i] = static_cast<double>(i + 1) / static_cast<double>(places.size() + 1);
+        }
+    }
+}
 
 class Builder {
  public:
@@ -151,12 +289,20 @@ class Builder {
     }
 
     OpenEnd add_kind(const Place& at, const Node& source, const Condition& condition) {
+        if (at.is_in_graph && condition.then.empty() && condition.otherwise.empty())
+            return add_single(at, source, Shape::Condition);
         return add_lanes(
             at, source, Shape::Condition, {{"yes", &condition.then}, {"no", &condition.otherwise}}
         );
     }
 
     OpenEnd add_kind(const Place& at, const Node& source, const Switch& choice) {
+        const bool is_empty =
+            std::all_of(choice.cases.begin(), choice.cases.end(), [](const auto& one) {
+                return one.steps.empty();
+            });
+        if (at.is_in_graph && is_empty && choice.otherwise.empty())
+            return add_single(at, source, Shape::Switch);
         std::vector<LaneSource> lanes;
         for (const Switch::Case& one : choice.cases) lanes.push_back({one.when, &one.steps});
         lanes.push_back({"otherwise", &choice.otherwise});
@@ -177,6 +323,38 @@ class Builder {
     OpenEnd add_kind(const Place& at, const Node& source, const Loop& loop) {
         const bool asks_after = !loop.until_expression.empty();
         return asks_after ? add_until(at, source, loop) : add_while(at, source, loop);
+    }
+
+    OpenEnd add_kind(const Place& at, const Node& source, const NodeGraph& graph) {
+        const NodeIndex head = add_plain(Shape::Graph, source.name);
+        graph_.nodes[head].description = source.description;
+        follow(at, head);
+        const BlockIndex block = add_block(GraphBlock::Kind::Graph);
+        put(at.lane, BlockRef{block});
+        const BlockIndex body = add_block(GraphBlock::Kind::Sequence);
+        put(block, BlockRef{body});
+        Joints joints;
+        for (const Node* node : entry_first(graph)) {
+            const NodeIndex first = graph_.nodes.size();
+            const OpenEnd last = add_item({body, std::nullopt, std::nullopt, true}, *node);
+            joints.add(node->name, first, last);
+            for (NodeIndex i = first; i < graph_.nodes.size(); ++i) {
+                if (graph_.nodes[i].label == node->name)
+                    graph_.nodes[i].ways = ways_of(graph, node->name);
+            }
+        }
+        graph_.blocks[block].head = head;
+        connect({head, joints.first_of(0), GraphEdge::Kind::Enter, "", body});
+        std::vector<GraphEdge> edges = edges_of(graph, joints, body);
+        const bool ends = std::any_of(edges.begin(), edges.end(), [&](const GraphEdge& edge) {
+            return edge.to == kGraphEnd;
+        });
+        OpenEnd tail;
+        if (ends) tail = add_plain(Shape::Merge);
+        arrange_jumps(edges, joints, tail);
+        for (GraphEdge& edge : edges) connect(std::move(edge));
+        graph_.blocks[block].tail = tail;
+        return tail;
     }
 
     OpenEnd add_lanes(
@@ -284,6 +462,8 @@ std::string_view kind_word(Shape shape) {
             return "savepoint";
         case Shape::Fail:
             return "fail";
+        case Shape::Graph:
+            return "graph";
         case Shape::Start:
         case Shape::End:
         case Shape::Join:

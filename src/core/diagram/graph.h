@@ -32,7 +32,8 @@ enum class Shape {
     Decision,
     Signal,
     Savepoint,
-    Fail
+    Fail,
+    Graph  ///< where a graph of nodes and edges is entered
 };
 
 struct GraphNode {
@@ -42,6 +43,7 @@ struct GraphNode {
     std::string description;
     std::string compensation;      ///< the handler that undoes it; empty = none, or not shown
     std::string exit_label;        ///< of the edge to what follows
+    std::string ways;              ///< of a node of a graph: where its edges lead, in words
     std::optional<StepMark> mark;  ///< present on named nodes of an instance's picture
 };
 
@@ -52,14 +54,19 @@ struct GraphEdge {
         Leave,   ///< out of a lane to the block's tail
         Bypass,  ///< from head to tail along an empty lane
         Exit,    ///< from a `while` loop's test past its body
-        Back     ///< to a loop's next turn
+        Back,    ///< to a loop's next turn
+        Jump     ///< between any two nodes of a graph, beside them
     };
 
     NodeIndex from = 0;
     NodeIndex to = 0;
     Kind kind = Kind::Next;
     std::string label;
-    BlockIndex lane = 0;  ///< of Enter, Leave and Bypass; of Exit and Back: the loop's body
+    BlockIndex lane = 0;  ///< of Enter, Leave and Bypass; of Exit, Back and Jump: the body
+    // Of a jump.
+    std::size_t slot = 0;  ///< which of the ways beside the body
+    double out = 0.5;      ///< where along its side the first node is left, from 0 to 1
+    double in = 0.5;       ///< and the other one entered
 };
 
 struct NodeRef {
@@ -74,7 +81,7 @@ using Item = std::variant<NodeRef, BlockRef>;
 
 /// A sequence holds nodes and blocks; every other block holds its lanes, which are sequences.
 struct GraphBlock {
-    enum class Kind { Sequence, Choice, Parallel, While, Until };
+    enum class Kind { Sequence, Choice, Parallel, While, Until, Graph };
 
     Kind kind = Kind::Sequence;
     std::string label;  ///< of a lane: what leads into it

@@ -76,6 +76,8 @@ struct Words {
 
     std::string operator()(const Fail& fail) const { return fail.message; }
 
+    std::string operator()(const NodeGraph&) const { return {}; }
+
     static std::string_view deadline_outcome(const HumanDecision& decision) {
         switch (decision.on_deadline) {
             case HumanDecision::OnDeadline::Fail:

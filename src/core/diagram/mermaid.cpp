@@ -91,6 +91,8 @@ Brackets brackets(Shape shape) {
         case Shape::Merge:
         case Shape::Repeat:
             return {"((", "))"};
+        case Shape::Graph:
+            return {"[[", "]]"};
         case Shape::Fork:
             return {"[/", "\\]"};
         case Shape::Join:

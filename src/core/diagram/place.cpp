@@ -63,6 +63,12 @@ class Placer {
             case GraphEdge::Kind::Exit:
                 lanes_[edge.lane].exit = label;
                 break;
+            case GraphEdge::Kind::Jump: {
+                std::vector<double>& slots = plan_.slots[edge.lane];
+                slots.resize(std::max(slots.size(), edge.slot + 1), kGutter);
+                slots[edge.slot] = std::max(slots[edge.slot], gutter(label));
+                break;
+            }
         }
     }
 
@@ -89,6 +95,9 @@ class Placer {
             case GraphBlock::Kind::While:
             case GraphBlock::Kind::Until:
                 extent = measure_loop(index);
+                break;
+            case GraphBlock::Kind::Graph:
+                extent = measure_graph(index);
                 break;
         }
         return extent;
@@ -210,6 +219,39 @@ class Placer {
         return framed(all);
     }
 
+    Extent measure_graph(BlockIndex index) {
+        const GraphBlock& block = graph_.blocks[index];
+        const BlockIndex body = std::get<BlockRef>(block.items.front()).index;
+        const Extent inner = measure(body);
+        const LaneLabels& labels = lanes_[body];
+        plan_.lane_axes[body] = 0;
+        const Span head = plan_.sizes[*block.head];
+        const Span tail = block.tail ? plan_.sizes[*block.tail] : Span{};
+        const double least = std::max(head.across, tail.across) / 2;
+        Extent all;
+        all.before = std::max(inner.before, least);
+        all.after = std::max(inner.after, least);
+        for (const double width : plan_.slots[body]) all.after += width;
+        lane_starts_[index] = head.along + slot(labels.enter) + kArrow;
+        tail_starts_[index] =
+            lane_starts_[index] + inner.length + slot(labels.leave) + kBus + kMergeRise;
+        all.length = tail_starts_[index] + tail.along;
+        return framed(all);
+    }
+
+    /// From their widths to where they run: the outermost ends at the frame.
+    void place_slots(BlockIndex index) {
+        const GraphBlock& block = graph_.blocks[index];
+        if (block.kind != GraphBlock::Kind::Graph) return;
+        std::vector<double>& slots = plan_.slots[std::get<BlockRef>(block.items.front()).index];
+        double right = plan_.frames[index]->right() - kFrame / 2;
+        for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
+            const double width = *slot;
+            *slot = right - width / 2;
+            right -= width;
+        }
+    }
+
     static double gutter(const Span& label) {
         return std::max(kGutter, label.across + kGutter / 2);
     }
@@ -257,6 +299,7 @@ class Placer {
             put_sequence(lane, plan_.lane_axes[lane], start + lane_starts_[index]);
         }
         place_gutters(index, start + tail_starts_[index] - kMergeRise);
+        place_slots(index);
     }
 
     /// The edges of a loop run in the middle of the space between its frame and what is inside.

@@ -31,6 +31,7 @@ struct Plan {
           lines(graph.nodes.size()),
           lane_axes(graph.blocks.size()),
           gutters(graph.blocks.size()),
+          slots(graph.blocks.size()),
           frames(graph.blocks.size()) {}
 
     std::vector<Span> sizes;   ///< of nodes
@@ -39,6 +40,7 @@ struct Plan {
     std::vector<std::optional<std::pair<Point, Point>>> lines;
     std::vector<double> lane_axes;           ///< by block
     std::vector<Gutters> gutters;            ///< by the block that is the loop's body
+    std::vector<std::vector<double>> slots;  ///< by the block that is a graph's body: its jumps
     std::vector<std::optional<Box>> frames;  ///< by block
     Span whole;
 };

@@ -31,7 +31,8 @@ class Router {
           from_(plan.places[edge.from]),
           to_(plan.places[edge.to]),
           lane_(plan.lane_axes[edge.lane]),
-          gutters_(plan.gutters[edge.lane]) {}
+          gutters_(plan.gutters[edge.lane]),
+          slots_(plan.slots[edge.lane]) {}
 
     RoutedEdge run() const {
         RoutedEdge routed = path();
@@ -54,6 +55,8 @@ class Router {
                 return exit();
             case GraphEdge::Kind::Back:
                 return back();
+            case GraphEdge::Kind::Jump:
+                return jump();
         }
         return {};
     }
@@ -134,12 +137,26 @@ class Router {
         return {{out, {out.x, turn}, {side, turn}, {side, end.y}, end}, label};
     }
 
+    /// Out of the far side, along its own way, into the far side again.
+    RoutedEdge jump() const {
+        const double side = slots_[edge_.slot];
+        // A parallel block is left and entered at its bars, which are wider than their plates.
+        const bool is_join = graph_.nodes[edge_.from].shape == Shape::Join;
+        const bool is_fork = graph_.nodes[edge_.to].shape == Shape::Fork;
+        const double out = is_join ? kBar / 2 : edge_.out * from_.height;
+        const double in = is_fork ? to_.height - kBar / 2 : edge_.in * to_.height;
+        const Point start{from_.right(), from_.y + out};
+        const Point end{to_.right(), to_.y + in};
+        return {{start, {side, start.y}, {side, end.y}, end}, {side, (start.y + end.y) / 2}};
+    }
+
     const Graph& graph_;
     const GraphEdge& edge_;
     const Box from_;
     const Box to_;
     const double lane_;
     const Gutters gutters_;
+    const std::vector<double>& slots_;
 };
 
 }  // namespace

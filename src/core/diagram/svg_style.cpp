@@ -135,6 +135,8 @@ std::string_view kind_icon(Shape shape) {
             return "M-4,6.5V-6H5L2.6,-2.9L5,0.2H-4";
         case Shape::Fail:
             return "M-4.2,-4.2L4.2,4.2M4.2,-4.2L-4.2,4.2";
+        case Shape::Graph:
+            return "M-5.5,-4.5H-1.5V-0.5H-5.5ZM1.5,1.5H5.5V5.5H1.5ZM-1.5,-2.5H3.5V1.5";
         default:
             return {};
     }

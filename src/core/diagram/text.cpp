@@ -34,6 +34,8 @@ Glyph glyph_of(Shape shape) {
             return {"⚑", "^"};
         case Shape::Fail:
             return {"⊗", "!"};
+        case Shape::Graph:
+            return {"◇", "%"};
         default:
             return {"■", "*"};
     }
@@ -120,7 +122,9 @@ class Writer {
     void write_block(const GraphBlock& block, const std::string& prefix) {
         const bool until = block.kind == GraphBlock::Kind::Until;
         write_node(graph_.nodes[until ? *block.tail : *block.head]);
-        if (until || block.kind == GraphBlock::Kind::While) {
+        const bool has_one_lane =
+            until || block.kind == GraphBlock::Kind::While || block.kind == GraphBlock::Kind::Graph;
+        if (has_one_lane) {
             for (const Item& body : block.items)
                 write_items(graph_.blocks[std::get<BlockRef>(body).index], prefix);
             return;
@@ -152,6 +156,10 @@ class Writer {
         if (!node.compensation.empty()) {
             put_sign("  ↩ ", "  undo: ", kUndo);
             put(node.compensation, kUndo);
+        }
+        if (!node.ways.empty()) {
+            put_sign("  → ", "  -> ", kDim);
+            put(node.ways, kDim);
         }
         if (mark != nullptr && mark->state != StepMark::State::Pending)
             put(fmt::format("  [{}]", mark_words(*node.mark)), mark->ansi);

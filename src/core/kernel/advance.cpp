@@ -124,6 +124,8 @@ void enter_node(Transition& t, Token& token) {
             return enter_savepoint(t, token);
         case Op::Fail:
             return enter_fail(t, token);
+        case Op::Graph:
+            return go_to(t, token, t.node_of(token).body);
     }
 }
 
@@ -139,6 +141,7 @@ void begin_visit(Transition& t, Token& token, NodeIndex node) {
     token.due = kNever;
     token.deadline = kNever;
     token.failed = 0;
+    token.payload = 0;
     token.is_parked = false;
     token.in_doubt = false;
     token.is_at_end = false;

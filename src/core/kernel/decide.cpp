@@ -54,6 +54,8 @@ struct Dispatch {
     void operator()(const event::MoveRequested& e) const { on_move_requested(t, e); }
 
     void operator()(const event::Arrived& e) const { on_arrived(t, e); }
+
+    void operator()(const event::StepPaused& e) const { on_step_paused(t, e); }
 };
 
 }  // namespace
@@ -98,6 +100,7 @@ std::optional<Invocation> invocation(
         .handler = is_compensation ? node.compensate->handler : node.handler,
         .queue = node.queue,
         .input = token->input,
+        .payload = token->payload,
         .is_compensation = is_compensation,
         .non_idempotent = node.non_idempotent,
         .max_attempts = policy.max_attempts + token->attempt_base,

@@ -34,7 +34,8 @@ struct Invocation {
     std::string node;
     std::string handler;
     std::string queue;
-    Seq input = 0;  ///< the event with the input
+    Seq input = 0;    ///< the event with the input
+    Seq payload = 0;  ///< the event with what came for a paused step; 0 = nothing
     bool is_compensation = false;
     bool non_idempotent = false;
     int max_attempts = 1;

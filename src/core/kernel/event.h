@@ -47,6 +47,7 @@ struct StepCompleted {
     Payload output;
     TimePoint started_at{};
     std::string worker;
+    std::string handle{};  ///< of a graph's edge; empty = none was named
 };
 
 struct StepFailed {
@@ -119,6 +120,12 @@ struct TokenStopped {
     bool was_called = false;  ///< the lease was lost while the handler may have been running
 };
 
+/// The attempt's handler wants to be called again when a payload has come from outside.
+struct StepPaused {
+    AttemptRef attempt;
+    std::string worker;
+};
+
 /// The instance is to go on elsewhere, from a snapshot of its state. No handler of it runs.
 struct MoveRequested {
     Seq seen = 0;  ///< the newest event when that was made sure; refused if there is a newer one
@@ -147,6 +154,7 @@ using Event = std::variant<
     event::Requeued,
     event::LeaseLost,
     event::TokenStopped,
+    event::StepPaused,
     event::MoveRequested,
     event::Arrived>;
 

@@ -97,7 +97,7 @@ constexpr Names<TokenStatus, 7> kTokenStatuses{{
     {TokenStatus::Frozen, "frozen"},
 }};
 
-constexpr Names<Op, 9> kOps{{
+constexpr Names<Op, 10> kOps{{
     {Op::Step, "step"},
     {Op::Branch, "branch"},
     {Op::Fork, "fork"},
@@ -107,6 +107,7 @@ constexpr Names<Op, 9> kOps{{
     {Op::Signal, "signal"},
     {Op::Savepoint, "savepoint"},
     {Op::Fail, "fail"},
+    {Op::Graph, "graph"},
 }};
 
 constexpr Names<Outcome, 3> kOutcomes{{
@@ -115,7 +116,7 @@ constexpr Names<Outcome, 3> kOutcomes{{
     {Outcome::Unknown, "unknown"},
 }};
 
-constexpr std::array<std::string_view, 15> kEvents{
+constexpr std::array<std::string_view, 16> kEvents{
     "started",
     "step_completed",
     "step_failed",
@@ -129,6 +130,7 @@ constexpr std::array<std::string_view, 15> kEvents{
     "requeued",
     "lease_lost",
     "token_stopped",
+    "step_paused",
     "move_requested",
     "arrived",
 };

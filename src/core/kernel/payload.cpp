@@ -82,6 +82,7 @@ const Json* TokenVariables::find(std::string_view name) const {
         if (known == name) return &value;
     }
     if (name == "input") return &keep(name, Json::parse(t_.past.payload(token_.input)));
+    if (name == "output" && output_ != nullptr) return &keep(name, Json::parse(*output_));
     if (name == "workflow") {
         const Definition& definition = t_.program.definition();
         return &keep(

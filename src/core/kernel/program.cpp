@@ -68,6 +68,8 @@ class ProgramCompiler {
 
     void number_inside(const Loop& loop) { number(loop.steps); }
 
+    void number_inside(const NodeGraph& graph) { number(graph.nodes); }
+
     void number_inside(const HumanDecision& decision) {
         if (decision.on_reject) number(*decision.on_reject);
     }
@@ -75,12 +77,31 @@ class ProgramCompiler {
     /// Links a block whose last node goes on to `next`. Returns where the block begins.
     NodeIndex link(const Block& block, NodeIndex next) {
         for (std::size_t i = 0; i < block.size(); ++i) {
-            const NodeIndex index = program_.find(block[i].name);
-            ProgramNode& node = program_.nodes_[static_cast<std::size_t>(index)];
-            node.next = i + 1 < block.size() ? program_.find(block[i + 1].name) : next;
-            std::visit([&](const auto& kind) { fill(index, kind); }, block[i].kind);
+            link_node(block[i], i + 1 < block.size() ? entry_of(block[i + 1]) : next);
         }
-        return block.empty() ? next : program_.find(block.front().name);
+        return block.empty() ? next : entry_of(block.front());
+    }
+
+    void link_node(const Node& node, NodeIndex next) {
+        const NodeIndex index = program_.find(node.name);
+        at(index).next = next;
+        std::visit([&](const auto& kind) { fill(index, kind); }, node.kind);
+    }
+
+    /// Where a token begins with the node: a graph is nothing but its nodes.
+    NodeIndex entry_of(const Node& node) const {
+        const auto* graph = std::get_if<NodeGraph>(&node.kind);
+        return graph == nullptr ? program_.find(node.name) : entry_of(entry_node(*graph));
+    }
+
+    static const Node& entry_node(const NodeGraph& graph) {
+        return graph.entry.empty() ? graph.nodes.front() : node_of(graph, graph.entry);
+    }
+
+    static const Node& node_of(const NodeGraph& graph, const std::string& name) {
+        return *std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+            return node.name == name;
+        });
     }
 
     ProgramNode& at(NodeIndex index) { return program_.nodes_[static_cast<std::size_t>(index)]; }
@@ -101,6 +122,39 @@ class ProgramCompiler {
         return compiled;
     }
 
+    /// Where the node is left to by a handle that it names itself.
+    NodeIndex exit_of(NodeIndex index, std::string_view handle) {
+        const ProgramNode::Edge* edge = at(index).find_edge(handle);
+        return edge == nullptr ? at(index).next : edge->target;
+    }
+
+    void fill(NodeIndex index, const NodeGraph& graph) {
+        const NodeIndex end = at(index).next;
+        at(index).op = Op::Graph;
+        std::unordered_map<std::string_view, NodeIndex> entries;
+        std::unordered_map<std::string_view, NodeIndex> defaults;
+        for (const Node& node : graph.nodes) {
+            entries.emplace(node.name, entry_of(node));
+            ProgramNode& compiled = at(program_.find(node.name));
+            compiled.is_in_graph = true;
+            compiled.completes_unmatched = graph.unmatched == NodeGraph::Unmatched::Complete;
+            compiled.graph_end = end;
+        }
+        for (const NodeGraph::Edge& edge : graph.edges) {
+            const NodeIndex target = edge.to.empty() ? end : entries.at(edge.to);
+            if (edge.handle.empty()) {
+                defaults.emplace(edge.from, target);
+            } else {
+                at(program_.find(edge.from)).edges.push_back({edge.handle, target});
+            }
+        }
+        for (const Node& node : graph.nodes) {
+            const auto next = defaults.find(node.name);
+            link_node(node, next == defaults.end() ? end : next->second);
+        }
+        at(index).body = entry_of(entry_node(graph));
+    }
+
     void fill(NodeIndex index, const Step& step) {
         ProgramNode& node = at(index);
         node.op = Op::Step;
@@ -112,6 +166,9 @@ class ProgramCompiler {
         node.compensate = step.compensate;
         handlers_.insert(node.handler);
         if (step.compensate) handlers_.insert(step.compensate->handler);
+        // What a paused step is resumed by.
+        node.signal = node.name;
+        if (!step.next.empty()) node.handle = expression(step.next);
         if (!step.input.empty()) {
             node.input = Template::compile(Json::parse(step.input));
             note_reads(node.input->steps_read());
@@ -120,21 +177,22 @@ class ProgramCompiler {
 
     void fill(NodeIndex index, const Condition& condition) {
         at(index).op = Op::Branch;
-        const NodeIndex next = at(index).next;
-        at(index).cases.push_back({expression(condition.when), link(condition.then, next), "then"});
-        at(index).cases.push_back({std::nullopt, link(condition.otherwise, next), "else"});
+        const NodeIndex then = link(condition.then, exit_of(index, "then"));
+        const NodeIndex otherwise = link(condition.otherwise, exit_of(index, "else"));
+        at(index).cases.push_back({expression(condition.when), then, "then"});
+        at(index).cases.push_back({std::nullopt, otherwise, "else"});
     }
 
     void fill(NodeIndex index, const Switch& choice) {
         at(index).op = Op::Branch;
-        const NodeIndex next = at(index).next;
         for (std::size_t i = 0; i < choice.cases.size(); ++i) {
             const Switch::Case& c = choice.cases[i];
-            at(index).cases.push_back(
-                {expression(c.when), link(c.steps, next), "case " + std::to_string(i + 1)}
-            );
+            const std::string label = "case " + std::to_string(i + 1);
+            const NodeIndex target = link(c.steps, exit_of(index, label));
+            at(index).cases.push_back({expression(c.when), target, label});
         }
-        at(index).cases.push_back({std::nullopt, link(choice.otherwise, next), "default"});
+        const NodeIndex otherwise = link(choice.otherwise, exit_of(index, "default"));
+        at(index).cases.push_back({std::nullopt, otherwise, "default"});
     }
 
     void fill(NodeIndex index, const Parallel& parallel) {
@@ -168,10 +226,12 @@ class ProgramCompiler {
         at(index).human = decision;
         at(index).human.on_reject.reset();
         at(index).wait = decision.deadline;
-        if (decision.on_reject) {
-            at(index).has_reject_target = true;
-            at(index).reject_target = link(*decision.on_reject, at(index).next);
-        }
+        const NodeIndex rejected = exit_of(index, "rejected");
+        at(index).has_reject_target =
+            decision.on_reject || at(index).find_edge("rejected") != nullptr;
+        at(index).reject_target =
+            decision.on_reject ? link(*decision.on_reject, rejected) : rejected;
+        at(index).next = exit_of(index, "confirmed");
     }
 
     void fill(NodeIndex index, const Signal& signal) {

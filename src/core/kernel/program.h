@@ -26,6 +26,7 @@ enum class Op {
     Signal,
     Savepoint,
     Fail,
+    Graph,
 };
 
 std::string_view to_string(Op op);
@@ -44,6 +45,12 @@ struct ProgramNode {
         NodeIndex entry = kNoNode;  ///< kNoNode = an empty branch: completes at once
     };
 
+    /// A way out of a node of a graph.
+    struct Edge {
+        std::string handle;  ///< never empty: the default one is `next`
+        NodeIndex target = kNoNode;
+    };
+
     Op op = Op::Step;
     std::string name;
     NodeIndex next = kNoNode;
@@ -55,6 +62,13 @@ struct ProgramNode {
     bool non_idempotent = false;
     std::optional<Template> input;
     std::optional<Compensation> compensate;
+    std::optional<Expression> handle;  ///< over its output: by which edge it is left
+
+    // any node of a graph
+    bool is_in_graph = false;
+    std::vector<Edge> edges;
+    bool completes_unmatched = false;  ///< a named handle without an edge ends the graph
+    NodeIndex graph_end = kNoNode;
 
     // branch, fork
     std::vector<Case> cases;
@@ -62,7 +76,7 @@ struct ProgramNode {
     int join = 0;  ///< branches needed; already resolved: 1..branches.size()
     bool keep_losers = false;
 
-    // loop
+    // loop, graph (whose tokens never stand at it, but at its entry)
     std::optional<Expression> condition;  ///< of `while`, or of `until`
     bool is_until = false;
     NodeIndex body = kNoNode;
@@ -80,6 +94,14 @@ struct ProgramNode {
 
     Savepoint savepoint;
     std::optional<Template> message;  ///< of fail
+
+    /// Null when no edge has this handle.
+    const Edge* find_edge(std::string_view wanted) const {
+        for (const Edge& edge : edges) {
+            if (edge.handle == wanted) return &edge;
+        }
+        return nullptr;
+    }
 };
 
 /// A definition made ready to run: one flat array of nodes. Immutable, shared by threads. Every

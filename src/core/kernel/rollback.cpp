@@ -80,9 +80,13 @@ void stop_token(Transition& t, TokenId id, ScopeId scope, StopMode mode) {
         case TokenStatus::Ready:
         case TokenStatus::Retrying:
             return stop_handler(t, token, mode);
+        case TokenStatus::WaitingSignal:
+            // A paused step was called, and what it began may have to be undone.
+            if (t.node_of(token).op == Op::Step)
+                return end_stopped_token(t, id, true, Outcome::Unknown);
+            [[fallthrough]];
         case TokenStatus::WaitingTimer:
         case TokenStatus::WaitingDecision:
-        case TokenStatus::WaitingSignal:
             t.append_at(token, HistoryType::StepSkipped);
             return t.erase_token(id);
         case TokenStatus::Forked:

@@ -93,6 +93,7 @@ struct Token {
         0;                        ///< attempts that no longer count: lost leases, before a requeue
     std::int32_t losses = 0;      ///< leases lost during this visit
     Seq input = 0;                ///< the event that holds the current data
+    Seq payload = 0;              ///< what came for a paused step, until it completes; 0 = nothing
     TimePoint due = kNever;       ///< when it wakes: retry, timer, deadline of a wait
     TimePoint deadline = kNever;  ///< of the whole step visit
     Seq compensates = 0;          ///< this token runs the compensation of that event; 0 = forward

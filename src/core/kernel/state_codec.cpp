@@ -135,6 +135,7 @@ class Writer {
         number("attempt_base", token.attempt_base);
         number("losses", token.losses);
         number("input", token.input);
+        number("payload", token.payload);
         time("due", token.due);
         time("deadline", token.deadline);
         number("compensates", token.compensates);

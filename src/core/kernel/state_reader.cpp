@@ -201,6 +201,8 @@ class StateReader {
             token.attempt_base = small_number();
         } else if (key == "losses") {
             token.losses = small_number();
+        } else if (key == "payload") {
+            token.payload = json_.integer();
         } else if (key == "compensates") {
             token.compensates = json_.integer();
         } else if (key == "failed") {

@@ -105,6 +105,13 @@ void exhaust(Transition& t, Token& token, Failure failure, HistoryEvent details)
     fail_step(t, token.id, std::move(failure), std::move(details));
 }
 
+/// The call came to an end, but what it gave leads nowhere. It may have had its effect.
+void fail_result(Transition& t, Token& token, const event::StepCompleted& e, Failure failure) {
+    failure.is_permanent = true;
+    token.in_doubt = true;
+    fail_step(t, token.id, std::move(failure), attempt_details(e.started_at, e.worker));
+}
+
 /// The token's attempt has failed (by its handler, or because its worker is gone).
 void fail_attempt(Transition& t, Token& token, Failure failure, HistoryEvent details) {
     const AttemptPolicy& policy = attempts_of(t, token);
@@ -176,12 +183,47 @@ void on_step_completed(Transition& t, const event::StepCompleted& e) {
     Token* token = find_attempt(t, e.attempt);
     if (token == nullptr) return t.ignore();
     if (token->compensates != 0) return on_compensation_completed(t, *token, e);
+    Way way;
+    if (!token->stopping) {
+        try {
+            way = way_of(t, *token, e);
+        } catch (const ExpressionError& error) {
+            return fail_result(t, *token, e, {.code = "expression_error", .message = error.what()});
+        }
+        if (way.is_unmatched)
+            return fail_result(t, *token, e, unmatched_failure(t, *token, way.handle));
+    }
     const Seq output = append_attempt(
         t, *token, HistoryType::StepCompleted, attempt_details(e.started_at, e.worker), e.output
     );
     if (token->stopping) return t.erase_token(token->id);
     token->input = output;
-    go_to(t, *token, t.node_of(*token).next);
+    if (way.handle.empty()) return go_to(t, *token, way.target);
+    leave_by(t, *token, {way.handle, way.target}, output);
+}
+
+void on_step_paused(Transition& t, const event::StepPaused& e) {
+    Token* token = find_attempt(t, e.attempt);
+    if (token == nullptr) return t.ignore();
+    if (token->stopping) return end_stopped_token(t, token->id, true, Outcome::Unknown);
+    if (token->compensates != 0) {
+        Failure failure{
+            .code = "invalid_output",
+            .message = "A compensation cannot pause: nobody could resume it.",
+            .is_permanent = true
+        };
+        return exhaust(t, *token, std::move(failure), attempt_details({}, e.worker));
+    }
+    await_payload(t, *token);
+}
+
+void resume_step(Transition& t, Token& token, Seq payload) {
+    token.payload = payload;
+    token.status = TokenStatus::Ready;
+    token.attempt_base = token.attempt;
+    ++token.attempt;
+    token.losses = 0;
+    t.schedule(token);
 }
 
 void fail_step(Transition& t, TokenId id, Failure failure, HistoryEvent details) {
@@ -193,6 +235,7 @@ void fail_step(Transition& t, TokenId id, Failure failure, HistoryEvent details)
         std::move(details),
         failure_payload(failure, token.in_doubt)
     );
+    if (leave_by_error(t, *t.state.find_token(id), failure, cause)) return;
     give_up(t, id, cause, cause);
 }
 
@@ -200,6 +243,7 @@ void fail_node(Transition& t, TokenId id, Failure failure) {
     const Token& token = *t.state.find_token(id);
     const Seq cause =
         t.append_at(token, HistoryType::StepFailed, token.input, failure_payload(failure));
+    if (leave_by_error(t, *t.state.find_token(id), failure, cause)) return;
     give_up(t, id, cause, 0);
 }
 

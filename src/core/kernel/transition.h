@@ -144,6 +144,9 @@ void on_step_deadline(Transition& t, TokenId id);
 bool freezes_on_failure(const Transition& t);
 void on_step_completed(Transition& t, const event::StepCompleted& e);
 void on_step_failed(Transition& t, const event::StepFailed& e);
+void on_step_paused(Transition& t, const event::StepPaused& e);
+/// A payload has come for the paused step; `payload` is its event.
+void resume_step(Transition& t, Token& token, Seq payload);
 void on_lease_lost(Transition& t, const event::LeaseLost& e);
 void on_token_stopped(Transition& t, const event::TokenStopped& e);
 /// The node where `token` stands has failed for good, outside any attempt of a handler.
@@ -153,6 +156,24 @@ void fail_end(Transition& t, TokenId token, Failure failure);
 /// The same as fail_node when its handler was called: `attempt` stays in the history, and the step
 /// is compensated.
 void fail_step(Transition& t, TokenId token, Failure failure, HistoryEvent details);
+
+// edge.cpp: ways through graphs.
+/// Where the output of a step leads; `handle` is the one that its handler named. Throws
+/// ExpressionError.
+struct Way {
+    std::string handle;  ///< empty = the default edge
+    NodeIndex target = kNoNode;
+    bool is_unmatched = false;  ///< no edge has the handle
+};
+
+Way way_of(const Transition& t, const Token& token, const event::StepCompleted& e);
+/// The failure of a step whose output leads nowhere.
+Failure unmatched_failure(const Transition& t, const Token& token, const std::string& handle);
+/// The token goes on by the edge with this handle, which the history tells.
+void leave_by(Transition& t, const Token& token, const ProgramNode::Edge& edge, Seq ref);
+/// A node of a graph that failed for good, as `cause` says, is left by its edge for that, if it has
+/// one.
+bool leave_by_error(Transition& t, Token& token, const Failure& failure, Seq cause);
 
 // scope.cpp: parallel blocks.
 void enter_fork(Transition& t, Token& token);
@@ -176,6 +197,8 @@ void set_instance_deadline(Transition& t, TimePoint deadline);
 void on_timer_fired(Transition& t, const event::TimerFired& e);
 void on_decision_made(Transition& t, const event::DecisionMade& e);
 void on_signal_received(Transition& t, const event::SignalReceived& e);
+/// The step waits for a payload from outside, unless one is here already.
+void await_payload(Transition& t, Token& token);
 
 // rollback.cpp
 void begin_instance_rollback(Transition& t, Rollback::Kind kind, Seq cause, Seq first);
@@ -228,6 +251,10 @@ class TokenVariables : public Variables {
  public:
     TokenVariables(const Transition& t, const Token& token) : t_(t), token_(token) {}
 
+    /// Sees `output` as well.
+    TokenVariables(const Transition& t, const Token& token, const Payload& output)
+        : t_(t), token_(token), output_(&output) {}
+
     const Json* find(std::string_view name) const override;
     const Json* find_step(std::string_view name) const override;
 
@@ -236,6 +263,7 @@ class TokenVariables : public Variables {
 
     const Transition& t_;
     const Token& token_;
+    const Payload* output_ = nullptr;
     mutable std::deque<std::pair<std::string, Json>> known_;
     mutable std::deque<std::pair<std::string, Json>> known_steps_;
 };

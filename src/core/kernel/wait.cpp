@@ -69,6 +69,18 @@ void finish_timer(Transition& t, Token& token) {
     go_to(t, token, t.node_of(token).next);
 }
 
+/// Takes the signal of this name that came early; 0 = there is none.
+Seq take_early_signal(Transition& t, const std::string& name) {
+    auto& signals = t.state.signals;
+    const auto early = std::find_if(signals.begin(), signals.end(), [&](const auto& signal) {
+        return signal.name == name;
+    });
+    if (early == signals.end()) return 0;
+    const Seq seq = early->event;
+    signals.erase(early);
+    return seq;
+}
+
 }  // namespace
 
 void enter_timer(Transition& t, Token& token) {
@@ -93,18 +105,17 @@ void complete_signal(Transition& t, Token& token, Seq signal) {
 
 void enter_signal(Transition& t, Token& token) {
     const ProgramNode& node = t.node_of(token);
-    auto& signals = t.state.signals;
-    const auto early =
-        std::find_if(signals.begin(), signals.end(), [&](const BufferedSignal& signal) {
-            return signal.name == node.signal;
-        });
-    if (early != signals.end()) {
-        const Seq seq = early->event;
-        signals.erase(early);
-        return complete_signal(t, token, seq);
-    }
+    if (const Seq early = take_early_signal(t, node.signal); early != 0)
+        return complete_signal(t, token, early);
     if (node.wait > Duration::zero()) token.due = t.now + node.wait;
     wait_at(t, token, TokenStatus::WaitingSignal, HistoryType::SignalAwaited);
+}
+
+void await_payload(Transition& t, Token& token) {
+    token.due = kNever;
+    wait_at(t, token, TokenStatus::WaitingSignal, HistoryType::SignalAwaited);
+    const Seq early = take_early_signal(t, t.node_of(token).signal);
+    if (early != 0) resume_step(t, token, early);
 }
 
 namespace {
@@ -172,6 +183,10 @@ void on_decision_deadline(Transition& t, Token& token) {
 
 void on_signal_deadline(Transition& t, Token& token) {
     const ProgramNode& node = t.node_of(token);
+    if (const ProgramNode::Edge* edge = node.find_edge("timeout")) {
+        token.input = t.append_at(token, HistoryType::TimerFired, token.input);
+        return leave_by(t, token, *edge, token.input);
+    }
     if (node.continue_on_deadline) return finish_timer(t, token);
     fail_node(
         t,
@@ -378,6 +393,8 @@ void on_signal_received(Transition& t, const event::SignalReceived& e) {
     const Seq seq = t.append(std::move(event));
     if (token == t.state.tokens.end()) {
         t.state.signals.push_back({.name = e.name, .event = seq});
+    } else if (t.node_of(*token).op == Op::Step) {
+        resume_step(t, *token, seq);
     } else {
         complete_signal(t, *token, seq);
     }

@@ -306,6 +306,47 @@ SavepointBuilder& SavepointBuilder::resume(int times) {
     return *this;
 }
 
+NodeBuilder& NodeBuilder::metadata(Payload object) {
+    node().metadata = canonical(std::move(object));
+    return *this;
+}
+
+StepBuilder& StepBuilder::next(std::string expression) {
+    kind<Step>().next = std::move(expression);
+    return *this;
+}
+
+GraphBuilder BlockBuilder::graph(std::string name, const BlockFunction& nodes) {
+    NodeGraph graph{.entry = {}, .nodes = make_block(nodes)};
+    return GraphBuilder(draft_, block_, append(std::move(name), std::move(graph)));
+}
+
+GraphBuilder& GraphBuilder::description(std::string text) {
+    NodeBuilder::description(std::move(text));
+    return *this;
+}
+
+GraphBuilder& GraphBuilder::entry(std::string node) {
+    kind<NodeGraph>().entry = std::move(node);
+    return *this;
+}
+
+GraphBuilder& GraphBuilder::edge(std::string from, std::string to) {
+    return edge(std::move(from), {}, std::move(to));
+}
+
+GraphBuilder& GraphBuilder::edge(std::string from, std::string handle, std::string to) {
+    kind<NodeGraph>().edges.push_back(
+        {.from = std::move(from), .handle = std::move(handle), .to = std::move(to), .metadata = {}}
+    );
+    return *this;
+}
+
+GraphBuilder& GraphBuilder::complete_unmatched() {
+    kind<NodeGraph>().unmatched = NodeGraph::Unmatched::Complete;
+    return *this;
+}
+
 WorkflowBuilder::WorkflowBuilder(const std::shared_ptr<detail::WorkflowDraft>& draft)
     : BlockBuilder(draft, draft->steps) {}
 

@@ -27,6 +27,7 @@ bool has_output(const Node& node) {
     return !std::holds_alternative<Condition>(node.kind) &&
            !std::holds_alternative<Switch>(node.kind) &&
            !std::holds_alternative<Savepoint>(node.kind) &&
+           !std::holds_alternative<NodeGraph>(node.kind) &&
            !std::holds_alternative<Fail>(node.kind);
 }
 
@@ -83,17 +84,40 @@ std::optional<bool> ExpressionChecker::condition(
     try {
         const Expression expression = Expression::compile(source);
         if (expression.variables_read().empty()) return expression.evaluate_bool(NoVariables());
-        check_reads(reader, path, {expression.steps_read(), expression.variables_read()});
+        check_reads(reader, path, {expression.steps_read(), expression.variables_read(), false});
     } catch (const ExpressionError& error) {
         note_error(path, error);
     }
     return std::nullopt;
 }
 
+void ExpressionChecker::handle(int reader, const std::string& path, const std::string& source) {
+    if (source.starts_with("${")) {
+        findings_.note(
+            "invalid_expression",
+            path,
+            "An expression stands here as it is: remove the ${ } around it."
+        );
+        return;
+    }
+    try {
+        const Expression expression = Expression::compile(source);
+        check_reads(
+            reader,
+            path,
+            {.steps = expression.steps_read(),
+             .variables = expression.variables_read(),
+             .is_after_step = true}
+        );
+    } catch (const ExpressionError& error) {
+        note_error(path, error);
+    }
+}
+
 bool ExpressionChecker::text(int reader, const std::string& path, const std::string& source) {
     try {
         const Template compiled = Template::compile_text(source);
-        check_reads(reader, path, {compiled.steps_read(), compiled.variables_read()});
+        check_reads(reader, path, {compiled.steps_read(), compiled.variables_read(), false});
         return compiled.is_constant();
     } catch (const ExpressionError& error) {
         note_error(path, error);
@@ -133,6 +157,7 @@ void ExpressionChecker::strings(int reader, const std::string& path, const Json&
 void ExpressionChecker::check_reads(int reader, const std::string& path, const Reads& reads) {
     for (const std::string& name : reads.variables) {
         if (std::find(kVariables.begin(), kVariables.end(), name) != kVariables.end()) continue;
+        if (reads.is_after_step && name == "output") continue;
         findings_.note(
             "unknown_variable",
             path,

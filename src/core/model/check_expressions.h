@@ -25,6 +25,9 @@ class ExpressionChecker {
     /// Returns its value when it is constant.
     std::optional<bool> condition(int reader, const std::string& path, const std::string& source);
 
+    /// An expression over a step's `output` that yields a handle.
+    void handle(int reader, const std::string& path, const std::string& source);
+
     /// Text with `${expression}` parts. True when it is valid and has none.
     bool text(int reader, const std::string& path, const std::string& source);
 
@@ -40,6 +43,7 @@ class ExpressionChecker {
     struct Reads {
         const std::vector<std::string>& steps;
         const std::vector<std::string>& variables;
+        bool is_after_step = false;  ///< `output` is there, too
     };
 
     void note_error(const std::string& path, const ExpressionError& error);

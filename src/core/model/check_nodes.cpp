@@ -31,8 +31,9 @@ void NodeChecker::check(int number) {
         here().node->description,
         DefinitionLimits::kDescriptionBytesMax
     );
+    check_metadata("metadata", here().node->metadata);
     std::visit([this](const auto& kind) { check_kind(kind); }, here().node->kind);
-    check_reachable();
+    if (!is_in_graph()) check_reachable();
 }
 
 void NodeChecker::note(std::string code, std::string_view key, std::string message) {
@@ -135,6 +136,15 @@ void NodeChecker::check_kind(const Step& step) {
         );
     }
     check_queue(findings_, path_, step.queue);
+    if (step.next.empty()) return;
+    expressions_.handle(number_, path_ + "/next", step.next);
+    if (is_in_graph()) return;
+    note(
+        "next_outside_graph",
+        "next",
+        "\"next\" chooses one of a graph's edges, but this step is no node of a graph: put it into "
+        "one, or use a condition or switch after it."
+    );
 }
 
 void NodeChecker::check_kind(const Condition& condition) {
@@ -151,7 +161,7 @@ void NodeChecker::check_kind(const Condition& condition) {
             )
         );
     }
-    if (condition.then.empty() && condition.otherwise.empty()) {
+    if (condition.then.empty() && condition.otherwise.empty() && !is_in_graph()) {
         note(
             "empty_block",
             "then",
@@ -321,7 +331,8 @@ void NodeChecker::check_kind(const Delay& delay) {
             "delay_time",
             "",
             delay.until.empty()
-                ? "A delay needs \"for\" (a duration) or \"until\" (a time)."
+                ? "A delay needs \"for\" (a duration) or \"until\" (a time), as in {delay: pause, "
+                  "for: 5s}."
                 : "A delay has either \"for\" (a duration) or \"until\" (a time), not both."
         );
         return;
@@ -401,7 +412,8 @@ bool NodeChecker::runs_anything_after() const {
     for (int number = number_; number >= 0; number = walk_.at(number).parent) {
         const Placed& placed = walk_.at(number);
         if (!placed.is_last) return true;
-        if (placed.parent >= 0 && walk_.is_a<Loop>(placed.parent)) return true;
+        if (placed.parent < 0) break;
+        if (walk_.is_a<Loop>(placed.parent) || walk_.is_a<NodeGraph>(placed.parent)) return true;
     }
     return false;
 }

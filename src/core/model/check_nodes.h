@@ -31,6 +31,7 @@ class NodeChecker {
 
     void note(std::string code, std::string_view key, std::string message);
     void check_own_name();
+    void check_metadata(const std::string& key, const Payload& metadata);
     void check_reachable();
     void check_range(
         std::string_view key, std::int64_t value, std::int64_t least, std::int64_t most
@@ -48,11 +49,21 @@ class NodeChecker {
     void check_kind(const Signal& signal);
     void check_kind(const Savepoint& savepoint);
     void check_kind(const Fail& fail);
+    void check_kind(const NodeGraph& graph);
 
     void check_branches(const Parallel& parallel);
     void check_roles(const HumanDecision& decision);
     void check_constant_time(std::string_view key, const std::string& text);
     bool runs_anything_after() const;
+
+    // check_graph.cpp
+    void check_edges(const NodeGraph& graph);
+    void check_edge(const NodeGraph::Edge& edge, const std::string& key);
+    int find_in_graph(const std::string& key, const std::string& name);
+    void check_handle(const std::string& key, int from, const std::string& handle);
+    void check_ways(const NodeGraph& graph);
+
+    bool is_in_graph() const { return here().parent >= 0 && walk_.is_a<NodeGraph>(here().parent); }
 };
 
 }  // namespace ebb::model

@@ -31,20 +31,19 @@ Siblings siblings(const Walk& walk, int reader, int read) {
 
 std::string never_before(const Walk& walk, int reader, int read) {
     const std::string& name = walk.at(read).node->name;
-    const int around_read = walk.at(read).parent;
     // In a later turn of a loop everything inside it can have completed.
     if (reader == read) {
-        if (walk.is_in<Loop>(around_read)) return {};
+        if (walk.may_repeat(read)) return {};
         return "a node cannot read its own output; read `input`, or an earlier step.";
     }
     if (is_inside(walk, reader, read)) {
         // A decision is made before the nodes of its `on_reject` run.
         const bool is_decision = walk.is_a<HumanDecision>(read);
-        if (is_decision || walk.is_in<Loop>(around_read)) return {};
+        if (is_decision || walk.may_repeat(read)) return {};
         return fmt::format("\"{}\" completes only after all nodes inside it.", name);
     }
     if (is_inside(walk, read, reader)) {
-        if (walk.is_in<Loop>(reader)) return {};
+        if (walk.is_a<Loop>(reader) || walk.may_repeat(reader)) return {};
         return fmt::format(
             "\"{}\" is inside \"{}\", which decides before it.", name, walk.at(reader).node->name
         );
@@ -52,7 +51,11 @@ std::string never_before(const Walk& walk, int reader, int read) {
     const Siblings pair = siblings(walk, reader, read);
     const Placed& a = walk.at(pair.reader);
     const Placed& b = walk.at(pair.read);
-    if (walk.is_in<Loop>(a.parent)) return {};
+    if (walk.may_repeat(pair.reader)) return {};
+    if (a.parent >= 0 && walk.is_a<NodeGraph>(a.parent)) {
+        if (walk.leads_to(pair.read, pair.reader)) return {};
+        return fmt::format("no edges lead from \"{}\" to \"{}\".", b.node->name, a.node->name);
+    }
     if (a.block == b.block) {
         if (a.index > b.index) return {};
         return fmt::format("\"{}\" comes later; read an earlier step or move it.", name);

@@ -15,6 +15,7 @@ bool Switch::operator==(const Switch&) const = default;
 bool Parallel::Branch::operator==(const Branch&) const = default;
 bool Parallel::operator==(const Parallel&) const = default;
 bool Loop::operator==(const Loop&) const = default;
+bool NodeGraph::operator==(const NodeGraph&) const = default;
 bool HumanDecision::operator==(const HumanDecision&) const = default;
 
 std::string_view kind_name(const Node& node) {
@@ -29,6 +30,7 @@ std::string_view kind_name(const Node& node) {
         "signal",
         "savepoint",
         "fail",
+        "graph",
     };
     return kNames[node.kind.index()];
 }

@@ -65,8 +65,14 @@ bool is_at_or_below(std::string_view path, const std::set<std::string, std::less
 
 /// Problems that only follow from a part that could not be read.
 bool is_doubtful(const Problems& problems, std::string_view code) {
-    static constexpr std::array<std::string_view, 4> kDoubtful = {
-        "empty_block", "unknown_step", "unused_handler", "too_few_branches"
+    static constexpr std::array<std::string_view, 7> kDoubtful = {
+        "empty_block",
+        "unknown_step",
+        "unused_handler",
+        "too_few_branches",
+        "unknown_node",
+        "unreachable",
+        "endless_graph"
     };
     return problems.is_incomplete() &&
            std::find(kDoubtful.begin(), kDoubtful.end(), code) != kDoubtful.end();
@@ -109,6 +115,39 @@ void add_findings(Problems& problems, const Definition& definition, const Docume
     }
 }
 
+/// Of the graph that a workflow is whose text has `nodes` instead of `steps`.
+constexpr std::string_view kTopGraphName = "graph";
+
+/// The nodes, whether they stand one after another or are joined by edges.
+Block read_steps(const MapReader& map, const StepDefaults& defaults) {
+    if (!map.has("nodes")) {
+        map.require("steps", "it is the list of what the workflow does");
+        for (const std::string_view key : {"entry", "edges", "unmatched"}) {
+            if (!map.has(key)) continue;
+            map.note(
+                "missing_key", key, fmt::format("\"{}\" says nothing without \"nodes\".", key)
+            );
+        }
+        return read_block(map, "steps", defaults);
+    }
+    if (map.has("steps")) {
+        map.problems().set_incomplete();
+        map.note(
+            "steps_and_nodes",
+            "nodes",
+            "A workflow has either \"steps\" (one after another) or \"nodes\" (joined by "
+            "\"edges\"), "
+            "not both: put a `graph` among the steps."
+        );
+    }
+    return {
+        {.name = std::string(kTopGraphName),
+         .description = {},
+         .kind = read_graph(map, defaults),
+         .metadata = {}}
+    };
+}
+
 }  // namespace
 
 Definition read_definition(const Document& root, Problems& problems) {
@@ -141,10 +180,13 @@ Definition read_definition(const Document& root, Problems& problems) {
          "defaults",
          "handlers",
          "steps",
+         "entry",
+         "nodes",
+         "edges",
+         "unmatched",
          "$schema"}
     );
     map.require("workflow", "it is the workflow's name");
-    map.require("steps", "it is the list of what the workflow does");
     const StepDefaults defaults = read_defaults(map);
     const Definition otherwise;
     return {
@@ -158,7 +200,7 @@ Definition read_definition(const Document& root, Problems& problems) {
         .input_schema = map.payload("input_schema"),
         .output = map.payload("output"),
         .handlers = read_handlers(map),
-        .steps = read_block(map, "steps", defaults),
+        .steps = read_steps(map, defaults),
     };
 }
 

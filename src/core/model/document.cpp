@@ -266,6 +266,12 @@ void number_in_order(Document& document) {
 
 Location locate(const Document& root, std::string_view pointer) {
     Location location{.path = "", .document = &root};
+    // A workflow that is one graph may have the graph's keys itself.
+    constexpr std::string_view kGraph = "/steps/0";
+    const bool is_graph = root.is_map() && root.find("steps") == nullptr &&
+                          root.find("nodes") != nullptr && pointer.starts_with(kGraph);
+    if (is_graph) pointer.remove_prefix(kGraph.size());
+    if (is_graph && pointer == "/graph") return location;
     bool is_in_branches = false;
     bool is_in_payload = false;
     while (!pointer.empty()) {
@@ -291,7 +297,7 @@ Location locate(const Document& root, std::string_view pointer) {
             location.document = value;
         }
         is_in_payload = is_in_payload || segment == "input" || segment == "output" ||
-                        segment == "input_schema" || segment == "handlers";
+                        segment == "input_schema" || segment == "handlers" || segment == "metadata";
         is_in_branches = !is_in_payload && segment == "branches" && location.document->is_map();
     }
     return location;

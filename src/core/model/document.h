@@ -71,7 +71,8 @@ struct Location {
 };
 
 /// Finds the place that `pointer`, a pointer into the canonical JSON form, means in a document that
-/// may use the shorter forms: a scalar for a step or a compensation, a map for branches.
+/// may use the shorter forms: a scalar for a step or a compensation, a map for branches, a graph's
+/// keys at the top.
 Location locate(const Document& root, std::string_view pointer);
 
 /// One problem of a document as a whole.

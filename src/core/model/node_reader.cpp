@@ -12,7 +12,7 @@ namespace ebb::model {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kKinds = {
+constexpr std::array<std::string_view, 11> kKinds = {
     "step",
     "condition",
     "switch",
@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, 10> kKinds = {
     "signal",
     "savepoint",
     "fail",
+    "graph",
 };
 
 /// One node that is being read.
@@ -32,7 +33,7 @@ struct NodeReader {
     const StepDefaults& defaults;
 
     void allow_only(std::vector<std::string_view> keys) const {
-        keys.insert(keys.begin(), {kind, "description"});
+        keys.insert(keys.begin(), {kind, "description", "metadata"});
         if (kind != "step" && map.has("compensate")) {
             keys.push_back("compensate");
             map.note(
@@ -94,7 +95,8 @@ Node::Kind read_step(const NodeReader& node) {
          "timeout",
          "step_timeout",
          "non_idempotent",
-         "queue"}
+         "queue",
+         "next"}
     );
     Step step{
         .handler = node.map.text("handler"),
@@ -103,6 +105,7 @@ Node::Kind read_step(const NodeReader& node) {
         .attempts = {},
         .non_idempotent = node.map.boolean("non_idempotent", false),
         .queue = node.map.has("queue") ? node.map.text("queue") : node.defaults.queue,
+        .next = node.map.text("next"),
     };
     AttemptPolicy otherwise = node.defaults.attempts;
     if (step.non_idempotent) otherwise.max_attempts = 1;
@@ -305,6 +308,12 @@ Node::Kind read_fail(const NodeReader& node) {
     return Fail{.message = node.map.free_text("message")};
 }
 
+Node::Kind read_graph_node(const NodeReader& node) {
+    node.allow_only({"entry", "nodes", "edges", "unmatched"});
+    node.map.require("nodes", "it is the list of what the edges join");
+    return read_graph(node.map, node.defaults);
+}
+
 Node::Kind read_kind(const NodeReader& node) {
     // In the order of kKinds.
     static constexpr std::array<Node::Kind (*)(const NodeReader&), kKinds.size()> kReaders = {
@@ -318,6 +327,7 @@ Node::Kind read_kind(const NodeReader& node) {
         read_signal,
         read_savepoint,
         read_fail,
+        read_graph_node,
     };
     const auto found = std::find(kKinds.begin(), kKinds.end(), node.kind);
     return kReaders[static_cast<std::size_t>(found - kKinds.begin())](node);
@@ -385,7 +395,12 @@ Node read_node(
     const std::string_view kind = find_kind(map);
     if (kind.empty()) return {};
     if (!map.find(kind)->is_text()) problems.set_incomplete();
-    Node node{.name = map.free_text(kind), .description = map.free_text("description"), .kind = {}};
+    Node node{
+        .name = map.free_text(kind),
+        .description = map.free_text("description"),
+        .kind = {},
+        .metadata = map.payload("metadata"),
+    };
     node.kind = read_kind({map, kind, defaults});
     return node;
 }

@@ -26,6 +26,8 @@ Definition read_and_check(const Document& root, const std::string& file);
 // The parts, each in a file of its own.
 
 Block read_block(const MapReader& map, std::string_view key, const StepDefaults& defaults);
+/// The keys `entry`, `nodes`, `edges` and `unmatched` of `map`.
+NodeGraph read_graph(const MapReader& map, const StepDefaults& defaults);
 AttemptPolicy read_attempts(const MapReader& map, const AttemptPolicy& otherwise);
 StepDefaults read_defaults(const MapReader& root);
 

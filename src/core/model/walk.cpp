@@ -1,6 +1,7 @@
 #include "core/model/walk.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace ebb::model {
 
@@ -9,6 +10,54 @@ Walk::Walk(const Definition& definition) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         by_name_.emplace(nodes_[i].node->name, static_cast<int>(i));
     }
+    successors_.resize(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (const auto* graph = std::get_if<NodeGraph>(&nodes_[i].node->kind)) {
+            join(static_cast<int>(i), *graph);
+        }
+    }
+}
+
+void Walk::join(int number, const NodeGraph& graph) {
+    for (const NodeGraph::Edge& edge : graph.edges) {
+        const int from = find(edge.from);
+        const int to = edge.to.empty() ? -1 : find(edge.to);
+        const bool is_inside =
+            from >= 0 && to >= 0 && at(from).parent == number && at(to).parent == number;
+        if (is_inside) successors_[static_cast<std::size_t>(from)].push_back(to);
+    }
+}
+
+std::vector<int> Walk::nodes_in(int graph) const {
+    std::vector<int> found;
+    for (int i = graph + 1; i < static_cast<int>(nodes_.size()); ++i) {
+        if (at(i).depth <= at(graph).depth) break;
+        if (at(i).parent == graph) found.push_back(i);
+    }
+    return found;
+}
+
+bool Walk::leads_to(int from, int to) const {
+    std::vector<int> waiting = successors(from);
+    std::unordered_set<int> seen(waiting.begin(), waiting.end());
+    while (!waiting.empty()) {
+        const int number = waiting.back();
+        waiting.pop_back();
+        if (number == to) return true;
+        for (const int next : successors(number)) {
+            if (seen.insert(next).second) waiting.push_back(next);
+        }
+    }
+    return false;
+}
+
+bool Walk::may_repeat(int number) const {
+    for (; at(number).parent >= 0; number = at(number).parent) {
+        const int around = at(number).parent;
+        if (is_a<Loop>(around) || (is_a<NodeGraph>(around) && leads_to(number, number)))
+            return true;
+    }
+    return false;
 }
 
 void Walk::add(const Block& block, const std::string& path, Placed inside) {

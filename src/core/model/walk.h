@@ -32,6 +32,8 @@ void visit_blocks(const Node& node, const Visit& visit) {
         visit(loop->steps, std::string("/do"));
     } else if (const auto* decision = std::get_if<HumanDecision>(&node.kind)) {
         if (decision->on_reject) visit(*decision->on_reject, std::string("/on_reject"));
+    } else if (const auto* graph = std::get_if<NodeGraph>(&node.kind)) {
+        visit(graph->nodes, std::string("/nodes"));
     }
 }
 
@@ -69,6 +71,20 @@ class Walk {
         return std::holds_alternative<Kind>(at(number).node->kind);
     }
 
+    /// Of a node of a graph: where its edges lead within the graph.
+    const std::vector<int>& successors(int number) const {
+        return successors_[static_cast<std::size_t>(number)];
+    }
+
+    /// The nodes of the graph `graph`, in their order.
+    std::vector<int> nodes_in(int graph) const;
+
+    /// Do edges lead from one node of a graph to the other? To itself: is it on a cycle?
+    bool leads_to(int from, int to) const;
+
+    /// Can the node be visited again after it has completed?
+    bool may_repeat(int number) const;
+
     /// Is one of the nodes around `number`, or itself, a Kind?
     template <typename Kind>
     bool is_in(int number) const {
@@ -80,11 +96,13 @@ class Walk {
 
  private:
     std::vector<Placed> nodes_;
+    std::vector<std::vector<int>> successors_;
     std::unordered_map<std::string_view, int> by_name_;
     bool has_too_many_ = false;
     int too_deep_ = -1;
 
     void add(const Block& block, const std::string& path, Placed inside);
+    void join(int number, const NodeGraph& graph);
 };
 
 /// True when every way through `block` ends in a `fail`.

@@ -1,5 +1,7 @@
 #include "core/model/words.h"
 
+#include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -31,9 +33,39 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
+/// What other engines and languages call it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kSynonyms{{
+    {"action", "step"},
+    {"activity", "step"},
+    {"approval", "decision"},
+    {"async", "parallel"},
+    {"call", "step"},
+    {"choice", "switch"},
+    {"event", "signal"},
+    {"fork", "parallel"},
+    {"if", "condition"},
+    {"retries", "max_retries"},
+    {"retry", "backoff"},
+    {"rollback", "compensate"},
+    {"sleep", "delay"},
+    {"task", "step"},
+    {"undo", "compensate"},
+    {"wait", "delay"},
+}};
+
+std::string_view synonym(std::string_view text, std::span<const std::string_view> candidates) {
+    const auto known = std::find_if(kSynonyms.begin(), kSynonyms.end(), [text](const auto& pair) {
+        return pair.first == text;
+    });
+    if (known == kSynonyms.end()) return {};
+    const auto meant = std::find(candidates.begin(), candidates.end(), known->second);
+    return meant == candidates.end() ? std::string_view() : *meant;
+}
+
 }  // namespace
 
 std::string_view closest(std::string_view text, std::span<const std::string_view> candidates) {
+    if (const auto meant = synonym(text, candidates); !meant.empty()) return meant;
     text = text.substr(0, kComparedBytesMax);
     std::string_view best;
     // In a word of three letters two wrong ones leave nothing to recognise.

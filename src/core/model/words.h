@@ -46,6 +46,11 @@ inline constexpr std::array<Word<Signal::OnDeadline>, 2> kSignalDeadlineWords = 
     {"continue", Signal::OnDeadline::Continue},
 }};
 
+inline constexpr std::array<Word<NodeGraph::Unmatched>, 2> kUnmatchedWords = {{
+    {"fail", NodeGraph::Unmatched::Fail},
+    {"complete", NodeGraph::Unmatched::Complete},
+}};
+
 inline constexpr std::array<Word<Savepoint::OnRollback>, 2> kRollbackWords = {{
     {"fail", Savepoint::OnRollback::Fail},
     {"resume", Savepoint::OnRollback::Resume},

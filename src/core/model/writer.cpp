@@ -85,6 +85,7 @@ void write_kind(Ordered& out, const Step& step) {
     put(out, "non_idempotent", step.non_idempotent);
     put_attempts(out, step.attempts, step.non_idempotent ? 1 : AttemptPolicy{}.max_attempts);
     put(out, "queue", step.queue);
+    put(out, "next", step.next);
 }
 
 void write_kind(Ordered& out, const Condition& condition) {
@@ -155,12 +156,32 @@ void write_kind(Ordered& out, const Fail& fail) {
     put(out, "message", fail.message);
 }
 
+Ordered write_edges(const std::vector<NodeGraph::Edge>& edges) {
+    Ordered out = Ordered::array();
+    for (const NodeGraph::Edge& edge : edges) {
+        Ordered object = {{"from", edge.from}};
+        put(object, "handle", edge.handle);
+        put(object, "to", edge.to);
+        put_payload(object, "metadata", edge.metadata);
+        out.push_back(std::move(object));
+    }
+    return out;
+}
+
+void write_kind(Ordered& out, const NodeGraph& graph) {
+    put(out, "entry", graph.entry);
+    out["nodes"] = write_block(graph.nodes);
+    if (!graph.edges.empty()) out["edges"] = write_edges(graph.edges);
+    put_word(out, "unmatched", kUnmatchedWords, graph.unmatched, NodeGraph{}.unmatched);
+}
+
 Ordered write_block(const Block& block) {
     Ordered out = Ordered::array();
     for (const Node& node : block) {
         Ordered object = Ordered::object();
         object[std::string(kind_name(node))] = node.name;
         put(object, "description", node.description);
+        put_payload(object, "metadata", node.metadata);
         std::visit([&object](const auto& kind) { write_kind(object, kind); }, node.kind);
         out.push_back(std::move(object));
     }

@@ -153,6 +153,10 @@ HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) 
     const auto [found, is_new] = workers_.insert_or_assign(worker.id, worker);
     found->second.expires_at = clock_.now() + lease;
     HeartbeatResult result{.is_known = !is_new, .held = {}};
+    for (const auto& [id, other] : workers_) {
+        if (id == worker.id) continue;
+        result.others_live_for = std::min(result.others_live_for, other.expires_at - clock_.now());
+    }
     for (const TaskRef& ref : tasks_.held_by(worker.id)) {
         const memory::Task& task = *tasks_.find(ref);
         const bool may_have_been_called = task.was_lost || task.handler != kEngineHandler;

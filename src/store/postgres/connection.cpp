@@ -1,6 +1,9 @@
 #include "store/postgres/connection.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <exception>
 
 #include <fmt/format.h>
@@ -14,6 +17,7 @@ namespace ebb::postgres {
 namespace {
 
 constexpr int kBinary = 1;
+constexpr std::int64_t kLongestPoll = 3'600'000;  // milliseconds
 
 /// What every session needs, in the packet that opens it.
 /// - Plans are made once and stay good: the generic plan of a statement that was first used on
@@ -223,6 +227,8 @@ void Connection::leave_pipeline() {
         is_spent_ = !has_ended_pipeline();
         throw_failure(settings_, sync.handle());
     }
+    // What a session heard that a pooler shares with others is for nobody here.
+    while (PGnotify* said = PQnotifies(handle_.get())) PQfreemem(said);
     if (status != PGRES_PIPELINE_SYNC || PQexitPipelineMode(handle_.get()) == 0) fail_lost();
 }
 
@@ -252,6 +258,27 @@ void Connection::execute(std::string_view sql) {
     }
     if (failure) std::rethrow_exception(failure);
     if (PQstatus(handle_.get()) != CONNECTION_OK) fail_lost();
+}
+
+void Connection::listen(std::string_view channel) {
+    execute(fmt::format("LISTEN \"{}\"", channel));
+}
+
+std::vector<std::string> Connection::wait_for_notifications(int interrupt, Duration limit) {
+    std::array<pollfd, 2> ends{{
+        {.fd = PQsocket(handle_.get()), .events = POLLIN, .revents = 0},
+        {.fd = interrupt, .events = POLLIN, .revents = 0},
+    }};
+    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(limit).count();
+    const int wait = static_cast<int>(std::clamp<std::int64_t>(milliseconds, 0, kLongestPoll));
+    if (poll(ends.data(), ends.size(), wait) < 0 && errno != EINTR) fail_lost();
+    check_sent(PQconsumeInput(handle_.get()));
+    std::vector<std::string> heard;
+    while (PGnotify* said = PQnotifies(handle_.get())) {
+        heard.emplace_back(said->extra);
+        PQfreemem(said);
+    }
+    return heard;
 }
 
 }  // namespace ebb::postgres

@@ -9,6 +9,8 @@
 
 #include <libpq-fe.h>
 
+#include <ebb/time.h>
+
 #include "store/postgres/arguments.h"
 #include "store/postgres/result.h"
 #include "store/postgres/settings.h"
@@ -29,6 +31,11 @@ class Connection {
     /// Connects, at most for libpq's connect_timeout. `settings` must outlive the connection.
     explicit Connection(const Settings& settings);
 
+    /// Works on a connection of the application and leaves it open. With `settings` that do not
+    /// cache statements, nothing of ours stays in its session.
+    Connection(const Settings& settings, PGconn* borrowed)
+        : settings_(settings), handle_(borrowed, Finish(true)) {}
+
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
@@ -41,6 +48,13 @@ class Connection {
     /// have a transaction open after a call.
     void execute(std::string_view sql);
 
+    /// From now on `wait_for_notifications` hears what is said on the channel.
+    void listen(std::string_view channel);
+
+    /// Waits until something was said, until `interrupt` can be read, or for `limit`; returns what
+    /// was said.
+    std::vector<std::string> wait_for_notifications(int interrupt, Duration limit);
+
     /// False when the server has closed the connection meanwhile, so far as it can be seen here.
     bool is_open() const;
 
@@ -49,9 +63,20 @@ class Connection {
 
     const Settings& settings() const { return settings_; }
 
+    /// For others to use; what they leave behind is theirs to answer for.
+    PGconn* handle() const { return handle_.get(); }
+
  private:
     struct Finish {
-        void operator()(PGconn* handle) const noexcept { PQfinish(handle); }
+        Finish() : is_borrowed(false) {}
+
+        explicit Finish(bool borrows) : is_borrowed(borrows) {}
+
+        bool is_borrowed;
+
+        void operator()(PGconn* handle) const noexcept {
+            if (!is_borrowed) PQfinish(handle);
+        }
     };
 
     struct Prepared {

@@ -6,7 +6,7 @@ namespace ebb::postgres {
 
 bool FullLooks::may_begin(TimePoint now, Reason reason) const {
     // The second is for a clock that was set back.
-    if (!are_dear() || now < last_) return true;
+    if (!are_dear() || now < last_ || reason == Reason::Told) return true;
     const int share = reason == Reason::Usual ? 16 : 4;
     return now - last_ >= std::min(cost_ * share, kPauseMax);
 }

@@ -11,8 +11,9 @@ namespace ebb::postgres {
 class FullLooks {
  public:
     enum class Reason {
-        Usual,        ///< there are cheaper looks that will do: 1 part of 16 of the time
-        FoundNothing  ///< a cheaper look has found nothing: 1 part of 4
+        Usual,         ///< there are cheaper looks that will do: 1 part of 16 of the time
+        FoundNothing,  ///< a cheaper look has found nothing: 1 part of 4
+        Told           ///< and something is said to be there: at any price
     };
 
     bool may_begin(TimePoint now, Reason reason) const;

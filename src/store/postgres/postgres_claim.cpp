@@ -113,13 +113,16 @@ std::vector<Claim> PostgresStore::claim(const ClaimRequest& request) {
     if (request.instance) return claim_of_instance(request);
     if (request.stops_only) return claim_stops(request);
     using Reason = postgres::FullLooks::Reason;
-    for (Reason reason = Reason::Usual;; reason = Reason::FoundNothing) {
+    bool is_told = request.is_told;
+    for (Reason reason = Reason::Usual;; reason = is_told ? Reason::Told : Reason::FoundNothing) {
         const TimePoint begun = system_clock_.now();
         const ClaimMarks::Look look = claim_marks_.begin(request, begun, reason);
         // The second time only a full look can find more.
-        const bool is_last = look.is_full || reason == Reason::FoundNothing;
-        std::vector<Claim> claims = claim_from(request, look, begun);
+        const bool is_last = look.is_full || reason != Reason::Usual;
+        bool has_woken = false;
+        std::vector<Claim> claims = claim_from(request, look, begun, has_woken);
         if (!claims.empty() || is_last) return claims;
+        is_told |= has_woken;
     }
 }
 
@@ -147,7 +150,7 @@ std::vector<Claim> PostgresStore::claim_stops(const ClaimRequest& request) {
 }
 
 std::vector<Claim> PostgresStore::claim_from(
-    const ClaimRequest& request, const ClaimMarks::Look& look, TimePoint begun
+    const ClaimRequest& request, const ClaimMarks::Look& look, TimePoint begun, bool& has_woken
 ) {
     const Wanted wanted = look.is_full ? Wanted(request) : Wanted(look.places);
     const std::int64_t limit = request.limit;
@@ -168,6 +171,7 @@ std::vector<Claim> PostgresStore::claim_from(
     try {
         const auto results =
             perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
+        has_woken = results.at(0).integer(0, 0) > 0;
         ClaimMarks::Findings findings = findings_of(look, results);
         findings.begun = begun;
         findings.ended = system_clock_.now();

@@ -4,6 +4,7 @@
 #include "ebb/postgres/sql.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
+#include "store/postgres/write_commits.h"
 
 // The verb that writes what was decided.
 
@@ -165,7 +166,49 @@ postgres::Result CommitColumns::run_mixed(Connection& connection, std::optional<
     return std::move(connection.run(calls).back());
 }
 
+/// The statement for one commit of the usual kind; empty for all others.
+std::string_view single_statement(const Commit& commit) {
+    if (is_terminal(commit.status)) {
+        return commit.history.size() == 2 ? sql::commit_end : std::string_view();
+    }
+    const bool is_step = commit.history.size() == 1 && commit.tasks.empty();
+    return is_step ? sql::commit_step : std::string_view();
+}
+
+postgres::Result run_single(
+    Connection& connection, std::string_view statement, const Commit& commit
+) {
+    Arguments arguments = Arguments::of(
+        commit.instance,
+        commit.expected_revision,
+        to_string(commit.status),
+        commit.state,
+        commit.now
+    );
+    for (const HistoryEvent& event : commit.history) postgres::add_event(arguments, event);
+    return connection.run(statement, arguments);
+}
+
+postgres::Result run_all(
+    Connection& connection, std::span<const Commit> commits, std::optional<TimePoint> now
+) {
+    const std::string_view single =
+        commits.size() == 1 ? single_statement(commits.front()) : std::string_view();
+    if (!single.empty()) return run_single(connection, single, commits.front());
+    return CommitColumns(commits).run(connection, now);
+}
+
 }  // namespace
+
+namespace postgres {
+
+Result write_commits(
+    Connection& connection, std::span<const Commit> commits, std::optional<TimePoint> now
+) {
+    return CommitColumns(commits).run(connection, now);
+}
+
+}  // namespace postgres
 
 void PostgresStore::note_committed(std::span<const Commit> commits) {
     std::map<std::string_view, std::vector<InstanceId>> leased;
@@ -188,10 +231,9 @@ void PostgresStore::note_committed(std::span<const Commit> commits) {
 
 std::vector<CommitResult> PostgresStore::commit(std::span<const Commit> commits) {
     if (commits.empty()) return {};
-    const CommitColumns columns(commits);
     std::vector<CommitResult> results(commits.size(), CommitResult::Committed);
     const postgres::Result failed = perform(Repeat::IsInDoubt, [&](Connection& connection) {
-        return columns.run(connection, now());
+        return run_all(connection, commits, now());
     });
     note_committed(commits);
     for (int row = 0; row < failed.rows(); ++row) {

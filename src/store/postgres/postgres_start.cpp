@@ -83,6 +83,39 @@ class InstanceColumns {
     postgres::TaskColumns tasks_;
 };
 
+/// Is it what start_instance is for?
+bool is_simple(std::span<const NewInstance> instances) {
+    const NewInstance& first = instances.front();
+    return instances.size() == 1 && first.row.key.empty() && !is_terminal(first.row.status) &&
+           first.row.finished_at == TimePoint{} && first.history.size() == 1 &&
+           first.tasks.size() == 1;
+}
+
+Arguments simple_arguments(const NewInstance& instance, std::optional<TimePoint> now) {
+    const InstanceRow& row = instance.row;
+    const TaskChange& task = instance.tasks.front();
+    Arguments arguments = Arguments::of(
+        row.id,
+        row.workflow,
+        std::int32_t{row.version},
+        to_string(row.status),
+        row.revision,
+        std::int32_t{row.priority},
+        row.created_at,
+        row.updated_at,
+        row.state
+    );
+    postgres::add_event(arguments, instance.history.front());
+    arguments.add(task.token);
+    arguments.add(task.handler);
+    arguments.add(task.queue);
+    arguments.add(task.due);
+    arguments.add(rank_of(task.due, row.priority));
+    arguments.add(OrNull(task.is_continued ? std::string_view(instance.lease_owner) : ""));
+    arguments.add(now);
+    return arguments;
+}
+
 bool has_key(const NewInstance& instance) {
     return !instance.row.key.empty();
 }
@@ -104,12 +137,17 @@ std::vector<StartResult> PostgresStore::start_new(
 ) {
     std::vector<StartResult> results;
     InstanceColumns columns;
+    const bool is_single = is_simple(instances);
     for (const NewInstance& instance : instances) {
-        columns.add(instance);
+        if (!is_single) columns.add(instance);
         results.push_back({StartResult::Kind::Created, instance.row.id});
     }
     try {
-        connection.run(sql::start_instances, columns.arguments(now()));
+        if (is_single) {
+            connection.run(sql::start_instance, simple_arguments(instances.front(), now()));
+        } else {
+            connection.run(sql::start_instances, columns.arguments(now()));
+        }
         return results;
     } catch (const postgres::SqlError& error) {
         if (!error.is_duplicate()) throw;

@@ -21,7 +21,10 @@ StorePtr open_postgres_store(const PostgresOptions& options) {
 }
 
 PostgresStore::PostgresStore(const PostgresOptions& options, const Clock* clock)
-    : postgres::Pooled(options), clock_(clock) {
+    : postgres::Pooled(options),
+      clock_(clock),
+      plain_settings_(settings_.plain()),
+      transactions_(plain_settings_) {
     if (settings_.migrates) {
         migrate();
         return;
@@ -33,7 +36,13 @@ PostgresStore::PostgresStore(const PostgresOptions& options, const Clock* clock)
 }
 
 StoreTraits PostgresStore::traits() const {
-    return {.name = "postgresql", .is_durable = true, .is_shared_between_processes = true};
+    return {
+        .name = "postgresql",
+        .is_durable = true,
+        .is_shared_between_processes = true,
+        .commits_at_once = 2,
+        .has_transactions = true,
+    };
 }
 
 std::optional<TimePoint> PostgresStore::now() const {

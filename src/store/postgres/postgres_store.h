@@ -31,6 +31,8 @@ class PostgresStore final : public Store, private postgres::Pooled {
         override;
     std::vector<WorkflowRow> list_workflows() override;
     std::vector<StartResult> start(std::span<const NewInstance> instances) override;
+    StartResult start_in(const Transaction& transaction, const NewInstance& instance) override;
+    std::unique_ptr<StoreTransaction> begin_transaction() override;
     std::vector<Claim> claim(const ClaimRequest& request) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
     void release(std::string_view worker, std::span<const TaskRef> tasks) override;
@@ -45,8 +47,11 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<WorkerRow> workers() override;
     void sign_off(std::string_view worker) override;
     MaintenanceResult maintain() override;
+    std::unique_ptr<Hints> open_hints() override;
 
  private:
+    class StepTransaction;
+
     /// The time of a test; none = the server's own.
     std::optional<TimePoint> now() const;
 
@@ -67,15 +72,23 @@ class PostgresStore final : public Store, private postgres::Pooled {
     );
     std::vector<Claim> claim_of_instance(const ClaimRequest& request);
     std::vector<Claim> claim_stops(const ClaimRequest& request);
+    /// `has_woken`: tasks whose time has come were made claimable, wherever they are.
     std::vector<Claim> claim_from(
-        const ClaimRequest& request, const postgres::ClaimMarks::Look& look, TimePoint begun
+        const ClaimRequest& request,
+        const postgres::ClaimMarks::Look& look,
+        TimePoint begun,
+        bool& has_woken
     );
     std::vector<Claim> claims_of(std::string_view worker, const postgres::Result& rows);
     /// Leases may have been taken and tasks been made claimable without our knowledge.
     void on_loss() override;
+    void check_is_here(postgres::Connection& connection);
 
     const Clock* clock_;
     const SystemClock system_clock_;
+    /// Sessions as the application would have them: no settings of ours, no prepared statements.
+    const postgres::Settings plain_settings_;
+    postgres::Pool transactions_;
     postgres::ClaimMarks claim_marks_;
     postgres::LeaseMarks lease_marks_;
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ebb/postgres/sql.h"
+#include "store/postgres/listener.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 
@@ -27,6 +28,12 @@ std::vector<HeldTask> held_tasks(const postgres::Result& rows) {
         );
     }
     return held;
+}
+
+HeartbeatResult heartbeat_result(bool is_known, const std::vector<postgres::Result>& answers) {
+    HeartbeatResult result{.is_known = is_known, .held = held_tasks(answers[1])};
+    if (!answers[0].is_null(0, 0)) result.others_live_for = Duration(answers[0].integer(0, 0));
+    return result;
 }
 
 }  // namespace
@@ -68,9 +75,9 @@ HeartbeatResult PostgresStore::beat(
     // What it holds is read by a statement of its own, which sees what came of the first.
     const std::vector<Call> prolong{{sql::prolong_worker, row}, {sql::held_tasks, held}};
     const std::vector<postgres::Result> prolonged = connection.run(prolong);
-    if (!prolonged[0].is_empty()) return {.is_known = true, .held = held_tasks(prolonged[1])};
+    if (!prolonged[0].is_empty()) return heartbeat_result(true, prolonged);
     const std::vector<Call> add{{sql::add_worker, row}, {sql::held_tasks, held}};
-    return {.is_known = false, .held = held_tasks(connection.run(add)[1])};
+    return heartbeat_result(false, connection.run(add));
 }
 
 void PostgresStore::sign_off(std::string_view worker) {
@@ -102,6 +109,12 @@ MaintenanceResult PostgresStore::maintain() {
     if (result.leases_expired > 0) claim_marks_.forget();
     if (!results[3].is_empty()) result.next_due = results[3].time(0, 0);
     return result;
+}
+
+std::unique_ptr<Hints> PostgresStore::open_hints() {
+    return std::make_unique<postgres::Listener>(settings_, [this](const Arguments& message) {
+        read(sql::send_hint, message);
+    });
 }
 
 std::vector<WorkerRow> PostgresStore::workers() {

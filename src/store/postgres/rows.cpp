@@ -75,6 +75,25 @@ WorkerRow worker_row(const Result& rows, int row) {
     return worker;
 }
 
+void add_event(Arguments& arguments, const HistoryEvent& event) {
+    arguments.add(event.seq);
+    arguments.add(to_string(event.type));
+    arguments.add(OrNull(event.node));
+    arguments.add(OrNull(event.path));
+    arguments.add(OrNull(event.token));
+    arguments.add(OrNull(event.visit));
+    if (event.attempt == 0) {
+        arguments.add_null();
+    } else {
+        arguments.add(std::int32_t{event.attempt});
+    }
+    arguments.add(OrNull(event.ref));
+    arguments.add(OrNull(event.worker));
+    arguments.add(OrNull(event.started_at));
+    arguments.add(event.at);
+    arguments.add(OrNull(event.payload));
+}
+
 void EventColumns::add(const InstanceId& instance, const HistoryEvent& event) {
     instance_.add(instance);
     seq_.add(event.seq);

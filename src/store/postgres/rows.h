@@ -18,6 +18,9 @@ HistoryEvent history_event(const Result& rows, int row, const InstanceId& instan
 /// The columns of list_workers.
 WorkerRow worker_row(const Result& rows, int row);
 
+/// One event as twelve arguments, all but its instance.
+void add_event(Arguments& arguments, const HistoryEvent& event);
+
 /// Events as arrays, one for each column of the history.
 class EventColumns {
  public:

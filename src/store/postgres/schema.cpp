@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "ebb/postgres/migrations.h"
+#include "ebb/postgres/roles.h"
 #include "ebb/postgres/sql.h"
 #include "store/postgres/sql_error.h"
 
@@ -240,6 +241,16 @@ std::vector<Migration> postgres_migrations(const PostgresOptions& options) {
     const postgres::Settings settings = postgres::read_settings(options);
     postgres::Connection connection(settings);
     return postgres::list_migrations(connection);
+}
+
+std::string postgres_grants(const PostgresOptions& options) {
+    const postgres::Settings settings = postgres::read_settings(options);
+    std::string text = settings.in_schema(postgres::roles::grants);
+    constexpr std::string_view kSchema = "SCHEMA ebb ";
+    for (auto at = text.find(kSchema); at != std::string::npos; at = text.find(kSchema, at + 1)) {
+        text.replace(at, kSchema.size(), fmt::format("SCHEMA \"{}\" ", settings.schema));
+    }
+    return text + "\n";
 }
 
 void migrate_postgres(const PostgresOptions& options) {

@@ -131,6 +131,12 @@ void parse_url(Settings& settings, const std::string& url) {
 
 }  // namespace
 
+Settings Settings::plain() const {
+    Settings plain = *this;
+    plain.caches_statements = false;
+    return plain;
+}
+
 std::string Settings::in_schema(std::string_view text) const {
     constexpr std::string_view kName = "ebb";
     if (schema == kName) return std::string(text);

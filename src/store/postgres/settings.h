@@ -17,6 +17,8 @@ struct Settings {
     bool migrates = true;
     int connections_max = 8;
 
+    /// The same for sessions in which the application works, too: nothing is prepared in them.
+    Settings plain() const;
     /// `text` with the schema's name where it says `ebb.`; as it is where that is the name.
     std::string in_schema(std::string_view text) const;
     /// `text` without the password, should it occur there.

@@ -44,8 +44,8 @@ Meaning meaning_of(std::string_view sqlstate) {
     if (sqlstate == "42501") {
         return {
             ErrorCode::StoreError,
-            "The database user lacks a privilege; docs/reference/store.md has the grants of each "
-            "role."
+            "The database user lacks a privilege; `ebb migrate --grants` prints what each role "
+            "needs."
         };
     }
     if (sqlstate == "42P01" || sqlstate == "3F000" || sqlstate == "42703") {

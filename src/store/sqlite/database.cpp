@@ -79,6 +79,11 @@ Database::Database(const std::string& path, Access access, int busy_timeout_ms)
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
 }
 
+Database::Database(sqlite3* borrowed) : access_(Access::ReadWrite), handle_(borrowed, Close(true)) {
+    const char* const path = sqlite3_db_filename(borrowed, "main");
+    if (path != nullptr) path_ = path;
+}
+
 void Database::execute(std::string_view sql) {
     const int rc = sqlite3_exec(handle_.get(), std::string(sql).c_str(), nullptr, nullptr, nullptr);
     if (rc != SQLITE_OK) fail(rc, purpose());
@@ -163,11 +168,11 @@ void Query::check(int rc) const {
     database_.fail(rc, "binding an argument");
 }
 
-Transaction::Transaction(Database& database) : database_(database) {
+WriteTransaction::WriteTransaction(Database& database) : database_(database) {
     Query(database_, sql::begin_write).run();
 }
 
-Transaction::~Transaction() {
+WriteTransaction::~WriteTransaction() {
     // SQLite has rolled back by itself after some errors.
     if (!database_.is_in_transaction()) return;
     try {
@@ -177,7 +182,7 @@ Transaction::~Transaction() {
     }
 }
 
-void Transaction::commit() {
+void WriteTransaction::commit() {
     try {
         Query(database_, sql::commit_write).run();
     } catch (const Error& error) {

@@ -25,6 +25,9 @@ class Database {
     /// Opens the file; ReadWrite makes it when it does not exist.
     Database(const std::string& path, Access access, int busy_timeout_ms);
 
+    /// Works on a connection of the application and leaves it open; its path is that of `main`.
+    explicit Database(sqlite3* borrowed);
+
     /// Runs any number of statements that return nothing. Not cached.
     void execute(std::string_view sql);
     /// The statement, prepared once per connection. `sql` must live as long as the connection does,
@@ -48,7 +51,15 @@ class Database {
 
  private:
     struct Close {
-        void operator()(sqlite3* handle) const noexcept { sqlite3_close_v2(handle); }
+        Close() : is_borrowed(false) {}
+
+        explicit Close(bool borrows) : is_borrowed(borrows) {}
+
+        bool is_borrowed;
+
+        void operator()(sqlite3* handle) const noexcept {
+            if (!is_borrowed) sqlite3_close_v2(handle);
+        }
     };
 
     struct Finalize {
@@ -138,13 +149,13 @@ class Query {
 };
 
 /// A write transaction: rolled back unless it was committed.
-class Transaction {
+class WriteTransaction {
  public:
     /// Waits for the write lock, at most the busy timeout. Throws StoreBusy after that.
-    explicit Transaction(Database& database);
-    Transaction(const Transaction&) = delete;
-    Transaction& operator=(const Transaction&) = delete;
-    ~Transaction();
+    explicit WriteTransaction(Database& database);
+    WriteTransaction(const WriteTransaction&) = delete;
+    WriteTransaction& operator=(const WriteTransaction&) = delete;
+    ~WriteTransaction();
 
     /// Durable when it returns. Throws StoreInDoubt when an I/O error leaves the outcome open.
     void commit();

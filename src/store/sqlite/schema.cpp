@@ -113,7 +113,7 @@ std::string migration_checksum(std::string_view sql) {
 void migrate(Database& database, const Clock& clock) {
     // Looks without the write lock first: this is what happens at every start but the first.
     if (applied_version(database) == kNewest) return;
-    Transaction transaction(database);
+    WriteTransaction transaction(database);
     Query(database, sql::create_migrations).run();
     const int applied = applied_version(database);
     for (const migrations::Migration& next : migrations::kAll) {

@@ -15,7 +15,7 @@ namespace ebb {
 namespace sql = sqlite::sql;
 using sqlite::Database;
 using sqlite::Query;
-using sqlite::Transaction;
+using sqlite::WriteTransaction;
 
 namespace {
 
@@ -141,7 +141,7 @@ std::vector<Claim> SqliteStore::claim(const ClaimRequest& request) {
     std::vector<Claim> claims;
     if (request.limit <= 0 || !has_work_for(request)) return claims;
     const Lock lock(writer_mutex_);
-    Transaction transaction(writer_);
+    WriteTransaction transaction(writer_);
     Query(writer_, sql::wake_tasks, clock_.now()).run();
     const Selection selection = select(writer_, request, request.limit);
     claims.reserve(selection.best().size());
@@ -166,7 +166,7 @@ bool SqliteStore::has_work_for(const ClaimRequest& request) {
 void SqliteStore::release(std::string_view worker, std::span<const TaskRef> tasks) {
     if (tasks.empty()) return;
     const Lock lock(writer_mutex_);
-    Transaction transaction(writer_);
+    WriteTransaction transaction(writer_);
     for (const TaskRef& task : tasks) {
         const std::string id = task.instance.to_string();
         Query(writer_, sql::release_task, id, task.token, worker).run();

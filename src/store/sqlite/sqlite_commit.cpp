@@ -7,9 +7,10 @@
 namespace ebb {
 
 namespace sql = sqlite::sql;
+using sqlite::Database;
 using sqlite::OrNull;
 using sqlite::Query;
-using sqlite::Transaction;
+using sqlite::WriteTransaction;
 
 namespace {
 
@@ -23,17 +24,17 @@ std::vector<StartResult> SqliteStore::start(std::span<const NewInstance> instanc
     if (instances.empty()) return results;
     results.reserve(instances.size());
     const Lock lock(writer_mutex_);
-    Transaction transaction(writer_);
-    for (const NewInstance& instance : instances) results.push_back(start_one(instance));
+    WriteTransaction transaction(writer_);
+    for (const NewInstance& instance : instances) results.push_back(start_one(writer_, instance));
     transaction.commit();
     return results;
 }
 
-StartResult SqliteStore::start_one(const NewInstance& instance) {
+StartResult SqliteStore::start_one(Database& database, const NewInstance& instance) {
     const InstanceRow& row = instance.row;
     const std::string id = row.id.to_string();
     Query add(
-        writer_,
+        database,
         sql::add_instance,
         id,
         row.workflow,
@@ -48,15 +49,16 @@ StartResult SqliteStore::start_one(const NewInstance& instance) {
         row.state
     );
     if (add.run() == 0) {
-        Query same_id(writer_, sql::has_instance, id);
+        Query same_id(database, sql::has_instance, id);
         if (same_id.step()) return {StartResult::Kind::Created, row.id};
-        Query same_key(writer_, sql::find_key, row.workflow, row.key);
+        Query same_key(database, sql::find_key, row.workflow, row.key);
         same_key.step();
         return {StartResult::Kind::Existing, sqlite::parse_id(same_key.text(0), "instances")};
     }
-    add_history(id, instance.history);
+    add_history(database, id, instance.history);
     if (!is_terminal(row.status)) {
-        for (const TaskChange& change : instance.tasks) apply(id, change, instance.lease_owner);
+        for (const TaskChange& change : instance.tasks)
+            apply(database, id, change, instance.lease_owner);
     }
     return {StartResult::Kind::Created, row.id};
 }
@@ -66,13 +68,13 @@ std::vector<CommitResult> SqliteStore::commit(std::span<const Commit> commits) {
     if (commits.empty()) return results;
     results.reserve(commits.size());
     const Lock lock(writer_mutex_);
-    Transaction transaction(writer_);
-    for (const Commit& commit : commits) results.push_back(commit_one(commit));
+    WriteTransaction transaction(writer_);
+    for (const Commit& commit : commits) results.push_back(commit_one(writer_, commit));
     transaction.commit();
     return results;
 }
 
-CommitResult SqliteStore::commit_one(const Commit& commit) {
+CommitResult SqliteStore::commit_one(Database& database, const Commit& commit) {
     const std::string id = commit.instance.to_string();
     const std::string_view status = to_string(commit.status);
     const std::int64_t revision = commit.expected_revision;
@@ -81,12 +83,12 @@ CommitResult SqliteStore::commit_one(const Commit& commit) {
     // Nearly every commit leaves the status as it was, and that is one narrow update.
     bool is_written =
         !is_over &&
-        Query(writer_, sql::advance_instance, id, revision, status, commit.state, commit.now)
+        Query(database, sql::advance_instance, id, revision, status, commit.state, commit.now)
                 .run() > 0;
     if (!is_written) {
         const TimePoint finished_at = is_over ? commit.now : TimePoint{};
         Query change(
-            writer_,
+            database,
             sql::change_instance,
             id,
             revision,
@@ -98,22 +100,24 @@ CommitResult SqliteStore::commit_one(const Commit& commit) {
         is_written = change.run() > 0;
     }
     if (!is_written) {
-        return Query(writer_, sql::has_instance, id).step() ? CommitResult::Conflict
-                                                            : CommitResult::NotFound;
+        return Query(database, sql::has_instance, id).step() ? CommitResult::Conflict
+                                                             : CommitResult::NotFound;
     }
-    add_history(id, commit.history);
+    add_history(database, id, commit.history);
     if (is_over) {
-        Query(writer_, sql::remove_tasks, id).run();
+        Query(database, sql::remove_tasks, id).run();
         return CommitResult::Committed;
     }
-    for (const TaskChange& change : commit.tasks) apply(id, change, commit.lease_owner);
+    for (const TaskChange& change : commit.tasks) apply(database, id, change, commit.lease_owner);
     return CommitResult::Committed;
 }
 
-void SqliteStore::add_history(std::string_view instance, std::span<const HistoryEvent> events) {
+void SqliteStore::add_history(
+    Database& database, std::string_view instance, std::span<const HistoryEvent> events
+) {
     for (const HistoryEvent& event : events) {
         Query(
-            writer_,
+            database,
             sql::add_event,
             instance,
             event.seq,
@@ -134,7 +138,10 @@ void SqliteStore::add_history(std::string_view instance, std::span<const History
 }
 
 void SqliteStore::apply(
-    std::string_view instance, const TaskChange& change, std::string_view lease_owner
+    Database& database,
+    std::string_view instance,
+    const TaskChange& change,
+    std::string_view lease_owner
 ) {
     const TimePoint now = clock_.now();
     const std::int64_t head_start = kHeadStartPerPriority.count();
@@ -142,7 +149,7 @@ void SqliteStore::apply(
         case TaskChange::Kind::Put: {
             const std::string_view owner = change.is_continued ? lease_owner : std::string_view();
             Query(
-                writer_,
+                database,
                 sql::put_task,
                 instance,
                 change.token,
@@ -158,16 +165,18 @@ void SqliteStore::apply(
             break;
         }
         case TaskChange::Kind::Remove:
-            Query(writer_, sql::remove_task, instance, change.token).run();
+            Query(database, sql::remove_task, instance, change.token).run();
             break;
         case TaskChange::Kind::Park:
-            Query(writer_, sql::park_task, instance, change.token).run();
+            Query(database, sql::park_task, instance, change.token).run();
             break;
         case TaskChange::Kind::Unpark:
-            Query(writer_, sql::unpark_task, instance, change.token, now).run();
+            Query(database, sql::unpark_task, instance, change.token, now).run();
             break;
         case TaskChange::Kind::Stop:
-            Query(writer_, sql::stop_task, instance, change.token, now, rank_of(now, 0), head_start)
+            Query(
+                database, sql::stop_task, instance, change.token, now, rank_of(now, 0), head_start
+            )
                 .run();
             break;
     }

@@ -17,7 +17,7 @@ namespace ebb::stateless {
 namespace sql = sqlite::snapshot_sql;
 using sqlite::Database;
 using sqlite::Query;
-using sqlite::Transaction;
+using sqlite::WriteTransaction;
 
 namespace {
 
@@ -55,7 +55,7 @@ class SqliteSnapshotStore final : public SnapshotStore {
     SqliteSnapshotStore(const SqliteOptions& file, const SnapshotStoreOptions& options)
         : SnapshotStore(options), database_(sqlite::open_for_writing(file)) {
         if (file.migrate && columns_of(database_).empty()) {
-            Transaction transaction(database_);
+            WriteTransaction transaction(database_);
             database_.execute(sql::create_snapshots);
             transaction.commit();
         }
@@ -77,7 +77,7 @@ class SqliteSnapshotStore final : public SnapshotStore {
     SaveResult write(std::string_view statement, const Row& row, Expected... expected)
         EBB_REQUIRES(mutex_) {
         const SnapshotInfo& info = row.info;
-        Transaction transaction(database_);
+        WriteTransaction transaction(database_);
         const TimePoint now = this->now();
         const TimePoint expires_at = row.keep_for ? now + *row.keep_for : kNever;
         const bool is_written = Query(
@@ -113,7 +113,7 @@ class SqliteSnapshotStore final : public SnapshotStore {
     SaveResult remove_row(std::string_view id, std::optional<std::int64_t> expected_version)
         override {
         const Lock lock(mutex_);
-        Transaction transaction(database_);
+        WriteTransaction transaction(database_);
         std::optional<SnapshotInfo> there = find_info(id, now());
         if (!there) return {SaveResult::Kind::NotFound, {}};
         if (expected_version.value_or(there->version) != there->version) {
@@ -154,7 +154,7 @@ class SqliteSnapshotStore final : public SnapshotStore {
 
     int purge_rows(int limit) override {
         const Lock lock(mutex_);
-        Transaction transaction(database_);
+        WriteTransaction transaction(database_);
         const auto purged = Query(database_, sql::purge_snapshots, now(), limit).run();
         transaction.commit();
         return static_cast<int>(purged);

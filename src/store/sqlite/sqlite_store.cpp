@@ -10,7 +10,7 @@ namespace ebb {
 
 namespace sql = sqlite::sql;
 using sqlite::Query;
-using sqlite::Transaction;
+using sqlite::WriteTransaction;
 
 namespace {
 
@@ -52,7 +52,12 @@ SqliteStore::SqliteStore(const SqliteOptions& options, const Clock& clock)
 }
 
 StoreTraits SqliteStore::traits() const {
-    return {.name = "sqlite", .is_durable = true, .is_shared_between_processes = true};
+    return {
+        .name = "sqlite",
+        .is_durable = true,
+        .is_shared_between_processes = true,
+        .has_transactions = true
+    };
 }
 
 void SqliteStore::migrate() {
@@ -62,7 +67,7 @@ void SqliteStore::migrate() {
 
 void SqliteStore::register_workflow(const WorkflowRow& row) {
     const Lock lock(writer_mutex_);
-    Transaction transaction(writer_);
+    WriteTransaction transaction(writer_);
     Query add(
         writer_,
         sql::add_workflow,

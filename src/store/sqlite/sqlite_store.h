@@ -30,6 +30,8 @@ class SqliteStore final : public Store {
         override;
     std::vector<WorkflowRow> list_workflows() override;
     std::vector<StartResult> start(std::span<const NewInstance> instances) override;
+    StartResult start_in(const Transaction& transaction, const NewInstance& instance) override;
+    std::unique_ptr<StoreTransaction> begin_transaction() override;
     std::vector<Claim> claim(const ClaimRequest& request) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
     void release(std::string_view worker, std::span<const TaskRef> tasks) override;
@@ -49,12 +51,21 @@ class SqliteStore final : public Store {
     void execute_on_writer(std::string_view sql);
 
  private:
-    StartResult start_one(const NewInstance& instance) EBB_REQUIRES(writer_mutex_);
-    CommitResult commit_one(const Commit& commit) EBB_REQUIRES(writer_mutex_);
-    void add_history(std::string_view instance, std::span<const HistoryEvent> events)
-        EBB_REQUIRES(writer_mutex_);
-    void apply(std::string_view instance, const TaskChange& change, std::string_view lease_owner)
-        EBB_REQUIRES(writer_mutex_);
+    class StepTransaction;
+
+    // In the transaction that is open there.
+    StartResult start_one(sqlite::Database& database, const NewInstance& instance);
+    CommitResult commit_one(sqlite::Database& database, const Commit& commit);
+    void add_history(
+        sqlite::Database& database, std::string_view instance, std::span<const HistoryEvent> events
+    );
+    void apply(
+        sqlite::Database& database,
+        std::string_view instance,
+        const TaskChange& change,
+        std::string_view lease_owner
+    );
+
     bool has_work_for(const ClaimRequest& request);
     void checkpoint();
 
@@ -67,6 +78,8 @@ class SqliteStore final : public Store {
         return result;
     }
 
+    std::unique_ptr<sqlite::Database> take_transaction();
+    void return_transaction(std::unique_ptr<sqlite::Database> database);
     std::unique_ptr<sqlite::Database> take_reader();
     void return_reader(std::unique_ptr<sqlite::Database> reader);
 
@@ -78,6 +91,8 @@ class SqliteStore final : public Store {
     };  // of the write-ahead log, after the last commit of this process
     Mutex readers_mutex_;
     std::vector<std::unique_ptr<sqlite::Database>> readers_ EBB_GUARDED_BY(readers_mutex_);
+    /// In which no transaction is open at the moment.
+    std::vector<std::unique_ptr<sqlite::Database>> transactions_ EBB_GUARDED_BY(readers_mutex_);
 };
 
 /// A SQLite store with its own time. `clock` must outlive it.

@@ -10,7 +10,7 @@ namespace ebb {
 namespace sql = sqlite::sql;
 using sqlite::Database;
 using sqlite::Query;
-using sqlite::Transaction;
+using sqlite::WriteTransaction;
 
 namespace {
 
@@ -38,9 +38,10 @@ std::int64_t write_worker(
 
 HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) {
     const Lock lock(writer_mutex_);
-    Transaction transaction(writer_);
+    WriteTransaction transaction(writer_);
     HeartbeatResult result;
-    const TimePoint expires_at = clock_.now() + lease;
+    const TimePoint now = clock_.now();
+    const TimePoint expires_at = now + lease;
     result.is_known = write_worker(writer_, sql::prolong_worker, worker, expires_at) > 0;
     if (!result.is_known) write_worker(writer_, sql::add_worker, worker, expires_at);
     Query held(writer_, sql::held_tasks, worker.id);
@@ -48,13 +49,17 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
         const TaskRef task{sqlite::parse_id(held.text(0), "tasks"), held.integer(1)};
         result.held.push_back({task, held.integer(2) != 0, held.integer(3) != 0});
     }
+    Query others(writer_, sql::others_expire_at, worker.id);
+    if (others.step() && !others.is_null(0)) {
+        result.others_live_for = TimePoint(Duration(others.integer(0))) - now;
+    }
     transaction.commit();
     return result;
 }
 
 void SqliteStore::sign_off(std::string_view worker) {
     const Lock lock(writer_mutex_);
-    Transaction transaction(writer_);
+    WriteTransaction transaction(writer_);
     Query(writer_, sql::remove_worker, worker).run();
     Query(writer_, sql::release_tasks_of_worker, worker).run();
     transaction.commit();
@@ -69,7 +74,7 @@ MaintenanceResult SqliteStore::maintain() {
     });
     if (has_work) {
         const Lock lock(writer_mutex_);
-        Transaction transaction(writer_);
+        WriteTransaction transaction(writer_);
         Query dead(writer_, sql::dead_workers, now);
         while (dead.step()) result.workers_expired.emplace_back(dead.text(0));
         for (const std::string& worker : result.workers_expired) {

@@ -11,7 +11,7 @@ TEST(CliMigrate, makes_the_tables_once) {
     CliWorld world;
     const Outcome first = world.run_db({"migrate"});
     EXPECT_EQ(first.code, 0) << first.err;
-    EXPECT_EQ(first.out, "Applied 0001 initial\n");
+    EXPECT_EQ(first.out, "Applied 0001 initial\nApplied 0002 views\n");
     EXPECT_EQ(world.run_db({"list", "--json"}).out, "[]\n");
     const Outcome second = world.run_db({"migrate"});
     EXPECT_EQ(second.code, 0);
@@ -24,11 +24,12 @@ TEST(CliMigrate, tells_what_is_applied_and_changes_nothing) {
     CliWorld world;
     EXPECT_EQ(
         normal(world, world.run_db({"migrate", "--status"}).out),
-        "NUMBER NAME APPLIED\n0001 initial not yet\n"
+        "NUMBER NAME APPLIED\n0001 initial not yet\n0002 views not yet\n"
     );
     EXPECT_EQ(
         world.run_db({"migrate", "--status", "--json"}).out,
-        "[{\"number\":1,\"name\":\"initial\",\"applied_at\":null}]\n"
+        "[{\"number\":1,\"name\":\"initial\",\"applied_at\":null},"
+        "{\"number\":2,\"name\":\"views\",\"applied_at\":null}]\n"
     );
     EXPECT_EQ(world.run_db({"list"}).code, 5);  // still no database
     const auto applied = Json::parse(world.run_db({"migrate", "--json"}).out);
@@ -47,6 +48,17 @@ TEST(CliMigrate, prints_what_is_to_be_run_and_changes_nothing) {
     EXPECT_EQ(world.run_db({"list"}).code, 5);
     world.run_db({"migrate"});
     EXPECT_EQ(world.run_db({"migrate", "--print"}).out, "");
+}
+
+TEST(CliMigrate, prints_the_grants_of_a_schema_without_asking_the_server) {
+    CliWorld world;
+    const std::string url = "postgresql://nowhere.invalid/shop?schema=orders";
+    const Outcome print = world.run({"migrate", "--grants", "--db", url});
+    EXPECT_EQ(print.code, 0) << print.err;
+    EXPECT_THAT(print.out, HasSubstr("GRANT USAGE ON SCHEMA \"orders\" TO ebb_worker;\n"));
+    EXPECT_THAT(print.out, HasSubstr("\"orders\".instances"));
+    EXPECT_THAT(print.out, ::testing::Not(HasSubstr("ebb.")));
+    EXPECT_EQ(world.run_db({"migrate", "--grants"}).code, 2);
 }
 
 TEST(CliMigrate, needs_a_database_and_one_wish) {

@@ -114,6 +114,43 @@ Definition deep_mix() {
     );
 }
 
+/// Cycles, error edges, edges to the end, a block and a graph among the nodes.
+Definition node_graph() {
+    HumanDecision review;
+    review.deadline = 48h;
+    NodeGraph sending{.nodes = {step("send"), step("wait_for_line")}};
+    sending.edges = {
+        {.from = "send", .handle = "error:busy", .to = "wait_for_line"},
+        {.from = "wait_for_line", .to = "send"},
+    };
+    NodeGraph graph{
+        .entry = "draft",
+        .nodes =
+            {
+                step("publish", "", "withdraw"),
+                step("draft", "write.draft"),
+                step("check"),
+                node("review", review),
+                parallel("translate", {{"german", {step("de")}}, {"french", {step("fr")}}}),
+                node("sending", sending),
+                step("give_up"),
+            },
+    };
+    graph.edges = {
+        {.from = "draft", .to = "check"},
+        {.from = "draft", .handle = "error", .to = "give_up"},
+        {.from = "check", .handle = "short", .to = "translate"},
+        {.from = "check", .handle = "long", .to = "review"},
+        {.from = "check", .handle = "again", .to = "check"},
+        {.from = "check"},
+        {.from = "review", .handle = "rejected", .to = "draft"},
+        {.from = "review", .to = "translate"},
+        {.from = "translate", .to = "publish"},
+        {.from = "publish", .to = "sending"},
+    };
+    return workflow("node_graph", {step("before"), node("article", graph), step("after")});
+}
+
 Definition nasty() {
     Definition nasty = workflow(
         "nasty \"<b>&amp;</b>\" #35; %%{init}%% `x`",
@@ -315,6 +352,8 @@ std::vector<Sample> samples() {
         {"every_kind_right", every_kind(), to_the_right(marked({}))},
         {"joins", joins(), {}},
         {"deep_mix", deep_mix(), {}},
+        {"node_graph", node_graph(), {}},
+        {"node_graph_right", node_graph(), to_the_right()},
         {"nasty", nasty(), {}},
         {"long_labels", long_labels(), {}},
         {"empty_blocks", empty_blocks(), {}},

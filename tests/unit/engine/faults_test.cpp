@@ -225,6 +225,29 @@ TEST_F(Faults, one_instance_that_the_store_refuses_does_not_hold_up_the_others) 
         << "that it was called before is not forgotten";
 }
 
+TEST_F(Faults, a_call_whose_outcome_was_refused_is_not_forgotten_when_its_worker_ends) {
+    PickyStore picky(*world.memory);
+    world.store = &picky;
+    world.handlers.add_raw("odd", [&](const Payload&, const StepContext&) {
+        world.calls.push_back("odd");
+        return Payload("\"poison\"");
+    });
+    const auto engine = world.engine();
+    Node odd = step("odd", {.is_compensated = false});
+    std::get<Step>(odd.kind).non_idempotent = true;
+    engine->register_workflow(workflow({odd}));
+    const InstanceId id = engine->start("test").id;
+    engine->poll();
+    // Its leases may have run out, and nothing says that they come back.
+    world.clock.advance(5min);
+    engine->drain(0s);
+    picky.refused = "no longer";
+    const auto other = world.engine("other");
+    world.run(*other, std::chrono::minutes(5));
+    EXPECT_EQ(status(*other, id), "failed") << "the only call was made already";
+    EXPECT_EQ(world.calls_text(), "odd");
+}
+
 TEST_F(Faults, an_instance_that_cannot_be_understood_is_put_off_and_the_others_run) {
     const auto engine = world.engine();
     engine->register_workflow(three_steps());

@@ -84,6 +84,7 @@ const std::set<std::string> kTestedElsewhere = {
     "text_too_long",
     "too_many_aliases",
     "too_many_branches",
+    "too_many_edges",
     "too_many_handlers",
     "too_many_nodes",
     "too_many_roles",

@@ -159,6 +159,11 @@ class Maker {
 
     Node node(int depth) {
         Node node{.name = name(), .description = text(), .kind = {}};
+        if (*rc::gen::inRange(0, 4) == 0) node.metadata = to_text(Json{{"at", value(0)}});
+        if (depth < 3 && *rc::gen::inRange(0, 8) == 0) {
+            node.kind = graph(depth);
+            return node;
+        }
         switch (*rc::gen::inRange(depth > 3 ? 5 : 0, 10)) {
             case 0:
                 node.kind = condition(depth);
@@ -191,6 +196,28 @@ class Maker {
                 node.kind = step();
         }
         return node;
+    }
+
+    /// Every node leads to the next one; steps may lead anywhere.
+    NodeGraph graph(int depth) {
+        NodeGraph graph{.entry = {}, .nodes = block(depth + 1, 1)};
+        for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+            Node& node = graph.nodes[i];
+            if (i + 1 < graph.nodes.size()) {
+                graph.edges.push_back({.from = node.name, .to = graph.nodes[i + 1].name});
+            }
+            auto* step = std::get_if<Step>(&node.kind);
+            if (step == nullptr) continue;
+            if (coin()) step->next = "output.way";
+            const Node& other = *rc::gen::elementOf(graph.nodes);
+            NodeGraph::Edge edge{.from = node.name, .handle = "on: " + std::to_string(i)};
+            if (coin()) edge.to = other.name;
+            if (coin()) edge.metadata = R"({"id":"e1"})";
+            graph.edges.push_back(std::move(edge));
+        }
+        if (coin()) graph.entry = graph.nodes.front().name;
+        if (coin()) graph.unmatched = NodeGraph::Unmatched::Complete;
+        return graph;
     }
 
     Step step() {

@@ -1,10 +1,13 @@
 -- name: prolong_worker
+-- Answers with the time until the first of the others is dead.
 UPDATE ebb.workers
 SET host = $2::text, pid = $3::bigint, handlers = $4::text[], queues = $5::text[],
     capacity = $6::integer, started_at = $7::bigint,
     expires_at = $8::bigint + coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
 WHERE id = $1::text
-RETURNING 1;
+RETURNING (
+    SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
+) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint);
 
 -- name: add_worker
 INSERT INTO ebb.workers (id, host, pid, handlers, queues, capacity, started_at, expires_at)
@@ -15,7 +18,10 @@ VALUES (
 ON CONFLICT (id) DO UPDATE SET
     host = excluded.host, pid = excluded.pid, handlers = excluded.handlers,
     queues = excluded.queues, capacity = excluded.capacity, started_at = excluded.started_at,
-    expires_at = excluded.expires_at;
+    expires_at = excluded.expires_at
+RETURNING (
+    SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
+) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint);
 
 -- name: held_tasks
 -- From $2 on: below may be many entries of rows that are gone.

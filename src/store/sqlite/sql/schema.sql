@@ -15,6 +15,9 @@ PRAGMA cache_size = -65536;
 -- name: only_read
 PRAGMA query_only = ON;
 
+-- name: attached_files
+SELECT name, file FROM pragma_database_list;
+
 -- name: begin_write
 -- Takes the write lock at once, so a transaction never fails half-way because another one was first.
 BEGIN IMMEDIATE;

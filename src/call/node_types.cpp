@@ -1,0 +1,223 @@
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <ebb/node_types.h>
+
+#include "call/late_input.h"
+#include "call/redact.h"
+#include "core/expression/expression.h"
+#include "core/model/walk.h"
+#include "core/model/words.h"
+#include "support/json.h"
+#include "support/json_schema.h"
+
+namespace ebb {
+
+namespace {
+
+class SchemaValidator : public Validator {
+ public:
+    explicit SchemaValidator(const Json& schema) : schema_(schema) {}
+
+    std::vector<std::string> violations(const Payload& value) const override {
+        return schema_.violations(Json::parse(value));
+    }
+
+ private:
+    JsonSchema schema_;
+};
+
+[[noreturn]] void fail_for_good(const char* code, const std::string& message) {
+    throw HandlerFailure(
+        message, {.code = code, .is_permanent = true, .retry_after = {}, .details = {}}
+    );
+}
+
+std::shared_ptr<const Validator> make_validator(
+    const ValidatorFactory& factory, const Payload& schema
+) {
+    return schema.empty() ? nullptr : factory(schema);
+}
+
+struct Contract {
+    Handler handler;
+    NodeType::Result result = NodeType::Result::Output;
+    std::shared_ptr<const Validator> input;
+    std::shared_ptr<const Validator> output;
+};
+
+void require(
+    const Validator* validator, const Payload& value, const char* code, const std::string& what
+) {
+    if (validator == nullptr) return;
+    const std::vector<std::string> violations = validator->violations(value);
+    if (violations.empty()) return;
+    fail_for_good(code, fmt::format("{}: {}", what, fmt::join(violations, "; ")));
+}
+
+/// {"data", "nextHandle", "__pause"}; a null handle is none.
+Payload open_envelope(const Payload& text, const StepContext& context) {
+    const Json result = Json::parse(text, nullptr, false);
+    if (!result.is_object()) {
+        fail_for_good("invalid_output", "The handler must give {data, nextHandle, __pause}.");
+    }
+    if (const auto pause = result.find("__pause"); pause != result.end() && *pause == true) {
+        context.pause();
+    }
+    const auto handle = result.find("nextHandle");
+    if (handle != result.end() && !handle->is_null()) {
+        if (!handle->is_string()) fail_for_good("invalid_output", "\"nextHandle\" must be a text.");
+        context.leave_by(handle->get<std::string>());
+    }
+    return to_text(result.value("data", Json()));
+}
+
+}  // namespace
+
+std::shared_ptr<const Validator> json_schema_validator(const Payload& schema) {
+    const PayloadLimits limits{
+        .payload_bytes_max = DefinitionLimits::kDefinitionBytesMax,
+        .json_depth_max = DefinitionLimits::kPayloadDepthMax
+    };
+    return std::make_shared<SchemaValidator>(parse_json(schema, "The schema", limits));
+}
+
+struct NodeTypes::State {
+    NodeTypesOptions options;
+    std::map<std::string, Contract, std::less<>> types;
+    LateInputs late;
+
+    Payload call(const Contract& type, const Payload& input, const StepContext& context) const {
+        CallValues values;
+        if (options.globals) values.globals = options.globals(context);
+        if (options.secrets) values.secrets = options.secrets(context);
+        if (context.payload) values.payload = *context.payload;
+        const Redactor redactor(Json::parse(values.secrets, nullptr, false), kSecretBytesMin);
+        try {
+            const Payload output = perform(type, input, context, values);
+            if (context.choice != nullptr) {
+                context.choice->handle = redactor.text(std::move(context.choice->handle));
+            }
+            return redactor.payload(output);
+        } catch (...) {
+            rethrow_redacted(redactor);
+        }
+    }
+
+    Payload perform(
+        const Contract& type,
+        const Payload& input,
+        const StepContext& context,
+        const CallValues& values
+    ) const {
+        Payload data = input;
+        if (!context.compensates) {
+            try {
+                data = late.fill(input, context, values);
+            } catch (const ExpressionError& error) {
+                fail_for_good("expression_error", error.what());
+            }
+            for (const auto& transformer : options.transformers) {
+                data = transformer->transform(data, context, values);
+            }
+            require(
+                type.input.get(),
+                data,
+                "invalid_input",
+                fmt::format("The input of \"{}\" does not fit its type", context.step)
+            );
+        }
+        Payload output = type.handler(data, context);
+        if (context.compensates) return output;
+        if (type.result == NodeType::Result::Envelope) output = open_envelope(output, context);
+        if (context.choice != nullptr && context.choice->is_paused) return output;
+        if (type.output != nullptr) {
+            require(
+                type.output.get(),
+                output,
+                "invalid_output",
+                fmt::format("The output of \"{}\" does not fit its type", context.step)
+            );
+        }
+        return output;
+    }
+
+    [[noreturn]] static void rethrow_redacted(const Redactor& redactor) {
+        if (redactor.is_empty()) throw;
+        try {
+            throw;
+        } catch (const HandlerFailure& error) {
+            HandlerFailure::Options options = error.options();
+            options.code = redactor.text(options.code);
+            options.details = redactor.payload(options.details);
+            throw HandlerFailure(redactor.text(error.what()), std::move(options));
+        } catch (const PermanentError& error) {
+            throw PermanentError(redactor.text(error.what()), redactor.text(error.code()));
+        } catch (const RetryAfter& error) {
+            throw RetryAfter(redactor.text(error.what()), error.delay());
+        } catch (const std::exception& error) {
+            throw std::runtime_error(redactor.text(error.what()));
+        }
+    }
+};
+
+NodeTypes::NodeTypes(NodeTypesOptions options) : state_(std::make_shared<State>()) {
+    if (!options.validators) options.validators = json_schema_validator;
+    state_->options = std::move(options);
+}
+
+NodeTypes& NodeTypes::add_raw(const std::string& type, const NodeType& contract, Handler handler) {
+    const ValidatorFactory& validators = state_->options.validators;
+    Contract made{
+        .handler = std::move(handler),
+        .result = contract.result,
+        .input = make_validator(validators, contract.input_schema),
+        .output = make_validator(validators, contract.output_schema),
+    };
+    if (!state_->types.emplace(type, std::move(made)).second) {
+        throw Error(
+            ErrorCode::InvalidArgument, fmt::format("The node type \"{}\" is known already.", type)
+        );
+    }
+    return *this;
+}
+
+std::vector<Diagnostic> NodeTypes::bind(const Definition& definition) {
+    std::vector<Diagnostic> problems;
+    std::vector<std::string_view> known;
+    for (const auto& [type, contract] : state_->types) known.push_back(type);
+    const model::Walk walk(definition);
+    for (const model::Placed& placed : walk.nodes()) {
+        const auto* step = std::get_if<Step>(&placed.node->kind);
+        if (step == nullptr) continue;
+        const std::string& type = step->handler.empty() ? placed.node->name : step->handler;
+        if (!state_->types.contains(type)) {
+            problems.push_back(
+                {.code = "unknown_node_type",
+                 .path = placed.path + (step->handler.empty() ? "/step" : "/handler"),
+                 .message = fmt::format(
+                     "There is no node type {}.{}", model::in_quotes(type), model::hint(type, known)
+                 )}
+            );
+        }
+        const LateInputs::Place place{definition.name, definition.version, placed.node->name};
+        state_->late.learn(place, step->input, placed.path + "/input", problems);
+    }
+    return problems;
+}
+
+void NodeTypes::add_to(HandlerRegistry& registry) const {
+    for (const auto& [type, contract] : state_->types) {
+        registry.add_raw(
+            type,
+            [state = state_, &contract = contract](
+                const Payload& input, const StepContext& context
+            ) { return state->call(contract, input, context); }
+        );
+    }
+}
+
+}  // namespace ebb

@@ -1,0 +1,161 @@
+// The committer's way to the store and back: what is decided takes off, and is settled when it has
+// landed.
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "engine/committer.h"
+
+namespace ebb::engine {
+
+namespace {
+
+constexpr Duration kRetryMin = std::chrono::milliseconds(20);
+constexpr Duration kRetryMax = std::chrono::seconds(2);
+
+Duration retry_pause(int failures) {
+    return std::min(kRetryMax, kRetryMin * (1 << std::min(failures, 10)));
+}
+
+bool is_request(const Cause& cause) {
+    return std::holds_alternative<ReplyPtr>(cause.origin);
+}
+
+/// Answers the requests among them with the error, and forgets them.
+void refuse(std::vector<Cause>& causes, const std::exception_ptr& error) {
+    std::erase_if(causes, [&](const Cause& cause) {
+        if (!is_request(cause)) return false;
+        std::get<ReplyPtr>(cause.origin)->give({.refusal = {}, .error = error});
+        return true;
+    });
+}
+
+}  // namespace
+
+FlightPtr Committer::take_off(TimePoint now) {
+    if (batches_.empty() || now < retry_at_ || flights_ >= flights_max_) return nullptr;
+    auto flight = std::make_shared<Flight>();
+    flight->batch = std::move(batches_.front());
+    flight->begun = now;
+    batches_.pop_front();
+    ++flights_;
+    return flight;
+}
+
+void Committer::fly(Flight& flight) noexcept {
+    try {
+        std::vector<Commit> commits;
+        commits.reserve(flight.batch.turns.size());
+        for (const Turn& turn : flight.batch.turns) {
+            commits.push_back(turn.to_commit(environment().options.worker_id));
+        }
+        flight.results = environment().store.commit(commits);
+    } catch (...) {
+        flight.error = std::current_exception();
+    }
+    flight.ended = environment().now();
+}
+
+void Committer::settle_landed(TimePoint now) {
+    for (const FlightPtr& flight : inbox_.take_landed()) {
+        --flights_;
+        settle_flight(*flight, now);
+    }
+}
+
+void Committer::settle_flight(Flight& flight, TimePoint now) {
+    Batch& batch = flight.batch;
+    has_settled_ = true;
+    try {
+        if (flight.error) std::rethrow_exception(flight.error);
+        parts_.pace.record_commit(flight.ended - flight.begun);
+        ++environment().statistics.commits;
+        failures_ = 0;
+        settle_all(batch, flight.results);
+    } catch (const std::exception& error) {
+        const auto* known = dynamic_cast<const Error*>(&error);
+        if (known == nullptr || !known->is_transient()) return write_one_by_one(batch, error);
+        ++batch.tries;
+        block(now, error);
+        drop_requests(batch);
+        for (Batch& waiting : batches_) drop_requests(waiting);
+        if (!batch.turns.empty()) batches_.push_front(std::move(batch));
+    }
+    // What is no std::exception comes from no store of ours: a test lets a process die by it.
+}
+
+void Committer::settle_all(Batch& batch, const std::vector<CommitResult>& results) {
+    std::size_t settled = 0;
+    try {
+        for (; settled < results.size(); ++settled) {
+            settle(batch.turns[settled], results[settled], batch.tries > 0);
+        }
+    } catch (...) {
+        // Whether an earlier try was written could not be asked. The rest is tried again: what was
+        // written meanwhile is then a conflict, and is asked about again.
+        const auto end = batch.turns.begin() + static_cast<std::ptrdiff_t>(settled);
+        batch.turns.erase(batch.turns.begin(), end);
+        throw;
+    }
+}
+
+void Committer::write_one_by_one(Batch& batch, const std::exception& error) {
+    if (batch.turns.size() == 1) return set_aside(batch.turns.front(), error);
+    // One instance must not keep the others from being written.
+    for (auto turn = batch.turns.rbegin(); turn != batch.turns.rend(); ++turn) {
+        Batch single;
+        single.tries = batch.tries;
+        single.turns.push_back(std::move(*turn));
+        batches_.push_front(std::move(single));
+    }
+}
+
+void Committer::drop_requests(Batch& batch) {
+    std::erase_if(batch.turns, [&](Turn& turn) {
+        refuse(turn.deferred, last_error_);
+        for (const Cause& cause : turn.causes) {
+            if (!is_request(cause)) continue;
+            std::get<ReplyPtr>(cause.origin)->give({.refusal = {}, .error = last_error_});
+        }
+        const bool is_only_requests =
+            !turn.causes.empty() && std::all_of(turn.causes.begin(), turn.causes.end(), is_request);
+        if (!is_only_requests) return false;
+        // The requests were answered: whether they were written or not, they are not repeated.
+        reopen(std::move(turn.deferred), turn.live->row.id, turn.conflicts);
+        forget_instance(turn);
+        return true;
+    });
+}
+
+void Committer::block(TimePoint now, const std::exception& error) {
+    retry_at_ = now + retry_pause(failures_++);
+    last_error_ = std::make_exception_ptr(Error(
+        ErrorCode::StoreUnavailable, std::string("The store does not answer: ") + error.what()
+    ));
+    if (const auto* known = dynamic_cast<const Error*>(&error)) {
+        last_error_ = std::make_exception_ptr(*known);
+    }
+    environment().report("commit_delayed", error);
+    refuse_requests(last_error_);
+}
+
+void Committer::refuse_requests(const std::exception_ptr& error) {
+    std::vector<Item> kept;
+    for (Item& item : inbox_.take(std::numeric_limits<std::size_t>::max())) {
+        if (const auto* request = std::get_if<item::Request>(&item)) {
+            request->reply->give({.refusal = {}, .error = error});
+        } else {
+            kept.push_back(std::move(item));
+        }
+    }
+    inbox_.put_back(std::move(kept));
+    std::erase_if(held_back_, [&](const Item& item) {
+        const auto* request = std::get_if<item::Request>(&item);
+        if (request != nullptr) request->reply->give({.refusal = {}, .error = error});
+        return request != nullptr;
+    });
+    for (Work& work : open_) refuse(work.causes, error);
+}
+
+}  // namespace ebb::engine

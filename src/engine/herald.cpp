@@ -1,0 +1,103 @@
+#include "engine/herald.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ebb::engine {
+
+namespace {
+
+constexpr Duration kRetryMin = std::chrono::seconds(1);
+constexpr Duration kRetryMax = std::chrono::minutes(5);
+constexpr Duration kLongestWait = std::chrono::hours(1);
+
+}  // namespace
+
+Herald::Herald(Environment& environment, Committer& committer, ClaimSignals& signals, HintBox& box)
+    : environment_(environment),
+      committer_(committer),
+      signals_(signals),
+      box_(box),
+      hints_(environment.store.open_hints()) {
+    if (!hints_) return;
+    box_.connect(alarm());
+    // It waits for others, not for its alarm.
+    alarm().set_echo([this] { hints_->interrupt(); });
+}
+
+TimePoint Herald::tick(TimePoint now) {
+    if (!hints_) return kNever;
+    if (now >= tell_at_ && !box_.is_empty()) {
+        tell();
+        tell_at_ = now + kPause;
+    }
+    const TimePoint tell_at = box_.is_empty() ? kNever : tell_at_;
+    if (now < hear_at_) return std::min(tell_at, hear_at_);
+    hear(std::min(tell_at, now + kLongestWait));
+    return environment_.now();
+}
+
+void Herald::tell() {
+    if (!hints_) return;
+    try {
+        while (!box_.is_empty()) hints_->send(encode_hint(box_.take()));
+    } catch (const std::exception& error) {
+        environment_.log.debug("hint_unsent", {{"error", error.what()}});
+    }
+}
+
+void Herald::hear(TimePoint until) {
+    const TimePoint now = environment_.now();
+    try {
+        const Hints::Heard heard = hints_->receive(std::max(until - now, Duration::zero()));
+        if (heard.is_proven) {
+            retry_pause_ = Duration::zero();
+            has_reported_ = false;
+            // What was put before it began to listen was not told.
+            if (!signals_.set_is_told(true)) {
+                environment_.log.info("hints_heard", {{"worker", environment_.options.worker_id}});
+                signals_.ring();
+            }
+        }
+        if (!heard.messages.empty()) obey(heard.messages);
+    } catch (const std::exception& error) {
+        fall_back(error);
+    }
+}
+
+void Herald::fall_back(const std::exception& error) {
+    retry_pause_ = std::clamp(retry_pause_ * 2, kRetryMin, kRetryMax);
+    hear_at_ = environment_.now() + retry_pause_;
+    if (signals_.set_is_told(false)) signals_.ring();
+    if (std::exchange(has_reported_, true)) return;
+    environment_.log.warning(
+        "hints_unheard",
+        {{"worker", environment_.options.worker_id}, {"instead", "polling"}, {"error", error.what()}
+        }
+    );
+}
+
+void Herald::obey(const std::vector<std::string>& messages) {
+    const TimePoint now = environment_.now();
+    bool is_due = false;
+    item::Told told;
+    for (const std::string& message : messages) {
+        auto hint = decode_hint(message);
+        if (!hint) continue;
+        is_due |= hint->is_any_work;
+        for (const Hint::Work& work : hint->work) {
+            const bool is_ours =
+                work.handler == kEngineHandler || environment_.can_run(work.handler, work.queue);
+            if (!is_ours) continue;
+            is_due |= work.due <= now;
+            if (work.due > now) signals_.note_due(work.due);
+        }
+        std::move(hint->stops.begin(), hint->stops.end(), std::back_inserter(told.stops));
+    }
+    if (is_due) signals_.ring_with_news();
+    if (told.stops.empty()) return;
+    committer_.post(std::move(told));
+    committer_.combine(Committer::Role::Guest);
+}
+
+}  // namespace ebb::engine

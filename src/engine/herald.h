@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "engine/claim_signals.h"
+#include "engine/committer.h"
+#include "engine/environment.h"
+#include "engine/hint_box.h"
+#include "engine/service.h"
+#include "store/hints.h"
+
+namespace ebb::engine {
+
+/// Tells other processes what has been put for them to do, and hears what they tell, where the
+/// store has a way for it. As long as it does, claims and maintenance look rarely.
+class Herald final : public Service {
+ public:
+    Herald(Environment& environment, Committer& committer, ClaimSignals& signals, HintBox& box);
+
+    std::string_view name() const override { return "herald"; }
+
+    /// False: the store has no way for it, so it needs no thread.
+    bool is_needed() const { return hints_ != nullptr; }
+
+    /// Hears and tells until its alarm rings, or something is due.
+    TimePoint tick(TimePoint now) override;
+
+    /// Tells at once what there is to tell: for callers without threads. Throws nothing.
+    void tell();
+
+    /// Between two messages; what comes meanwhile shares the next.
+    static constexpr Duration kPause = std::chrono::milliseconds(10);
+
+ private:
+    void hear(TimePoint until);
+    void obey(const std::vector<std::string>& messages);
+    void fall_back(const std::exception& error);
+
+    Environment& environment_;
+    Committer& committer_;
+    ClaimSignals& signals_;
+    HintBox& box_;
+    const std::unique_ptr<Hints> hints_;
+    TimePoint tell_at_{};
+    TimePoint hear_at_{};
+    Duration retry_pause_{};
+    bool has_reported_ = false;  // that it hears nothing
+};
+
+}  // namespace ebb::engine

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ebb/id.h>
+#include <ebb/time.h>
+
+namespace ebb::engine {
+
+/// What one process tells all others about what it has changed.
+struct Hint {
+    struct Work {
+        std::string handler;
+        std::string queue;
+        TimePoint due{};
+
+        bool operator==(const Work&) const = default;
+    };
+
+    std::vector<Work> work;         ///< tasks that anybody may claim when they are due
+    bool is_any_work = false;       ///< there is more, of whatever handler
+    std::vector<InstanceId> stops;  ///< whose handlers nobody waits for any more
+
+    bool is_empty() const { return work.empty() && !is_any_work && stops.empty(); }
+
+    bool operator==(const Hint&) const = default;
+
+    static constexpr std::size_t kWorkMax = 16;
+    static constexpr std::size_t kStopsMax = 64;
+};
+
+/// JSON of at most Hints::kMessageBytesMax: where the work does not fit, it is any work.
+std::string encode_hint(const Hint& hint);
+
+/// Empty where it is not what encode_hint makes: of another version, say.
+std::optional<Hint> decode_hint(std::string_view text);
+
+}  // namespace ebb::engine

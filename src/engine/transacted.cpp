@@ -1,0 +1,94 @@
+#include "engine/transacted.h"
+
+#include <utility>
+
+#include <ebb/error.h>
+
+#include "engine/turn.h"
+
+namespace ebb::engine {
+
+namespace {
+
+using Kind = item::Transacted::Kind;
+
+/// The handler has returned, but what it gave leads nowhere: no edge has the handle that it names.
+bool has_failed(const Turn& turn) {
+    return !turn.history.empty() && turn.history.front().type == HistoryType::StepFailed;
+}
+
+/// What the committer would do for any other outcome, on the instance as it is now and in the
+/// handler's own transaction. Null where the outcome is not wanted any more. A turn in which the
+/// step fails is not committed.
+std::shared_ptr<Turn> decide_and_commit(
+    Environment& environment,
+    const AttemptPtr& attempt,
+    const Event& event,
+    StoreTransaction& transaction
+) {
+    const TaskRef task = attempt->task();
+    auto row = transaction.lock(task.instance);
+    if (!row) return nullptr;
+    Work work{.instance = task.instance, .causes = {}, .rewrites = {}};
+    work.causes.push_back({event, attempt, {}, {}});
+    auto turn = std::make_shared<Turn>(decide_turn(
+        environment.store,
+        make_live(std::move(*row), attempt->call().program),
+        work,
+        environment.now()
+    ));
+    if (!turn->has_changed) return nullptr;
+    if (has_failed(*turn)) return turn;
+    // Its row may say something by now that must not outlive this, so it is written anew.
+    HeldTable held;
+    held.add({.task = task, .attempt = {}, .is_row_dirty = true, .lost_by = {}, .returned = {}});
+    int capacity = 0;
+    choose_writes(*turn, held, environment, capacity);
+    transaction.commit(turn->to_commit(environment.options.worker_id));
+    return turn;
+}
+
+Event refused_commit(
+    const Environment& environment, const Attempt& attempt, const std::exception& error
+) {
+    Failure failure{
+        .code = "commit_refused",
+        .message = clean_text(error.what(), environment.options.error_bytes_max),
+        .is_permanent = false,
+        .retry_after = {},
+        .details = {},
+    };
+    return event::StepFailed{
+        attempt.call().invocation.attempt,
+        std::move(failure),
+        attempt.started_at(),
+        environment.options.worker_id
+    };
+}
+
+}  // namespace
+
+Item run_in_transaction(Environment& environment, const AttemptPtr& attempt) {
+    const std::unique_ptr<StoreTransaction> transaction = environment.store.begin_transaction();
+    Event event = run_attempt(environment, *attempt, transaction.get());
+    if (!std::holds_alternative<event::StepCompleted>(event)) {
+        return item::Outcome{attempt, std::move(event)};
+    }
+    try {
+        auto turn = decide_and_commit(environment, attempt, event, *transaction);
+        // Of a step that fails no effect may stay; the committer comes to the same end without it.
+        if (turn && has_failed(*turn)) return item::Outcome{attempt, std::move(event)};
+        const Kind kind = turn ? Kind::Committed : Kind::Stale;
+        return item::Transacted{attempt, kind, std::move(turn)};
+    } catch (const Error& error) {
+        // A lost race, or a lost connection: whatever became of it, the state knows.
+        if (error.is_transient() || error.code() == ErrorCode::StoreInDoubt) {
+            environment.report("transaction_lost", error);
+            return item::Transacted{attempt, Kind::Unknown, nullptr};
+        }
+        // Such as a deferred constraint of the application that does not hold.
+        return item::Outcome{attempt, refused_commit(environment, *attempt, error)};
+    }
+}
+
+}  // namespace ebb::engine

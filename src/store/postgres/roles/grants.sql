@@ -1,0 +1,15 @@
+-- name: grants
+-- Run by the owner of the schema after each `ebb migrate`; repeating it changes nothing.
+
+-- A worker, and any program that starts and steers instances.
+GRANT USAGE ON SCHEMA ebb TO ebb_worker;
+GRANT SELECT ON ebb.migrations TO ebb_worker;
+GRANT SELECT, INSERT ON ebb.workflows TO ebb_worker;
+GRANT SELECT, INSERT, UPDATE, DELETE
+    ON ebb.instances, ebb.tasks, ebb.history, ebb.workers TO ebb_worker;
+REVOKE UPDATE ON ebb.history FROM ebb_worker;
+GRANT SELECT ON ebb.running, ebb.stuck, ebb.stats, ebb.steps TO ebb_worker;
+
+-- An observer: dashboards, reports, `ebb list`, `ebb show`.
+GRANT USAGE ON SCHEMA ebb TO ebb_observer;
+GRANT SELECT ON ALL TABLES IN SCHEMA ebb TO ebb_observer;

@@ -1,0 +1,57 @@
+// The C++ of docs/how-to/transactions.md is compiled and linked here; what it does, the store tests
+// show.
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <ebb/ebb.h>
+#include <ebb/transaction.h>
+
+namespace shop {
+
+// What an application has anyway, with libpq or a library on top of it.
+struct Database {
+    void execute(const std::string& sql);
+    pg_conn* connection();
+};
+
+void pay(pg_conn* connection, const std::string& key, const nlohmann::json& order);
+
+void Database::execute(const std::string& /*sql*/) {}
+
+pg_conn* Database::connection() {
+    return nullptr;
+}
+
+void pay(pg_conn* /*connection*/, const std::string& /*key*/, const nlohmann::json& /*order*/) {}
+
+void place(Database& database, ebb::Engine& engine, const std::string& order);
+void add_handlers(ebb::HandlerRegistry& handlers);
+
+//! [start]
+void place(Database& database, ebb::Engine& engine, const std::string& order) {
+    database.execute("BEGIN");
+    database.execute("INSERT INTO orders ...");
+    engine.start_in(ebb::Transaction(database.connection()), "order", order);
+    database.execute("COMMIT");
+}
+
+//! [start]
+
+//! [step]
+void add_handlers(ebb::HandlerRegistry& handlers) {
+    handlers.add_transactional(
+        "pay",
+        [](const nlohmann::json& order,
+           const ebb::StepContext& context,
+           const ebb::Transaction& transaction) {
+            pay(transaction.postgres(), context.idempotency_key, order);
+            return order;
+        }
+    );
+}
+
+//! [step]
+
+}  // namespace shop

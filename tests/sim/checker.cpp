@@ -1,0 +1,26 @@
+#include "sim/checker.h"
+
+#include "sim/reading.h"
+
+namespace ebb::sim {
+
+std::vector<std::string> check(const Evidence& evidence) {
+    try {
+        Reading(evidence).read();
+    } catch (const Wrong& wrong) {
+        return {wrong.what};
+    } catch (const std::exception& error) {
+        return {std::string("the history cannot be read: ") + error.what()};
+    }
+    return {};
+}
+
+std::string broken(const RunResult& result) {
+    if (!result.stuck.empty()) return result.stuck;
+    for (const Evidence& evidence : result.evidence) {
+        for (const std::string& what : check(evidence)) return what;
+    }
+    return {};
+}
+
+}  // namespace ebb::sim

@@ -1,0 +1,365 @@
+// Stores that are wrong: what they are told to keep is not what they keep or give back. Since every
+// decision goes through the store, that is also how a wrong kernel looks from outside.
+
+#include <algorithm>
+#include <utility>
+
+#include "core/kernel/program.h"
+#include "sim/planted.h"
+#include "support/store_decorator.h"
+
+namespace ebb::sim {
+
+namespace {
+
+class PlantedStore : public testing::StoreDecorator {
+ public:
+    PlantedStore(Store& inner, const PlantedStoreBug& bug)
+        : StoreDecorator(inner), inner_(inner), bug_(bug) {}
+
+    std::vector<CommitResult> commit(std::span<const Commit> commits) override {
+        std::vector<CommitResult> results;
+        for (const Commit& commit : commits) results.push_back(commit_one(commit));
+        return results;
+    }
+
+    std::vector<Claim> claim(const ClaimRequest& request) override {
+        auto claims = StoreDecorator::claim(request);
+        if (bug_.claim) std::for_each(claims.begin(), claims.end(), bug_.claim);
+        return claims;
+    }
+
+    std::vector<HistoryEvent> history(const HistoryQuery& query) override {
+        auto events = StoreDecorator::history(query);
+        if (bug_.history) bug_.history(query, events);
+        return events;
+    }
+
+ private:
+    CommitResult commit_one(const Commit& commit) {
+        const std::optional<InstanceRow> row = inner_.load(commit.instance);
+        if (!row) return inner_.commit({&commit, 1}).front();
+        const bool is_conflict = row->revision != commit.expected_revision;
+        if (is_conflict && !bug_.ignores_conflicts) return CommitResult::Conflict;
+        const Program& program = program_of(*row);
+        PlantedChange change{
+            .status = commit.status,
+            .state = decode_state(commit.state, program),
+            .history = {commit.history.begin(), commit.history.end()},
+            .tasks = {commit.tasks.begin(), commit.tasks.end()}
+        };
+        if (is_conflict) put_behind(change, decode_state(row->state, program).last_seq);
+        const Seq first = change.history.empty() ? 0 : change.history.front().seq;
+        if (bug_.commit) bug_.commit(change);
+        if (change.is_forgotten) return CommitResult::Committed;
+        for (std::size_t i = 0; i < change.history.size(); ++i) {
+            change.history[i].seq = first + static_cast<Seq>(i);
+        }
+        Commit wrong = commit;
+        wrong.expected_revision = row->revision;
+        wrong.status = change.status;
+        wrong.state = encode_state(change.state, program);
+        wrong.history = change.history;
+        wrong.tasks = change.tasks;
+        const CommitResult result = inner_.commit({&wrong, 1}).front();
+        if (wrong.state != commit.state && !is_terminal(wrong.status)) make_known(wrong);
+        return result;
+    }
+
+    /// Whoever committed it goes on with what he had in mind, unless he finds that the instance has
+    /// moved, and reads it again.
+    void make_known(Commit commit) {
+        commit.expected_revision += 1;
+        commit.history = {};
+        commit.tasks = {};
+        inner_.commit({&commit, 1});
+    }
+
+    /// What was decided on an old state comes after what has happened since.
+    static void put_behind(PlantedChange& change, Seq last) {
+        if (change.history.empty() || change.history.front().seq > last) return;
+        const Seq by = last + 1 - change.history.front().seq;
+        for (HistoryEvent& event : change.history) event.seq += by;
+        change.state.last_seq += by;
+    }
+
+    const Program& program_of(const InstanceRow& row) {
+        if (!program_) {
+            const auto workflow = inner_.find_workflow(row.workflow, row.version);
+            program_ = Program::compile(parse_definition_json(workflow->definition));
+        }
+        return *program_;
+    }
+
+    Store& inner_;
+    const PlantedStoreBug bug_;
+    std::shared_ptr<const Program> program_;  // a run has one workflow
+};
+
+using Change = PlantedChange;
+
+bool has(const Change& change, HistoryType type) {
+    return std::any_of(change.history.begin(), change.history.end(), [type](const auto& event) {
+        return event.type == type;
+    });
+}
+
+void tell_as(Change& change, HistoryType from, HistoryType to, InstanceStatus status) {
+    for (HistoryEvent& event : change.history) {
+        if (event.type != from) continue;
+        event.type = to;
+        change.status = change.state.status = status;
+    }
+}
+
+/// An event is there twice, and all that comes after it is counted on.
+void tell_twice(Change& change, HistoryType type) {
+    if (change.history.empty() || change.history.back().type != type) return;
+    change.history.push_back(change.history.back());
+    change.state.last_seq += 1;
+}
+
+bool is_wake(const TaskChange& task) {
+    return task.kind == TaskChange::Kind::Put && task.handler.empty() && task.token > 0;
+}
+
+PlantedBug in_commit(std::string name, std::function<void(Change&)> commit) {
+    return {.name = std::move(name), .store = {.commit = std::move(commit)}};
+}
+
+template <class Each>
+PlantedBug in_tasks(std::string name, Each each) {
+    return in_commit(std::move(name), [each](Change& change) {
+        for (TaskChange& task : change.tasks) each(task);
+    });
+}
+
+template <class Each>
+PlantedBug in_events(std::string name, HistoryType type, Each each) {
+    return in_commit(std::move(name), [type, each](Change& change) {
+        for (HistoryEvent& event : change.history) {
+            if (event.type == type) each(event);
+        }
+    });
+}
+
+template <class Each>
+PlantedBug in_tokens(std::string name, Each each) {
+    return in_commit(std::move(name), [each](Change& change) {
+        for (Token& token : change.state.tokens) each(token);
+    });
+}
+
+std::vector<PlantedBug> of_tasks() {
+    using TaskKind = TaskChange::Kind;
+    return {
+        in_commit(
+            "a task is not made",
+            [](Change& change) {
+                std::erase_if(change.tasks, [](const TaskChange& task) {
+                    return task.kind == TaskKind::Put && task.token % 3 == 2;
+                });
+            }
+        ),
+        in_commit(
+            "a task is left behind when its token is gone",
+            [](Change& change) {
+                std::erase_if(change.tasks, [](const TaskChange& task) {
+                    return task.kind == TaskKind::Remove && task.token > 0;
+                });
+            }
+        ),
+        in_tasks(
+            "a wait without a wake",
+            [](TaskChange& task) {
+                if (is_wake(task)) task.due = kNever;
+            }
+        ),
+        in_tasks(
+            "a timer fires at once",
+            [](TaskChange& task) {
+                if (is_wake(task) && task.due != kNever) task.due = TimePoint{};
+            }
+        ),
+        in_tasks(
+            "a retry comes at once",
+            [](TaskChange& task) {
+                const bool has_handler = task.kind == TaskKind::Put && !task.handler.empty();
+                if (has_handler && task.due != kNever) task.due = TimePoint{};
+            }
+        ),
+        in_tasks(
+            "a stop is not told",
+            [](TaskChange& task) {
+                if (task.kind == TaskKind::Stop) task.kind = TaskKind::Park;
+            }
+        ),
+        in_tasks(
+            "what was parked stays so",
+            [](TaskChange& task) {
+                if (task.kind == TaskKind::Unpark) task.kind = TaskKind::Park;
+            }
+        ),
+    };
+}
+
+std::vector<PlantedBug> of_endings() {
+    using Type = HistoryType;
+    return {
+        in_commit(
+            "cancelled ends as failed",
+            [](Change& c) { tell_as(c, Type::Cancelled, Type::Failed, InstanceStatus::Failed); }
+        ),
+        in_commit(
+            "failed ends as completed",
+            [](Change& c) { tell_as(c, Type::Failed, Type::Completed, InstanceStatus::Completed); }
+        ),
+        in_commit(
+            "aborted ends as completed",
+            [](Change& c) { tell_as(c, Type::Aborted, Type::Completed, InstanceStatus::Completed); }
+        ),
+        in_commit(
+            "the status and the history disagree",
+            [](Change& c) {
+                if (has(c, Type::Failed)) c.status = InstanceStatus::Cancelled;
+            }
+        ),
+        in_commit(
+            "a rollback ends before its time",
+            [](Change& c) {
+                if (!has(c, Type::StepCompensated)) return;
+                for (Rollback& rollback : c.state.rollbacks) rollback.floor = c.state.last_seq;
+            }
+        ),
+        in_commit("a savepoint is ignored", [](Change& c) { c.state.savepoint.reset(); }),
+        in_commit(
+            "resumes are not counted",
+            [](Change& c) {
+                if (c.state.savepoint) c.state.savepoint->resumes = 0;
+            }
+        ),
+    };
+}
+
+std::vector<PlantedBug> of_events() {
+    using Type = HistoryType;
+    return {
+        in_commit(
+            "two commits for one attempt", [](Change& c) { tell_twice(c, Type::StepCompleted); }
+        ),
+        in_commit(
+            "a compensation counts twice", [](Change& c) { tell_twice(c, Type::StepCompensated); }
+        ),
+        in_commit(
+            "an answered pause is forgotten",
+            [](Change& c) { c.is_forgotten = c.history.size() == 1 && has(c, Type::Paused); }
+        ),
+        in_events(
+            "wrong join output",
+            Type::ScopeJoined,
+            [](HistoryEvent& event) { event.payload = "{}"; }
+        ),
+        in_events(
+            "an output is lost",
+            Type::StepCompleted,
+            [](HistoryEvent& event) { event.payload = "{\"n\":7}"; }
+        ),
+        in_events(
+            "a failure is told as another",
+            Type::StepFailed,
+            [](HistoryEvent& event) { event.payload = R"({"code":"error","message":"?"})"; }
+        ),
+        in_events(
+            "a compensation undoes another step",
+            Type::StepCompensated,
+            [](HistoryEvent& event) { event.ref = std::max<Seq>(event.ref - 1, 1); }
+        ),
+    };
+}
+
+std::vector<PlantedBug> of_tokens() {
+    return {
+        in_tokens(
+            "retry beyond max_attempts",
+            [](Token& token) {
+                if (token.status == TokenStatus::Retrying) token.attempt_base = token.attempt - 1;
+            }
+        ),
+        in_tokens(
+            "a loop forgets its turns",
+            [](Token& token) {
+                for (LoopTurn& turn : token.loops) turn.turn = std::min<std::int64_t>(turn.turn, 1);
+            }
+        ),
+        in_tokens(
+            "a step gets the instance's input",
+            [](Token& token) {
+                if (token.compensates == 0) token.input = 1;
+            }
+        ),
+        in_tokens(
+            "a step goes on after the rollback began", [](Token& token) { token.stopping = false; }
+        ),
+        in_tokens("votes are forgotten", [](Token& token) { token.votes.clear(); }),
+        in_tokens(
+            "one vote counts for two",
+            [](Token& token) {
+                if (token.votes.size() == 1) token.votes.push_back({.by = "ghost"});
+            }
+        ),
+        in_tokens(
+            "the doubt after a lost worker is forgotten",
+            [](Token& token) { token.in_doubt = false; }
+        ),
+    };
+}
+
+bool reads_undoable(const HistoryQuery& query) {
+    return query.order == HistoryQuery::Order::Backward && query.node.empty() &&
+           query.types.size() == 3;
+}
+
+std::vector<PlantedBug> of_reads() {
+    PlantedBug lost{.name = "a lost lease is not told"};
+    lost.store.claim = [](Claim& claim) { claim.was_lost = false; };
+    PlantedBug conflict{.name = "a stale worker's commit is performed"};
+    conflict.store.ignores_conflicts = true;
+    PlantedBug order{.name = "compensations out of order"};
+    order.store.history = [](const HistoryQuery& query, std::vector<HistoryEvent>& events) {
+        if (reads_undoable(query)) std::reverse(events.begin(), events.end());
+    };
+    PlantedBug skipped{.name = "a compensation is skipped"};
+    skipped.store.history = [](const HistoryQuery& query, std::vector<HistoryEvent>& events) {
+        if (reads_undoable(query) && !events.empty()) events.erase(events.begin());
+    };
+    PlantedBug twice{.name = "a compensation is done twice"};
+    twice.store.history = [](const HistoryQuery&, std::vector<HistoryEvent>& events) {
+        std::erase_if(events, [](const HistoryEvent& event) {
+            return event.type == HistoryType::StepCompensated;
+        });
+    };
+    PlantedBug input{.name = "a handler gets another event's data"};
+    input.store.history = [](const HistoryQuery& query, std::vector<HistoryEvent>& events) {
+        if (query.limit != 1) return;
+        for (HistoryEvent& event : events) {
+            if (!event.payload.empty()) event.payload = R"({"n":1,"from":"another"})";
+        }
+    };
+    return {lost, conflict, order, skipped, twice, input};
+}
+
+}  // namespace
+
+std::unique_ptr<Store> plant_in_store(Store& inner, const PlantedStoreBug& bug) {
+    return std::make_unique<PlantedStore>(inner, bug);
+}
+
+std::vector<PlantedBug> planted_store_bugs() {
+    std::vector<PlantedBug> all;
+    for (auto& some : {of_tasks(), of_endings(), of_events(), of_tokens(), of_reads()}) {
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+}
+
+}  // namespace ebb::sim

@@ -1,0 +1,154 @@
+// The calls that were really made, beside those that the history knows.
+
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/reading.h"
+
+namespace ebb::sim {
+
+namespace {
+
+bool leaves_doubt(const std::string& code) {
+    return code == "in_doubt" || code == "worker_lost" || code == "timeout" ||
+           code == "step_timeout";
+}
+
+}  // namespace
+
+/// Somebody made this very call, and it ended so.
+void Reading::require_call(const Entry& e, const std::string& outcome, const std::string& result)
+    const {
+    const Json how = payload(e);
+    for (const Call& call : evidence_.calls) {
+        const bool is_it = call.visit == e.visit && call.attempt == e.attempt &&
+                           call.node == e.node && call.outcome == outcome;
+        if (!is_it) continue;
+        const bool is_success = outcome == "completed";
+        const bool is_said = call.message.empty() || how.at("message") == call.message;
+        const bool is_result =
+            is_success ? Json::parse(call.result) == how : call.result == result && is_said;
+        if (is_result) return;
+    }
+    fail(fmt::format("no such call {} with {}", outcome, result));
+}
+
+void Reading::check_ending(const Entry& e) const {
+    const bool is_success = e.type == "step_completed" || e.type == "step_compensated";
+    if (is_success) return require_call(e, "completed", e.payload);
+    const bool is_failure = e.type == "step_retried" || e.type == "compensation_retried" ||
+                            e.type == "compensation_failed" || e.type == "step_failed";
+    if (!is_failure || e.attempt == 0 || e.node.empty()) return;
+    const auto code = payload(e).at("code").get<std::string>();
+    // What it gave led nowhere.
+    if (code == "unmatched_handle") return;
+    // It may have failed although it completed: out of time.
+    if (!leaves_doubt(code)) require_call(e, "failed", code);
+}
+
+/// What the compensation is told of the step that it undoes.
+Json Reading::told_of(const Entry& undone) const {
+    const bool is_completed = undone.type == "step_completed";
+    Json told = {
+        {"input", data_of(undone.ref)},
+        {"output", is_completed ? payload(undone) : Json()},
+        {"error", Json()},
+        {"outcome", "completed"}
+    };
+    if (is_completed) return told;
+    const Json how = payload(undone);
+    if (undone.type == "step_stopped") {
+        told["outcome"] = how.at("outcome");
+        told["error"] = how.value("error", Json());
+        return told;
+    }
+    told["error"] = how;
+    const bool is_unknown =
+        leaves_doubt(how.at("code").get<std::string>()) || how.value("outcome", "") == "unknown";
+    told["outcome"] = is_unknown ? "unknown" : "failed";
+    return told;
+}
+
+void Reading::check_input(const Call& call) const {
+    if (call.input.empty()) return;
+    const Json input = Json::parse(call.input);
+    const std::string what = fmt::format("{} in visit {}", call.handler, call.visit);
+    if (call.undoes != 0) {
+        const auto undone = entries_.find(call.undoes);
+        require(undone != entries_.end(), what + " undoes nothing that there is");
+        Json told = told_of(*undone->second);
+        // What it is told of a step that was stopped is made up where nothing is known.
+        if (told.at("error").is_null() && undone->second->type == "step_stopped") {
+            told["error"] = input.at("error");
+        }
+        return require(input == told, what + " was told something else of what it undoes");
+    }
+    for (const Entry& e : evidence_.history) {
+        const bool is_its_end =
+            e.visit == call.visit && e.attempt == call.attempt && e.node == call.node && e.ref != 0;
+        if (!is_its_end || e.type == "step_requeued") continue;
+        require(input == data_of(e.ref), what + " got another input");
+    }
+}
+
+/// Does an earlier call of the visit leave open whether it had its effect?
+bool Reading::is_in_doubt(const Entry& at) const {
+    for (const Entry& e : evidence_.history) {
+        if (e.seq >= at.seq) return false;
+        if (e.visit != at.visit) continue;
+        if (e.type == "lease_lost") return true;
+        const bool is_failure = e.type == "step_retried" || e.type == "step_failed";
+        if (is_failure && leaves_doubt(payload(e).at("code").get<std::string>())) return true;
+    }
+    return false;
+}
+
+void Reading::check_doubt(const Entry& e) const {
+    const Json how = payload(e);
+    if (e.type == "step_stopped") {
+        const auto outcome = how.at("outcome").get<std::string>();
+        require(outcome == "unknown" || outcome == "failed", "it ended in no such way");
+        require(outcome == "unknown" || !is_in_doubt(e), "an earlier call left it in doubt");
+        const bool has_failed = how.contains("error") || e.attempt > 1;
+        require(outcome == "unknown" || has_failed, "nothing says that it failed");
+    }
+    if (e.type == "step_failed" && e.attempt > 0) {
+        const bool is_said = leaves_doubt(how.at("code").get<std::string>()) ||
+                             how.value("outcome", "") == "unknown";
+        require(is_said || !is_in_doubt(e), "an earlier call left it in doubt");
+    }
+}
+
+void Reading::check_calls() {
+    std::set<std::int64_t> ended;
+    std::set<std::int64_t> skipped;
+    for (const Entry& e : evidence_.history) {
+        now_ = &e;
+        check_ending(e);
+        check_doubt(e);
+        if (e.type == "step_skipped") skipped.insert(e.visit);
+        const bool is_end = e.type == "step_completed" || e.type == "step_failed" ||
+                            e.type == "step_stopped" || e.type == "compensation_failed" ||
+                            e.type == "step_compensated";
+        if (is_end) ended.insert(e.visit);
+    }
+    now_ = nullptr;
+    const bool has_ended = !ended_.empty() && ended_ != "aborted";
+    std::set<std::pair<std::int64_t, int>> made;
+    for (const Call& call : evidence_.calls) {
+        if (!call.is_made) continue;
+        const std::string what = fmt::format("{} was called in visit {}", call.handler, call.visit);
+        const bool is_first = made.emplace(call.visit, call.attempt).second;
+        require(is_first, fmt::format("{} twice in attempt {}", what, call.attempt));
+        require(!skipped.contains(call.visit), what + ", but counts as skipped");
+        const bool is_forward = call.undoes == 0;
+        require(
+            !has_ended || !is_forward || ended.contains(call.visit), what + ": how did it end?"
+        );
+        check_input(call);
+    }
+}
+
+}  // namespace ebb::sim

@@ -1,0 +1,225 @@
+// Which numbers and names an event carries, whatever it says.
+
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/reading.h"
+
+namespace ebb::sim {
+
+namespace {
+
+using Types = std::set<std::string>;
+
+/// They are about the instance as a whole.
+const Types& of_instance() {
+    static const Types types = {
+        "started",
+        "completed",
+        "failed",
+        "cancelled",
+        "aborted",
+        "paused",
+        "unpaused",
+        "dead_lettered",
+        "requeued",
+        "cancel_requested",
+        "abort_requested",
+        "signal_received",
+        "rollback_started",
+        "rollback_finished"
+    };
+    return types;
+}
+
+/// They are about a place, and about no visit of it.
+const Types& without_visit() {
+    static const Types types = {"branch_completed", "branch_failed"};
+    return types;
+}
+
+/// They count attempts, or turns.
+const Types& with_attempt() {
+    static const Types types = {
+        "step_completed",
+        "step_retried",
+        "step_failed",
+        "step_stopped",
+        "step_skipped",
+        "step_requeued",
+        "lease_lost",
+        "step_compensated",
+        "compensation_retried",
+        "compensation_failed",
+        "compensation_skipped",
+        "input_resolved",
+        "loop_finished"
+    };
+    return types;
+}
+
+const Types& without_ref() {
+    static const Types types = {
+        "started",
+        "paused",
+        "unpaused",
+        "cancel_requested",
+        "abort_requested",
+        "signal_received",
+        "scope_joined",
+        "decision_made",
+        "decision_completed"
+    };
+    return types;
+}
+
+/// They follow from the event before them, and never come alone.
+const Types& only_expected() {
+    static const Types types = {
+        "rollback_started",
+        "dead_lettered",
+        "aborted",
+        "scope_joined",
+        "failed",
+        "cancelled",
+        "resumed",
+        "branch_failed"
+    };
+    return types;
+}
+
+/// They are the first of what one event from outside brings about.
+const Types& from_outside() {
+    static const Types types = {
+        "step_completed",
+        "step_retried",
+        "step_compensated",
+        "compensation_retried",
+        "compensation_failed",
+        "lease_lost",
+        "timer_fired",
+        "decision_made",
+        "signal_received",
+        "cancel_requested",
+        "abort_requested",
+        "paused",
+        "unpaused",
+        "requeued"
+    };
+    return types;
+}
+
+/// They come with the arrival at their place.
+const Types& at_arrival() {
+    static const Types types = {
+        "branch_taken",
+        "scope_opened",
+        "loop_finished",
+        "savepoint_reached",
+        "timer_started",
+        "decision_awaited",
+        "signal_awaited",
+        "branch_completed",
+        "completed"
+    };
+    return types;
+}
+
+}  // namespace
+
+/// A step waits for nothing when it is reached: its handler has paused.
+bool Reading::is_pause(const Entry& e) const {
+    const FlowNode* node = flow_.find(e.node);
+    return e.type == "signal_awaited" && node != nullptr && node->kind == "step";
+}
+
+void Reading::check_form(const Entry& e) const {
+    require(!only_expected().contains(e.type) || was_expected_, "nothing asks for it");
+    require(!without_ref().contains(e.type) || e.ref == 0, "it refers to nothing");
+    const bool is_of_instance = of_instance().contains(e.type);
+    if (is_of_instance) {
+        const bool may_have_place = e.type.starts_with("rollback_");
+        require(may_have_place || e.path.empty(), "it has no place");
+        const bool may_have_node = may_have_place || e.type == "signal_received";
+        require(may_have_node || e.node.empty(), "it has no node");
+        require(e.type != "rollback_finished" || e.path.empty(), "it has no place");
+    }
+    const bool has_visit = !is_of_instance && !without_visit().contains(e.type);
+    const bool is_failure_of_instance = e.type == "step_failed" && e.node.empty();
+    require((e.visit > 0) == (has_visit && !is_failure_of_instance), "its visit is wrong");
+    require(e.visit >= 0 && e.attempt >= 0, "numbers begin at 1");
+    const bool has_attempt = with_attempt().contains(e.type) || is_pause(e) || is_way(e);
+    require(has_attempt || e.attempt == 0, "nothing is attempted here");
+}
+
+/// What came from outside, and which visits came when.
+void Reading::check_order(const Entry& e) {
+    const bool is_called = e.type == "step_failed" && e.attempt > 0;
+    if (from_outside().contains(e.type) || is_called || is_pause(e)) {
+        check_settled();
+        decision_ = e.seq;
+    }
+    const bool is_stop = e.type == "step_skipped" || e.type == "step_stopped";
+    if (!is_stop) last_but_stop_ = e.seq;
+    const bool is_old = visits_.contains(e.visit);
+    const bool is_arrival = at_arrival().contains(e.type) && !is_pause(e) && !is_way(e);
+    require(
+        is_old || !is_arrival || e.visit == 0 || e.visit > last_visit_,
+        fmt::format("visit {} is over", e.visit)
+    );
+    if (is_arrival) check_arrival(strand_of(e));
+    last_visit_ = std::max(last_visit_, e.visit);
+    if (!evidence_.has_true_time || e.seq == 1) return;
+    require(e.at >= entries_.at(e.seq - 1)->at, "it came before the one before it");
+}
+
+/// Before anything else comes from outside, all that follows from the last has happened.
+void Reading::check_settled() const {
+    for (const auto& [path, strand] : strands_) {
+        if (strand.is_stopping || strand.is_frozen || strand.moved < decision_) continue;
+        require(rests(strand), "'" + path + "' should have gone on");
+    }
+}
+
+/// Does it wait for something where it stands? The bodies of loops are entered silently.
+bool Reading::rests(Strand strand) const {
+    while (strand.at != nullptr && strand.at->kind == "loop") {
+        const FlowNode& loop = *strand.at;
+        if (!may_turn(strand)) return false;
+        if (++strand.turns[&loop] > loop.body.value("max_iterations", 1'000)) return false;
+        strand.at = flow_.first(*loop.blocks.front());
+        if (strand.at->kind == "loop") strand.turns[strand.at] = 0;
+    }
+    if (strand.at == nullptr) return false;
+    if (strand.at->kind == "step") return strand.is_resolved || !strand.at->body.contains("input");
+    if (strand.at->kind != "parallel") return strand.awaited != nullptr;
+    return strand.is_forked && branches_rest(strand);
+}
+
+/// Those of which nothing is known but that they began.
+bool Reading::branches_rest(const Strand& strand) const {
+    for (const auto& block : strand.at->blocks) {
+        const bool is_open = strand.branches.at(block->label) == Strand::Branch::Open;
+        const bool is_known =
+            strand.scope != 0 && strands_.contains(branch_path(strand, block->label));
+        if (!is_open || is_known) continue;
+        Strand branch;
+        branch.at = flow_.first(*block);
+        branch.data = strand.data;
+        branch.moved = strand.opened;
+        if (!rests(std::move(branch))) return false;
+    }
+    return true;
+}
+
+/// What happens by itself happens at once.
+void Reading::check_arrival(const Strand& strand) const {
+    require(
+        strand.moved >= decision_,
+        fmt::format("it should have come with event {}, before event {}", strand.moved, decision_)
+    );
+}
+
+}  // namespace ebb::sim

@@ -1,0 +1,61 @@
+// What people asked for, beside what the history says that they did.
+
+#include <fmt/format.h>
+
+#include "sim/reading.h"
+
+namespace ebb::sim {
+
+namespace {
+
+bool is_it(const Asked& asked, const HistoryEntry& e, const Json& payload) {
+    if (asked.type != e.type) return false;
+    if (e.type == "signal_received") {
+        return asked.node == e.node && Json::parse(asked.payload) == payload;
+    }
+    if (e.type != "decision_made") {
+        const bool is_silent = asked.by.empty();
+        return is_silent ? e.payload.empty() : payload == Json{{"by", asked.by}, {"reason", ""}};
+    }
+    const bool is_by = asked.by == payload.at("by") && asked.role == payload.value("role", "");
+    const bool is_node = asked.node.empty() || asked.node == e.node;
+    return is_by && is_node && payload.at("verdict") == asked.payload;
+}
+
+}  // namespace
+
+/// Everything was asked for by somebody, once, and what was answered with yes is there.
+void Reading::check_requests() const {
+    if (!evidence_.knows_requests) return;
+    static const std::set<std::string> kTypes = {
+        "paused",
+        "unpaused",
+        "requeued",
+        "cancel_requested",
+        "abort_requested",
+        "signal_received",
+        "decision_made"
+    };
+    std::vector<bool> is_used(evidence_.requests.size(), false);
+    // Those that were answered come first: what is left over was perhaps not performed.
+    for (const Entry& e : evidence_.history) {
+        if (!kTypes.contains(e.type)) continue;
+        std::size_t found = is_used.size();
+        for (std::size_t i = 0; i < is_used.size(); ++i) {
+            if (is_used[i] || !is_it(evidence_.requests[i], e, payload(e))) continue;
+            const bool is_better = found == is_used.size() || (evidence_.requests[i].is_taken &&
+                                                               !evidence_.requests[found].is_taken);
+            if (is_better) found = i;
+        }
+        require(
+            found < is_used.size(), fmt::format("event {} ({}): nobody asked so", e.seq, e.type)
+        );
+        is_used[found] = true;
+    }
+    for (std::size_t i = 0; i < is_used.size(); ++i) {
+        const Asked& asked = evidence_.requests[i];
+        require(!asked.is_taken || is_used[i], asked.type + " was answered and never happened");
+    }
+}
+
+}  // namespace ebb::sim

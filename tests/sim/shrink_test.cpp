@@ -1,0 +1,108 @@
+// A failing run becomes one that a person can read. Method: bugs are planted, found and shrunk.
+
+#include "sim/shrink.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "sim/checker.h"
+#include "sim/explain.h"
+#include "sim/planted.h"
+#include "sim/simplify.h"
+
+namespace ebb::sim {
+namespace {
+
+const PlantedBug& bug_named(const std::string& name) {
+    const auto& bugs = planted_bugs();
+    return *std::find_if(bugs.begin(), bugs.end(), [&](const auto& bug) {
+        return bug.name == name;
+    });
+}
+
+/// The first plan, of more than a few nodes, in which the bug is found.
+Plan first_large_plan(const PlantedBug& bug) {
+    for (std::uint64_t seed = 1;; ++seed) {
+        Plan plan = make_plan(seed);
+        if (count_nodes(plan) >= 12 && !find_planted(bug, plan).empty()) return plan;
+    }
+}
+
+class Shrinking : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Shrinking, leaves_what_shows_the_bug_and_nothing_else) {
+    const PlantedBug& bug = bug_named(GetParam());
+    const Plan plan = first_large_plan(bug);
+    const Judge judge = [&](const Plan& candidate) { return find_planted(bug, candidate); };
+    const Shrunk shrunk = shrink(plan, judge);
+    fmt::print(
+        "{}: {} nodes and {} disturbances became {} and {} in {} runs\n",
+        bug.name,
+        count_nodes(plan),
+        plan.disturbances.size(),
+        count_nodes(shrunk.plan),
+        shrunk.plan.disturbances.size(),
+        shrunk.runs
+    );
+    EXPECT_EQ(find_planted(bug, shrunk.plan), shrunk.what);
+    EXPECT_NE(shrunk.what, "");
+    EXPECT_LE(count_nodes(shrunk.plan), 4) << explain(shrunk.plan, {}, shrunk.what);
+    EXPECT_LE(shrunk.plan.disturbances.size(), 3U);
+    EXPECT_EQ(shrunk.plan.inputs.size(), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of,
+    Shrinking,
+    ::testing::Values(
+        "a wait without a wake",
+        "cancelled ends as failed",
+        "an attempt too many",
+        "conditions go the other way",
+        "a lost lease is not told",
+        "told: compensations out of order"
+    ),
+    [](const auto& suite) {
+        std::string name = suite.param;
+        std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+        return name;
+    }
+);
+
+TEST(Shrinker, leaves_a_plan_alone_that_breaks_nothing) {
+    const Judge judge = [](const Plan&) { return std::string(); };
+    const Plan plan = make_plan(3);
+    const Shrunk shrunk = shrink(plan, judge);
+    EXPECT_EQ(shrunk.runs, 0);
+    EXPECT_EQ(describe(shrunk.plan), describe(plan));
+}
+
+TEST(Shrinker, stops_after_so_many_runs) {
+    const Judge judge = [](const Plan&) { return std::string("always"); };
+    EXPECT_EQ(shrink(make_plan(3), judge, 7).runs, 7);
+}
+
+TEST(Shrinker, explains_a_run_with_its_definition_faults_history_and_rule) {
+    const Plan plan = make_plan(5);
+    const std::string text = explain(plan, run(plan), "a rule");
+    for (const char* part : {"definition:", "worker w1", "history (", "started", "a rule"}) {
+        EXPECT_NE(text.find(part), std::string::npos) << part;
+    }
+}
+
+TEST(Simplify, names_each_part_once) {
+    const auto definition = nlohmann::json::parse(
+        R"({"name":"f","steps":[{"step":"a","timeout":"1s"},{"loop":"l","do":[{"step":"b"}]}]})"
+    );
+    std::size_t parts = 0;
+    while (simplify(definition, parts)) ++parts;
+    // a, its timeout; the loop, its hull, b; the name.
+    EXPECT_EQ(parts, 6U);
+    EXPECT_EQ(simplify(definition, 3)->at("steps").at(1), (nlohmann::json{{"step", "b"}}));
+}
+
+}  // namespace
+}  // namespace ebb::sim

@@ -1,0 +1,153 @@
+// Goal: the printed grants are enough for each role and no more.
+// Method: roles of their own on the real server, made as docs/reference/store.md says; a worker
+// that does all that an engine does, and then what it must not.
+
+#include <ebb/builder.h>
+#include <ebb/engine.h>
+#include <ebb/error.h>
+
+#include "store/conformance.h"
+#include "store/migrations.h"
+#include "store/postgres/postgres_store.h"
+#include "support/postgres_server.h"
+
+namespace ebb::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class PostgresRoles : public ::testing::Test {
+ protected:
+    PostgresRoles() {
+        // Names of roles belong to the whole server.
+        execute("DROP DATABASE IF EXISTS roles", "postgres");
+        execute("DROP ROLE IF EXISTS ebb_migrator, ebb_worker, ebb_observer, stranger", "postgres");
+        execute("CREATE ROLE ebb_migrator LOGIN", "postgres");
+        execute("CREATE ROLE ebb_worker LOGIN", "postgres");
+        execute("CREATE ROLE ebb_observer LOGIN", "postgres");
+        execute("CREATE ROLE stranger LOGIN", "postgres");
+        execute("CREATE DATABASE roles", "postgres");
+        execute("CREATE SCHEMA " + schema_ + " AUTHORIZATION ebb_migrator");
+    }
+
+    std::string execute(const std::string& sql, std::string_view database = "roles") {
+        return postgres_server().execute(sql, database);
+    }
+
+    PostgresOptions options(std::string_view role) {
+        return {.url = postgres_server().url("roles", role), .schema = schema_, .migrate = false};
+    }
+
+    void prepare() {
+        migrate_postgres(options("ebb_migrator"));
+        // Twice: after each update they are run again.
+        for (int i = 0; i < 2; ++i) {
+            execute("SET ROLE ebb_migrator; " + postgres_grants(options("ebb_migrator")));
+        }
+    }
+
+    /// Why the role may not run this; empty when it may.
+    std::string refusal(const std::string& role, const std::string& sql) {
+        try {
+            execute("SET ROLE " + role + "; SET search_path = " + schema_ + "; " + sql);
+            return {};
+        } catch (const std::runtime_error& error) {
+            return error.what();
+        }
+    }
+
+    std::string schema_ = "orders";
+};
+
+TEST_F(PostgresRoles, let_a_worker_do_all_its_work) {
+    prepare();
+    const StorePtr store = open_postgres_store(options("ebb_worker"));
+    HandlerRegistry handlers;
+    int failures = 0;
+    handlers.add_raw("pay", Handler([](const Payload& input, const StepContext&) {
+                         return input;
+                     }));
+    handlers.add_raw("ship", Handler([&](const Payload& input, const StepContext&) -> Payload {
+                         if (++failures == 1) throw std::runtime_error("not yet");
+                         return input;
+                     }));
+    const Definition definition = WorkflowBuilder("orders").step("pay").step("ship").build();
+    Engine engine(*store, handlers);
+    engine.register_workflow(definition);
+    const InstanceId id = engine.start("orders", "1", {.key = "k"}).id;
+    EXPECT_EQ(engine.wait(id, std::chrono::seconds(60)).status, "completed");
+    const InstanceId other = engine.start("orders", "2").id;
+    engine.cancel(other);
+    store->maintain();
+    store->unserved();
+    store->count();
+    store->sign_off("nobody");
+    EXPECT_EQ(engine.show(id).summary.status, "completed");
+    for (const char* view : {"running", "stuck", "stats", "steps"}) {
+        EXPECT_EQ(refusal("ebb_worker", fmt::format("SELECT * FROM {}", view)), "");
+    }
+}
+
+TEST_F(PostgresRoles, keep_a_worker_from_the_schema_and_the_past) {
+    prepare();
+    for (const char* sql :
+         {"DROP TABLE tasks",
+          "ALTER TABLE tasks ADD COLUMN mine integer",
+          "CREATE TABLE mine (id integer)",
+          "DROP VIEW running",
+          "TRUNCATE history",
+          "UPDATE history SET payload = 'other'",
+          "UPDATE workflows SET definition = '{}'",
+          "DELETE FROM workflows",
+          "DELETE FROM migrations",
+          "INSERT INTO migrations VALUES (9999, 'mine', '', 0)"}) {
+        const std::string why = refusal("ebb_worker", sql);
+        const bool is_refused = why.find("permission denied") != std::string::npos ||
+                                why.find("must be owner") != std::string::npos;
+        EXPECT_TRUE(is_refused) << sql << ": " << why;
+    }
+}
+
+TEST_F(PostgresRoles, let_an_observer_read_all_and_change_nothing) {
+    prepare();
+    const StorePtr store = open_postgres_store(options("ebb_observer"));
+    EXPECT_TRUE(store->list({}).empty());
+    EXPECT_TRUE(store->count().empty());
+    try {
+        start_one(*store, instance_of(1));
+        FAIL() << "an observer has started an instance";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::StoreError);
+        EXPECT_THAT(error.what(), HasSubstr("permission denied for table"));
+        EXPECT_THAT(error.what(), HasSubstr("ebb migrate --grants"));
+    }
+    for (const char* table : {"instances", "tasks", "history", "workers", "workflows"}) {
+        const std::string remove = fmt::format("DELETE FROM {}", table);
+        EXPECT_THAT(refusal("ebb_observer", remove), HasSubstr("permission denied"));
+    }
+    for (const char* view : {"running", "stuck", "stats", "steps"}) {
+        EXPECT_EQ(refusal("ebb_observer", fmt::format("SELECT * FROM {}", view)), "");
+    }
+}
+
+TEST_F(PostgresRoles, let_who_may_read_a_view_not_read_the_tables) {
+    prepare();
+    execute("GRANT USAGE ON SCHEMA orders TO stranger; GRANT SELECT ON orders.stuck TO stranger");
+    EXPECT_EQ(refusal("stranger", "SELECT * FROM stuck"), "");
+    EXPECT_THAT(refusal("stranger", "SELECT * FROM history"), HasSubstr("permission denied"));
+}
+
+TEST_F(PostgresRoles, tell_who_has_no_rights_what_is_missing) {
+    prepare();
+    try {
+        open_postgres_store(options("stranger"));
+        FAIL() << "a stranger has opened the store";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::StoreError);
+        EXPECT_THAT(error.what(), HasSubstr("permission denied for schema orders"));
+        EXPECT_THAT(error.what(), HasSubstr("ebb migrate --grants"));
+    }
+}
+
+}  // namespace
+}  // namespace ebb::testing

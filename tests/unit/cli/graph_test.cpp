@@ -1,0 +1,74 @@
+// Node graphs on the command line: validated, drawn and run, as YAML, as JSON, and as an editor's
+// file.
+
+#include <nlohmann/json.hpp>
+
+#include <ebb/yaml.h>
+
+#include "cli_world.h"
+
+namespace ebb::cli::testing {
+namespace {
+
+constexpr const char* kGraph = R"(workflow: ask
+handlers:
+  ask: {exec: [sh, -c, 'echo "{\"way\":\"yes\"}"']}
+  pay: {exec: [sh, -c, 'echo "\"paid\""']}
+nodes:
+  - {step: ask, next: output.way}
+  - pay
+edges:
+  - {from: ask, handle: "yes", to: pay}
+  - {from: ask, handle: again, to: ask}
+)";
+
+constexpr const char* kEditorFile = R"({
+  "ebb": {"handlers": {
+    "asker": {"exec": ["sh", "-c", "echo '{\"way\":\"yes\"}'"]},
+    "payer": {"exec": ["sh", "-c", "echo '\"paid\"'"]}}},
+  "nodes": [
+    {"id": "1", "type": "asker", "position": {"x": 0, "y": 0}, "ebb": {"next": "output.way"}},
+    {"id": "2", "type": "payer", "position": {"x": 0, "y": 90}}],
+  "edges": [{"id": "e", "source": "1", "sourceHandle": "yes", "target": "2"}]
+})";
+
+TEST(CliGraph, is_validated_drawn_and_run_as_yaml_and_as_json) {
+    CliWorld world;
+    const std::string json =
+        world.run({"diagram", world.file("ask.yaml", kGraph), "--format", "mermaid"}).out;
+    EXPECT_NE(json.find("yes"), std::string::npos) << json;
+    const Definition definition = parse_definition_yaml(kGraph);
+    const std::string text = definition_to_json(definition).dump();
+    for (const std::string& file : {world.file("ask.yaml", kGraph), world.file("ask.json", text)}) {
+        const Outcome valid = world.run({"validate", file});
+        EXPECT_EQ(valid.code, 0) << valid.err;
+        EXPECT_NE(valid.out.find("yes: pay, again: ask"), std::string::npos) << valid.out;
+        const Outcome run = world.run({"run", file, "--quiet"});
+        EXPECT_EQ(run.code, 0) << run.err;
+        EXPECT_EQ(run.out, "\"paid\"\n");
+    }
+}
+
+TEST(CliGraph, an_editors_file_is_a_workflow_of_its_name) {
+    CliWorld world;
+    const std::string file = world.file("payment.json", kEditorFile);
+    const Outcome valid = world.run({"validate", file});
+    EXPECT_EQ(valid.code, 0) << valid.err;
+    EXPECT_NE(valid.out.find("payment v1 is valid"), std::string::npos) << valid.out;
+    const Outcome run = world.run({"run", file, "--quiet"});
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(run.out, "\"paid\"\n");
+}
+
+TEST(CliGraph, problems_of_an_editors_file_have_its_places) {
+    CliWorld world;
+    std::string text = kEditorFile;
+    text.replace(text.find("\"target\": \"2\""), 13, "\"target\": \"3\"");
+    const Outcome outcome = world.run({"validate", world.file("payment.json", text)});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find("unknown_node"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("id \"3\""), std::string::npos) << outcome.err;
+}
+
+}  // namespace
+}  // namespace ebb::cli::testing
