@@ -15,6 +15,7 @@ Payload encode_arrival(const Arrival& arrival) {
     Payload text = "{\"workflow_id\":";
     append_json_string(text, arrival.workflow_id);
     text += ",\"version\":" + std::to_string(arrival.version);
+    text += ",\"revision\":" + std::to_string(arrival.revision);
     text += ",\"sha256\":\"" + arrival.sha256 + "\",\"by\":";
     append_json_string(text, arrival.by);
     text += ",\"metadata\":" + arrival.metadata + "}";
@@ -36,9 +37,15 @@ std::optional<Arrival> find_arrival(Store& store, const InstanceId& id) {
         .workflow_id = json.value("workflow_id", ""),
         .sha256 = json.value("sha256", ""),
         .version = json.value("version", std::int64_t{0}),
+        .revision = json.value("revision", std::int64_t{0}),
         .metadata = json.value("metadata", Json::object()).dump(),
         .by = json.value("by", ""),
     };
+}
+
+std::int64_t version_of(const InstanceRow& row, const std::optional<Arrival>& arrival) {
+    if (!arrival) return row.revision;
+    return row.revision + arrival->version + 1 - arrival->revision;
 }
 
 std::vector<HistoryEvent> read_history(Store& store, const InstanceId& id) {

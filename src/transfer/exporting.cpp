@@ -175,15 +175,15 @@ std::string snapshot_of(Engine::Core& core, const InstanceRow& row) {
     auto workflow = std::make_shared<stateless::Workflow>(
         stateless::Workflow{live->program, definition_checksum(live->program->definition())}
     );
-    const Arrival arrival = find_arrival(store, row.id).value_or(Arrival{});
+    const std::optional<Arrival> arrival = find_arrival(store, row.id);
     stateless::Snapshot::Data data{
         .workflow = std::move(workflow),
-        .workflow_id = arrival.workflow_id.empty() ? row.id.to_string() : arrival.workflow_id,
+        .workflow_id = arrival ? arrival->workflow_id : row.id.to_string(),
         .identity = live->identity(),
         .state = live->state,
         .record = stateless::Record(live->program.get(), {}),
-        .version = row.revision,
-        .metadata = arrival.metadata,
+        .version = version_of(row, arrival),
+        .metadata = arrival ? arrival->metadata : "{}",
     };
     data.state.status = std::exchange(data.state.moved_from, InstanceStatus::Running);
     std::vector<HistoryEvent> history = read_history(store, row.id);

@@ -166,7 +166,10 @@ class Importer {
         std::vector<TaskChange> tasks;
     };
 
-    Arrived arrive(const std::vector<HistoryEvent>& known) const {
+    /// `revision`: that the row will have.
+    Arrived arrive(const std::vector<HistoryEvent>& known, std::int64_t revision) const {
+        Arrival arrival = arrival_;
+        arrival.revision = revision;
         Past before = past(known);
         const TimePoint now = core_.environment.now();
         InstanceState state = data_->state;
@@ -183,7 +186,7 @@ class Importer {
             data_->program(),
             data_->identity,
             std::move(state),
-            event::Arrived{encode_arrival(arrival_)},
+            event::Arrived{encode_arrival(arrival)},
             data_->record,
             now
         );
@@ -195,7 +198,8 @@ class Importer {
 
     /// Into a store that does not have it. True: it is there now.
     bool begin() {
-        Arrived arrived = arrive({});
+        const std::int64_t revision = data_->version + 1;
+        Arrived arrived = arrive({}, revision);
         const TimePoint now = core_.environment.now();
         NewInstance made;
         made.row = {
@@ -204,7 +208,7 @@ class Importer {
             .version = data_->definition().version,
             .key = data_->identity.key,
             .status = arrived.state.status,
-            .revision = data_->version + 1,
+            .revision = revision,
             .state = encode_state(arrived.state, data_->program()),
             .priority = data_->definition().priority,
             .created_at = arrived.history.front().at,
@@ -231,7 +235,7 @@ class Importer {
 
     /// Into the store that it was moved out of. False: somebody was faster.
     bool come_back(const InstanceRow& row) {
-        const Arrived arrived = arrive(read_history(store(), id()));
+        const Arrived arrived = arrive(read_history(store(), id()), row.revision + 1);
         const Commit commit{
             .instance = id(),
             .expected_revision = row.revision,

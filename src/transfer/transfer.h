@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,15 @@ struct Arrival {
     std::string workflow_id;  ///< the application's name of it
     std::string sha256;       ///< of the snapshot
     std::int64_t version = 0;
+    std::int64_t revision = 0;  ///< that its row has with it
     Payload metadata = "{}";
     std::string by;
 };
 
 Payload encode_arrival(const Arrival& arrival);
+/// Of the snapshot that a row would be: it goes on rising when the instance changes its owner,
+/// although a row that waited meanwhile has been left behind.
+std::int64_t version_of(const InstanceRow& row, const std::optional<Arrival>& arrival);
 /// The newest one of the instance.
 std::optional<Arrival> find_arrival(Store& store, const InstanceId& id);
 
