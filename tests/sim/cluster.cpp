@@ -182,6 +182,21 @@ Payload Simulation::output_of(const std::string& handler, int count) const {
     return fmt::format("{{\"n\":{}}}", number % 4);
 }
 
+/// By which edge of its graph the step is to be left; empty: the handler does not say.
+std::string Simulation::handle_of(const Invocation& invocation, const Running& running, int count) {
+    if (running.behaviour == Behaviour::Astray) return "astray";
+    const auto program = client_->core().program("flow", {});
+    const ProgramNode& node = program->node(program->find(invocation.node));
+    if (invocation.compensated != 0 || node.handle) return {};
+    std::vector<std::string> handles = {""};
+    for (const ProgramNode::Edge& edge : node.edges) {
+        if (!edge.handle.starts_with("error")) handles.push_back(edge.handle);
+    }
+    std::uint64_t salt = plan_.seed + 7;
+    for (const char c : invocation.handler) salt = salt * 31 + static_cast<unsigned char>(c);
+    return Dice(salt, static_cast<std::uint64_t>(count)).pick(handles);
+}
+
 bool Simulation::begin_one(Worker& worker) {
     const auto attempt = worker.begin_next();
     if (!attempt) return false;
@@ -195,6 +210,7 @@ bool Simulation::begin_one(Worker& worker) {
         running.behaviour = script->second[index];
     }
     running.output = output_of(invocation.handler, count);
+    running.handle = handle_of(invocation, running, count);
     calls_.push_back(
         {.worker = worker.id(),
          .instance = instance,
@@ -203,17 +219,19 @@ bool Simulation::begin_one(Worker& worker) {
          .visit = invocation.attempt.visit,
          .attempt = invocation.attempt.attempt,
          .undoes = invocation.compensated,
-         .outcome = {}}
+         .outcome = {},
+         .handle = running.handle}
     );
     note(fmt::format(
-        "{} calls {} of i{} (visit {}, attempt {}): [{}] {}",
+        "{} calls {} of i{} (visit {}, attempt {}): [{}] {} {}",
         worker.id(),
         invocation.handler,
         instance,
         invocation.attempt.visit,
         invocation.attempt.attempt,
         to_string(running.behaviour),
-        running.output
+        running.output,
+        running.handle
     ));
     worker.running.push_back(std::move(running));
     return true;
@@ -240,8 +258,15 @@ void Simulation::end(Worker& worker, std::size_t index) {
     const auto ending = worker.end(running);
     Call& call = calls_[running.call];
     call.input = running.input;
+    call.payload = running.payload;
     if (ending == engine::Executor::Ending::NotCalled) call.is_made = false;
     if (ending != engine::Executor::Ending::Posted) return;
+    if (running.is_paused) {
+        // A compensation may not.
+        call.outcome = call.undoes == 0 ? "paused" : "failed";
+        if (call.undoes != 0) call.result = "invalid_output";
+        return;
+    }
     const bool has_completed = running.code.empty();
     call.outcome = has_completed ? "completed" : "failed";
     call.result = running.code;

@@ -20,8 +20,8 @@ using Kind = Disturbance::Kind;
 constexpr std::uint64_t kPlansForPeople = 8;
 constexpr int kNodesOfPeopleMax = 12;
 
-constexpr std::array<std::string_view, 7> kBehaviourNames = {
-    "complete", "fail", "fail for good", "fail later", "garble", "hang", "ignore"
+constexpr std::array<std::string_view, 9> kBehaviourNames = {
+    "complete", "fail", "fail for good", "fail later", "garble", "hang", "ignore", "pause", "astray"
 };
 
 constexpr std::array<std::string_view, Disturbance::kKinds> kKindNames = {
@@ -66,7 +66,10 @@ std::vector<Behaviour> script(Dice& dice, int percent_bad) {
              Behaviour::FailLater,
              Behaviour::Garble,
              Behaviour::Hang,
-             Behaviour::Ignore}
+             Behaviour::Ignore,
+             Behaviour::Pause,
+             Behaviour::Pause,
+             Behaviour::Astray}
         ));
     }
     return calls;

@@ -19,6 +19,8 @@ enum class Behaviour {
     Garble,       ///< returns what is no JSON
     Hang,         ///< returns when it is asked to stop
     Ignore,       ///< does not even return then
+    Pause,        ///< waits for a payload from outside
+    Astray,       ///< names a handle that no edge has
 };
 
 /// Something that happens to the cluster from outside.

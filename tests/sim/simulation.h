@@ -34,6 +34,7 @@ class Simulation {
     bool is_anybody_busy() const;
     TimePoint next_due() const;
     Payload output_of(const std::string& handler, int count) const;
+    std::string handle_of(const Invocation& invocation, const Running& running, int count);
     bool begin_one(Worker& worker);
     void end_one(Worker& worker, Dice& dice);
     void end(Worker& worker, std::size_t index);

@@ -14,8 +14,8 @@ namespace {
 constexpr int kEventsOfShortRun = 12;
 
 void count_nodes(const Json& nodes, std::map<std::string, int>& kinds) {
-    static constexpr std::array<const char*, 5> kBlocks = {
-        "then", "else", "default", "on_reject", "do"
+    static constexpr std::array<const char*, 6> kBlocks = {
+        "then", "else", "default", "on_reject", "do", "nodes"
     };
     for (const Json& node : nodes) {
         for (const char* kind : kNodeKinds) kinds[kind] += node.contains(kind);
@@ -71,8 +71,7 @@ std::map<std::string, std::vector<std::string>> all_names() {
         names["request"].push_back(std::string(request) + " taken");
     }
     for (const std::string_view kind : kNodeKinds) {
-        // Random flows have none: the golden workflows show what becomes of graphs.
-        if (kind != "graph") names["node"].emplace_back(kind);
+        names["node"].emplace_back(kind);
     }
     return names;
 }
