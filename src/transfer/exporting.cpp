@@ -192,10 +192,16 @@ std::string snapshot_of(Engine::Core& core, const InstanceRow& row) {
     return stateless::write_snapshot(data);
 }
 
+std::string export_instance(
+    Engine::Core& core, const InstanceId& id, const ExportOptions& options
+) {
+    return Exporter(core, id, options).run();
+}
+
 }  // namespace transfer
 
 std::string Engine::export_instance(const InstanceId& id, const ExportOptions& options) {
-    return transfer::Exporter(*core_, id, options).run();
+    return transfer::export_instance(*core_, id, options);
 }
 
 }  // namespace ebb

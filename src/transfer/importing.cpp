@@ -255,10 +255,17 @@ class Importer {
 };
 
 }  // namespace
+
+ImportedInstance import_snapshot(
+    Engine::Core& core, std::string_view json, const ImportOptions& options
+) {
+    return Importer(core, json, options).run();
+}
+
 }  // namespace transfer
 
 ImportedInstance Engine::import_snapshot(std::string_view json, const ImportOptions& options) {
-    return transfer::Importer(*core_, json, options).run();
+    return transfer::import_snapshot(*core_, json, options);
 }
 
 }  // namespace ebb

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/core.h"
@@ -32,6 +33,12 @@ std::optional<Arrival> find_arrival(Store& store, const InstanceId& id);
 
 /// The whole history of an instance, in order.
 std::vector<HistoryEvent> read_history(Store& store, const InstanceId& id);
+
+/// Engine::export_instance and Engine::import_snapshot.
+std::string export_instance(Engine::Core& core, const InstanceId& id, const ExportOptions& options);
+ImportedInstance import_snapshot(
+    Engine::Core& core, std::string_view json, const ImportOptions& options
+);
 
 /// The snapshot of an instance that was moved, as it was then.
 std::string snapshot_of(Engine::Core& core, const InstanceRow& row);

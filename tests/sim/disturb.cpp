@@ -104,6 +104,7 @@ void Simulation::disturb(const Disturbance& disturbance) {
         return note("a long time passes");
     }
     note(fmt::format("{}: {}", worker.id(), to_string(disturbance.kind)));
+    if (disturbance.kind >= Kind::Export) return travel(asked, disturbance);
     if (!worker.is_alive()) return;
     disturb_worker(worker, disturbance);
 }

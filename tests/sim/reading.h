@@ -116,6 +116,7 @@ class Reading {
     void requeue(Strand& strand);
     void check_requeued(const Entry& e) const;
     void on_dead_lettered();
+    void on_moved(const Entry& e);
     void end(const std::string& status);
     std::string present_status() const;
     Json payload(const Entry& e) const;
@@ -225,6 +226,7 @@ class Reading {
 
     // reading_requests.cpp: what people asked for.
     void check_requests() const;
+    void check_mover(const Entry& e) const;
 
     // reading_end.cpp: what must be so when all is over, or waits.
     void check_end();
@@ -257,6 +259,8 @@ class Reading {
     std::int64_t last_visit_ = 0;     // the highest of all
     std::string phase_ = "running";   // what it does, paused or not
     bool is_paused_ = false;
+    bool is_away_ = false;      // its row is `moved`
+    bool is_released_ = false;  // and so is the snapshot: it may only arrive
     std::string ended_;
     std::optional<Savepoint> savepoint_;
     std::map<std::int64_t, std::string> signals_;  // not used yet

@@ -41,6 +41,7 @@ void Simulation::calm_down() {
         }
     }
     restart(true);
+    bring_all_back();
     const auto program = client_->core().program("flow", {});
     workers_.push_back(std::make_unique<Worker>(
         Worker::Setup{.id = "all", .handlers = program->handlers()}, *shared_, log_, clock_

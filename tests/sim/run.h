@@ -10,6 +10,9 @@
 
 namespace ebb::sim {
 
+/// Who asks for exports and imports.
+inline constexpr const char* kMover = "mover";
+
 /// One call of a handler that was really made.
 struct Call {
     std::string worker;
@@ -34,7 +37,7 @@ struct Call {
 /// What somebody asked for.
 struct Asked {
     int instance = 0;
-    std::string type;  ///< of the event that it makes
+    std::string type;  ///< of the event that it makes; `export`, `import`
     std::string by;
     std::string role;
     std::string node;              ///< the decision (empty: the only one), the signal

@@ -36,13 +36,11 @@ std::map<std::string, std::vector<std::string>> all_names() {
     std::map<std::string, std::vector<std::string>> names;
     for (int i = 0; i <= static_cast<int>(HistoryType::Aborted); ++i) {
         const auto type = static_cast<HistoryType>(i);
-        // Nothing leaves the cluster.
-        if (type == HistoryType::Moved || type == HistoryType::Arrived) continue;
         names["history"].emplace_back(to_string(type));
     }
     for (int i = 0; i <= static_cast<int>(InstanceStatus::Aborted); ++i) {
         const auto status = static_cast<InstanceStatus>(i);
-        // Nothing rests while it compensates.
+        // Nothing rests while it compensates, and who has left comes back.
         if (status == InstanceStatus::Compensating || status == InstanceStatus::Moved) continue;
         names["status at the end"].emplace_back(to_string(status));
     }
@@ -57,6 +55,7 @@ std::map<std::string, std::vector<std::string>> all_names() {
     for (int i = 0; i < static_cast<int>(Disturbance::Kind::Cancel); ++i) {
         names["fault"].emplace_back(to_string(static_cast<Disturbance::Kind>(i)));
     }
+    names["fault"].emplace_back("step abroad");
     for (const char* request :
          {"cancel",
           "abort",
@@ -67,7 +66,9 @@ std::map<std::string, std::vector<std::string>> all_names() {
           "reject",
           "requeue",
           "requeue with input",
-          "requeue that skips"}) {
+          "requeue that skips",
+          "export",
+          "import"}) {
         names["request"].push_back(std::string(request) + " taken");
     }
     for (const std::string_view kind : kNodeKinds) {

@@ -13,6 +13,8 @@ void fail(Running& running, const char* code, const char* message) {
     running.message = message;
 }
 
+}  // namespace
+
 Payload behave(Running& running, const Payload& input, const StepContext& context) {
     running.input = input;
     running.payload = context.payload;
@@ -46,8 +48,6 @@ Payload behave(Running& running, const Payload& input, const StepContext& contex
     if (!running.handle.empty()) context.leave_by(running.handle);
     return running.output.empty() ? input : running.output;
 }
-
-}  // namespace
 
 Worker::Worker(Setup setup, Store& shared, StoreLog& log, const Clock& truth)
     : clock(truth), setup_(std::move(setup)), shared_(shared), log_(log) {

@@ -42,6 +42,9 @@ struct Running {
     bool is_paused = false;
 };
 
+/// Does what is scripted, and keeps what came of it.
+Payload behave(Running& running, const Payload& input, const StepContext& context);
+
 /// One process of the cluster: the parts of a real engine, moved one by one by the scheduler.
 class Worker {
  public:
