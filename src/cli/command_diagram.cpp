@@ -23,7 +23,7 @@ struct Picture {
 
 Picture picture_of(Session& session, const std::string& subject) {
     if (names_file(subject)) {
-        return {load_definition_file(subject, session.streams()).definition, {}};
+        return {load_definition_file(subject, session).definition, {}};
     }
     Engine& engine = session.client("diagram");
     const InstanceView view = engine.show(resolve_instance(engine, subject));

@@ -38,9 +38,7 @@ int import_snapshot(Session& session, const ImportCommandOptions& options) {
     session.shared_store("import", may_create ? OpenMode::MayCreate : OpenMode::MustExist);
     Engine& engine = session.client("import");
     if (may_create) {
-        engine.register_workflow(
-            load_definition_file(options.workflow, session.streams()).definition
-        );
+        engine.register_workflow(load_definition_file(options.workflow, session).definition);
     }
     const ImportedInstance imported = engine.import_snapshot(text, {.by = session.by(options.by)});
     const std::string id = imported.id.to_string();

@@ -33,6 +33,10 @@ int tell_end(Session& session, const InstanceView& view) {
         session.print(session.out().status(view.summary.status) + "\n");
         if (!view.error.empty()) session.note(failure_text(view.error) + "\n");
     }
+    if (is_elsewhere(view.summary)) {
+        session.note("It was moved: it goes on elsewhere, from its snapshot.\n");
+        return kRefused;
+    }
     return is_finished(view.summary) ? exit_code_of_status(view.summary.status) : kTimeout;
 }
 

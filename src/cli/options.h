@@ -14,7 +14,8 @@
 namespace ebb::cli {
 
 struct GlobalOptions {
-    std::string db{};  ///< empty = neither --db nor EBB_DB
+    std::string db{};                  ///< empty = neither --db nor EBB_DB
+    std::vector<std::string> types{};  ///< files of node types
     ColorMode color = ColorMode::Auto;
     bool is_json = false;
     bool is_quiet = false;

@@ -22,16 +22,10 @@ Payload encode_arrival(const Arrival& arrival) {
     return text;
 }
 
-std::optional<Arrival> find_arrival(Store& store, const InstanceId& id) {
-    const auto events = store.history({
-        .instance = id,
-        .limit = 1,
-        .order = HistoryQuery::Order::Backward,
-        .types = {HistoryType::Arrived},
-        .node = {},
-    });
-    if (events.empty()) return std::nullopt;
-    const Json json = Json::parse(events.front().payload, nullptr, false);
+namespace {
+
+std::optional<Arrival> decode_arrival(const Payload& payload) {
+    const Json json = Json::parse(payload, nullptr, false);
     if (!json.is_object()) return std::nullopt;
     return Arrival{
         .workflow_id = json.value("workflow_id", ""),
@@ -41,6 +35,26 @@ std::optional<Arrival> find_arrival(Store& store, const InstanceId& id) {
         .metadata = json.value("metadata", Json::object()).dump(),
         .by = json.value("by", ""),
     };
+}
+
+}  // namespace
+
+std::optional<Arrival> find_arrival(Store& store, const InstanceId& id) {
+    const auto events = store.history({
+        .instance = id,
+        .limit = 1,
+        .order = HistoryQuery::Order::Backward,
+        .types = {HistoryType::Arrived},
+        .node = {},
+    });
+    return events.empty() ? std::nullopt : decode_arrival(events.front().payload);
+}
+
+std::optional<Arrival> find_arrival(const std::vector<HistoryEvent>& history) {
+    for (auto event = history.rbegin(); event != history.rend(); ++event) {
+        if (event->type == HistoryType::Arrived) return decode_arrival(event->payload);
+    }
+    return std::nullopt;
 }
 
 std::int64_t version_of(const InstanceRow& row, const std::optional<Arrival>& arrival) {

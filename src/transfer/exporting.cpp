@@ -175,7 +175,11 @@ std::string snapshot_of(Engine::Core& core, const InstanceRow& row) {
     auto workflow = std::make_shared<stateless::Workflow>(
         stateless::Workflow{live->program, definition_checksum(live->program->definition())}
     );
-    const std::optional<Arrival> arrival = find_arrival(store, row.id);
+    std::vector<HistoryEvent> history = read_history(store, row.id);
+    // It may have come back and gone on since the row was read.
+    const Seq last = live->state.last_seq;
+    std::erase_if(history, [last](const HistoryEvent& event) { return event.seq > last; });
+    const std::optional<Arrival> arrival = find_arrival(history);
     stateless::Snapshot::Data data{
         .workflow = std::move(workflow),
         .workflow_id = arrival ? arrival->workflow_id : row.id.to_string(),
@@ -186,7 +190,6 @@ std::string snapshot_of(Engine::Core& core, const InstanceRow& row) {
         .metadata = arrival ? arrival->metadata : "{}",
     };
     data.state.status = std::exchange(data.state.moved_from, InstanceStatus::Running);
-    std::vector<HistoryEvent> history = read_history(store, row.id);
     read_times(data, history);
     data.record.absorb(std::move(history), data.state);
     return stateless::write_snapshot(data);

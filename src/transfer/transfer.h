@@ -30,6 +30,7 @@ Payload encode_arrival(const Arrival& arrival);
 std::int64_t version_of(const InstanceRow& row, const std::optional<Arrival>& arrival);
 /// The newest one of the instance.
 std::optional<Arrival> find_arrival(Store& store, const InstanceId& id);
+std::optional<Arrival> find_arrival(const std::vector<HistoryEvent>& history);
 
 /// The whole history of an instance, in order.
 std::vector<HistoryEvent> read_history(Store& store, const InstanceId& id);

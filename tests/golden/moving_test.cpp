@@ -243,6 +243,9 @@ void finish_at_home(World& world) {
 class Moving : public ::testing::TestWithParam<int> {
  protected:
     static void with_store(const Use& use) { kStores[static_cast<std::size_t>(GetParam())](use); }
+
+    /// Of the calls of the databases a sample: the memory store has shown all.
+    static int stride() { return GetParam() == 0 ? 1 : 5; }
 };
 
 std::string name_of_store(const ::testing::TestParamInfo<int>& kind) {
@@ -279,7 +282,7 @@ TEST_P(Moving, goes_out_is_brought_on_and_comes_back) {
 TEST_P(Moving, has_one_owner_whatever_call_of_the_two_stores_goes_wrong) {
     using Kind = Fault::Kind;
     for (const Kind kind : {Kind::Fail, Kind::InDoubt, Kind::CrashBefore, Kind::CrashAfter}) {
-        for (int nth = 1; nth < 200; ++nth) {
+        for (int nth = 1; nth < 200; nth += stride()) {
             SCOPED_TRACE(fmt::format("fault {} at call {}", static_cast<int>(kind), nth));
             bool has_struck = false;
             with_store([&](Store& store, ManualClock& clock) {
@@ -308,7 +311,7 @@ void travel(World& world, bool goes_out_again) {
 
 TEST_P(Moving, has_one_owner_when_a_mover_sleeps_and_wakes_up_late) {
     for (const bool goes_out_again : {false, true}) {
-        for (int nth = 1; nth < 200; ++nth) {
+        for (int nth = 1; nth < 200; nth += stride()) {
             SCOPED_TRACE(fmt::format("asleep at call {}, {}", nth, goes_out_again));
             bool has_struck = false;
             with_store([&](Store& store, ManualClock& clock) {

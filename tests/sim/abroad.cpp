@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "call/event_view.h"
 #include "sim/simulation.h"
 #include "transfer/transfer.h"
 
@@ -136,6 +137,7 @@ void Simulation::step_abroad(const InstanceId& id) {
     note(fmt::format("i{} goes on abroad: {}", number_of(id), next.current_node()));
     away.text = next.to_json();
     ++result_.faults["step abroad"];
+    note_told(id);
     for (std::size_t i = calls; i < calls_.size(); ++i) {
         for (const HistoryEntry& event : abroad_events_) {
             const bool is_its_end = event.ref == calls_[i].undoes && event.visit != 0;
@@ -151,7 +153,9 @@ void Simulation::bring_back(Worker& by, const InstanceId& id) {
     note_request(id, "import");
     if (!away.is_leaving && away.text != away.home) {
         clock_.set(std::chrono::ceil<std::chrono::milliseconds>(clock_.now()));
+        abroad_events_.clear();
         away.text = abroad_->release(abroad_->parse(away.text), kMover).to_json();
+        note_told(id);
     }
     // From here on it may be back, though nobody has heard so.
     away.is_leaving = true;
@@ -166,6 +170,30 @@ void Simulation::bring_back(Worker& by, const InstanceId& id) {
         crash(by, 5);
         if (&by == client_.get()) by.start();
     }
+}
+
+void Simulation::note_told(const InstanceId& id) {
+    for (HistoryEntry& event : abroad_events_) {
+        told_abroad_[number_of(id)][event.seq] = std::move(event);
+    }
+}
+
+/// A snapshot drops what nobody needs any more, so what happened abroad is as its observers were
+/// told; what has come home must be the same.
+std::vector<HistoryEntry> Simulation::whole_history(const InstanceId& id) {
+    std::map<std::int64_t, HistoryEntry> whole = told_abroad_[number_of(id)];
+    for (const HistoryEvent& event : store_->history({.instance = id, .limit = 1'000'000})) {
+        const auto [told, is_home] = whole.try_emplace(event.seq, to_entry(event));
+        const HistoryEntry& there = told->second;
+        const bool is_same =
+            there.type == to_string(event.type) && there.node == event.node &&
+            there.visit == event.visit && there.attempt == event.attempt &&
+            (event.payload.empty() || there.payload.empty() || there.payload == event.payload);
+        if (!is_home && !is_same) result_.stuck = "what came home is not what happened abroad";
+    }
+    std::vector<HistoryEntry> history;
+    for (auto& [seq, entry] : whole) history.push_back(std::move(entry));
+    return history;
 }
 
 /// Faults have stopped: what was begun is brought to its end.

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "call/event_view.h"
 #include "sim/simulation.h"
 #include "support/json.h"
 
@@ -134,9 +133,7 @@ void Simulation::gather() {
         Evidence evidence;
         evidence.definition = definition;
         evidence.status = to_string(store_->load(id)->status);
-        for (const HistoryEvent& event : store_->history({.instance = id, .limit = 1'000'000})) {
-            evidence.history.push_back(to_entry(event));
-        }
+        evidence.history = whole_history(id);
         for (const TaskRow& task : store_->tasks(id)) {
             (task.is_parked ? evidence.tasks_parked : evidence.tasks_live) += 1;
         }

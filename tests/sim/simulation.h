@@ -70,6 +70,8 @@ class Simulation {
     void step_abroad(const InstanceId& id);
     void bring_back(Worker& by, const InstanceId& id);
     void bring_all_back();
+    void note_told(const InstanceId& id);
+    std::vector<HistoryEntry> whole_history(const InstanceId& id);
 
     // rest.cpp: faults have stopped.
     void come_to_rest();
@@ -107,7 +109,8 @@ class Simulation {
     std::map<int, Away> away_;  // by instance
     HandlerRegistry abroad_handlers_;
     std::unique_ptr<stateless::Engine> abroad_;
-    std::vector<HistoryEntry> abroad_events_;  // of its last step
+    std::vector<HistoryEntry> abroad_events_;                          // of what is happening there
+    std::map<int, std::map<std::int64_t, HistoryEntry>> told_abroad_;  // by instance and number
     int tick_ = 0;
     bool is_calm_ = false;
     bool has_true_time_ = true;

@@ -121,7 +121,14 @@ TEST_F(CliSteer, export_moves_an_instance_to_a_file_and_import_brings_it_back) {
     const std::string file = world.path("moved.json");
     EXPECT_EQ(world.run_db({"export", id, "--output", file}).code, 0);
     EXPECT_EQ(status(id), "moved");
-    EXPECT_EQ(world.run_db({"wait", id}).code, 6);
+    const Outcome waited = world.run_db({"wait", id});
+    EXPECT_EQ(waited.code, 4);
+    EXPECT_THAT(waited.err, ::testing::HasSubstr("goes on elsewhere"));
+    EXPECT_THAT(world.run_db({"show", id}).out, ::testing::HasSubstr("moved"));
+    EXPECT_THAT(world.run_db({"why", id}).out, ::testing::HasSubstr("goes on elsewhere"));
+    const Outcome resumed = world.run_db({"run", "--resume", id});
+    EXPECT_EQ(resumed.code, 4) << resumed.err;
+    EXPECT_THAT(resumed.err, ::testing::HasSubstr("goes on elsewhere"));
     EXPECT_EQ(world.run_db({"requeue", id, "--input", "{\"ok\":true}"}).code, 4);
     const Outcome again = world.run_db({"export", id});
     EXPECT_EQ(Json::parse(again.out)["workflowId"], id);
