@@ -12,6 +12,7 @@
 #include <ebb/id.h>
 #include <ebb/instance.h>
 #include <ebb/log.h>
+#include <ebb/move.h>
 #include <ebb/observer.h>
 #include <ebb/snapshot_store.h>
 #include <ebb/stateless.h>

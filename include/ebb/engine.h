@@ -116,6 +116,21 @@ struct ListOptions {
     int limit = 100;  ///< 1..1000
 };
 
+struct ExportOptions {
+    /// How long handlers that run may take to finish; then it is refused. Zero = they must not run.
+    Duration wait{0};
+    std::string by{};
+};
+
+struct ImportOptions {
+    std::string by{};
+};
+
+struct ImportedInstance {
+    InstanceId id;
+    bool is_new = true;  ///< false: this very snapshot had been imported before
+};
+
 /// What a worker has done so far. Monotonic counters since the engine was made.
 struct EngineCounters {
     std::uint64_t started = 0;
@@ -210,6 +225,18 @@ class Engine {
     void pause(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
     void resume(const InstanceId& id, std::string_view by = {});
     void requeue(const InstanceId& id, const RequeueOptions& options = {});
+
+    /// Moves an instance out of the store: returns its snapshot (<ebb/stateless.h>) as JSON text,
+    /// and the instance is `moved` from then on. It has exactly one owner: nothing happens to it
+    /// here until it is imported again. Repeating it yields the same text, so a text that got lost
+    /// on its way is written anew. Throws InvalidState, having changed nothing, when the instance
+    /// has ended, or when a handler of it still runs after `wait`.
+    std::string export_instance(const InstanceId& id, const ExportOptions& options = {});
+    /// Lets a snapshot go on in this store, where its workflow must be registered: under its own
+    /// id, as new, or where it was moved out. Repeating it changes nothing. Throws InvalidState
+    /// when the instance has ended, is here and did not come from this snapshot, has gone on since,
+    /// or when its key is another's; and what stateless::Engine::parse throws.
+    ImportedInstance import_snapshot(std::string_view json, const ImportOptions& options = {});
 
     /// Starts the worker's threads: claimer, handlers, committer. Returns at once.
     void run();

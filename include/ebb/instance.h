@@ -18,8 +18,8 @@ struct InstanceSummary {
     std::string workflow;
     int version = 1;
     std::string key;
-    std::string status;  ///< `running`, `paused`, `compensating`, `dead_letter`, `completed`,
-                         ///< `failed`, `cancelled`, `aborted`
+    std::string status;  ///< `running`, `paused`, `compensating`, `dead_letter`, `moved`,
+                         ///< `completed`, `failed`, `cancelled`, `aborted`
     int priority = 0;
     std::int64_t revision = 0;
     TimePoint created_at{};
@@ -30,7 +30,7 @@ struct InstanceSummary {
 /// What one live token waits for, in data and in a sentence.
 struct WaitingFor {
     std::string kind;  ///< `handler`, `worker`, `retry`, `timer`, `decision`, `signal`, `operator`,
-                       ///< `branches`
+                       ///< `branches`, `snapshot` (it was moved)
     std::string node;
     std::string what;  ///< the handler's, signal's ... name
     TimePoint until = kNever;

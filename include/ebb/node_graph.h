@@ -3,6 +3,7 @@
 #include <string>
 
 #include <ebb/definition.h>
+#include <ebb/type_library.h>
 
 // Graphs as visual editors (React Flow and others) write them, to definitions and back.
 //
@@ -18,6 +19,7 @@ struct GraphImportOptions {
     int version = 0;         ///< 0 = the graph's own `version`, or 1
     std::string entry{};     ///< a node's id; empty = the graph's own `entry`, or the only node
                              ///< that no edge leads to
+    TypeLibrary types{};     ///< that its nodes may be of, besides those of the graph's `ebb`
 };
 
 /// The workflow that an editor's graph means: a definition of one node, which is a graph. What Ebb

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,20 @@ struct NodeType {
     Payload input_schema{};   ///< empty = any input
     Payload output_schema{};  ///< empty = any output
     Result result = Result::Output;
+    /// Of steps of this type that say nothing of it themselves: see NodeTypes::with_retries.
+    std::optional<AttemptPolicy> retry{};
+};
+
+/// What a failure means.
+struct ErrorVerdict {
+    enum class Kind {
+        AsThrown,  ///< what the handler said by what it threw
+        Retry,     ///< try again, as far as the step's max_attempts allows
+        GiveUp,    ///< for good
+    };
+
+    Kind kind = Kind::AsThrown;
+    std::optional<Duration> delay{};  ///< of Retry; absent = as the step's backoff says
 };
 
 struct NodeTypesOptions {
@@ -66,6 +81,10 @@ struct NodeTypesOptions {
     /// Asked at every call, so that a secret can change. Null = there are none.
     std::function<Payload(const StepContext& step)> globals{};
     std::function<Payload(const StepContext& step)> secrets{};
+    /// Asked whenever a handler has thrown or has broken its contract, compensations included: the
+    /// failure is redacted, and its code is `error` where the handler gave none. What it throws
+    /// itself is as if it had said AsThrown. Null = AsThrown.
+    std::function<ErrorVerdict(const HandlerFailure& failure, const StepContext& step)> on_error{};
 };
 
 /// Types of nodes: handlers with schemas. At each call
@@ -95,6 +114,10 @@ class NodeTypes {
         typed.add<JsonType>(type, std::move(function));
         return add_raw(type, contract, *typed.find(type));
     }
+
+    /// The definition in which each step and compensation that has the policy of who says nothing
+    /// (AttemptPolicy{}) has the one of its type.
+    Definition with_retries(Definition definition) const;
 
     /// Makes the definition's late expressions known. Returns what is wrong with its steps, by
     /// these types: `unknown_node_type`, `late_expression`. Before the first call.

@@ -94,8 +94,8 @@ class Snapshot {
     const std::string& key() const;
 
     SnapshotStatus status() const;
-    /// Ebb's own status: `running`, `paused`, `compensating`, `dead_letter`, `completed`, `failed`,
-    /// `cancelled`, `aborted`.
+    /// Ebb's own status: `running`, `paused`, `compensating`, `dead_letter`, `moved`, `completed`,
+    /// `failed`, `cancelled`, `aborted`.
     std::string_view instance_status() const;
     bool is_finished() const;
 
@@ -225,6 +225,13 @@ class Engine {
     Snapshot pause(Snapshot snapshot, std::string_view by = {}, std::string_view reason = {}) const;
     Snapshot resume(Snapshot snapshot, std::string_view by = {}) const;
     Snapshot requeue(Snapshot snapshot, const RequeueOptions& options = {}) const;
+
+    /// Lets go of an instance that is to be imported into a store (ebb::Engine::import_snapshot):
+    /// save what comes back, and nobody who loads it can execute it any more. Its instance_status
+    /// is `moved`, its status Paused.
+    Snapshot release(Snapshot snapshot, std::string_view by = {}) const;
+    /// Takes it back, if it was not imported anywhere.
+    Snapshot reclaim(Snapshot snapshot, std::string_view by = {}) const;
 
  private:
     class Core;

@@ -42,8 +42,34 @@ std::shared_ptr<const Validator> make_validator(
     return schema.empty() ? nullptr : factory(schema);
 }
 
+/// Calls `visit` for every step in the block.
+template <typename Visit>
+void each_step(Block& block, const Visit& visit) {
+    for (Node& node : block) {
+        const auto inside = [&visit](Block& inner) { each_step(inner, visit); };
+        if (auto* step = std::get_if<Step>(&node.kind)) {
+            visit(node, *step);
+        } else if (auto* condition = std::get_if<Condition>(&node.kind)) {
+            inside(condition->then);
+            inside(condition->otherwise);
+        } else if (auto* choice = std::get_if<Switch>(&node.kind)) {
+            for (Switch::Case& each : choice->cases) inside(each.steps);
+            inside(choice->otherwise);
+        } else if (auto* parallel = std::get_if<Parallel>(&node.kind)) {
+            for (Parallel::Branch& branch : parallel->branches) inside(branch.steps);
+        } else if (auto* loop = std::get_if<Loop>(&node.kind)) {
+            inside(loop->steps);
+        } else if (auto* decision = std::get_if<HumanDecision>(&node.kind)) {
+            if (decision->on_reject) inside(*decision->on_reject);
+        } else if (auto* graph = std::get_if<NodeGraph>(&node.kind)) {
+            inside(graph->nodes);
+        }
+    }
+}
+
 struct Contract {
     Handler handler;
+    std::optional<AttemptPolicy> retry;
     NodeType::Result result = NodeType::Result::Output;
     std::shared_ptr<const Validator> input;
     std::shared_ptr<const Validator> output;
@@ -103,7 +129,48 @@ struct NodeTypes::State {
             }
             return redactor.payload(output);
         } catch (...) {
+            if (!options.on_error) rethrow_redacted(redactor);
+            rethrow_judged(redactor, context);
+        }
+    }
+
+    /// As `on_error` says.
+    [[noreturn]] void rethrow_judged(const Redactor& redactor, const StepContext& context) const {
+        const HandlerFailure failure = present_failure(redactor);
+        ErrorVerdict verdict;
+        try {
+            verdict = options.on_error(failure, context);
+        } catch (...) {
+            throw failure;
+        }
+        HandlerFailure::Options judged = failure.options();
+        if (verdict.kind == ErrorVerdict::Kind::AsThrown) throw failure;
+        judged.is_permanent = verdict.kind == ErrorVerdict::Kind::GiveUp;
+        judged.retry_after = judged.is_permanent ? std::nullopt : verdict.delay;
+        throw HandlerFailure(failure.what(), std::move(judged));
+    }
+
+    /// What is being thrown, whatever it is.
+    static HandlerFailure present_failure(const Redactor& redactor) {
+        try {
             rethrow_redacted(redactor);
+        } catch (const HandlerFailure& failure) {
+            return failure;
+        } catch (const PermanentError& error) {
+            return HandlerFailure(
+                error.what(),
+                {.code = error.code(), .is_permanent = true, .retry_after = {}, .details = {}}
+            );
+        } catch (const RetryAfter& error) {
+            return HandlerFailure(
+                error.what(),
+                {.code = "error", .is_permanent = false, .retry_after = error.delay(), .details = {}
+                }
+            );
+        } catch (const std::exception& error) {
+            return HandlerFailure(error.what(), {});
+        } catch (...) {
+            return HandlerFailure("The handler threw something that is no exception.", {});
         }
     }
 
@@ -173,6 +240,7 @@ NodeTypes& NodeTypes::add_raw(const std::string& type, const NodeType& contract,
     const ValidatorFactory& validators = state_->options.validators;
     Contract made{
         .handler = std::move(handler),
+        .retry = contract.retry,
         .result = contract.result,
         .input = make_validator(validators, contract.input_schema),
         .output = make_validator(validators, contract.output_schema),
@@ -183,6 +251,20 @@ NodeTypes& NodeTypes::add_raw(const std::string& type, const NodeType& contract,
         );
     }
     return *this;
+}
+
+Definition NodeTypes::with_retries(Definition definition) const {
+    const auto give = [this](const std::string& type, AttemptPolicy& attempts) {
+        const auto found = state_->types.find(type);
+        const bool is_known = found != state_->types.end() && found->second.retry.has_value();
+        if (is_known && attempts == AttemptPolicy{}) attempts = *found->second.retry;
+    };
+    each_step(definition.steps, [&](const Node& node, Step& step) {
+        if (!step.non_idempotent)
+            give(step.handler.empty() ? node.name : step.handler, step.attempts);
+        if (step.compensate) give(step.compensate->handler, step.compensate->attempts);
+    });
+    return definition;
 }
 
 std::vector<Diagnostic> NodeTypes::bind(const Definition& definition) {

@@ -72,6 +72,10 @@ CommandLine::CommandLine()
             "SQLite file, sqlite:PATH, postgresql://... or memory: (default: $EBB_DB)"
     )
         ->type_name("URL");
+    app_.add_option("--types", global_.types, "A file of node types that definitions may use")
+        ->type_name("FILE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app_.add_flag("--json", global_.is_json, "Print JSON: one document, or one in each line");
     add_choice(&app_, "--color", color_, "Colours", {"auto", "always", "never"});
     app_.add_flag("-q,--quiet", global_.is_quiet, "Only the result and errors");
@@ -91,6 +95,7 @@ CommandLine::CommandLine()
     add_decide();
     add_signal();
     add_requeue();
+    add_transfer();
     add_migrate();
     add_completion();
     add_command("version", "Print the version", show_version)->group("Other");

@@ -66,6 +66,7 @@ class CommandLine {
     void add_decide();
     void add_signal();
     void add_requeue();
+    void add_transfer();
 
     CLI::App* add_command(std::string name, std::string description, Action action);
     static void add_instance(CLI::App* command, std::string& target);
@@ -110,6 +111,8 @@ class CommandLine {
     DecideOptions decide_;
     SignalOptions signal_;
     RequeueCommandOptions requeue_;
+    ExportCommandOptions export_;
+    ImportCommandOptions import_;
     std::string shell_;
 };
 

@@ -13,6 +13,7 @@ const std::vector<std::string> kStatuses{
     "paused",
     "compensating",
     "dead_letter",
+    "moved",
     "completed",
     "failed",
     "cancelled",
@@ -156,6 +157,28 @@ void CommandLine::add_requeue() {
         "--skip-compensation", requeue_.skip_compensation, "Pass over the compensation that failed"
     );
     requeue->add_option("--by", requeue_.by, "Who asks for it (default: $USER)")->type_name("NAME");
+}
+
+void CommandLine::add_transfer() {
+    CLI::App* out =
+        add_command("export", "Move an instance out, as a snapshot in JSON", [this](Session& s) {
+            return export_instance(s, export_);
+        });
+    out->group("Steer");
+    add_instance(out, export_.instance);
+    out->add_option("-o,--output", export_.output, "Write to this file (default: stdout)")
+        ->type_name("FILE");
+    add_duration(out, "--wait", export_.wait, "How long what runs may take (default: refuse)");
+    out->add_option("--by", export_.by, "Who asks for it (default: $USER)")->type_name("NAME");
+
+    CLI::App* in = add_command("import", "Let a snapshot go on here", [this](Session& s) {
+        return import_snapshot(s, import_);
+    });
+    in->group("Steer");
+    in->add_option("FILE", import_.file, "The snapshot, or - for stdin")->required();
+    in->add_option("-w,--workflow", import_.workflow, "Register this workflow's file first")
+        ->type_name("FILE");
+    in->add_option("--by", import_.by, "Who asks for it (default: $USER)")->type_name("NAME");
 }
 
 }  // namespace ebb::cli

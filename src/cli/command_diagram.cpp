@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/definition_file.h"
 #include "cli/instance_ref.h"
+#include "cli/output_file.h"
 #include "cli/payload_argument.h"
 
 namespace ebb::cli {
@@ -22,7 +23,7 @@ struct Picture {
 
 Picture picture_of(Session& session, const std::string& subject) {
     if (names_file(subject)) {
-        return {load_definition_file(subject, session.streams()).definition, {}};
+        return {load_definition_file(subject, session).definition, {}};
     }
     Engine& engine = session.client("diagram");
     const InstanceView view = engine.show(resolve_instance(engine, subject));
@@ -52,21 +53,6 @@ std::string format_for(const DiagramCommandOptions& options) {
     if (options.output.ends_with(".dot") || options.output.ends_with(".gv")) return "dot";
     if (options.output.ends_with(".mmd")) return "mermaid";
     return "text";
-}
-
-void write_file(const std::string& path, const std::string& text) {
-    struct Closer {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-
-    std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "wbe"));
-    const bool is_written = file &&
-                            std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
-                            std::fflush(file.get()) == 0;
-    if (is_written) return;
-    throw std::system_error(
-        errno, std::generic_category(), fmt::format("The file \"{}\" cannot be written", path)
-    );
 }
 
 }  // namespace

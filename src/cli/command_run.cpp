@@ -42,7 +42,7 @@ Plan make_plan(Session& session, const RunOptions& options) {
         );
     }
     if (!options.file.empty()) {
-        plan.files.push_back(load_definition_file(options.file, session.streams()));
+        plan.files.push_back(load_definition_file(options.file, session));
         plan.definition = std::make_shared<const Definition>(plan.files.front().definition);
     }
     if (!options.resume.empty()) {
@@ -105,7 +105,7 @@ class Run {
     }
 
  private:
-    enum class End { Finished, DeadLetter, Interrupted, TimedOut };
+    enum class End { Finished, DeadLetter, Moved, Interrupted, TimedOut };
 
     bool is_shown() const { return !session_.options().is_quiet; }
 
@@ -185,6 +185,8 @@ class Run {
             if (line && is_shown()) display_.add(*line);
             if (event.type == "dead_lettered") is_dead_lettered_ = true;
             if (event.type == "requeued") is_dead_lettered_ = false;
+            if (event.type == "moved") is_moved_ = true;
+            if (event.type == "arrived") is_moved_ = false;
         }
     }
 
@@ -205,6 +207,7 @@ class Run {
             show();
             if (progress_.is_finished()) return was_cancelled_ ? why_cancelled_ : End::Finished;
             if (is_dead_lettered_) return End::DeadLetter;
+            if (is_moved_) return End::Moved;
             if (interrupts_.count() > heard_) {
                 heard_ = interrupts_.count();
                 if (!session_.is_in_memory() || was_cancelled_) return End::Interrupted;
@@ -265,6 +268,8 @@ class Run {
                 return exit_code_of_status(view.summary.status);
             case End::DeadLetter:
                 return kEndedBadly;
+            case End::Moved:
+                return kRefused;
             case End::TimedOut:
                 return kTimeout;
             case End::Interrupted:
@@ -282,6 +287,7 @@ class Run {
         if (summary.finished_at == TimePoint{}) {
             if (end == End::Interrupted) return "Interrupted";
             if (end == End::DeadLetter) return status;
+            if (end == End::Moved) return status + ": it goes on elsewhere, from its snapshot";
             return fmt::format("Not finished within {}", elapsed(options_.timeout));
         }
         const std::string after = elapsed(summary.finished_at - summary.created_at);
@@ -306,6 +312,10 @@ class Run {
             options_.file.empty() || options_.file == "-" ? "" : " " + shell_word(options_.file);
         const std::string id = id_.to_string();
         const std::string db = session_.db_option();
+        if (end == End::Moved) {
+            display_.add(fmt::format("Bring it back with:\n  ebb import FILE{}", db));
+            return;
+        }
         display_.add("It is kept. Go on with:");
         if (end == End::DeadLetter) display_.add(fmt::format("  ebb requeue {}{}", id, db));
         display_.add(fmt::format("  ebb run --resume {}{}{}", id, file, db));
@@ -329,6 +339,7 @@ class Run {
     TimePoint last_look_{};
     bool is_new_ = true;
     bool is_dead_lettered_ = false;
+    bool is_moved_ = false;
     bool was_cancelled_ = false;
     End why_cancelled_ = End::Finished;
     int heard_ = 0;

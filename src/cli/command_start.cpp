@@ -17,7 +17,7 @@ struct Target {
 
 Target target_of(Session& session, Engine& engine, const StartCommandOptions& options) {
     if (!names_file(options.workflow)) return {options.workflow, options.version};
-    const DefinitionFile file = load_definition_file(options.workflow, session.streams());
+    const DefinitionFile file = load_definition_file(options.workflow, session);
     if (options.version && *options.version != file.definition.version) {
         throw Error(
             ErrorCode::InvalidArgument,

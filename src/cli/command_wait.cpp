@@ -21,12 +21,21 @@ bool is_finished(const InstanceSummary& summary) {
     return summary.finished_at != TimePoint{};
 }
 
+/// Here nothing will happen to it any more: it ends elsewhere.
+bool is_elsewhere(const InstanceSummary& summary) {
+    return summary.status == "moved";
+}
+
 int tell_end(Session& session, const InstanceView& view) {
     if (session.options().is_json) {
         session.print_json(view_json(view));
     } else {
         session.print(session.out().status(view.summary.status) + "\n");
         if (!view.error.empty()) session.note(failure_text(view.error) + "\n");
+    }
+    if (is_elsewhere(view.summary)) {
+        session.note("It was moved: it goes on elsewhere, from its snapshot.\n");
+        return kRefused;
     }
     return is_finished(view.summary) ? exit_code_of_status(view.summary.status) : kTimeout;
 }
@@ -43,7 +52,9 @@ int wait_for_instance(Session& session, const WaitOptions& options) {
     Duration pause = kLookMin;
     while (true) {
         const auto summary = engine.find(id);
-        if (!summary || is_finished(*summary)) return tell_end(session, engine.show(id));
+        if (!summary || is_finished(*summary) || is_elsewhere(*summary)) {
+            return tell_end(session, engine.show(id));
+        }
         if (interrupts.count() > 0) return exit_code_of_signal(interrupts.first_signal());
         const Duration waited = session.now() - begun;
         if (waited >= options.timeout) {

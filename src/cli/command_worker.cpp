@@ -20,7 +20,7 @@ LogLevel level_of(Session& session, const WorkerOptions& options) {
 std::vector<DefinitionFile> load_files(Session& session, const WorkerOptions& options) {
     std::vector<DefinitionFile> files;
     for (const std::string& path : options.files) {
-        files.push_back(load_definition_file(path, session.streams()));
+        files.push_back(load_definition_file(path, session));
     }
     return files;
 }

@@ -30,6 +30,9 @@ int decide_instance(Session& session, const DecideOptions& options);
 int signal_instance(Session& session, const SignalOptions& options);
 int requeue_instance(Session& session, const RequeueCommandOptions& options);
 
+int export_instance(Session& session, const ExportCommandOptions& options);
+int import_snapshot(Session& session, const ImportCommandOptions& options);
+
 int migrate_database(Session& session, const MigrateOptions& options);
 
 int show_version(Session& session);

@@ -26,10 +26,15 @@ std::filesystem::path DefinitionFile::directory() const {
 
 namespace {
 
-/// What the handlers component says of the entries, with the places where they stand.
-void check_handlers(DefinitionFile& file) {
-    for (const auto& [name, spec] : file.definition.handlers) {
+/// What is larger has an own diagnostic.
+constexpr std::size_t kFileBytesMax = 2 * DefinitionLimits::kDefinitionBytesMax;
+
+/// What the handlers component says of the entries, with the places where they stand: below `key`.
+void check_handlers(DefinitionFile& file, const HandlerSpecs& specs, const std::string& key) {
+    constexpr std::string_view kHandlers = "/handlers";
+    for (const auto& [name, spec] : specs) {
         for (Diagnostic& problem : validate_handler_spec(name, spec)) {
+            problem.path.replace(0, kHandlers.size(), key);
             file.problems.push_back(std::move(problem));
         }
     }
@@ -44,8 +49,27 @@ void check_handlers(DefinitionFile& file) {
     }
 }
 
+TypeLibrary read_types(const std::vector<std::string>& paths) {
+    TypeLibrary types;
+    for (const std::string& path : paths) {
+        DefinitionFile file{.path = path, .text = read_file(path, kFileBytesMax)};
+        TypeLibrary of_file;
+        try {
+            add_types_yaml(of_file, file.text, path);
+            check_handlers(file, of_file.specs(), "/types");
+            if (file.problems.empty()) add_types_yaml(types, file.text, path);
+        } catch (const DefinitionError& error) {
+            file.problems = error.diagnostics();
+        }
+        if (!file.problems.empty()) throw InvalidDefinitionFile{std::move(file)};
+    }
+    return types;
+}
+
 /// The graph that a visual editor has written, if the file holds one.
-std::optional<Definition> read_editor_graph(const std::string& text, const std::string& path) {
+std::optional<Definition> read_editor_graph(
+    const std::string& text, const std::string& path, const TypeLibrary& types
+) {
     const bool is_map = text.find_first_not_of(" \t\r\n") == text.find('{');
     if (!is_map || text.size() > DefinitionLimits::kDefinitionBytesMax ||
         json_depth(text) > DefinitionLimits::kDocumentDepthMax) {
@@ -55,31 +79,31 @@ std::optional<Definition> read_editor_graph(const std::string& text, const std::
     if (json.is_discarded() || !is_editor_graph(json)) return std::nullopt;
     const std::string stem = std::filesystem::path(path).stem().string();
     return import_graph(
-        json, {.workflow = json.contains("name") ? std::string() : model::name_of(stem)}
+        json,
+        {.workflow = json.contains("name") ? std::string() : model::name_of(stem), .types = types}
     );
 }
 
 }  // namespace
 
-DefinitionFile read_definition_file(const std::string& path, CliStreams& streams) {
+DefinitionFile read_definition_file(const std::string& path, Session& session) {
     DefinitionFile file{.path = path};
-    // What is larger has an own diagnostic.
-    constexpr std::size_t kBytesMax = 2 * DefinitionLimits::kDefinitionBytesMax;
-    file.text = path == "-" ? streams.read_input() : read_file(path, kBytesMax);
+    file.text = path == "-" ? session.streams().read_input() : read_file(path, kFileBytesMax);
+    const TypeLibrary types = read_types(session.options().types);
     try {
-        auto graph = read_editor_graph(file.text, path);
-        file.definition = graph ? std::move(*graph) : parse_definition_yaml(file.text, path);
+        auto graph = read_editor_graph(file.text, path, types);
+        file.definition = graph ? std::move(*graph) : parse_definition_yaml(file.text, path, types);
     } catch (const DefinitionError& error) {
         file.problems = error.diagnostics();
         for (Diagnostic& problem : file.problems) problem.file = path;
         return file;
     }
-    check_handlers(file);
+    check_handlers(file, file.definition.handlers, "/handlers");
     return file;
 }
 
-DefinitionFile load_definition_file(const std::string& path, CliStreams& streams) {
-    DefinitionFile file = read_definition_file(path, streams);
+DefinitionFile load_definition_file(const std::string& path, Session& session) {
+    DefinitionFile file = read_definition_file(path, session);
     if (!file.problems.empty()) throw InvalidDefinitionFile{std::move(file)};
     return file;
 }

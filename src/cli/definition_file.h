@@ -8,7 +8,7 @@
 #include <ebb/definition.h>
 #include <ebb/handler.h>
 
-#include "cli/streams.h"
+#include "cli/session.h"
 
 namespace ebb::cli {
 
@@ -28,12 +28,13 @@ struct InvalidDefinitionFile {
     DefinitionFile file;
 };
 
-/// Reads YAML or JSON and finds all problems, those of `handlers:` included. Throws Error only when
-/// the file cannot be read.
-DefinitionFile read_definition_file(const std::string& path, CliStreams& streams);
+/// Reads YAML or JSON and finds all problems, those of `handlers:` included. Its steps may call the
+/// types of the files that --types names. Throws Error only when a file cannot be read, and
+/// InvalidDefinitionFile for a file of types that has problems.
+DefinitionFile read_definition_file(const std::string& path, Session& session);
 
 /// The same, and throws InvalidDefinitionFile when it has problems.
-DefinitionFile load_definition_file(const std::string& path, CliStreams& streams);
+DefinitionFile load_definition_file(const std::string& path, Session& session);
 
 /// Whether a word is a file rather than a workflow's name or an instance: `-`, with a slash, or
 /// ending in .yaml, .yml or .json.

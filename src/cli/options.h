@@ -14,7 +14,8 @@
 namespace ebb::cli {
 
 struct GlobalOptions {
-    std::string db{};  ///< empty = neither --db nor EBB_DB
+    std::string db{};                  ///< empty = neither --db nor EBB_DB
+    std::vector<std::string> types{};  ///< files of node types
     ColorMode color = ColorMode::Auto;
     bool is_json = false;
     bool is_quiet = false;
@@ -125,6 +126,19 @@ struct RequeueCommandOptions {
     std::string input{};
     std::string by{};
     bool skip_compensation = false;
+};
+
+struct ExportCommandOptions {
+    std::string instance{};
+    std::string output{};  ///< empty = stdout
+    std::string by{};
+    Duration wait{0};
+};
+
+struct ImportCommandOptions {
+    std::string file{};      ///< `-` = stdin
+    std::string workflow{};  ///< a definition's file, which is registered first
+    std::string by{};
 };
 
 struct WaitOptions {

@@ -212,7 +212,9 @@ Result Engine::Core::wait(const InstanceId& id, Duration timeout) {
         try_poll();
         if (auto result = waiter.wait(Duration::zero())) return *result;
         const Result present = *look(id);
-        if (present.is_finished || waited >= timeout) return present;
+        // What was moved ends elsewhere.
+        const bool is_elsewhere = present.status == to_string(InstanceStatus::Moved);
+        if (present.is_finished || is_elsewhere || waited >= timeout) return present;
         Duration slice = std::min(pause, timeout - waited);
         if (!environment.worker.has_threads) {
             const Duration until_due = next_due() - environment.now();

@@ -29,8 +29,8 @@ InstanceStatus check_status(const std::string& text) {
     throw Error(
         ErrorCode::InvalidArgument,
         fmt::format(
-            "\"{}\" is no status; there are running, paused, compensating, dead_letter, completed, "
-            "failed, cancelled and aborted.",
+            "\"{}\" is no status; there are running, paused, compensating, dead_letter, moved, "
+            "completed, failed, cancelled and aborted.",
             clean_name(text)
         )
     );

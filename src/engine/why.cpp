@@ -293,6 +293,8 @@ std::string introduction(const Facts& facts) {
             return end_sentence("The instance is compensating" + because);
         case InstanceStatus::DeadLetter:
             return end_sentence("The instance is dead-lettered" + because);
+        case InstanceStatus::Moved:
+            return "The instance was moved: it goes on elsewhere, from its snapshot.";
         case InstanceStatus::Completed:
             return fmt::format("The instance completed at {}.", at);
         case InstanceStatus::Failed:
@@ -328,12 +330,22 @@ std::vector<WaitingFor> waiting_for(const Facts& facts) {
             ),
         });
     }
+    if (facts.state.status == InstanceStatus::Moved) {
+        waits.push_back({
+            .kind = "snapshot",
+            .node = {},
+            .what = "import",
+            .sentence = "The instance was moved: it goes on elsewhere, from its snapshot.",
+        });
+        return waits;
+    }
     for (const Token& token : facts.state.tokens) waits.push_back(wait_of(facts, token));
     return waits;
 }
 
 std::string why(const Facts& facts) {
     std::string text = introduction(facts);
+    if (facts.state.status == InstanceStatus::Moved) return text;
     for (const Token& token : facts.state.tokens) {
         // The branches speak for themselves.
         if (token.status == TokenStatus::Forked) continue;

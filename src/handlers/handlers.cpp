@@ -33,7 +33,9 @@ Handler try_make(
 ) {
     // Absolute now: the process may change its directory before the handler runs.
     const auto base = std::filesystem::absolute(base_directory);
-    return std::visit(HandlerMaker{name}, parse_handler_spec(name, spec, base, problems));
+    HandlerEntry entry = parse_handler_spec(name, spec, base, problems);
+    Handler handler = std::visit(HandlerMaker{name}, std::move(entry.spec));
+    return handler ? with_contract(name, std::move(handler), std::move(entry.contract)) : handler;
 }
 
 /// The handlers of one name, by the workflow and version that they belong to.

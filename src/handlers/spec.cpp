@@ -41,7 +41,7 @@ HandlerSpec read_spec(
 
 }  // namespace
 
-HandlerSpec parse_handler_spec(
+HandlerEntry parse_handler_spec(
     const std::string& name,
     const Payload& text,
     const std::filesystem::path& base_directory,
@@ -64,8 +64,9 @@ HandlerSpec parse_handler_spec(
         );
         return {};
     }
-    HandlerSpec spec = read_spec(entry, path, base_directory, problems);
-    return problems.size() == problems_before ? std::move(spec) : HandlerSpec();
+    HandlerEntry read{.spec = {}, .contract = take_contract(entry, path, problems)};
+    read.spec = read_spec(entry, path, base_directory, problems);
+    return problems.size() == problems_before ? std::move(read) : HandlerEntry();
 }
 
 }  // namespace ebb

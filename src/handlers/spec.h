@@ -14,6 +14,7 @@
 #include <ebb/time.h>
 
 #include "core/expression/template.h"
+#include "handlers/contract.h"
 #include "handlers/url_template.h"
 
 namespace ebb {
@@ -80,8 +81,14 @@ struct HttpSpec {
 /// No alternative but the first when it has problems.
 using HandlerSpec = std::variant<std::monostate, ExecSpec, HttpSpec>;
 
+/// One entry of `handlers:`.
+struct HandlerEntry {
+    HandlerSpec spec;
+    HandlerContract contract;
+};
+
 /// Reads one entry; appends what is wrong with it to `problems`.
-HandlerSpec parse_handler_spec(
+HandlerEntry parse_handler_spec(
     const std::string& name,
     const Payload& text,
     const std::filesystem::path& base_directory,

@@ -9,6 +9,7 @@
 #include "call/request.h"
 #include "stateless/codec.h"
 #include "stateless/driver.h"
+#include "support/json.h"
 #include "support/uuid.h"
 
 namespace ebb::stateless {
@@ -291,6 +292,19 @@ Snapshot Engine::resume(Snapshot snapshot, std::string_view by) const {
 
 Snapshot Engine::requeue(Snapshot snapshot, const RequeueOptions& options) const {
     return core_->request(std::move(snapshot), make_requeue(options, core_->environment.limits()));
+}
+
+Snapshot Engine::release(Snapshot snapshot, std::string_view by) const {
+    const Seq seen = snapshot.data().state.last_seq;
+    return core_->request(
+        std::move(snapshot), event::MoveRequested{.seen = seen, .by = clean_name(by)}
+    );
+}
+
+Snapshot Engine::reclaim(Snapshot snapshot, std::string_view by) const {
+    Payload details = "{\"by\":";
+    append_json_string(details, clean_name(by));
+    return core_->request(std::move(snapshot), event::Arrived{details + "}"});
 }
 
 }  // namespace ebb::stateless

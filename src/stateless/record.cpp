@@ -183,7 +183,7 @@ void Record::note_added(Kept& added) {
     if (is_read_output(added)) outputs_[static_cast<std::size_t>(added.node)] = added.seq;
     if (added.is_undoable) {
         keep_for_undo(added);
-    } else if (!added.payload.empty()) {
+    } else if (!added.payload.empty() && !settles_compensation(added.type)) {
         added.ref = 0;
     }
     if (is_result(added.type)) keep_as_result(added);

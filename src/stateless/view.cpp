@@ -99,6 +99,15 @@ std::vector<WaitingFor> waiting_for(const Snapshot::Data& data) {
              .sentence = "The instance is paused by an operator."}
         );
     }
+    if (data.state.status == InstanceStatus::Moved) {
+        waits.push_back(
+            {.kind = "snapshot",
+             .node = {},
+             .what = "import",
+             .sentence = "The instance was moved: it goes on elsewhere."}
+        );
+        return waits;
+    }
     for (const Token& token : data.state.tokens) {
         if (!token.stopping) waits.push_back(wait_of(data, token));
     }

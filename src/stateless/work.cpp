@@ -87,6 +87,7 @@ SnapshotStatus status_of(const InstanceState& state) {
             return SnapshotStatus::Failed;
         case InstanceStatus::Paused:
         case InstanceStatus::DeadLetter:
+        case InstanceStatus::Moved:
             break;
         case InstanceStatus::Running:
         case InstanceStatus::Compensating: {

@@ -51,7 +51,7 @@ std::optional<Work> work_of(const Token& token);
 
 template <typename Visit>
 void each_work(const InstanceState& state, Visit visit) {
-    if (is_terminal(state.status)) return;
+    if (is_terminal(state.status) || state.status == InstanceStatus::Moved) return;
     if (state.deadline != kNever) {
         visit(Work{.kind = Work::Kind::Timer, .token = kInstanceToken, .due = state.deadline});
     }

@@ -11,6 +11,7 @@
 
 #include "core/model/document.h"
 #include "core/model/reader.h"
+#include "core/model/type_library.h"
 #include "core/model/writer.h"
 #include "yaml/yaml_document.h"
 #include "yaml/yaml_writer.h"
@@ -60,7 +61,9 @@ std::string definition_to_yaml(const Definition& definition) {
     return yaml::write_yaml(model::write_definition(definition));
 }
 
-Definition load_definition(const std::filesystem::path& path) {
+namespace {
+
+model::Document load_document(const std::filesystem::path& path) {
     const std::string extension = path.extension().string();
     const bool is_yaml = extension == ".yaml" || extension == ".yml";
     if (!is_yaml && extension != ".json") {
@@ -70,8 +73,31 @@ Definition load_definition(const std::filesystem::path& path) {
         );
     }
     const std::string text = read_file(path);
-    if (is_yaml) return parse_definition_yaml(text, path.string());
-    return model::read_and_check(model::parse_json_document(text, path.string()), path.string());
+    return is_yaml ? yaml::parse_yaml_document(text, path.string())
+                   : model::parse_json_document(text, path.string());
+}
+
+}  // namespace
+
+Definition parse_definition_yaml(
+    std::string_view text, std::string_view file_name, const TypeLibrary& types
+) {
+    const std::string file(file_name);
+    return model::read_and_check(yaml::parse_yaml_document(text, file), file, &types.data());
+}
+
+void add_types_yaml(TypeLibrary& types, std::string_view text, const std::string& file) {
+    model::add_types(types.data(), yaml::parse_yaml_document(text, file), file);
+}
+
+Definition load_definition(const std::filesystem::path& path, const TypeLibrary& types) {
+    return model::read_and_check(load_document(path), path.string(), &types.data());
+}
+
+TypeLibrary load_types(const std::filesystem::path& path) {
+    TypeLibrary types;
+    model::add_types(types.data(), load_document(path), path.string());
+    return types;
 }
 
 }  // namespace ebb

@@ -50,6 +50,9 @@ void add_probes_of_people(
     add("pause", event::Paused{});
     add("resume", event::Resumed{});
     add("requeue", event::Requeued{});
+    add("move", event::MoveRequested{.seen = state.last_seq, .by = {}});
+    add("move, looked at too early", event::MoveRequested{.seen = state.last_seq - 1, .by = {}});
+    add("arrive", event::Arrived{.details = "{}"});
     add("requeue with input", event::Requeued{.new_input = "{}", .by = {}});
     add("requeue, skip", event::Requeued{.new_input = {}, .skip_compensation = true, .by = {}});
     add("signal nobody awaits", event::SignalReceived{.name = "?", .payload = "{}"});

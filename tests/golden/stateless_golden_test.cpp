@@ -55,22 +55,9 @@ const std::set<std::string> kTakesOtherTurns = {
     "nest_two_conditions_in_branch",
 };
 
-/// Where a handler does not return in time: the stateless engine cannot take the caller's thread
-/// from it, so a result that comes late is a result.
-const std::set<std::string> kNeedsWatchdog = {
-    "deadline_running",
-    // The durable engine leaves its watchdog a second before it ends a step that no worker has.
-    "graph_paused_step_timeout",
-    "pause_step_timeout",
-    "timeout_is_retried",
-    "timeout_non_idempotent",
-    "undo_of_doubt_that_stays",
-    "undo_of_timeout_is_unknown",
-};
-
 bool goes_another_way(const std::string& name) {
     return kNeedsTwoAtOnce.contains(name) || kTakesOtherTurns.contains(name) ||
-           kNeedsWatchdog.contains(name);
+           needs_watchdog(name);
 }
 
 TEST(StatelessGolden, every_workflow_tells_its_expected_history_under_every_policy) {

@@ -107,6 +107,7 @@ const std::vector<std::string> kStatuses = {
     "paused",
     "compensating",
     "dead_letter",
+    "moved",
     "completed",
     "failed",
     "cancelled",
@@ -127,6 +128,13 @@ std::string TransitionTable::probe(
         note(probe, state, decision);
         const bool has_changed = decision.verdict == Decision::Verdict::Changed;
         if (!has_changed) continue;
+        if (decision.state.status == InstanceStatus::Moved) {
+            // No workflow goes there by itself.
+            std::vector<HistoryEvent> longer = history;
+            longer.insert(longer.end(), decision.history.begin(), decision.history.end());
+            const std::string problem = this->probe(program, decision.state, longer, now);
+            if (!problem.empty()) return problem;
+        }
         const std::string text = encode_state(decision.state, program);
         if (decode_state(text, program) != decision.state) return "its text does not keep " + text;
         if (!may_come_again(probe)) continue;

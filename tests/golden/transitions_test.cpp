@@ -61,7 +61,7 @@ TEST(Transitions, are_those_of_the_page_in_every_state) {
             Player(test_case, probing, clock).play();
         });
     }
-    EXPECT_EQ(table.statuses_met().size(), 8U);
+    EXPECT_EQ(table.statuses_met().size(), 9U);
     for (const std::string& state : token_states()) {
         EXPECT_TRUE(table.token_states_met().contains(state)) << state;
     }

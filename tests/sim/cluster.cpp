@@ -182,12 +182,24 @@ Payload Simulation::output_of(const std::string& handler, int count) const {
     return fmt::format("{{\"n\":{}}}", number % 4);
 }
 
-bool Simulation::begin_one(Worker& worker) {
-    const auto attempt = worker.begin_next();
-    if (!attempt) return false;
-    const Invocation& invocation = attempt->call().invocation;
-    const int instance = number_of(attempt->call().instance);
-    Running running{.attempt = attempt, .call = calls_.size(), .output = {}};
+/// By which edge of its graph the step is to be left; empty: the handler does not say.
+std::string Simulation::handle_of(const Invocation& invocation, const Running& running, int count) {
+    if (running.behaviour == Behaviour::Astray) return "astray";
+    const auto program = client_->core().program("flow", {});
+    const ProgramNode& node = program->node(program->find(invocation.node));
+    if (invocation.compensated != 0 || node.handle) return {};
+    std::vector<std::string> handles = {""};
+    for (const ProgramNode::Edge& edge : node.edges) {
+        if (!edge.handle.starts_with("error")) handles.push_back(edge.handle);
+    }
+    std::uint64_t salt = plan_.seed + 7;
+    for (const char c : invocation.handler) salt = salt * 31 + static_cast<unsigned char>(c);
+    return Dice(salt, static_cast<std::uint64_t>(count)).pick(handles);
+}
+
+/// What the next call of this handler does.
+Running Simulation::prepare(const std::string& by, int instance, const Invocation& invocation) {
+    Running running{.attempt = nullptr, .call = calls_.size(), .output = {}};
     const int count = counts_[{instance, invocation.handler}]++;
     const auto script = plan_.scripts.find(invocation.handler);
     const auto index = static_cast<std::size_t>(count);
@@ -195,26 +207,57 @@ bool Simulation::begin_one(Worker& worker) {
         running.behaviour = script->second[index];
     }
     running.output = output_of(invocation.handler, count);
+    running.handle = handle_of(invocation, running, count);
     calls_.push_back(
-        {.worker = worker.id(),
+        {.worker = by,
          .instance = instance,
          .node = invocation.node,
          .handler = invocation.handler,
          .visit = invocation.attempt.visit,
          .attempt = invocation.attempt.attempt,
          .undoes = invocation.compensated,
-         .outcome = {}}
+         .outcome = {},
+         .handle = running.handle}
     );
     note(fmt::format(
-        "{} calls {} of i{} (visit {}, attempt {}): [{}] {}",
-        worker.id(),
+        "{} calls {} of i{} (visit {}, attempt {}): [{}] {} {}",
+        by,
         invocation.handler,
         instance,
         invocation.attempt.visit,
         invocation.attempt.attempt,
         to_string(running.behaviour),
-        running.output
+        running.output,
+        running.handle
     ));
+    return running;
+}
+
+/// How the call ended.
+void Simulation::record(const Running& running) {
+    Call& call = calls_[running.call];
+    call.input = running.input;
+    call.payload = running.payload;
+    if (running.is_paused) {
+        // A compensation may not.
+        call.outcome = call.undoes == 0 ? "paused" : "failed";
+        if (call.undoes != 0) call.result = "invalid_output";
+        return;
+    }
+    const bool has_completed = running.code.empty();
+    call.outcome = has_completed ? "completed" : "failed";
+    call.result = running.code;
+    call.message = running.message;
+    call.retry_after_ms = running.retry_after_ms;
+    if (has_completed) call.result = running.output.empty() ? running.input : running.output;
+}
+
+bool Simulation::begin_one(Worker& worker) {
+    const auto attempt = worker.begin_next();
+    if (!attempt) return false;
+    const auto& call = attempt->call();
+    Running running = prepare(worker.id(), number_of(call.instance), call.invocation);
+    running.attempt = attempt;
     worker.running.push_back(std::move(running));
     return true;
 }
@@ -238,17 +281,15 @@ void Simulation::end(Worker& worker, std::size_t index) {
     worker.running.erase(worker.running.begin() + static_cast<std::ptrdiff_t>(index));
     note(fmt::format("{}'s {} returns", worker.id(), running.attempt->call().invocation.handler));
     const auto ending = worker.end(running);
-    Call& call = calls_[running.call];
-    call.input = running.input;
-    if (ending == engine::Executor::Ending::NotCalled) call.is_made = false;
-    if (ending != engine::Executor::Ending::Posted) return;
-    const bool has_completed = running.code.empty();
-    call.outcome = has_completed ? "completed" : "failed";
-    call.result = running.code;
-    call.message = running.message;
-    call.retry_after_ms = running.retry_after_ms;
-    if (has_completed) call.result = running.output.empty() ? running.input : running.output;
-    last_ended_ = running;
+    if (ending != engine::Executor::Ending::Posted) {
+        Call& call = calls_[running.call];
+        call.input = running.input;
+        call.payload = running.payload;
+        if (ending == engine::Executor::Ending::NotCalled) call.is_made = false;
+        return;
+    }
+    record(running);
+    if (!running.is_paused) last_ended_ = running;
 }
 
 RunResult run(const Plan& plan, const RunOptions& options) {

@@ -104,6 +104,7 @@ void Simulation::disturb(const Disturbance& disturbance) {
         return note("a long time passes");
     }
     note(fmt::format("{}: {}", worker.id(), to_string(disturbance.kind)));
+    if (disturbance.kind >= Kind::Export) return travel(asked, disturbance);
     if (!worker.is_alive()) return;
     disturb_worker(worker, disturbance);
 }
@@ -159,7 +160,8 @@ void Simulation::repeat_last_outcome(Worker& worker) {
             copy->call().invocation.attempt,
             last_ended_->output,
             last_ended_->attempt->started_at(),
-            worker.id()
+            worker.id(),
+            last_ended_->handle
         }
     });
 }
@@ -178,7 +180,12 @@ Event Simulation::event_of(const Disturbance& disturbance) {
             return event::Resumed{.by = by};
         case Kind::Signal:
             return event::SignalReceived{
-                .name = dice.chance(60) ? "go" : "g" + std::to_string(dice.between(1, 12)),
+                .name = dice.pick<std::string>(
+                    {"go",
+                     "go",
+                     "g" + std::to_string(dice.between(1, 12)),
+                     "s" + std::to_string(dice.between(1, 12))}
+                ),
                 .payload = fmt::format("{{\"n\":{}}}", dice.below(4)),
                 .request_id = dice.chance(30) ? "r" + std::to_string(dice.below(3)) : ""
             };

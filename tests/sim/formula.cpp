@@ -39,10 +39,15 @@ bool is_number(const std::string& text) {
     });
 }
 
+bool is_literal(const std::string& text) {
+    return text.size() >= 2 && text.front() == '\'' && text.find('\'', 1) == text.size() - 1;
+}
+
 /// Where a path begins, and how many of its names that takes.
 Value root_of(const std::vector<std::string>& names, const Facts& facts, std::size_t& used) {
     used = 1;
     if (names[0] == "input") return known(facts.input);
+    if (names[0] == "output" && facts.output) return known(*facts.output);
     if (names.size() < 2) return {};
     used = 2;
     if (names[0] == "workflow" && names[1] == "input") return known(facts.workflow_input);
@@ -118,6 +123,8 @@ Value evaluate(const std::string& expression, const Facts& facts) {
         return is_path(path) ? ask_has(path, facts) : Value{};
     }
     if (is_number(expression)) return known(std::stoll(expression));
+    if (expression == "null") return known(nullptr);
+    if (is_literal(expression)) return known(expression.substr(1, expression.size() - 2));
     return is_path(expression) ? read_path(expression, facts) : Value{};
 }
 

@@ -30,11 +30,13 @@ struct Facts {
     nlohmann::json workflow_input;
     /// The output of a step; nothing when it has none yet. Unread: it is not for the checker.
     std::function<Value(const std::string& step)> output_of;
+    /// Of the step itself, where an edge is chosen by it.
+    std::optional<nlohmann::json> output{};
 };
 
 /// A small part of the expression language, read anew: `has(PATH)`, `PATH > 2`, `PATH < 2`,
-/// numbers, paths, `A && B`, `CONDITION ? A : B`, where a path begins with `input`,
-/// `workflow.input` or `steps.NAME`.
+/// numbers, `'text'`, `null`, paths, `A && B`, `CONDITION ? A : B`, where a path begins with
+/// `input`, `output`, `workflow.input` or `steps.NAME`.
 Value evaluate(const std::string& expression, const Facts& facts);
 
 /// A template: JSON in which a text that is `${ expression }` stands for its value.

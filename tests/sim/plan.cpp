@@ -20,8 +20,8 @@ using Kind = Disturbance::Kind;
 constexpr std::uint64_t kPlansForPeople = 8;
 constexpr int kNodesOfPeopleMax = 12;
 
-constexpr std::array<std::string_view, 7> kBehaviourNames = {
-    "complete", "fail", "fail for good", "fail later", "garble", "hang", "ignore"
+constexpr std::array<std::string_view, 9> kBehaviourNames = {
+    "complete", "fail", "fail for good", "fail later", "garble", "hang", "ignore", "pause", "astray"
 };
 
 constexpr std::array<std::string_view, Disturbance::kKinds> kKindNames = {
@@ -42,6 +42,9 @@ constexpr std::array<std::string_view, Disturbance::kKinds> kKindNames = {
     "time jump",
     "skew",
     "duplicate",
+    "export",
+    "abroad",
+    "import",
     "cancel",
     "abort",
     "pause",
@@ -66,7 +69,10 @@ std::vector<Behaviour> script(Dice& dice, int percent_bad) {
              Behaviour::FailLater,
              Behaviour::Garble,
              Behaviour::Hang,
-             Behaviour::Ignore}
+             Behaviour::Ignore,
+             Behaviour::Pause,
+             Behaviour::Pause,
+             Behaviour::Astray}
         ));
     }
     return calls;
@@ -91,14 +97,16 @@ void plan_workers(Dice& dice, Plan& plan, const Program& program) {
 }
 
 /// Mostly a few kinds of trouble in one run: so each kind is also seen without the others.
-/// What ends an instance is planned apart, or hardly any would live long.
+/// What ends an instance is planned apart, or hardly any would live long; and who has left comes
+/// back.
 std::vector<Kind> kinds_of_run(Dice& dice) {
     std::vector<Kind> kinds;
     const int percent = dice.pick<int>({0, 0, 15, 15, 40, 100});
     for (int i = 0; i < Disturbance::kKinds; ++i) {
         const auto kind = static_cast<Kind>(i);
-        const bool is_end = kind == Kind::Cancel || kind == Kind::Abort;
-        if (!is_end && dice.chance(percent)) kinds.push_back(kind);
+        const bool is_apart = kind == Kind::Cancel || kind == Kind::Abort || kind == Kind::Abroad ||
+                              kind == Kind::Import;
+        if (!is_apart && dice.chance(percent)) kinds.push_back(kind);
     }
     return kinds;
 }
@@ -112,6 +120,20 @@ void plan_disturbances(Dice& dice, Plan& plan) {
     const std::vector<Kind> kinds = kinds_of_run(dice);
     const int count = kinds.empty() ? 0 : dice.below(plan.ticks / dice.pick<int>({6, 25}) + 2);
     for (int i = 0; i < count; ++i) add(dice.pick(kinds));
+    const std::size_t planned = plan.disturbances.size();
+    for (std::size_t i = 0; i < planned; ++i) {
+        if (plan.disturbances[i].kind != Kind::Export) continue;
+        // About the same instance.
+        Disturbance next = plan.disturbances[i];
+        next.kind = Kind::Abroad;
+        for (int steps = dice.below(3); steps > 0; --steps) {
+            next.tick += dice.between(1, 15);
+            plan.disturbances.push_back(next);
+        }
+        next.tick += dice.between(1, 40);
+        next.kind = Kind::Import;
+        plan.disturbances.push_back(next);
+    }
     if (dice.chance(18)) {
         for (int i = dice.between(1, 3); i > 0; --i) add(Kind::Cancel);
     }

@@ -19,6 +19,8 @@ enum class Behaviour {
     Garble,       ///< returns what is no JSON
     Hang,         ///< returns when it is asked to stop
     Ignore,       ///< does not even return then
+    Pause,        ///< waits for a payload from outside
+    Astray,       ///< names a handle that no edge has
 };
 
 /// Something that happens to the cluster from outside.
@@ -41,6 +43,9 @@ struct Disturbance {
         TimeJump,      ///< a long time passes
         Skew,          ///< a worker's clock goes wrong
         Duplicate,     ///< the last outcome is told once more, by somebody else
+        Export,        ///< an instance leaves the cluster ...
+        Abroad,        ///< ... goes on there ...
+        Import,        ///< ... and comes back
         Cancel,
         Abort,
         Pause,

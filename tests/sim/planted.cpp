@@ -12,7 +12,7 @@ namespace {
 bool change_nodes(Json& nodes, const std::function<bool(Json&)>& change) {
     bool has_changed = false;
     for (Json& node : nodes) {
-        for (const char* block : {"then", "else", "default", "on_reject", "do"}) {
+        for (const char* block : {"then", "else", "default", "on_reject", "do", "nodes"}) {
             if (node.contains(block)) has_changed |= change_nodes(node.at(block), change);
         }
         for (const char* blocks : {"branches", "cases"}) {

@@ -111,6 +111,62 @@ std::vector<PlantedBug> of_blocks() {
     };
 }
 
+/// Two edges with handles lead to each other's targets.
+bool swap_handles(Json& node) {
+    if (!node.contains("graph") || !node.contains("edges")) return false;
+    Json& edges = node.at("edges");
+    for (Json& one : edges) {
+        for (Json& other : edges) {
+            const bool is_pair = one.value("from", "") == other.value("from", "") &&
+                                 one.value("handle", "") < other.value("handle", "") &&
+                                 one.value("to", "") != other.value("to", "");
+            if (!is_pair) continue;
+            std::swap(one["to"], other["to"]);
+            for (Json* edge : {&one, &other}) {
+                if (edge->at("to").is_null()) edge->erase("to");
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+bool drop_error_edges(Json& node) {
+    if (!node.contains("graph") || !node.contains("edges")) return false;
+    Json kept = Json::array();
+    for (const Json& edge : node.at("edges")) {
+        if (!edge.value("handle", "").starts_with("error")) kept.push_back(edge);
+    }
+    const bool has_some = kept.size() < node.at("edges").size();
+    node["edges"] = std::move(kept);
+    return has_some;
+}
+
+/// Every handle that a step names goes by the default edge.
+bool forget_next(Json& node) {
+    return node.contains("step") && erase(node, "next");
+}
+
+std::vector<PlantedBug> of_graphs() {
+    return {
+        at_node("a graph goes by the wrong handle", swap_handles),
+        at_node("error edges are ignored", drop_error_edges),
+        at_node("a step's next is not read", forget_next),
+        at_node(
+            "an unmatched handle ends the graph silently",
+            [](Json& node) {
+                if (!node.contains("graph") || node.contains("unmatched")) return false;
+                node["unmatched"] = "complete";
+                return true;
+            }
+        ),
+        at_node(
+            "every graph begins with its first node",
+            [](Json& node) { return node.contains("graph") && erase(node, "entry"); }
+        ),
+    };
+}
+
 std::vector<PlantedBug> of_waits() {
     return {
         without("one vote is enough", "quorum"),
@@ -145,7 +201,7 @@ std::vector<PlantedBug> of_waits() {
 
 std::vector<PlantedBug> planted_flow_bugs() {
     std::vector<PlantedBug> all;
-    for (auto& some : {of_steps(), of_blocks(), of_waits()}) {
+    for (auto& some : {of_steps(), of_blocks(), of_graphs(), of_waits()}) {
         all.insert(all.end(), some.begin(), some.end());
     }
     return all;

@@ -2,6 +2,7 @@
 // decision goes through the store, that is also how a wrong kernel looks from outside.
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/kernel/program.h"
@@ -109,6 +110,18 @@ void tell_as(Change& change, HistoryType from, HistoryType to, InstanceStatus st
         if (event.type != from) continue;
         event.type = to;
         change.status = change.state.status = status;
+    }
+}
+
+/// What has resumed a step is kept, and resumes its next pause.
+void keep_signal(Change& change) {
+    for (const HistoryEvent& event : change.history) {
+        if (event.type != HistoryType::SignalReceived) continue;
+        const bool has_resumed =
+            std::any_of(change.state.tokens.begin(), change.state.tokens.end(), [&](const auto& t) {
+                return t.payload == event.seq;
+            });
+        if (has_resumed) change.state.signals.push_back({.name = event.node, .event = event.seq});
     }
 }
 
@@ -254,6 +267,7 @@ std::vector<PlantedBug> of_events() {
             "an answered pause is forgotten",
             [](Change& c) { c.is_forgotten = c.history.size() == 1 && has(c, Type::Paused); }
         ),
+        in_commit("a pause is resumed twice", keep_signal),
         in_events(
             "wrong join output",
             Type::ScopeJoined,
@@ -345,7 +359,13 @@ std::vector<PlantedBug> of_reads() {
             if (!event.payload.empty()) event.payload = R"({"n":1,"from":"another"})";
         }
     };
-    return {lost, conflict, order, skipped, twice, input};
+    PlantedBug turn{.name = "only the last turn of a cycle is compensated"};
+    turn.store.history = [](const HistoryQuery& query, std::vector<HistoryEvent>& events) {
+        if (!reads_undoable(query)) return;
+        std::set<std::string> seen;
+        std::erase_if(events, [&](const HistoryEvent& e) { return !seen.insert(e.node).second; });
+    };
+    return {lost, conflict, order, skipped, twice, input, turn};
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ void Reading::read_entry(const Entry& e) {
     const bool is_stop = e.type == "step_skipped" || e.type == "step_stopped";
     was_expected_ = false;
     if (expected_ && !is_stop && e.type != "step_requeued") check_expected(e);
+    require(!is_released_ || e.type == "arrived", "it was let go of, so nothing happens to it");
+    require(!is_away_ || e.worker.empty(), "a worker of the cluster did this while it was away");
     check_form(e);
     check_order(e);
     check_requeued(e);
@@ -98,6 +100,11 @@ bool Reading::read_instance_entry(const Entry& e) {
     } else if (type == "unpaused") {
         require(is_paused_, "it is not paused");
         is_paused_ = false;
+    } else if (type == "moved") {
+        on_moved(e);
+    } else if (type == "arrived") {
+        require(is_away_, "it was not away");
+        is_away_ = is_released_ = false;
     } else if (type == "dead_lettered") {
         on_dead_lettered();
     } else if (type == "requeued") {
@@ -133,6 +140,16 @@ void Reading::on_cancel(const Entry& e) {
     }
     phase_ = ebbing_ ? "compensating" : "running";
     is_paused_ = false;
+}
+
+/// It leaves its store, or (while it is away) is let go of where it is.
+void Reading::on_moved(const Entry& e) {
+    const auto from = payload(e).at("from").get<std::string>();
+    // What was only paused to leave is not paused where it arrives.
+    if (!is_away_ && is_paused_ && from != "paused") is_paused_ = false;
+    require(from == (is_paused_ ? "paused" : phase_), "it was not " + from);
+    is_released_ = is_away_;
+    is_away_ = true;
 }
 
 void Reading::on_dead_lettered() {
@@ -193,6 +210,7 @@ void Reading::check_requeued(const Entry& e) const {
 
 std::string Reading::present_status() const {
     if (!ended_.empty()) return ended_;
+    if (is_away_) return "moved";
     return is_paused_ ? "paused" : phase_;
 }
 

@@ -116,6 +116,7 @@ class Reading {
     void requeue(Strand& strand);
     void check_requeued(const Entry& e) const;
     void on_dead_lettered();
+    void on_moved(const Entry& e);
     void end(const std::string& status);
     std::string present_status() const;
     Json payload(const Entry& e) const;
@@ -134,10 +135,13 @@ class Reading {
     void take_visit(Strand& strand, const Entry& e);
     void go(Strand& strand, const FlowNode* to);
     std::string way_of(const Entry& e) const;
+    std::optional<std::string> asked_way(const Strand& strand, const Entry& e) const;
+    std::string error_way(const Strand& strand, const std::string& code) const;
+    void check_way(const Entry& e, const std::string& wanted) const;
     void leave(Strand& strand, const std::string& handle);
     void on_step_paused(const Entry& e);
     void resume_paused(const Entry& signal);
-    void resume_step(Strand& strand) const;
+    void resume_step(Strand& strand, std::int64_t signal);
     void on_branch_taken(const Entry& e);
     static bool is_end_of_node(const Entry& e);
     bool is_way(const Entry& e) const;
@@ -161,6 +165,7 @@ class Reading {
     void on_input_resolved(const Entry& e);
     void check_resolved(const Strand& strand) const;
     void check_expression_error(const Strand& strand) const;
+    Value handle_asked(const Strand& strand, const Json& output) const;
     void check_due(const Strand& strand, const Entry& e, const std::string& duration) const;
     void check_output(const Entry& e) const;
 
@@ -176,6 +181,8 @@ class Reading {
     TimePoint end_of_wait(const Entry& e, int failures) const;
     void check_wait(const Entry& e, TimePoint not_before) const;
     void check_failure(const Strand& strand, const Entry& e, const std::string& code) const;
+    const Call* completed_call(const Entry& e) const;
+    void check_lost_result(const Strand& strand, const Entry& e, const std::string& code) const;
     void check_end_of_wait(const Strand& strand, const Entry& e, const std::string& code) const;
     void give_up(Strand& strand, const Entry& e);
     void on_instance_failed(const Entry& e);
@@ -219,6 +226,7 @@ class Reading {
 
     // reading_requests.cpp: what people asked for.
     void check_requests() const;
+    void check_mover(const Entry& e) const;
 
     // reading_end.cpp: what must be so when all is over, or waits.
     void check_end();
@@ -230,6 +238,7 @@ class Reading {
     void check_ending(const Entry& e) const;
     void check_doubt(const Entry& e) const;
     void check_input(const Call& call) const;
+    void check_payload(const Call& call) const;
     void require_call(const Entry& e, const std::string& outcome, const std::string& result) const;
     Json told_of(const Entry& undone) const;
     bool is_in_doubt(const Entry& at) const;
@@ -250,9 +259,19 @@ class Reading {
     std::int64_t last_visit_ = 0;     // the highest of all
     std::string phase_ = "running";   // what it does, paused or not
     bool is_paused_ = false;
+    bool is_away_ = false;      // its row is `moved`
+    bool is_released_ = false;  // and so is the snapshot: it may only arrive
     std::string ended_;
     std::optional<Savepoint> savepoint_;
     std::map<std::int64_t, std::string> signals_;  // not used yet
+
+    /// What a paused step was told, and from which attempt on.
+    struct Told {
+        int attempt = 0;
+        std::int64_t signal = 0;
+    };
+
+    std::map<std::int64_t, std::vector<Told>> told_;  // by visit
 
     std::map<std::int64_t, const Entry*> undoable_;
     std::map<std::int64_t, std::int64_t> last_of_visit_;

@@ -36,6 +36,9 @@ void Reading::require_call(const Entry& e, const std::string& outcome, const std
 }
 
 void Reading::check_ending(const Entry& e) const {
+    const FlowNode* node = flow_.find(e.node);
+    const bool is_pause = e.type == "signal_awaited" && node->kind == "step";
+    if (is_pause) return require_call(e, "paused", "");
     const bool is_success = e.type == "step_completed" || e.type == "step_compensated";
     if (is_success) return require_call(e, "completed", e.payload);
     const bool is_failure = e.type == "step_retried" || e.type == "compensation_retried" ||
@@ -43,7 +46,9 @@ void Reading::check_ending(const Entry& e) const {
     if (!is_failure || e.attempt == 0 || e.node.empty()) return;
     const auto code = payload(e).at("code").get<std::string>();
     // What it gave led nowhere.
-    if (code == "unmatched_handle") return;
+    const bool is_lost =
+        code == "unmatched_handle" || (code == "expression_error" && completed_call(e) != nullptr);
+    if (is_lost) return;
     // It may have failed although it completed: out of time.
     if (!leaves_doubt(code)) require_call(e, "failed", code);
 }
@@ -88,9 +93,25 @@ void Reading::check_input(const Call& call) const {
     for (const Entry& e : evidence_.history) {
         const bool is_its_end =
             e.visit == call.visit && e.attempt == call.attempt && e.node == call.node && e.ref != 0;
-        if (!is_its_end || e.type == "step_requeued") continue;
+        // The edge that was taken refers to the end.
+        if (!is_its_end || e.type == "step_requeued" || e.type == "branch_taken") continue;
         require(input == data_of(e.ref), what + " got another input");
     }
+}
+
+/// A call after a pause is told what came, and no other one is told anything.
+void Reading::check_payload(const Call& call) const {
+    if (call.input.empty() || call.undoes != 0) return;
+    std::int64_t signal = 0;
+    if (const auto told = told_.find(call.visit); told != told_.end()) {
+        for (const Told& each : told->second) {
+            if (each.attempt <= call.attempt) signal = each.signal;
+        }
+    }
+    const std::string what = fmt::format("{} in visit {}", call.handler, call.visit);
+    require(call.payload.has_value() == (signal != 0), what + ": was anything to be told?");
+    if (signal == 0) return;
+    require(Json::parse(*call.payload) == data_of(signal), what + " was told something else");
 }
 
 /// Does an earlier call of the visit leave open whether it had its effect?
@@ -148,6 +169,7 @@ void Reading::check_calls() {
             !has_ended || !is_forward || ended.contains(call.visit), what + ": how did it end?"
         );
         check_input(call);
+        check_payload(call);
     }
 }
 

@@ -41,6 +41,14 @@ Value Reading::ask(const Strand& strand, const std::string& expression) const {
     return evaluate(expression, facts_for(strand));
 }
 
+/// What the `next` of a step yields.
+Value Reading::handle_asked(const Strand& strand, const Json& output) const {
+    if (!strand.at->body.contains("next")) return {.kind = Value::Kind::Known, .value = nullptr};
+    Facts facts = facts_for(strand);
+    facts.output = output;
+    return evaluate(strand.at->body.at("next").get<std::string>(), facts);
+}
+
 /// Where a condition or switch must lead; empty: it fails, or the checker cannot tell.
 std::string Reading::side_of(const Strand& strand) const {
     const Json& body = strand.at->body;

@@ -22,6 +22,7 @@ void Reading::check_end() {
 /// Whoever has not ended waits for people, and has nothing else to do.
 void Reading::check_waits() const {
     require(evidence_.tasks_live == 0, "it waits for people and has a live task");
+    require(!is_away_, "it is away and has not come back: it is lost");
     check_deadline_kept();
     if (is_paused_ || phase_ == "dead_letter") return;
     require(phase_ == "running", "it compensates no more, and has not ended: it is lost");

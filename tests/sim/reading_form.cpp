@@ -23,6 +23,8 @@ const Types& of_instance() {
         "aborted",
         "paused",
         "unpaused",
+        "moved",
+        "arrived",
         "dead_lettered",
         "requeued",
         "cancel_requested",
@@ -65,6 +67,8 @@ const Types& without_ref() {
         "started",
         "paused",
         "unpaused",
+        "moved",
+        "arrived",
         "cancel_requested",
         "abort_requested",
         "signal_received",
@@ -106,6 +110,8 @@ const Types& from_outside() {
         "abort_requested",
         "paused",
         "unpaused",
+        "moved",
+        "arrived",
         "requeued"
     };
     return types;

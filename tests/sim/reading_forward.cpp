@@ -80,7 +80,7 @@ bool Reading::reach(Strand& strand, const std::string& node) const {
         if (!may_turn(strand)) break;
         const FlowNode& loop = *strand.at;
         if (++strand.turns[&loop] > loop.body.value("max_iterations", 1'000)) break;
-        strand.at = loop.blocks.front()->nodes.front();
+        strand.at = flow_.first(*loop.blocks.front());
         if (strand.at->kind == "loop") strand.turns[strand.at] = 0;
         strand.visit = 0;
     }
@@ -139,6 +139,37 @@ std::string Reading::way_of(const Entry& e) const {
     return {};
 }
 
+/// By which edge a step is to be left whose attempt completed: as its handler said, or else its
+/// `next`. Nothing: it cannot be known.
+std::optional<std::string> Reading::asked_way(const Strand& strand, const Entry& e) const {
+    if (!strand.at->is_in_graph()) return "";
+    const Call* call = completed_call(e);
+    if (call != nullptr && !call->handle.empty()) return call->handle;
+    // Whoever knows no calls does not know what the handler said.
+    if (!strand.at->body.contains("next")) {
+        return call != nullptr ? std::optional<std::string>("") : std::nullopt;
+    }
+    if (call == nullptr && evidence_.knows_calls) return std::nullopt;
+    const Value handle = handle_asked(strand, payload(e));
+    if (handle.kind == Value::Kind::Unread) return std::nullopt;
+    require(handle.is_known(), "its \"next\" cannot be evaluated");
+    return handle.value.is_string() ? handle.value.get<std::string>() : "";
+}
+
+/// By which edge a failure for good leaves; empty: by none.
+std::string Reading::error_way(const Strand& strand, const std::string& code) const {
+    if (code == "step_budget" || !strand.at->is_in_graph()) return {};
+    if (Flow::has_edge(*strand.at, "error:" + code)) return "error:" + code;
+    return Flow::has_edge(*strand.at, "error") ? "error" : "";
+}
+
+void Reading::check_way(const Entry& e, const std::string& wanted) const {
+    const std::string way = way_of(e);
+    require(
+        way == wanted, fmt::format("it is left by the edge \"{}\", not by \"{}\"", way, wanted)
+    );
+}
+
 /// Leaves a node of a graph as `handle` says; empty: by its default edge.
 void Reading::leave(Strand& strand, const std::string& handle) {
     const FlowNode& node = *strand.at;
@@ -157,13 +188,15 @@ void Reading::on_step_paused(const Entry& e) {
     require(strand.awaited == nullptr, "it waits already");
     require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
     check_resolved(strand);
+    check_wait(e, strand.not_before);
     strand.awaited = &e;
     const auto early = std::find_if(signals_.begin(), signals_.end(), [&](const auto& signal) {
         return signal.second == e.node;
     });
     if (early == signals_.end()) return;
+    const std::int64_t signal = early->first;
     signals_.erase(early);
-    resume_step(strand);
+    resume_step(strand, signal);
 }
 
 /// A signal that a paused step waits for goes to it at once.
@@ -173,15 +206,17 @@ void Reading::resume_paused(const Entry& signal) {
                            strand.at->name == signal.node && !strand.is_stopping;
         if (!waits) continue;
         signals_.erase(signal.seq);
-        return resume_step(strand);
+        return resume_step(strand, signal.seq);
     }
 }
 
-void Reading::resume_step(Strand& strand) const {
+void Reading::resume_step(Strand& strand, std::int64_t signal) {
     strand.awaited = nullptr;
+    strand.not_before = {};
     ++strand.attempt;
     strand.failures = 0;
     strand.losses = 0;
+    told_[strand.visit].push_back({.attempt = strand.attempt, .signal = signal});
 }
 
 void Reading::on_branch_taken(const Entry& e) {
@@ -217,6 +252,8 @@ void Reading::on_loop_finished(const Entry& e) {
     require(may_finish(strand), "its data says that it goes on");
     require_data(strand, e);
     strand.data = e.seq;
+    // Its own default edge may lead to it again: then it begins anew.
+    strand.turns.erase(strand.at);
     go(strand, flow_.after(*strand.at));
 }
 
@@ -264,6 +301,7 @@ void Reading::on_timer_fired(const Entry& e) {
     }
     require_data(strand, e);
     strand.data = e.seq;
+    if (strand.at->kind == "delay") check_way(e, "");
     leave(strand, way_of(e));
 }
 

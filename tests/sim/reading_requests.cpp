@@ -1,5 +1,7 @@
 // What people asked for, beside what the history says that they did.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/reading.h"
@@ -22,7 +24,23 @@ bool is_it(const Asked& asked, const HistoryEntry& e, const Json& payload) {
     return is_by && is_node && payload.at("verdict") == asked.payload;
 }
 
+/// Of somebody who moves it: he pauses it, moves it, or gives up and lets it go on.
+bool is_of_mover(const HistoryEntry& e, const Json& payload) {
+    const bool is_move = e.type == "moved" || e.type == "arrived";
+    const bool is_pause = e.type == "paused" || e.type == "unpaused";
+    return is_move || (is_pause && payload.is_object() && payload.value("by", "") == kMover);
+}
+
 }  // namespace
+
+void Reading::check_mover(const Entry& e) const {
+    const std::string type = e.type == "arrived" ? "import" : "export";
+    const bool is_asked =
+        std::any_of(evidence_.requests.begin(), evidence_.requests.end(), [&](const Asked& asked) {
+            return asked.type == type;
+        });
+    require(is_asked, fmt::format("event {} ({}): nobody moves it", e.seq, e.type));
+}
 
 /// Everything was asked for by somebody, once, and what was answered with yes is there.
 void Reading::check_requests() const {
@@ -39,6 +57,10 @@ void Reading::check_requests() const {
     std::vector<bool> is_used(evidence_.requests.size(), false);
     // Those that were answered come first: what is left over was perhaps not performed.
     for (const Entry& e : evidence_.history) {
+        if (is_of_mover(e, payload(e))) {
+            check_mover(e);
+            continue;
+        }
         if (!kTypes.contains(e.type)) continue;
         std::size_t found = is_used.size();
         for (std::size_t i = 0; i < is_used.size(); ++i) {

@@ -45,6 +45,8 @@ void Reading::on_step_completed(const Entry& e) {
     if (strand_of(e).is_stopping) return on_stopped(e);
     Strand& strand = attempt_of(e);
     note_undoable(e);
+    const std::optional<std::string> way = asked_way(strand, e);
+    if (way) check_way(e, *way);
     outputs_[e.node].push_back(e.seq);
     strand.data = e.seq;
     leave(strand, way_of(e));
@@ -112,8 +114,36 @@ void Reading::check_failure(const Strand& strand, const Entry& e, const std::str
     } else if (code == "step_timeout") {
         require(strand.at->body.contains("step_timeout"), "it has no step_timeout");
     }
+    if (code == "unmatched_handle") check_lost_result(strand, e, code);
     // Any other code is the handler's own, of a failure that it called permanent.
     require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
+}
+
+const Call* Reading::completed_call(const Entry& e) const {
+    for (const Call& call : evidence_.calls) {
+        const bool is_it = call.visit == e.visit && call.attempt == e.attempt && call.undoes == 0 &&
+                           call.outcome == "completed";
+        if (is_it) return &call;
+    }
+    return nullptr;
+}
+
+/// The call completed, but what it gave leads nowhere.
+void Reading::check_lost_result(const Strand& strand, const Entry& e, const std::string& code)
+    const {
+    const Call* call = completed_call(e);
+    if (!evidence_.knows_calls) return;
+    require(call != nullptr, "no call completed");
+    const Value asked = call->handle.empty()
+                            ? handle_asked(strand, Json::parse(call->result))
+                            : Value{.kind = Value::Kind::Known, .value = call->handle};
+    if (asked.kind == Value::Kind::Unread) return;
+    if (code == "expression_error") return require(!asked.is_known(), "its \"next\" has a value");
+    require(asked.is_known() && asked.value.is_string(), "no handle was named");
+    const bool is_complete = strand.at->is_in_graph() &&
+                             strand.at->block->owner->body.value("unmatched", "") == "complete";
+    require(!is_complete, "such a handle ends the graph");
+    require(!Flow::has_edge(*strand.at, asked.value.get<std::string>()), "there is such an edge");
 }
 
 /// A decision or a signal fails: it is rejected, or late.
@@ -123,10 +153,13 @@ void Reading::check_end_of_wait(const Strand& strand, const Entry& e, const std:
     const bool is_reject = code == "rejected" && strand.at->kind == "decision";
     require(is_reject || code == "timeout", "nothing fails like this");
     if (is_reject) {
-        require(strand.at->find_block("on_reject") == nullptr, "its reject leads on");
+        const bool has_way =
+            strand.at->find_block("on_reject") != nullptr || Flow::has_edge(*strand.at, "rejected");
+        require(!has_way, "its reject leads on");
         if (strand.is_rejected) return;
         require(body.value("on_deadline", "") == "reject", "nobody rejected it");
     }
+    require(!Flow::has_edge(*strand.at, "timeout"), "its deadline has an edge");
     check_time(e, *strand.awaited, body.value("deadline", "1000000h"));
 }
 
@@ -155,11 +188,16 @@ void Reading::on_step_failed(const Entry& e) {
     } else {
         require(code == "expression_error" || (kind == "fail" && code == "failed"), "why?");
     }
-    if (code == "expression_error") check_expression_error(strand);
+    if (code == "expression_error" && was_called) {
+        check_lost_result(strand, e, code);
+    } else if (code == "expression_error") {
+        check_expression_error(strand);
+    }
     require_data(strand, e);
     if (!was_called) strand.attempt = 0;
-    if (const std::string way = way_of(e); !way.empty()) {
-        require(way == "error" || way == "error:" + code, "it does not lead away from failures");
+    const std::string way = error_way(strand, code);
+    check_way(e, way);
+    if (!way.empty()) {
         strand.data = e.seq;
         return leave(strand, way);
     }

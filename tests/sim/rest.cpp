@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "call/event_view.h"
 #include "sim/simulation.h"
 #include "support/json.h"
 
@@ -41,6 +40,7 @@ void Simulation::calm_down() {
         }
     }
     restart(true);
+    bring_all_back();
     const auto program = client_->core().program("flow", {});
     workers_.push_back(std::make_unique<Worker>(
         Worker::Setup{.id = "all", .handlers = program->handlers()}, *shared_, log_, clock_
@@ -133,9 +133,7 @@ void Simulation::gather() {
         Evidence evidence;
         evidence.definition = definition;
         evidence.status = to_string(store_->load(id)->status);
-        for (const HistoryEvent& event : store_->history({.instance = id, .limit = 1'000'000})) {
-            evidence.history.push_back(to_entry(event));
-        }
+        evidence.history = whole_history(id);
         for (const TaskRow& task : store_->tasks(id)) {
             (task.is_parked ? evidence.tasks_parked : evidence.tasks_live) += 1;
         }

@@ -10,6 +10,9 @@
 
 namespace ebb::sim {
 
+/// Who asks for exports and imports.
+inline constexpr const char* kMover = "mover";
+
 /// One call of a handler that was really made.
 struct Call {
     std::string worker;
@@ -20,10 +23,13 @@ struct Call {
     int attempt = 0;
     std::int64_t undoes = 0;  ///< the event that this compensation undoes; 0 = a forward call
     bool is_made = true;      ///< false: it could not be, since its input was out of reach
-    std::string outcome;      ///< `completed`, `failed`; empty: it never returned to its worker
-    Payload input{};          ///< that it was called with; empty: unknown
-    Payload result{};         ///< the output, or the code of the failure
-    std::string message{};    ///< of the failure; empty: the engine's own words
+    /// `completed`, `failed`, `paused`; empty: it never returned to its worker.
+    std::string outcome;
+    std::string handle{};              ///< that it named, of the edge to leave by; empty: none
+    std::optional<Payload> payload{};  ///< what it was told of what came after its pause
+    Payload input{};                   ///< that it was called with; empty: unknown
+    Payload result{};                  ///< the output, or the code of the failure
+    std::string message{};             ///< of the failure; empty: the engine's own words
     /// How long it wants to be left alone after its failure; nothing: as its step says.
     std::optional<std::int64_t> retry_after_ms{};
 };
@@ -31,7 +37,7 @@ struct Call {
 /// What somebody asked for.
 struct Asked {
     int instance = 0;
-    std::string type;  ///< of the event that it makes
+    std::string type;  ///< of the event that it makes; `export`, `import`
     std::string by;
     std::string role;
     std::string node;              ///< the decision (empty: the only one), the signal

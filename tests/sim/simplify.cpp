@@ -1,6 +1,8 @@
 #include "sim/simplify.h"
 
 #include <array>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "sim/flow.h"
@@ -9,10 +11,10 @@ namespace ebb::sim {
 
 namespace {
 
-constexpr std::array<const char*, 6> kNodeLists = {
-    "steps", "then", "else", "default", "on_reject", "do"
+constexpr std::array<const char*, 7> kNodeLists = {
+    "steps", "then", "else", "default", "on_reject", "do", "nodes"
 };
-constexpr std::array<const char*, 2> kBlockLists = {"branches", "cases"};
+constexpr std::array<const char*, 3> kBlockLists = {"branches", "cases", "edges"};
 
 bool is_in(const auto& names, const std::string& name) {
     for (const char* each : names) {
@@ -37,6 +39,30 @@ Json contents(const Json& node) {
     return all;
 }
 
+std::string name_of(const Json& node) {
+    for (const char* kind : kNodeKinds) {
+        if (node.contains(kind) && node.at(kind).is_string())
+            return node.at(kind).get<std::string>();
+    }
+    return {};
+}
+
+/// A graph whose nodes have become fewer keeps the edges that still join two of them.
+void drop_loose_edges(Json& graph) {
+    std::set<std::string> names;
+    for (const Json& node : graph.at("nodes")) names.insert(name_of(node));
+    if (graph.contains("entry") && !names.contains(graph.at("entry").get<std::string>()))
+        graph.erase("entry");
+    if (!graph.contains("edges")) return;
+    Json kept = Json::array();
+    for (const Json& edge : graph.at("edges")) {
+        const bool has_end =
+            !edge.contains("to") || names.contains(edge.at("to").get<std::string>());
+        if (names.contains(edge.at("from").get<std::string>()) && has_end) kept.push_back(edge);
+    }
+    graph["edges"] = std::move(kept);
+}
+
 /// Walks through all parts, the big ones first, and changes the one whose turn it is.
 class Simplifier {
  public:
@@ -44,7 +70,9 @@ class Simplifier {
 
     bool in_object(Json& object) {
         for (const char* block : kNodeLists) {
-            if (object.contains(block) && in_nodes(object.at(block))) return true;
+            if (!object.contains(block) || !in_nodes(object.at(block))) continue;
+            if (object.contains("graph")) drop_loose_edges(object);
+            return true;
         }
         for (const char* list : kBlockLists) {
             if (object.contains(list) && in_list(object.at(list))) return true;

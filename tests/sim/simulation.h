@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <ebb/stateless.h>
 #include <ebb/store.h>
 
 #include "sim/cluster.h"
@@ -34,6 +35,9 @@ class Simulation {
     bool is_anybody_busy() const;
     TimePoint next_due() const;
     Payload output_of(const std::string& handler, int count) const;
+    std::string handle_of(const Invocation& invocation, const Running& running, int count);
+    Running prepare(const std::string& by, int instance, const Invocation& invocation);
+    void record(const Running& running);
     bool begin_one(Worker& worker);
     void end_one(Worker& worker, Dice& dice);
     void end(Worker& worker, std::size_t index);
@@ -56,6 +60,18 @@ class Simulation {
     void request(Worker& by, const Disturbance& disturbance);
     void send(Worker& by, const InstanceId& id, Event event);
     Event event_of(const Disturbance& disturbance);
+
+    // abroad.cpp: instances leave the cluster and come back.
+    void open_abroad();
+    Payload call_abroad(const Payload& input, const StepContext& context);
+    void travel(Worker& by, const Disturbance& disturbance);
+    void note_request(const InstanceId& id, const char* type);
+    void take_out(Worker& by, const InstanceId& id);
+    void step_abroad(const InstanceId& id);
+    void bring_back(Worker& by, const InstanceId& id);
+    void bring_all_back();
+    void note_told(const InstanceId& id);
+    std::vector<HistoryEntry> whole_history(const InstanceId& id);
 
     // rest.cpp: faults have stopped.
     void come_to_rest();
@@ -82,6 +98,19 @@ class Simulation {
     std::vector<Asked> requests_;
     std::map<std::pair<int, std::string>, int> counts_;  // of calls, by instance and handler
     std::optional<Running> last_ended_;
+
+    /// Of an instance that was moved out, or is just being so.
+    struct Away {
+        std::string home;         ///< its snapshot as it was exported; empty: nobody has it yet
+        std::string text;         ///< as it is now
+        bool is_leaving = false;  ///< it may be back already
+    };
+
+    std::map<int, Away> away_;  // by instance
+    HandlerRegistry abroad_handlers_;
+    std::unique_ptr<stateless::Engine> abroad_;
+    std::vector<HistoryEntry> abroad_events_;                          // of what is happening there
+    std::map<int, std::map<std::int64_t, HistoryEntry>> told_abroad_;  // by instance and number
     int tick_ = 0;
     bool is_calm_ = false;
     bool has_true_time_ = true;

@@ -14,8 +14,8 @@ namespace {
 constexpr int kEventsOfShortRun = 12;
 
 void count_nodes(const Json& nodes, std::map<std::string, int>& kinds) {
-    static constexpr std::array<const char*, 5> kBlocks = {
-        "then", "else", "default", "on_reject", "do"
+    static constexpr std::array<const char*, 6> kBlocks = {
+        "then", "else", "default", "on_reject", "do", "nodes"
     };
     for (const Json& node : nodes) {
         for (const char* kind : kNodeKinds) kinds[kind] += node.contains(kind);
@@ -35,12 +35,13 @@ void count_nodes(const Json& nodes, std::map<std::string, int>& kinds) {
 std::map<std::string, std::vector<std::string>> all_names() {
     std::map<std::string, std::vector<std::string>> names;
     for (int i = 0; i <= static_cast<int>(HistoryType::Aborted); ++i) {
-        names["history"].emplace_back(to_string(static_cast<HistoryType>(i)));
+        const auto type = static_cast<HistoryType>(i);
+        names["history"].emplace_back(to_string(type));
     }
     for (int i = 0; i <= static_cast<int>(InstanceStatus::Aborted); ++i) {
         const auto status = static_cast<InstanceStatus>(i);
-        // Nothing rests while it compensates.
-        if (status == InstanceStatus::Compensating) continue;
+        // Nothing rests while it compensates, and who has left comes back.
+        if (status == InstanceStatus::Compensating || status == InstanceStatus::Moved) continue;
         names["status at the end"].emplace_back(to_string(status));
     }
     for (int i = 0; i <= static_cast<int>(InstanceStatus::Aborted); ++i) {
@@ -54,6 +55,7 @@ std::map<std::string, std::vector<std::string>> all_names() {
     for (int i = 0; i < static_cast<int>(Disturbance::Kind::Cancel); ++i) {
         names["fault"].emplace_back(to_string(static_cast<Disturbance::Kind>(i)));
     }
+    names["fault"].emplace_back("step abroad");
     for (const char* request :
          {"cancel",
           "abort",
@@ -64,12 +66,13 @@ std::map<std::string, std::vector<std::string>> all_names() {
           "reject",
           "requeue",
           "requeue with input",
-          "requeue that skips"}) {
+          "requeue that skips",
+          "export",
+          "import"}) {
         names["request"].push_back(std::string(request) + " taken");
     }
     for (const std::string_view kind : kNodeKinds) {
-        // Random flows have none: the golden workflows show what becomes of graphs.
-        if (kind != "graph") names["node"].emplace_back(kind);
+        names["node"].emplace_back(kind);
     }
     return names;
 }

@@ -13,8 +13,11 @@ void fail(Running& running, const char* code, const char* message) {
     running.message = message;
 }
 
+}  // namespace
+
 Payload behave(Running& running, const Payload& input, const StepContext& context) {
     running.input = input;
+    running.payload = context.payload;
     switch (running.behaviour) {
         case Behaviour::Fail:
             fail(running, "error", "flaky");
@@ -33,14 +36,18 @@ Payload behave(Running& running, const Payload& input, const StepContext& contex
             if (!context.stop.stop_requested()) break;
             fail(running, "error", "stopped");
             throw std::runtime_error("stopped");
+        case Behaviour::Pause:
+            running.is_paused = true;
+            context.pause();
+            return input;
         case Behaviour::Complete:
         case Behaviour::Ignore:
+        case Behaviour::Astray:
             break;
     }
+    if (!running.handle.empty()) context.leave_by(running.handle);
     return running.output.empty() ? input : running.output;
 }
-
-}  // namespace
 
 Worker::Worker(Setup setup, Store& shared, StoreLog& log, const Clock& truth)
     : clock(truth), setup_(std::move(setup)), shared_(shared), log_(log) {

@@ -32,12 +32,18 @@ struct Running {
     Behaviour behaviour = Behaviour::Complete;
     std::size_t call = 0;  ///< its number in the run's list of calls
     std::string output;    ///< that it will return; empty: its input
+    std::string handle{};  ///< that it will name
     // Known when it has returned:
     Payload input{};
     std::string code{};  ///< of its failure; empty: it completed
     std::string message{};
     std::optional<std::int64_t> retry_after_ms{};
+    std::optional<Payload> payload{};
+    bool is_paused = false;
 };
+
+/// Does what is scripted, and keeps what came of it.
+Payload behave(Running& running, const Payload& input, const StepContext& context);
 
 /// One process of the cluster: the parts of a real engine, moved one by one by the scheduler.
 class Worker {

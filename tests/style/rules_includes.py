@@ -10,7 +10,8 @@ _CORE = {"core", "support"}
 _STORE = _CORE | {"store"}
 _CALL = _CORE | {"call"}
 _ENGINE = _STORE | {"call", "engine"}
-_SURFACE = _ENGINE | {"stateless", "rules", "function", "plugins", "yaml", "handlers", "store/memory"}
+_SURFACE = _ENGINE | {"stateless", "transfer"}
+_SURFACE |= {"rules", "function", "plugins", "yaml", "handlers", "store/memory"}
 ARROWS = {
     "support": set(),
     "core": _CORE,
@@ -21,6 +22,7 @@ ARROWS = {
     "call": _CORE,
     "engine": _STORE | {"call"},
     "stateless": _CALL,
+    "transfer": _ENGINE | {"stateless"},
     "yaml": _ENGINE,
     "handlers": _ENGINE,
     "rules": _ENGINE,

@@ -1,9 +1,12 @@
 #include "support/random_flow.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "support/random_graph.h"
 
 namespace ebb::test {
 
@@ -29,6 +32,9 @@ class FlowMaker {
         return block;
     }
 
+    /// Then it needs a budget: nothing else ends every cycle.
+    bool has_cycle() const { return has_cycle_; }
+
     /// Of the instance.
     Payload output() {
         if (dice_.chance(70)) return {};
@@ -44,6 +50,7 @@ class FlowMaker {
     int people_;
     int count_ = 0;
     bool is_in_parallel_ = false;
+    bool has_cycle_ = false;
     std::vector<std::string> steps_;  // whose outputs may be there already
 
     std::string name(const char* stem) { return stem + std::to_string(++count_); }
@@ -90,6 +97,7 @@ class FlowMaker {
         if (kind < 45) return made("g", signal());
         if (kind < (depth == 0 ? 55 : 49) && !is_in_parallel_) return made("v", savepoint());
         if (kind < 57 && in_trouble(60)) return made("f", Fail{.message = "on purpose: ${input}"});
+        if (kind < 64 && may_nest) return made("n", graph(depth));
         return step();
     }
 
@@ -142,6 +150,62 @@ class FlowMaker {
         parallel.join = dice_.chance(35) ? 0 : dice_.below(branches + 1);
         if (dice_.chance(35)) parallel.losers = Parallel::Losers::Keep;
         return parallel;
+    }
+
+    /// What a node may read are the outputs of those that lead to it.
+    NodeGraph graph(int depth) {
+        NodeGraph graph;
+        RandomEdges edges(dice_);
+        const std::vector<std::string> outside = steps_;
+        std::vector<std::string> inside;
+        std::vector<std::vector<std::string>> behind;
+        for (int i = dice_.between(2, 6); i > 0 && (left_ > 0 || graph.nodes.empty()); --i) {
+            const int from = graph.nodes.empty() ? 0 : edges.reach_next();
+            if (from < 0) break;
+            steps_ = graph.nodes.empty() ? outside : behind[static_cast<std::size_t>(from)];
+            const std::size_t known = steps_.size();
+            graph.nodes.push_back(graph_node(depth + 1));
+            edges.add(graph.nodes.back());
+            behind.push_back(steps_);
+            const auto first = steps_.begin() + static_cast<std::ptrdiff_t>(known);
+            std::copy(first, steps_.end(), std::back_inserter(inside));
+        }
+        steps_ = outside;
+        steps_.insert(steps_.end(), inside.begin(), inside.end());
+        has_cycle_ |= edges.add_more();
+        graph.edges = edges.edges(graph.nodes);
+        choose_handles(graph);
+        if (dice_.chance(25)) graph.unmatched = NodeGraph::Unmatched::Complete;
+        if (dice_.chance(30)) {
+            graph.entry = graph.nodes.front().name;
+            std::swap(graph.nodes.front(), graph.nodes.back());
+        }
+        return graph;
+    }
+
+    Node graph_node(int depth) {
+        if (dice_.chance(35)) return step();
+        if (!dice_.chance(10)) return node(depth);
+        --left_;
+        // Its sides are edges.
+        return made("c", Condition{.when = expression(), .then = {}, .otherwise = {}});
+    }
+
+    /// Half of the steps say themselves where their output leads, those of the others' handlers do.
+    void choose_handles(NodeGraph& graph) {
+        for (Node& node : graph.nodes) {
+            auto* step = std::get_if<Step>(&node.kind);
+            if (step == nullptr || dice_.chance(50)) continue;
+            std::vector<std::string> sides = {"null"};
+            for (const NodeGraph::Edge& edge : graph.edges) {
+                const bool is_named = edge.from == node.name && edge.handle.size() == 1;
+                if (is_named) sides.push_back("'" + edge.handle + "'");
+            }
+            if (sides.size() == 1) continue;
+            if (in_trouble(20)) sides.emplace_back("'nowhere'");
+            step->next = "has(output.n) && output.n > " + std::to_string(dice_.below(3)) + " ? " +
+                         sides.back() + " : " + dice_.pick(sides);
+        }
     }
 
     Condition condition(int depth) {
@@ -227,6 +291,7 @@ Definition random_flow(Dice& dice, const FlowShape& shape) {
         if (is_in_trouble && dice.chance(25)) {
             definition.deadline = dice.pick<Duration>({20s, 2min, 10min, 1h});
         }
+        if (maker.has_cycle()) definition.step_budget = dice.between(40, 150);
         if (is_in_trouble && dice.chance(10)) definition.step_budget = dice.between(5, 60);
         // What always fails makes what follows unreachable, which is not valid.
         if (validate(definition).empty()) return definition;

@@ -16,8 +16,8 @@ struct FlowShape {
 };
 
 /// A valid definition that can be run: nodes of all kinds in each other, short waits, conditions
-/// and loops over the data that steps and people bring (`n`), every failure policy. Step `s7` calls
-/// the handler `s7` and is undone by `~s7`.
+/// and loops over the data that steps and people bring (`n`), graphs with handles, cycles and error
+/// edges, every failure policy. Step `s7` calls the handler `s7` and is undone by `~s7`.
 Definition random_flow(Dice& dice, const FlowShape& shape);
 
 }  // namespace ebb::test

@@ -51,6 +51,10 @@ struct Dispatch {
 
     void operator()(const event::TokenStopped& e) const { on_token_stopped(t, e); }
 
+    void operator()(const event::MoveRequested& e) const { on_move_requested(t, e); }
+
+    void operator()(const event::Arrived& e) const { on_arrived(t, e); }
+
     void operator()(const event::StepPaused& e) const { on_step_paused(t, e); }
 };
 
@@ -66,7 +70,7 @@ Decision decide(
     TimePoint now
 ) {
     kernel::Transition t(program, identity, std::move(state), history, now);
-    std::visit(kernel::Dispatch{t}, event);
+    if (!kernel::is_answered_by_move(t, event)) std::visit(kernel::Dispatch{t}, event);
     if (t.verdict == Decision::Verdict::Changed) kernel::settle(t);
     return {
         .verdict = t.verdict,

@@ -126,6 +126,18 @@ struct StepPaused {
     std::string worker;
 };
 
+/// The instance is to go on elsewhere, from a snapshot of its state. No handler of it runs.
+struct MoveRequested {
+    Seq seen = 0;  ///< the newest event when that was made sure; refused if there is a newer one
+    bool ends_pause = false;  ///< it was only paused for the move
+    std::string by;
+};
+
+/// What was moved goes on here.
+struct Arrived {
+    Payload details;  ///< for the history
+};
+
 }  // namespace event
 
 using Event = std::variant<
@@ -142,7 +154,9 @@ using Event = std::variant<
     event::Requeued,
     event::LeaseLost,
     event::TokenStopped,
-    event::StepPaused>;
+    event::StepPaused,
+    event::MoveRequested,
+    event::Arrived>;
 
 /// `started`, `step_completed`, ...: the name in logs, docs and the transition table.
 std::string_view event_name(const Event& event);

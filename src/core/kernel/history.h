@@ -56,6 +56,8 @@ enum class HistoryType {
     AbortRequested,
     Paused,
     Unpaused,
+    Moved,      ///< it goes on elsewhere, from a snapshot; payload: {by, from}
+    Arrived,    ///< it goes on here again; payload: whence
     Completed,  ///< ref: the event with the output, or payload: the output
     Failed,
     Cancelled,

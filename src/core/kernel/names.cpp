@@ -29,7 +29,7 @@ std::optional<Enum> value_of(const Names<Enum, N>& names, std::string_view text)
 }
 
 // Each table stands in the order of its enum, so that a value is its own index.
-constexpr Names<HistoryType, 41> kHistoryTypes{{
+constexpr Names<HistoryType, 43> kHistoryTypes{{
     {HistoryType::Started, "started"},
     {HistoryType::InputResolved, "input_resolved"},
     {HistoryType::StepCompleted, "step_completed"},
@@ -67,17 +67,20 @@ constexpr Names<HistoryType, 41> kHistoryTypes{{
     {HistoryType::AbortRequested, "abort_requested"},
     {HistoryType::Paused, "paused"},
     {HistoryType::Unpaused, "unpaused"},
+    {HistoryType::Moved, "moved"},
+    {HistoryType::Arrived, "arrived"},
     {HistoryType::Completed, "completed"},
     {HistoryType::Failed, "failed"},
     {HistoryType::Cancelled, "cancelled"},
     {HistoryType::Aborted, "aborted"},
 }};
 
-constexpr Names<InstanceStatus, 8> kInstanceStatuses{{
+constexpr Names<InstanceStatus, 9> kInstanceStatuses{{
     {InstanceStatus::Running, "running"},
     {InstanceStatus::Paused, "paused"},
     {InstanceStatus::Compensating, "compensating"},
     {InstanceStatus::DeadLetter, "dead_letter"},
+    {InstanceStatus::Moved, "moved"},
     {InstanceStatus::Completed, "completed"},
     {InstanceStatus::Failed, "failed"},
     {InstanceStatus::Cancelled, "cancelled"},
@@ -113,7 +116,7 @@ constexpr Names<Outcome, 3> kOutcomes{{
     {Outcome::Unknown, "unknown"},
 }};
 
-constexpr std::array<std::string_view, 14> kEvents{
+constexpr std::array<std::string_view, 16> kEvents{
     "started",
     "step_completed",
     "step_failed",
@@ -128,6 +131,8 @@ constexpr std::array<std::string_view, 14> kEvents{
     "lease_lost",
     "token_stopped",
     "step_paused",
+    "move_requested",
+    "arrived",
 };
 static_assert(kEvents.size() == std::variant_size_v<Event>);
 

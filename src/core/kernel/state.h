@@ -40,6 +40,7 @@ enum class InstanceStatus {
     Paused,
     Compensating,
     DeadLetter,
+    Moved,  ///< it goes on elsewhere, from a snapshot: nothing happens here until it arrives again
     Completed,
     Failed,
     Cancelled,
@@ -176,6 +177,8 @@ struct InstanceState {
     InstanceStatus status = InstanceStatus::Running;
     InstanceStatus paused_from =
         InstanceStatus::Running;  ///< what `resume` returns to; meaningful while paused
+    InstanceStatus moved_from =
+        InstanceStatus::Running;  ///< what it is again where it arrives; meaningful while moved
     Seq last_seq = 0;             ///< of the newest history event
     TokenId last_token = 0;
     ScopeId last_scope = 0;

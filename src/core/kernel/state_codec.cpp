@@ -20,7 +20,8 @@ class Writer {
     std::string write(const InstanceState& state) {
         out_ += '{';
         text("status", to_string(state.status));
-        if (state.status == InstanceStatus::Paused)
+        if (state.status == InstanceStatus::Moved) text("moved_from", to_string(state.moved_from));
+        if (state.status == InstanceStatus::Paused || state.moved_from == InstanceStatus::Paused)
             text("paused_from", to_string(state.paused_from));
         number("seq", state.last_seq);
         number("last_token", state.last_token);

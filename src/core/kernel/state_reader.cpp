@@ -37,7 +37,10 @@ class StateReader {
         });
         json_.end();
         if (!has_status) throw_corrupt("it has no status");
-        if (state.status != InstanceStatus::Paused) state.paused_from = InstanceStatus::Running;
+        if (state.status != InstanceStatus::Moved) state.moved_from = InstanceStatus::Running;
+        const bool is_paused =
+            state.status == InstanceStatus::Paused || state.moved_from == InstanceStatus::Paused;
+        if (!is_paused) state.paused_from = InstanceStatus::Running;
         check(state);
         return state;
     }
@@ -46,6 +49,10 @@ class StateReader {
     void read_field(InstanceState& state, std::string_view key) {
         if (key == "paused_from") {
             state.paused_from = status();
+        } else if (key == "moved_from") {
+            state.moved_from = status();
+            const bool can_be = state.moved_from < InstanceStatus::Moved;
+            if (!can_be) throw_corrupt("it was moved from a status that it cannot return to");
         } else if (key == "seq") {
             state.last_seq = json_.integer();
         } else if (key == "last_token") {

@@ -145,6 +145,10 @@ void begin_step_timeout(Transition& t, Token& token) {
     const Duration limit = attempts_of(t, token).step_timeout;
     if (limit <= Duration::zero()) return;
     token.deadline = t.now + limit;
+    schedule_step_timeout(t, token);
+}
+
+void schedule_step_timeout(Transition& t, const Token& token) {
     t.set_task(
         {.kind = TaskChange::Kind::Put,
          .token = deadline_task(token.id),

@@ -80,6 +80,8 @@ class Transition {
 
     /// Sets what the token's task row must become; the last word wins.
     void set_task(TaskChange change);
+    /// What it is to become so far; null = what it is.
+    TaskChange* find_task(TokenId token);
     void remove_task(TokenId token);
     /// Makes the task that the token's status asks for, or none while nothing may start.
     void schedule(Token& token);
@@ -120,8 +122,6 @@ class Transition {
     bool is_over() const { return is_terminal(state.status); }
 
  private:
-    TaskChange* find_task(TokenId token);
-
     const Visit first_visit_;
 };
 
@@ -137,6 +137,8 @@ void enter_step(Transition& t, Token& token);
 const AttemptPolicy& attempts_of(const Transition& t, const Token& token);
 /// Starts the time that all attempts have together.
 void begin_step_timeout(Transition& t, Token& token);
+/// Makes the task that wakes the token at its deadline.
+void schedule_step_timeout(Transition& t, const Token& token);
 void on_step_deadline(Transition& t, TokenId id);
 /// Does a failure for good freeze the instance instead of rolling it back?
 bool freezes_on_failure(const Transition& t);
@@ -215,6 +217,12 @@ void on_compensation_completed(Transition& t, Token& token, const event::StepCom
 void end_stopped_token(
     Transition& t, TokenId token, bool was_called, Outcome outcome, Payload error = {}
 );
+
+// move.cpp
+/// True: the instance is elsewhere, so whatever happens here but its arrival is ignored or refused.
+bool is_answered_by_move(Transition& t, const Event& event);
+void on_move_requested(Transition& t, const event::MoveRequested& e);
+void on_arrived(Transition& t, const event::Arrived& e);
 
 // operator.cpp
 void on_cancel_requested(Transition& t, const event::CancelRequested& e);

@@ -1,4 +1,5 @@
 #include <ebb/definition.h>
+#include <ebb/type_library.h>
 
 #include "core/model/check.h"
 #include "core/model/document.h"
@@ -26,6 +27,14 @@ Definition definition_from_json(const Json& json) {
 
 Definition parse_definition_json(std::string_view text) {
     return model::read_and_check(model::parse_json_document(text), "");
+}
+
+Definition definition_from_json(const Json& json, const TypeLibrary& types) {
+    return model::read_and_check(model::to_document(json), "", &types.data());
+}
+
+Definition parse_definition_json(std::string_view text, const TypeLibrary& types) {
+    return model::read_and_check(model::parse_json_document(text), "", &types.data());
 }
 
 std::string definition_checksum(const Definition& definition) {

@@ -9,6 +9,7 @@
 
 #include "core/model/check.h"
 #include "core/model/reader.h"
+#include "core/model/type_library.h"
 #include "support/json.h"
 
 namespace ebb::model {
@@ -36,7 +37,8 @@ void note_duplicates(Problems& problems, const Document& document, const std::st
     }
 }
 
-HandlerSpecs read_handlers(const MapReader& root) {
+/// And into `defaults` what the entries say of attempts.
+HandlerSpecs read_handlers(const MapReader& root, StepDefaults& defaults) {
     const Document* value = root.find("handlers");
     if (value == nullptr) return {};
     if (!value->is_map()) {
@@ -49,9 +51,22 @@ HandlerSpecs read_handlers(const MapReader& root) {
     }
     HandlerSpecs specs;
     for (const Document::Member& member : value->members) {
-        specs[member.key] = to_text(member.value.to_json());
+        TypeEntry entry = split_entry(member.value);
+        const std::string path = root.path_of("handlers") + "/" + escape_pointer(member.key);
+        defaults.of_handler[member.key] =
+            read_retry(root.problems(), entry, path, defaults.attempts);
+        specs[member.key] = std::move(entry.spec);
     }
     return specs;
+}
+
+/// What a library says of attempts, which was found to be well when it was read.
+void note_types(const TypeLibraryData* types, StepDefaults& defaults) {
+    if (types == nullptr) return;
+    Problems none;
+    for (const auto& [name, entry] : types->types) {
+        defaults.of_handler[name] = read_retry(none, entry, {}, defaults.attempts);
+    }
 }
 
 bool is_at_or_below(std::string_view path, const std::set<std::string, std::less<>>& above) {
@@ -150,7 +165,7 @@ Block read_steps(const MapReader& map, const StepDefaults& defaults) {
 
 }  // namespace
 
-Definition read_definition(const Document& root, Problems& problems) {
+Definition read_definition(const Document& root, Problems& problems, const TypeLibraryData* types) {
     note_duplicates(problems, root, "");
     if (!root.is_map()) {
         problems.set_incomplete();
@@ -187,9 +202,11 @@ Definition read_definition(const Document& root, Problems& problems) {
          "$schema"}
     );
     map.require("workflow", "it is the workflow's name");
-    const StepDefaults defaults = read_defaults(map);
+    StepDefaults defaults = read_defaults(map);
+    note_types(types, defaults);
+    HandlerSpecs handlers = read_handlers(map, defaults);
     const Definition otherwise;
-    return {
+    Definition definition{
         .name = map.free_text("workflow"),
         .version = map.small_integer("version", otherwise.version),
         .description = map.free_text("description"),
@@ -199,16 +216,14 @@ Definition read_definition(const Document& root, Problems& problems) {
         .priority = map.small_integer("priority", otherwise.priority),
         .input_schema = map.payload("input_schema"),
         .output = map.payload("output"),
-        .handlers = read_handlers(map),
+        .handlers = std::move(handlers),
         .steps = read_steps(map, defaults),
     };
+    if (types != nullptr) take_types(definition, *types);
+    return definition;
 }
 
-Definition read_and_check(const Document& root, const std::string& file) {
-    Problems problems;
-    Definition definition = read_definition(root, problems);
-    add_findings(problems, definition, root);
-    if (problems.all().empty()) return definition;
+void throw_problems(const Problems& problems, const std::string& file) {
     // By place, and at the same place as they were found.
     std::multimap<std::size_t, Diagnostic> sorted;
     for (const Problem& problem : problems.all()) {
@@ -217,6 +232,16 @@ Definition read_and_check(const Document& root, const std::string& file) {
     std::vector<Diagnostic> diagnostics;
     for (auto& [order, diagnostic] : sorted) diagnostics.push_back(std::move(diagnostic));
     throw DefinitionError(std::move(diagnostics));
+}
+
+Definition read_and_check(
+    const Document& root, const std::string& file, const TypeLibraryData* types
+) {
+    Problems problems;
+    Definition definition = read_definition(root, problems, types);
+    add_findings(problems, definition, root);
+    if (!problems.all().empty()) throw_problems(problems, file);
+    return definition;
 }
 
 }  // namespace ebb::model

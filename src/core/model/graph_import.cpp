@@ -221,9 +221,9 @@ class Importer {
     }
 
     /// Reads the definition; what is wrong with it is told of the editor's graph.
-    static Definition read(const Json& definition) {
+    Definition read(const Json& definition) const {
         try {
-            return definition_from_json(definition);
+            return definition_from_json(definition, options_.types);
         } catch (const DefinitionError& error) {
             std::vector<Diagnostic> problems = error.diagnostics();
             for (Diagnostic& problem : problems) problem.path = editor_path(problem.path);

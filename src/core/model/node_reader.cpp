@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, 11> kKinds = {
 struct NodeReader {
     MapReader map;
     std::string_view kind;
+    const std::string& name;
     const StepDefaults& defaults;
 
     void allow_only(std::vector<std::string_view> keys) const {
@@ -57,9 +58,8 @@ std::optional<Compensation> read_compensation(const NodeReader& node) {
     const Document* value = node.map.find("compensate");
     if (value == nullptr) return std::nullopt;
     if (value->is_text()) {
-        return Compensation{
-            .handler = node.map.text("compensate"), .attempts = node.defaults.attempts
-        };
+        const std::string handler = node.map.text("compensate");
+        return Compensation{.handler = handler, .attempts = node.defaults.attempts_of(handler)};
     }
     if (!value->is_map()) {
         node.map.note(
@@ -78,9 +78,10 @@ std::optional<Compensation> read_compensation(const NodeReader& node) {
     map.allow_only({"handler", "max_attempts", "max_retries", "backoff", "timeout", "step_timeout"}
     );
     map.require("handler", "it names what undoes the step");
+    const std::string handler = map.text("handler");
     return Compensation{
-        .handler = map.text("handler"),
-        .attempts = read_attempts(map, node.defaults.attempts),
+        .handler = handler,
+        .attempts = read_attempts(map, node.defaults.attempts_of(handler)),
     };
 }
 
@@ -107,7 +108,8 @@ Node::Kind read_step(const NodeReader& node) {
         .queue = node.map.has("queue") ? node.map.text("queue") : node.defaults.queue,
         .next = node.map.text("next"),
     };
-    AttemptPolicy otherwise = node.defaults.attempts;
+    const std::string& handler = step.handler.empty() ? node.name : step.handler;
+    AttemptPolicy otherwise = node.defaults.attempts_of(handler);
     if (step.non_idempotent) otherwise.max_attempts = 1;
     step.attempts = read_attempts(node.map, otherwise);
     return step;
@@ -375,7 +377,7 @@ Node read_node(
     Problems& problems, const Document& value, const std::string& path, const StepDefaults& defaults
 ) {
     if (value.is_text()) {
-        const Step step{.attempts = defaults.attempts, .queue = defaults.queue};
+        const Step step{.attempts = defaults.attempts_of(value.text()), .queue = defaults.queue};
         return {.name = value.text(), .description = {}, .kind = step};
     }
     if (!value.is_map()) {
@@ -401,7 +403,7 @@ Node read_node(
         .kind = {},
         .metadata = map.payload("metadata"),
     };
-    node.kind = read_kind({map, kind, defaults});
+    node.kind = read_kind({map, kind, node.name, defaults});
     return node;
 }
 

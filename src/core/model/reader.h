@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include <ebb/definition.h>
@@ -9,19 +10,34 @@
 
 namespace ebb::model {
 
-/// What `defaults` says for every step.
+struct TypeLibraryData;
+
+/// What `defaults` says for every step, and `retry` for those that call one handler.
 struct StepDefaults {
     AttemptPolicy attempts;
     std::string queue;
+    std::map<std::string, AttemptPolicy> of_handler{};
+
+    const AttemptPolicy& attempts_of(const std::string& handler) const {
+        const auto found = of_handler.find(handler);
+        return found == of_handler.end() ? attempts : found->second;
+    }
 };
 
 /// Reads as much of a definition as can be read and notes what cannot: keys, types, words,
-/// durations. What the values mean is judged by `check`.
-Definition read_definition(const Document& root, Problems& problems);
+/// durations. What the values mean is judged by `check`. Steps may call what `types` describes;
+/// null = nothing.
+Definition read_definition(
+    const Document& root, Problems& problems, const TypeLibraryData* types = nullptr
+);
 
 /// Reads the document, checks what was read and returns it, or throws DefinitionError with the
 /// problems of both in the document's order. `file` is for the diagnostics; empty = none.
-Definition read_and_check(const Document& root, const std::string& file);
+Definition read_and_check(
+    const Document& root, const std::string& file, const TypeLibraryData* types = nullptr
+);
+/// Throws them, by place.
+[[noreturn]] void throw_problems(const Problems& problems, const std::string& file);
 
 // The parts, each in a file of its own.
 

@@ -70,5 +70,56 @@ TEST(CliGraph, problems_of_an_editors_file_have_its_places) {
     EXPECT_NE(outcome.err.find("id \"3\""), std::string::npos) << outcome.err;
 }
 
+constexpr const char* kTypes = R"(types:
+  asker:
+    exec: [sh, -c, 'echo "{\"way\": \"yes\"}"']
+    retry: {max_attempts: 5, backoff: {strategy: fixed, initial: 2s}}
+  payer:
+    exec: [sh, -c, 'echo "\"paid\""']
+    input_schema: {type: object, required: [way]}
+)";
+
+constexpr const char* kTypedGraph = R"({
+  "name": "typed",
+  "nodes": [
+    {"id": "ask", "type": "asker", "ebb": {"next": "output.way"}},
+    {"id": "pay", "type": "payer"}],
+  "edges": [{"source": "ask", "sourceHandle": "yes", "target": "pay"}]
+})";
+
+TEST(CliGraph, uses_the_types_of_a_file_wherever_definitions_are_read) {
+    CliWorld world;
+    const std::string types = world.file("types.yaml", kTypes);
+    const std::string graph = world.file("graph.json", kTypedGraph);
+    EXPECT_EQ(world.run({"validate", graph, "--types", types}).code, 0);
+    EXPECT_EQ(world.run({"diagram", graph, "--types", types}).code, 0);
+    const Outcome ran = world.run({"run", graph, "--types", types, "-q"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(Json::parse(ran.out), "paid");
+    // What was started with them needs them no more.
+    EXPECT_EQ(world.run_db({"start", graph, "--types", types}).code, 0);
+    EXPECT_EQ(world.run_db({"worker", "--once", "-q"}).code, 0);
+    EXPECT_NE(world.run_db({"list"}).out.find("completed"), std::string::npos);
+    EXPECT_NE(world.run({"run", graph}).code, 0);
+}
+
+TEST(CliGraph, tells_what_is_wrong_with_a_file_of_types_and_where) {
+    CliWorld world;
+    const std::string graph = world.file("graph.json", kTypedGraph);
+    const std::string bad = world.file("bad.yaml", R"(types:
+  asker:
+    exec: [true]
+    retry: {max_attempts: 0}
+)");
+    const Outcome outcome = world.run({"validate", graph, "--types", bad});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find(bad + ":4:"), std::string::npos) << outcome.err;
+    const std::string worse =
+        world.file("worse.yaml", "types:\n  a:\n    exec: [a]\n    timeout: soon\n");
+    const Outcome second = world.run({"run", graph, "--types", worse});
+    EXPECT_EQ(second.code, 2);
+    EXPECT_NE(second.err.find(worse + ":4:"), std::string::npos) << second.err;
+}
+
 }  // namespace
 }  // namespace ebb::cli::testing

@@ -116,5 +116,34 @@ TEST_F(CliSteer, requeue_lets_a_dead_letter_try_again) {
     EXPECT_EQ(status(id), "completed");
 }
 
+TEST_F(CliSteer, export_moves_an_instance_to_a_file_and_import_brings_it_back) {
+    const std::string id = start(kFrozen);
+    const std::string file = world.path("moved.json");
+    EXPECT_EQ(world.run_db({"export", id, "--output", file}).code, 0);
+    EXPECT_EQ(status(id), "moved");
+    const Outcome waited = world.run_db({"wait", id});
+    EXPECT_EQ(waited.code, 4);
+    EXPECT_THAT(waited.err, ::testing::HasSubstr("goes on elsewhere"));
+    EXPECT_THAT(world.run_db({"show", id}).out, ::testing::HasSubstr("moved"));
+    EXPECT_THAT(world.run_db({"why", id}).out, ::testing::HasSubstr("goes on elsewhere"));
+    const Outcome resumed = world.run_db({"run", "--resume", id});
+    EXPECT_EQ(resumed.code, 4) << resumed.err;
+    EXPECT_THAT(resumed.err, ::testing::HasSubstr("goes on elsewhere"));
+    EXPECT_EQ(world.run_db({"requeue", id, "--input", "{\"ok\":true}"}).code, 4);
+    const Outcome again = world.run_db({"export", id});
+    EXPECT_EQ(Json::parse(again.out)["workflowId"], id);
+    const Outcome back = world.run_db({"import", file, "--json"});
+    EXPECT_EQ(back.code, 0) << back.err;
+    EXPECT_EQ(Json::parse(back.out)["is_new"], true);
+    EXPECT_EQ(status(id), "dead_letter");
+    world.input = again.out;
+    EXPECT_EQ(Json::parse(world.run_db({"import", "-", "--json"}).out)["is_new"], false);
+    EXPECT_EQ(world.run_db({"requeue", id, "--input", "{\"ok\":true}"}).code, 0);
+    world.run_db({"worker", "--once", "-q"});
+    EXPECT_EQ(status(id), "completed");
+    EXPECT_EQ(world.run_db({"export", id}).code, 4);
+    EXPECT_EQ(world.run_db({"import", world.path("none.json")}).code, 2);
+}
+
 }  // namespace
 }  // namespace ebb::cli::testing
