@@ -67,6 +67,10 @@ class CommandLine {
     void add_signal();
     void add_requeue();
 
+    // app_queues.cpp
+    void add_queue();
+    void add_workers();
+
     CLI::App* add_command(std::string name, std::string description, Action action);
     static void add_instance(CLI::App* command, std::string& target);
     static CLI::Validator within(std::int64_t least, std::int64_t most);
@@ -110,6 +114,7 @@ class CommandLine {
     DecideOptions decide_;
     SignalOptions signal_;
     RequeueCommandOptions requeue_;
+    QueueOptions queue_;
     std::string shell_;
 };
 

@@ -30,6 +30,9 @@ int decide_instance(Session& session, const DecideOptions& options);
 int signal_instance(Session& session, const SignalOptions& options);
 int requeue_instance(Session& session, const RequeueCommandOptions& options);
 
+int manage_queues(Session& session, const QueueOptions& options);
+int list_workers(Session& session);
+
 int migrate_database(Session& session, const MigrateOptions& options);
 
 int show_version(Session& session);

@@ -194,7 +194,7 @@ class Committer final : public Service {
     void release(const TaskRef& task);
     void flush_releases();
 
-    Held& hold(const TaskRef& task);
+    Held& hold(const TaskRef& task, std::string slot = {});
     Work& work_of(const InstanceId& id);
     LivePtr live_of(const InstanceId& id);
     /// What was read of an instance becomes what is known of it, unless more is known already.

@@ -47,6 +47,8 @@ class Simulation {
 
     // watch.cpp
     void watch();
+    void watch_start(const Claim& claim);
+    void watch_limits();
 
     // disturb.cpp: what happens to it.
     void disturb(const Disturbance& disturbance);
@@ -82,6 +84,7 @@ class Simulation {
     std::vector<Asked> requests_;
     std::map<std::pair<int, std::string>, int> counts_;  // of calls, by instance and handler
     std::optional<Running> last_ended_;
+    std::map<std::string, std::vector<TimePoint>> starts_;  // by queue
     int tick_ = 0;
     bool is_calm_ = false;
     bool has_true_time_ = true;

@@ -96,6 +96,7 @@ Node::Kind read_step(const NodeReader& node) {
          "step_timeout",
          "non_idempotent",
          "queue",
+         "concurrency_key",
          "next"}
     );
     Step step{
@@ -105,6 +106,7 @@ Node::Kind read_step(const NodeReader& node) {
         .attempts = {},
         .non_idempotent = node.map.boolean("non_idempotent", false),
         .queue = node.map.has("queue") ? node.map.text("queue") : node.defaults.queue,
+        .concurrency_key = node.map.text("concurrency_key"),
         .next = node.map.text("next"),
     };
     AttemptPolicy otherwise = node.defaults.attempts;
