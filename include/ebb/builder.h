@@ -45,6 +45,7 @@ struct StepOptions {
     AttemptPolicy attempts{};
     bool non_idempotent = false;  ///< exactly one call: the default of max_attempts is 1 then
     std::string queue{};
+    std::string concurrency_key{};  ///< an expression
     std::string description{};
 };
 
@@ -180,6 +181,8 @@ class StepBuilder : public NodeBuilder {
     /// Exactly one call: sets max_attempts to 1.
     StepBuilder& non_idempotent();
     StepBuilder& queue(std::string name);
+    /// An expression of whose value the queue's `concurrency_per_key` is counted.
+    StepBuilder& concurrency_key(std::string expression);
     /// Of a node of a graph: an expression over `output` that yields the handle to leave by.
     StepBuilder& next(std::string expression);
 

@@ -62,6 +62,9 @@ struct Step {
     AttemptPolicy attempts{};
     bool non_idempotent = false;  ///< exactly one call; a lost one fails as `in_doubt`
     std::string queue{};          ///< empty = `default`
+    /// An expression, such as `input.customer`: of its value the queue's `concurrency_per_key` is
+    /// counted. Empty = none.
+    std::string concurrency_key{};
     std::string next{};  ///< of a node of a graph: an expression over `output` that yields the
                          ///< handle to leave by; empty = what the handler names, if it does
 

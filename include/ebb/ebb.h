@@ -14,6 +14,7 @@
 #include <ebb/log.h>
 #include <ebb/move.h>
 #include <ebb/observer.h>
+#include <ebb/queue.h>
 #include <ebb/snapshot_store.h>
 #include <ebb/stateless.h>
 #include <ebb/store.h>

@@ -17,6 +17,7 @@
 #include <ebb/instance.h>
 #include <ebb/json.h>
 #include <ebb/observer.h>
+#include <ebb/queue.h>
 #include <ebb/store.h>
 #include <ebb/time.h>
 
@@ -178,15 +179,21 @@ class Engine {
         std::string_view workflow, Payload input = "null", const StartOptions& options = {}
     );
     /// Starts an instance inside the caller's own open transaction (<ebb/transaction.h>): it begins
-    /// when that commits, and has never existed if that rolls back. Workers find it by looking, so
-    /// up to `poll_max` later. Throws Error; then nothing was written, and only an error of the
-    /// database itself leaves the transaction unusable.
+    /// when that commits, and has never existed if that rolls back. Workers find it by looking, up
+    /// to `poll_max` (`poll_max_told`) later, or at once after `wake_workers`. Throws Error; then
+    /// nothing was written, and only an error of the database itself leaves the transaction
+    /// unusable.
     StartedInstance start_in(
         const Transaction& transaction,
         std::string_view workflow,
         Payload input = "null",
         const StartOptions& options = {}
     );
+    /// Lets all workers look for work now: those of this process, and of others where they hear of
+    /// one another (PostgreSQL). To be called after the commit of a transaction in which something
+    /// was started; without it they only find that later. A hint: nothing depends on it, and it
+    /// throws nothing.
+    void wake_workers();
     /// Several instances in one transaction; one input each, one result each, in order.
     std::vector<StartedInstance> start_all(
         std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options = {}
@@ -237,6 +244,17 @@ class Engine {
     /// when the instance has ended, is here and did not come from this snapshot, has gone on since,
     /// or when its key is another's; and what stateless::Engine::parse throws.
     ImportedInstance import_snapshot(std::string_view json, const ImportOptions& options = {});
+    /// Sets all limits of a queue, for every process that shares the store; without any the queue
+    /// is unlimited again. Numbers that change are in force with the next claim of every worker, a
+    /// queue's first limits within a second, when all workers have sent a heartbeat. What runs goes
+    /// on. Throws InvalidArgument or LimitExceeded for limits that cannot be.
+    void set_queue(std::string_view name, const QueueLimits& limits);
+    /// The queues that have limits or tasks, by name. Counts all tasks.
+    std::vector<QueueView> queues();
+    /// By id.
+    std::vector<WorkerView> workers();
+    /// What waits for a worker that does not exist: due tasks by handler and queue.
+    std::vector<UnservedTasks> unserved();
 
     /// Starts the worker's threads: claimer, handlers, committer. Returns at once.
     void run();

@@ -29,10 +29,10 @@ struct InstanceSummary {
 
 /// What one live token waits for, in data and in a sentence.
 struct WaitingFor {
-    std::string kind;  ///< `handler`, `worker`, `retry`, `timer`, `decision`, `signal`, `operator`,
-                       ///< `branches`, `snapshot` (it was moved)
+    std::string kind;  ///< `handler`, `worker`, `queue`, `retry`, `timer`, `decision`, `signal`,
+                       ///< `operator`, `branches`, `snapshot` (it was moved)
     std::string node;
-    std::string what;  ///< the handler's, signal's ... name
+    std::string what;  ///< the handler's, queue's, signal's ... name
     TimePoint until = kNever;
     std::string sentence;
 };

@@ -96,6 +96,8 @@ CommandLine::CommandLine()
     add_signal();
     add_requeue();
     add_transfer();
+    add_workers();
+    add_queue();
     add_migrate();
     add_completion();
     add_command("version", "Print the version", show_version)->group("Other");

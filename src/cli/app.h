@@ -68,6 +68,10 @@ class CommandLine {
     void add_requeue();
     void add_transfer();
 
+    // app_queues.cpp
+    void add_queue();
+    void add_workers();
+
     CLI::App* add_command(std::string name, std::string description, Action action);
     static void add_instance(CLI::App* command, std::string& target);
     static CLI::Validator within(std::int64_t least, std::int64_t most);
@@ -113,6 +117,7 @@ class CommandLine {
     RequeueCommandOptions requeue_;
     ExportCommandOptions export_;
     ImportCommandOptions import_;
+    QueueOptions queue_;
     std::string shell_;
 };
 

@@ -32,6 +32,8 @@ int requeue_instance(Session& session, const RequeueCommandOptions& options);
 
 int export_instance(Session& session, const ExportCommandOptions& options);
 int import_snapshot(Session& session, const ImportCommandOptions& options);
+int manage_queues(Session& session, const QueueOptions& options);
+int list_workers(Session& session);
 
 int migrate_database(Session& session, const MigrateOptions& options);
 

@@ -141,6 +141,15 @@ struct ImportCommandOptions {
     std::string by{};
 };
 
+struct QueueOptions {
+    std::string action = "list";
+    std::string name{};
+    // As they were typed: a number, `none`, or empty = as it is.
+    std::string concurrency{};
+    std::string concurrency_per_key{};
+    std::string rate{};  ///< `100/1m`
+};
+
 struct WaitOptions {
     std::string instance{};
     Duration timeout = Duration::max();

@@ -14,8 +14,15 @@ constexpr Duration kUnstartedPause = std::chrono::seconds(1);
 
 }  // namespace
 
-Held& Committer::hold(const TaskRef& task) {
-    return held_.add({.task = task, .acquired = heartbeats_, .attempt = {}, .lost_by = {}});
+Held& Committer::hold(const TaskRef& task, std::string slot) {
+    return held_.add(
+        {.task = task,
+         .acquired = heartbeats_,
+         .attempt = {},
+         .lost_by = {},
+         .slot = std::move(slot),
+         .returned = {}}
+    );
 }
 
 void Committer::let_go(const TaskRef& task, Attempt::StopReason reason) {
@@ -91,7 +98,7 @@ void Committer::absorb(item::Claimed& claimed) {
         const Token* token = task.live->state.find_token(task.task.token);
         const Visit visit = token == nullptr ? 0 : token->visit;
         keep_newer(std::move(task.live));
-        Held& held = hold(task.task);
+        Held& held = hold(task.task, std::move(task.slot));
         held.is_engine_task = task.is_engine_task;
         held.due_visit = visit;
         held.was_lost = task.was_lost;

@@ -42,6 +42,14 @@ class ClaimSignals {
     /// Forgets what is due by `now`, because a claim is about to look. True: there was something.
     bool forget_until(TimePoint now);
 
+    /// Slots of queues with limits have become free here: others of their tasks may start.
+    void note_free_slots(int count) {
+        free_slots_ += count;
+        ring();
+    }
+
+    int take_free_slots() { return free_slots_.exchange(0); }
+
     /// There is more to claim than there was room for: ring when there is.
     void want_room() { wants_room_ = true; }
 
@@ -57,6 +65,7 @@ class ClaimSignals {
  private:
     Alarm* alarm_ = nullptr;
     std::atomic<bool> wants_room_{false};
+    std::atomic<int> free_slots_{0};
     std::atomic<bool> has_news_{false};
     std::atomic<bool> is_told_{false};
     mutable Mutex mutex_;

@@ -15,7 +15,11 @@ constexpr Duration kPutOff = std::chrono::minutes(5);
 
 TimePoint Claimer::tick(TimePoint now) {
     const WorkerState& worker = environment_.worker;
-    if (!worker.may_hold(now)) return now + environment_.options.poll_max;
+    if (!worker.may_hold(now)) {
+        // What has become free is for others.
+        if (signals_.take_free_slots() > 0) hints_.note_any_work();
+        return now + environment_.options.poll_max;
+    }
     // Asked once: it shrinks and grows while other threads commit.
     const int room = std::min(committer_.free_capacity(), environment_.options.claim_batch_max);
     const bool has_news = signals_.take_news();
@@ -47,15 +51,58 @@ int Claimer::claim(TimePoint now, int room, bool is_told) {
         .worker = environment_.options.worker_id,
         .handlers = {},
         .queues = environment_.options.queues,
-        .limit = environment_.options.claim_batch_max,
+        .limited_queues = environment_.limited.names(),
+        .limit = room,
         .instance = {},
         .is_told = is_told,
     };
-    if (room > 0) {
-        request.handlers = environment_.handlers.names();
-        request.limit = room;
-    }
+    if (room > 0) request.handlers = environment_.handlers.names();
+    if (request.limited_queues.empty()) return claim_unlimited(std::move(request));
+    return claim_within_limits(std::move(request));
+}
+
+int Claimer::claim_unlimited(ClaimRequest request) {
+    if (request.limit > 0) return claim_and_post(request);
+    // The engine's own tasks need no room.
+    request.handlers.clear();
+    request.limit = environment_.options.claim_batch_max;
     return claim_and_post(request);
+}
+
+int Claimer::claim_within_limits(ClaimRequest request) {
+    const int free_slots = signals_.take_free_slots();
+    // In turns, so that neither kind of queue can keep the other waiting for room.
+    const bool is_limited_first = std::exchange(is_limited_first_, !is_limited_first_);
+    int limited = is_limited_first ? claim_limited(request) : 0;
+    request.limit -= limited;
+    const int unlimited = claim_unlimited(request);
+    request.limit -= unlimited;
+    if (!is_limited_first) limited = claim_limited(request);
+    // Where it is not used again here, somebody else may wait for it.
+    if (limited < free_slots) hints_.note_any_work();
+    return limited + unlimited;
+}
+
+int Claimer::claim_limited(const ClaimRequest& request) {
+    ClaimRequest limited = request;
+    const std::vector<std::string>& served = environment_.options.queues;
+    limited.queues = request.limited_queues;
+    std::erase_if(limited.queues, [&](const std::string& queue) {
+        return !served.empty() && std::find(served.begin(), served.end(), queue) == served.end();
+    });
+    // More slots than threads would be kept from others for nothing.
+    const int threads = environment_.options.threads - environment_.statistics.slots;
+    limited.limit = std::min(request.limit, threads);
+    if (limited.limit <= 0 || limited.queues.empty()) return 0;
+    const Committer::Acquiring acquiring(committer_);
+    try {
+        LimitedClaims claims = environment_.store.claim_limited(limited);
+        signals_.note_due(claims.next_start);
+        return post(std::move(claims.claims));
+    } catch (const std::exception& error) {
+        environment_.report("claim_failed", error);
+        return 0;
+    }
 }
 
 int Claimer::claim_stops(const InstanceId& instance) {
@@ -78,6 +125,10 @@ int Claimer::claim_and_post(const ClaimRequest& request) {
         environment_.report("claim_failed", error);
         return 0;
     }
+    return post(std::move(claims));
+}
+
+int Claimer::post(std::vector<Claim> claims) {
     ++environment_.statistics.claims;
     environment_.statistics.tasks_claimed += claims.size();
     item::Claimed claimed;
@@ -97,6 +148,7 @@ std::optional<item::ClaimedTask> Claimer::prepare(Claim claim) {
             .is_stop = claim.is_stop,
             .was_lost = claim.was_lost,
             .lost_by = claim.lost_by,
+            .slot = claim.slot,
             .live = make_live(claim.instance, programs_),
         };
         if (claim.input) task.live->recent.add_older(std::move(*claim.input));

@@ -5,6 +5,7 @@
 #include "engine/claim_signals.h"
 #include "engine/committer.h"
 #include "engine/environment.h"
+#include "engine/hint_box.h"
 #include "engine/program_cache.h"
 #include "engine/service.h"
 
@@ -20,12 +21,14 @@ class Claimer final : public Service {
         Environment& environment,
         ProgramCache& programs,
         Committer& committer,
-        ClaimSignals& signals
+        ClaimSignals& signals,
+        HintBox& hints
     )
         : environment_(environment),
           programs_(programs),
           committer_(committer),
           signals_(signals),
+          hints_(hints),
           pause_(environment.options.poll_min) {}
 
     std::string_view name() const override { return "claimer"; }
@@ -44,6 +47,11 @@ class Claimer final : public Service {
  private:
     Duration longest_pause() const;
     int claim_and_post(const ClaimRequest& request);
+    /// In the queues with limits among `request.limited_queues` that are served here.
+    int claim_limited(const ClaimRequest& request);
+    int claim_unlimited(ClaimRequest request);
+    int claim_within_limits(ClaimRequest request);
+    int post(std::vector<Claim> claims);
     std::optional<item::ClaimedTask> prepare(Claim claim);
     void put_off(const Claim& claim, const Error& why);
 
@@ -51,7 +59,9 @@ class Claimer final : public Service {
     ProgramCache& programs_;
     Committer& committer_;
     ClaimSignals& signals_;
+    HintBox& hints_;
     Duration pause_;
+    bool is_limited_first_ = false;
 };
 
 }  // namespace ebb::engine

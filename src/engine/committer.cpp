@@ -133,6 +133,9 @@ void Committer::guarded(TimePoint now, void (Committer::*part)(TimePoint)) {
         block(now, error);
     }
     environment().statistics.in_flight = held_.size();
+    const int slots = held_.slots();
+    const int slots_before = environment().statistics.slots.exchange(slots);
+    if (slots < slots_before) parts_.signals.note_free_slots(slots_before - slots);
     if (parts_.signals.wants_room() && has_room()) parts_.signals.offer_room();
 }
 

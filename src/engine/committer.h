@@ -205,7 +205,7 @@ class Committer final : public Service {
         std::uint64_t since = 0;  ///< the number of the last heartbeat sent before
     };
 
-    Held& hold(const TaskRef& task);
+    Held& hold(const TaskRef& task, std::string slot = {});
     Work& work_of(const InstanceId& id);
     LivePtr live_of(const InstanceId& id);
     /// What was read of an instance becomes what is known of it, unless more is known already.

@@ -60,6 +60,14 @@ class Engine::Core {
     /// The same, and brings to their end what it stops, as far as no worker holds it.
     void request_stop(const InstanceId& id, Event event);
 
+    // queues.cpp
+    /// Something may have become claimable of which no more is known.
+    void wake_workers();
+    void set_queue(std::string_view name, const QueueLimits& limits);
+    std::vector<QueueView> queues();
+    std::vector<WorkerView> workers();
+    std::vector<UnservedTasks> unserved();
+
     // queries.cpp
     std::shared_ptr<const Program> program(std::string_view workflow, std::optional<int> version);
     InstanceView show(const InstanceId& id);

@@ -34,7 +34,7 @@ Engine::Core::Core(Store& store, const HandlerRegistry& handlers, EngineOptions 
       ),
       committer({environment, programs, ready, watchdog, waiters, signals, hints, pace}),
       executor(environment, committer, watchdog, pace),
-      claimer(environment, programs, committer, signals),
+      claimer(environment, programs, committer, signals, hints),
       keeper(environment, committer, signals, hints),
       herald(environment, committer, signals, hints),
       runner({environment, ready, committer, executor, services()}) {

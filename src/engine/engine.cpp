@@ -62,6 +62,10 @@ StartedInstance Engine::start_in(
     return core_->start_in(transaction, workflow, input, options);
 }
 
+void Engine::wake_workers() {
+    core_->wake_workers();
+}
+
 std::vector<StartedInstance> Engine::start_all(
     std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
 ) {
@@ -156,6 +160,22 @@ void Engine::resume(const InstanceId& id, std::string_view by) {
 
 void Engine::requeue(const InstanceId& id, const RequeueOptions& options) {
     core_->request(id, make_requeue(options, core_->environment.limits()));
+}
+
+void Engine::set_queue(std::string_view name, const QueueLimits& limits) {
+    core_->set_queue(name, limits);
+}
+
+std::vector<QueueView> Engine::queues() {
+    return core_->queues();
+}
+
+std::vector<WorkerView> Engine::workers() {
+    return core_->workers();
+}
+
+std::vector<UnservedTasks> Engine::unserved() {
+    return core_->unserved();
 }
 
 void Engine::run() {

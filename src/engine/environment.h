@@ -10,6 +10,7 @@
 #include <ebb/handler.h>
 
 #include "call/observers.h"
+#include "engine/limited_queues.h"
 #include "store/store.h"
 #include "support/clock.h"
 #include "support/json.h"
@@ -30,6 +31,7 @@ struct Statistics {
     std::atomic<std::uint64_t> leases_lost{0};
     std::atomic<std::uint64_t> store_errors{0};
     std::atomic<int> in_flight{0};
+    std::atomic<int> slots{0};  ///< held in queues with limits
     std::atomic<int> stuck_handlers{0};
 };
 
@@ -69,6 +71,7 @@ class Environment {
     const Log log;
     Statistics statistics;
     WorkerState worker;
+    LimitedQueues limited;
     Observers observers;  ///< filled before anything runs
 
     TimePoint now() const { return clock.now(); }
@@ -77,6 +80,11 @@ class Environment {
 
     /// Is the handler registered here, and the queue served?
     bool can_run(std::string_view handler, std::string_view queue) const;
+
+    /// Can it, and without a claim: has the queue no limits?
+    bool may_keep(std::string_view handler, std::string_view queue) const {
+        return can_run(handler, queue) && !limited.has(queue);
+    }
 
     /// Logs and counts an exception of the store; `what` is a stable snake_case name.
     void report(std::string_view what, const std::exception& error);

@@ -23,16 +23,19 @@ std::vector<Held>& HeldTable::of(const InstanceId& id) {
 Held& HeldTable::add(Held held) {
     erase(held.task);
     ++size_;
+    slots_ += held.slot.empty() ? 0 : 1;
     return tasks_[held.task.instance].emplace_back(std::move(held));
 }
 
 void HeldTable::erase(const TaskRef& task) {
     const auto tasks = tasks_.find(task.instance);
     if (tasks == tasks_.end()) return;
-    const auto erased = std::erase_if(tasks->second, [&](const Held& held) {
-        return held.task.token == task.token;
+    std::erase_if(tasks->second, [&](const Held& held) {
+        if (held.task.token != task.token) return false;
+        --size_;
+        slots_ -= held.slot.empty() ? 0 : 1;
+        return true;
     });
-    size_ -= static_cast<int>(erased);
     if (tasks->second.empty()) tasks_.erase(tasks);
 }
 
@@ -94,6 +97,7 @@ TaskChange put_call_row(const Invocation& call, TimePoint now) {
         .token = call.attempt.token,
         .handler = call.handler,
         .queue = call.queue,
+        .concurrency_key = call.concurrency_key,
         .due = now,
         .is_continued = true,
     };
@@ -143,7 +147,12 @@ NextMove next_move(
         return held.is_row_dirty ? NextMove{Kind::Rewrite, {}, put_call_row(*call, now)}
                                  : NextMove{Kind::Release, {}, {}};
     }
-    if (held.is_row_dirty) return {Kind::Rewrite, {}, put_call_row(*call, now)};
+    // A task of a queue with limits runs in the slot that it was claimed with, or is claimed anew.
+    const bool has_right_slot =
+        held.slot.empty() ? !environment.limited.has(call->queue) : held.slot == call->queue;
+    if (held.is_row_dirty || !has_right_slot) {
+        return {Kind::Rewrite, {}, put_call_row(*call, now)};
+    }
     return {Kind::Run, std::move(call), {}};
 }
 

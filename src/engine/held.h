@@ -25,6 +25,9 @@ struct Held {
     Visit due_visit = 0;          ///< of an engine's task: whose time has come
     bool was_lost = false;        ///< the attempt in progress may have been called by `lost_by`
     std::string lost_by;
+    /// The queue with limits that it was claimed from, whose slot it holds; empty = none. Set when
+    /// it is added.
+    std::string slot;
     bool is_called_in_vain = false;  ///< it was called here and its outcome could not be kept
     AttemptPtr returned;             ///< its outcome is on its way through a commit
     bool is_deciding = false;        ///< something of it is on its way through a commit
@@ -48,6 +51,9 @@ class HeldTable {
 
     int size() const { return size_; }
 
+    /// How many hold a slot of a queue with limits.
+    int slots() const { return slots_; }
+
     /// Calls `visit(Held&)` for each; `visit` must not add or erase.
     template <class Visit>
     void for_each(Visit visit) {
@@ -60,6 +66,7 @@ class HeldTable {
     std::unordered_map<InstanceId, std::vector<Held>> tasks_;
     std::vector<Held> none_;
     int size_ = 0;
+    int slots_ = 0;
 };
 
 /// What has to happen to a held task before its handler can run, as the instance's state sees it: a

@@ -71,6 +71,7 @@ struct ClaimedTask {
     bool is_stop = false;
     bool was_lost = false;
     std::string lost_by;
+    std::string slot;
     LivePtr live;
 };
 

@@ -77,9 +77,10 @@ bool Keeper::beat(TimePoint now) {
     if (const Duration rest = heartbeat.result.others_live_for; rest != Duration::max()) {
         next_expiry_ = environment_.now() + rest + maintain_every_ / 20;
     }
+    const bool has_new_limits = environment_.limited.set(heartbeat.result.limited_queues);
     committer_.post(std::move(heartbeat));
     committer_.combine(Committer::Role::Guest);
-    if (was_invalid) signals_.ring();
+    if (was_invalid || has_new_limits) signals_.ring();
     return true;
 }
 

@@ -57,9 +57,12 @@ struct Engine::Core::Snapshot {
     std::vector<HistoryEvent> history;
     std::vector<TaskRow> tasks;
     std::vector<WorkerRow> workers;
+    std::vector<std::pair<TokenId, QueueUse>> queues;
     TimePoint now{};
 
-    engine::Facts facts() const { return {*program, row, state, history, tasks, workers, now}; }
+    engine::Facts facts() const {
+        return {*program, row, state, history, tasks, workers, queues, now};
+    }
 };
 
 Engine::Core::Snapshot Engine::Core::read_snapshot(const InstanceId& id) {
@@ -87,6 +90,17 @@ Engine::Core::Snapshot Engine::Core::read_snapshot(const InstanceId& id) {
     const engine::LivePtr live = engine::make_live(snapshot.row, programs);
     snapshot.program = live->program;
     snapshot.state = std::move(live->state);
+    for (const TaskRow& task : snapshot.tasks) {
+        const bool may_wait = !task.handler.empty() && task.lease_owner.empty() &&
+                              !task.is_parked && task.due <= snapshot.now;
+        if (!may_wait) continue;
+        for (QueueUse& use : environment.store.queues(
+                 {.name = task.queue, .concurrency_key = task.concurrency_key, .counts_tasks = false
+                 }
+             )) {
+            snapshot.queues.emplace_back(task.task.token, std::move(use));
+        }
+    }
     return snapshot;
 }
 

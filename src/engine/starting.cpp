@@ -133,7 +133,7 @@ void keep_tasks(Beginning& beginning, const engine::Environment& environment, in
     const bool may_hold = environment.worker.may_hold(environment.now());
     for (TaskChange& task : beginning.row.tasks) {
         task.is_continued = task.is_continued && may_hold && capacity > 0 &&
-                            environment.can_run(task.handler, task.queue);
+                            environment.may_keep(task.handler, task.queue);
         if (!task.is_continued) continue;
         --capacity;
         beginning.kept.push_back(task.token);

@@ -41,7 +41,14 @@ std::shared_ptr<Turn> decide_and_commit(
     if (has_failed(*turn)) return turn;
     // Its row may say something by now that must not outlive this, so it is written anew.
     HeldTable held;
-    held.add({.task = task, .attempt = {}, .is_row_dirty = true, .lost_by = {}, .returned = {}});
+    held.add(
+        {.task = task,
+         .attempt = {},
+         .is_row_dirty = true,
+         .lost_by = {},
+         .slot = {},
+         .returned = {}}
+    );
     int capacity = 0;
     choose_writes(*turn, held, environment, capacity);
     transaction.commit(turn->to_commit(environment.options.worker_id));

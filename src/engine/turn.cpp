@@ -125,7 +125,7 @@ bool is_runnable_here(const Turn& turn, const TaskChange& change, const Environm
     if (!change.is_continued || !environment.worker.may_hold(turn.now)) return false;
     const auto call =
         invocation(*turn.live->program, turn.live->identity(), turn.state, change.token);
-    return call && environment.can_run(call->handler, call->queue);
+    return call && environment.may_keep(call->handler, call->queue);
 }
 
 }  // namespace
@@ -146,8 +146,10 @@ void choose_writes(Turn& turn, HeldTable& held, const Environment& environment, 
         }
         turn.kept.push_back(change.token);
         if (owned == nullptr) --capacity;
-        // The row of a lease that is kept may name an earlier step: the state is the truth.
-        if (owned == nullptr || owned->is_row_dirty) turn.written.push_back(change);
+        // The row of a lease that is kept may name an earlier step: the state is the truth. But it
+        // must not keep that step's slot in a queue with limits.
+        const bool must_write = owned == nullptr || owned->is_row_dirty || !owned->slot.empty();
+        if (must_write) turn.written.push_back(change);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ebb/engine.h>
@@ -29,6 +30,8 @@ struct Facts {
     std::span<const HistoryEvent> history;  ///< all of it
     std::span<const TaskRow> tasks;
     std::span<const WorkerRow> workers;
+    /// Of the queues with limits in which its tokens wait, one for each such token.
+    std::span<const std::pair<TokenId, QueueUse>> queues;
     TimePoint now{};
 };
 
@@ -40,6 +43,10 @@ std::vector<WaitingFor> waiting_for(const Facts& facts);
 
 /// A few sentences: what it waits for, or why it compensates or ended.
 std::string why(const Facts& facts);
+
+/// What a token whose task is due waits for in its queue, as half a sentence: `a slot of queue "q"
+/// (4 of 4 in use)`. Empty when the limits allow it to start.
+std::string describe_queue_wait(const Facts& facts, TokenId token);
 
 /// `code: message` of a failure.
 std::string describe_failure(const Payload& failure);

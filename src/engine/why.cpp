@@ -102,6 +102,10 @@ WaitingFor wait_of_handler(const Facts& facts, const Token& token) {
             handler,
             node.queue
         ));
+    } else if (const std::string queue = describe_queue_wait(facts, token.id); !queue.empty()) {
+        wait.kind = "queue";
+        wait.what = node.queue;
+        wait.sentence = capitalise(fmt::format("{} waits for {}.", place, queue));
     } else {
         wait.sentence = capitalise(
             fmt::format("{} waits for a free worker with the handler \"{}\".", place, handler)

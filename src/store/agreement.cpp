@@ -36,4 +36,35 @@ bool can_run(const WorkerRow& worker, const Store::Unserved& waiting) {
            (worker.queues.empty() || contains(worker.queues, waiting.queue));
 }
 
+TimePoint slice_end(TimePoint now, Duration period) {
+    const Duration slice = std::max(period / kSlicesPerPeriod, Duration(1));
+    return TimePoint((now.time_since_epoch() / slice + 1) * slice);
+}
+
+RateUse use_of_rate(const QueueRate& rate, const std::vector<Starts>& starts, TimePoint now) {
+    RateUse use;
+    for (const Starts& slice : starts) {
+        if (slice.at + rate.period > now) use.starts += slice.count;
+    }
+    std::int64_t left = use.starts;
+    for (const Starts& slice : starts) {
+        if (left < rate.starts) break;
+        if (slice.at + rate.period <= now) continue;
+        left -= slice.count;
+        use.next = slice.at + rate.period;
+    }
+    return use;
+}
+
+void check_queue_count(std::int64_t queues) {
+    if (queues < QueueLimits::kQueuesMax) return;
+    throw Error(
+        ErrorCode::LimitExceeded,
+        fmt::format(
+            "{} queues of this store have limits already, and no more are allowed.",
+            QueueLimits::kQueuesMax
+        )
+    );
+}
+
 }  // namespace ebb

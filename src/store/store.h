@@ -10,6 +10,7 @@
 
 #include <ebb/id.h>
 #include <ebb/json.h>
+#include <ebb/queue.h>
 #include <ebb/time.h>
 
 #include "core/kernel/decision.h"
@@ -86,6 +87,8 @@ struct ClaimRequest {
     std::string worker;
     std::vector<std::string> handlers;  ///< what it can run; kEngineHandler is always added
     std::vector<std::string> queues;    ///< empty = all; engine tasks are claimed in any queue
+    /// Those that have limits: claim_limited's business, except for engine tasks.
+    std::vector<std::string> limited_queues{};
     int limit = 64;
     std::optional<InstanceId> instance;  ///< only tasks of this one
     /// Something is said to be there: it must be found, also by a look that is dear.
@@ -105,6 +108,9 @@ struct Claim {
     /// attempt of the reloaded state: the loser may have gone on.
     bool was_lost = false;
     std::string lost_by;
+    /// The queue with limits in which this holds a slot, until the lease ends or a Put replaces the
+    /// row; empty = none.
+    std::string slot{};
     InstanceRow instance;
     /// The instance's first event while nothing else has happened to it: nearly always the input of
     /// the task. None when the store would have to look for it.
@@ -125,6 +131,13 @@ struct Commit {
     /// row leased to it); empty = put tasks are free for any claimer.
     std::string lease_owner;
     TimePoint now{};  ///< becomes updated_at and, when the status is terminal, finished_at
+};
+
+/// What claim_limited took, and when it is worth another look.
+struct LimitedClaims {
+    std::vector<Claim> claims;
+    /// When the rate of a queue in which tasks wait admits the next; kNever: no rate is in the way.
+    TimePoint next_start = kNever;
 };
 
 enum class CommitResult { Committed, Conflict, NotFound };
@@ -170,6 +183,8 @@ struct HeartbeatResult {
     /// Until the first of the other workers is dead, if that sends no more heartbeats; zero or less
     /// when one is. max: there are no others.
     Duration others_live_for = Duration::max();
+    /// The names of all queues that have limits, sorted.
+    std::vector<std::string> limited_queues{};
 
     bool operator==(const HeartbeatResult&) const = default;
 };
@@ -191,9 +206,34 @@ struct TaskRow {
     bool is_parked = false;
     bool is_stop = false;
     bool was_lost = false;
+    bool has_slot = false;  ///< held, and counted by its queue's limits
+    std::string concurrency_key{};
     std::string lease_owner;
 
     bool operator==(const TaskRow&) const = default;
+};
+
+/// The limits of a queue as they are kept; without any it is not kept.
+struct QueueRow {
+    std::string name;
+    QueueLimits limits;
+    TimePoint updated_at{};
+
+    bool operator==(const QueueRow&) const = default;
+};
+
+/// Which queues, and how much is to be counted.
+struct QueueQuery {
+    std::string name{};             ///< empty = all that have limits or tasks
+    std::string concurrency_key{};  ///< counted by QueueUse::key_slots
+    bool counts_tasks = true;       ///< all tasks of all queues are counted: dear
+};
+
+struct QueueUse {
+    QueueView view;
+    std::int64_t key_slots = 0;  ///< slots in use under the key that was asked for
+
+    bool operator==(const QueueUse&) const = default;
 };
 
 struct StatusCount {
@@ -265,10 +305,26 @@ class Store {
     virtual std::unique_ptr<StoreTransaction> begin_transaction();
 
     /// Leases due tasks to the worker, the earliest rank first. Never returns a task of a handler
-    /// or queue that was not asked for, nor one that is parked, not due or leased (maintain() frees
-    /// what dead workers held). The worker must have sent a heartbeat before. After a lost answer
-    /// the tasks stay leased: the next heartbeat names them, release what you do not know.
+    /// or queue that was not asked for, nor of one of `limited_queues`, nor one that is parked, not
+    /// due or leased (maintain() frees what dead workers held). The worker must have sent a
+    /// heartbeat before. After a lost answer the tasks stay leased: the next heartbeat names them,
+    /// release what you do not know.
     virtual std::vector<Claim> claim(const ClaimRequest& request) = 0;
+
+    /// Leases due tasks of the queues named in `request.queues` (none = none), as far as their
+    /// limits allow, the earliest rank first: what may not start now is passed over. Each task
+    /// that is taken holds a slot as long as its lease lasts, and counts as a start of an attempt.
+    /// Exact whoever else claims: the limits as they are in the store hold over all workers.
+    /// A queue without limits yields nothing; engine tasks, `instance` and `stops_only` are not
+    /// looked at. Repeated after a lost answer as claim().
+    virtual LimitedClaims claim_limited(const ClaimRequest& request) = 0;
+
+    /// Keeps the limits of a queue, instead of those it had; without any it is unlimited again.
+    /// What is held goes on. Throws LimitExceeded for one more than QueueLimits::kQueuesMax.
+    virtual void set_queue(const QueueRow& row) = 0;
+
+    /// By name.
+    virtual std::vector<QueueUse> queues(const QueueQuery& query) = 0;
 
     /// Makes decisions durable, each atomically; the batch is one transaction where the store can.
     /// At most one per instance: what happens to one at a time is decided in sequence, written

@@ -7,8 +7,10 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <libpq-fe.h>
 
 #include <ebb/engine.h>
+#include <ebb/transaction.h>
 
 #include "store/postgres/postgres_store.h"
 #include "support/clock.h"
@@ -99,6 +101,61 @@ TEST_F(Hinting, an_instance_that_another_process_starts_runs_at_once) {
     });
     EXPECT_EQ(wait_for(starter), 0);
     worker.drain(10s);
+}
+
+TEST_F(Hinting, an_instance_of_a_transaction_runs_at_once_when_its_commit_is_told) {
+    add_pass("a");
+    Engine worker(*store, handlers, rarely_looking("worker"));
+    worker.register_workflow(workflow({step("a")}));
+    worker.run();
+    ASSERT_TRUE(log.wait_for("hints_heard"));
+    const StorePtr mine = open_postgres_store(database);
+    Engine client(*mine, no_handlers);
+    const std::unique_ptr<PGconn, decltype(&PQfinish)> application(
+        PQconnectdb(postgres_server().url().c_str()), &PQfinish
+    );
+    const auto execute = [&](const char* sql) { PQclear(PQexec(application.get(), sql)); };
+    execute("BEGIN");
+    const InstanceId id = client.start_in(Transaction(application.get()), "test").id;
+    execute("COMMIT");
+    client.wake_workers();
+    EXPECT_EQ(client.wait(id, 60s).status, "completed");
+    worker.drain(10s);
+}
+
+TEST_F(Hinting, a_slot_that_becomes_free_is_told_to_who_can_use_it) {
+    std::atomic<bool> is_open{false};
+    handlers.add_raw("hold", [&](const Payload& input, const StepContext&) {
+        while (!is_open) std::this_thread::yield();
+        return input;
+    });
+    HandlerRegistry others;
+    others.add_raw("next", [](const Payload& input, const StepContext&) { return input; });
+    const StorePtr mine = open_postgres_store(database);
+    Engine holder(*store, handlers, rarely_looking("holder"));
+    Engine waiter(*mine, others, rarely_looking("waiter"));
+    const auto in_queue = [](std::string name) {
+        Node node = step(name);
+        std::get<Step>(node.kind).queue = "narrow";
+        Definition definition = workflow({node});
+        definition.name = std::move(name);
+        return definition;
+    };
+    holder.register_workflow(in_queue("hold"));
+    holder.register_workflow(in_queue("next"));
+    holder.set_queue("narrow", {.concurrency = 1});
+    holder.run();
+    waiter.run();
+    while (log.count("hints_heard") < 2) std::this_thread::yield();
+    const InstanceId first = holder.start("hold").id;
+    while (holder.queues().at(0).slots == 0) std::this_thread::yield();
+    const InstanceId second = holder.start("next").id;
+    while (holder.show(second).waiting_for.at(0).kind != "queue") std::this_thread::yield();
+    is_open = true;
+    EXPECT_EQ(holder.wait(first, 60s).status, "completed");
+    EXPECT_EQ(holder.wait(second, 60s).status, "completed");
+    holder.drain(10s);
+    waiter.drain(10s);
 }
 
 TEST_F(Hinting, a_step_goes_over_to_a_worker_that_has_its_handler) {

@@ -31,6 +31,10 @@ Simulation::Simulation(const Plan& plan, const RunOptions& options)
         decorated_ = options_.decorate(*store_);
         shared_ = decorated_.get();
     }
+    log_.limited = [this](const Claim& claim) { watch_start(claim); };
+    for (const auto& [name, limits] : plan.queues) {
+        shared_->set_queue({.name = name, .limits = limits, .updated_at = kStart});
+    }
     if (options_.trace) log_.note = [this](const std::string& line) { note(line); };
     Dice dice(plan.seed, 2);
     for (std::size_t i = 0; i < plan.workers.size(); ++i) {
@@ -77,6 +81,7 @@ RunResult Simulation::run() {
         if (dice.chance(plan_.percent_helpful)) help(dice);
         move(dice);
         watch();
+        watch_limits();
         if (all_have_ended() && next >= plan_.disturbances.size()) break;
     }
     come_to_rest();

@@ -111,6 +111,34 @@ std::vector<Kind> kinds_of_run(Dice& dice) {
     return kinds;
 }
 
+/// Puts steps, wherever they stand in `json`, into queues.
+void put_into_queues(Dice& dice, nlohmann::json& json) {
+    if (json.is_object() && json.contains("step") && json.at("step").is_string()) {
+        if (dice.chance(60)) json["queue"] = dice.pick<std::string>({"q1", "q1", "q2"});
+        if (dice.chance(60)) json["concurrency_key"] = "workflow.input.n";
+    }
+    if (!json.is_structured()) return;
+    for (auto& part : json) put_into_queues(dice, part);
+}
+
+/// By dice of its own, so that all other plans stay what they were.
+void plan_queues(Plan& plan) {
+    Dice dice(plan.seed, 3);
+    if (!dice.chance(35)) return;
+    nlohmann::json definition = definition_to_json(plan.definition);
+    put_into_queues(dice, definition.at("steps"));
+    plan.definition = definition_from_json(definition);
+    for (const char* name : {"q1", "q2"}) {
+        QueueLimits limits;
+        if (dice.chance(60)) limits.concurrency = dice.between(1, 3);
+        if (dice.chance(50)) limits.concurrency_per_key = 1;
+        if (dice.chance(30)) {
+            limits.rate = QueueRate{dice.between(1, 4), std::chrono::seconds(dice.between(1, 9))};
+        }
+        if (!limits.is_unlimited()) plan.queues[name] = limits;
+    }
+}
+
 void plan_disturbances(Dice& dice, Plan& plan) {
     const auto add = [&](Kind kind) {
         plan.disturbances.push_back(
@@ -181,6 +209,7 @@ Plan make_plan(std::uint64_t seed) {
     plan.seconds_max = dice.pick<int>({1, 1, 3, 10});
     plan_disturbances(dice, plan);
     plan.goes_on = dice.chance(75);
+    plan_queues(plan);
     return plan;
 }
 
@@ -198,6 +227,16 @@ std::string describe(const Plan& plan) {
     );
     for (std::size_t i = 0; i < plan.workers.size(); ++i) {
         text += fmt::format("worker w{}: {}\n", i + 1, fmt::join(plan.workers[i], " "));
+    }
+    for (const auto& [name, limits] : plan.queues) {
+        text += fmt::format(
+            "queue {}: {} at once, {} of a key, {} in {} s\n",
+            name,
+            limits.concurrency.value_or(-1),
+            limits.concurrency_per_key.value_or(-1),
+            limits.rate ? limits.rate->starts : -1,
+            limits.rate ? limits.rate->period / std::chrono::seconds(1) : 0
+        );
     }
     for (const auto& [handler, calls] : plan.scripts) {
         text += handler + ":";

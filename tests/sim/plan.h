@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <ebb/definition.h>
+#include <ebb/queue.h>
 
 namespace ebb::sim {
 
@@ -72,6 +73,7 @@ struct Plan {
     std::vector<std::vector<std::string>> workers;          ///< the handlers of each
     std::map<std::string, std::vector<Behaviour>> scripts;  ///< by handler; then: Complete
     std::vector<Disturbance> disturbances;                  ///< by rising tick
+    std::map<std::string, QueueLimits> queues;              ///< that have limits from the beginning
     int ticks = 0;            ///< how long chance rules; then faults stop
     int percent_helpful = 0;  ///< of the ticks: people give an instance what it waits for
     int seconds_max = 1;      ///< how long a move of the clock may be while work is in progress

@@ -42,7 +42,8 @@ bool change_definition(const PlantedBug& bug, Plan& plan) {
 }
 
 bool changes_store(const PlantedStoreBug& bug) {
-    return bug.commit || bug.claim || bug.history || bug.ignores_conflicts;
+    return bug.commit || bug.claim || bug.history || bug.ignores_conflicts || bug.limits ||
+           bug.forgets_limits;
 }
 
 }  // namespace

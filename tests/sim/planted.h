@@ -29,6 +29,8 @@ struct PlantedStoreBug {
     std::function<void(Claim&)> claim{};
     std::function<void(const HistoryQuery&, std::vector<HistoryEvent>&)> history{};
     bool ignores_conflicts = false;
+    std::function<void(QueueLimits&)> limits{};
+    bool forgets_limits = false;  ///< heartbeats do not tell of them
 };
 
 /// A bug as the engine could have it, made outside of the engine: in what stands between workers

@@ -30,6 +30,18 @@ class PlantedStore : public testing::StoreDecorator {
         return claims;
     }
 
+    void set_queue(const QueueRow& row) override {
+        QueueRow wrong = row;
+        if (bug_.limits) bug_.limits(wrong.limits);
+        StoreDecorator::set_queue(wrong);
+    }
+
+    HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override {
+        HeartbeatResult result = StoreDecorator::heartbeat(worker, lease);
+        if (bug_.forgets_limits) result.limited_queues.clear();
+        return result;
+    }
+
     std::vector<HistoryEvent> history(const HistoryQuery& query) override {
         auto events = StoreDecorator::history(query);
         if (bug_.history) bug_.history(query, events);
@@ -368,6 +380,26 @@ std::vector<PlantedBug> of_reads() {
     return {lost, conflict, order, skipped, twice, input, turn};
 }
 
+std::vector<PlantedBug> of_queues() {
+    PlantedBug slot{.name = "a queue has a slot too many"};
+    slot.store.limits = [](QueueLimits& limits) {
+        if (limits.concurrency) ++*limits.concurrency;
+    };
+    PlantedBug key{.name = "a key has a slot too many"};
+    key.store.limits = [](QueueLimits& limits) {
+        if (limits.concurrency_per_key) ++*limits.concurrency_per_key;
+    };
+    PlantedBug rate{.name = "a rate counts its starts too short a time"};
+    rate.store.limits = [](QueueLimits& limits) {
+        if (limits.rate) limits.rate->period /= 2;
+    };
+    PlantedBug unknown{.name = "workers do not learn which queues have limits"};
+    unknown.store.forgets_limits = true;
+    PlantedBug closed{.name = "a queue with limits starts nothing"};
+    closed.store.limits = [](QueueLimits& limits) { limits.concurrency = 0; };
+    return {slot, key, rate, unknown, closed};
+}
+
 }  // namespace
 
 std::unique_ptr<Store> plant_in_store(Store& inner, const PlantedStoreBug& bug) {
@@ -376,7 +408,8 @@ std::unique_ptr<Store> plant_in_store(Store& inner, const PlantedStoreBug& bug) 
 
 std::vector<PlantedBug> planted_store_bugs() {
     std::vector<PlantedBug> all;
-    for (auto& some : {of_tasks(), of_endings(), of_events(), of_tokens(), of_reads()}) {
+    for (auto& some :
+         {of_tasks(), of_endings(), of_events(), of_tokens(), of_reads(), of_queues()}) {
         all.insert(all.end(), some.begin(), some.end());
     }
     return all;

@@ -55,6 +55,7 @@ bool Simulation::work_off(Worker& worker) {
     core.committer.combine(engine::Committer::Role::Owner);
     if (core.environment.worker.may_hold(now)) {
         core.claimer.claim(now, std::min(core.committer.free_capacity(), 64), true);
+        watch_limits();
     }
     core.committer.combine(engine::Committer::Role::Owner);
     bool has_called = false;

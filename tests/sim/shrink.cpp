@@ -129,6 +129,9 @@ class Shrinker {
 
     bool shrink_time() {
         bool has_improved = false;
+        if (!best_.queues.empty()) {
+            has_improved |= take_changed([](Plan& p) { p.queues.clear(); });
+        }
         if (best_.goes_on) has_improved |= take_changed([](Plan& p) { p.goes_on = false; });
         if (best_.percent_helpful > 0) {
             has_improved |= take_changed([](Plan& p) { p.percent_helpful = 0; });

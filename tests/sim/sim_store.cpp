@@ -68,6 +68,15 @@ std::vector<Claim> SimStore::claim(const ClaimRequest& request) {
     return claims;
 }
 
+LimitedClaims SimStore::claim_limited(const ClaimRequest& request) {
+    auto result = FaultyStore::claim_limited(request);
+    for (const Claim& claim : result.claims) {
+        log_.limited(claim);
+        if (log_.note) log_.note(fmt::format("    claim {} in {}", claim.task.token, claim.slot));
+    }
+    return result;
+}
+
 MaintenanceResult SimStore::maintain() {
     auto result = FaultyStore::maintain();
     if (log_.note && result.leases_expired > 0)

@@ -13,6 +13,7 @@ namespace ebb::sim {
 struct StoreLog {
     std::uint64_t commits = 0;                       ///< that changed something
     std::function<void(const std::string&)> note{};  ///< of what is written; may be null
+    std::function<void(const Claim&)> limited{};     ///< of what is claimed under limits
 };
 
 /// A worker's own way to the shared store, with its own faults: what befalls one worker leaves the
@@ -28,6 +29,7 @@ class SimStore : public testing::FaultyStore {
 
     void release(std::string_view worker, std::span<const TaskRef> tasks) override;
     std::vector<Claim> claim(const ClaimRequest& request) override;
+    LimitedClaims claim_limited(const ClaimRequest& request) override;
     MaintenanceResult maintain() override;
 
     void perform_late();

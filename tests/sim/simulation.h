@@ -51,6 +51,8 @@ class Simulation {
 
     // watch.cpp
     void watch();
+    void watch_start(const Claim& claim);
+    void watch_limits();
 
     // disturb.cpp: what happens to it.
     void disturb(const Disturbance& disturbance);
@@ -111,6 +113,7 @@ class Simulation {
     std::unique_ptr<stateless::Engine> abroad_;
     std::vector<HistoryEntry> abroad_events_;                          // of what is happening there
     std::map<int, std::map<std::int64_t, HistoryEntry>> told_abroad_;  // by instance and number
+    std::map<std::string, std::vector<TimePoint>> starts_;             // by queue
     int tick_ = 0;
     bool is_calm_ = false;
     bool has_true_time_ = true;

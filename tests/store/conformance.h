@@ -133,6 +133,40 @@ class StoreList : public StoreConformance {
     InstanceQuery query_;
 };
 
+/// Queues with limits.
+class StoreQueues : public StoreConformance {
+ protected:
+    void limit(const std::string& queue, QueueLimits limits) {
+        store().set_queue({.name = queue, .limits = limits, .updated_at = clock_.now()});
+    }
+
+    LimitedClaims look(const std::string& worker, int at_most = 64) {
+        ClaimRequest request;
+        request.worker = worker;
+        request.handlers = {"pay", "ship"};
+        request.queues = {"a", "b", "c"};
+        request.limit = at_most;
+        return store().claim_limited(request);
+    }
+
+    std::vector<std::string> take(const std::string& worker, int at_most = 64) {
+        return names_of(look(worker, at_most).claims);
+    }
+
+    /// Instances first..last, each with one task.
+    void start_all(int first, int last, const TaskChange& task) {
+        std::vector<NewInstance> batch;
+        for (int n = first; n <= last; ++n) batch.push_back(instance_of(n, {task}));
+        store().start(batch);
+    }
+
+    void end(int n) { commit_one(store(), {.instance = n, .status = InstanceStatus::Completed}); }
+
+    QueueUse use_of(const std::string& queue, const std::string& key = {}) {
+        return store().queues({.name = queue, .concurrency_key = key}).at(0);
+    }
+};
+
 /// Verbs whose answer is lost.
 class StoreRepeat : public StoreConformance {
  protected:

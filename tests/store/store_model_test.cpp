@@ -42,7 +42,8 @@ const T& pick(const std::vector<T>& values, int index) {
 
 const std::vector<std::string> kWorkers{"w1", "w2", "w3"};
 const std::vector<std::string> kHandlers{"pay", "ship", ""};
-const std::vector<std::string> kQueues{"default", "gpu", ""};
+const std::vector<std::string> kQueues{"default", "gpu", "none"};
+const std::vector<std::string> kKeys{"", "x", "y"};
 const std::vector<Duration> kDelays{-1s, 0s, 1us, 3s, 60s};
 
 /// Runs steps on one store and tells everything that it answers.
@@ -73,6 +74,11 @@ class Player {
             case 10:
                 store_.sign_off(pick(kWorkers, step.a));
                 return "signed off";
+            case 11:
+                return set_queue(step);
+            case 12:
+            case 13:
+                return claim_limited(step);
             default:
                 return read(step);
         }
@@ -85,6 +91,7 @@ class Player {
         change.token = step.token;
         change.handler = pick(kHandlers, step.a);
         change.queue = pick(kQueues, step.b);
+        change.concurrency_key = pick(kKeys, step.a + step.instance);
         change.due = clock_.now() + pick(kDelays, step.a + step.b);
         change.is_continued = step.b % 2 == 1;
         return change;
@@ -121,15 +128,37 @@ class Player {
         if (step.b == 3) request.queues = {"gpu", ""};
         if (step.a > 5) request.instance = id_of(step.instance);
         request.stops_only = step.b == 5;
+        if (step.a % 2 == 0) request.limited_queues = {"gpu"};
         request.limit = 1 + step.token;
         return describe(store_.claim(request));
+    }
+
+    std::string set_queue(const Step& step) {
+        QueueRow row{.name = pick(kQueues, step.token), .limits = {}, .updated_at = clock_.now()};
+        if (step.a % 2 == 0) row.limits.concurrency = step.b % 3;
+        if (step.a % 3 != 0) row.limits.concurrency_per_key = 1 + step.b % 2;
+        if (step.b % 3 == 0) row.limits.rate = QueueRate{1 + step.a % 3, 10s};
+        store_.set_queue(row);
+        return "queue set";
+    }
+
+    std::string claim_limited(const Step& step) {
+        ClaimRequest request;
+        request.worker = pick(kWorkers, step.a);
+        request.handlers = {"ship", "pay", ""};
+        if (step.b % 4 == 0) request.handlers = {"pay"};
+        request.queues = {"gpu", "default", "none"};
+        request.limit = step.token;
+        const LimitedClaims result = store_.claim_limited(request);
+        return describe(result.claims) + fmt::format("next {}", micros(result.next_start));
     }
 
     std::string heartbeat(const Step& step) {
         WorkerRow worker = worker_of(pick(kWorkers, step.a), {pick(kHandlers, step.b)});
         if (step.token == 1) worker.queues = {pick(kQueues, step.b)};
         const HeartbeatResult result = store_.heartbeat(worker, pick(kDelays, step.b) + 2s);
-        return (result.is_known ? "known\n" : "new\n") + describe(result.held);
+        return (result.is_known ? "known\n" : "new\n") + describe(result.held) +
+               fmt::format("{}", fmt::join(result.limited_queues, ","));
     }
 
     std::string release(const Step& step) {
@@ -181,7 +210,7 @@ bool answers_as_memory_does(
     const std::string& name, const std::function<StorePtr(const Clock&)>& open
 ) {
     const auto steps = rc::gen::container<std::vector<Step>>(rc::gen::build<Step>(
-        rc::gen::set(&Step::verb, rc::gen::inRange(0, 12)),
+        rc::gen::set(&Step::verb, rc::gen::inRange(0, 15)),
         rc::gen::set(&Step::instance, rc::gen::inRange(1, kInstances + 1)),
         rc::gen::set(&Step::token, rc::gen::inRange(1, kTokens + 1)),
         rc::gen::set(&Step::a, rc::gen::inRange(0, 8)),

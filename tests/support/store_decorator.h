@@ -15,6 +15,9 @@ enum class StoreVerb {
     ListWorkflows,
     Start,
     Claim,
+    ClaimLimited,
+    SetQueue,
+    Queues,
     Commit,
     Release,
     Abandon,
@@ -39,6 +42,8 @@ inline bool is_write(StoreVerb verb) {
         case StoreVerb::RegisterWorkflow:
         case StoreVerb::Start:
         case StoreVerb::Claim:
+        case StoreVerb::ClaimLimited:
+        case StoreVerb::SetQueue:
         case StoreVerb::Commit:
         case StoreVerb::Release:
         case StoreVerb::Abandon:
@@ -91,6 +96,18 @@ class StoreDecorator : public Store {
 
     std::vector<Claim> claim(const ClaimRequest& request) override {
         return ask(StoreVerb::Claim, [&] { return inner_.claim(request); });
+    }
+
+    LimitedClaims claim_limited(const ClaimRequest& request) override {
+        return ask(StoreVerb::ClaimLimited, [&] { return inner_.claim_limited(request); });
+    }
+
+    void set_queue(const QueueRow& row) override {
+        run(StoreVerb::SetQueue, [&] { inner_.set_queue(row); });
+    }
+
+    std::vector<QueueUse> queues(const QueueQuery& query) override {
+        return ask(StoreVerb::Queues, [&] { return inner_.queues(query); });
     }
 
     std::vector<CommitResult> commit(std::span<const Commit> commits) override {

@@ -35,12 +35,13 @@ inline std::string describe(const InstanceRow& row) {
 
 inline std::string describe(const Claim& claim) {
     return fmt::format(
-        "{} '{}'{}{} {} of {}",
+        "{} '{}'{}{} {} slot '{}' of {}",
         name_of(claim.task),
         claim.handler,
         claim.is_stop ? " stop" : "",
         claim.was_lost ? " lost by " : "",
         claim.lost_by,
+        claim.slot,
         describe(claim.instance)
     );
 }
@@ -65,14 +66,16 @@ inline std::string describe(const HistoryEvent& event) {
 
 inline std::string describe(const TaskRow& row) {
     return fmt::format(
-        "{} '{}' in {} due {}{}{}{} held by '{}'",
+        "{} '{}' in {} key '{}' due {}{}{}{}{} held by '{}'",
         name_of(row.task),
         row.handler,
         row.queue,
+        row.concurrency_key,
         micros(row.due),
         row.is_parked ? " parked" : "",
         row.is_stop ? " stop" : "",
         row.was_lost ? " lost" : "",
+        row.has_slot ? " with slot" : "",
         row.lease_owner
     );
 }
@@ -104,6 +107,29 @@ inline std::string describe(const HeldTask& task) {
            (task.may_have_been_called ? " called" : "");
 }
 
+inline std::string describe(const QueueUse& use) {
+    const QueueView& view = use.view;
+    const QueueLimits& limits = view.limits;
+    return fmt::format(
+        "{} {}/{}/{} per {} since {}: {} run, {} wait, {} sleep, {} slots, {} of the key, {} "
+        "starts, "
+        "next {}",
+        view.name,
+        limits.concurrency.value_or(-1),
+        limits.concurrency_per_key.value_or(-1),
+        limits.rate ? limits.rate->starts : -1,
+        limits.rate ? limits.rate->period.count() : 0,
+        micros(view.updated_at),
+        view.running,
+        view.waiting,
+        view.sleeping,
+        view.slots,
+        use.key_slots,
+        view.starts,
+        micros(view.next_start)
+    );
+}
+
 template <class Row>
 std::string describe(const std::vector<Row>& rows) {
     std::string text;
@@ -113,9 +139,10 @@ std::string describe(const std::vector<Row>& rows) {
 
 /// All that the store holds about the first `instances` instances.
 inline std::string describe(Store& store, int instances) {
-    std::string text = "instances\n" + describe(store.list({})) + "workers\n" +
-                       describe(store.workers()) + "counts\n" + describe(store.count()) +
-                       "unserved\n" + describe(store.unserved());
+    std::string text = "instances\n" + describe(store.list({})) + "queues\n" +
+                       describe(store.queues({})) + "workers\n" + describe(store.workers()) +
+                       "counts\n" + describe(store.count()) + "unserved\n" +
+                       describe(store.unserved());
     for (int n = 1; n <= instances; ++n) {
         text += fmt::format("tasks and history of {}\n", n);
         text += describe(store.tasks(id_of(n)));

@@ -55,6 +55,14 @@ inline TaskChange put_in(std::string queue, TokenId token, std::string handler) 
     return change;
 }
 
+inline TaskChange keyed(
+    std::string queue, std::string key, TokenId token = 1, std::string handler = "pay"
+) {
+    TaskChange change = put_in(std::move(queue), token, std::move(handler));
+    change.concurrency_key = std::move(key);
+    return change;
+}
+
 inline TaskChange put_continued(TokenId token, std::string handler) {
     TaskChange change = put(token, std::move(handler));
     change.is_continued = true;

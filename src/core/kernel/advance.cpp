@@ -142,6 +142,7 @@ void begin_visit(Transition& t, Token& token, NodeIndex node) {
     token.deadline = kNever;
     token.failed = 0;
     token.payload = 0;
+    token.concurrency_key.clear();
     token.is_parked = false;
     token.in_doubt = false;
     token.is_at_end = false;

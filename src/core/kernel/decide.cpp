@@ -99,6 +99,7 @@ std::optional<Invocation> invocation(
         .node = node.name,
         .handler = is_compensation ? node.compensate->handler : node.handler,
         .queue = node.queue,
+        .concurrency_key = token->concurrency_key,
         .input = token->input,
         .payload = token->payload,
         .is_compensation = is_compensation,

@@ -34,6 +34,7 @@ struct Invocation {
     std::string node;
     std::string handler;
     std::string queue;
+    std::string concurrency_key;
     Seq input = 0;    ///< the event with the input
     Seq payload = 0;  ///< the event with what came for a paused step; 0 = nothing
     bool is_compensation = false;

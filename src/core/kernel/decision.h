@@ -28,6 +28,7 @@ struct TaskChange {
     TokenId token = 0;
     std::string handler;
     std::string queue{kDefaultQueue};
+    std::string concurrency_key{};  ///< what the queue's limit per key counts; empty = none
     TimePoint due{};
     bool is_continued = false;  ///< Put: the step follows on the one just finished, so its worker
                                 ///< may keep the lease

@@ -168,6 +168,7 @@ class ProgramCompiler {
         if (step.compensate) handlers_.insert(step.compensate->handler);
         // What a paused step is resumed by.
         node.signal = node.name;
+        if (!step.concurrency_key.empty()) node.concurrency_key = expression(step.concurrency_key);
         if (!step.next.empty()) node.handle = expression(step.next);
         if (!step.input.empty()) {
             node.input = Template::compile(Json::parse(step.input));

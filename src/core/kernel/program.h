@@ -61,6 +61,7 @@ struct ProgramNode {
     AttemptPolicy attempts;
     bool non_idempotent = false;
     std::optional<Template> input;
+    std::optional<Expression> concurrency_key;
     std::optional<Compensation> compensate;
     std::optional<Expression> handle;  ///< over its output: by which edge it is left
 

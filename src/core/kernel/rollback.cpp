@@ -234,6 +234,16 @@ std::optional<HistoryEvent> next_to_compensate(Transition& t, Rollback& rollback
     }
 }
 
+/// As it was when the step began: over its input, which `event` refers to.
+std::string concurrency_key_of_undone(const Transition& t, Token token, const HistoryEvent& event) {
+    try {
+        token.input = event.ref;
+        return concurrency_key_of(t, token);
+    } catch (const ExpressionError&) {
+        return {};
+    }
+}
+
 void start_compensation(Transition& t, const Rollback& rollback, const HistoryEvent& event) {
     Token token;
     token.node = t.program.find(event.node);
@@ -242,6 +252,7 @@ void start_compensation(Transition& t, const Rollback& rollback, const HistoryEv
     token.attempt = 1;
     token.input = event.seq;
     token.compensates = event.seq;
+    token.concurrency_key = concurrency_key_of_undone(t, token, event);
     Token& added = t.add_token(std::move(token));
     begin_step_timeout(t, added);
     t.schedule(added);

@@ -98,6 +98,7 @@ struct Token {
     TimePoint deadline = kNever;  ///< of the whole step visit
     Seq compensates = 0;          ///< this token runs the compensation of that event; 0 = forward
     Seq failed = 0;               ///< frozen: the event that says why
+    std::string concurrency_key;  ///< of the step that it stands at; empty = none
     bool is_parked = false;       ///< has no task row: it arrived while nothing may start
     bool stopping = false;        ///< asked to stop; its result is still awaited
     bool in_doubt = false;   ///< some call of this visit may have had an effect that nobody saw
@@ -167,6 +168,8 @@ struct BufferedSignal {
 /// The last ids of outside requests, so that repeating one changes nothing.
 inline constexpr std::size_t kRememberedRequestsMax = 16;
 inline constexpr std::size_t kBufferedSignalsMax = 64;
+/// Of a step's concurrency_key, once it is evaluated.
+inline constexpr std::size_t kConcurrencyKeyBytesMax = 256;
 /// A step visit that lost its worker this often fails as `worker_lost`: a handler that kills its
 /// process must not do so for ever.
 inline constexpr std::int32_t kLostLeasesMax = 5;

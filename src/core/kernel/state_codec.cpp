@@ -140,6 +140,7 @@ class Writer {
         time("deadline", token.deadline);
         number("compensates", token.compensates);
         number("failed", token.failed);
+        if (!token.concurrency_key.empty()) text("concurrency_key", token.concurrency_key);
         flag("parked", token.is_parked);
         flag("stopping", token.stopping);
         flag("in_doubt", token.in_doubt);

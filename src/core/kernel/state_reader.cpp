@@ -207,6 +207,8 @@ class StateReader {
             token.compensates = json_.integer();
         } else if (key == "failed") {
             token.failed = json_.integer();
+        } else if (key == "concurrency_key") {
+            token.concurrency_key = json_.string();
         } else if (key == "parked") {
             token.is_parked = json_.boolean();
         } else if (key == "stopping") {

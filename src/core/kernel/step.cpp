@@ -168,12 +168,36 @@ void on_step_deadline(Transition& t, TokenId id) {
     exhaust(t, *token, std::move(failure), {});
 }
 
+std::string concurrency_key_of(const Transition& t, const Token& token) {
+    const ProgramNode& node = t.node_of(token);
+    if (!node.concurrency_key) return {};
+    const Expression& expression = *node.concurrency_key;
+    const auto refuse = [&](std::string why) {
+        throw ExpressionError(std::move(why), expression.source(), 1, 1);
+    };
+    const Json value = expression.evaluate(TokenVariables(t, token));
+    if (value.is_null()) return {};
+    if (value.is_structured()) {
+        refuse("A concurrency_key is a text, a number, a bool or null; this is a list or a map.");
+    }
+    std::string key = value.is_string() ? value.get<std::string>() : to_text(value);
+    if (key.find('\0') != std::string::npos) refuse("A concurrency_key holds no NUL character.");
+    if (key.size() > kConcurrencyKeyBytesMax) {
+        refuse(
+            "The concurrency_key has " + std::to_string(key.size()) + " bytes; allowed are " +
+            std::to_string(kConcurrencyKeyBytesMax) + "."
+        );
+    }
+    return key;
+}
+
 void enter_step(Transition& t, Token& token) {
     const ProgramNode& node = t.node_of(token);
     if (node.input) {
         const Json input = node.input->render(TokenVariables(t, token));
         token.input = t.append_at(token, HistoryType::InputResolved, 0, to_text(input));
     }
+    token.concurrency_key = concurrency_key_of(t, token);
     token.attempt = 1;
     begin_step_timeout(t, token);
     t.schedule(token);

@@ -149,6 +149,7 @@ void Transition::schedule(Token& token) {
         const ProgramNode& node = node_of(token);
         change.handler = token.compensates != 0 ? node.compensate->handler : node.handler;
         change.queue = node.queue;
+        change.concurrency_key = token.concurrency_key;
         change.is_continued = due <= now;
     }
     set_task(std::move(change));

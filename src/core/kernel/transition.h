@@ -133,6 +133,8 @@ void settle(Transition& t);
 
 // step.cpp: what becomes of attempts.
 void enter_step(Transition& t, Token& token);
+/// What the token's step counts concurrency by, as text; empty = nothing. Throws ExpressionError.
+std::string concurrency_key_of(const Transition& t, const Token& token);
 /// How often and how long the handler of the token's step, or of its compensation, is tried.
 const AttemptPolicy& attempts_of(const Transition& t, const Token& token);
 /// Starts the time that all attempts have together.

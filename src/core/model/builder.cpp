@@ -47,6 +47,7 @@ StepBuilder BlockBuilder::step(std::string name, StepOptions options) {
         .attempts = options.attempts,
         .non_idempotent = options.non_idempotent,
         .queue = std::move(options.queue),
+        .concurrency_key = std::move(options.concurrency_key),
     };
     if (!options.compensate.empty()) {
         step.compensate = Compensation{.handler = std::move(options.compensate), .attempts = {}};
@@ -308,6 +309,11 @@ SavepointBuilder& SavepointBuilder::resume(int times) {
 
 NodeBuilder& NodeBuilder::metadata(Payload object) {
     node().metadata = canonical(std::move(object));
+    return *this;
+}
+
+StepBuilder& StepBuilder::concurrency_key(std::string expression) {
+    kind<Step>().concurrency_key = std::move(expression);
     return *this;
 }
 

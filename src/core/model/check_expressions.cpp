@@ -91,7 +91,17 @@ std::optional<bool> ExpressionChecker::condition(
     return std::nullopt;
 }
 
+void ExpressionChecker::value(int reader, const std::string& path, const std::string& source) {
+    unconditional(reader, path, source, false);
+}
+
 void ExpressionChecker::handle(int reader, const std::string& path, const std::string& source) {
+    unconditional(reader, path, source, true);
+}
+
+void ExpressionChecker::unconditional(
+    int reader, const std::string& path, const std::string& source, bool is_after_step
+) {
     if (source.starts_with("${")) {
         findings_.note(
             "invalid_expression",
@@ -107,7 +117,7 @@ void ExpressionChecker::handle(int reader, const std::string& path, const std::s
             path,
             {.steps = expression.steps_read(),
              .variables = expression.variables_read(),
-             .is_after_step = true}
+             .is_after_step = is_after_step}
         );
     } catch (const ExpressionError& error) {
         note_error(path, error);

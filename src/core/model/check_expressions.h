@@ -25,6 +25,9 @@ class ExpressionChecker {
     /// Returns its value when it is constant.
     std::optional<bool> condition(int reader, const std::string& path, const std::string& source);
 
+    /// An expression that yields anything, evaluated when the node `reader` is reached.
+    void value(int reader, const std::string& path, const std::string& source);
+
     /// An expression over a step's `output` that yields a handle.
     void handle(int reader, const std::string& path, const std::string& source);
 
@@ -47,6 +50,9 @@ class ExpressionChecker {
     };
 
     void note_error(const std::string& path, const ExpressionError& error);
+    void unconditional(
+        int reader, const std::string& path, const std::string& source, bool is_after_step
+    );
     void check_reads(int reader, const std::string& path, const Reads& reads);
     void check_step(int reader, const std::string& path, const std::string& name);
     void strings(int reader, const std::string& path, const Json& value);

@@ -136,6 +136,9 @@ void NodeChecker::check_kind(const Step& step) {
         );
     }
     check_queue(findings_, path_, step.queue);
+    if (!step.concurrency_key.empty()) {
+        expressions_.value(number_, path_ + "/concurrency_key", step.concurrency_key);
+    }
     if (step.next.empty()) return;
     expressions_.handle(number_, path_ + "/next", step.next);
     if (is_in_graph()) return;

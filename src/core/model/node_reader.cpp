@@ -97,6 +97,7 @@ Node::Kind read_step(const NodeReader& node) {
          "step_timeout",
          "non_idempotent",
          "queue",
+         "concurrency_key",
          "next"}
     );
     Step step{
@@ -106,6 +107,7 @@ Node::Kind read_step(const NodeReader& node) {
         .attempts = {},
         .non_idempotent = node.map.boolean("non_idempotent", false),
         .queue = node.map.has("queue") ? node.map.text("queue") : node.defaults.queue,
+        .concurrency_key = node.map.text("concurrency_key"),
         .next = node.map.text("next"),
     };
     const std::string& handler = step.handler.empty() ? node.name : step.handler;

@@ -85,6 +85,7 @@ void write_kind(Ordered& out, const Step& step) {
     put(out, "non_idempotent", step.non_idempotent);
     put_attempts(out, step.attempts, step.non_idempotent ? 1 : AttemptPolicy{}.max_attempts);
     put(out, "queue", step.queue);
+    put(out, "concurrency_key", step.concurrency_key);
     put(out, "next", step.next);
 }
 

@@ -105,6 +105,8 @@ std::vector<TaskRow> MemoryStore::tasks(const InstanceId& id) {
             .is_parked = task.is_parked,
             .is_stop = task.is_stop,
             .was_lost = task.was_lost,
+            .has_slot = task.has_slot(),
+            .concurrency_key = std::move(task.concurrency_key),
             .lease_owner = std::move(task.lease_owner),
         });
     }

@@ -88,6 +88,7 @@ void MemoryStore::apply(
             task.due = change.due;
             task.rank = rank_of(change.due, row.priority);
             task.is_due = change.due <= now;
+            task.concurrency_key = change.concurrency_key;
             if (change.is_continued) task.lease_owner = lease_owner;
             tasks_.put(std::move(task));
             break;
@@ -122,21 +123,29 @@ std::vector<Claim> MemoryStore::claim(const ClaimRequest& request) {
     tasks_.promote(clock_.now());
     std::vector<Claim> claims;
     for (const TaskRef& ref : tasks_.claimable(request)) {
-        tasks_.update(ref, [&](memory::Task& task) { task.lease_owner = request.worker; });
-        const memory::Task& task = *tasks_.find(ref);
-        const Instance& instance = instances_.at(ref.instance);
-        const bool has_input = instance.row.revision == 1 && !instance.history.empty();
-        claims.push_back({
-            .task = ref,
-            .handler = task.handler,
-            .is_stop = task.is_stop,
-            .was_lost = task.was_lost,
-            .lost_by = task.lost_by,
-            .instance = instance.row,
-            .input = has_input ? std::optional(instance.history.front()) : std::nullopt,
-        });
+        claims.push_back(lease(ref, request, false));
     }
     return claims;
+}
+
+Claim MemoryStore::lease(const TaskRef& ref, const ClaimRequest& request, bool takes_slot) {
+    tasks_.update(ref, [&](memory::Task& task) {
+        task.lease_owner = request.worker;
+        task.took_slot = takes_slot;
+    });
+    const memory::Task& task = *tasks_.find(ref);
+    const Instance& instance = instances_.at(ref.instance);
+    const bool has_input = instance.row.revision == 1 && !instance.history.empty();
+    return {
+        .task = ref,
+        .handler = task.handler,
+        .is_stop = task.is_stop,
+        .was_lost = task.was_lost,
+        .lost_by = task.lost_by,
+        .slot = takes_slot ? task.queue : std::string(),
+        .instance = instance.row,
+        .input = has_input ? std::optional(instance.history.front()) : std::nullopt,
+    };
 }
 
 void MemoryStore::release(std::string_view worker, std::span<const TaskRef> tasks) {
@@ -177,6 +186,7 @@ HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) 
         if (id == worker.id) continue;
         result.others_live_for = std::min(result.others_live_for, other.expires_at - clock_.now());
     }
+    for (const auto& [name, queue] : queues_) result.limited_queues.push_back(name);
     for (const TaskRef& ref : tasks_.held_by(worker.id)) {
         const memory::Task& task = *tasks_.find(ref);
         const bool may_have_been_called = task.was_lost || task.handler != kEngineHandler;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 
 #include <ebb/store.h>
 
+#include "store/agreement.h"
 #include "store/memory/task_table.h"
 #include "store/store.h"
 #include "support/clock.h"
@@ -33,6 +35,9 @@ class MemoryStore final : public Store {
     std::vector<WorkflowRow> list_workflows() override;
     std::vector<StartResult> start(std::span<const NewInstance> instances) override;
     std::vector<Claim> claim(const ClaimRequest& request) override;
+    LimitedClaims claim_limited(const ClaimRequest& request) override;
+    void set_queue(const QueueRow& row) override;
+    std::vector<QueueUse> queues(const QueueQuery& query) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
     void release(std::string_view worker, std::span<const TaskRef> tasks) override;
     void abandon(std::string_view worker, std::span<const TaskRef> tasks) override;
@@ -55,6 +60,19 @@ class MemoryStore final : public Store {
         std::vector<HistoryEvent> history;  // by rising seq
     };
 
+    struct Queue {
+        QueueRow row;
+        std::map<TimePoint, std::int64_t> starts;  // by the end of their slice
+    };
+
+    RateUse rate_use(const Queue& queue, TimePoint now) const EBB_REQUIRES(mutex_);
+    /// Empty when nothing of it may start now.
+    std::optional<memory::Room> room_of(const Queue& queue, const RateUse& rate) const
+        EBB_REQUIRES(mutex_);
+    QueueUse use_of(QueueView view, const QueueQuery& query, TimePoint now) const
+        EBB_REQUIRES(mutex_);
+    Claim lease(const TaskRef& ref, const ClaimRequest& request, bool takes_slot)
+        EBB_REQUIRES(mutex_);
     StartResult start_one(const NewInstance& instance) EBB_REQUIRES(mutex_);
     CommitResult commit_one(const Commit& commit) EBB_REQUIRES(mutex_);
     void apply(const InstanceRow& row, const TaskChange& change, std::string_view lease_owner)
@@ -68,6 +86,7 @@ class MemoryStore final : public Store {
     std::map<std::pair<std::string, std::string>, InstanceId> keys_ EBB_GUARDED_BY(mutex_
     );  // by workflow and key
     std::map<std::string, WorkerRow, std::less<>> workers_ EBB_GUARDED_BY(mutex_);
+    std::map<std::string, Queue> queues_ EBB_GUARDED_BY(mutex_);
     memory::TaskTable tasks_ EBB_GUARDED_BY(mutex_);
 };
 

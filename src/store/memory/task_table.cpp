@@ -19,6 +19,7 @@ bool may_claim(const ClaimRequest& request, const Task& task) {
     if (request.stops_only) return task.is_stop;
     if (task.handler == kEngineHandler) return true;
     return contains(request.handlers, task.handler) &&
+           !contains(request.limited_queues, task.queue) &&
            (request.queues.empty() || contains(request.queues, task.queue));
 }
 
@@ -107,10 +108,109 @@ std::vector<const TaskTable::Lane*> TaskTable::lanes_of(const ClaimRequest& requ
         if (found == ready_.end()) continue;
         const bool any_queue = request.queues.empty() || handler == kEngineHandler;
         for (const auto& [queue, lane] : found->second) {
-            if (any_queue || contains(request.queues, queue)) lanes.push_back(&lane);
+            const bool is_limited =
+                handler != kEngineHandler && contains(request.limited_queues, queue);
+            const bool is_wanted = any_queue || contains(request.queues, queue);
+            if (is_wanted && !is_limited) lanes.push_back(&lane);
         }
     }
     return lanes;
+}
+
+bool TaskTable::has_claimable(const std::vector<std::string>& handlers, const std::string& queue)
+    const {
+    return std::any_of(handlers.begin(), handlers.end(), [&](const std::string& handler) {
+        const auto found = ready_.find(handler);
+        return handler != kEngineHandler && found != ready_.end() && found->second.contains(queue);
+    });
+}
+
+std::int64_t TaskTable::slots(const std::string& queue) const {
+    std::int64_t count = 0;
+    if (const auto found = slots_.find(queue); found != slots_.end()) {
+        for (const auto& [key, slots] : found->second) count += slots;
+    }
+    return count;
+}
+
+std::int64_t TaskTable::slots(const std::string& queue, const std::string& concurrency_key) const {
+    const auto found = slots_.find(queue);
+    if (found == slots_.end()) return 0;
+    const auto of_key = found->second.find(concurrency_key);
+    return of_key == found->second.end() ? 0 : of_key->second;
+}
+
+std::map<std::string, QueueView> TaskTable::counts() const {
+    std::map<std::string, QueueView> counts;
+    for (const auto& [ref, task] : tasks_) {
+        if (task.handler == kEngineHandler) continue;
+        QueueView& view = counts[task.queue];
+        if (!task.lease_owner.empty()) ++view.running;
+        if (task.is_claimable()) ++view.waiting;
+        if (task.is_sleeping()) ++view.sleeping;
+    }
+    return counts;
+}
+
+void TaskTable::gather(
+    const std::string& handler, const Room& room, std::int64_t limit, std::vector<Key>& keys
+) const {
+    const auto queues = ready_.find(handler);
+    if (queues == ready_.end() || !queues->second.contains(room.queue)) return;
+    const Lane& all = queues->second.at(room.queue);
+    const auto add = [&](const Lane& lane, std::int64_t most) {
+        for (auto it = lane.begin(); it != lane.end() && most > 0; ++it, --most) {
+            keys.push_back(*it);
+        }
+    };
+    if (!room.slots_per_key) return add(all, limit);
+    std::size_t keyed = 0;
+    if (const auto found = keyed_.find({handler, room.queue}); found != keyed_.end()) {
+        for (const auto& [key, lane] : found->second) {
+            keyed += lane.size();
+            add(lane, std::min(limit, *room.slots_per_key - slots(room.queue, key)));
+        }
+    }
+    if (keyed == all.size()) return;
+    for (const Key& key : all) {
+        if (limit <= 0) return;
+        if (!tasks_.at(key.second).concurrency_key.empty()) continue;
+        keys.push_back(key);
+        --limit;
+    }
+}
+
+std::vector<TaskRef> TaskTable::claimable_within(
+    const ClaimRequest& request, const std::vector<Room>& rooms
+) const {
+    const std::set<std::string> handlers(request.handlers.begin(), request.handlers.end());
+    std::vector<Key> keys;
+    std::map<std::string, Room> left;
+    for (const Room& room : rooms) {
+        left.emplace(room.queue, room);
+        const std::int64_t limit = std::min<std::int64_t>(request.limit, room.tasks);
+        for (const std::string& handler : handlers) {
+            if (handler != kEngineHandler) gather(handler, room, limit, keys);
+        }
+    }
+    std::sort(keys.begin(), keys.end());
+    std::map<std::pair<std::string, std::string>, std::int64_t> of_key;
+    std::vector<TaskRef> refs;
+    for (const Key& key : keys) {
+        if (std::ssize(refs) >= request.limit) break;
+        const Task& task = tasks_.at(key.second);
+        Room& room = left.at(task.queue);
+        if (room.tasks <= 0) continue;
+        if (room.slots_per_key && !task.concurrency_key.empty()) {
+            std::int64_t& taken = of_key[{task.queue, task.concurrency_key}];
+            const std::int64_t used = slots(task.queue, task.concurrency_key);
+            if (used + taken >= *room.slots_per_key) continue;
+            ++taken;
+        }
+        --room.tasks;
+        refs.push_back(key.second);
+    }
+    return refs;
 }
 
 std::vector<TaskRef> TaskTable::held_by(std::string_view worker) const {
@@ -149,7 +249,11 @@ void TaskTable::index(const Task& task) {
     if (task.is_claimable()) {
         ready_[task.handler][task.queue].insert(key);
         if (task.is_stop) stops_.insert(key);
+        if (!task.concurrency_key.empty()) {
+            keyed_[{task.handler, task.queue}][task.concurrency_key].insert(key);
+        }
     }
+    if (task.has_slot()) ++slots_[task.queue][task.concurrency_key];
     if (task.is_sleeping()) sleeping_.emplace(task.due, task.ref);
     if (!task.lease_owner.empty()) leases_[task.lease_owner].insert(task.ref);
 }
@@ -163,6 +267,19 @@ void TaskTable::unindex(const Task& task) {
         if (lane.empty()) queues.erase(task.queue);
         if (queues.empty()) ready_.erase(task.handler);
         if (task.is_stop) stops_.erase(key);
+        if (!task.concurrency_key.empty()) {
+            const auto found = keyed_.find({task.handler, task.queue});
+            const auto of_key = found->second.find(task.concurrency_key);
+            of_key->second.erase(key);
+            if (of_key->second.empty()) found->second.erase(of_key);
+            if (found->second.empty()) keyed_.erase(found);
+        }
+    }
+    if (task.has_slot()) {
+        const auto found = slots_.find(task.queue);
+        const auto of_key = found->second.find(task.concurrency_key);
+        if (--of_key->second == 0) found->second.erase(of_key);
+        if (found->second.empty()) slots_.erase(found);
     }
     if (task.is_sleeping()) sleeping_.erase({task.due, task.ref});
     if (!task.lease_owner.empty()) {

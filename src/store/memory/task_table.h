@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ struct Task {
     bool was_lost = false;
     std::string lost_by;
     std::string lease_owner;
+    std::string concurrency_key;
+    bool took_slot = false;  ///< when it was leased last
 
     bool is_claimable() const { return is_due && !is_parked && lease_owner.empty(); }
 
@@ -41,7 +44,16 @@ struct Task {
         if (is_stop) handler = kEngineHandler;
     }
 
+    bool has_slot() const { return took_slot && !lease_owner.empty(); }
+
     bool is_sleeping() const { return !is_due && !is_parked && lease_owner.empty(); }
+};
+
+/// How many more tasks of a queue may start now.
+struct Room {
+    std::string queue;
+    std::int64_t tasks = 0;
+    std::optional<std::int64_t> slots_per_key;
 };
 
 /// All tasks, with the orders in which they are looked for. Not thread-safe.
@@ -70,6 +82,16 @@ class TaskTable {
 
     /// The claimable tasks that `request` may have, the smallest rank first.
     std::vector<TaskRef> claimable(const ClaimRequest& request) const;
+    /// The same in queues with limits, as far as there is room.
+    std::vector<TaskRef> claimable_within(
+        const ClaimRequest& request, const std::vector<Room>& rooms
+    ) const;
+    /// Is there a claimable task of one of the handlers in the queue?
+    bool has_claimable(const std::vector<std::string>& handlers, const std::string& queue) const;
+    std::int64_t slots(const std::string& queue) const;
+    std::int64_t slots(const std::string& queue, const std::string& concurrency_key) const;
+    /// What runs, waits and sleeps, by queue.
+    std::map<std::string, QueueView> counts() const;
     std::vector<TaskRef> held_by(std::string_view worker) const;
     std::vector<std::string> lease_owners() const;
     std::vector<Task> of(const InstanceId& instance) const;
@@ -84,9 +106,15 @@ class TaskTable {
     void unindex(const Task& task);
     std::vector<TaskRef> claimable_of_instance(const ClaimRequest& request) const;
     std::vector<const Lane*> lanes_of(const ClaimRequest& request) const;
+    void gather(
+        const std::string& handler, const Room& room, std::int64_t limit, std::vector<Key>& keys
+    ) const;
 
     std::map<TaskRef, Task> tasks_;
     std::map<std::string, std::map<std::string, Lane>> ready_;  // by handler, then by queue
+    /// Those with a concurrency_key, by handler and queue, then by key.
+    std::map<std::pair<std::string, std::string>, std::map<std::string, Lane>> keyed_;
+    std::map<std::string, std::map<std::string, std::int64_t>> slots_;  // by queue, then by key
     Lane stops_;
     std::set<std::pair<TimePoint, TaskRef>> sleeping_;
     std::map<std::string, std::set<TaskRef>, std::less<>> leases_;

@@ -65,7 +65,11 @@ constexpr int kInputColumn = 16;
 constexpr int kQueueColumn = 28;  // of claim_tasks only
 constexpr int kRankColumn = 29;
 
-Claim claim_of(const postgres::Result& rows, int row) {
+}  // namespace
+
+namespace postgres {
+
+Claim claim_of(const Result& rows, int row) {
     Claim claim;
     claim.instance = postgres::instance_row(rows, row);
     claim.task = {claim.instance.id, rows.integer(row, 11)};
@@ -78,6 +82,10 @@ Claim claim_of(const postgres::Result& rows, int row) {
     }
     return claim;
 }
+
+}  // namespace postgres
+
+namespace {
 
 /// What wake_tasks, claim_tasks and perhaps claim_places tell about where there is something.
 ClaimMarks::Findings findings_of(
@@ -128,6 +136,7 @@ std::vector<Claim> PostgresStore::claim(const ClaimRequest& request) {
 
 std::vector<Claim> PostgresStore::claim_of_instance(const ClaimRequest& request) {
     const Wanted wanted(request);
+    const Array limited = postgres::texts_of(request.limited_queues);
     const Arguments wake = Arguments::of(now(), kWakeMax, ClaimMarks::kLowest);
     const Arguments claim = Arguments::of(
         request.worker,
@@ -136,7 +145,8 @@ std::vector<Claim> PostgresStore::claim_of_instance(const ClaimRequest& request)
         wanted.placed_queues,
         std::int64_t{request.limit},
         request.stops_only,
-        *request.instance
+        *request.instance,
+        limited
     );
     const std::vector<Call> calls{{sql::wake_tasks, wake}, {sql::claim_tasks_of_instance, claim}};
     const auto results =
@@ -153,6 +163,7 @@ std::vector<Claim> PostgresStore::claim_from(
     const ClaimRequest& request, const ClaimMarks::Look& look, TimePoint begun, bool& has_woken
 ) {
     const Wanted wanted = look.is_full ? Wanted(request) : Wanted(look.places);
+    const Array limited = postgres::texts_of(request.limited_queues);
     const std::int64_t limit = request.limit;
     const Arguments wake = Arguments::of(now(), kWakeMax, look.due_from);
     const Arguments claim = Arguments::of(
@@ -162,7 +173,8 @@ std::vector<Claim> PostgresStore::claim_from(
         wanted.placed_queues,
         limit,
         limit + kSpareCandidates,
-        wanted.ranks
+        wanted.ranks,
+        limited
     );
     const Arguments places =
         Arguments::of(wanted.anywhere, wanted.placed_handlers, wanted.placed_queues);
@@ -190,7 +202,7 @@ std::vector<Claim> PostgresStore::claims_of(std::string_view worker, const postg
     std::vector<InstanceId> leased;
     for (int row = 0; row < rows.rows(); ++row) {
         try {
-            claims.push_back(claim_of(rows, row));
+            claims.push_back(postgres::claim_of(rows, row));
             leased.push_back(claims.back().task.instance);
         } catch (const Error& error) {
             if (error.code() != ErrorCode::CorruptState) throw;

@@ -36,10 +36,11 @@ class CommitColumns {
     /// Runs what is needed, in one transaction. The answer names the commits that were not written
     /// (from 1) and whether their instance exists.
     postgres::Result run(Connection& connection, std::optional<TimePoint> now) const {
+        const bool has_keys = key_.size() > 0;
         if (puts_.is_empty() && change_token_.size() == 0) {
             return connection.run(sql::commit_and_remove, with_removes(instances()));
         }
-        if (remove_id_.size() == 0 && change_token_.size() == 0) {
+        if (remove_id_.size() == 0 && change_token_.size() == 0 && !has_keys) {
             Arguments arguments = instances();
             arguments.add(put_ord_);
             puts_.append_to(arguments);
@@ -75,6 +76,11 @@ class CommitColumns {
     Array put_ord_{Array::Of::Bigint};
     Array put_revision_{Array::Of::Bigint};
     postgres::TaskColumns puts_;
+
+    Array key_id_{Array::Of::Uuid};
+    Array key_token_{Array::Of::Bigint};
+    Array key_{Array::Of::Text};
+    Array key_revision_{Array::Of::Bigint};
 
     Array change_id_{Array::Of::Uuid};
     Array change_revision_{Array::Of::Bigint};
@@ -113,6 +119,12 @@ void CommitColumns::add_tasks(const Commit& commit) {
                 puts_.add(
                     commit.instance, change, rank_of(change.due, 0), commit.now, commit.lease_owner
                 );
+                if (!change.concurrency_key.empty()) {
+                    key_id_.add(commit.instance);
+                    key_token_.add(change.token);
+                    key_.add(change.concurrency_key);
+                    key_revision_.add(commit.expected_revision);
+                }
                 break;
             case Kind::Remove:
                 remove_ord_.add(count_);
@@ -158,9 +170,11 @@ postgres::Result CommitColumns::run_mixed(Connection& connection, std::optional<
     put.add(put_revision_);
     put.add(now);
     put.add(head_start);
+    const Arguments keys = Arguments::of(key_id_, key_token_, key_, key_revision_);
     const Arguments last = with_removes(instances());
     std::vector<Call> calls{{sql::lock_instances, lock}};
     if (!puts_.is_empty()) calls.push_back({sql::put_tasks, put});
+    if (key_.size() > 0) calls.push_back({sql::key_tasks, keys});
     if (change_token_.size() > 0) calls.push_back({sql::change_tasks, change});
     calls.push_back({sql::commit_and_remove, last});
     return std::move(connection.run(calls).back());

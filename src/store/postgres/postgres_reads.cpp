@@ -128,6 +128,8 @@ std::vector<TaskRow> PostgresStore::tasks(const InstanceId& id) {
         task.is_stop = rows.boolean(row, 5);
         task.was_lost = rows.boolean(row, 6);
         task.lease_owner = rows.text(row, 7);
+        task.concurrency_key = rows.text(row, 8);
+        task.has_slot = rows.boolean(row, 9) && !task.lease_owner.empty();
         tasks.push_back(std::move(task));
     }
     return tasks;

@@ -42,9 +42,37 @@ class InstanceColumns {
         for (const TaskChange& change : instance.tasks) {
             const std::int64_t rank = rank_of(change.due, row.priority);
             tasks_.add(row.id, change, rank, row.created_at, instance.lease_owner);
+            key_.add(OrNull(change.concurrency_key));
+            if (change.concurrency_key.empty()) continue;
+            key_id_.add(row.id);
+            key_token_.add(change.token);
+            key_text_.add(change.concurrency_key);
+            key_revision_.add(row.revision);
         }
     }
 
+    /// Runs start_instances, and what gives the tasks their keys where there are any, in one
+    /// transaction.
+    void start(Connection& connection, std::optional<TimePoint> now) const {
+        const Arguments start = arguments(now);
+        if (key_id_.size() == 0) {
+            connection.run(sql::start_instances, start);
+            return;
+        }
+        const Arguments keys = Arguments::of(key_id_, key_token_, key_text_, key_revision_);
+        const std::vector<postgres::Call> calls{
+            {sql::start_instances, start}, {sql::key_tasks, keys}
+        };
+        connection.run(calls);
+    }
+
+    postgres::Result start_absent(Connection& connection, std::optional<TimePoint> now) const {
+        Arguments start = arguments(now);
+        start.add(key_);
+        return connection.run(sql::start_absent_instances, start);
+    }
+
+ private:
     Arguments arguments(std::optional<TimePoint> now) const {
         Arguments arguments;
         for (const Array* column :
@@ -67,7 +95,6 @@ class InstanceColumns {
         return arguments;
     }
 
- private:
     Array id_{Array::Of::Uuid};
     Array workflow_{Array::Of::Text};
     Array version_{Array::Of::Integer};
@@ -81,6 +108,12 @@ class InstanceColumns {
     Array state_{Array::Of::Text};
     postgres::EventColumns events_;
     postgres::TaskColumns tasks_;
+    Array key_{Array::Of::Text};  // of each task
+    // Of those that have one.
+    Array key_id_{Array::Of::Uuid};
+    Array key_token_{Array::Of::Bigint};
+    Array key_text_{Array::Of::Text};
+    Array key_revision_{Array::Of::Bigint};
 };
 
 /// Is it what start_instance is for?
@@ -88,7 +121,7 @@ bool is_simple(std::span<const NewInstance> instances) {
     const NewInstance& first = instances.front();
     return instances.size() == 1 && first.row.key.empty() && !is_terminal(first.row.status) &&
            first.row.finished_at == TimePoint{} && first.history.size() == 1 &&
-           first.tasks.size() == 1;
+           first.tasks.size() == 1 && first.tasks.front().concurrency_key.empty();
 }
 
 Arguments simple_arguments(const NewInstance& instance, std::optional<TimePoint> now) {
@@ -146,7 +179,7 @@ std::vector<StartResult> PostgresStore::start_new(
         if (is_single) {
             connection.run(sql::start_instance, simple_arguments(instances.front(), now()));
         } else {
-            connection.run(sql::start_instances, columns.arguments(now()));
+            columns.start(connection, now());
         }
         return results;
     } catch (const postgres::SqlError& error) {
@@ -181,8 +214,7 @@ std::vector<StartResult> PostgresStore::start_absent(
         if (sent.insert(instance.row.id).second) columns.add(instance);
     }
     std::unordered_set<InstanceId> added;
-    const postgres::Result rows =
-        connection.run(sql::start_absent_instances, columns.arguments(now()));
+    const postgres::Result rows = columns.start_absent(connection, now());
     for (int row = 0; row < rows.rows(); ++row) added.insert(rows.id(row, 0));
 
     std::vector<StartResult> results;

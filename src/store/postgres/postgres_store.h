@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,11 +9,13 @@
 
 #include <ebb/store.h>
 
+#include "store/agreement.h"
 #include "store/postgres/claim_marks.h"
 #include "store/postgres/lease_marks.h"
 #include "store/postgres/pooled.h"
 #include "store/store.h"
 #include "support/clock.h"
+#include "support/sync.h"
 
 namespace ebb {
 
@@ -34,6 +37,9 @@ class PostgresStore final : public Store, private postgres::Pooled {
     StartResult start_in(const Transaction& transaction, const NewInstance& instance) override;
     std::unique_ptr<StoreTransaction> begin_transaction() override;
     std::vector<Claim> claim(const ClaimRequest& request) override;
+    LimitedClaims claim_limited(const ClaimRequest& request) override;
+    void set_queue(const QueueRow& row) override;
+    std::vector<QueueUse> queues(const QueueQuery& query) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
     void release(std::string_view worker, std::span<const TaskRef> tasks) override;
     void abandon(std::string_view worker, std::span<const TaskRef> tasks) override;
@@ -84,6 +90,11 @@ class PostgresStore final : public Store, private postgres::Pooled {
         TimePoint begun,
         bool& has_woken
     );
+    /// Claims in the queues `names`, in which there is room.
+    std::vector<Claim> claim_in_rooms(
+        const ClaimRequest& request, const std::vector<std::string>& names
+    );
+    RateUse rate_use(const QueueRow& queue);
     std::vector<Claim> claims_of(std::string_view worker, const postgres::Result& rows);
     /// Leases may have been taken and tasks been made claimable without our knowledge.
     void on_loss() override;
@@ -96,6 +107,9 @@ class PostgresStore final : public Store, private postgres::Pooled {
     postgres::Pool transactions_;
     postgres::ClaimMarks claim_marks_;
     postgres::LeaseMarks lease_marks_;
+    Mutex rounds_mutex_;
+    /// The concurrency_key at which the last claim_limited ended its round, by queue.
+    std::map<std::string, std::string> last_keys_ EBB_GUARDED_BY(rounds_mutex_);
 };
 
 /// A PostgreSQL store with its own time. `clock` must outlive it.

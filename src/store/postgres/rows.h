@@ -15,6 +15,9 @@ InstanceRow instance_row(const Result& rows, int row);
 /// The columns of history_forward, the first of which is `first`.
 HistoryEvent history_event(const Result& rows, int row, const InstanceId& instance, int first = 0);
 
+/// The first 28 columns of claim_tasks.
+Claim claim_of(const Result& rows, int row);
+
 /// The columns of list_workers.
 WorkerRow worker_row(const Result& rows, int row);
 

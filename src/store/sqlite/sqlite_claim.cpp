@@ -5,6 +5,7 @@
 #include <ebb/error.h>
 
 #include "ebb/sqlite/sql.h"
+#include "store/sqlite/lease_task.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -74,7 +75,7 @@ bool may_claim_of_instance(const ClaimRequest& request, const Query& task) {
     const bool is_stop = task.integer(5) != 0;
     if (request.stops_only) return is_stop;
     if (handler == kEngineHandler) return true;
-    return contains(request.handlers, handler) &&
+    return contains(request.handlers, handler) && !contains(request.limited_queues, task.text(4)) &&
            (request.queues.empty() || contains(request.queues, task.text(4)));
 }
 
@@ -100,24 +101,30 @@ Selection select(Database& database, const ClaimRequest& request, int limit) {
         const std::vector<std::string> found =
             is_any_queue ? queues_with_work(database, handler) : std::vector<std::string>();
         const std::vector<std::string>& queues = is_any_queue ? found : request.queues;
-        for (const std::string& queue : queues) selection.add_range(database, handler, queue);
+        for (const std::string& queue : queues) {
+            const bool is_limited =
+                handler != kEngineHandler && contains(request.limited_queues, queue);
+            if (!is_limited) selection.add_range(database, handler, queue);
+        }
     }
     return selection;
 }
 
 constexpr int kInputColumn = 15;
 
-/// Leases one task. Empty when its instance cannot be understood: the task is then parked, so one
-/// broken row does not stop all work.
-std::optional<Claim> lease(
-    Database& database, const Candidate& candidate, std::string_view worker
+}  // namespace
+
+namespace sqlite {
+
+std::optional<Claim> lease_task(
+    Database& database, std::string_view instance, TokenId token, std::string_view worker
 ) {
     try {
-        Query row(database, sql::claimed_task, candidate.instance, candidate.token);
+        Query row(database, sql::claimed_task, instance, token);
         if (row.step()) {
             Claim claim;
             claim.instance = sqlite::instance_row(row);
-            claim.task = {claim.instance.id, candidate.token};
+            claim.task = {claim.instance.id, token};
             claim.handler = row.text(11);
             claim.is_stop = row.integer(12) != 0;
             claim.was_lost = row.integer(13) != 0;
@@ -125,17 +132,17 @@ std::optional<Claim> lease(
             if (!row.is_null(kInputColumn)) {
                 claim.input = sqlite::history_event(row, claim.instance.id, kInputColumn);
             }
-            Query(database, sql::lease_task, candidate.instance, candidate.token, worker).run();
+            Query(database, sql::lease_task, instance, token, worker).run();
             return claim;
         }
     } catch (const Error& error) {
         if (error.code() != ErrorCode::CorruptState) throw;
     }
-    Query(database, sql::park_task, candidate.instance, candidate.token).run();
+    Query(database, sql::park_task, instance, token).run();
     return std::nullopt;
 }
 
-}  // namespace
+}  // namespace sqlite
 
 std::vector<Claim> SqliteStore::claim(const ClaimRequest& request) {
     std::vector<Claim> claims;
@@ -146,7 +153,9 @@ std::vector<Claim> SqliteStore::claim(const ClaimRequest& request) {
     const Selection selection = select(writer_, request, request.limit);
     claims.reserve(selection.best().size());
     for (const Candidate& candidate : selection.best()) {
-        if (auto claim = lease(writer_, candidate, request.worker)) {
+        const std::string& instance = candidate.instance;
+        auto claim = sqlite::lease_task(writer_, instance, candidate.token, request.worker);
+        if (claim) {
             claims.push_back(*std::move(claim));
         }
     }

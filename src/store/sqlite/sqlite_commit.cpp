@@ -159,7 +159,8 @@ void SqliteStore::apply(
                 rank_of(change.due, 0),
                 head_start,
                 change.due <= now ? kDue : kSleeping,
-                OrNull(owner)
+                OrNull(owner),
+                OrNull(change.concurrency_key)
             )
                 .run();
             break;

@@ -139,6 +139,8 @@ std::vector<TaskRow> SqliteStore::tasks(const InstanceId& id) {
             row.is_stop = query.integer(5) != 0;
             row.was_lost = query.integer(6) != 0;
             row.lease_owner = query.text(7);
+            row.concurrency_key = query.text(8);
+            row.has_slot = query.integer(9) != 0 && !row.lease_owner.empty();
             rows.push_back(std::move(row));
         }
         return rows;

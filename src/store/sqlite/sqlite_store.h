@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,6 +34,9 @@ class SqliteStore final : public Store {
     StartResult start_in(const Transaction& transaction, const NewInstance& instance) override;
     std::unique_ptr<StoreTransaction> begin_transaction() override;
     std::vector<Claim> claim(const ClaimRequest& request) override;
+    LimitedClaims claim_limited(const ClaimRequest& request) override;
+    void set_queue(const QueueRow& row) override;
+    std::vector<QueueUse> queues(const QueueQuery& query) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
     void release(std::string_view worker, std::span<const TaskRef> tasks) override;
     void abandon(std::string_view worker, std::span<const TaskRef> tasks) override;
@@ -92,6 +96,8 @@ class SqliteStore final : public Store {
     const Clock& clock_;
     Mutex writer_mutex_;
     sqlite::Database writer_ EBB_GUARDED_BY(writer_mutex_);
+    /// The concurrency_key at which the last claim_limited ended its round, by queue.
+    std::map<std::string, std::string> last_keys_ EBB_GUARDED_BY(writer_mutex_);
     std::atomic<int> wal_pages_{0
     };  // of the write-ahead log, after the last commit of this process
     Mutex readers_mutex_;

@@ -49,6 +49,8 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
         const TaskRef task{sqlite::parse_id(held.text(0), "tasks"), held.integer(1)};
         result.held.push_back({task, held.integer(2) != 0, held.integer(3) != 0});
     }
+    Query limited(writer_, sql::list_queues);
+    while (limited.step()) result.limited_queues.emplace_back(limited.text(0));
     Query others(writer_, sql::others_expire_at, worker.id);
     if (others.step() && !others.is_null(0)) {
         result.others_live_for = TimePoint(Duration(others.integer(0))) - now;

@@ -6,7 +6,8 @@ GRANT USAGE ON SCHEMA ebb TO ebb_worker;
 GRANT SELECT ON ebb.migrations TO ebb_worker;
 GRANT SELECT, INSERT ON ebb.workflows TO ebb_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE
-    ON ebb.instances, ebb.tasks, ebb.history, ebb.workers TO ebb_worker;
+    ON ebb.instances, ebb.tasks, ebb.history, ebb.workers, ebb.queues, ebb.queue_starts
+    TO ebb_worker;
 REVOKE UPDATE ON ebb.history FROM ebb_worker;
 GRANT SELECT ON ebb.running, ebb.stuck, ebb.stats, ebb.steps TO ebb_worker;
 

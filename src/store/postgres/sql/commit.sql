@@ -86,7 +86,8 @@ put AS (
     ON CONFLICT (instance_id, token) DO UPDATE SET
         handler = excluded.handler, queue = excluded.queue, due_at = excluded.due_at,
         rank = excluded.rank, lane = excluded.lane, is_stop = false, was_lost = false,
-        lost_by = NULL, lease_owner = excluded.lease_owner
+        lost_by = NULL, lease_owner = excluded.lease_owner, concurrency_key = NULL,
+        took_slot = NULL
 )
 SELECT b.ord, EXISTS (SELECT 1 FROM ebb.instances AS i WHERE i.id = b.id)
 FROM batch AS b WHERE (b.ord IN (SELECT ord FROM updated)) IS FALSE;
@@ -117,7 +118,8 @@ put AS (
     ON CONFLICT (instance_id, token) DO UPDATE SET
         handler = excluded.handler, queue = excluded.queue, due_at = excluded.due_at,
         rank = excluded.rank, lane = excluded.lane, is_stop = false, was_lost = false,
-        lost_by = NULL, lease_owner = excluded.lease_owner
+        lost_by = NULL, lease_owner = excluded.lease_owner, concurrency_key = NULL,
+        took_slot = NULL
 )
 SELECT 1 WHERE false;
 

@@ -64,14 +64,16 @@ events AS (
     WHERE (h.id IN (SELECT id FROM added)) IS TRUE
 ),
 waiting AS (
-    INSERT INTO ebb.tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
+    INSERT INTO ebb.tasks (
+        instance_id, token, handler, queue, due_at, rank, lane, lease_owner, concurrency_key
+    )
     SELECT p.id, p.token, p.handler, p.queue, p.due_at, p.rank,
            CASE WHEN p.due_at <= greatest(p.now, (SELECT now FROM clock)) THEN 1 ELSE 0 END,
-           p.lease_owner
+           p.lease_owner, p.concurrency_key
     FROM unnest(
         $25::uuid[], $26::bigint[], $27::text[], $28::text[], $29::bigint[], $30::bigint[],
-        $31::bigint[], $32::text[]
-    ) AS p (id, token, handler, queue, due_at, rank, now, lease_owner)
+        $31::bigint[], $32::text[], $34::text[]
+    ) AS p (id, token, handler, queue, due_at, rank, now, lease_owner, concurrency_key)
     WHERE (p.id IN (SELECT id FROM added)) IS TRUE
 )
 SELECT id FROM added;

@@ -21,7 +21,8 @@ WHERE lane = 0 AND lease_owner IS NULL ORDER BY due_at LIMIT 1;
 
 -- name: claim_tasks
 -- $2 handlers to be claimed in any queue, ($3, $4) handlers and their queues to be claimed there
--- from the rank $7 on: below may be many entries of rows that are gone.
+-- from the rank $7 on: below may be many entries of rows that are gone. Not in the queues $8, but for
+-- the engine's tasks.
 -- The first CTE finds the queues in which there is work, by one look at the index for each.
 -- Candidates are read without locks, the best of all are locked: whatever another worker holds or
 -- has just taken is passed over. What is asked of them once more is written so that no partial index
@@ -55,6 +56,7 @@ candidates AS MATERIALIZED (
           AND t.handler = p.handler AND t.queue = p.queue AND t.rank >= p.rank
         ORDER BY t.rank, t.instance_id, t.token LIMIT $6::bigint
     ) AS c
+    WHERE p.handler = '' OR p.queue <> ALL ($8::text[])
     ORDER BY c.rank, c.instance_id, c.token LIMIT $6::bigint
 ),
 locked AS (
@@ -68,7 +70,7 @@ locked AS (
     LIMIT $5::bigint
 ),
 leased AS (
-    UPDATE ebb.tasks AS t SET lease_owner = $1::text
+    UPDATE ebb.tasks AS t SET lease_owner = $1::text, took_slot = NULL
     WHERE t.instance_id = ANY (ARRAY(SELECT instance_id FROM locked))
       AND (t.instance_id, t.token) IN (SELECT instance_id, token FROM locked)
     RETURNING t.instance_id, t.token, t.rank, t.handler, t.queue, t.is_stop, t.was_lost, t.lost_by
@@ -113,22 +115,24 @@ FROM unnest($2::text[], $3::text[]) AS p (handler, queue) CROSS JOIN LATERAL (
 ) AS f;
 
 -- name: claim_tasks_of_instance
--- The task's handler and queue are as in claim_tasks; only stops when $6.
+-- The task's handler and queue are as in claim_tasks; only stops when $6; not in the queues $8.
 WITH locked AS (
     SELECT t.instance_id, t.token
     FROM ebb.tasks AS t
     WHERE t.instance_id = $7::uuid AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
       AND (CASE WHEN $6::boolean THEN t.is_stop
-           ELSE t.handler = ANY ($2::text[]) OR EXISTS (
-               SELECT 1 FROM unnest($3::text[], $4::text[]) AS p (handler, queue)
-               WHERE p.handler = t.handler AND p.queue = t.queue
+           ELSE (t.handler = '' OR t.queue <> ALL ($8::text[])) AND (
+               t.handler = ANY ($2::text[]) OR EXISTS (
+                   SELECT 1 FROM unnest($3::text[], $4::text[]) AS p (handler, queue)
+                   WHERE p.handler = t.handler AND p.queue = t.queue
+               )
            )
            END)
     ORDER BY t.rank, t.instance_id, t.token LIMIT $5::bigint
     FOR UPDATE SKIP LOCKED
 ),
 leased AS (
-    UPDATE ebb.tasks AS t SET lease_owner = $1::text
+    UPDATE ebb.tasks AS t SET lease_owner = $1::text, took_slot = NULL
     FROM locked AS l WHERE t.instance_id = l.instance_id AND t.token = l.token
     RETURNING t.instance_id, t.token, t.rank, t.handler, t.queue, t.is_stop, t.was_lost, t.lost_by
 )
@@ -152,7 +156,7 @@ WITH locked AS (
     FOR UPDATE SKIP LOCKED
 ),
 leased AS (
-    UPDATE ebb.tasks AS t SET lease_owner = $1::text
+    UPDATE ebb.tasks AS t SET lease_owner = $1::text, took_slot = NULL
     FROM locked AS l WHERE t.instance_id = l.instance_id AND t.token = l.token
     RETURNING t.instance_id, t.token, t.rank, t.handler, t.queue, t.is_stop, t.was_lost, t.lost_by
 )
@@ -194,7 +198,9 @@ SET rank = rank + ($4::bigint - due_at), due_at = $4::bigint,
 WHERE instance_id = $1::uuid AND token = $2::bigint AND lease_owner = $3::text;
 
 -- name: tasks_of_instance
-SELECT token, handler, queue, due_at, lane, is_stop, was_lost, lease_owner FROM ebb.tasks
+SELECT token, handler, queue, due_at, lane, is_stop, was_lost, lease_owner, concurrency_key,
+       took_slot
+FROM ebb.tasks
 WHERE instance_id = $1::uuid ORDER BY token;
 
 -- name: unserved_tasks

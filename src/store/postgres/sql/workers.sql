@@ -1,5 +1,5 @@
 -- name: prolong_worker
--- Answers with the time until the first of the others is dead.
+-- Answers with the time until the first of the others is dead, and the queues that have limits.
 UPDATE ebb.workers
 SET host = $2::text, pid = $3::bigint, handlers = $4::text[], queues = $5::text[],
     capacity = $6::integer, started_at = $7::bigint,
@@ -7,7 +7,9 @@ SET host = $2::text, pid = $3::bigint, handlers = $4::text[], queues = $5::text[
 WHERE id = $1::text
 RETURNING (
     SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
-) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint);
+) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint), (
+    SELECT string_agg(q.name, ',' ORDER BY q.name) FROM ebb.queues AS q
+);
 
 -- name: add_worker
 INSERT INTO ebb.workers (id, host, pid, handlers, queues, capacity, started_at, expires_at)
@@ -21,7 +23,9 @@ ON CONFLICT (id) DO UPDATE SET
     expires_at = excluded.expires_at
 RETURNING (
     SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
-) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint);
+) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint), (
+    SELECT string_agg(q.name, ',' ORDER BY q.name) FROM ebb.queues AS q
+);
 
 -- name: held_tasks
 -- From $2 on: below may be many entries of rows that are gone.

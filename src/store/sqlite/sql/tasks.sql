@@ -1,8 +1,10 @@
 -- name: put_task
 -- ?6 is the rank of priority 0, ?7 the head start of one point of priority.
-INSERT INTO tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
+INSERT INTO tasks (
+    instance_id, token, handler, queue, due_at, rank, lane, lease_owner, concurrency_key
+)
 VALUES (
-    ?1, ?2, ?3, ?4, ?5, ?6 - (SELECT priority FROM instances WHERE id = ?1) * ?7, ?8, ?9
+    ?1, ?2, ?3, ?4, ?5, ?6 - (SELECT priority FROM instances WHERE id = ?1) * ?7, ?8, ?9, ?10
 )
 ON CONFLICT (instance_id, token) DO UPDATE SET
     handler = excluded.handler,
@@ -13,7 +15,9 @@ ON CONFLICT (instance_id, token) DO UPDATE SET
     is_stop = 0,
     was_lost = 0,
     lost_by = NULL,
-    lease_owner = excluded.lease_owner;
+    lease_owner = excluded.lease_owner,
+    concurrency_key = excluded.concurrency_key,
+    took_slot = NULL;
 
 -- name: remove_task
 DELETE FROM tasks WHERE instance_id = ?1 AND token = ?2;
@@ -71,7 +75,7 @@ WHERE instance_id = ?1 AND lane = 1 AND lease_owner IS NULL
 ORDER BY rank, token;
 
 -- name: lease_task
-UPDATE tasks SET lease_owner = ?3 WHERE instance_id = ?1 AND token = ?2;
+UPDATE tasks SET lease_owner = ?3, took_slot = NULL WHERE instance_id = ?1 AND token = ?2;
 
 -- name: claimed_task
 SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
@@ -101,7 +105,9 @@ SET rank = rank + (?4 - due_at), due_at = ?4, lane = CASE lane WHEN 2 THEN 2 ELS
 WHERE instance_id = ?1 AND token = ?2 AND lease_owner = ?3;
 
 -- name: tasks_of_instance
-SELECT token, handler, queue, due_at, lane, is_stop, was_lost, lease_owner FROM tasks
+SELECT token, handler, queue, due_at, lane, is_stop, was_lost, lease_owner, concurrency_key,
+       took_slot
+FROM tasks
 WHERE instance_id = ?1 ORDER BY token;
 
 -- name: waiting_tasks

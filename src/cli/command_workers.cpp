@@ -1,0 +1,89 @@
+// `ebb workers`: who runs what, and what nobody runs.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/commands.h"
+#include "cli/json_views.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+namespace ebb::cli {
+
+namespace {
+
+nlohmann::ordered_json workers_json(
+    const std::vector<WorkerView>& workers, const std::vector<UnservedTasks>& unserved
+) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const WorkerView& worker : workers) {
+        all.push_back({
+            {"id", worker.id},
+            {"host", worker.host},
+            {"pid", worker.pid},
+            {"is_alive", worker.is_alive},
+            {"threads", worker.threads},
+            {"handlers", worker.handlers},
+            {"queues", worker.queues},
+            {"started_at", time_json(worker.started_at)},
+            {"expires_at", time_json(worker.expires_at)},
+        });
+    }
+    nlohmann::ordered_json tasks = nlohmann::ordered_json::array();
+    for (const UnservedTasks& each : unserved) {
+        tasks.push_back({{"handler", each.handler}, {"queue", each.queue}, {"tasks", each.count}});
+    }
+    return {{"workers", std::move(all)}, {"unserved", std::move(tasks)}};
+}
+
+void print_workers(Session& session, const std::vector<WorkerView>& workers) {
+    const Style& style = session.out();
+    Table table({
+        style.dim("WORKER"),
+        style.dim("HOST"),
+        style.dim("PID"),
+        style.dim("SINCE"),
+        style.dim("QUEUES"),
+        style.dim("HANDLERS"),
+    });
+    for (const WorkerView& worker : workers) {
+        table.add({
+            one_line(worker.id) + (worker.is_alive ? "" : " (dead)"),
+            one_line(worker.host),
+            std::to_string(worker.pid),
+            ago(worker.started_at, session.now()),
+            worker.queues.empty() ? "all" : fmt::format("{}", fmt::join(worker.queues, ",")),
+            fmt::format("{}", fmt::join(worker.handlers, ",")),
+        });
+    }
+    session.print(table.text(session.columns(), style.glyphs().ellipsis));
+}
+
+}  // namespace
+
+int list_workers(Session& session) {
+    Engine& engine = session.client("workers");
+    const std::vector<WorkerView> workers = engine.workers();
+    const std::vector<UnservedTasks> unserved = engine.unserved();
+    if (session.options().is_json) {
+        session.print_json(workers_json(workers, unserved));
+        return kOk;
+    }
+    if (workers.empty()) {
+        session.note("No workers.\n");
+    } else {
+        print_workers(session, workers);
+    }
+    for (const UnservedTasks& each : unserved) {
+        session.print(fmt::format(
+            "{} waiting for the handler \"{}\" in the queue \"{}\", which no living worker "
+            "has.\n",
+            each.count == 1 ? "1 task is" : fmt::format("{} tasks are", each.count),
+            one_line(each.handler),
+            one_line(each.queue)
+        ));
+    }
+    return kOk;
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,123 @@
+// Queues and workers, as operators see and set them.
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/core.h"
+
+namespace ebb {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& why) {
+    throw Error(ErrorCode::InvalidArgument, why);
+}
+
+bool is_name_character(char c) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return is_letter || (c >= '0' && c <= '9') || c == '.' || c == '-';
+}
+
+void check_name(std::string_view name) {
+    const bool fits = !name.empty() && name.size() <= DefinitionLimits::kNameBytesMax &&
+                      std::all_of(name.begin(), name.end(), is_name_character) &&
+                      std::string_view("0123456789.-").find(name.front()) == name.npos;
+    if (fits) return;
+    refuse(fmt::format(
+        "\"{}\" is no name of a queue: it has 1 to {} letters, digits, `_`, `.` and `-` and begins "
+        "with a letter or `_`.",
+        clean_text(name, DefinitionLimits::kNameBytesMax),
+        DefinitionLimits::kNameBytesMax
+    ));
+}
+
+void check_concurrency(std::string_view what, const std::optional<int>& value, int least) {
+    if (!value || (*value >= least && *value <= QueueLimits::kConcurrencyMax)) return;
+    refuse(fmt::format(
+        "The {} {} is not allowed; it goes from {} to {}.",
+        what,
+        *value,
+        least,
+        QueueLimits::kConcurrencyMax
+    ));
+}
+
+void check_limits(const QueueLimits& limits) {
+    check_concurrency("concurrency", limits.concurrency, 0);
+    check_concurrency("concurrency per key", limits.concurrency_per_key, 1);
+    if (!limits.rate) return;
+    const QueueRate& rate = *limits.rate;
+    if (rate.starts < 1 || rate.starts > QueueLimits::kStartsMax) {
+        refuse(fmt::format(
+            "A rate of {} starts is not allowed; it goes from 1 to {}. To let nothing start, set "
+            "the concurrency to 0.",
+            rate.starts,
+            QueueLimits::kStartsMax
+        ));
+    }
+    if (rate.period < QueueLimits::kPeriodMin || rate.period > QueueLimits::kPeriodMax) {
+        refuse(fmt::format(
+            "A rate's period of {} is not allowed; it goes from {} to {}.",
+            format_duration(rate.period),
+            format_duration(QueueLimits::kPeriodMin),
+            format_duration(QueueLimits::kPeriodMax)
+        ));
+    }
+}
+
+}  // namespace
+
+void Engine::Core::set_queue(std::string_view name, const QueueLimits& limits) {
+    check_name(name);
+    check_limits(limits);
+    environment.store.set_queue(
+        {.name = std::string(name), .limits = limits, .updated_at = environment.now()}
+    );
+    environment.limited.set_one(name, !limits.is_unlimited());
+    // More may start now than before.
+    wake_workers();
+}
+
+void Engine::Core::wake_workers() {
+    signals.ring_with_news();
+    hints.note_any_work();
+    tell_others();
+}
+
+std::vector<QueueView> Engine::Core::queues() {
+    std::vector<QueueView> views;
+    for (QueueUse& use : environment.store.queues({})) views.push_back(std::move(use.view));
+    return views;
+}
+
+std::vector<WorkerView> Engine::Core::workers() {
+    const TimePoint now = environment.now();
+    std::vector<WorkerView> views;
+    for (WorkerRow& row : environment.store.workers()) {
+        views.push_back({
+            .id = std::move(row.id),
+            .host = std::move(row.host),
+            .pid = row.pid,
+            .handlers = std::move(row.handlers),
+            .queues = std::move(row.queues),
+            .threads = row.capacity,
+            .started_at = row.started_at,
+            .expires_at = row.expires_at,
+            .is_alive = row.expires_at > now,
+        });
+    }
+    return views;
+}
+
+std::vector<UnservedTasks> Engine::Core::unserved() {
+    std::vector<UnservedTasks> tasks;
+    for (Store::Unserved& each : environment.store.unserved()) {
+        tasks.push_back({std::move(each.handler), std::move(each.queue), each.count});
+    }
+    return tasks;
+}
+
+}  // namespace ebb
