@@ -71,9 +71,11 @@ TEST_F(PostgresRoles, let_a_worker_do_all_its_work) {
                          if (++failures == 1) throw std::runtime_error("not yet");
                          return input;
                      }));
-    const Definition definition = WorkflowBuilder("orders").step("pay").step("ship").build();
+    const Definition definition =
+        WorkflowBuilder("orders").step("pay").step("ship", {.queue = "truck"}).build();
     Engine engine(*store, handlers);
     engine.register_workflow(definition);
+    engine.set_queue("truck", {.concurrency = 1, .rate = QueueRate{100, std::chrono::seconds(1)}});
     const InstanceId id = engine.start("orders", "1", {.key = "k"}).id;
     EXPECT_EQ(engine.wait(id, std::chrono::seconds(60)).status, "completed");
     const InstanceId other = engine.start("orders", "2").id;

@@ -42,7 +42,7 @@ class InstanceColumns {
         for (const TaskChange& change : instance.tasks) {
             const std::int64_t rank = rank_of(change.due, row.priority);
             tasks_.add(row.id, change, rank, row.created_at, instance.lease_owner);
-            key_.add(OrNull(change.concurrency_key));
+            task_keys_.add(OrNull(change.concurrency_key));
             if (change.concurrency_key.empty()) continue;
             key_id_.add(row.id);
             key_token_.add(change.token);
@@ -68,7 +68,7 @@ class InstanceColumns {
 
     postgres::Result start_absent(Connection& connection, std::optional<TimePoint> now) const {
         Arguments start = arguments(now);
-        start.add(key_);
+        start.add(task_keys_);
         return connection.run(sql::start_absent_instances, start);
     }
 
@@ -108,7 +108,7 @@ class InstanceColumns {
     Array state_{Array::Of::Text};
     postgres::EventColumns events_;
     postgres::TaskColumns tasks_;
-    Array key_{Array::Of::Text};  // of each task
+    Array task_keys_{Array::Of::Text};  // of each task
     // Of those that have one.
     Array key_id_{Array::Of::Uuid};
     Array key_token_{Array::Of::Bigint};
