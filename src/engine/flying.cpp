@@ -79,7 +79,6 @@ void Committer::settle_flight(Flight& flight, TimePoint now) {
         ++batch.tries;
         block(now, error);
         drop_requests(batch);
-        for (Batch& waiting : batches_) drop_requests(waiting);
         if (!batch.turns.empty()) batches_.push_front(std::move(batch));
     }
     // What is no std::exception comes from no store of ours: a test lets a process die by it.
@@ -156,6 +155,8 @@ void Committer::refuse_requests(const std::exception_ptr& error) {
         return request != nullptr;
     });
     for (Work& work : open_) refuse(work.causes, error);
+    for (Batch& waiting : batches_) drop_requests(waiting);
+    std::erase_if(batches_, [](const Batch& batch) { return batch.turns.empty(); });
 }
 
 }  // namespace ebb::engine

@@ -55,6 +55,19 @@ class EchoStore : public StoreDecorator {
     bool has_echoed_ = false;
 };
 
+/// Answers no question about the past.
+class DeafStore : public StoreDecorator {
+ public:
+    using StoreDecorator::StoreDecorator;
+
+    bool is_deaf = false;
+
+    std::vector<HistoryEvent> history(const HistoryQuery& query) override {
+        if (is_deaf) throw Error(ErrorCode::StoreUnavailable, "The past is out of reach.");
+        return StoreDecorator::history(query);
+    }
+};
+
 struct Faults : ::testing::Test {
     EngineWorld world;
 
@@ -143,6 +156,36 @@ TEST_F(Faults, a_request_that_waits_for_another_commit_is_answered_when_that_one
     world.clock.advance(1s);
     core.poll();
     EXPECT_EQ(world.calls_text(), "a b c");
+}
+
+TEST_F(Faults, a_request_is_answered_when_what_was_decided_with_it_meets_a_failing_store) {
+    DeafStore deaf(*world.memory);
+    world.store = &deaf;
+    const auto starter = world.engine("starter");
+    starter->register_workflow(workflow({step("a"), node("ask", HumanDecision{})}));
+    const std::vector<Payload> inputs = {"1", "2"};
+    const auto started = starter->start_all("test", inputs);
+    starter->poll();
+    Engine::Core core(*world.store, world.handlers, world.options());
+    std::vector<std::shared_ptr<engine::Reply>> replies;
+    const auto post = [&](std::size_t which, Event event) {
+        replies.push_back(std::make_shared<engine::Reply>());
+        auto live = engine::make_live(core.load(started[which].id), core.programs);
+        core.committer.post(engine::item::Request{std::move(event), live, replies.back()});
+    };
+    // A cancel looks into the past for what is to be undone.
+    post(1, event::Paused{});
+    post(0, event::CancelRequested{});
+    deaf.is_deaf = true;
+    core.committer.combine(engine::Committer::Role::Guest);
+    for (const auto& reply : replies) {
+        ASSERT_TRUE(reply->is_given());
+        EXPECT_TRUE(reply->wait().error);
+    }
+    deaf.is_deaf = false;
+    world.clock.advance(1s);
+    core.committer.combine(engine::Committer::Role::Owner);
+    EXPECT_EQ(status(*starter, started[1].id), "running") << "no pause behind our back";
 }
 
 TEST_F(Faults, an_input_that_cannot_be_read_now_is_read_later) {
