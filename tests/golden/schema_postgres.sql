@@ -39,6 +39,23 @@ CREATE TABLE ebb.migrations (
     applied_at bigint NOT NULL
 );
 
+CREATE TABLE ebb.queue_starts (
+    at bigint NOT NULL,
+    starts bigint NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C"
+)
+WITH (fillfactor='50', autovacuum_vacuum_threshold='200', autovacuum_vacuum_scale_factor='0');
+
+CREATE TABLE ebb.queues (
+    name text NOT NULL COLLATE pg_catalog."C",
+    updated_at bigint NOT NULL,
+    rate_period bigint,
+    rate_starts integer,
+    concurrency integer,
+    concurrency_per_key integer
+)
+WITH (fillfactor='50', autovacuum_vacuum_threshold='200', autovacuum_vacuum_scale_factor='0');
+
 CREATE TABLE ebb.tasks (
     instance_id uuid NOT NULL,
     token bigint NOT NULL,
@@ -50,7 +67,9 @@ CREATE TABLE ebb.tasks (
     handler text NOT NULL COLLATE pg_catalog."C",
     queue text NOT NULL COLLATE pg_catalog."C",
     lost_by text,
-    lease_owner text COLLATE pg_catalog."C"
+    lease_owner text COLLATE pg_catalog."C",
+    concurrency_key text COLLATE pg_catalog."C",
+    took_slot boolean
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
@@ -321,6 +340,12 @@ ALTER TABLE ONLY ebb.instances
 ALTER TABLE ONLY ebb.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (number);
 
+ALTER TABLE ONLY ebb.queue_starts
+    ADD CONSTRAINT queue_starts_pkey PRIMARY KEY (queue, at);
+
+ALTER TABLE ONLY ebb.queues
+    ADD CONSTRAINT queues_pkey PRIMARY KEY (name);
+
 ALTER TABLE ONLY ebb.tasks
     ADD CONSTRAINT tasks_pkey PRIMARY KEY (instance_id, token);
 
@@ -334,11 +359,15 @@ CREATE UNIQUE INDEX instances_by_key ON ebb.instances USING btree (key, workflow
 
 CREATE INDEX instances_by_status ON ebb.instances USING btree (status, id) WHERE (status <> 'completed'::text);
 
+CREATE INDEX tasks_keyed ON ebb.tasks USING btree (handler, queue, concurrency_key, rank, instance_id, token) WHERE ((lane = 1) AND (lease_owner IS NULL) AND (concurrency_key IS NOT NULL));
+
 CREATE INDEX tasks_leased ON ebb.tasks USING btree (lease_owner, instance_id, token) WHERE (lease_owner IS NOT NULL);
 
 CREATE INDEX tasks_ready ON ebb.tasks USING btree (handler, queue, rank, instance_id, token) WHERE ((lane = 1) AND (lease_owner IS NULL));
 
 CREATE INDEX tasks_sleeping ON ebb.tasks USING btree (due_at) WHERE ((lane = 0) AND (lease_owner IS NULL));
+
+CREATE INDEX tasks_slots ON ebb.tasks USING btree (queue, concurrency_key) WHERE (took_slot AND (lease_owner IS NOT NULL));
 
 CREATE INDEX tasks_stops ON ebb.tasks USING btree (rank, instance_id, token) WHERE (is_stop AND (lane = 1) AND (lease_owner IS NULL));
 

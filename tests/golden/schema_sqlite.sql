@@ -35,6 +35,20 @@ CREATE TABLE migrations (
     checksum TEXT NOT NULL,
     applied_at INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE queue_starts (
+    queue TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    starts INTEGER NOT NULL,
+    PRIMARY KEY (queue, at)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE queues (
+    name TEXT PRIMARY KEY NOT NULL,
+    updated_at INTEGER NOT NULL,
+    concurrency INTEGER,
+    concurrency_per_key INTEGER,
+    rate_starts INTEGER,
+    rate_period INTEGER
+) STRICT, WITHOUT ROWID;
 CREATE VIEW running AS
 SELECT i.id AS instance_id, i.workflow, i.version, i.key, i.status, i.priority, i.revision,
        strftime('%Y-%m-%dT%H:%M:%fZ', i.created_at / 1e6, 'unixepoch') AS created_at,
@@ -252,14 +266,20 @@ CREATE TABLE tasks (
     is_stop INTEGER NOT NULL DEFAULT 0,
     was_lost INTEGER NOT NULL DEFAULT 0,
     lost_by TEXT,
-    lease_owner TEXT,
+    lease_owner TEXT, concurrency_key TEXT, took_slot INTEGER,
     PRIMARY KEY (instance_id, token)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX tasks_keyed ON tasks (
+    handler, queue, concurrency_key, rank, instance_id, token, lane, lease_owner
+)
+WHERE lane = 1 AND lease_owner IS NULL AND concurrency_key IS NOT NULL;
 CREATE INDEX tasks_leased ON tasks (lease_owner, instance_id, token) WHERE lease_owner IS NOT NULL;
 CREATE INDEX tasks_ready ON tasks (handler, queue, rank, instance_id, token, lane, lease_owner)
     WHERE lane = 1 AND lease_owner IS NULL;
 CREATE INDEX tasks_sleeping ON tasks (due_at, lane, lease_owner)
     WHERE lane = 0 AND lease_owner IS NULL;
+CREATE INDEX tasks_slots ON tasks (queue, concurrency_key, took_slot, lease_owner)
+    WHERE took_slot = 1 AND lease_owner IS NOT NULL;
 CREATE INDEX tasks_stops ON tasks (rank, instance_id, token, is_stop, lane, lease_owner)
     WHERE is_stop = 1 AND lane = 1 AND lease_owner IS NULL;
 CREATE TABLE workers (
