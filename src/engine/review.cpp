@@ -155,7 +155,10 @@ void Committer::release(const TaskRef& task) {
 
 void Committer::flush_releases() {
     if (releases_.empty()) return;
-    const std::vector<TaskRef> tasks = std::exchange(releases_, {});
+    std::vector<TaskRef> tasks = std::exchange(releases_, {});
+    // A commit that landed since may have kept one of them: it is held, and being worked on.
+    std::erase_if(tasks, [this](const TaskRef& task) { return held_.find(task) != nullptr; });
+    if (tasks.empty()) return;
     try {
         environment().store.release(environment().options.worker_id, tasks);
         parts_.hints.note_any_work();
