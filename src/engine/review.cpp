@@ -159,8 +159,12 @@ void Committer::hand_back(const TaskRef& task) {
 
 void Committer::flush_releases() {
     if (releases_.empty() && abandoned_.empty()) return;
-    const std::vector<TaskRef> abandoned = std::exchange(abandoned_, {});
-    const std::vector<TaskRef> released = std::exchange(releases_, {});
+    std::vector<TaskRef> abandoned = std::exchange(abandoned_, {});
+    std::vector<TaskRef> released = std::exchange(releases_, {});
+    // A commit that landed since may have kept one of them: it is held, and being worked on.
+    const auto is_held = [this](const TaskRef& task) { return held_.find(task) != nullptr; };
+    std::erase_if(abandoned, is_held);
+    std::erase_if(released, is_held);
     const std::string& worker = environment().options.worker_id;
     bool is_told = false;  // of what was abandoned
     try {

@@ -245,7 +245,7 @@ class Moving : public ::testing::TestWithParam<int> {
     static void with_store(const Use& use) { kStores[static_cast<std::size_t>(GetParam())](use); }
 
     /// Of the calls of the databases a sample: the memory store has shown all.
-    static int stride() { return GetParam() == 0 ? 1 : 5; }
+    static int stride() { return GetParam() == 0 ? 1 : 7; }
 };
 
 std::string name_of_store(const ::testing::TestParamInfo<int>& kind) {
