@@ -60,6 +60,8 @@ CommandLine::CommandLine()
           "ebb"
       ) {
     app_.fallthrough();
+    // What follows a command may be called like another one: a signal `cancel`, a queue `list`.
+    app_.require_subcommand(0, 1);
     app_.get_formatter()->column_width(kHelpColumn);
     app_.get_formatter()->label("TEXT", "");
     app_.footer(

@@ -206,8 +206,8 @@ class Run {
         while (true) {
             show();
             if (progress_.is_finished()) return was_cancelled_ ? why_cancelled_ : End::Finished;
-            if (is_dead_lettered_) return End::DeadLetter;
             if (is_moved_) return End::Moved;
+            if (is_dead_lettered_) return End::DeadLetter;
             if (interrupts_.count() > heard_) {
                 heard_ = interrupts_.count();
                 if (!session_.is_in_memory() || was_cancelled_) return End::Interrupted;

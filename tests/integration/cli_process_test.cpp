@@ -327,7 +327,8 @@ complete_words ebb --db x.db lis
     const std::size_t size = fread(text, 1, sizeof text - 1, shell);
     EXPECT_EQ(pclose(shell), 0);
     EXPECT_EQ(
-        std::string(text, size), "worker workflows\n--input\nsvg\nconfirm\nfish\ndemo.yaml\nlist\n"
+        std::string(text, size),
+        "worker workflows workers\n--input\nsvg\nconfirm\nfish\ndemo.yaml\nlist\n"
     );
     for (const char* other : {"zsh", "fish"}) {
         const Ended script = run({"completion", other});

@@ -106,6 +106,12 @@ TEST_F(CliSteer, signal_carries_a_payload) {
     EXPECT_EQ(world.run_db({"signal", id, "delivered", "--payload", "nope"}).code, 2);
 }
 
+TEST_F(CliSteer, a_signal_may_be_called_like_a_command) {
+    const std::string id = start(kSignal);
+    const Outcome sent = world.run_db({"signal", id, "list", "--payload", "1"});
+    EXPECT_EQ(sent.code, 0) << sent.err;
+}
+
 TEST_F(CliSteer, requeue_lets_a_dead_letter_try_again) {
     const std::string id = start(kFrozen);
     EXPECT_EQ(status(id), "dead_letter");

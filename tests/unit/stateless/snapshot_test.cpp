@@ -227,7 +227,7 @@ const Tampering kTamperings[] = {
      "event 77 is needed and missing"},
     {R"([{"op":"replace","path":"/context/a/1/seq","value":1}])",
      ErrorCode::CorruptState,
-     "event 1 refers to a later one"},
+     "two of its events have the number 1"},
     {R"([{"op":"replace","path":"/context/a/1/seq","value":2}])",
      ErrorCode::CorruptState,
      "two of its events have the number 2"},
