@@ -103,9 +103,12 @@ void Simulation::take_out(Worker& by, const InstanceId& id) {
         const std::string text = transfer::export_instance(by.core(), id, {.by = kMover});
         ++result_.requests["export taken"];
         const bool is_other = !away.home.empty() && away.home != text;
-        if (is_other) result_.stuck = "an export that is repeated gives another text";
+        // An import without an answer had come through, and this is another journey.
+        const bool was_back = is_other && away.is_leaving;
+        if (is_other && !was_back) result_.stuck = "an export that is repeated gives another text";
         away.home = text;
-        if (away.text.empty()) away.text = text;
+        if (away.text.empty() || was_back) away.text = text;
+        if (was_back) away.is_leaving = false;
         return;
     } catch (const Error& error) {
         note(std::string("  refused: ") + error.what());
