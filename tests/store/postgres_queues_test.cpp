@@ -86,7 +86,8 @@ class PostgresQueues : public ::testing::Test {
 };
 
 constexpr int kBacklog = 100'000;
-constexpr std::int64_t kRowsMax = 10'000;
+// Of all nodes of the plan, what they hand one another counted each time.
+constexpr std::int64_t kRowsMax = 30'000;
 
 TEST_F(PostgresQueues, read_little_while_a_hundred_thousand_wait_for_slots) {
     fill(kBacklog, "NULL");
