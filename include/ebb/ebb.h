@@ -13,6 +13,7 @@
 #include <ebb/instance.h>
 #include <ebb/log.h>
 #include <ebb/observer.h>
+#include <ebb/retention.h>
 #include <ebb/snapshot_store.h>
 #include <ebb/stateless.h>
 #include <ebb/store.h>

@@ -91,6 +91,8 @@ CommandLine::CommandLine()
     add_decide();
     add_signal();
     add_requeue();
+    add_retention();
+    add_purge();
     add_migrate();
     add_completion();
     add_command("version", "Print the version", show_version)->group("Other");

@@ -67,6 +67,10 @@ class CommandLine {
     void add_signal();
     void add_requeue();
 
+    // app_retention.cpp
+    void add_retention();
+    void add_purge();
+
     CLI::App* add_command(std::string name, std::string description, Action action);
     static void add_instance(CLI::App* command, std::string& target);
     static CLI::Validator within(std::int64_t least, std::int64_t most);
@@ -110,6 +114,8 @@ class CommandLine {
     DecideOptions decide_;
     SignalOptions signal_;
     RequeueCommandOptions requeue_;
+    RetentionCommandOptions retention_;
+    PurgeCommandOptions purge_;
     std::string shell_;
 };
 

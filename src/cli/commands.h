@@ -30,6 +30,9 @@ int decide_instance(Session& session, const DecideOptions& options);
 int signal_instance(Session& session, const SignalOptions& options);
 int requeue_instance(Session& session, const RequeueCommandOptions& options);
 
+int manage_retention(Session& session, const RetentionCommandOptions& options);
+int purge_instances(Session& session, const PurgeCommandOptions& options);
+
 int migrate_database(Session& session, const MigrateOptions& options);
 
 int show_version(Session& session);

@@ -82,6 +82,7 @@ struct MigrateOptions {
     bool only_status = false;
     bool only_print = false;
     bool only_grants = false;
+    std::string partition_by{};  ///< `day`, `week`, `month`; empty = as it is
 };
 
 struct HistoryOptions {
@@ -125,6 +126,21 @@ struct RequeueCommandOptions {
     std::string input{};
     std::string by{};
     bool skip_compensation = false;
+};
+
+struct RetentionCommandOptions {
+    std::string action = "list";
+    std::string workflow{};
+    // As they were typed; empty = as it is.
+    std::string kept{};
+    std::string completed{};
+    std::string failed{};
+};
+
+struct PurgeCommandOptions {
+    std::string workflow{};
+    std::optional<std::string> older_than{};
+    bool is_dry_run = false;
 };
 
 struct WaitOptions {
