@@ -15,6 +15,7 @@
 #include <ebb/move.h>
 #include <ebb/observer.h>
 #include <ebb/queue.h>
+#include <ebb/retention.h>
 #include <ebb/snapshot_store.h>
 #include <ebb/stateless.h>
 #include <ebb/store.h>

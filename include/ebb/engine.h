@@ -18,6 +18,7 @@
 #include <ebb/json.h>
 #include <ebb/observer.h>
 #include <ebb/queue.h>
+#include <ebb/retention.h>
 #include <ebb/store.h>
 #include <ebb/time.h>
 
@@ -255,6 +256,19 @@ class Engine {
     std::vector<WorkerView> workers();
     /// What waits for a worker that does not exist: due tasks by handler and queue.
     std::vector<UnservedTasks> unserved();
+    /// How long instances are kept, for every process that shares the store; see
+    /// <ebb/retention.h>. `workflow` need not be registered yet; `*` is for all that have no rule
+    /// of their own. Workers delete what is older, with its history; its key is free again.
+    /// Throws InvalidArgument for a time that is not allowed.
+    void set_retention(std::string_view workflow, const Retention& keep);
+    /// The workflow's own rule ends, so that of `*` holds. Returns whether there was one.
+    bool clear_retention(std::string_view workflow);
+    /// The rules by workflow. Without any, everything is kept for ever.
+    std::vector<RetentionRule> retention();
+    /// Deletes at once, in the caller's thread and in many small transactions, what has ended long
+    /// enough ago. Throws WorkflowNotFound, and InvalidArgument where nothing says how long that
+    /// is.
+    PurgeReport purge(const PurgeOptions& options = {});
 
     /// Starts the worker's threads: claimer, handlers, committer. Returns at once.
     void run();

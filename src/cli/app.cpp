@@ -100,6 +100,8 @@ CommandLine::CommandLine()
     add_transfer();
     add_workers();
     add_queue();
+    add_retention();
+    add_purge();
     add_migrate();
     add_completion();
     add_command("version", "Print the version", show_version)->group("Other");

@@ -72,6 +72,10 @@ class CommandLine {
     void add_queue();
     void add_workers();
 
+    // app_retention.cpp
+    void add_retention();
+    void add_purge();
+
     CLI::App* add_command(std::string name, std::string description, Action action);
     static void add_instance(CLI::App* command, std::string& target);
     static CLI::Validator within(std::int64_t least, std::int64_t most);
@@ -118,6 +122,8 @@ class CommandLine {
     ExportCommandOptions export_;
     ImportCommandOptions import_;
     QueueOptions queue_;
+    RetentionCommandOptions retention_;
+    PurgeCommandOptions purge_;
     std::string shell_;
 };
 

@@ -144,6 +144,13 @@ void CommandLine::add_migrate() {
         migrate_.only_grants,
         "Only print the SQL that gives the roles of PostgreSQL their rights"
     );
+    add_choice(
+        migrate,
+        "--partition-by",
+        migrate_.partition_by,
+        "Divide PostgreSQL's tables by the time of the instances' start",
+        {"day", "week", "month"}
+    );
 }
 
 void CommandLine::add_completion() {

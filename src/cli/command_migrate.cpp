@@ -84,14 +84,76 @@ int print_grants(Session& session, const StoreUrl& url) {
 
 }  // namespace
 
-int migrate_database(Session& session, const MigrateOptions& options) {
-    session.require_database("migrate");
+namespace {
+
+PartitionPeriod period_of(const std::string& name) {
+    if (name == "day") return PartitionPeriod::Day;
+    return name == "week" ? PartitionPeriod::Week : PartitionPeriod::Month;
+}
+
+/// Divides the tables where it is asked for, and looks after partitions that there are.
+void look_after_partitions(Session& session, const StoreUrl& url, const std::string& period) {
+    if (url.kind != StoreUrl::Kind::Postgres) return;
+    const PostgresOptions options{.url = url.path, .application_name = "ebb migrate"};
+    if (!period.empty()) {
+        const bool is_new = partition_postgres(options, period_of(period));
+        session.note(fmt::format(
+            "Instances and their histories are {} by {}.\n",
+            is_new ? "now partitioned" : "partitioned already",
+            period
+        ));
+    }
+    const HousekeepingResult done = housekeep_postgres(options);
+    for (const std::string& name : done.made) {
+        session.note(fmt::format("Made the partition {}.\n", name));
+    }
+    for (const std::string& name : done.dropped) {
+        session.note(fmt::format("Dropped the partition {}.\n", name));
+    }
+}
+
+/// What was applied, or is to be.
+void report(Session& session, const std::vector<Migration>& migrations, bool only_printed) {
+    if (session.options().is_json) {
+        print_json(session, migrations, only_printed);
+    } else if (migrations.empty()) {
+        session.note("The schema is up to date.\n");
+    } else if (only_printed) {
+        print_scripts(session, migrations);
+    } else {
+        for (const Migration& migration : migrations) {
+            session.print(fmt::format("Applied {:04} {}\n", migration.number, migration.name));
+        }
+    }
+}
+
+void check_wishes(const MigrateOptions& options, const StoreUrl& url) {
     if (options.only_status + options.only_print + options.only_grants > 1) {
         throw Error(
             ErrorCode::InvalidArgument, "Only one of --status, --print and --grants can be given."
         );
     }
+    if (options.partition_by.empty()) return;
+    if (options.only_status || options.only_print || options.only_grants) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "--partition-by changes the tables: it cannot be given with --status, --print or "
+            "--grants."
+        );
+    }
+    if (url.kind == StoreUrl::Kind::Postgres) return;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        "Only PostgreSQL has partitions: --partition-by needs a database postgresql://..."
+    );
+}
+
+}  // namespace
+
+int migrate_database(Session& session, const MigrateOptions& options) {
+    session.require_database("migrate");
     const StoreUrl url = parse_store_url(session.options().db);
+    check_wishes(options, url);
     if (options.only_grants) return print_grants(session, url);
     std::vector<Migration> migrations = read_migrations(url);
     if (options.only_status) {
@@ -116,17 +178,8 @@ int migrate_database(Session& session, const MigrateOptions& options) {
     std::erase_if(migrations, [&](const Migration& migration) {
         return std::find(missing.begin(), missing.end(), migration.number) == missing.end();
     });
-    if (session.options().is_json) {
-        print_json(session, migrations, options.only_print);
-    } else if (is_current) {
-        session.note("The schema is up to date.\n");
-    } else if (options.only_print) {
-        print_scripts(session, migrations);
-    } else {
-        for (const Migration& migration : migrations) {
-            session.print(fmt::format("Applied {:04} {}\n", migration.number, migration.name));
-        }
-    }
+    report(session, migrations, options.only_print);
+    if (!options.only_print) look_after_partitions(session, url, options.partition_by);
     return kOk;
 }
 

@@ -34,6 +34,8 @@ int export_instance(Session& session, const ExportCommandOptions& options);
 int import_snapshot(Session& session, const ImportCommandOptions& options);
 int manage_queues(Session& session, const QueueOptions& options);
 int list_workers(Session& session);
+int manage_retention(Session& session, const RetentionCommandOptions& options);
+int purge_instances(Session& session, const PurgeCommandOptions& options);
 
 int migrate_database(Session& session, const MigrateOptions& options);
 

@@ -83,6 +83,7 @@ struct MigrateOptions {
     bool only_status = false;
     bool only_print = false;
     bool only_grants = false;
+    std::string partition_by{};  ///< `day`, `week`, `month`; empty = as it is
 };
 
 struct HistoryOptions {
@@ -148,6 +149,21 @@ struct QueueOptions {
     std::string concurrency{};
     std::string concurrency_per_key{};
     std::string rate{};  ///< `100/1m`
+};
+
+struct RetentionCommandOptions {
+    std::string action = "list";
+    std::string workflow{};
+    // As they were typed; empty = as it is.
+    std::string kept{};
+    std::string completed{};
+    std::string failed{};
+};
+
+struct PurgeCommandOptions {
+    std::string workflow{};
+    std::optional<std::string> older_than{};
+    bool is_dry_run = false;
 };
 
 struct WaitOptions {

@@ -15,6 +15,7 @@
 #include "engine/herald.h"
 #include "engine/keeper.h"
 #include "engine/runner.h"
+#include "engine/sweeper.h"
 #include "engine/view.h"
 
 namespace ebb {
@@ -40,6 +41,7 @@ class Engine::Core {
     engine::Claimer claimer;
     engine::Keeper keeper;
     engine::Herald herald;
+    engine::Sweeper sweeper;
     engine::Runner runner;
 
     // starting.cpp

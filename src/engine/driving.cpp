@@ -37,6 +37,7 @@ Engine::Core::Core(Store& store, const HandlerRegistry& handlers, EngineOptions 
       claimer(environment, programs, committer, signals, hints),
       keeper(environment, committer, signals, hints),
       herald(environment, committer, signals, hints),
+      sweeper(environment),
       runner({environment, ready, committer, executor, services()}) {
     signals.connect(claimer.alarm());
 }
@@ -52,7 +53,7 @@ Engine::Core::~Core() {
 }
 
 std::vector<engine::Service*> Engine::Core::services() {
-    std::vector<engine::Service*> services{&committer, &claimer, &keeper, &watchdog};
+    std::vector<engine::Service*> services{&committer, &claimer, &keeper, &watchdog, &sweeper};
     if (herald.is_needed()) services.push_back(&herald);
     return services;
 }
@@ -166,6 +167,7 @@ int Engine::Core::poll() {
         if (claimer.claim(now, std::min(committer.free_capacity(), batch_max), true) == 0) break;
     }
     committer.combine(engine::Committer::Role::Owner);
+    sweeper.tick(environment.now());
     tell_others();
     return called;
 }

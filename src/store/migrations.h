@@ -1,10 +1,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ebb/store.h>
 #include <ebb/time.h>
+
+#include "store/retention.h"
 
 // The schema of a database as its owner sees it, without opening it as a store.
 
@@ -34,5 +37,19 @@ std::string postgres_grants(const PostgresOptions& options);
 
 /// Brings the schema up to date, whatever the URL says about migrations. Component ebb::postgres.
 void migrate_postgres(const PostgresOptions& options);
+
+/// How much time one partition of a PostgreSQL schema holds.
+enum class PartitionPeriod { Day, Week, Month };
+
+std::string_view to_string(PartitionPeriod period);
+
+/// Divides the instances and their histories into partitions by the time of their start, from now
+/// on into new ones of that period; what there is already becomes the first one. Returns false when
+/// it was so already. Component ebb::postgres.
+bool partition_postgres(const PostgresOptions& options, PartitionPeriod period);
+
+/// What the sweep of a worker would do to the partitions, by the retention that is kept: nothing in
+/// a schema without any. For who has more rights than the workers. Component ebb::postgres.
+HousekeepingResult housekeep_postgres(const PostgresOptions& options);
 
 }  // namespace ebb

@@ -17,6 +17,7 @@
 #include "core/kernel/history.h"
 #include "core/kernel/state.h"
 #include "store/hints.h"
+#include "store/retention.h"
 #include "store/transaction.h"
 
 // The durable state of every workflow instance. Not part of the public API: it may change with
@@ -236,14 +237,6 @@ struct QueueUse {
     bool operator==(const QueueUse&) const = default;
 };
 
-struct StatusCount {
-    std::string workflow;
-    InstanceStatus status = InstanceStatus::Running;
-    std::int64_t count = 0;
-
-    bool operator==(const StatusCount&) const = default;
-};
-
 struct MaintenanceResult {
     std::int64_t leases_expired = 0;  ///< tasks taken from dead workers
     std::vector<std::string> workers_expired;
@@ -377,6 +370,33 @@ class Store {
     /// who are not registered away (their tasks become claimable, with `was_lost`), make due what
     /// has become due. Writes nothing when there is nothing to do.
     virtual MaintenanceResult maintain() = 0;
+
+    /// The retention that is kept, by workflow.
+    virtual std::vector<RetentionRule> retention() = 0;
+    /// Keeps the rule in place of the one that its workflow has. The next sweep begins at once,
+    /// with the lowest id.
+    virtual void set_retention(const RetentionRule& rule) = 0;
+    /// The workflow has no rule of its own any more. Returns whether it had one.
+    virtual bool clear_retention(std::string_view workflow) = 0;
+
+    /// Deletes instances that have ended longer ago than their rule allows, each with its history
+    /// and its key, which is free again; nothing that has not ended. What an instance is like is
+    /// looked at in the same transaction. Throws InvalidArgument for a limit that is not allowed.
+    virtual PurgeResult purge(const PurgeRequest& request) = 0;
+
+    /// Looks after the tables themselves, where there is anything to look after and the database
+    /// allows this user to: makes partitions for the time to come, and drops those in which all has
+    /// ended longer ago than `rules` say. Never waits for those who work, and hardly lets them
+    /// wait.
+    virtual HousekeepingResult housekeep(std::span<const RetentionRule> /*rules*/) { return {}; }
+
+    /// Takes the turn to sweep and to housekeep for at most `hold`, if nobody has it, it is time
+    /// and there is anything to do: a retention is kept, or the tables have partitions.
+    virtual std::optional<SweepTurn> take_sweep(Duration hold) = 0;
+    /// Says how far the sweep has come: the turn is still the caller's, and may be taken again by
+    /// anybody after `pause`. False when it was lost: somebody has taken it, or changed the
+    /// retention.
+    virtual bool put_sweep(const SweepTurn& turn, Duration pause) = 0;
 
     /// A way to tell other processes what has changed; null where there is none, so that they find
     /// it by looking. Does not talk to the database yet.

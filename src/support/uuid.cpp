@@ -64,6 +64,17 @@ std::uint64_t random_bits() {
     return seeded.engine();
 }
 
+InstanceId lowest_id_of(TimePoint time) {
+    const auto since_epoch =
+        std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()).count();
+    const auto millis = static_cast<std::uint64_t>(std::max<long>(0, since_epoch));
+    InstanceId id;
+    for (std::size_t i = 0; i < 6; ++i) {
+        id.bytes[i] = static_cast<std::uint8_t>(millis >> (40 - 8 * i));
+    }
+    return id;
+}
+
 InstanceId make_instance_id(TimePoint now) {
     // The 12 bits behind the time count within the millisecond, so that ids of one process never go
     // back.

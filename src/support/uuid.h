@@ -11,6 +11,10 @@ namespace ebb {
 /// 9562, 6.2 method 1). Thread-safe.
 InstanceId make_instance_id(TimePoint now);
 
+/// No id that was made at `time` or later is below it; all that were made in an earlier millisecond
+/// are.
+InstanceId lowest_id_of(TimePoint time);
+
 /// 64 random bits, seeded by the operating system in each thread and again after fork().
 /// Thread-safe.
 std::uint64_t random_bits();

@@ -32,6 +32,12 @@ CREATE TABLE ebb.instances (
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.05');
 
+CREATE TABLE ebb.keys (
+    key text NOT NULL COLLATE pg_catalog."C",
+    workflow text NOT NULL COLLATE pg_catalog."C",
+    instance_id uuid NOT NULL
+);
+
 CREATE TABLE ebb.migrations (
     number integer NOT NULL,
     name text NOT NULL,
@@ -55,6 +61,17 @@ CREATE TABLE ebb.queues (
     concurrency_per_key integer
 )
 WITH (fillfactor='50', autovacuum_vacuum_threshold='200', autovacuum_vacuum_scale_factor='0');
+CREATE TABLE ebb.partitioning (
+    id smallint NOT NULL,
+    period text NOT NULL COLLATE pg_catalog."C"
+);
+
+CREATE TABLE ebb.retention (
+    workflow text NOT NULL COLLATE pg_catalog."C",
+    completed bigint,
+    failed bigint,
+    updated_at bigint NOT NULL
+);
 
 CREATE TABLE ebb.tasks (
     instance_id uuid NOT NULL,
@@ -323,6 +340,14 @@ UNION ALL
                   WHERE ((i_1.id = t.instance_id) AND (i_1.status = ANY (ARRAY['paused'::text, 'dead_letter'::text])))))))) f
      JOIN ebb.instances i ON ((i.id = f.instance_id)));
 
+CREATE TABLE ebb.sweeps (
+    id smallint NOT NULL,
+    number bigint NOT NULL,
+    reached uuid NOT NULL,
+    next_at bigint NOT NULL
+)
+WITH (fillfactor='50');
+
 CREATE TABLE ebb.workflows (
     name text NOT NULL COLLATE pg_catalog."C",
     version integer NOT NULL,
@@ -337,6 +362,9 @@ ALTER TABLE ONLY ebb.history
 ALTER TABLE ONLY ebb.instances
     ADD CONSTRAINT instances_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY ebb.keys
+    ADD CONSTRAINT keys_pkey PRIMARY KEY (key, workflow);
+
 ALTER TABLE ONLY ebb.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (number);
 
@@ -345,6 +373,14 @@ ALTER TABLE ONLY ebb.queue_starts
 
 ALTER TABLE ONLY ebb.queues
     ADD CONSTRAINT queues_pkey PRIMARY KEY (name);
+ALTER TABLE ONLY ebb.partitioning
+    ADD CONSTRAINT partitioning_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY ebb.retention
+    ADD CONSTRAINT retention_pkey PRIMARY KEY (workflow);
+
+ALTER TABLE ONLY ebb.sweeps
+    ADD CONSTRAINT sweeps_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY ebb.tasks
     ADD CONSTRAINT tasks_pkey PRIMARY KEY (instance_id, token);
@@ -354,8 +390,6 @@ ALTER TABLE ONLY ebb.workers
 
 ALTER TABLE ONLY ebb.workflows
     ADD CONSTRAINT workflows_pkey PRIMARY KEY (name, version);
-
-CREATE UNIQUE INDEX instances_by_key ON ebb.instances USING btree (key, workflow) WHERE (key IS NOT NULL);
 
 CREATE INDEX instances_by_status ON ebb.instances USING btree (status, id) WHERE (status <> 'completed'::text);
 

@@ -48,6 +48,11 @@ CREATE TABLE queues (
     concurrency_per_key INTEGER,
     rate_starts INTEGER,
     rate_period INTEGER
+CREATE TABLE retention (
+    workflow TEXT PRIMARY KEY NOT NULL,
+    completed INTEGER,
+    failed INTEGER,
+    updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE VIEW running AS
 SELECT i.id AS instance_id, i.workflow, i.version, i.key, i.status, i.priority, i.revision,
@@ -255,6 +260,12 @@ UNION ALL
 SELECT i.id, i.workflow, i.version, i.key, i.status, f.reason, f.token, f.handler, f.queue,
        f.lease_owner, strftime('%Y-%m-%dT%H:%M:%fZ', f.since / 1e6, 'unixepoch')
 FROM found AS f JOIN instances AS i ON i.id = f.instance_id;
+CREATE TABLE sweeps (
+    id INTEGER PRIMARY KEY,
+    number INTEGER NOT NULL,
+    reached TEXT NOT NULL,
+    next_at INTEGER NOT NULL
+) STRICT;
 CREATE TABLE tasks (
     instance_id TEXT NOT NULL,
     token INTEGER NOT NULL,

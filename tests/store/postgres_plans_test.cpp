@@ -99,7 +99,7 @@ class PostgresPlans : public ::testing::Test {
     static void expect_entered_indexes(const std::map<std::string, std::string>& plans) {
         const std::map<std::string, std::string> first_columns{
             {"instances_pkey", "id"},
-            {"instances_by_key", "key"},
+            {"keys_pkey", "key"},
             {"instances_by_status", "status"},
             {"tasks_pkey", "instance_id"},
             {"tasks_ready", "handler"},

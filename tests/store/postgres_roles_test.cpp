@@ -85,6 +85,11 @@ TEST_F(PostgresRoles, let_a_worker_do_all_its_work) {
     store->count();
     store->sign_off("nobody");
     EXPECT_EQ(engine.show(id).summary.status, "completed");
+    engine.set_retention("*", {.completed = std::chrono::hours(1)});
+    EXPECT_TRUE(store->take_sweep(std::chrono::minutes(1)).has_value());
+    EXPECT_GE(engine.purge({.older_than = Duration::zero()}).instances, 1);
+    EXPECT_FALSE(engine.find(id).has_value());
+    EXPECT_TRUE(engine.clear_retention("*"));
     for (const char* view : {"running", "stuck", "stats", "steps"}) {
         EXPECT_EQ(refusal("ebb_worker", fmt::format("SELECT * FROM {}", view)), "");
     }

@@ -79,6 +79,12 @@ class Player {
             case 12:
             case 13:
                 return claim_limited(step);
+            case 14:
+                return keep(step);
+            case 15:
+                return purge(step);
+            case 16:
+                return sweep(step);
             default:
                 return read(step);
         }
@@ -177,6 +183,39 @@ class Player {
         return "released";
     }
 
+    std::string keep(const Step& step) {
+        const std::string workflow = step.b % 3 == 0 ? "*" : "orders";
+        if (step.a == 7) return store_.clear_retention(workflow) ? "cleared" : "not there";
+        RetentionRule rule{.workflow = workflow, .keep = {}, .updated_at = clock_.now()};
+        if (step.a % 2 == 0) rule.keep.completed = 1s * step.b;
+        if (step.a % 3 == 0) rule.keep.failed = 1s * step.token;
+        store_.set_retention(rule);
+        return "kept";
+    }
+
+    std::string purge(const Step& step) {
+        PurgeRequest request{.rules = store_.retention()};
+        if (step.a > 3) request.rules = {{.workflow = "*", .keep = {1s * step.a, 1s * step.b}}};
+        request.after = id_of(step.instance - 1);
+        request.limit = step.token;
+        request.only_counts = step.b == 7;
+        const PurgeResult result = store_.purge(request);
+        return fmt::format("{} {}\n", result.last.to_string(), result.is_end) +
+               describe(result.purged);
+    }
+
+    std::string sweep(const Step& step) {
+        if (step.b % 2 == 0) {
+            const auto turn = store_.take_sweep(1s * step.a);
+            if (!turn) return "no turn";
+            turn_ = *turn;
+        } else {
+            turn_.after = id_of(step.instance);
+            if (!store_.put_sweep(turn_, 1s * step.a)) return "lost";
+        }
+        return fmt::format("turn {} after {}", turn_.number, turn_.after.to_string());
+    }
+
     std::string maintain() {
         const MaintenanceResult result = store_.maintain();
         std::string text = fmt::format("{} {}", result.leases_expired, micros(result.next_due));
@@ -203,6 +242,7 @@ class Player {
 
     Store& store_;
     ManualClock& clock_;
+    SweepTurn turn_;
 };
 
 /// Plays random sequences on the memory store and on stores that `open` makes; each must be empty.
@@ -210,7 +250,7 @@ bool answers_as_memory_does(
     const std::string& name, const std::function<StorePtr(const Clock&)>& open
 ) {
     const auto steps = rc::gen::container<std::vector<Step>>(rc::gen::build<Step>(
-        rc::gen::set(&Step::verb, rc::gen::inRange(0, 15)),
+        rc::gen::set(&Step::verb, rc::gen::inRange(0, 19)),
         rc::gen::set(&Step::instance, rc::gen::inRange(1, kInstances + 1)),
         rc::gen::set(&Step::token, rc::gen::inRange(1, kTokens + 1)),
         rc::gen::set(&Step::a, rc::gen::inRange(0, 8)),

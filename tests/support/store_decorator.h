@@ -33,6 +33,10 @@ enum class StoreVerb {
     Workers,
     SignOff,
     Maintain,
+    Retention,
+    SetRetention,
+    Purge,
+    Sweep,
 };
 
 /// Whether the verb may change what is stored.
@@ -51,6 +55,9 @@ inline bool is_write(StoreVerb verb) {
         case StoreVerb::Heartbeat:
         case StoreVerb::SignOff:
         case StoreVerb::Maintain:
+        case StoreVerb::SetRetention:
+        case StoreVerb::Purge:
+        case StoreVerb::Sweep:
             return true;
         default:
             return false;
@@ -168,6 +175,34 @@ class StoreDecorator : public Store {
 
     MaintenanceResult maintain() override {
         return ask(StoreVerb::Maintain, [&] { return inner_.maintain(); });
+    }
+
+    std::vector<RetentionRule> retention() override {
+        return ask(StoreVerb::Retention, [&] { return inner_.retention(); });
+    }
+
+    void set_retention(const RetentionRule& rule) override {
+        run(StoreVerb::SetRetention, [&] { inner_.set_retention(rule); });
+    }
+
+    bool clear_retention(std::string_view workflow) override {
+        return ask(StoreVerb::SetRetention, [&] { return inner_.clear_retention(workflow); });
+    }
+
+    PurgeResult purge(const PurgeRequest& request) override {
+        return ask(StoreVerb::Purge, [&] { return inner_.purge(request); });
+    }
+
+    HousekeepingResult housekeep(std::span<const RetentionRule> rules) override {
+        return ask(StoreVerb::Sweep, [&] { return inner_.housekeep(rules); });
+    }
+
+    std::optional<SweepTurn> take_sweep(Duration hold) override {
+        return ask(StoreVerb::Sweep, [&] { return inner_.take_sweep(hold); });
+    }
+
+    bool put_sweep(const SweepTurn& turn, Duration pause) override {
+        return ask(StoreVerb::Sweep, [&] { return inner_.put_sweep(turn, pause); });
     }
 
  protected:

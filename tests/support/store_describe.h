@@ -98,6 +98,17 @@ inline std::string describe(const StatusCount& row) {
     return fmt::format("{} {} {}", row.workflow, to_string(row.status), row.count);
 }
 
+inline std::string describe(const RetentionRule& rule) {
+    const auto text = [](const std::optional<Duration>& kept) { return kept ? kept->count() : -1; };
+    return fmt::format(
+        "{} {} {} since {}",
+        rule.workflow,
+        text(rule.keep.completed),
+        text(rule.keep.failed),
+        micros(rule.updated_at)
+    );
+}
+
 inline std::string describe(const Store::Unserved& row) {
     return fmt::format("'{}' in {}: {}", row.handler, row.queue, row.count);
 }
@@ -143,6 +154,7 @@ inline std::string describe(Store& store, int instances) {
                        describe(store.queues({})) + "workers\n" + describe(store.workers()) +
                        "counts\n" + describe(store.count()) + "unserved\n" +
                        describe(store.unserved());
+    text += "retention\n" + describe(store.retention());
     for (int n = 1; n <= instances; ++n) {
         text += fmt::format("tasks and history of {}\n", n);
         text += describe(store.tasks(id_of(n)));

@@ -53,8 +53,19 @@ class MemoryStore final : public Store {
     std::vector<WorkerRow> workers() override;
     void sign_off(std::string_view worker) override;
     MaintenanceResult maintain() override;
+    std::vector<RetentionRule> retention() override;
+    void set_retention(const RetentionRule& rule) override;
+    bool clear_retention(std::string_view workflow) override;
+    PurgeResult purge(const PurgeRequest& request) override;
+    std::optional<SweepTurn> take_sweep(Duration hold) override;
+    bool put_sweep(const SweepTurn& turn, Duration pause) override;
 
  private:
+    struct Sweep {
+        SweepTurn turn;
+        TimePoint next_at{};
+    };
+
     struct Instance {
         InstanceRow row;
         std::vector<HistoryEvent> history;  // by rising seq
@@ -77,6 +88,7 @@ class MemoryStore final : public Store {
     CommitResult commit_one(const Commit& commit) EBB_REQUIRES(mutex_);
     void apply(const InstanceRow& row, const TaskChange& change, std::string_view lease_owner)
         EBB_REQUIRES(mutex_);
+    void restart_sweep() EBB_REQUIRES(mutex_);
     bool can_anybody_run(const Unserved& waiting, TimePoint now) const EBB_REQUIRES(mutex_);
 
     const Clock& clock_;
@@ -88,6 +100,8 @@ class MemoryStore final : public Store {
     std::map<std::string, WorkerRow, std::less<>> workers_ EBB_GUARDED_BY(mutex_);
     std::map<std::string, Queue> queues_ EBB_GUARDED_BY(mutex_);
     memory::TaskTable tasks_ EBB_GUARDED_BY(mutex_);
+    std::map<std::string, RetentionRule, std::less<>> retention_ EBB_GUARDED_BY(mutex_);
+    Sweep sweep_ EBB_GUARDED_BY(mutex_);
 };
 
 /// A memory store with its own time. `clock` must outlive it.

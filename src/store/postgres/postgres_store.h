@@ -55,6 +55,13 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<WorkerRow> workers() override;
     void sign_off(std::string_view worker) override;
     MaintenanceResult maintain() override;
+    std::vector<RetentionRule> retention() override;
+    void set_retention(const RetentionRule& rule) override;
+    bool clear_retention(std::string_view workflow) override;
+    PurgeResult purge(const PurgeRequest& request) override;
+    HousekeepingResult housekeep(std::span<const RetentionRule> rules) override;
+    std::optional<SweepTurn> take_sweep(Duration hold) override;
+    bool put_sweep(const SweepTurn& turn, Duration pause) override;
     std::unique_ptr<Hints> open_hints() override;
 
  private:

@@ -52,6 +52,12 @@ class SqliteStore final : public Store {
     std::vector<WorkerRow> workers() override;
     void sign_off(std::string_view worker) override;
     MaintenanceResult maintain() override;
+    std::vector<RetentionRule> retention() override;
+    void set_retention(const RetentionRule& rule) override;
+    bool clear_retention(std::string_view workflow) override;
+    PurgeResult purge(const PurgeRequest& request) override;
+    std::optional<SweepTurn> take_sweep(Duration hold) override;
+    bool put_sweep(const SweepTurn& turn, Duration pause) override;
 
     /// Runs SQL on the writing connection: how tests provoke errors (a full disk, read-only).
     void execute_on_writer(std::string_view sql);

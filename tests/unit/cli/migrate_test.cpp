@@ -11,7 +11,10 @@ TEST(CliMigrate, makes_the_tables_once) {
     CliWorld world;
     const Outcome first = world.run_db({"migrate"});
     EXPECT_EQ(first.code, 0) << first.err;
-    EXPECT_EQ(first.out, "Applied 0001 initial\nApplied 0002 views\nApplied 0003 queues\n");
+    EXPECT_EQ(
+        first.out,
+        "Applied 0001 initial\nApplied 0002 views\nApplied 0003 queues\nApplied 0004 retention\n"
+    );
     EXPECT_EQ(world.run_db({"list", "--json"}).out, "[]\n");
     const Outcome second = world.run_db({"migrate"});
     EXPECT_EQ(second.code, 0);
@@ -25,12 +28,14 @@ TEST(CliMigrate, tells_what_is_applied_and_changes_nothing) {
     EXPECT_EQ(
         normal(world, world.run_db({"migrate", "--status"}).out),
         "NUMBER NAME APPLIED\n0001 initial not yet\n0002 views not yet\n0003 queues not yet\n"
+        "0004 retention not yet\n"
     );
     EXPECT_EQ(
         world.run_db({"migrate", "--status", "--json"}).out,
         "[{\"number\":1,\"name\":\"initial\",\"applied_at\":null},"
         "{\"number\":2,\"name\":\"views\",\"applied_at\":null},"
-        "{\"number\":3,\"name\":\"queues\",\"applied_at\":null}]\n"
+        "{\"number\":3,\"name\":\"queues\",\"applied_at\":null},"
+        "{\"number\":4,\"name\":\"retention\",\"applied_at\":null}]\n"
     );
     EXPECT_EQ(world.run_db({"list"}).code, 5);  // still no database
     const auto applied = Json::parse(world.run_db({"migrate", "--json"}).out);

@@ -35,19 +35,35 @@ FROM unnest(
 ) AS p (id, token, handler, queue, due_at, rank, now, lease_owner);
 
 -- name: start_absent_instances
--- Leaves out those whose id or key exists and answers with the ids of the others.
+-- Leaves out those whose id or key exists and answers with the ids of the others. Of two that want
+-- one key at the same time, the second waits for the first.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($33::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
+),
+given AS MATERIALIZED (
+    SELECT * FROM unnest(
+        $1::uuid[], $2::text[], $3::integer[], $4::text[], $5::text[], $6::bigint[],
+        $7::integer[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[]
+    ) AS g (
+        id, workflow, version, key, status, revision, priority,
+        created_at, updated_at, finished_at, state
+    )
+),
+keyed AS (
+    INSERT INTO ebb.keys (key, workflow, instance_id)
+    SELECT g.key, g.workflow, g.id FROM given AS g
+    WHERE g.key IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM ebb.instances AS i WHERE i.id = g.id)
+    ON CONFLICT DO NOTHING
+    RETURNING instance_id
 ),
 added AS (
     INSERT INTO ebb.instances (
         id, workflow, version, key, status, revision, priority,
         created_at, updated_at, finished_at, state
     )
-    SELECT * FROM unnest(
-        $1::uuid[], $2::text[], $3::integer[], $4::text[], $5::text[], $6::bigint[],
-        $7::integer[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[]
-    )
+    SELECT * FROM given AS g
+    WHERE g.key IS NULL OR (g.id IN (SELECT instance_id FROM keyed)) IS TRUE
     ON CONFLICT DO NOTHING
     RETURNING id
 ),
@@ -80,9 +96,9 @@ SELECT id FROM added;
 
 -- name: find_started
 -- Who has the id, and who has the key. In a statement of its own, which sees what others have
--- committed meanwhile.
-SELECT EXISTS (SELECT 1 FROM ebb.instances AS i WHERE i.id = b.id), (
-    SELECT i.id FROM ebb.instances AS i WHERE i.key = b.key AND i.workflow = b.workflow
+-- committed meanwhile. Not EXISTS: a plan that was made on an empty table would hash all of it.
+SELECT (SELECT i.id FROM ebb.instances AS i WHERE i.id = b.id) IS NOT NULL, (
+    SELECT k.instance_id FROM ebb.keys AS k WHERE k.key = b.key AND k.workflow = b.workflow
 )
 FROM unnest($1::uuid[], $2::text[], $3::text[]) WITH ORDINALITY AS b (id, workflow, key, ord)
 ORDER BY b.ord;

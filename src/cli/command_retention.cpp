@@ -1,0 +1,239 @@
+// `ebb retention` and `ebb purge`: how long instances are kept.
+
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <ebb/error.h>
+
+#include "cli/commands.h"
+#include "cli/json_views.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "store/store.h"
+#include "support/clock.h"
+
+namespace ebb::cli {
+
+namespace {
+
+constexpr std::string_view kForever = "forever";
+/// Between two lines of progress.
+constexpr Duration kProgressEvery = std::chrono::seconds(1);
+
+[[noreturn]] void refuse(const std::string& why) {
+    throw Error(ErrorCode::InvalidArgument, why);
+}
+
+Duration read_age(std::string_view what, const std::string& text, std::string_view other) {
+    if (const auto duration = parse_duration(text)) return *duration;
+    refuse(fmt::format(
+        "{}: \"{}\" is no duration; write 30d, 12h or 90s{}.", what, one_line(text), other
+    ));
+}
+
+void change(std::string_view what, const std::string& text, std::optional<Duration>& kept) {
+    if (text.empty()) return;
+    if (text == kForever) {
+        kept.reset();
+    } else {
+        kept = read_age(what, text, ", or forever");
+    }
+}
+
+/// `30d`, `1d12h`: whole days are easier to read than hours.
+std::string age_text(Duration age) {
+    constexpr Duration kDay = std::chrono::hours(24);
+    const auto days = age / kDay;
+    const Duration rest = age % kDay;
+    if (days == 0) return format_duration(age);
+    return fmt::format("{}d{}", days, rest > Duration::zero() ? format_duration(rest) : "");
+}
+
+std::string kept_text(const std::optional<Duration>& kept) {
+    return kept ? age_text(*kept) : std::string(kForever);
+}
+
+nlohmann::ordered_json rule_json(const RetentionRule& rule) {
+    return {
+        {"workflow", rule.workflow},
+        {"completed", kept_text(rule.keep.completed)},
+        {"failed", kept_text(rule.keep.failed)},
+        {"updated_at", time_json(rule.updated_at)},
+    };
+}
+
+std::optional<RetentionRule> find_rule(Engine& engine, std::string_view workflow) {
+    for (RetentionRule& rule : engine.retention()) {
+        if (rule.workflow == workflow) return std::move(rule);
+    }
+    return std::nullopt;
+}
+
+int list_retention(Session& session) {
+    const auto rules = session.client("retention").retention();
+    if (session.options().is_json) {
+        nlohmann::ordered_json json = nlohmann::ordered_json::array();
+        for (const RetentionRule& rule : rules) json.push_back(rule_json(rule));
+        session.print_json(json);
+        return kOk;
+    }
+    if (rules.empty()) {
+        session.note("Everything is kept for ever.\n");
+        return kOk;
+    }
+    const Style& style = session.out();
+    Table table(
+        {style.dim("WORKFLOW"), style.dim("COMPLETED"), style.dim("FAILED"), style.dim("SET")}
+    );
+    for (const RetentionRule& rule : rules) {
+        table.add({
+            rule.workflow,
+            kept_text(rule.keep.completed),
+            kept_text(rule.keep.failed),
+            ago(rule.updated_at, session.now()),
+        });
+    }
+    session.print(table.text(session.columns(), style.glyphs().ellipsis));
+    return kOk;
+}
+
+/// What holds for the workflow now.
+int tell(Session& session, Engine& engine, const std::string& workflow) {
+    const auto rule = find_rule(engine, workflow);
+    if (session.options().is_json) {
+        session.print_json(rule ? rule_json(*rule) : nlohmann::ordered_json(nullptr));
+        return kOk;
+    }
+    const std::string whose =
+        workflow == kOtherWorkflows ? "all other workflows" : fmt::format("\"{}\"", workflow);
+    if (!rule) {
+        session.note(fmt::format("There is no rule of {} any more.\n", whose));
+        return kOk;
+    }
+    session.note(fmt::format(
+        "Of {}, completed instances are kept {}{}, failed ones {}{}.\n",
+        whose,
+        rule->keep.completed ? "for " : "",
+        kept_text(rule->keep.completed),
+        rule->keep.failed ? "for " : "",
+        kept_text(rule->keep.failed)
+    ));
+    return kOk;
+}
+
+void warn_of_unknown(Session& session, const std::string& workflow) {
+    if (workflow == kOtherWorkflows) return;
+    Store& store = session.shared_store("retention", OpenMode::MustExist);
+    if (store.find_workflow(workflow, std::nullopt)) return;
+    std::vector<std::string> names;
+    for (const WorkflowRow& row : store.list_workflows()) names.push_back(row.name);
+    const std::string meant = closest(workflow, names);
+    session.note(fmt::format(
+        "No workflow \"{}\" is registered yet{}.\n",
+        workflow,
+        meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant)
+    ));
+}
+
+int set_retention(Session& session, const RetentionCommandOptions& options) {
+    if (options.kept.empty() && options.completed.empty() && options.failed.empty()) {
+        refuse(
+            "`ebb retention set WORKFLOW` needs to know how long: 30d, forever, or --completed "
+            "and --failed."
+        );
+    }
+    Engine& engine = session.client("retention");
+    const auto rule = find_rule(engine, options.workflow);
+    Retention keep = rule ? rule->keep : Retention{};
+    change("KEPT", options.kept, keep.completed);
+    change("KEPT", options.kept, keep.failed);
+    change("--completed", options.completed, keep.completed);
+    change("--failed", options.failed, keep.failed);
+    engine.set_retention(options.workflow, keep);
+    warn_of_unknown(session, options.workflow);
+    return tell(session, engine, options.workflow);
+}
+
+int clear_retention(Session& session, const RetentionCommandOptions& options) {
+    if (!options.kept.empty() || !options.completed.empty() || !options.failed.empty()) {
+        refuse("`ebb retention clear` takes a workflow and nothing else.");
+    }
+    Engine& engine = session.client("retention");
+    engine.clear_retention(options.workflow);
+    return tell(session, engine, options.workflow);
+}
+
+nlohmann::ordered_json report_json(const PurgeReport& report, bool is_dry_run) {
+    nlohmann::ordered_json workflows = nlohmann::ordered_json::object();
+    for (const PurgeCount& count : report.counts) {
+        workflows[count.workflow][count.status] = count.instances;
+    }
+    return {
+        {"dry_run", is_dry_run},
+        {"instances", report.instances},
+        {"workflows", std::move(workflows)},
+    };
+}
+
+void print_report(Session& session, const PurgeReport& report, bool is_dry_run) {
+    const Style& style = session.out();
+    if (!report.counts.empty()) {
+        Table table({style.dim("WORKFLOW"), style.dim("STATUS"), style.dim("INSTANCES")});
+        for (const PurgeCount& count : report.counts) {
+            table.add({count.workflow, style.status(count.status), std::to_string(count.instances)}
+            );
+        }
+        session.print(table.text(session.columns(), style.glyphs().ellipsis));
+    }
+    const char* what = is_dry_run ? "would be deleted" : "deleted";
+    session.note(
+        fmt::format("{} instance{} {}.\n", report.instances, report.instances == 1 ? "" : "s", what)
+    );
+}
+
+}  // namespace
+
+int manage_retention(Session& session, const RetentionCommandOptions& options) {
+    if (options.action == "list") {
+        if (!options.workflow.empty()) refuse("`ebb retention list` lists all; it takes no name.");
+        return list_retention(session);
+    }
+    if (options.workflow.empty()) {
+        refuse(fmt::format(
+            "`ebb retention {}` needs a workflow, or '*' for all that have no rule of their own.",
+            options.action
+        ));
+    }
+    if (options.action == "clear") return clear_retention(session, options);
+    return set_retention(session, options);
+}
+
+int purge_instances(Session& session, const PurgeCommandOptions& options) {
+    PurgeOptions request{.workflow = options.workflow, .only_counts = options.is_dry_run};
+    if (options.older_than) request.older_than = read_age("--older-than", *options.older_than, "");
+    Engine& engine = session.client("purge");
+    if (!request.older_than && engine.retention().empty()) {
+        refuse(
+            "Everything is kept for ever: say what is to be deleted by --older-than 30d, or set "
+            "`ebb retention`."
+        );
+    }
+    TimePoint told_at = session.now();
+    request.on_progress = [&](const PurgeReport& report) {
+        if (session.now() - told_at < kProgressEvery) return true;
+        told_at = session.now();
+        session.note(fmt::format("{} instances so far\n", report.instances));
+        return true;
+    };
+    const PurgeReport report = engine.purge(request);
+    if (session.options().is_json) {
+        session.print_json(report_json(report, options.is_dry_run));
+    } else {
+        print_report(session, report, options.is_dry_run);
+    }
+    return kOk;
+}
+
+}  // namespace ebb::cli

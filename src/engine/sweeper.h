@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/environment.h"
+#include "engine/service.h"
+
+namespace ebb::engine {
+
+/// Deletes what has been kept long enough, in small batches with pauses between them. One worker
+/// at a time has the turn; the others ask for it once a minute.
+class Sweeper final : public Service {
+ public:
+    explicit Sweeper(Environment& environment);
+
+    std::string_view name() const override { return "sweeper"; }
+
+    TimePoint tick(TimePoint now) override;
+
+ private:
+    void take_turn();
+    void sweep();
+    void end_pass();
+
+    Environment& environment_;
+    const Duration ask_every_;
+    TimePoint next_at_;
+    std::optional<SweepTurn> turn_;
+    std::vector<RetentionRule> rules_;
+    std::int64_t purged_ = 0;  // in this turn
+};
+
+}  // namespace ebb::engine

@@ -1,0 +1,164 @@
+-- name: now
+SELECT coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint);
+
+-- name: partitioning
+-- The period, and whether this user may change the tables; no row where there are no partitions.
+SELECT p.period, pg_catalog.pg_has_role(c.relowner, 'USAGE')
+FROM ebb.partitioning AS p
+JOIN pg_catalog.pg_class AS c ON c.oid = 'ebb.instances'::pg_catalog.regclass;
+
+-- name: list_partitions
+-- By name what is behind the `instances_` of its table, and the ids from and to which it goes. The
+-- default one is left out; the first may begin anywhere.
+SELECT substr(c.relname, length('instances_') + 1), b.bounds[1]::uuid, b.bounds[2]::uuid
+FROM pg_catalog.pg_inherits AS h
+JOIN pg_catalog.pg_class AS c ON c.oid = h.inhrelid
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.regexp_match(
+        pg_catalog.pg_get_expr(c.relpartbound, c.oid),
+        'FROM \((?:MINVALUE|''([0-9a-f-]{36})'')\) TO \(''([0-9a-f-]{36})''\)'
+    ) AS bounds
+) AS b
+WHERE h.inhparent = 'ebb.instances'::pg_catalog.regclass AND b.bounds IS NOT NULL
+ORDER BY b.bounds[2]::uuid;
+
+-- name: describe_table
+-- What a table of the name $1 is made of, as far as a copy must be made by hand: storage parameters,
+-- the key, indexes and rights.
+SELECT d.kind, d.name, d.text
+FROM pg_catalog.pg_class AS c
+CROSS JOIN LATERAL (
+    SELECT 1 AS place, 'options' AS kind, NULL::text AS name,
+           pg_catalog.array_to_string(c.reloptions, ', ') AS text
+    WHERE c.reloptions IS NOT NULL
+    UNION ALL
+    SELECT 2, 'key', i.relname::text, pg_catalog.pg_get_constraintdef(k.oid)
+    FROM pg_catalog.pg_constraint AS k
+    JOIN pg_catalog.pg_class AS i ON i.oid = k.conindid
+    WHERE k.conrelid = c.oid AND k.contype = 'p'
+    UNION ALL
+    SELECT 3, 'index', i.relname::text, pg_catalog.pg_get_indexdef(x.indexrelid)
+    FROM pg_catalog.pg_index AS x
+    JOIN pg_catalog.pg_class AS i ON i.oid = x.indexrelid
+    WHERE x.indrelid = c.oid AND NOT x.indisprimary
+    UNION ALL
+    SELECT 4, 'grant', NULL, pg_catalog.format(
+        'GRANT %s ON %s TO %s', a.privilege_type, c.oid::pg_catalog.regclass,
+        CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(r.rolname) END
+    )
+    FROM pg_catalog.aclexplode(c.relacl) AS a
+    LEFT JOIN pg_catalog.pg_roles AS r ON r.oid = a.grantee
+    WHERE a.grantee <> c.relowner
+) AS d
+WHERE c.oid = pg_catalog.to_regclass($1::text)
+ORDER BY d.place, d.name;
+
+-- name: describe_views
+SELECT c.oid::pg_catalog.regclass::text, pg_catalog.pg_get_viewdef(c.oid)
+FROM pg_catalog.pg_class AS c
+WHERE c.relkind = 'v' AND c.relnamespace = (
+    SELECT t.relnamespace FROM pg_catalog.pg_class AS t
+    WHERE t.oid = 'ebb.instances'::pg_catalog.regclass
+)
+ORDER BY c.oid;
+
+-- name: greatest_id
+-- Of what there is, and whether there is anything.
+SELECT i.id FROM ebb.instances AS i ORDER BY i.id DESC LIMIT 1;
+
+-- name: begin_exchange
+BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL lock_timeout = '2s';
+LOCK TABLE ebb.instances, ebb.history IN ACCESS EXCLUSIVE MODE;
+
+-- name: bound_table
+-- A promise that is then checked without keeping anybody from working, so that the table becomes a
+-- partition at once.
+ALTER TABLE ebb.{table} DROP CONSTRAINT IF EXISTS {table}_before;
+ALTER TABLE ebb.{table} ADD CONSTRAINT {table}_before CHECK ({column} < '{bound}') NOT VALID;
+
+-- name: check_bound
+ALTER TABLE ebb.{table} VALIDATE CONSTRAINT {table}_before;
+
+-- name: rename_table
+ALTER TABLE ebb.{table} RENAME TO {table}_before;
+
+-- name: rename_index
+ALTER INDEX ebb.{name} RENAME TO {name}_before;
+
+-- name: make_parent
+CREATE TABLE ebb.{table} (
+    LIKE ebb.{table}_before INCLUDING DEFAULTS INCLUDING STORAGE, {key}
+) PARTITION BY RANGE ({column});
+CREATE TABLE ebb.{table}_default PARTITION OF ebb.{table} DEFAULT {options};
+
+-- name: attach_before
+ALTER TABLE ebb.{table} ATTACH PARTITION ebb.{table}_before
+    FOR VALUES FROM (MINVALUE) TO ('{bound}');
+ALTER TABLE ebb.{table}_before DROP CONSTRAINT IF EXISTS {table}_before;
+
+-- name: drop_before
+DROP TABLE ebb.{table}_before;
+
+-- name: replace_view
+CREATE OR REPLACE VIEW {name} AS {text}
+
+-- name: note_partitioning
+INSERT INTO ebb.partitioning (id, period) VALUES (1, '{period}');
+
+-- name: change_period
+UPDATE ebb.partitioning SET period = $1::text WHERE id = 1 AND period <> $1::text;
+
+-- name: end_exchange
+COMMIT;
+
+-- name: give_up
+ROLLBACK;
+
+-- name: begin_attaching
+-- Whoever waits for a lock lets all others wait behind him, so it is not for long.
+BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL lock_timeout = '200ms';
+SET LOCAL idle_in_transaction_session_timeout = '5s';
+
+-- name: attach_partition
+CREATE TABLE ebb.{table}_{name} (LIKE ebb.{table} INCLUDING ALL) {options};
+ALTER TABLE ebb.{table} ATTACH PARTITION ebb.{table}_{name}
+    FOR VALUES FROM ('{from}') TO ('{to}');
+
+-- name: has_young_ones
+-- Is there anything from the id $1 to $2 that must be kept? The rules are those of purge_instances.
+-- First those that have not ended, whom an index names.
+SELECT EXISTS (
+    SELECT 1 FROM ebb.instances AS i
+    WHERE i.id >= $1::uuid AND i.id < $2::uuid
+      AND i.status IN ('running', 'paused', 'compensating', 'dead_letter')
+) OR EXISTS (
+    SELECT 1 FROM ebb.instances AS i
+    LEFT JOIN unnest($3::text[], $4::bigint[], $5::bigint[]) AS r (workflow, completed, failed)
+        ON r.workflow = i.workflow
+    WHERE i.id >= $1::uuid AND i.id < $2::uuid
+      AND (i.finished_at + CASE
+          WHEN r.workflow IS NULL
+          THEN CASE i.status WHEN 'completed' THEN $6::bigint ELSE $7::bigint END
+          ELSE CASE i.status WHEN 'completed' THEN r.completed ELSE r.failed END
+      END <= $8::bigint) IS NOT TRUE
+);
+
+-- name: free_keys
+DELETE FROM ebb.keys AS k USING ebb.instances AS i
+WHERE i.id >= $1::uuid AND i.id < $2::uuid AND i.key IS NOT NULL
+  AND k.key = i.key AND k.workflow = i.workflow AND k.instance_id = i.id;
+
+-- name: drop_partition
+-- What has ended stays ended, so it is enough to look once more, while nobody can write, whether any
+-- has begun meanwhile; then the division by zero ends it all.
+BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL lock_timeout = '200ms';
+LOCK TABLE ONLY ebb.instances, ONLY ebb.history IN ACCESS EXCLUSIVE MODE;
+SELECT 1 / CASE WHEN EXISTS (
+    SELECT 1 FROM ebb.instances_{name} AS i
+    WHERE i.status IN ('running', 'paused', 'compensating', 'dead_letter')
+) THEN 0 ELSE 1 END;
+DROP TABLE ebb.instances_{name}, ebb.history_{name};
+COMMIT;

@@ -1,0 +1,106 @@
+// `ebb retention` and `ebb purge`: what is kept for how long, and what is deleted at once.
+
+#include "cli_world.h"
+#include "workflows.h"
+
+namespace ebb::cli::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class CliRetention : public ::testing::Test {
+ protected:
+    /// A workflow `parcel` with one instance that waits and one that was aborted.
+    void prepare() {
+        const std::string file = world.file("p.yaml", kSignal);
+        world.run_db({"start", file, "--key", "waits"});
+        world.run_db({"start", file, "--key", "ended"});
+        EXPECT_EQ(world.run_db({"abort", "key:parcel/ended"}).code, 0);
+    }
+
+    CliWorld world;
+};
+
+TEST_F(CliRetention, is_set_listed_and_cleared) {
+    prepare();
+    EXPECT_EQ(world.run_db({"retention"}).err, "Everything is kept for ever.\n");
+    const Outcome set = world.run_db({"retention", "set", "*", "30d", "--failed", "forever"});
+    EXPECT_EQ(set.code, 0) << set.err;
+    EXPECT_EQ(
+        set.err,
+        "Of all other workflows, completed instances are kept for 30d, failed ones forever.\n"
+    );
+    world.run_db({"retention", "set", "parcel", "--completed", "36h"});
+    const Outcome again = world.run_db({"retention", "set", "parcel", "--failed", "2d", "--json"});
+    EXPECT_EQ(Json::parse(again.out)["completed"], "1d12h") << "what is not named stays";
+    EXPECT_THAT(
+        normal(world, world.run_db({"retention", "list"}).out),
+        HasSubstr("* 30d forever just now\nparcel 1d12h 2d just now\n")
+    );
+    const Json rules = Json::parse(world.run_db({"retention", "--json"}).out);
+    ASSERT_EQ(rules.size(), 2U);
+    EXPECT_EQ(rules[0]["workflow"], "*");
+    EXPECT_EQ(rules[0]["failed"], "forever");
+    EXPECT_TRUE(rules[0]["updated_at"].is_string());
+    EXPECT_EQ(world.run_db({"retention", "clear", "parcel"}).code, 0);
+    EXPECT_EQ(world.run_db({"retention", "clear", "*", "--json"}).out, "null\n");
+    EXPECT_EQ(world.run_db({"retention", "--json"}).out, "[]\n");
+}
+
+TEST_F(CliRetention, may_be_of_a_workflow_that_is_not_registered_yet) {
+    prepare();
+    const Outcome set = world.run_db({"retention", "set", "parcle", "30d"});
+    EXPECT_EQ(set.code, 0);
+    EXPECT_THAT(set.err, HasSubstr("No workflow \"parcle\" is registered yet; did you mean \"par"));
+}
+
+TEST_F(CliRetention, refuses_what_cannot_be) {
+    prepare();
+    const auto why = [&](std::vector<std::string> args) {
+        args.insert(args.begin(), "retention");
+        const Outcome outcome = world.run_db(args);
+        EXPECT_EQ(outcome.code, 2) << outcome.err;
+        return outcome.err;
+    };
+    EXPECT_THAT(why({"set", "parcel", "soon"}), HasSubstr("\"soon\" is no duration"));
+    EXPECT_THAT(why({"set", "parcel", "0"}), HasSubstr("cannot be kept for 0s: it goes from 10s"));
+    EXPECT_THAT(why({"set", "parcel"}), HasSubstr("needs to know how long"));
+    EXPECT_THAT(why({"set"}), HasSubstr("needs a workflow, or '*'"));
+    EXPECT_THAT(why({"set", "a b", "1d"}), HasSubstr("is no name of a workflow"));
+    EXPECT_THAT(why({"clear", "parcel", "1d"}), HasSubstr("nothing else"));
+    EXPECT_THAT(why({"list", "parcel"}), HasSubstr("takes no name"));
+    EXPECT_THAT(why({"drop"}), HasSubstr("\"drop\" is none of list, set, clear"));
+    EXPECT_EQ(world.run({"retention"}).code, 2) << "it needs a database";
+}
+
+TEST_F(CliRetention, purge_deletes_what_has_ended_and_nothing_else) {
+    prepare();
+    const Outcome dry = world.run_db({"purge", "--older-than", "0s", "--dry-run"});
+    EXPECT_EQ(dry.code, 0) << dry.err;
+    EXPECT_EQ(normal(world, dry.out), "WORKFLOW STATUS INSTANCES\nparcel aborted 1\n");
+    EXPECT_EQ(dry.err, "1 instance would be deleted.\n");
+    EXPECT_EQ(
+        world.run_db({"purge", "--older-than", "0s", "--json"}).out,
+        "{\"dry_run\":false,\"instances\":1,\"workflows\":{\"parcel\":{\"aborted\":1}}}\n"
+    );
+    EXPECT_EQ(world.run_db({"show", "key:parcel/ended"}).code, 3);
+    EXPECT_EQ(world.run_db({"show", "key:parcel/waits"}).code, 0);
+    const Outcome none = world.run_db({"purge", "--older-than", "0s", "-w", "parcel"});
+    EXPECT_EQ(none.out, "");
+    EXPECT_EQ(none.err, "0 instances deleted.\n");
+}
+
+TEST_F(CliRetention, purge_wants_to_know_the_age) {
+    prepare();
+    const Outcome unknown = world.run_db({"purge"});
+    EXPECT_EQ(unknown.code, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("Everything is kept for ever: say what is to be deleted"));
+    world.run_db({"retention", "set", "parcel", "1d"});
+    EXPECT_EQ(world.run_db({"purge"}).err, "0 instances deleted.\n");
+    EXPECT_EQ(world.run_db({"purge", "--older-than", "long"}).code, 2);
+    EXPECT_EQ(world.run_db({"purge", "-w", "other", "--older-than", "1d"}).code, 3);
+    EXPECT_EQ(world.run({"purge", "--older-than", "1d"}).code, 2) << "it needs a database";
+}
+
+}  // namespace
+}  // namespace ebb::cli::testing
