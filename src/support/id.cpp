@@ -39,7 +39,7 @@ std::optional<InstanceId> InstanceId::parse(std::string_view text) {
 
 std::string InstanceId::to_string() const {
     std::string text;
-    text.reserve(36);
+    text.reserve(64);  // with room for what an idempotency key adds
     for (const std::uint8_t byte : bytes) {
         if (is_dash_place(text.size())) text += '-';
         text += kHex[byte >> 4];

@@ -6,6 +6,8 @@
 
 #include <ebb/error.h>
 
+#include "support/json_reader.h"
+
 namespace ebb {
 
 int json_depth(std::string_view text) {
@@ -106,8 +108,14 @@ Json parse_json(std::string_view text, std::string_view what, const PayloadLimit
 void check_payload(std::string_view text, std::string_view what, const PayloadLimits& limits) {
     check_bounds(text, what, limits);
     check_nul(text, what);
-    if (Json::accept(text)) return;
-    parse_json(text, what, limits);
+    try {
+        JsonReader reader(text, limits.json_depth_max);
+        reader.skip();
+        reader.end();
+    } catch (const JsonSyntaxError&) {
+        // For its message.
+        parse_json(text, what, limits);
+    }
 }
 
 std::string to_text(const Json& value) {
