@@ -71,7 +71,7 @@ void Committer::absorb(item::Transacted& transacted) {
     touched_.push_back(task.instance);
     if (!is_ours || transacted.kind == Kind::Committed) return;
     // Somebody else has taken the token further: what is held here is not ours to go on with.
-    if (transacted.kind == Kind::Stale) return release(task);
+    if (transacted.kind == Kind::Stale) return hand_back(task);
     held->not_before = environment().now() + kUnstartedPause;
     look_again_at_ = std::min(look_again_at_, held->not_before);
 }
@@ -140,7 +140,7 @@ void Committer::absorb(item::Heartbeat& heartbeat) {
     if (!std::exchange(has_adopted_, true)) {
         adopt_orphans(heartbeat.result);
     } else {
-        release_unknown(heartbeat.result);
+        release_unknown(heartbeat);
     }
     // What waits for valid leases can go on.
     held_.for_each([this](const Held& held) {
@@ -200,20 +200,35 @@ void Committer::adopt_orphans(const HeartbeatResult& result) {
     }
 }
 
-void Committer::release_unknown(const HeartbeatResult& result) {
+void Committer::release_unknown(const item::Heartbeat& heartbeat) {
     // A claim whose answer was lost, say. One heartbeat more, in case it is only on its way.
     std::vector<TaskRef> unknown;
     if (acquiring_ == 0) {
-        for (const HeldTask& held : result.held) {
+        for (const HeldTask& held : heartbeat.result.held) {
             if (held_.find(held.task) == nullptr) unknown.push_back(held.task);
         }
     }
     for (const TaskRef& task : unknown) {
-        if (std::find(unknown_.begin(), unknown_.end(), task) != unknown_.end()) {
-            releases_.push_back(task);
-        }
+        if (std::find(unknown_.begin(), unknown_.end(), task) == unknown_.end()) continue;
+        const bool was_called = std::any_of(
+            doubts_.begin(), doubts_.end(), [&](const Doubt& doubt) { return doubt.task == task; }
+        );
+        (was_called ? abandoned_ : releases_).push_back(task);
     }
     unknown_ = std::move(unknown);
+    if (!doubts_.empty()) settle_doubts(heartbeat);
+}
+
+void Committer::settle_doubts(const item::Heartbeat& heartbeat) {
+    const auto& in_store = heartbeat.result.held;
+    std::erase_if(doubts_, [&](const Doubt& doubt) {
+        if (heartbeat.number <= doubt.since) return false;
+        const bool is_in_store =
+            std::any_of(in_store.begin(), in_store.end(), [&](const HeldTask& held) {
+                return held.task == doubt.task;
+            });
+        return !is_in_store || held_.find(doubt.task) != nullptr;
+    });
 }
 
 }  // namespace ebb::engine

@@ -120,26 +120,9 @@ void Claimer::put_off(const Claim& claim, const Error& why) {
         "instance_put_off", {{"instance", claim.task.instance.to_string()}, {"error", why.what()}}
     );
     try {
-        TaskChange row{
-            .kind = TaskChange::Kind::Put,
-            .token = claim.task.token,
-            .handler = claim.handler,
-            .due = environment_.now() + kPutOff,
-        };
-        for (const TaskRow& known : environment_.store.tasks(claim.task.instance)) {
-            if (known.task == claim.task) row.queue = known.queue;
-        }
-        const Commit commit{
-            .instance = claim.task.instance,
-            .expected_revision = claim.instance.revision,
-            .status = claim.instance.status,
-            .state = claim.instance.state,
-            .history = {},
-            .tasks = {&row, 1},
-            .lease_owner = {},
-            .now = environment_.now(),
-        };
-        environment_.store.commit({&commit, 1});
+        const TimePoint due = environment_.now() + kPutOff;
+        environment_.store.postpone(environment_.options.worker_id, claim.task, due);
+        signals_.note_due(due);
     } catch (const std::exception& error) {
         environment_.report("put_off_failed", error);
     }

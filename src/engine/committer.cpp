@@ -63,7 +63,7 @@ bool Committer::leave_after(Role role, int rounds, TimePoint now) {
     const bool is_blocked = now < retry_at_;
     if (is_blocked) refuse_requests(last_error_);
     const bool is_done = pending_.empty() && open_.empty() && held_back_.empty() && !has_more(now);
-    is_idle_ = !is_blocked && is_done && held_.size() == 0;
+    is_idle_ = !is_blocked && is_done && held_.size() == 0 && doubts_.empty();
     if (is_idle_ && environment().worker.is_draining) idle_.ring();
     announce_next_look(std::min(look_again_at_, is_blocked ? retry_at_ : kNever));
     if (is_blocked) {

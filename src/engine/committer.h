@@ -165,7 +165,8 @@ class Committer final : public Service {
     void drop_lost(const item::Heartbeat& heartbeat);
     void obey_stops(const HeartbeatResult& result);
     void adopt_orphans(const HeartbeatResult& result);
-    void release_unknown(const HeartbeatResult& result);
+    void release_unknown(const item::Heartbeat& heartbeat);
+    void settle_doubts(const item::Heartbeat& heartbeat);
 
     // What became of a commit: settle.cpp
     void settle(Turn& turn, CommitResult result, bool may_be_repeated);
@@ -180,6 +181,8 @@ class Committer final : public Service {
     void undecide(const Turn& turn);
     void forget_instance(const Turn& turn);
     bool was_applied(const Turn& turn);
+    /// Takes what the store does not lease to this worker from the tasks that the turn keeps.
+    void keep_only_own(Turn& turn);
     void set_aside(Turn& turn, const std::exception& error);
     void drop(Work& work, const Error& why);
     void observe(const LiveInstance& live, std::span<const HistoryEvent> events);
@@ -191,8 +194,16 @@ class Committer final : public Service {
     void review_idle(Held& held, LiveInstance& live, TimePoint now);
     void start_attempt(Held& held, LiveInstance& live, Invocation call);
     void let_go(const TaskRef& task, Attempt::StopReason reason);
-    void release(const TaskRef& task);
+    /// Gives the lease back, as lost when the handler may have been called and its outcome is not
+    /// kept: whoever claims the task must not call the same attempt again unawares.
+    void hand_back(const TaskRef& task);
     void flush_releases();
+
+    /// A task that was to be given back as lost, without an answer.
+    struct Doubt {
+        TaskRef task;
+        std::uint64_t since = 0;  ///< the number of the last heartbeat sent before
+    };
 
     Held& hold(const TaskRef& task);
     Work& work_of(const InstanceId& id);
@@ -234,6 +245,8 @@ class Committer final : public Service {
     std::vector<InstanceId> touched_;  // to be reviewed
     std::vector<AttemptPtr> started_;  // to be handed out
     std::vector<TaskRef> releases_;    // to be given back
+    std::vector<TaskRef> abandoned_;   // to be given back as lost
+    std::vector<Doubt> doubts_;        // were they given back as lost?
     std::vector<TaskRef> unknown_;     // held says the store, but not here, at the last heartbeat
     bool has_adopted_ = false;         // what a predecessor of the same name held
     TimePoint look_again_at_ = kNever;

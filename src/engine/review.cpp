@@ -96,7 +96,7 @@ void Committer::review_idle(Held& held, LiveInstance& live, TimePoint now) {
             "task_is_stuck",
             {{"instance", held.task.instance.to_string()}, {"token", held.task.token}}
         );
-        return release(held.task);
+        return hand_back(held.task);
     }
     const bool is_sure = is_surely_held(held, environment(), now);
     if (!is_sure) {
@@ -104,14 +104,14 @@ void Committer::review_idle(Held& held, LiveInstance& live, TimePoint now) {
         if (environment().worker.may_come_back()) return;
         // That a call of ours left no outcome must be told before the task is handed back: whoever
         // claims it would call the same attempt once more.
-        if (!held.is_called_in_vain) return release(held.task);
+        if (!held.is_called_in_vain) return hand_back(held.task);
     }
     if (auto event = event_for(held, live)) {
         held.is_deciding = true;
         work_of(held.task.instance).causes.push_back({std::move(*event), held.task.token, {}, {}});
         return;
     }
-    if (!is_sure) return release(held.task);
+    if (!is_sure) return hand_back(held.task);
     NextMove move = next_move(held, live, environment(), now);
     switch (move.kind) {
         case NextMove::Kind::Run:
@@ -121,7 +121,7 @@ void Committer::review_idle(Held& held, LiveInstance& live, TimePoint now) {
             work_of(held.task.instance).rewrites.push_back(std::move(move.row));
             return;
         case NextMove::Kind::Release:
-            return release(held.task);
+            return hand_back(held.task);
         case NextMove::Kind::Wait:
             held.fruitless = 0;
             return;
@@ -151,21 +151,32 @@ void Committer::start_attempt(Held& held, LiveInstance& live, Invocation call) {
     started_.push_back(held.attempt);
 }
 
-void Committer::release(const TaskRef& task) {
-    releases_.push_back(task);
-    held_.erase(task);
+void Committer::hand_back(const TaskRef& task) {
+    if (Held* held = held_.find(task); held != nullptr) {
+        if (held->attempt && held->attempt->withdraw()) held->attempt = nullptr;
+        const bool was_called = held->attempt || held->returned || held->is_called_in_vain;
+        (was_called ? abandoned_ : releases_).push_back(task);
+        let_go(task, Attempt::StopReason::Unwanted);
+    }
 }
 
 void Committer::flush_releases() {
-    if (releases_.empty()) return;
-    const std::vector<TaskRef> tasks = std::exchange(releases_, {});
+    if (releases_.empty() && abandoned_.empty()) return;
+    const std::vector<TaskRef> abandoned = std::exchange(abandoned_, {});
+    const std::vector<TaskRef> released = std::exchange(releases_, {});
+    const std::string& worker = environment().options.worker_id;
+    bool is_told = false;  // of what was abandoned
     try {
-        environment().store.release(environment().options.worker_id, tasks);
+        if (!abandoned.empty()) environment().store.abandon(worker, abandoned);
+        is_told = true;
+        if (!released.empty()) environment().store.release(worker, released);
         parts_.hints.note_any_work();
     } catch (const std::exception& error) {
-        // The next heartbeats find them held in the store but not here, and release them again.
+        // The next heartbeats find them held in the store but not here.
         environment().report("release_failed", error);
     }
+    if (is_told) return;
+    for (const TaskRef& task : abandoned) doubts_.push_back({task, heartbeats_});
 }
 
 }  // namespace ebb::engine

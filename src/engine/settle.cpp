@@ -26,6 +26,7 @@ bool has_stopping_token(const InstanceState& state) {
 void Committer::settle(Turn& turn, CommitResult result, bool may_be_repeated) {
     if (result == CommitResult::Conflict && may_be_repeated && was_applied(turn)) {
         result = CommitResult::Committed;
+        keep_only_own(turn);
     }
     pending_.erase(turn.live->row.id);
     switch (result) {
@@ -197,10 +198,13 @@ void Committer::settle_cause(const Turn& turn, Cause& cause) {
             ++statistics.steps;
         }
         if (std::holds_alternative<event::StepFailed>(cause.event)) ++statistics.attempts_failed;
-        const Held* held = held_.find(attempt->task());
+        Held* held = held_.find(attempt->task());
         // A stale outcome: somebody else has taken the token further, so what is held here, if it
         // is, is not ours to go on with.
-        if (!has_changed && held != nullptr && held->returned == attempt) release(held->task);
+        if (!has_changed && held != nullptr && held->returned == attempt) {
+            held->returned = nullptr;
+            hand_back(held->task);
+        }
     }
 }
 
@@ -249,6 +253,17 @@ bool Committer::was_applied(const Turn& turn) {
     return !events.empty() && events.front() == turn.history.back();
 }
 
+void Committer::keep_only_own(Turn& turn) {
+    // Somebody else may have written the very same, or have taken the tasks over since.
+    if (turn.kept.empty()) return;
+    const std::vector<TaskRow> rows = environment().store.tasks(turn.live->row.id);
+    std::erase_if(turn.kept, [&](TokenId token) {
+        return std::none_of(rows.begin(), rows.end(), [&](const TaskRow& row) {
+            return row.task.token == token && row.lease_owner == environment().options.worker_id;
+        });
+    });
+}
+
 void Committer::set_aside(Turn& turn, const std::exception& error) {
     const InstanceId id = turn.live->row.id;
     ++environment().statistics.store_errors;
@@ -289,10 +304,7 @@ void Committer::drop(Work& work, const Error& why) {
     }
     std::vector<TaskRef> tasks;
     for (const Held& held : held_.of(work.instance)) tasks.push_back(held.task);
-    for (const TaskRef& task : tasks) {
-        let_go(task, Attempt::StopReason::Unwanted);
-        releases_.push_back(task);
-    }
+    for (const TaskRef& task : tasks) hand_back(task);
     cache_.erase(work.instance);
 }
 

@@ -78,8 +78,7 @@ void Driver::request(const Event& event) {
     accept(std::move(decision), asked);
 }
 
-void Driver::commit(const Event& event) {
-    const TimePoint decided = now();
+void Driver::commit(const Event& event, TimePoint decided) {
     Decision decision = decide(
         data_.program(), data_.identity, std::move(data_.state), event, data_.record, decided
     );
@@ -115,8 +114,7 @@ bool Driver::can_do(const Work& work) const {
     return environment_.handlers.find(handler) != nullptr;
 }
 
-std::optional<Work> Driver::choose() const {
-    const TimePoint current = now();
+std::optional<Work> Driver::choose(TimePoint current) const {
     std::optional<Work> next;
     each_work(data_.state, [&](const Work& work) {
         const bool is_retry = options_.retry_now && work.kind == Work::Kind::Call;
@@ -128,27 +126,27 @@ std::optional<Work> Driver::choose() const {
 }
 
 bool Driver::advance() {
-    const std::optional<Work> work = choose();
-    return work && do_work(*work);
+    const TimePoint current = now();
+    const std::optional<Work> work = choose(current);
+    return work && do_work(*work, current);
 }
 
-bool Driver::do_work(const Work& work) {
-    if (work.kind == Work::Kind::Call) return call(work.token);
+bool Driver::do_work(const Work& work, TimePoint current) {
+    if (work.kind == Work::Kind::Call) return call(work.token, current);
     const Token* token = data_.state.find_token(work.token);
     const Visit visit = token == nullptr ? 0 : token->visit;
     if (work.kind == Work::Kind::Stop) {
-        commit(event::TokenStopped{.token = work.token, .visit = visit});
+        commit(event::TokenStopped{.token = work.token, .visit = visit}, current);
     } else {
-        commit(event::TimerFired{.token = work.token, .visit = visit});
+        commit(event::TimerFired{.token = work.token, .visit = visit}, current);
     }
     return true;
 }
 
-bool Driver::call(TokenId token) {
+bool Driver::call(TokenId token, TimePoint begun) {
     auto call = invocation(data_.program(), data_.identity, data_.state, token);
     if (!call) return false;
     const Handler* handler = environment_.handlers.find(call->handler);
-    const TimePoint begun = now();
     StepContext context = make_context(data_, *call, begun, options_.stop);
     const Payload input = input_of(data_, *call, context);
     if (call->payload != 0) context.payload = data_.record.payload(call->payload);
@@ -159,17 +157,20 @@ bool Driver::call(TokenId token) {
     CallResult result = call_handler(
         *handler, input, context, {environment_.limits(), environment_.options.error_bytes_max}
     );
-    const Duration duration = std::max(now() - begun, Duration::zero());
+    const TimePoint ended = now();
+    const Duration duration = std::max(ended - begun, Duration::zero());
     if (!observers.empty()) observers.after_step(context, result, duration, environment_.log);
     // A handler that fails because it was asked to stop is called again another time.
     if (std::holds_alternative<Failure>(result) && options_.stop.stop_requested()) return false;
     data_.last_started_at = std::chrono::floor<std::chrono::milliseconds>(begun);
     data_.total_execution_time += duration;
-    commit(outcome(*call, std::move(result), context));
+    commit(outcome(*call, std::move(result), context, ended), ended);
     return true;
 }
 
-Event Driver::outcome(const Invocation& call, CallResult result, const StepContext& context) const {
+Event Driver::outcome(
+    const Invocation& call, CallResult result, const StepContext& context, TimePoint ended
+) {
     if (auto* output = std::get_if<Payload>(&result)) {
         if (context.choice->is_paused) return event::StepPaused{call.attempt, {}};
         return event::StepCompleted{
@@ -177,7 +178,7 @@ Event Driver::outcome(const Invocation& call, CallResult result, const StepConte
         };
     }
     Failure failure = std::move(std::get<Failure>(result));
-    if (now() >= context.deadline && !failure.is_permanent) failure.code = "timeout";
+    if (ended >= context.deadline && !failure.is_permanent) failure.code = "timeout";
     return event::StepFailed{call.attempt, std::move(failure), {}, {}};
 }
 

@@ -44,12 +44,14 @@ class Driver {
  private:
     TimePoint now() const { return options_.now ? *options_.now : environment_.clock.now(); }
 
-    std::optional<Work> choose() const;
+    std::optional<Work> choose(TimePoint current) const;
     bool can_do(const Work& work) const;
-    bool do_work(const Work& work);
-    bool call(TokenId token);
-    Event outcome(const Invocation& call, CallResult result, const StepContext& context) const;
-    void commit(const Event& event);
+    bool do_work(const Work& work, TimePoint current);
+    bool call(TokenId token, TimePoint begun);
+    static Event outcome(
+        const Invocation& call, CallResult result, const StepContext& context, TimePoint ended
+    );
+    void commit(const Event& event, TimePoint decided);
     void accept(Decision decision, TimePoint now);
 
     const Environment& environment_;

@@ -18,6 +18,8 @@ namespace ebb::stateless {
 
 namespace {
 
+constexpr std::size_t kEventsExpected = 16;
+
 TimePoint from_milliseconds(std::int64_t value) {
     constexpr std::int64_t kMax = 253'402'300'800'000;  // the year 10000
     if (value < -kMax || value > kMax) throw_corrupt("a time is out of range");
@@ -117,14 +119,20 @@ class EventReader {
 
 class Reader {
  public:
-    Reader(std::string_view text, const FindWorkflow& find) : json_(text), find_(find) {}
+    Reader(std::string_view text, const FindWorkflow& find) : json_(text), find_(find) {
+        events_.reserve(kEventsExpected);
+        events_.push_back({.seq = 1, .payload = {}, .path = {}});
+    }
 
     std::unique_ptr<Snapshot::Data> read(const HistoryPolicy& policy) {
         json_.object([&](std::string_view key) {
-            field_ = key;
-            read_field(key);
+            try {
+                read_field(key);
+            } catch (...) {
+                field_ = key;
+                throw;
+            }
         });
-        field_.clear();
         json_.end();
         return finish(policy);
     }
@@ -260,7 +268,9 @@ class Reader {
         require(version_ >= 0, "version of 0 or more");
         require(!input_.empty(), "input");
         read_kept();
-        events_.push_back({.seq = 1, .at = started_at_, .payload = Payload(input_), .path = {}});
+        Kept& started = events_.front();
+        started.at = started_at_;
+        started.payload = input_;
         const auto is_earlier = [](const Kept& left, const Kept& right) {
             return left.seq < right.seq;
         };
@@ -283,9 +293,7 @@ class Reader {
         field_.clear();
         data->identity.id = instance_id_of(data->workflow_id);
         check_events(events_, data->state, program);
-        data->record.reserve(events_.size() + 4);
-        for (Kept& event : events_) data->record.restore(std::move(event));
-        data->record.restored(data->state);
+        data->record.restore(std::move(events_), data->state);
         check_snapshot(*data, derived_);
         return data;
     }

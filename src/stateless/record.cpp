@@ -169,16 +169,17 @@ void Record::absorb(std::vector<HistoryEvent> events, const InstanceState& state
     sweep(state);
 }
 
-void Record::restore(Kept event) {
-    add(std::move(event));
-}
-
-void Record::restored(const InstanceState& state) {
+void Record::restore(std::vector<Kept> events, const InstanceState& state) {
+    events_ = std::move(events);
+    for (Kept& event : events_) note_added(event);
     sweep(state);
 }
 
 void Record::add(Kept event) {
-    Kept& added = events_.emplace_back(std::move(event));
+    note_added(events_.emplace_back(std::move(event)));
+}
+
+void Record::note_added(Kept& added) {
     if (is_read_output(added)) outputs_[static_cast<std::size_t>(added.node)] = added.seq;
     if (added.is_undoable) {
         keep_for_undo(added);

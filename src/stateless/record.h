@@ -46,11 +46,8 @@ class Record final : public HistoryView {
     /// Takes over the events of one decision; `state` is the one after it.
     void absorb(std::vector<HistoryEvent> events, const InstanceState& state);
 
-    void reserve(std::size_t events) { events_.reserve(events); }
-
-    /// Puts back one event of a snapshot's text, in order of their numbers; then restored().
-    void restore(Kept event);
-    void restored(const InstanceState& state);
+    /// Puts back the events of a snapshot's text, in order of their numbers.
+    void restore(std::vector<Kept> events, const InstanceState& state);
 
     // HistoryView
     Payload payload(Seq seq) const override;
@@ -76,6 +73,7 @@ class Record final : public HistoryView {
     Kept* find_mutable(Seq seq);
     Kept to_kept(HistoryEvent event) const;
     void add(Kept event);
+    void note_added(Kept& added);
     void keep_for_undo(Kept& event);
     void keep_as_result(Kept& event);
     void release_undo(Seq seq);

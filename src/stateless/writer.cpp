@@ -64,7 +64,7 @@ class Writer {
 
     void number(std::string_view name, std::int64_t value) {
         key(name);
-        fmt::format_to(std::back_inserter(out_), "{}", value);
+        append_number(out_, value);
     }
 
     void raw(std::string_view name, std::string_view json) {
@@ -85,7 +85,7 @@ class Writer {
     void total_time() {
         const std::int64_t total = data_.total_execution_time.count();
         key("totalExecutionTime");
-        fmt::format_to(std::back_inserter(out_), "{}", total / 1'000);
+        append_number(out_, total / 1'000);
         // Milliseconds, and the microseconds as their fraction without zeros at its end.
         std::int64_t fraction = total % 1'000;
         if (fraction == 0) return;

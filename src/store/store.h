@@ -281,6 +281,13 @@ class Store {
     /// Hands tasks back, free for any claimer and not counted as lost. Only those that `worker`
     /// still holds.
     virtual void release(std::string_view worker, std::span<const TaskRef> tasks) = 0;
+    /// Hands tasks back whose handler was called, or may have been, and whose outcome is not kept:
+    /// the next claim finds them lost by this worker, as if it had died. Only those that `worker`
+    /// still holds.
+    virtual void abandon(std::string_view worker, std::span<const TaskRef> tasks) = 0;
+    /// Hands a task back that nobody may claim before `due`. All else that its row says (a stop, a
+    /// loss) stays. Nothing happens when `worker` does not hold it.
+    virtual void postpone(std::string_view worker, const TaskRef& task, TimePoint due) = 0;
 
     virtual std::optional<InstanceRow> load(const InstanceId& id) = 0;
     virtual std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) = 0;

@@ -38,12 +38,12 @@ std::optional<InstanceId> InstanceId::parse(std::string_view text) {
 }
 
 std::string InstanceId::to_string() const {
-    std::string text;
-    text.reserve(64);  // with room for what an idempotency key adds
+    std::string text(36, '-');
+    std::size_t at = 0;
     for (const std::uint8_t byte : bytes) {
-        if (is_dash_place(text.size())) text += '-';
-        text += kHex[byte >> 4];
-        text += kHex[byte & 15];
+        if (is_dash_place(at)) ++at;
+        text[at++] = kHex[byte >> 4];
+        text[at++] = kHex[byte & 15];
     }
     return text;
 }

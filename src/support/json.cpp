@@ -93,6 +93,17 @@ void check_nul(std::string_view text, std::string_view what) {
     }
 }
 
+bool is_json(std::string_view text, int depth_max) {
+    try {
+        JsonReader reader(text, depth_max);
+        reader.skip();
+        reader.end();
+        return true;
+    } catch (const JsonSyntaxError&) {
+        return false;
+    }
+}
+
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view what, const PayloadLimits& limits) {
@@ -108,14 +119,8 @@ Json parse_json(std::string_view text, std::string_view what, const PayloadLimit
 void check_payload(std::string_view text, std::string_view what, const PayloadLimits& limits) {
     check_bounds(text, what, limits);
     check_nul(text, what);
-    try {
-        JsonReader reader(text, limits.json_depth_max);
-        reader.skip();
-        reader.end();
-    } catch (const JsonSyntaxError&) {
-        // For its message.
-        parse_json(text, what, limits);
-    }
+    if (is_json(text, limits.json_depth_max)) return;
+    parse_json(text, what, limits);
 }
 
 std::string to_text(const Json& value) {
@@ -133,6 +138,11 @@ void append_json_string(std::string& out, std::string_view text) {
     } else {
         out += to_text(Json(std::string(text)));
     }
+}
+
+void append_number(std::string& out, std::int64_t value) {
+    const fmt::format_int digits(value);
+    out.append(digits.data(), digits.size());
 }
 
 std::string clean_text(std::string_view text, std::size_t bytes_max) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,9 @@ std::string to_text(const Json& value);
 
 /// Appends `text` as a JSON string literal, quotes included; invalid UTF-8 becomes U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
+
+/// Appends `value` in decimal digits.
+void append_number(std::string& out, std::int64_t value);
 
 /// `text` with every invalid UTF-8 sequence and U+0000 replaced, cut at a character boundary to at
 /// most `bytes_max` bytes.

@@ -25,6 +25,9 @@ constexpr std::array<bool, 256> kPlain = make_plain();
 /// A number without an exponent that is no longer than this fits into a double.
 constexpr std::size_t kSurelyFiniteDigits = 300;
 
+/// An integer of so many digits fits into 64 bits.
+constexpr std::size_t kShortDigits = 18;
+
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -37,36 +40,6 @@ bool is_hex(char c) {
 
 void JsonReader::fail(const char* what) const {
     throw JsonSyntaxError(what, at_);
-}
-
-char JsonReader::peek() {
-    skip_space();
-    if (at_ >= text_.size()) fail("the text ends too early");
-    return text_[at_];
-}
-
-void JsonReader::open(char bracket) {
-    if (peek() != bracket) fail(bracket == '{' ? "an object is expected" : "a list is expected");
-    if (--depth_left_ < 0) fail("it is nested too deep");
-    ++at_;
-}
-
-bool JsonReader::closes(char bracket) {
-    if (peek() != bracket) return false;
-    ++at_;
-    return true;
-}
-
-bool JsonReader::goes_on(char bracket) {
-    const char c = peek();
-    if (c != ',' && c != bracket) fail("a comma or the end of the list is expected");
-    ++at_;
-    return c == ',';
-}
-
-void JsonReader::expect(char c) {
-    if (peek() != c) fail("a colon is expected");
-    ++at_;
 }
 
 void JsonReader::literal(std::string_view word) {
@@ -128,6 +101,20 @@ void JsonReader::check_range(std::string_view digits) const {
 }
 
 std::int64_t JsonReader::integer() {
+    skip_space();
+    // Nearly all are short, and nothing but digits.
+    std::size_t at = at_;
+    std::int64_t short_value = 0;
+    while (at < text_.size() && is_digit(text_[at]) && at - at_ <= kShortDigits) {
+        short_value = short_value * 10 + (text_[at] - '0');
+        ++at;
+    }
+    const bool is_short = at > at_ && at - at_ <= kShortDigits && text_[at_] != '0';
+    const char next = at < text_.size() ? text_[at] : ',';
+    if (is_short && (next == ',' || next == '}' || next == ']')) {
+        at_ = at;
+        return short_value;
+    }
     const std::string_view digits = number_text();
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);

@@ -74,7 +74,11 @@ class JsonReader {
     void end();
 
     /// What the next value begins with: `{`, `[`, `"`, `t`, `f`, `n`, `-` or a digit.
-    char peek();
+    char peek() {
+        skip_space();
+        if (at_ >= text_.size()) fail("the text ends too early");
+        return text_[at_];
+    }
 
  private:
     [[noreturn]] void fail(const char* what) const;
@@ -87,10 +91,32 @@ class JsonReader {
         }
     }
 
-    void open(char bracket);
-    bool closes(char bracket);
-    bool goes_on(char bracket);
-    void expect(char c);
+    void open(char bracket) {
+        if (peek() != bracket) {
+            fail(bracket == '{' ? "an object is expected" : "a list is expected");
+        }
+        if (--depth_left_ < 0) fail("it is nested too deep");
+        ++at_;
+    }
+
+    bool closes(char bracket) {
+        if (peek() != bracket) return false;
+        ++at_;
+        return true;
+    }
+
+    bool goes_on(char bracket) {
+        const char c = peek();
+        if (c != ',' && c != bracket) fail("a comma or the end of the list is expected");
+        ++at_;
+        return c == ',';
+    }
+
+    void expect(char c) {
+        if (peek() != c) fail("a colon is expected");
+        ++at_;
+    }
+
     void literal(std::string_view word);
     std::string_view number_text();
     void check_range(std::string_view digits) const;

@@ -105,10 +105,13 @@ class Runs {
         return sim::run(plan, options);
     }
 
-    void print_shrunk(const Plan& plan) const {
+    enum class Moves { Hidden, Shown };
+
+    void print_shrunk(const Plan& plan, Moves moves) const {
         const Shrunk shrunk = shrink(plan, [this](const Plan& each) { return broken(run(each)); });
         fmt::print("made smaller in {} runs:\n", shrunk.runs);
-        fmt::print("{}", explain(shrunk.plan, run(shrunk.plan), shrunk.what));
+        const RunResult result = moves == Moves::Shown ? run_aloud(shrunk.plan) : run(shrunk.plan);
+        fmt::print("{}", explain(shrunk.plan, result, shrunk.what));
     }
 
  private:
@@ -122,7 +125,7 @@ bool replay(const Runs& runs, const Options& options) {
     const RunResult result = runs.run_aloud(plan);
     const std::string what = broken(result);
     fmt::print("{}", explain(plan, result, what));
-    if (!what.empty() && options.shrinks) runs.print_shrunk(plan);
+    if (!what.empty() && options.shrinks) runs.print_shrunk(plan, Runs::Moves::Shown);
     return what.empty();
 }
 
@@ -149,7 +152,7 @@ bool run_many(const Runs& over, const Options& options) {
         ++failures;
         fmt::print("seed {} is WRONG: {}\n  ./dev sim {} repeats it\n", seed, what, seed);
         std::fflush(stdout);
-        if (failures == 1 && options.shrinks) over.print_shrunk(plan);
+        if (failures == 1 && options.shrinks) over.print_shrunk(plan, Runs::Moves::Hidden);
     }
     bool is_well = failures == 0;
     if (options.has_stats) is_well &= print_stats(stats, runs);

@@ -182,6 +182,69 @@ TEST_P(StoreConformance, releases_only_what_the_worker_still_holds) {
     store().release("w1", {});
 }
 
+TEST_P(StoreConformance, what_a_worker_abandons_is_found_lost_by_it) {
+    start_one(store(), instance_of(1, {put(1, "pay"), put(2, ""), put(3, "pay"), put(4, "pay")}));
+    claim(store(), "w1", {"pay"}, 3);
+    claim(store(), "w2", {"pay"}, 1);
+    const std::vector<TaskRef> refs{
+        {id_of(1), 1}, {id_of(1), 2}, {id_of(1), 3}, {id_of(1), 4}, {id_of(9), 1}
+    };
+    store().abandon("w1", refs);
+    store().abandon("w1", {});
+    EXPECT_EQ(task(1, 4)->lease_owner, "w2");
+    EXPECT_FALSE(task(1, 4)->was_lost);
+    std::map<std::string, std::string> lost;
+    for (const Claim& found : claim(store(), "w3")) {
+        lost[name_of(found.task)] = found.was_lost ? found.lost_by : "not lost";
+    }
+    const std::map<std::string, std::string> expected{
+        {"1/1", "w1"}, {"1/2", "not lost"}, {"1/3", "w1"}
+    };
+    EXPECT_EQ(lost, expected) << "the engine's own tasks call nobody";
+}
+
+TEST_P(StoreConformance, an_abandoned_task_that_is_to_stop_may_be_claimed_by_anybody) {
+    start_one(store(), instance_of(1, {put(1, "pay")}));
+    claim(store(), "w1");
+    commit_one(store(), {.tasks = {change_of(Kind::Stop, 1)}});
+    const TaskRef ref{id_of(1), 1};
+    store().abandon("w1", {&ref, 1});
+    const Claim stop = claim(store(), "w2", {}).at(0);
+    EXPECT_TRUE(stop.is_stop);
+    EXPECT_TRUE(stop.was_lost);
+}
+
+TEST_P(StoreConformance, a_postponed_task_keeps_all_but_its_time) {
+    start_one(store(), instance_of(1, {put(1, "pay"), put(2, "pay"), put(3, "pay")}));
+    claim(store(), "stranger", {"pay"}, 1);
+    store().maintain();
+    claim(store(), "w1", {"pay"}, 2);
+    commit_one(store(), {.tasks = {change_of(Kind::Stop, 2)}});
+    const TimePoint due = clock_.now() + 1min;
+    for (const TokenId token : {1, 2, 3}) store().postpone("w1", {id_of(1), token}, due);
+    store().postpone("w1", {id_of(9), 1}, due);
+    EXPECT_EQ(store().maintain().next_due, due);
+    EXPECT_THAT(names_of(claim(store(), "w2")), ElementsAre("1/3")) << "w1 did not hold it";
+    EXPECT_EQ(task(1, 1)->due, due);
+    EXPECT_EQ(task(1, 1)->lease_owner, "");
+    clock_.set(due);
+    std::map<std::string, Claim> later;
+    for (Claim& found : claim(store(), "w2", {"pay"})) later[name_of(found.task)] = found;
+    ASSERT_EQ(later.size(), 2U);
+    EXPECT_EQ(later["1/1"].lost_by, "stranger");
+    EXPECT_TRUE(later["1/2"].is_stop);
+}
+
+TEST_P(StoreConformance, a_postponed_task_takes_its_place_by_its_new_time) {
+    start_one(store(), instance_of(1, {put(1, "pay")}));
+    claim(store(), "w1");
+    store().postpone("w1", {id_of(1), 1}, clock_.now() + 2s);
+    start_one(store(), instance_of(2, {put(1, "pay", clock_.now() + 1s)}));
+    start_one(store(), instance_of(3, {put(1, "pay", clock_.now() + 3s)}));
+    clock_.advance(3s);
+    EXPECT_THAT(names_of(claim(store(), "w2")), ElementsAre("2/1", "1/1", "3/1"));
+}
+
 TEST_P(StoreConformance, a_released_task_that_is_not_due_sleeps_on) {
     TaskChange later = put_continued(1, "pay");
     later.due = kStart + 1min;

@@ -63,6 +63,29 @@ TEST_P(StoreRepeat, release_even_when_another_worker_has_taken_the_task) {
     EXPECT_EQ(task(1, 1)->lease_owner, "w2");
 }
 
+TEST_P(StoreRepeat, abandon_even_when_another_worker_has_taken_the_task) {
+    start_one(store(), instance_of(1, {put(1, "pay")}));
+    claim(store(), "w1");
+    const TaskRef ref{id_of(1), 1};
+    lose_and_repeat(StoreVerb::Abandon, [&](Store& store) { store.abandon("w1", {&ref, 1}); });
+    EXPECT_EQ(claim(store(), "w2").at(0).lost_by, "w1");
+    lose_and_repeat(StoreVerb::Abandon, [&](Store& store) { store.abandon("w1", {&ref, 1}); });
+    EXPECT_EQ(task(1, 1)->lease_owner, "w2");
+}
+
+TEST_P(StoreRepeat, postpone_even_when_another_worker_has_taken_the_task) {
+    start_one(store(), instance_of(1, {put(1, "pay")}));
+    claim(store(), "w1");
+    const TaskRef ref{id_of(1), 1};
+    const auto postpone = [&](Store& store) { store.postpone("w1", ref, kStart + 1s); };
+    lose_and_repeat(StoreVerb::Postpone, postpone);
+    EXPECT_EQ(task(1, 1)->due, kStart + 1s);
+    clock_.advance(1s);
+    EXPECT_THAT(names_of(claim(store(), "w2")), ElementsAre("1/1"));
+    lose_and_repeat(StoreVerb::Postpone, postpone);
+    EXPECT_EQ(task(1, 1)->lease_owner, "w2");
+}
+
 TEST_P(StoreRepeat, heartbeat_sign_off_and_maintain) {
     start_one(store(), instance_of(1, {put(1, "pay"), put(2, "pay", kStart + 1s)}));
     claim(store(), "w1");

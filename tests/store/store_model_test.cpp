@@ -136,6 +136,14 @@ class Player {
         const std::vector<TaskRef> tasks{
             {id_of(step.instance), step.token}, {id_of(step.instance), step.token + 1}
         };
+        if (step.b % 4 == 1) {
+            store_.postpone(pick(kWorkers, step.a), tasks.front(), clock_.now() + 1s);
+            return "postponed";
+        }
+        if (step.b % 4 == 2) {
+            store_.abandon(pick(kWorkers, step.a), tasks);
+            return "abandoned";
+        }
         store_.release(pick(kWorkers, step.a), tasks);
         return "released";
     }

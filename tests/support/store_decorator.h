@@ -17,6 +17,8 @@ enum class StoreVerb {
     Claim,
     Commit,
     Release,
+    Abandon,
+    Postpone,
     Load,
     FindKey,
     History,
@@ -39,6 +41,8 @@ inline bool is_write(StoreVerb verb) {
         case StoreVerb::Claim:
         case StoreVerb::Commit:
         case StoreVerb::Release:
+        case StoreVerb::Abandon:
+        case StoreVerb::Postpone:
         case StoreVerb::Heartbeat:
         case StoreVerb::SignOff:
         case StoreVerb::Maintain:
@@ -95,6 +99,14 @@ class StoreDecorator : public Store {
 
     void release(std::string_view worker, std::span<const TaskRef> tasks) override {
         run(StoreVerb::Release, [&] { inner_.release(worker, tasks); });
+    }
+
+    void abandon(std::string_view worker, std::span<const TaskRef> tasks) override {
+        run(StoreVerb::Abandon, [&] { inner_.abandon(worker, tasks); });
+    }
+
+    void postpone(std::string_view worker, const TaskRef& task, TimePoint due) override {
+        run(StoreVerb::Postpone, [&] { inner_.postpone(worker, task, due); });
     }
 
     std::optional<InstanceRow> load(const InstanceId& id) override {

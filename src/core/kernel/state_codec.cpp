@@ -67,7 +67,7 @@ class Writer {
     void number(std::string_view name, std::int64_t value) {
         if (value == 0) return;
         key(name);
-        fmt::format_to(std::back_inserter(out_), "{}", value);
+        append_number(out_, value);
     }
 
     void flag(std::string_view name, bool value) {
@@ -79,7 +79,7 @@ class Writer {
     void time(std::string_view name, TimePoint value) {
         if (value != kNever) {
             key(name);
-            fmt::format_to(std::back_inserter(out_), "{}", value.time_since_epoch().count());
+            append_number(out_, value.time_since_epoch().count());
         }
     }
 

@@ -148,6 +148,26 @@ void MemoryStore::release(std::string_view worker, std::span<const TaskRef> task
     }
 }
 
+void MemoryStore::abandon(std::string_view worker, std::span<const TaskRef> tasks) {
+    const Lock lock(mutex_);
+    for (const TaskRef& ref : tasks) {
+        tasks_.update(ref, [&](memory::Task& task) {
+            if (task.lease_owner == worker) task.lose_lease();
+        });
+    }
+}
+
+void MemoryStore::postpone(std::string_view worker, const TaskRef& task, TimePoint due) {
+    const Lock lock(mutex_);
+    tasks_.update(task, [&](memory::Task& row) {
+        if (row.lease_owner != worker) return;
+        row.rank += (due - row.due).count();
+        row.due = due;
+        row.is_due = false;
+        row.end_lease();
+    });
+}
+
 HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) {
     const Lock lock(mutex_);
     const auto [found, is_new] = workers_.insert_or_assign(worker.id, worker);
@@ -188,13 +208,7 @@ MaintenanceResult MemoryStore::maintain() {
     for (const std::string& owner : tasks_.lease_owners()) {
         if (workers_.contains(owner)) continue;
         for (const TaskRef& ref : tasks_.held_by(owner)) {
-            tasks_.update(ref, [&](memory::Task& task) {
-                if (task.handler != kEngineHandler) {
-                    task.was_lost = true;
-                    task.lost_by = owner;
-                }
-                task.end_lease();
-            });
+            tasks_.update(ref, [](memory::Task& task) { task.lose_lease(); });
             result.leases_expired += 1;
         }
     }

@@ -28,6 +28,14 @@ struct Task {
     bool is_claimable() const { return is_due && !is_parked && lease_owner.empty(); }
 
     /// A stop that nobody holds is the engine's to finish.
+    void lose_lease() {
+        if (handler != kEngineHandler) {
+            was_lost = true;
+            lost_by = lease_owner;
+        }
+        end_lease();
+    }
+
     void end_lease() {
         lease_owner.clear();
         if (is_stop) handler = kEngineHandler;

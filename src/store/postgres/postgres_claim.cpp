@@ -206,6 +206,21 @@ void PostgresStore::park_broken(const TaskRef& task) {
 }
 
 void PostgresStore::release(std::string_view worker, std::span<const TaskRef> tasks) {
+    hand_back(sql::release_tasks, worker, tasks);
+}
+
+void PostgresStore::abandon(std::string_view worker, std::span<const TaskRef> tasks) {
+    hand_back(sql::abandon_tasks, worker, tasks);
+}
+
+void PostgresStore::postpone(std::string_view worker, const TaskRef& task, TimePoint due) {
+    read(sql::postpone_task, Arguments::of(task.instance, task.token, worker, due));
+    claim_marks_.forget();
+}
+
+void PostgresStore::hand_back(
+    std::string_view statement, std::string_view worker, std::span<const TaskRef> tasks
+) {
     if (tasks.empty()) return;
     Array instances(Array::Of::Uuid);
     Array tokens(Array::Of::Bigint);
@@ -213,7 +228,7 @@ void PostgresStore::release(std::string_view worker, std::span<const TaskRef> ta
         instances.add(task.instance);
         tokens.add(task.token);
     }
-    read(sql::release_tasks, Arguments::of(worker, instances, tokens));
+    read(statement, Arguments::of(worker, instances, tokens));
     // Their ranks are not known here.
     claim_marks_.forget();
 }

@@ -36,6 +36,8 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<Claim> claim(const ClaimRequest& request) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
     void release(std::string_view worker, std::span<const TaskRef> tasks) override;
+    void abandon(std::string_view worker, std::span<const TaskRef> tasks) override;
+    void postpone(std::string_view worker, const TaskRef& task, TimePoint due) override;
     std::optional<InstanceRow> load(const InstanceId& id) override;
     std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) override;
     std::vector<HistoryEvent> history(const HistoryQuery& query) override;
@@ -64,6 +66,9 @@ class PostgresStore final : public Store, private postgres::Pooled {
     void note_started(std::span<const NewInstance> instances);
     void note_committed(std::span<const Commit> commits);
     void park_broken(const TaskRef& task);
+    void hand_back(
+        std::string_view statement, std::string_view worker, std::span<const TaskRef> tasks
+    );
     HeartbeatResult beat(
         postgres::Connection& connection,
         const WorkerRow& worker,

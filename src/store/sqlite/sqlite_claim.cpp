@@ -164,12 +164,28 @@ bool SqliteStore::has_work_for(const ClaimRequest& request) {
 }
 
 void SqliteStore::release(std::string_view worker, std::span<const TaskRef> tasks) {
+    hand_back(sql::release_task, worker, tasks);
+}
+
+void SqliteStore::abandon(std::string_view worker, std::span<const TaskRef> tasks) {
+    hand_back(sql::abandon_task, worker, tasks);
+}
+
+void SqliteStore::postpone(std::string_view worker, const TaskRef& task, TimePoint due) {
+    const Lock lock(writer_mutex_);
+    const std::string id = task.instance.to_string();
+    Query(writer_, sql::postpone_task, id, task.token, worker, due).run();
+}
+
+void SqliteStore::hand_back(
+    std::string_view statement, std::string_view worker, std::span<const TaskRef> tasks
+) {
     if (tasks.empty()) return;
     const Lock lock(writer_mutex_);
     WriteTransaction transaction(writer_);
     for (const TaskRef& task : tasks) {
         const std::string id = task.instance.to_string();
-        Query(writer_, sql::release_task, id, task.token, worker).run();
+        Query(writer_, statement, id, task.token, worker).run();
     }
     transaction.commit();
 }

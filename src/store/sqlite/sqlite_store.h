@@ -35,6 +35,8 @@ class SqliteStore final : public Store {
     std::vector<Claim> claim(const ClaimRequest& request) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
     void release(std::string_view worker, std::span<const TaskRef> tasks) override;
+    void abandon(std::string_view worker, std::span<const TaskRef> tasks) override;
+    void postpone(std::string_view worker, const TaskRef& task, TimePoint due) override;
     std::optional<InstanceRow> load(const InstanceId& id) override;
     std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) override;
     std::vector<HistoryEvent> history(const HistoryQuery& query) override;
@@ -66,6 +68,9 @@ class SqliteStore final : public Store {
         std::string_view lease_owner
     );
 
+    void hand_back(
+        std::string_view statement, std::string_view worker, std::span<const TaskRef> tasks
+    );
     bool has_work_for(const ClaimRequest& request);
     void checkpoint();
 

@@ -33,6 +33,28 @@ class PickyStore : public StoreDecorator {
     }
 };
 
+/// Somebody else writes the very same as the first commit, which gets no answer, and goes on with
+/// b.
+class EchoStore : public StoreDecorator {
+ public:
+    using StoreDecorator::StoreDecorator;
+
+    std::vector<CommitResult> commit(std::span<const Commit> commits) override {
+        if (std::exchange(has_echoed_, true)) return StoreDecorator::commit(commits);
+        const TaskChange next{.token = 1, .handler = "b", .is_continued = true};
+        std::vector<Commit> echoes(commits.begin(), commits.end());
+        for (Commit& echo : echoes) {
+            echo.tasks = {&next, 1};
+            echo.lease_owner = "somebody else";
+        }
+        StoreDecorator::commit(echoes);
+        throw Error(ErrorCode::StoreInDoubt, "The connection broke before the answer came.");
+    }
+
+ private:
+    bool has_echoed_ = false;
+};
+
 struct Faults : ::testing::Test {
     EngineWorld world;
 
@@ -203,6 +225,25 @@ TEST_F(Faults, a_pause_that_wins_the_race_holds_the_next_step_back) {
     world.run(*engine);
     EXPECT_EQ(status(*engine, id), "completed");
     EXPECT_EQ(world.calls_text(), "a b c");
+}
+
+TEST_F(Faults, what_somebody_else_has_written_just_so_does_not_make_his_leases_ours) {
+    EchoStore echo(*world.memory);
+    WorkerRow somebody;
+    somebody.id = "somebody else";
+    world.memory->heartbeat(somebody, 1h);
+    world.store = &echo;
+    const auto engine = world.engine();
+    engine->register_workflow(three_steps());
+    const InstanceId id = engine->start("test").id;
+    engine->poll();
+    for (int i = 0; i < 100; ++i) {
+        world.clock.advance(50ms);  // before a heartbeat says what is held
+        engine->poll();
+    }
+    EXPECT_EQ(history_text(*engine, id), "started step_completed:a");
+    EXPECT_EQ(world.memory->tasks(id).at(0).lease_owner, "somebody else");
+    EXPECT_EQ(world.calls_text(), "a") << "the other one calls b";
 }
 
 TEST_F(Faults, one_instance_that_the_store_refuses_does_not_hold_up_the_others) {

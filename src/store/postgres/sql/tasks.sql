@@ -178,6 +178,21 @@ SET lease_owner = NULL, handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END
 FROM unnest($2::uuid[], $3::bigint[]) AS r (instance_id, token)
 WHERE t.instance_id = r.instance_id AND t.token = r.token AND t.lease_owner = $1::text;
 
+-- name: abandon_tasks
+UPDATE ebb.tasks AS t
+SET was_lost = t.was_lost OR t.handler <> '',
+    lost_by = CASE WHEN t.handler <> '' THEN t.lease_owner ELSE t.lost_by END,
+    handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END, lease_owner = NULL
+FROM unnest($2::uuid[], $3::bigint[]) AS r (instance_id, token)
+WHERE t.instance_id = r.instance_id AND t.token = r.token AND t.lease_owner = $1::text;
+
+-- name: postpone_task
+UPDATE ebb.tasks
+SET rank = rank + ($4::bigint - due_at), due_at = $4::bigint,
+    lane = CASE lane WHEN 2 THEN 2 ELSE 0 END,
+    handler = CASE WHEN is_stop THEN '' ELSE handler END, lease_owner = NULL
+WHERE instance_id = $1::uuid AND token = $2::bigint AND lease_owner = $3::text;
+
 -- name: tasks_of_instance
 SELECT token, handler, queue, due_at, lane, is_stop, was_lost, lease_owner FROM ebb.tasks
 WHERE instance_id = $1::uuid ORDER BY token;

@@ -87,6 +87,19 @@ WHERE t.instance_id = ?1 AND t.token = ?2;
 UPDATE tasks SET lease_owner = NULL, handler = CASE WHEN is_stop THEN '' ELSE handler END
 WHERE instance_id = ?1 AND token = ?2 AND lease_owner = ?3;
 
+-- name: abandon_task
+UPDATE tasks
+SET was_lost = was_lost OR handler <> '',
+    lost_by = CASE WHEN handler <> '' THEN lease_owner ELSE lost_by END,
+    handler = CASE WHEN is_stop THEN '' ELSE handler END, lease_owner = NULL
+WHERE instance_id = ?1 AND token = ?2 AND lease_owner = ?3;
+
+-- name: postpone_task
+UPDATE tasks
+SET rank = rank + (?4 - due_at), due_at = ?4, lane = CASE lane WHEN 2 THEN 2 ELSE 0 END,
+    handler = CASE WHEN is_stop THEN '' ELSE handler END, lease_owner = NULL
+WHERE instance_id = ?1 AND token = ?2 AND lease_owner = ?3;
+
 -- name: tasks_of_instance
 SELECT token, handler, queue, due_at, lane, is_stop, was_lost, lease_owner FROM tasks
 WHERE instance_id = ?1 ORDER BY token;
