@@ -1,7 +1,10 @@
-// ebb_bench [kernel|sqlite|postgres|stateless|size|all] [FIGURE] [--json]: Ebb's figures, each
-// beside its yardstick of the same run. Of postgres, whose suite is long, also one figure alone.
+// ebb_bench [kernel|sqlite|postgres|stateless|size|all] [FIGURE] [--json] [--steps=N]: Ebb's
+// figures, each beside its yardstick of the same run. Of postgres, whose suite is long, also one
+// figure alone.
+// --steps=N: how many the figure pg_steady runs.
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <iterator>
@@ -14,16 +17,20 @@
 int main(int count, char** values) {
     std::vector<std::string> words;
     bool as_json = false;
+    ebb::bench::PostgresAsked asked;
     for (int i = 1; i < count; ++i) {
         const std::string_view argument = values[i];
         if (argument == "--json") {
             as_json = true;
+        } else if (argument.starts_with("--steps=")) {
+            asked.steps = std::atoll(argument.substr(8).data());
         } else {
             words.emplace_back(argument);
         }
     }
     const std::string suite = words.empty() ? "all" : words[0];
     const std::string only = words.size() < 2 ? "" : words[1];
+    asked.only = only;
     using ebb::bench::Figure;
     std::vector<Figure> figures;
     const auto add = [&](std::string_view name,
@@ -39,7 +46,7 @@ int main(int count, char** values) {
     try {
         add("kernel", ebb::bench::kernel_figures);
         add("sqlite", ebb::bench::sqlite_figures);
-        add("postgres", [&] { return ebb::bench::postgres_figures(only); });
+        add("postgres", [&] { return ebb::bench::postgres_figures(asked); });
         add("stateless", ebb::bench::stateless_figures);
         add("size", ebb::bench::size_figures);
     } catch (const std::exception& error) {

@@ -8,10 +8,12 @@
 
 namespace ebb::bench {
 
-std::vector<Figure> postgres_figures(std::string_view only) {
+std::vector<Figure> postgres_figures(const PostgresAsked& asked) {
     const testing::PostgresServer server = make_bench_server();
     std::vector<Figure> figures;
-    const auto is_asked = [&](std::string_view name) { return only.empty() || only == name; };
+    const auto is_asked = [&](std::string_view name) {
+        return asked.only.empty() || asked.only == name;
+    };
     if (is_asked("pg_3step_saturated")) figures.push_back(saturated_figure(server));
     if (is_asked("pg_3step_one_at_a_time")) {
         for (Figure& figure : one_at_a_time_figures(server)) figures.push_back(std::move(figure));
@@ -22,6 +24,7 @@ std::vector<Figure> postgres_figures(std::string_view only) {
     if (is_asked("pg_processes_4")) figures.push_back(processes_figure(server, 4));
     if (is_asked("pg_latency_2ms")) figures.push_back(latency_figure(server));
     if (is_asked("pg_old_snapshot")) figures.push_back(old_snapshot_figure(server));
+    if (is_asked("pg_steady")) figures.push_back(steady_figure(server, asked.steps));
     return figures;
 }
 

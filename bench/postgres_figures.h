@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "report.h"
@@ -21,5 +22,7 @@ Figure backlog_figure(const testing::PostgresServer& server);
 Figure processes_figure(const testing::PostgresServer& server, int processes);
 Figure latency_figure(const testing::PostgresServer& server);
 Figure old_snapshot_figure(const testing::PostgresServer& server);
+/// A long run at full load: whether it slows down, and what the tables grow by.
+Figure steady_figure(const testing::PostgresServer& server, std::int64_t steps);
 
 }  // namespace ebb::bench

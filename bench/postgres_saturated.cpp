@@ -2,6 +2,9 @@
 #include <cstdio>
 #include <new>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -26,18 +29,58 @@ namespace {
 struct SaturatedRun {
     Saturated client;
     ServerUse server;
+    TableUse tables;
 };
 
-SaturatedRun saturated_at(const PostgresServer& server, const std::string& url) {
+SaturatedRun saturated_at(const PostgresServer& server, const std::string& url, int others = 0) {
     const Scratch scratch(server);
-    const StorePtr store = scratch.open_at(url);
-    Progress progress;
-    const ServerUse before = use_of(server);
-    const Saturated measured = run_saturated(*store, progress, {.seconds = kPostgresSeconds});
-    const ServerUse used = use_of(server) - before;
-    scratch.require_completed(measured.workflows);
-    return {measured, used};
+    SaturatedRun run;
+    ServerUse before;
+    {
+        const StorePtr store = scratch.open_at(url);
+        before = use_of(server);
+        Progress progress;
+        run.client = run_saturated(*store, progress, {.seconds = kPostgresSeconds});
+    }
+    wait_for_sessions(server, others);
+    run.server = use_of(server) - before;
+    run.tables = scratch.table_use();
+    scratch.require_completed(run.client.workflows);
+    return run;
 }
+
+/// The medians of what several runs cost, by name.
+class Costs {
+ public:
+    void add(const SaturatedRun& run) {
+        const double steps = run.client.steps();
+        const auto note = [&](std::size_t at, const char* name, double value) {
+            if (costs_.size() <= at) costs_.emplace_back(name, std::vector<double>());
+            costs_[at].second.push_back(value);
+        };
+        note(0, "client_us_per_step", run.client.client_cpu_seconds * 1e6 / steps);
+        note(1, "server_us_per_step", run.server.cpu_seconds * 1e6 / steps);
+        note(2, "wal_bytes_per_step", run.server.wal_bytes / steps);
+        note(3, "fsyncs_per_step", run.server.wal_syncs / steps);
+        note(4, "round_trips_per_step", run.server.transactions / steps);
+        note(5, "row_writes_per_step", run.tables.row_writes / steps);
+        note(6, "hot_share_of_updates", run.tables.hot_updates / run.tables.updates);
+        note(
+            7,
+            "bytes_kept_per_workflow",
+            run.tables.kept_bytes / static_cast<double>(run.client.workflows)
+        );
+    }
+
+    std::vector<std::pair<std::string, double>> medians() const {
+        std::vector<std::pair<std::string, double>> medians;
+        for (const auto& [name, values] : costs_) medians.emplace_back(name, median(values));
+        return medians;
+    }
+
+ private:
+    std::vector<std::pair<std::string, std::vector<double>>> costs_;
+};
 
 double saturated(const PostgresServer& server) {
     return saturated_at(server, server.url()).client.steps_per_second();
@@ -125,9 +168,7 @@ double saturated_in_processes(const PostgresServer& server, int processes) {
 
 Figure saturated_figure(const PostgresServer& server) {
     Figure figure{.name = "pg_3step_saturated", .unit = "steps/s", .goal = 0.9};
-    std::vector<double> client_us;
-    std::vector<double> server_us;
-    std::vector<double> wal_bytes;
+    Costs costs;
     const auto yardstick = [&] {
         const MinimalStepRun fifty{
             .script = "minimal_step_50.sql", .steps_per_statement = 50, .clients = 2
@@ -135,19 +176,13 @@ Figure saturated_figure(const PostgresServer& server) {
         return measure_minimal_steps(server, fifty).steps_per_second;
     };
     const auto ours = [&] {
-        const auto [measured, used] = saturated_at(server, server.url());
-        client_us.push_back(measured.client_cpu_seconds * 1e6 / measured.steps());
-        server_us.push_back(used.cpu_seconds * 1e6 / measured.steps());
-        wal_bytes.push_back(used.wal_bytes / measured.steps());
-        return measured.steps_per_second();
+        const SaturatedRun run = saturated_at(server, server.url());
+        costs.add(run);
+        return run.client.steps_per_second();
     };
     measure_pairs(figure, "minimal durable step, 50 per statement, 2 clients", yardstick, ours);
-    figure.note = fmt::format(
-        "per step: {:.1f} us of CPU in the client, {:.1f} us in the server, {:.0f} bytes of WAL",
-        median(client_us),
-        median(server_us),
-        median(wal_bytes)
-    );
+    figure.note = "three no-op steps, started, run and completed in one process";
+    figure.details = costs.medians();
     return figure;
 }
 
@@ -194,15 +229,19 @@ Figure old_snapshot_figure(const PostgresServer& server) {
         .goal = 0.9,
         .note = "saturated, while another session keeps an old snapshot"
     };
+    Costs costs;
     measure_pairs(
         figure,
         "without the snapshot",
         [&] { return saturated(server); },
         [&] {
             const OldSnapshot snapshot(server);
-            return saturated(server);
+            const SaturatedRun run = saturated_at(server, server.url(), 1);
+            costs.add(run);
+            return run.client.steps_per_second();
         }
     );
+    figure.details = costs.medians();
     return figure;
 }
 

@@ -1,9 +1,11 @@
 #include "postgres_scratch.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include <fmt/format.h>
 #include <libpq-fe.h>
@@ -75,6 +77,33 @@ void Scratch::require_completed(std::int64_t workflows) const {
     );
 }
 
+TableUse Scratch::table_use() const {
+    const auto number = [&](const std::string& what) {
+        return std::stod(
+            execute("SELECT " + what + " FROM pg_stat_user_tables WHERE schemaname = '{0}'")
+        );
+    };
+    const std::string of_instances = " FILTER (WHERE relname = 'instances')";
+    const std::string size = "sum(pg_total_relation_size(relid))";
+    return {
+        .row_writes = number("sum(n_tup_ins + n_tup_upd + n_tup_del)"),
+        .updates = number("sum(n_tup_upd)" + of_instances),
+        .hot_updates = number("sum(n_tup_hot_upd)" + of_instances),
+        .dead_rows = number("sum(n_dead_tup)"),
+        .kept_bytes = number(size + " FILTER (WHERE relname IN ('instances', 'history'))"),
+        .task_bytes = number(size + " FILTER (WHERE relname = 'tasks')"),
+    };
+}
+
+void wait_for_sessions(const PostgresServer& server, int others) {
+    const std::string question =
+        "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+        " AND datname = 'ebb_test' AND pid <> pg_backend_pid()";
+    for (int looks = 0; looks < 200 && std::stoi(server.execute(question)) > others; ++looks) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+}
+
 OldSnapshot::OldSnapshot(const PostgresServer& server)
     : connection_(PQconnectdb(server.url().c_str()), PQfinish) {
     for (const char* sql :
@@ -92,7 +121,11 @@ ServerUse use_of(const PostgresServer& server) {
     return {
         .cpu_seconds = cpu_seconds_of_all(server.pid()),
         .wal_bytes =
-            std::stod(server.execute("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"))
+            std::stod(server.execute("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')")),
+        .wal_syncs = std::stod(server.execute("SELECT wal_sync FROM pg_stat_wal")),
+        .transactions = std::stod(
+            server.execute("SELECT xact_commit FROM pg_stat_database WHERE datname = 'ebb_test'")
+        )
     };
 }
 

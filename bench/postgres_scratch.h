@@ -17,6 +17,16 @@ namespace ebb::bench {
 /// A server of our own with its default durability. No other figure's data is on it.
 testing::PostgresServer make_bench_server();
 
+/// What was done to the tables of a schema since they were made, and what they take.
+struct TableUse {
+    double row_writes = 0;   ///< rows inserted, updated and deleted
+    double updates = 0;      ///< of instances
+    double hot_updates = 0;  ///< of those, the ones that touched no index
+    double dead_rows = 0;    ///< of all tables
+    double kept_bytes = 0;   ///< of instances and history, with their indexes and free space
+    double task_bytes = 0;   ///< of tasks, with its indexes and free space
+};
+
 /// A schema of its own in the server's database, dropped at the end. `server` must outlive it.
 class Scratch {
  public:
@@ -31,6 +41,9 @@ class Scratch {
 
     /// `sql` with the schema in place of {0}.
     std::string execute(const std::string& sql) const;
+
+    /// What was done to the schema's tables. Sessions tell the server of it when they end.
+    TableUse table_use() const;
 
     /// Throws std::runtime_error when the database counts other than so many completed instances.
     void require_completed(std::int64_t workflows) const;
@@ -56,12 +69,22 @@ class OldSnapshot {
 struct ServerUse {
     double cpu_seconds = 0;  ///< of all its processes, the ended ones too
     double wal_bytes = 0;
+    double wal_syncs = 0;     ///< told when sessions end
+    double transactions = 0;  ///< told when sessions end; each is one round trip
 
     ServerUse operator-(const ServerUse& earlier) const {
-        return {cpu_seconds - earlier.cpu_seconds, wal_bytes - earlier.wal_bytes};
+        return {
+            cpu_seconds - earlier.cpu_seconds,
+            wal_bytes - earlier.wal_bytes,
+            wal_syncs - earlier.wal_syncs,
+            transactions - earlier.transactions
+        };
     }
 };
 
 ServerUse use_of(const testing::PostgresServer& server);
+
+/// Waits until no more than `others` sessions are left, which then have told what they did.
+void wait_for_sessions(const testing::PostgresServer& server, int others);
 
 }  // namespace ebb::bench

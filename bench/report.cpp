@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,6 +35,8 @@ std::string render(const std::vector<Figure>& figures, bool as_json) {
     if (as_json) {
         nlohmann::ordered_json array = nlohmann::ordered_json::array();
         for (const Figure& f : figures) {
+            nlohmann::ordered_json details = nlohmann::ordered_json::object();
+            for (const auto& [name, value] : f.details) details[name] = value;
             array.push_back(
                 {{"name", f.name},
                  {"value", f.value},
@@ -42,7 +45,8 @@ std::string render(const std::vector<Figure>& figures, bool as_json) {
                  {"ratio", f.ratio},
                  {"goal", f.goal},
                  {"runs", f.runs},
-                 {"note", f.note}}
+                 {"note", f.note},
+                 {"details", std::move(details)}}
             );
         }
         return array.dump(2) + "\n";
@@ -66,6 +70,9 @@ std::string render(const std::vector<Figure>& figures, bool as_json) {
             f.goal > 0 ? fmt::format("{:.2g}", f.goal) : "",
             f.yardstick.empty() ? f.note : f.yardstick
         );
+        for (const auto& [name, value] : f.details) {
+            text += fmt::format("{:>43} {}\n", number(value), name);
+        }
     }
     return text;
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ebb::bench {
@@ -16,6 +18,8 @@ struct Figure {
     double goal = 0;   ///< the least ratio (or value) that the project promises; 0 = none
     std::vector<double> runs;
     std::string note;
+    /// What it cost, by name: robust where other programs load the machine.
+    std::vector<std::pair<std::string, double>> details{};
 };
 
 double median(std::vector<double> values);
@@ -31,7 +35,13 @@ std::vector<Figure> kernel_figures();
 std::vector<Figure> sqlite_figures();
 std::vector<Figure> size_figures();
 std::vector<Figure> stateless_figures();
-/// A minute per figure. `only`: the name of one; empty = all.
-std::vector<Figure> postgres_figures(std::string_view only);
+
+struct PostgresAsked {
+    std::string_view only;         ///< the name of one; empty = all
+    std::int64_t steps = 300'000;  ///< of pg_steady
+};
+
+/// A minute per figure.
+std::vector<Figure> postgres_figures(const PostgresAsked& asked);
 
 }  // namespace ebb::bench

@@ -21,13 +21,13 @@ std::vector<double> run_one_at_a_time(Store& store, double seconds);
 struct Progress {
     std::atomic<std::int64_t> started{0};
     std::atomic<std::int64_t> ended{0};
-    std::atomic<std::int64_t> bad{0};  ///< of the ended ones, those that did not complete
 };
 
 struct Saturation {
     double seconds = 5;
-    int window = 1'024;  ///< instances in flight; the next are started when some have ended
-    int batch = 256;     ///< started with one call
+    std::int64_t workflows = 0;  ///< not 0: so many, however long it takes
+    int window = 1'024;          ///< instances in flight; the next are started when some have ended
+    int batch = 256;             ///< started with one call
 };
 
 struct Saturated {
@@ -40,7 +40,7 @@ struct Saturated {
     double steps_per_second() const { return steps() / seconds; }
 };
 
-/// As many as go. Throws std::runtime_error when one does not complete.
+/// As many as go. Throws std::runtime_error when they do not end.
 Saturated run_saturated(Store& store, Progress& progress, const Saturation& saturation = {});
 
 }  // namespace ebb::bench

@@ -240,6 +240,7 @@ void Committer::decide_open(TimePoint now) {
     open_index_.clear();
     std::vector<Turn> turns;
     turns.reserve(open.size());
+    open_.reserve(open.size());
     for (Work& work : open) {
         if (decide_one(work, now, turns)) continue;
         open_index_.emplace(work.instance, open_.size());

@@ -210,6 +210,9 @@ Result Engine::Core::wait(const InstanceId& id, Duration timeout) {
     engine::Waiters::Waiter waiter(waiters, id);
     Duration waited{0};
     Duration pause = kLookMin;
+    if (environment.worker.has_threads && waiters.is_expected(id)) {
+        if (auto result = waiter.wait(std::min(pause, timeout))) return *result;
+    }
     while (true) {
         try_poll();
         if (auto result = waiter.wait(Duration::zero())) return *result;

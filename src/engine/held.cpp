@@ -91,13 +91,13 @@ NextMove move_of_idle_token(const Held& held, const LiveInstance& live, TimePoin
     return {Kind::Rewrite, {}, put_engine_row(held.task.token, token->due)};
 }
 
-TaskChange put_call_row(const Invocation& call, TimePoint now) {
+TaskChange put_call_row(const CallPlace& call, TokenId token, TimePoint now) {
     return {
         .kind = TaskChange::Kind::Put,
-        .token = call.attempt.token,
-        .handler = call.handler,
-        .queue = call.queue,
-        .concurrency_key = call.concurrency_key,
+        .token = token,
+        .handler = std::string(call.handler),
+        .queue = std::string(call.queue),
+        .concurrency_key = std::string(call.concurrency_key),
         .due = now,
         .is_continued = true,
     };
@@ -137,23 +137,24 @@ NextMove next_move(
 ) {
     using Kind = NextMove::Kind;
     if (is_terminal(live.state.status)) return {Kind::Release, {}, {}};
-    auto call = invocation(*live.program, live.identity(), live.state, held.task.token);
+    const TokenId token = held.task.token;
+    const auto call = call_place(*live.program, live.state, token);
     if (!call) return move_of_idle_token(held, live, now);
     if (!environment.can_run(call->handler, call->queue)) {
-        return {Kind::Rewrite, {}, put_call_row(*call, now)};
+        return {Kind::Rewrite, {}, put_call_row(*call, token, now)};
     }
     if (!environment.worker.may_hold(now)) {
         if (environment.worker.may_come_back()) return {Kind::Wait, {}, {}};
-        return held.is_row_dirty ? NextMove{Kind::Rewrite, {}, put_call_row(*call, now)}
+        return held.is_row_dirty ? NextMove{Kind::Rewrite, {}, put_call_row(*call, token, now)}
                                  : NextMove{Kind::Release, {}, {}};
     }
     // A task of a queue with limits runs in the slot that it was claimed with, or is claimed anew.
     const bool has_right_slot =
         held.slot.empty() ? !environment.limited.has(call->queue) : held.slot == call->queue;
     if (held.is_row_dirty || !has_right_slot) {
-        return {Kind::Rewrite, {}, put_call_row(*call, now)};
+        return {Kind::Rewrite, {}, put_call_row(*call, token, now)};
     }
-    return {Kind::Run, std::move(call), {}};
+    return {Kind::Run, invocation(*live.program, live.identity(), live.state, token), {}};
 }
 
 bool is_surely_held(const Held& held, const Environment& environment, TimePoint now) {

@@ -45,7 +45,12 @@ bool Inbox::try_enter() {
 
 std::vector<Item> Inbox::take(std::size_t max) {
     const Lock lock(mutex_);
-    if (items_.size() <= max) return std::exchange(items_, {});
+    if (items_.size() <= max) {
+        std::vector<Item> taken = std::exchange(items_, {});
+        // The next ones will be about as many.
+        items_.reserve(taken.size());
+        return taken;
+    }
     const auto end = items_.begin() + static_cast<std::ptrdiff_t>(max);
     std::vector<Item> taken(std::make_move_iterator(items_.begin()), std::make_move_iterator(end));
     items_.erase(items_.begin(), end);

@@ -50,9 +50,7 @@ void Committer::review_touched(TimePoint now) {
 
 void Committer::review(const InstanceId& id, TimePoint now) {
     const LivePtr live = live_of(id);
-    std::vector<TaskRef> tasks;
-    for (const Held& held : held_.of(id)) tasks.push_back(held.task);
-    for (const TaskRef& task : tasks) {
+    const auto review_task = [&](const TaskRef& task) {
         if (Held* held = held_.find(task); held != nullptr && held->attempt) {
             review_attempt(*held, *live);
         }
@@ -60,7 +58,12 @@ void Committer::review(const InstanceId& id, TimePoint now) {
         if (held != nullptr && !held->attempt && !held->is_deciding) {
             review_idle(*held, *live, now);
         }
-    }
+    };
+    const std::vector<Held>& all = held_.of(id);
+    if (all.size() == 1) return review_task(TaskRef(all.front().task));
+    std::vector<TaskRef> tasks;
+    for (const Held& held : all) tasks.push_back(held.task);
+    for (const TaskRef& task : tasks) review_task(task);
 }
 
 void Committer::review_attempt(Held& held, const LiveInstance& live) {

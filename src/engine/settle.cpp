@@ -214,7 +214,7 @@ void Committer::settle_end(LiveInstance& live) {
     std::vector<TaskRef> tasks;
     for (const Held& held : held_.of(id)) tasks.push_back(held.task);
     for (const TaskRef& task : tasks) let_go(task, Attempt::StopReason::Unwanted);
-    if (parts_.waiters.has(id)) {
+    if (parts_.waiters.end(id)) {
         try {
             parts_.waiters.notify(id, result_of(environment().store, live));
         } catch (const std::exception& error) {

@@ -211,6 +211,7 @@ std::vector<StartedInstance> Engine::Core::start_all(
         const bool is_of_interest = !beginnings[i].kept.empty() || committer.has_observer() ||
                                     is_terminal(beginnings[i].live->state.status);
         if (!is_of_interest) continue;
+        if (!beginnings[i].kept.empty()) waiters.expect(results[i].id);
         committer.post(
             engine::item::Begun{std::move(beginnings[i].live), std::move(beginnings[i].kept)}
         );

@@ -123,8 +123,7 @@ namespace {
 /// Can the task that `change` puts be run here at once?
 bool is_runnable_here(const Turn& turn, const TaskChange& change, const Environment& environment) {
     if (!change.is_continued || !environment.worker.may_hold(turn.now)) return false;
-    const auto call =
-        invocation(*turn.live->program, turn.live->identity(), turn.state, change.token);
+    const auto call = call_place(*turn.live->program, turn.state, change.token);
     return call && environment.may_keep(call->handler, call->queue);
 }
 

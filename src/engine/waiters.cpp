@@ -20,8 +20,20 @@ std::optional<Result> Waiters::Waiter::wait(Duration limit) {
     return result_;
 }
 
-bool Waiters::has(const InstanceId& id) const {
+void Waiters::expect(const InstanceId& id) {
     const Lock lock(mutex_);
+    if (expected_.size() >= kExpectedMax) expected_.clear();
+    expected_.insert(id);
+}
+
+bool Waiters::is_expected(const InstanceId& id) const {
+    const Lock lock(mutex_);
+    return expected_.contains(id);
+}
+
+bool Waiters::end(const InstanceId& id) {
+    const Lock lock(mutex_);
+    expected_.erase(id);
     return waiters_.contains(id);
 }
 

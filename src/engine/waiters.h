@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <ebb/engine.h>
 
@@ -34,12 +36,22 @@ class Waiters {
         std::optional<Result> result_;
     };
 
-    bool has(const InstanceId& id) const;
+    /// This engine works on the instance and will see its end: who waits for it need not look into
+    /// the store at once.
+    void expect(const InstanceId& id);
+    /// False when its end is over, or is somebody else's to see.
+    bool is_expected(const InstanceId& id) const;
+    /// It has ended: true when somebody waits, who is to be notified.
+    bool end(const InstanceId& id);
     void notify(const InstanceId& id, const Result& result);
 
  private:
     mutable Mutex mutex_;
+    /// More are not remembered: some may be ended by others.
+    static constexpr std::size_t kExpectedMax = 4'096;
+
     std::unordered_multimap<InstanceId, Waiter*> waiters_ EBB_GUARDED_BY(mutex_);
+    std::unordered_set<InstanceId> expected_ EBB_GUARDED_BY(mutex_);
 };
 
 }  // namespace ebb::engine

@@ -30,7 +30,7 @@ CREATE TABLE ebb.instances (
     key text COLLATE pg_catalog."C",
     state text NOT NULL
 )
-WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.05');
+WITH (fillfactor='45', autovacuum_vacuum_scale_factor='0.05');
 
 CREATE TABLE ebb.keys (
     key text NOT NULL COLLATE pg_catalog."C",

@@ -183,7 +183,7 @@ void settle(Transition& t) {
     do {
         while (!t.arrivals.empty() && !t.is_over()) {
             const Arrival arrival = t.arrivals.front();
-            t.arrivals.pop_front();
+            t.arrivals.erase(t.arrivals.begin());
             arrive(t, arrival);
         }
     } while (!t.is_over() && (progress_rollbacks(t) || !t.arrivals.empty()));

@@ -81,19 +81,45 @@ Decision decide(
     };
 }
 
-std::optional<Invocation> invocation(
-    const Program& program, const InstanceIdentity& identity, const InstanceState& state, TokenId id
-) {
+namespace {
+
+/// The token if it waits for a call now; else null.
+const Token* find_calling(const InstanceState& state, TokenId id) {
     const Token* token = state.find_token(id);
     const bool may_start =
         state.status == InstanceStatus::Running || state.status == InstanceStatus::Compensating;
-    if (token == nullptr || !may_start || token->stopping || token->is_parked) return std::nullopt;
-    if (token->status != TokenStatus::Ready && token->status != TokenStatus::Retrying)
-        return std::nullopt;
+    if (token == nullptr || !may_start || token->stopping || token->is_parked) return nullptr;
+    const bool has_handler =
+        token->status == TokenStatus::Ready || token->status == TokenStatus::Retrying;
+    return has_handler ? token : nullptr;
+}
+
+}  // namespace
+
+std::optional<CallPlace> call_place(
+    const Program& program, const InstanceState& state, TokenId id
+) {
+    const Token* token = find_calling(state, id);
+    if (token == nullptr) return std::nullopt;
+    const ProgramNode& node = program.node(token->node);
+    return CallPlace{
+        .handler = token->compensates != 0 ? node.compensate->handler : node.handler,
+        .queue = node.queue,
+        .concurrency_key = token->concurrency_key,
+    };
+}
+
+std::optional<Invocation> invocation(
+    const Program& program, const InstanceIdentity& identity, const InstanceState& state, TokenId id
+) {
+    const Token* token = find_calling(state, id);
+    if (token == nullptr) return std::nullopt;
     const ProgramNode& node = program.node(token->node);
     const bool is_compensation = token->compensates != 0;
     const AttemptPolicy& policy = is_compensation ? node.compensate->attempts : node.attempts;
-    const std::string prefix = identity.id.to_string() + ":";
+    std::string key = identity.id.to_string();
+    key += is_compensation ? ":undo:" : ":";
+    key += std::to_string(is_compensation ? token->compensates : token->visit);
     return Invocation{
         .attempt = {.token = token->id, .visit = token->visit, .attempt = token->attempt},
         .node = node.name,
@@ -107,8 +133,7 @@ std::optional<Invocation> invocation(
         .max_attempts = policy.max_attempts + token->attempt_base,
         .timeout = policy.timeout,
         .deadline = std::min(token->deadline, state.deadline),
-        .idempotency_key = prefix + (is_compensation ? "undo:" + std::to_string(token->compensates)
-                                                     : std::to_string(token->visit)),
+        .idempotency_key = std::move(key),
         .compensated = token->compensates,
     };
 }

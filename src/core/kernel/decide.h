@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 #include <ebb/id.h>
 
 #include "core/kernel/decision.h"
@@ -28,6 +32,19 @@ Decision decide(
     TimePoint now
 );
 
+/// Who can make the call that a token waits for. The words are the program's.
+struct CallPlace {
+    std::string_view handler;
+    std::string_view queue;
+    std::string_view concurrency_key;
+};
+
+/// Where the call that `token` waits for now is to be made; empty when it does not stand at a
+/// handler, is stopping, frozen or parked.
+std::optional<CallPlace> call_place(
+    const Program& program, const InstanceState& state, TokenId token
+);
+
 /// What the worker needs to call the handler of a token.
 struct Invocation {
     AttemptRef attempt;
@@ -47,8 +64,7 @@ struct Invocation {
     Seq compensated = 0;  ///< the event of the step that is undone
 };
 
-/// The call that `token` waits for now; empty when it does not stand at a handler, is stopping,
-/// frozen or parked.
+/// The call that `token` waits for now; empty when call_place is.
 std::optional<Invocation> invocation(
     const Program& program,
     const InstanceIdentity& identity,

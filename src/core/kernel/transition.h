@@ -61,7 +61,7 @@ class Transition {
     InstanceState state;
     std::vector<HistoryEvent> history;
     std::vector<TaskChange> tasks;
-    std::deque<Arrival> arrivals;
+    std::vector<Arrival> arrivals;
     PresentHistory past;
     Decision::Verdict verdict = Decision::Verdict::Changed;
     Decision::Refusal refusal;

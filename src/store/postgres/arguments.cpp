@@ -1,5 +1,6 @@
 #include "store/postgres/arguments.h"
 
+#include <algorithm>
 #include <array>
 
 namespace ebb::postgres {
@@ -48,7 +49,8 @@ Array::Array(Of type) {
 }
 
 void Array::grow() {
-    put_at(kCountAt, static_cast<std::uint32_t>(++size_));
+    const auto bytes = big_endian(static_cast<std::uint32_t>(++size_));
+    std::copy(bytes.begin(), bytes.end(), bytes_.begin() + kCountAt);
 }
 
 void Array::put(std::uint32_t value) {
@@ -62,15 +64,29 @@ void Array::put_at(std::size_t at, std::uint32_t value) {
 }
 
 void Array::add(std::int64_t value) {
-    put(sizeof value);
     const auto bytes = big_endian(static_cast<std::uint64_t>(value));
-    bytes_.append(bytes.data(), bytes.size());
+    const char item[] = {
+        0,
+        0,
+        0,
+        sizeof value,
+        bytes[0],
+        bytes[1],
+        bytes[2],
+        bytes[3],
+        bytes[4],
+        bytes[5],
+        bytes[6],
+        bytes[7]
+    };
+    bytes_.append(item, sizeof item);
     grow();
 }
 
 void Array::add(std::int32_t value) {
-    put(sizeof value);
-    put(static_cast<std::uint32_t>(value));
+    const auto bytes = big_endian(static_cast<std::uint32_t>(value));
+    const char item[] = {0, 0, 0, sizeof value, bytes[0], bytes[1], bytes[2], bytes[3]};
+    bytes_.append(item, sizeof item);
     grow();
 }
 
@@ -88,7 +104,7 @@ void Array::add(std::string_view value) {
 
 void Array::add(const InstanceId& value) {
     put(static_cast<std::uint32_t>(value.bytes.size()));
-    bytes_.append(value.bytes.begin(), value.bytes.end());
+    bytes_.append(reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size());
     grow();
 }
 

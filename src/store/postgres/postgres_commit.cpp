@@ -33,6 +33,9 @@ class CommitColumns {
         for (const Commit& commit : commits) add(commit);
     }
 
+    CommitColumns(const CommitColumns&) = delete;
+    CommitColumns& operator=(const CommitColumns&) = delete;
+
     /// Runs what is needed, in one transaction. The answer names the commits that were not written
     /// (from 1) and whether their instance exists.
     postgres::Result run(Connection& connection, std::optional<TimePoint> now) const {
@@ -40,9 +43,8 @@ class CommitColumns {
         if (puts_.is_empty() && change_token_.size() == 0) {
             return connection.run(sql::commit_and_remove, with_removes(instances()));
         }
-        if (remove_id_.size() == 0 && change_token_.size() == 0 && !has_keys) {
+        if (remove_ord_.size() == 0 && change_token_.size() == 0 && !has_keys) {
             Arguments arguments = instances();
-            arguments.add(put_ord_);
             puts_.append_to(arguments);
             arguments.add(now);
             arguments.add(std::int64_t{kHeadStartPerPriority.count()});
@@ -59,22 +61,19 @@ class CommitColumns {
     postgres::Result run_mixed(Connection& connection, std::optional<TimePoint> now) const;
 
     std::int64_t count_ = 0;
+    postgres::Words words_;
     Array id_{Array::Of::Uuid};
     Array revision_{Array::Of::Bigint};
-    Array status_{Array::Of::Text};
+    Array status_{Array::Of::Integer};
     Array state_{Array::Of::Text};
     Array now_{Array::Of::Bigint};
     Array finished_at_{Array::Of::Bigint};
 
-    Array event_ord_{Array::Of::Bigint};
     postgres::EventColumns events_;
 
     Array remove_ord_{Array::Of::Bigint};
-    Array remove_id_{Array::Of::Uuid};
     Array remove_token_{Array::Of::Bigint};
 
-    Array put_ord_{Array::Of::Bigint};
-    Array put_revision_{Array::Of::Bigint};
     postgres::TaskColumns puts_;
 
     Array key_id_{Array::Of::Uuid};
@@ -92,32 +91,31 @@ void CommitColumns::add(const Commit& commit) {
     ++count_;
     id_.add(commit.instance);
     revision_.add(commit.expected_revision);
-    status_.add(to_string(commit.status));
+    status_.add(words_.number_of(to_string(commit.status)));
     state_.add(commit.state);
     now_.add(commit.now);
     if (is_terminal(commit.status)) {
-        finished_at_.add(OrNull(commit.now));
+        finished_at_.add(commit.now);
         remove_ord_.add(count_);
-        remove_id_.add(commit.instance);
         remove_token_.add_null();  // all of them
     } else {
-        finished_at_.add_null();
+        finished_at_.add(TimePoint{});
         add_tasks(commit);
     }
-    for (const HistoryEvent& event : commit.history) {
-        event_ord_.add(count_);
-        events_.add(commit.instance, event);
-    }
+    for (const HistoryEvent& event : commit.history) events_.add(count_, event, words_);
 }
 
 void CommitColumns::add_tasks(const Commit& commit) {
     for (const TaskChange& change : commit.tasks) {
         switch (change.kind) {
             case Kind::Put:
-                put_ord_.add(count_);
-                put_revision_.add(commit.expected_revision);
                 puts_.add(
-                    commit.instance, change, rank_of(change.due, 0), commit.now, commit.lease_owner
+                    {.ord = count_,
+                     .change = change,
+                     .rank = rank_of(change.due, 0),
+                     .now = commit.now,
+                     .lease_owner = commit.lease_owner},
+                    words_
                 );
                 if (!change.concurrency_key.empty()) {
                     key_id_.add(commit.instance);
@@ -128,7 +126,6 @@ void CommitColumns::add_tasks(const Commit& commit) {
                 break;
             case Kind::Remove:
                 remove_ord_.add(count_);
-                remove_id_.add(commit.instance);
                 remove_token_.add(change.token);
                 break;
             case Kind::Park:
@@ -144,15 +141,14 @@ void CommitColumns::add_tasks(const Commit& commit) {
 }
 
 Arguments CommitColumns::instances() const {
-    Arguments arguments = Arguments::of(id_, revision_, status_, state_, now_, finished_at_);
-    arguments.add(event_ord_);
+    Arguments arguments =
+        Arguments::of(words_.array(), id_, revision_, status_, state_, now_, finished_at_);
     events_.append_to(arguments);
     return arguments;
 }
 
 Arguments CommitColumns::with_removes(Arguments arguments) const {
     arguments.add(remove_ord_);
-    arguments.add(remove_id_);
     arguments.add(remove_token_);
     return arguments;
 }
@@ -165,9 +161,8 @@ postgres::Result CommitColumns::run_mixed(Connection& connection, std::optional<
     const Arguments lock = Arguments::of(id_);
     const Arguments change =
         Arguments::of(change_id_, change_revision_, change_token_, change_kind_, now, head_start);
-    Arguments put = Arguments::of(put_ord_);
+    Arguments put = Arguments::of(words_.array(), id_, revision_);
     puts_.append_to(put);
-    put.add(put_revision_);
     put.add(now);
     put.add(head_start);
     const Arguments keys = Arguments::of(key_id_, key_token_, key_, key_revision_);

@@ -27,21 +27,28 @@ class InstanceColumns {
     void add(const NewInstance& instance) {
         const InstanceRow& row = instance.row;
         id_.add(row.id);
-        workflow_.add(row.workflow);
+        const auto ord = static_cast<std::int64_t>(id_.size());
+        workflow_.add(words_.number_of(row.workflow));
         version_.add(std::int32_t{row.version});
         key_.add(OrNull(row.key));
-        status_.add(to_string(row.status));
+        status_.add(words_.number_of(to_string(row.status)));
         revision_.add(row.revision);
         priority_.add(std::int32_t{row.priority});
         created_at_.add(row.created_at);
         updated_at_.add(row.updated_at);
-        finished_at_.add(OrNull(row.finished_at));
+        finished_at_.add(row.finished_at);
         state_.add(row.state);
-        for (const HistoryEvent& event : instance.history) events_.add(row.id, event);
+        for (const HistoryEvent& event : instance.history) events_.add(ord, event, words_);
         if (is_terminal(row.status)) return;
         for (const TaskChange& change : instance.tasks) {
-            const std::int64_t rank = rank_of(change.due, row.priority);
-            tasks_.add(row.id, change, rank, row.created_at, instance.lease_owner);
+            tasks_.add(
+                {.ord = ord,
+                 .change = change,
+                 .rank = rank_of(change.due, row.priority),
+                 .now = row.created_at,
+                 .lease_owner = instance.lease_owner},
+                words_
+            );
             task_keys_.add(OrNull(change.concurrency_key));
             if (change.concurrency_key.empty()) continue;
             key_id_.add(row.id);
@@ -68,18 +75,18 @@ class InstanceColumns {
 
     postgres::Result start_absent(Connection& connection, std::optional<TimePoint> now) const {
         Arguments start = arguments(now);
+        start.add(key_);
         start.add(task_keys_);
         return connection.run(sql::start_absent_instances, start);
     }
 
  private:
     Arguments arguments(std::optional<TimePoint> now) const {
-        Arguments arguments;
+        Arguments arguments = Arguments::of(words_.array());
         for (const Array* column :
              {&id_,
               &workflow_,
               &version_,
-              &key_,
               &status_,
               &revision_,
               &priority_,
@@ -95,11 +102,12 @@ class InstanceColumns {
         return arguments;
     }
 
+    postgres::Words words_;
     Array id_{Array::Of::Uuid};
-    Array workflow_{Array::Of::Text};
+    Array workflow_{Array::Of::Integer};
     Array version_{Array::Of::Integer};
     Array key_{Array::Of::Text};
-    Array status_{Array::Of::Text};
+    Array status_{Array::Of::Integer};
     Array revision_{Array::Of::Bigint};
     Array priority_{Array::Of::Integer};
     Array created_at_{Array::Of::Bigint};

@@ -94,29 +94,25 @@ void add_event(Arguments& arguments, const HistoryEvent& event) {
     arguments.add(OrNull(event.payload));
 }
 
-void EventColumns::add(const InstanceId& instance, const HistoryEvent& event) {
-    instance_.add(instance);
+void EventColumns::add(std::int64_t ord, const HistoryEvent& event, Words& words) {
+    ord_.add(ord);
     seq_.add(event.seq);
-    type_.add(to_string(event.type));
-    node_.add(OrNull(event.node));
-    path_.add(OrNull(event.path));
-    token_.add(OrNull(event.token));
-    visit_.add(OrNull(event.visit));
-    if (event.attempt == 0) {
-        attempt_.add_null();
-    } else {
-        attempt_.add(event.attempt);
-    }
-    ref_.add(OrNull(event.ref));
-    worker_.add(OrNull(event.worker));
-    started_at_.add(OrNull(event.started_at));
+    type_.add(words.number_of(to_string(event.type)));
+    node_.add(words.number_of(event.node));
+    path_.add(words.number_of(event.path));
+    token_.add(event.token);
+    visit_.add(event.visit);
+    attempt_.add(event.attempt);
+    ref_.add(event.ref);
+    worker_.add(words.number_of(event.worker));
+    started_at_.add(event.started_at);
     at_.add(event.at);
     payload_.add(OrNull(event.payload));
 }
 
 void EventColumns::append_to(Arguments& arguments) const {
     for (const Array* column :
-         {&instance_,
+         {&ord_,
           &seq_,
           &type_,
           &node_,
@@ -133,26 +129,22 @@ void EventColumns::append_to(Arguments& arguments) const {
     }
 }
 
-void TaskColumns::add(
-    const InstanceId& instance,
-    const TaskChange& change,
-    std::int64_t rank,
-    TimePoint now,
-    std::string_view lease_owner
-) {
-    instance_.add(instance);
+void TaskColumns::add(const Put& put, Words& words) {
+    const TaskChange& change = put.change;
+    ord_.add(put.ord);
     token_.add(change.token);
-    handler_.add(change.handler);
-    queue_.add(change.queue);
+    // The engine's own handler has the empty name.
+    handler_.add(words.number_of(change.handler));
+    queue_.add(words.number_of(change.queue));
     due_at_.add(change.due);
-    rank_.add(rank);
-    now_.add(now);
-    lease_owner_.add(OrNull(change.is_continued ? lease_owner : std::string_view()));
+    rank_.add(put.rank);
+    now_.add(put.now);
+    lease_owner_.add(words.number_of(change.is_continued ? put.lease_owner : std::string_view()));
 }
 
 void TaskColumns::append_to(Arguments& arguments) const {
     for (const Array* column :
-         {&instance_, &token_, &handler_, &queue_, &due_at_, &rank_, &now_, &lease_owner_}) {
+         {&ord_, &token_, &handler_, &queue_, &due_at_, &rank_, &now_, &lease_owner_}) {
         arguments.add(*column);
     }
 }

@@ -2,6 +2,7 @@
 
 #include "store/postgres/arguments.h"
 #include "store/postgres/result.h"
+#include "store/postgres/words.h"
 #include "store/store.h"
 
 // How rows become structs, and structs columns. What cannot be understood throws CorruptState and
@@ -27,21 +28,22 @@ void add_event(Arguments& arguments, const HistoryEvent& event);
 /// Events as arrays, one for each column of the history.
 class EventColumns {
  public:
-    void add(const InstanceId& instance, const HistoryEvent& event);
+    /// `ord`: the place of its instance in the statement's array of ids, from 1.
+    void add(std::int64_t ord, const HistoryEvent& event, Words& words);
     /// In the order of the statements start_instances and commit_and_remove.
     void append_to(Arguments& arguments) const;
 
  private:
-    Array instance_{Array::Of::Uuid};
+    Array ord_{Array::Of::Bigint};
     Array seq_{Array::Of::Bigint};
-    Array type_{Array::Of::Text};
-    Array node_{Array::Of::Text};
-    Array path_{Array::Of::Text};
+    Array type_{Array::Of::Integer};
+    Array node_{Array::Of::Integer};
+    Array path_{Array::Of::Integer};
     Array token_{Array::Of::Bigint};
     Array visit_{Array::Of::Bigint};
     Array attempt_{Array::Of::Integer};
     Array ref_{Array::Of::Bigint};
-    Array worker_{Array::Of::Text};
+    Array worker_{Array::Of::Integer};
     Array started_at_{Array::Of::Bigint};
     Array at_{Array::Of::Bigint};
     Array payload_{Array::Of::Text};
@@ -50,28 +52,28 @@ class EventColumns {
 /// Tasks to put as arrays, one for each column.
 class TaskColumns {
  public:
-    /// `rank`: as it is to be kept, or that of priority 0. `now`: what the change's author holds
-    /// for the present; `lease_owner`: who keeps the lease of a continued task.
-    void add(
-        const InstanceId& instance,
-        const TaskChange& change,
-        std::int64_t rank,
-        TimePoint now,
-        std::string_view lease_owner
-    );
+    struct Put {
+        std::int64_t ord = 0;  ///< as of an event
+        const TaskChange& change;
+        std::int64_t rank = 0;         ///< as it is to be kept, or that of priority 0
+        TimePoint now{};               ///< what the change's author holds for the present
+        std::string_view lease_owner;  ///< who keeps the lease of a continued task
+    };
+
+    void add(const Put& put, Words& words);
     void append_to(Arguments& arguments) const;
 
     bool is_empty() const { return token_.size() == 0; }
 
  private:
-    Array instance_{Array::Of::Uuid};
+    Array ord_{Array::Of::Bigint};
     Array token_{Array::Of::Bigint};
-    Array handler_{Array::Of::Text};
-    Array queue_{Array::Of::Text};
+    Array handler_{Array::Of::Integer};
+    Array queue_{Array::Of::Integer};
     Array due_at_{Array::Of::Bigint};
     Array rank_{Array::Of::Bigint};
     Array now_{Array::Of::Bigint};
-    Array lease_owner_{Array::Of::Text};
+    Array lease_owner_{Array::Of::Integer};
 };
 
 }  // namespace ebb::postgres

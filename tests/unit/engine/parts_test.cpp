@@ -3,6 +3,7 @@
 #include "engine/claim_signals.h"
 #include "engine/pace.h"
 #include "engine/ready_queue.h"
+#include "engine/waiters.h"
 #include "engine/watchdog.h"
 #include "engine_world.h"
 
@@ -34,6 +35,41 @@ TEST(Pace, follows_when_the_work_changes) {
     EXPECT_EQ(pace.in_flight_target(), 100);
     for (int i = 0; i < 50; ++i) pace.record(10s);
     EXPECT_EQ(pace.in_flight_target(), 2);
+}
+
+TEST(Waiters, know_whose_end_this_engine_will_see) {
+    Waiters waiters;
+    const InstanceId id{.bytes = {1}};
+    EXPECT_FALSE(waiters.is_expected(id));
+    waiters.expect(id);
+    EXPECT_TRUE(waiters.is_expected(id));
+    EXPECT_FALSE(waiters.end(id)) << "nobody waits";
+    EXPECT_FALSE(waiters.is_expected(id)) << "who comes now must look into the store";
+}
+
+TEST(Waiters, are_told_of_an_end_once_they_are_there) {
+    Waiters waiters;
+    const InstanceId id{.bytes = {1}};
+    waiters.expect(id);
+    Waiters::Waiter waiter(waiters, id);
+    EXPECT_TRUE(waiters.is_expected(id));
+    EXPECT_TRUE(waiters.end(id));
+    waiters.notify(id, {.status = "completed", .is_finished = true, .output = {}, .error = {}});
+    EXPECT_EQ(waiter.wait(0s).value().status, "completed");
+}
+
+TEST(Waiters, remember_a_bounded_number) {
+    Waiters waiters;
+    const auto id_of = [](int n) {
+        return InstanceId{
+            .bytes = {static_cast<std::uint8_t>(n >> 8), static_cast<std::uint8_t>(n & 0xff)}
+        };
+    };
+    for (int n = 0; n < 4'096; ++n) waiters.expect(id_of(n));
+    EXPECT_TRUE(waiters.is_expected(id_of(0)));
+    waiters.expect(id_of(4'096));
+    EXPECT_FALSE(waiters.is_expected(id_of(0)));
+    EXPECT_TRUE(waiters.is_expected(id_of(4'096)));
 }
 
 TEST(ClaimSignals, know_the_next_time_and_forget_what_is_past) {

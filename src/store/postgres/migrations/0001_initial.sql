@@ -21,7 +21,7 @@ CREATE TABLE ebb.instances (
     workflow text COLLATE "C" NOT NULL,
     key text COLLATE "C",
     state text NOT NULL
-) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.05);
 
 -- The key comes first: it is also looked for without its workflow.
 CREATE UNIQUE INDEX instances_by_key ON ebb.instances (key, workflow) WHERE key IS NOT NULL;

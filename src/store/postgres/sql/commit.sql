@@ -1,11 +1,14 @@
 -- name: commit_and_remove
 -- The usual commit in one statement: each instance by compare-and-swap on its revision, the history
 -- and the removal of tasks of those that were swapped. Its answer names only those that were not.
+-- Unnesting has its price for each column. So a number is looked up in its array, and a word that
+-- many rows share in $1, by its number there: 0 is no word, NULL. Elsewhere 0 may mean NULL, too.
 -- (x IN (...)) IS TRUE makes PostgreSQL look x up in a hash table, whatever it thinks of the sizes.
 WITH batch AS MATERIALIZED (
-    SELECT * FROM unnest(
-        $1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[]
-    ) WITH ORDINALITY AS b (id, revision, status, state, now, finished_at, ord)
+    SELECT b.ord, ($2::uuid[])[b.ord] AS id, ($3::bigint[])[b.ord] AS revision,
+           ($1::text[])[($4::integer[])[b.ord]] AS status, b.state,
+           ($6::bigint[])[b.ord] AS now, nullif(($7::bigint[])[b.ord], 0) AS finished_at
+    FROM unnest($5::text[]) WITH ORDINALITY AS b (state, ord)
 ),
 updated AS (
     UPDATE ebb.instances AS i
@@ -19,21 +22,22 @@ events AS (
         instance_id, seq, type, node, path, token, visit, attempt, ref, worker, started_at, at,
         payload
     )
-    SELECT h.id, h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
-           h.started_at, h.at, h.payload
-    FROM unnest(
-        $7::bigint[], $8::uuid[], $9::bigint[], $10::text[], $11::text[], $12::text[],
-        $13::bigint[], $14::bigint[], $15::integer[], $16::bigint[], $17::text[], $18::bigint[],
-        $19::bigint[], $20::text[]
-    ) AS h (
-        ord, id, seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
-    )
-    WHERE (h.ord IN (SELECT ord FROM updated)) IS TRUE
+    SELECT ($2::uuid[])[e.ord], ($9::bigint[])[e.n], ($1::text[])[($10::integer[])[e.n]],
+           ($1::text[])[($11::integer[])[e.n]], ($1::text[])[($12::integer[])[e.n]],
+           nullif(($13::bigint[])[e.n], 0), nullif(($14::bigint[])[e.n], 0),
+           nullif(($15::integer[])[e.n], 0), nullif(($16::bigint[])[e.n], 0),
+           ($1::text[])[($17::integer[])[e.n]], nullif(($18::bigint[])[e.n], 0),
+           ($19::bigint[])[e.n], e.payload
+    FROM (
+        SELECT ($8::bigint[])[u.n] AS ord, u.n, u.payload
+        FROM unnest($20::text[]) WITH ORDINALITY AS u (payload, n)
+    ) AS e
+    WHERE (e.ord IN (SELECT ord FROM updated)) IS TRUE
 ),
 removed AS (
     DELETE FROM ebb.tasks AS t
-    USING unnest($21::bigint[], $22::uuid[], $23::bigint[]) AS r (ord, id, token)
-    WHERE t.instance_id = r.id AND (r.token IS NULL OR t.token = r.token)
+    USING unnest($21::bigint[], $22::bigint[]) AS r (ord, token)
+    WHERE t.instance_id = ($2::uuid[])[r.ord] AND (r.token IS NULL OR t.token = r.token)
       AND (r.ord IN (SELECT ord FROM updated)) IS TRUE
 )
 SELECT b.ord, EXISTS (SELECT 1 FROM ebb.instances AS i WHERE i.id = b.id)
@@ -42,12 +46,13 @@ FROM batch AS b WHERE (b.ord IN (SELECT ord FROM updated)) IS FALSE;
 -- name: commit_and_put
 -- As commit_and_remove, where tasks are put and none is removed.
 WITH clock AS MATERIALIZED (
-    SELECT coalesce($30::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
+    SELECT coalesce($29::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
 ),
 batch AS MATERIALIZED (
-    SELECT * FROM unnest(
-        $1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[]
-    ) WITH ORDINALITY AS b (id, revision, status, state, now, finished_at, ord)
+    SELECT b.ord, ($2::uuid[])[b.ord] AS id, ($3::bigint[])[b.ord] AS revision,
+           ($1::text[])[($4::integer[])[b.ord]] AS status, b.state,
+           ($6::bigint[])[b.ord] AS now, nullif(($7::bigint[])[b.ord], 0) AS finished_at
+    FROM unnest($5::text[]) WITH ORDINALITY AS b (state, ord)
 ),
 updated AS (
     UPDATE ebb.instances AS i
@@ -61,27 +66,30 @@ events AS (
         instance_id, seq, type, node, path, token, visit, attempt, ref, worker, started_at, at,
         payload
     )
-    SELECT h.id, h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
-           h.started_at, h.at, h.payload
-    FROM unnest(
-        $7::bigint[], $8::uuid[], $9::bigint[], $10::text[], $11::text[], $12::text[],
-        $13::bigint[], $14::bigint[], $15::integer[], $16::bigint[], $17::text[], $18::bigint[],
-        $19::bigint[], $20::text[]
-    ) AS h (
-        ord, id, seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
-    )
-    WHERE (h.ord IN (SELECT ord FROM updated)) IS TRUE
+    SELECT ($2::uuid[])[e.ord], ($9::bigint[])[e.n], ($1::text[])[($10::integer[])[e.n]],
+           ($1::text[])[($11::integer[])[e.n]], ($1::text[])[($12::integer[])[e.n]],
+           nullif(($13::bigint[])[e.n], 0), nullif(($14::bigint[])[e.n], 0),
+           nullif(($15::integer[])[e.n], 0), nullif(($16::bigint[])[e.n], 0),
+           ($1::text[])[($17::integer[])[e.n]], nullif(($18::bigint[])[e.n], 0),
+           ($19::bigint[])[e.n], e.payload
+    FROM (
+        SELECT ($8::bigint[])[u.n] AS ord, u.n, u.payload
+        FROM unnest($20::text[]) WITH ORDINALITY AS u (payload, n)
+    ) AS e
+    WHERE (e.ord IN (SELECT ord FROM updated)) IS TRUE
 ),
 put AS (
     INSERT INTO ebb.tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
-    SELECT p.id, p.token, p.handler, p.queue, p.due_at,
-           p.rank - $31::bigint * (SELECT i.priority FROM ebb.instances AS i WHERE i.id = p.id),
-           CASE WHEN p.due_at <= greatest(p.now, (SELECT now FROM clock)) THEN 1 ELSE 0 END,
-           p.lease_owner
-    FROM unnest(
-        $21::bigint[], $22::uuid[], $23::bigint[], $24::text[], $25::text[], $26::bigint[],
-        $27::bigint[], $28::bigint[], $29::text[]
-    ) AS p (ord, id, token, handler, queue, due_at, rank, now, lease_owner)
+    SELECT ($2::uuid[])[p.ord], p.token, coalesce(($1::text[])[($23::integer[])[p.n]], ''),
+           coalesce(($1::text[])[($24::integer[])[p.n]], ''), ($25::bigint[])[p.n],
+           ($26::bigint[])[p.n] - $30::bigint * (
+               SELECT i.priority FROM ebb.instances AS i WHERE i.id = ($2::uuid[])[p.ord]
+           ),
+           CASE WHEN ($25::bigint[])[p.n] <= greatest(
+               ($27::bigint[])[p.n], (SELECT now FROM clock)
+           ) THEN 1 ELSE 0 END,
+           ($1::text[])[($28::integer[])[p.n]]
+    FROM unnest($21::bigint[], $22::bigint[]) WITH ORDINALITY AS p (ord, token, n)
     WHERE (p.ord IN (SELECT ord FROM updated)) IS TRUE
     ON CONFLICT (instance_id, token) DO UPDATE SET
         handler = excluded.handler, queue = excluded.queue, due_at = excluded.due_at,
@@ -100,20 +108,23 @@ FOR UPDATE OF i;
 
 -- name: put_tasks
 WITH clock AS MATERIALIZED (
-    SELECT coalesce($11::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
+    SELECT coalesce($12::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
 ),
 put AS (
     INSERT INTO ebb.tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
-    SELECT p.id, p.token, p.handler, p.queue, p.due_at,
-           p.rank - $12::bigint * (SELECT i.priority FROM ebb.instances AS i WHERE i.id = p.id),
-           CASE WHEN p.due_at <= greatest(p.now, (SELECT now FROM clock)) THEN 1 ELSE 0 END,
-           p.lease_owner
-    FROM unnest(
-        $1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::bigint[],
-        $7::bigint[], $8::bigint[], $9::text[], $10::bigint[]
-    ) AS p (ord, id, token, handler, queue, due_at, rank, now, lease_owner, revision)
+    SELECT ($2::uuid[])[p.ord], p.token, coalesce(($1::text[])[($6::integer[])[p.n]], ''),
+           coalesce(($1::text[])[($7::integer[])[p.n]], ''), ($8::bigint[])[p.n],
+           ($9::bigint[])[p.n] - $13::bigint * (
+               SELECT i.priority FROM ebb.instances AS i WHERE i.id = ($2::uuid[])[p.ord]
+           ),
+           CASE WHEN ($8::bigint[])[p.n] <= greatest(
+               ($10::bigint[])[p.n], (SELECT now FROM clock)
+           ) THEN 1 ELSE 0 END,
+           ($1::text[])[($11::integer[])[p.n]]
+    FROM unnest($4::bigint[], $5::bigint[]) WITH ORDINALITY AS p (ord, token, n)
     WHERE EXISTS (
-        SELECT 1 FROM ebb.instances AS i WHERE i.id = p.id AND i.revision = p.revision
+        SELECT 1 FROM ebb.instances AS i
+        WHERE i.id = ($2::uuid[])[p.ord] AND i.revision = ($3::bigint[])[p.ord]
     )
     ON CONFLICT (instance_id, token) DO UPDATE SET
         handler = excluded.handler, queue = excluded.queue, due_at = excluded.due_at,

@@ -1,38 +1,46 @@
 -- name: start_instances
 -- For instances without a key and with fresh ids. One that exists makes it fail wholly; then
--- start_absent_instances is the one to call, which costs more.
+-- start_absent_instances is the one to call, which costs more. $1 and the arrays: as in
+-- commit_and_remove.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($33::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
 ),
 added AS (
     INSERT INTO ebb.instances (
-        id, workflow, version, key, status, revision, priority,
+        id, workflow, version, status, revision, priority,
         created_at, updated_at, finished_at, state
     )
-    SELECT * FROM unnest(
-        $1::uuid[], $2::text[], $3::integer[], $4::text[], $5::text[], $6::bigint[],
-        $7::integer[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[]
-    )
+    SELECT ($2::uuid[])[i.ord], ($1::text[])[($3::integer[])[i.ord]], ($4::integer[])[i.ord],
+           ($1::text[])[($5::integer[])[i.ord]], ($6::bigint[])[i.ord],
+           ($7::integer[])[i.ord], ($8::bigint[])[i.ord], ($9::bigint[])[i.ord],
+           nullif(($10::bigint[])[i.ord], 0), i.state
+    FROM unnest($11::text[]) WITH ORDINALITY AS i (state, ord)
 ),
 events AS (
     INSERT INTO ebb.history (
         instance_id, seq, type, node, path, token, visit, attempt, ref, worker, started_at, at,
         payload
     )
-    SELECT * FROM unnest(
-        $12::uuid[], $13::bigint[], $14::text[], $15::text[], $16::text[], $17::bigint[],
-        $18::bigint[], $19::integer[], $20::bigint[], $21::text[], $22::bigint[], $23::bigint[],
-        $24::text[]
-    )
+    SELECT ($2::uuid[])[e.ord], ($13::bigint[])[e.n], ($1::text[])[($14::integer[])[e.n]],
+           ($1::text[])[($15::integer[])[e.n]], ($1::text[])[($16::integer[])[e.n]],
+           nullif(($17::bigint[])[e.n], 0), nullif(($18::bigint[])[e.n], 0),
+           nullif(($19::integer[])[e.n], 0), nullif(($20::bigint[])[e.n], 0),
+           ($1::text[])[($21::integer[])[e.n]], nullif(($22::bigint[])[e.n], 0),
+           ($23::bigint[])[e.n], e.payload
+    FROM (
+        SELECT ($12::bigint[])[u.n] AS ord, u.n, u.payload
+        FROM unnest($24::text[]) WITH ORDINALITY AS u (payload, n)
+    ) AS e
 )
 INSERT INTO ebb.tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
-SELECT p.id, p.token, p.handler, p.queue, p.due_at, p.rank,
-       CASE WHEN p.due_at <= greatest(p.now, (SELECT now FROM clock)) THEN 1 ELSE 0 END,
-       p.lease_owner
-FROM unnest(
-    $25::uuid[], $26::bigint[], $27::text[], $28::text[], $29::bigint[], $30::bigint[],
-    $31::bigint[], $32::text[]
-) AS p (id, token, handler, queue, due_at, rank, now, lease_owner);
+SELECT ($2::uuid[])[p.ord], p.token, coalesce(($1::text[])[($27::integer[])[p.n]], ''),
+       coalesce(($1::text[])[($28::integer[])[p.n]], ''), ($29::bigint[])[p.n],
+       ($30::bigint[])[p.n],
+       CASE WHEN ($29::bigint[])[p.n] <= greatest(
+           ($31::bigint[])[p.n], (SELECT now FROM clock)
+       ) THEN 1 ELSE 0 END,
+       ($1::text[])[($32::integer[])[p.n]]
+FROM unnest($25::bigint[], $26::bigint[]) WITH ORDINALITY AS p (ord, token, n);
 
 -- name: start_absent_instances
 -- Leaves out those whose id or key exists and answers with the ids of the others. Of two that want
@@ -41,13 +49,13 @@ WITH clock AS MATERIALIZED (
     SELECT coalesce($33::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
 ),
 given AS MATERIALIZED (
-    SELECT * FROM unnest(
-        $1::uuid[], $2::text[], $3::integer[], $4::text[], $5::text[], $6::bigint[],
-        $7::integer[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[]
-    ) AS g (
-        id, workflow, version, key, status, revision, priority,
-        created_at, updated_at, finished_at, state
-    )
+    SELECT ($2::uuid[])[i.ord] AS id, ($1::text[])[($3::integer[])[i.ord]] AS workflow,
+           ($4::integer[])[i.ord] AS version, i.key,
+           ($1::text[])[($5::integer[])[i.ord]] AS status, ($6::bigint[])[i.ord] AS revision,
+           ($7::integer[])[i.ord] AS priority, ($8::bigint[])[i.ord] AS created_at,
+           ($9::bigint[])[i.ord] AS updated_at, nullif(($10::bigint[])[i.ord], 0) AS finished_at,
+           i.state
+    FROM unnest($34::text[], $11::text[]) WITH ORDINALITY AS i (key, state, ord)
 ),
 keyed AS (
     INSERT INTO ebb.keys (key, workflow, instance_id)
@@ -72,25 +80,31 @@ events AS (
         instance_id, seq, type, node, path, token, visit, attempt, ref, worker, started_at, at,
         payload
     )
-    SELECT * FROM unnest(
-        $12::uuid[], $13::bigint[], $14::text[], $15::text[], $16::text[], $17::bigint[],
-        $18::bigint[], $19::integer[], $20::bigint[], $21::text[], $22::bigint[], $23::bigint[],
-        $24::text[]
-    ) AS h (id)
-    WHERE (h.id IN (SELECT id FROM added)) IS TRUE
+    SELECT ($2::uuid[])[e.ord], ($13::bigint[])[e.n], ($1::text[])[($14::integer[])[e.n]],
+           ($1::text[])[($15::integer[])[e.n]], ($1::text[])[($16::integer[])[e.n]],
+           nullif(($17::bigint[])[e.n], 0), nullif(($18::bigint[])[e.n], 0),
+           nullif(($19::integer[])[e.n], 0), nullif(($20::bigint[])[e.n], 0),
+           ($1::text[])[($21::integer[])[e.n]], nullif(($22::bigint[])[e.n], 0),
+           ($23::bigint[])[e.n], e.payload
+    FROM (
+        SELECT ($12::bigint[])[u.n] AS ord, u.n, u.payload
+        FROM unnest($24::text[]) WITH ORDINALITY AS u (payload, n)
+    ) AS e
+    WHERE (($2::uuid[])[e.ord] IN (SELECT id FROM added)) IS TRUE
 ),
 waiting AS (
     INSERT INTO ebb.tasks (
         instance_id, token, handler, queue, due_at, rank, lane, lease_owner, concurrency_key
     )
-    SELECT p.id, p.token, p.handler, p.queue, p.due_at, p.rank,
-           CASE WHEN p.due_at <= greatest(p.now, (SELECT now FROM clock)) THEN 1 ELSE 0 END,
-           p.lease_owner, p.concurrency_key
-    FROM unnest(
-        $25::uuid[], $26::bigint[], $27::text[], $28::text[], $29::bigint[], $30::bigint[],
-        $31::bigint[], $32::text[], $34::text[]
-    ) AS p (id, token, handler, queue, due_at, rank, now, lease_owner, concurrency_key)
-    WHERE (p.id IN (SELECT id FROM added)) IS TRUE
+    SELECT ($2::uuid[])[p.ord], p.token, coalesce(($1::text[])[($27::integer[])[p.n]], ''),
+           coalesce(($1::text[])[($28::integer[])[p.n]], ''), ($29::bigint[])[p.n],
+           ($30::bigint[])[p.n],
+           CASE WHEN ($29::bigint[])[p.n] <= greatest(
+               ($31::bigint[])[p.n], (SELECT now FROM clock)
+           ) THEN 1 ELSE 0 END,
+           ($1::text[])[($32::integer[])[p.n]], ($35::text[])[p.n]
+    FROM unnest($25::bigint[], $26::bigint[]) WITH ORDINALITY AS p (ord, token, n)
+    WHERE (($2::uuid[])[p.ord] IN (SELECT id FROM added)) IS TRUE
 )
 SELECT id FROM added;
 
