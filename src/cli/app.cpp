@@ -60,6 +60,8 @@ CommandLine::CommandLine()
           "ebb"
       ) {
     app_.fallthrough();
+    // One command: what follows it is its own, also where that is the name of another.
+    app_.require_subcommand(0, 1);
     app_.get_formatter()->column_width(kHelpColumn);
     app_.get_formatter()->label("TEXT", "");
     app_.footer(
