@@ -9,6 +9,7 @@
 #include "store/postgres/rule_columns.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/sql_error.h"
+#include "store/store.h"
 #include "support/uuid.h"
 
 namespace ebb::postgres {

@@ -42,7 +42,7 @@ TEST(CliMigrate, tells_what_is_applied_and_changes_nothing) {
     EXPECT_EQ(applied[0]["number"], 1);
     EXPECT_EQ(Json::parse(world.run_db({"migrate", "--status", "--json"}).out), applied);
     const Outcome status = world.run_db({"migrate", "--status"});
-    EXPECT_THAT(status.out, HasSubstr("initial  20"));
+    EXPECT_THAT(status.out, HasSubstr("initial    20"));
 }
 
 TEST(CliMigrate, prints_what_is_to_be_run_and_changes_nothing) {
