@@ -45,6 +45,11 @@ CREATE TABLE ebb.migrations (
     applied_at bigint NOT NULL
 );
 
+CREATE TABLE ebb.partitioning (
+    id smallint NOT NULL,
+    period text NOT NULL COLLATE pg_catalog."C"
+);
+
 CREATE TABLE ebb.queue_starts (
     at bigint NOT NULL,
     starts bigint NOT NULL,
@@ -61,10 +66,6 @@ CREATE TABLE ebb.queues (
     concurrency_per_key integer
 )
 WITH (fillfactor='50', autovacuum_vacuum_threshold='200', autovacuum_vacuum_scale_factor='0');
-CREATE TABLE ebb.partitioning (
-    id smallint NOT NULL,
-    period text NOT NULL COLLATE pg_catalog."C"
-);
 
 CREATE TABLE ebb.retention (
     workflow text NOT NULL COLLATE pg_catalog."C",
@@ -368,13 +369,14 @@ ALTER TABLE ONLY ebb.keys
 ALTER TABLE ONLY ebb.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (number);
 
+ALTER TABLE ONLY ebb.partitioning
+    ADD CONSTRAINT partitioning_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY ebb.queue_starts
     ADD CONSTRAINT queue_starts_pkey PRIMARY KEY (queue, at);
 
 ALTER TABLE ONLY ebb.queues
     ADD CONSTRAINT queues_pkey PRIMARY KEY (name);
-ALTER TABLE ONLY ebb.partitioning
-    ADD CONSTRAINT partitioning_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY ebb.retention
     ADD CONSTRAINT retention_pkey PRIMARY KEY (workflow);

@@ -48,6 +48,7 @@ CREATE TABLE queues (
     concurrency_per_key INTEGER,
     rate_starts INTEGER,
     rate_period INTEGER
+) STRICT, WITHOUT ROWID;
 CREATE TABLE retention (
     workflow TEXT PRIMARY KEY NOT NULL,
     completed INTEGER,

@@ -358,9 +358,9 @@ TEST_F(PostgresPruning, finds_an_instance_in_one_partition) {
     EXPECT_THAT(entered(step, "instances"), ElementsAre("instances_p20270201")) << step;
     const std::string batch = plan(
         statements.at("commit_and_remove"),
-        "ARRAY[" + quoted +
-            "]::uuid[], '{2}', '{completed}', '{x}', '{1}', '{1}', '{}', '{}', '{}', '{}', '{}', "
-            "'{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}'"
+        "'{completed}', ARRAY[" + quoted +
+            "]::uuid[], '{2}', '{1}', '{x}', '{1}', '{1}', '{}', '{}', '{}', '{}', '{}', '{}', "
+            "'{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}'"
     );
     EXPECT_THAT(entered(batch, "instances"), ElementsAre("instances_p20270201")) << batch;
 }

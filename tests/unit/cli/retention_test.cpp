@@ -35,7 +35,7 @@ TEST_F(CliRetention, is_set_listed_and_cleared) {
     EXPECT_EQ(Json::parse(again.out)["completed"], "1d12h") << "what is not named stays";
     EXPECT_THAT(
         normal(world, world.run_db({"retention", "list"}).out),
-        HasSubstr("* 30d forever just now\nparcel 1d12h 2d just now\n")
+        HasSubstr("* 30d forever <ago>\nparcel 1d12h 2d <ago>\n")
     );
     const Json rules = Json::parse(world.run_db({"retention", "--json"}).out);
     ASSERT_EQ(rules.size(), 2U);
