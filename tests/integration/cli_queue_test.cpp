@@ -2,6 +2,7 @@
 // calls are between their first and their last line than the limit, and every instance ends. The
 // calls write the lines themselves, into one file.
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <set>
@@ -140,9 +141,14 @@ TEST_P(CliQueues, are_opened_and_closed_while_workers_run) {
     run({"queue", "set", "bank", "--concurrency", "0"});
     CliProcess process(directory(), worker(), db_);
     ASSERT_TRUE(process.wait_for("worker_started")) << process.err();
-    const std::string workers = run({"workers", "--json"});
-    EXPECT_EQ(Json::parse(workers)["unserved"].size(), 0U);
-    EXPECT_EQ(Json::parse(workers)["workers"][0]["handlers"][0], "work");
+    // It is known from its first heartbeat on.
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    Json workers;
+    do {
+        workers = Json::parse(run({"workers", "--json"}));
+    } while (workers["workers"].empty() && std::chrono::steady_clock::now() < patience);
+    EXPECT_EQ(workers["unserved"].size(), 0U);
+    EXPECT_EQ(workers["workers"][0]["handlers"][0], "work");
     const Json instances = Json::parse(run({"list", "--json", "--limit", "100"}));
     EXPECT_THAT(
         run({"why", instances[0]["id"].get<std::string>()}),
