@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -21,6 +22,12 @@ struct InstanceId {
     std::string to_string() const;
 
     auto operator<=>(const InstanceId&) const = default;
+
+    /// Compared by words: ids are looked up all the time.
+    bool operator==(const InstanceId& other) const {
+        using Words = std::array<std::uint64_t, 2>;
+        return std::bit_cast<Words>(bytes) == std::bit_cast<Words>(other.bytes);
+    }
 };
 
 }  // namespace ebb
@@ -28,8 +35,7 @@ struct InstanceId {
 template <>
 struct std::hash<ebb::InstanceId> {
     std::size_t operator()(const ebb::InstanceId& id) const noexcept {
-        std::size_t value = 0;
-        for (std::size_t i = 8; i < 16; ++i) value = (value << 8) | id.bytes[i];
-        return value;
+        // Its second half is random.
+        return std::bit_cast<std::array<std::uint64_t, 2>>(id.bytes)[1];
     }
 };
