@@ -39,7 +39,10 @@ LivePtr Committer::keep_newer(LivePtr live) {
 }
 
 void Committer::distrust_rows(const InstanceId& id) {
-    for (Held& held : held_.of(id)) held.is_row_dirty = true;
+    for (Held& held : held_.of(id)) {
+        held.is_row_dirty = true;
+        held.is_doubtful = true;
+    }
 }
 
 void Committer::absorb(item::Outcome& outcome) {
@@ -142,6 +145,11 @@ void Committer::absorb(item::Shutdown&) {
 
 void Committer::absorb(item::Heartbeat& heartbeat) {
     drop_lost(heartbeat);
+    // Not before: what was lost would pass for held, and be taken back from whoever has it now.
+    WorkerState& worker = environment().worker;
+    const bool was_invalid = !worker.has_valid_leases(environment().now());
+    worker.leases_valid_until = heartbeat.valid_until.time_since_epoch().count();
+    if (was_invalid) parts_.signals.ring();
     obey_stops(heartbeat.result);
     // Nothing is claimed before the first answer, so what it names was held by a predecessor.
     if (!std::exchange(has_adopted_, true)) {
@@ -201,6 +209,7 @@ void Committer::adopt_orphans(const HeartbeatResult& result) {
         if (held_.find(orphan.task) != nullptr) continue;
         Held& held = hold(orphan.task);
         held.was_lost = orphan.may_have_been_called;
+        held.is_called_in_vain = held.was_lost;  // and the row does not say so
         held.lost_by = environment().options.worker_id;
         held.is_row_dirty = true;
         touched_.push_back(orphan.task.instance);

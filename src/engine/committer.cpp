@@ -249,7 +249,18 @@ void Committer::decide_open(TimePoint now) {
     make_batches(std::move(turns));
 }
 
+void Committer::forget_lost(Work& work) {
+    const auto is_lost = [&](TokenId token) { return !held_.find({work.instance, token}); };
+    std::erase_if(work.rewrites, [&](const TaskChange& row) { return is_lost(row.token); });
+    std::erase_if(work.causes, [&](const Cause& cause) {
+        const auto* token = std::get_if<TokenId>(&cause.origin);
+        return token != nullptr && is_lost(*token);
+    });
+}
+
 bool Committer::decide_one(Work& work, TimePoint now, std::vector<Turn>& turns) {
+    forget_lost(work);
+    if (work.causes.empty() && work.rewrites.empty()) return true;
     try {
         Turn turn = decide_turn(environment().store, live_of(work.instance), work, now);
         if (turn.has_changed) {

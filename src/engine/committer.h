@@ -137,6 +137,8 @@ class Committer final : public Service {
     void look_again(TimePoint now);
     void decide_open(TimePoint now);
     bool decide_one(Work& work, TimePoint now, std::vector<Turn>& turns);
+    /// What was to be done for tasks that were lost meanwhile is not ours to do.
+    void forget_lost(Work& work);
     void make_batches(std::vector<Turn> turns);
     AttemptPtr hand_out(Role role);
 
@@ -191,6 +193,10 @@ class Committer final : public Service {
     void review_touched(TimePoint now);
     void review(const InstanceId& id, TimePoint now);
     void review_attempt(Held& held, const LiveInstance& live);
+    /// Lets go of what the store does not lease to this worker. After `live_of`: whoever takes a
+    /// task later changes the instance, so the next commit meets a conflict.
+    void check_doubtful(const InstanceId& id);
+    std::vector<TokenId> leased_here(const InstanceId& id);
     void review_idle(Held& held, LiveInstance& live, TimePoint now);
     void start_attempt(Held& held, LiveInstance& live, Invocation call);
     void let_go(const TaskRef& task, Attempt::StopReason reason);

@@ -20,6 +20,9 @@ struct Held {
     /// The row says something (a stop, a loss, a park, no handler) that must not outlive what
     /// happens next: it has to be written anew even when the lease is kept.
     bool is_row_dirty = false;
+    /// Somebody else has changed the instance, and may have gone on with this task: only the store
+    /// knows whose it is.
+    bool is_doubtful = false;
     bool is_stop = false;         ///< claimed as a stop: nobody calls its handler any more
     bool is_engine_task = false;  ///< claimed as the engine's own: a timer or a deadline
     Visit due_visit = 0;          ///< of an engine's task: whose time has come
@@ -28,9 +31,10 @@ struct Held {
     /// The queue with limits that it was claimed from, whose slot it holds; empty = none. Set when
     /// it is added.
     std::string slot;
-    bool is_called_in_vain = false;  ///< it was called here and its outcome could not be kept
-    AttemptPtr returned;             ///< its outcome is on its way through a commit
-    bool is_deciding = false;        ///< something of it is on its way through a commit
+    /// It may have been called under this very lease, and its outcome is not kept.
+    bool is_called_in_vain = false;
+    AttemptPtr returned;       ///< its outcome is on its way through a commit
+    bool is_deciding = false;  ///< something of it is on its way through a commit
     bool was_asked_to_stop = false;
     int fruitless = 0;       ///< how often it was looked at without coming any further
     TimePoint not_before{};  ///< set aside until then

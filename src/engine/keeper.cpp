@@ -70,9 +70,7 @@ bool Keeper::beat(TimePoint now) {
         return false;
     }
     // Counted from before it was sent: the store's own count began later.
-    const TimePoint valid_until = now + environment_.options.lease;
-    const bool was_invalid = !environment_.worker.has_valid_leases(now);
-    environment_.worker.leases_valid_until = valid_until.time_since_epoch().count();
+    heartbeat.valid_until = now + environment_.options.lease;
     next_expiry_ = kNever;
     if (const Duration rest = heartbeat.result.others_live_for; rest != Duration::max()) {
         next_expiry_ = environment_.now() + rest + maintain_every_ / 20;
@@ -80,7 +78,7 @@ bool Keeper::beat(TimePoint now) {
     const bool has_new_limits = environment_.limited.set(heartbeat.result.limited_queues);
     committer_.post(std::move(heartbeat));
     committer_.combine(Committer::Role::Guest);
-    if (was_invalid || has_new_limits) signals_.ring();
+    if (has_new_limits) signals_.ring();
     return true;
 }
 

@@ -50,6 +50,7 @@ void Committer::review_touched(TimePoint now) {
 
 void Committer::review(const InstanceId& id, TimePoint now) {
     const LivePtr live = live_of(id);
+    check_doubtful(id);
     const auto review_task = [&](const TaskRef& task) {
         if (Held* held = held_.find(task); held != nullptr && held->attempt) {
             review_attempt(*held, *live);
@@ -60,10 +61,36 @@ void Committer::review(const InstanceId& id, TimePoint now) {
         }
     };
     const std::vector<Held>& all = held_.of(id);
+    if (all.empty()) return;
     if (all.size() == 1) return review_task(TaskRef(all.front().task));
     std::vector<TaskRef> tasks;
     for (const Held& held : all) tasks.push_back(held.task);
     for (const TaskRef& task : tasks) review_task(task);
+}
+
+void Committer::check_doubtful(const InstanceId& id) {
+    const auto is_doubtful = [](const Held& held) { return held.is_doubtful; };
+    const std::vector<Held>& all = held_.of(id);
+    if (std::none_of(all.begin(), all.end(), is_doubtful)) return;
+    const std::vector<TokenId> own = leased_here(id);
+    std::vector<TaskRef> lost;
+    for (Held& held : held_.of(id)) {
+        const bool is_own = std::find(own.begin(), own.end(), held.task.token) != own.end();
+        if (held.is_doubtful && !is_own) lost.push_back(held.task);
+        held.is_doubtful = false;
+    }
+    for (const TaskRef& task : lost) {
+        ++environment().statistics.leases_lost;
+        let_go(task, Attempt::StopReason::LeaseLost);
+    }
+}
+
+std::vector<TokenId> Committer::leased_here(const InstanceId& id) {
+    std::vector<TokenId> own;
+    for (const TaskRow& row : environment().store.tasks(id)) {
+        if (row.lease_owner == environment().options.worker_id) own.push_back(row.task.token);
+    }
+    return own;
 }
 
 void Committer::review_attempt(Held& held, const LiveInstance& live) {

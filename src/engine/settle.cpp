@@ -239,28 +239,27 @@ bool Committer::was_applied(const Turn& turn) {
     const auto row = environment().store.load(turn.live->row.id);
     const std::int64_t ours = turn.live->row.revision + 1;
     if (!row || row->revision < ours) return false;
-    if (row->revision == ours) return row->state == turn.encoded;
-    if (turn.history.empty()) return false;
-    const auto events = environment().store.history({
+    if (row->revision == ours && row->state != turn.encoded) return false;
+    // A state tells where its events are, not what they say: others may have come to the same one.
+    if (turn.history.empty()) return row->revision == ours;
+    const std::vector<HistoryEvent> events = environment().store.history({
         .instance = row->id,
-        .after = turn.history.back().seq - 1,
+        .after = turn.history.front().seq - 1,
         .before = turn.history.back().seq + 1,
-        .limit = 1,
+        .limit = static_cast<int>(turn.history.size()),
         .order = HistoryQuery::Order::Forward,
         .types = {},
         .node = {},
     });
-    return !events.empty() && events.front() == turn.history.back();
+    return events == turn.history;
 }
 
 void Committer::keep_only_own(Turn& turn) {
     // Somebody else may have written the very same, or have taken the tasks over since.
     if (turn.kept.empty()) return;
-    const std::vector<TaskRow> rows = environment().store.tasks(turn.live->row.id);
+    const std::vector<TokenId> own = leased_here(turn.live->row.id);
     std::erase_if(turn.kept, [&](TokenId token) {
-        return std::none_of(rows.begin(), rows.end(), [&](const TaskRow& row) {
-            return row.task.token == token && row.lease_owner == environment().options.worker_id;
-        });
+        return std::find(own.begin(), own.end(), token) == own.end();
     });
 }
 

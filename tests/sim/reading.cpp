@@ -36,10 +36,10 @@ void Reading::read() {
 }
 
 void Reading::read_entry(const Entry& e) {
-    if (e.type != "compensation_skipped") {
-        const bool is_requeue = e.type == "requeued";
-        if (!is_requeue) skippable_.clear();
-    }
+    // What an operator let go on comes in one piece: calls that failed, and compensations.
+    const bool is_of_requeue =
+        e.type == "requeued" || e.type == "step_requeued" || e.type == "compensation_skipped";
+    if (!is_of_requeue) skippable_.clear();
     require(e.seq > 1 || e.type == "started", "a history begins with started");
     const bool is_stop = e.type == "step_skipped" || e.type == "step_stopped";
     was_expected_ = false;
@@ -190,6 +190,7 @@ void Reading::requeue(Strand& strand) {
     if (was_called) {
         ++strand.attempt;
         strand.failures = strand.losses = 0;
+        strand.awaited = nullptr;  // it may have paused before its time was over
     } else {
         strand.failed = 0;
         go(strand, strand.at);

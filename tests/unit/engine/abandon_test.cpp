@@ -127,5 +127,29 @@ TEST_F(Abandon, a_worker_that_ends_before_the_store_knows_of_the_call_lets_its_l
     expect_called_once(*other);
 }
 
+TEST_F(Abandon, what_a_predecessor_of_the_same_name_called_is_given_back_as_lost) {
+    {
+        const auto starter = world.engine("starter");
+        starter->register_workflow(once());
+        starter->start("test");
+    }
+    // It dies in the handler, and the next process of its name cannot write down what that means.
+    ASSERT_EQ(world.memory->claim({.worker = "w1", .handlers = {"odd"}}).size(), 1U);
+    FaultyStore faulty(*world.memory);
+    faulty.plan({.kind = Fault::Kind::Refused, .nth = 1, .verb = StoreVerb::Commit});
+    world.store = &faulty;
+    const auto engine = world.engine();
+    engine->poll();
+    ASSERT_TRUE(faulty.is_exhausted());
+    // It is ended before it tries again.
+    world.clock.advance(std::chrono::minutes(1));
+    engine->drain(std::chrono::seconds(0));
+    const auto other = world.engine("other");
+    world.run(*other, std::chrono::minutes(1));
+    const InstanceId id = world.memory->list({}).at(0).id;
+    EXPECT_EQ(status(*other, id), "failed") << "the only call was made already";
+    EXPECT_EQ(world.calls_text(), "");
+}
+
 }  // namespace
 }  // namespace ebb::test

@@ -284,6 +284,90 @@ TEST_F(Leases, a_row_that_somebody_else_has_removed_is_written_anew) {
     EXPECT_EQ(status(*slow, id), "completed");
 }
 
+TEST_F(Leases, an_old_commit_does_not_take_back_what_was_lost_since) {
+    const auto dead = world.engine("dead");
+    dead->register_workflow(a_then_b());
+    dead->poll();
+    const InstanceId id = dead->start("test").id;
+    testing::FaultyStore faulty(*world.memory);
+    world.store = &faulty;
+    const auto late = world.engine("late");
+    world.store = world.memory.get();
+    const auto other = world.engine("other");
+    late->poll();
+    world.clock.advance(11s);
+    // It claims the task and cannot write that the first attempt was lost.
+    faulty.plan({.kind = testing::Fault::Kind::Unavailable, .verb = testing::StoreVerb::Commit});
+    late->poll();
+    ASSERT_TRUE(faulty.is_exhausted());
+    ASSERT_EQ(world.memory->tasks(id).at(0).lease_owner, "late");
+    other->signal(id, "go");  // what it wrote down is no longer what is there
+    world.clock.advance(11s);
+    int calls_by_late = 0;
+    during_a = [&] { calls_by_late = late->poll(); };
+    world.run(*other, 30s);
+    EXPECT_EQ(calls_by_late, 0) << "the other runs this attempt";
+    EXPECT_EQ(attempts, (std::vector<int>{2}));
+    EXPECT_EQ(
+        history_text(*other, id),
+        "started signal_received:go lease_lost:a step_completed:a step_completed:b completed"
+    );
+}
+
+TEST_F(Leases, a_commit_without_an_answer_is_not_mistaken_for_another_that_led_to_the_same_state) {
+    Node a = step("a", {.is_compensated = true});
+    world.handlers.add_raw("~a", [](const Payload& input, const StepContext&) { return input; });
+    testing::FaultyStore faulty(*world.memory);
+    world.store = &faulty;
+    const auto slow = world.engine("slow");
+    slow->register_workflow(workflow({a}));
+    slow->poll();
+    const InstanceId id = slow->start("test").id;
+    const HandlerRegistry nothing;  // so that it leaves the compensation to others
+    Engine other(*world.memory, nothing, world.options("other"));
+    during_a = [&] {
+        slow->cancel(id);
+        faulty.plan({.kind = testing::Fault::Kind::NeverArrived, .verb = testing::StoreVerb::Commit}
+        );
+    };
+    slow->poll();
+    ASSERT_TRUE(faulty.is_exhausted());
+    other.poll();
+    world.clock.advance(11s);
+    other.poll();
+    const std::string stopped = "started cancel_requested rollback_started step_stopped:a";
+    ASSERT_EQ(history_text(other, id), stopped);
+    world.run(*slow, 30s);
+    EXPECT_EQ(slow->counters().steps, 1U) << "the compensation; its result of a came too late";
+    EXPECT_EQ(history_text(other, id), stopped + " step_compensated:a rollback_finished cancelled");
+}
+
+TEST_F(Leases, a_timer_that_lost_the_race_leaves_the_task_to_the_winner) {
+    Definition definition = workflow(
+        {node(
+             "ok", HumanDecision{.deadline = 5s, .on_deadline = HumanDecision::OnDeadline::Confirm}
+         ),
+         step("b")}
+    );
+    const auto winner = world.engine("winner");
+    winner->register_workflow(definition);
+    winner->poll();
+    const InstanceId id = winner->start("test").id;
+    winner->poll();
+    RacingStore racing(*world.memory);
+    world.store = &racing;
+    const auto loser = world.engine("loser");
+    loser->poll();
+    world.clock.advance(6s);
+    // It has claimed the decision's deadline when the decision comes after all.
+    racing.race = [&] { winner->decide(id, {.by = "ann"}); };
+    EXPECT_EQ(loser->poll(), 0);
+    EXPECT_EQ(world.memory->tasks(id).at(0).lease_owner, "winner");
+    EXPECT_EQ(winner->poll(), 1);
+    EXPECT_EQ(world.calls_text(), "b");
+    EXPECT_EQ(status(*winner, id), "completed");
+}
+
 TEST_F(Leases, forked_branches_are_shared_by_the_workers) {
     std::vector<Parallel::Branch> branches;
     for (int i = 0; i < 6; ++i) {
