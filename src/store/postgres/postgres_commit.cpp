@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "ebb/postgres/sql.h"
 #include "store/postgres/postgres_store.h"
@@ -26,18 +27,29 @@ std::string_view name_of(Kind kind) {
     return kind == Kind::Stop ? "stop" : "unpark";
 }
 
+/// Places in a batch, by instance: neighbours are on the same pages, and processes that change the
+/// same instances take them in the same order, so none waits for another in a circle.
+std::vector<std::size_t> order_of(std::span<const Commit> commits) {
+    std::vector<std::size_t> order(commits.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+        return commits[left].instance < commits[right].instance;
+    });
+    return order;
+}
+
 /// A batch of commits as arrays, and the statements that write them.
 class CommitColumns {
  public:
-    explicit CommitColumns(std::span<const Commit> commits) {
-        for (const Commit& commit : commits) add(commit);
+    CommitColumns(std::span<const Commit> commits, std::span<const std::size_t> order) {
+        for (const std::size_t place : order) add(commits[place]);
     }
 
     CommitColumns(const CommitColumns&) = delete;
     CommitColumns& operator=(const CommitColumns&) = delete;
 
     /// Runs what is needed, in one transaction. The answer names the commits that were not written
-    /// (from 1) and whether their instance exists.
+    /// (from 1, in the given order) and whether their instance exists.
     postgres::Result run(Connection& connection, std::optional<TimePoint> now) const {
         const bool has_keys = key_.size() > 0;
         if (puts_.is_empty() && change_token_.size() == 0) {
@@ -199,12 +211,15 @@ postgres::Result run_single(
 }
 
 postgres::Result run_all(
-    Connection& connection, std::span<const Commit> commits, std::optional<TimePoint> now
+    Connection& connection,
+    std::span<const Commit> commits,
+    std::span<const std::size_t> order,
+    std::optional<TimePoint> now
 ) {
     const std::string_view single =
         commits.size() == 1 ? single_statement(commits.front()) : std::string_view();
     if (!single.empty()) return run_single(connection, single, commits.front());
-    return CommitColumns(commits).run(connection, now);
+    return CommitColumns(commits, order).run(connection, now);
 }
 
 }  // namespace
@@ -214,7 +229,7 @@ namespace postgres {
 Result write_commits(
     Connection& connection, std::span<const Commit> commits, std::optional<TimePoint> now
 ) {
-    return CommitColumns(commits).run(connection, now);
+    return CommitColumns(commits, order_of(commits)).run(connection, now);
 }
 
 }  // namespace postgres
@@ -241,13 +256,14 @@ void PostgresStore::note_committed(std::span<const Commit> commits) {
 std::vector<CommitResult> PostgresStore::commit(std::span<const Commit> commits) {
     if (commits.empty()) return {};
     std::vector<CommitResult> results(commits.size(), CommitResult::Committed);
+    const std::vector<std::size_t> order = order_of(commits);
     const postgres::Result failed = perform(Repeat::IsInDoubt, [&](Connection& connection) {
-        return run_all(connection, commits, now());
+        return run_all(connection, commits, order, now());
     });
     note_committed(commits);
     for (int row = 0; row < failed.rows(); ++row) {
         const auto ord = static_cast<std::size_t>(failed.integer(row, 0));
-        results.at(ord - 1) =
+        results.at(order.at(ord - 1)) =
             failed.boolean(row, 1) ? CommitResult::Conflict : CommitResult::NotFound;
     }
     return results;
