@@ -174,6 +174,7 @@ class Reading {
     Strand& attempt_of(const Entry& e);
     void on_step_completed(const Entry& e);
     void on_step_retried(const Entry& e);
+    void check_too_large(Strand& strand);
     void on_step_failed(const Entry& e);
     void on_lease_lost(const Entry& e);
     void on_step_requeued(const Entry& e);
@@ -278,6 +279,8 @@ class Reading {
     std::set<std::int64_t> settled_;
     std::map<std::int64_t, Undoing> undoings_;
     std::set<std::int64_t> in_flight_;  // may have been begun before another rollback took over
+    TimePoint visited_at_{};            // the latest
+    std::int64_t visits_before_ = 0;    // before what happened at that very time
     std::set<std::int64_t> skippable_;  // an operator may just have passed over them
     std::optional<Ebbing> ebbing_;
     std::map<std::string, Ebbing> loser_ebbings_;  // by node

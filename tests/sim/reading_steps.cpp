@@ -1,10 +1,22 @@
 // Attempts: their numbers, their limits, how they end and what follows on a failure.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/reading.h"
+#include "support/json.h"
 
 namespace ebb::sim {
+
+namespace {
+
+constexpr std::int64_t kVisitsAtOnceMax = 10'000;
+// Sixteen MiB, less what names and signs may take.
+constexpr std::size_t kJoinBytesAllowed = (std::size_t{16} << 20) - 100'000;
+constexpr int kJoinDepthAllowed = 128;
+
+}  // namespace
 
 bool Reading::read_step_entry(const Entry& e) {
     const std::string& type = e.type;
@@ -163,6 +175,22 @@ void Reading::check_end_of_wait(const Strand& strand, const Entry& e, const std:
     check_time(e, *strand.awaited, body.value("deadline", "1000000h"));
 }
 
+/// A block that is complete, but for the room that its output would take.
+void Reading::check_too_large(Strand& strand) {
+    require(strand.is_forked && strand.is_decided, "its join has not what it needs");
+    std::size_t bytes = 0;
+    int depth = 0;
+    for (const auto& [name, event] : strand.outputs) {
+        const std::string text = data_of(event).dump();
+        bytes += text.size();
+        depth = std::max(depth, 1 + json_depth(text));
+    }
+    require(bytes > kJoinBytesAllowed || depth > kJoinDepthAllowed, "its output has room");
+    strand.is_forked = strand.is_decided = false;
+    strand.branches.clear();
+    strand.outputs.clear();
+}
+
 void Reading::on_step_failed(const Entry& e) {
     if (e.node.empty()) return on_instance_failed(e);
     Strand& strand = arrive(e);
@@ -170,7 +198,9 @@ void Reading::on_step_failed(const Entry& e) {
     const std::string& kind = strand.at->kind;
     const bool was_called = kind == "step" && e.attempt > 0;
     if (code == "step_budget") {
-        require(e.visit > flow_.step_budget() && e.attempt == 0, "it may visit more nodes");
+        const bool is_endless = e.visit - visits_before_ > kVisitsAtOnceMax;
+        const bool is_over = e.visit > flow_.step_budget() || is_endless;
+        require(is_over && e.attempt == 0, "it may visit more nodes");
     } else if (was_called) {
         check_failure(strand, e, code);
         check_wait(e, strand.not_before);
@@ -179,6 +209,8 @@ void Reading::on_step_failed(const Entry& e) {
     } else if (kind == "decision" || kind == "signal") {
         require(strand.awaited != nullptr, "it was not awaited");
         check_end_of_wait(strand, e, code);
+    } else if (code == "payload_too_large" && kind == "parallel") {
+        check_too_large(strand);
     } else if (code == "max_iterations") {
         require(
             kind == "loop" &&

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/kernel/transition.h"
@@ -149,6 +150,21 @@ void begin_visit(Transition& t, Token& token, NodeIndex node) {
     token.votes.clear();
 }
 
+/// Empty where one more visit is allowed.
+std::string budget_excess(const Transition& t) {
+    const std::int64_t budget = t.program.definition().step_budget;
+    if (t.state.last_visit > budget) {
+        return fmt::format(
+            "The instance would visit more than its step_budget of {} nodes.", budget
+        );
+    }
+    if (t.visits() <= kVisitsPerDecisionMax) return {};
+    return fmt::format(
+        "The instance would visit more than {} nodes one after another without a step or a wait.",
+        kVisitsPerDecisionMax
+    );
+}
+
 void arrive(Transition& t, const Arrival& arrival) {
     Token* token = t.state.find_token(arrival.token);
     if (token == nullptr) return;
@@ -157,16 +173,10 @@ void arrive(Transition& t, const Arrival& arrival) {
     }
     begin_visit(t, *token, arrival.node);
     const TokenId id = token->id;
-    if (t.state.last_visit > t.program.definition().step_budget) {
-        fail_node(
-            t,
-            id,
-            {.code = "step_budget",
-             .message = "The instance would visit more than its step_budget of " +
-                        std::to_string(t.program.definition().step_budget) + " nodes.",
-             .is_permanent = true}
+    if (std::string excess = budget_excess(t); !excess.empty()) {
+        return fail_node(
+            t, id, {.code = "step_budget", .message = std::move(excess), .is_permanent = true}
         );
-        return;
     }
     try {
         enter_node(t, *token);

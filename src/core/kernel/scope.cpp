@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/kernel/transition.h"
 #include "support/json.h"
 
@@ -146,12 +148,39 @@ bool bear_branch_failure(Transition& t, const Token& token, Seq cause) {
     return false;
 }
 
+namespace {
+
+/// Empty where it may be as large as it is. In a loop, what a block makes of its own output grows
+/// twofold and more with every turn.
+std::string join_excess(const Payload& output) {
+    if (output.size() > kJoinBytesMax) {
+        return fmt::format(
+            "The output of the block has {} bytes; {} are allowed.", output.size(), kJoinBytesMax
+        );
+    }
+    const int depth = json_depth(output);
+    if (depth <= kJoinDepthMax) return {};
+    return fmt::format(
+        "The output of the block is nested {} deep; {} are allowed.", depth, kJoinDepthMax
+    );
+}
+
+}  // namespace
+
 void complete_join(Transition& t, ScopeId id) {
     const Scope scope = *t.state.find_scope(id);
     Token& parent = *t.state.find_token(scope.parent);
-    parent.input = t.append_at(parent, HistoryType::ScopeJoined, 0, join_output(t, scope));
     parent.status = TokenStatus::Ready;
     std::erase_if(t.state.scopes, [id](const Scope& other) { return other.id == id; });
+    Payload output = join_output(t, scope);
+    if (std::string excess = join_excess(output); !excess.empty()) {
+        return fail_node(
+            t,
+            parent.id,
+            {.code = "payload_too_large", .message = std::move(excess), .is_permanent = true}
+        );
+    }
+    parent.input = t.append_at(parent, HistoryType::ScopeJoined, 0, std::move(output));
     go_to(t, parent, t.node_of(parent).next);
 }
 

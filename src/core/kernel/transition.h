@@ -43,6 +43,14 @@ class PresentHistory {
     const std::vector<HistoryEvent>& appended_;
 };
 
+/// Nodes that may be visited in one decision: that nothing is called or waited for in between can
+/// only be a circle without an end, and all of it would be one commit.
+inline constexpr Visit kVisitsPerDecisionMax = 10'000;
+
+/// Of the output of a parallel block, which holds those of its branches.
+inline constexpr std::size_t kJoinBytesMax = std::size_t{16} << 20;
+inline constexpr int kJoinDepthMax = 128;
+
 class Transition {
  public:
     Transition(
@@ -96,6 +104,9 @@ class Transition {
     /// True when the token has got to where it stands in this very decision, so that no worker can
     /// have begun it.
     bool is_new_here(const Token& token) const { return token.visit > first_visit_; }
+
+    /// How many nodes this decision has visited.
+    Visit visits() const { return state.last_visit - first_visit_; }
 
     void refuse(std::string code, std::string message);
 

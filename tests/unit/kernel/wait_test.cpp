@@ -378,6 +378,60 @@ TEST(Loop, without_any_step_is_bounded_by_the_step_budget) {
     EXPECT_NE(world.payload(world.state.error).find("step_budget"), std::string::npos);
 }
 
+TEST(Loop, without_any_step_does_not_make_one_commit_of_a_million_visits) {
+    Definition definition = workflow(
+        {step("a"),
+         node(
+             "l",
+             Loop{
+                 .while_expression = "workflow.version == 1",
+                 .steps = {condition("c", "workflow.version == 2", {step("never")})},
+                 .max_iterations = 1'000'000'000
+             }
+         )}
+    );
+    KernelWorld world(definition);
+    world.run();
+    EXPECT_EQ(world.status(), "failed");
+    EXPECT_EQ(world.calls_text(), "a ~a");
+    EXPECT_EQ(
+        world.payload(world.state.error),
+        R"({"code":"step_budget","message":"The instance would visit more than 10000 nodes )"
+        R"(one after another without a step or a wait."})"
+    );
+    EXPECT_LE(world.state.last_visit, 1 + 10'000 + 2);
+}
+
+/// A block in a loop whose first branch passes on what it gets, and the second one does this.
+Definition growing(const Node& second, int join) {
+    const Node pass = condition("c", "workflow.version == 2", {step("never")});
+    const Node block =
+        parallel("p", {{"x", {pass}}, {"y", {second}}}, join, Parallel::Losers::Keep);
+    return workflow(
+        {step("a"), node("l", Loop{.while_expression = "workflow.version == 1", .steps = {block}})}
+    );
+}
+
+TEST(Parallel, whose_output_would_be_too_large_fails) {
+    KernelWorld world(growing(condition("d", "workflow.version == 2", {step("neither")}), 0));
+    world.run();
+    EXPECT_EQ(world.status(), "failed");
+    EXPECT_EQ(world.calls_text(), "a ~a");
+    EXPECT_NE(world.payload(world.state.error).find("payload_too_large"), std::string::npos);
+    EXPECT_NE(world.payload(world.state.error).find("16777216 are allowed"), std::string::npos);
+}
+
+TEST(Parallel, whose_output_would_be_nested_too_deep_fails) {
+    KernelWorld world(growing(node("d", Delay{.duration = "1h"}), 1));
+    world.run();
+    EXPECT_EQ(world.status(), "failed");
+    EXPECT_EQ(
+        world.payload(world.state.error),
+        R"({"code":"payload_too_large","message":"The output of the block is nested 129 deep; )"
+        R"(128 are allowed."})"
+    );
+}
+
 TEST(Fail, is_a_permanent_failure_with_its_message) {
     KernelWorld world(workflow({step("a"), node("stop", Fail{.message = "no more"})}));
     world.run();
