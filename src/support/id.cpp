@@ -1,3 +1,5 @@
+#include <array>
+
 #include <ebb/id.h>
 
 namespace ebb {
@@ -5,45 +7,54 @@ namespace ebb {
 namespace {
 
 constexpr std::string_view kHex = "0123456789abcdef";
+constexpr std::size_t kSize = 36;
+constexpr std::array<std::size_t, 4> kDashes{8, 13, 18, 23};
 
-int hex_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
+/// Where the two digits of each byte stand.
+constexpr std::array<std::size_t, 16> kPlaces{
+    0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34
+};
 
-bool is_dash_place(std::size_t at) {
-    return at == 8 || at == 13 || at == 18 || at == 23;
+/// The value of each hexadecimal digit; -1 for every other byte.
+constexpr std::array<std::int8_t, 256> kValues = [] {
+    std::array<std::int8_t, 256> values{};
+    values.fill(-1);
+    for (std::size_t i = 0; i < kHex.size(); ++i) {
+        const auto digit = static_cast<unsigned char>(kHex[i]);
+        values[digit] = static_cast<std::int8_t>(i);
+        if (i >= 10) values[digit - 'a' + 'A'] = static_cast<std::int8_t>(i);
+    }
+    return values;
+}();
+
+int value_of(char digit) {
+    return kValues[static_cast<unsigned char>(digit)];
 }
 
 }  // namespace
 
 std::optional<InstanceId> InstanceId::parse(std::string_view text) {
-    if (text.size() != 36) return std::nullopt;
-    InstanceId id;
-    std::size_t nibble = 0;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if (is_dash_place(at)) {
-            if (text[at] != '-') return std::nullopt;
-            continue;
-        }
-        const int value = hex_value(text[at]);
-        if (value < 0) return std::nullopt;
-        const int shifted = nibble % 2 == 0 ? value << 4 : value;
-        id.bytes[nibble / 2] = static_cast<std::uint8_t>(id.bytes[nibble / 2] | shifted);
-        ++nibble;
+    if (text.size() != kSize) return std::nullopt;
+    for (const std::size_t at : kDashes) {
+        if (text[at] != '-') return std::nullopt;
     }
-    return id;
+    InstanceId id;
+    int all = 0;
+    for (std::size_t i = 0; i < kPlaces.size(); ++i) {
+        const char* digits = text.data() + kPlaces[i];
+        const int value = value_of(digits[0]) * 16 | value_of(digits[1]);
+        all |= value;
+        id.bytes[i] = static_cast<std::uint8_t>(value);
+    }
+    return all < 0 ? std::nullopt : std::optional(id);
 }
 
 std::string InstanceId::to_string() const {
-    std::string text(36, '-');
-    std::size_t at = 0;
-    for (const std::uint8_t byte : bytes) {
-        if (is_dash_place(at)) ++at;
-        text[at++] = kHex[byte >> 4];
-        text[at++] = kHex[byte & 15];
+    std::string text(kSize, '-');
+    for (std::size_t i = 0; i < kPlaces.size(); ++i) {
+        char* digits = text.data() + kPlaces[i];
+        digits[0] = kHex[bytes[i] >> 4];
+        digits[1] = kHex[bytes[i] & 15];
     }
     return text;
 }

@@ -7,6 +7,7 @@
 #include <ebb/error.h>
 
 #include "support/json_reader.h"
+#include "support/json_scan.h"
 
 namespace ebb {
 
@@ -72,14 +73,18 @@ void check_bounds(std::string_view text, std::string_view what, const PayloadLim
 
 /// True when the text contains the escape of U+0000 inside a string: PostgreSQL's text cannot hold
 /// what it means.
-bool has_nul(std::string_view text) {
+bool has_escaped_nul(std::string_view text) {
     for (std::size_t at = text.find("\\u0000"); at != std::string_view::npos;
          at = text.find("\\u0000", at + 1)) {
         std::size_t backslashes = 0;
         while (backslashes < at && text[at - 1 - backslashes] == '\\') ++backslashes;
         if (backslashes % 2 == 0) return true;
     }
-    return text.find('\0') != std::string_view::npos;
+    return false;
+}
+
+bool has_nul(std::string_view text) {
+    return has_escaped_nul(text) || text.find('\0') != std::string_view::npos;
 }
 
 void check_nul(std::string_view text, std::string_view what) {
@@ -117,9 +122,10 @@ Json parse_json(std::string_view text, std::string_view what, const PayloadLimit
 }
 
 void check_payload(std::string_view text, std::string_view what, const PayloadLimits& limits) {
-    check_bounds(text, what, limits);
-    check_nul(text, what);
-    if (is_json(text, limits.json_depth_max)) return;
+    // The reader refuses what is nested too deep, and a byte of zero.
+    const bool is_good = text.size() <= limits.payload_bytes_max &&
+                         is_json(text, limits.json_depth_max) && !has_escaped_nul(text);
+    if (is_good) return;
     parse_json(text, what, limits);
 }
 
@@ -128,10 +134,7 @@ std::string to_text(const Json& value) {
 }
 
 void append_json_string(std::string& out, std::string_view text) {
-    const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-        return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-    });
-    if (plain) {
+    if (is_plain(text)) {
         out += '"';
         out += text;
         out += '"';
@@ -146,6 +149,7 @@ void append_number(std::string& out, std::int64_t value) {
 }
 
 std::string clean_text(std::string_view text, std::size_t bytes_max) {
+    if (const auto shown = text.substr(0, bytes_max); is_plain(shown)) return std::string(shown);
     std::string clean = to_text(Json(std::string(text.substr(0, bytes_max + 4))));
     clean = Json::parse(clean).get<std::string>();
     std::replace(clean.begin(), clean.end(), '\0', ' ');

@@ -1,6 +1,5 @@
 #include "support/json_reader.h"
 
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -13,20 +12,8 @@ namespace ebb {
 
 namespace {
 
-/// Bytes of a string that mean nothing but themselves.
-constexpr std::array<bool, 256> make_plain() {
-    std::array<bool, 256> plain{};
-    for (std::size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
-    return plain;
-}
-
-constexpr std::array<bool, 256> kPlain = make_plain();
-
 /// A number without an exponent that is no longer than this fits into a double.
-constexpr std::size_t kSurelyFiniteDigits = 300;
-
-/// An integer of so many digits fits into 64 bits.
-constexpr std::size_t kShortDigits = 18;
+constexpr std::ptrdiff_t kSurelyFiniteDigits = 300;
 
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -39,11 +26,13 @@ bool is_hex(char c) {
 }  // namespace
 
 void JsonReader::fail(const char* what) const {
-    throw JsonSyntaxError(what, at_);
+    throw JsonSyntaxError(what, static_cast<std::size_t>(at_ - begin_));
 }
 
 void JsonReader::literal(std::string_view word) {
-    if (text_.substr(at_, word.size()) != word) fail("this is no JSON value");
+    if (std::string_view(at_, left()).substr(0, word.size()) != word) {
+        fail("this is no JSON value");
+    }
     at_ += word.size();
 }
 
@@ -60,33 +49,33 @@ bool JsonReader::boolean() {
     return c == 't';
 }
 
+void JsonReader::skip_digits() {
+    const char* first = at_;
+    while (at_ != end_ && is_digit(*at_)) ++at_;
+    if (at_ == first) fail("a number is expected");
+}
+
 std::string_view JsonReader::number_text() {
     skip_space();
-    const std::size_t begin = at_;
-    const auto digits = [this] {
-        const std::size_t first = at_;
-        while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
-        if (at_ == first) fail("a number is expected");
-    };
-    if (at_ < text_.size() && text_[at_] == '-') ++at_;
-    const bool leads_with_zero = at_ < text_.size() && text_[at_] == '0';
-    if (leads_with_zero) {
+    const char* first = at_;
+    if (at_ != end_ && *at_ == '-') ++at_;
+    if (at_ != end_ && *at_ == '0') {
         ++at_;
     } else {
-        digits();
+        skip_digits();
     }
-    if (at_ < text_.size() && text_[at_] == '.') {
+    if (at_ != end_ && *at_ == '.') {
         ++at_;
-        digits();
+        skip_digits();
     }
-    const bool has_exponent = at_ < text_.size() && (text_[at_] == 'e' || text_[at_] == 'E');
+    const bool has_exponent = at_ != end_ && (*at_ == 'e' || *at_ == 'E');
     if (has_exponent) {
         ++at_;
-        if (at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-')) ++at_;
-        digits();
+        if (at_ != end_ && (*at_ == '+' || *at_ == '-')) ++at_;
+        skip_digits();
     }
-    const std::string_view text = text_.substr(begin, at_ - begin);
-    if (has_exponent || text.size() > kSurelyFiniteDigits) check_range(text);
+    const std::string_view text(first, static_cast<std::size_t>(at_ - first));
+    if (has_exponent || at_ - first > kSurelyFiniteDigits) check_range(text);
     return text;
 }
 
@@ -101,20 +90,7 @@ void JsonReader::check_range(std::string_view digits) const {
 }
 
 std::int64_t JsonReader::integer() {
-    skip_space();
-    // Nearly all are short, and nothing but digits.
-    std::size_t at = at_;
-    std::int64_t short_value = 0;
-    while (at < text_.size() && is_digit(text_[at]) && at - at_ <= kShortDigits) {
-        short_value = short_value * 10 + (text_[at] - '0');
-        ++at;
-    }
-    const bool is_short = at > at_ && at - at_ <= kShortDigits && text_[at_] != '0';
-    const char next = at < text_.size() ? text_[at] : ',';
-    if (is_short && (next == ',' || next == '}' || next == ']')) {
-        at_ = at;
-        return short_value;
-    }
+    if (std::int64_t value = 0; plain_integer(value)) return value;
     const std::string_view digits = number_text();
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -122,6 +98,28 @@ std::int64_t JsonReader::integer() {
         fail("an integer of 64 bits is expected");
     }
     return value;
+}
+
+bool JsonReader::plain_thousandths(std::int64_t& value) {
+    constexpr std::ptrdiff_t kDigitsMax = 11;
+    const char* at = at_;
+    std::int64_t read = 0;
+    while (at != end_ && is_digit(*at) && at - at_ < kDigitsMax) read = read * 10 + (*at++ - '0');
+    if (at == at_ || (*at_ == '0' && at - at_ > 1)) return false;
+    int places = 3;
+    if (at != end_ && *at == '.') {
+        ++at;
+        while (places > 0 && at != end_ && is_digit(*at)) {
+            read = read * 10 + (*at++ - '0');
+            --places;
+        }
+        if (places == 3) return false;
+    }
+    if (!ends_value(at)) return false;
+    for (; places > 0; --places) read *= 10;
+    value = read;
+    at_ = at;
+    return true;
 }
 
 double JsonReader::number() {
@@ -132,12 +130,12 @@ double JsonReader::number() {
     return value;
 }
 
-std::string_view JsonReader::string_view(std::string& decoded) {
+std::string_view JsonReader::any_string(std::string& decoded) {
     if (peek() != '"') fail("a string is expected");
-    const std::size_t begin = at_;
-    if (!skip_string()) return text_.substr(begin + 1, at_ - begin - 2);
+    const char* first = at_;
+    if (!skip_string()) return {first + 1, static_cast<std::size_t>(at_ - first - 2)};
     // Escapes are rare in what is read here, so whoever knows them all may decode them.
-    decoded = Json::parse(text_.substr(begin, at_ - begin)).get<std::string>();
+    decoded = Json::parse(first, at_).get<std::string>();
     return decoded;
 }
 
@@ -151,9 +149,9 @@ bool JsonReader::skip_string() {
     bool has_escapes = false;
     ++at_;
     while (true) {
-        while (at_ < text_.size() && kPlain[static_cast<unsigned char>(text_[at_])]) ++at_;
-        if (at_ >= text_.size()) fail("a string has no end");
-        const auto c = static_cast<unsigned char>(text_[at_]);
+        at_ = skip_plain_bytes(at_, end_);
+        if (at_ == end_) fail("a string has no end");
+        const auto c = static_cast<unsigned char>(*at_);
         if (c == '"') break;
         if (c == '\\') {
             has_escapes = true;
@@ -170,14 +168,14 @@ bool JsonReader::skip_string() {
 
 namespace {
 
-/// The four hexadecimal digits at `at`, or -1.
-int hex_unit(std::string_view text, std::size_t at) {
-    if (at + 4 > text.size()) return -1;
+/// The four hexadecimal digits that `text` begins with, or -1.
+int hex_unit(std::string_view text) {
+    if (text.size() < 4) return -1;
     int unit = 0;
-    for (std::size_t i = at; i < at + 4; ++i) {
+    for (std::size_t i = 0; i < 4; ++i) {
         if (!is_hex(text[i])) return -1;
     }
-    std::from_chars(text.data() + at, text.data() + at + 4, unit, 16);
+    std::from_chars(text.data(), text.data() + 4, unit, 16);
     return unit;
 }
 
@@ -193,88 +191,127 @@ bool is_low_surrogate(int unit) {
 
 void JsonReader::skip_escape() {
     constexpr std::string_view kShort = "\"\\/bfnrt";
-    const char c = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+    const char c = left() > 1 ? at_[1] : '\0';
     if (kShort.find(c) != std::string_view::npos) {
         at_ += 2;
         return;
     }
-    const int unit = c == 'u' ? hex_unit(text_, at_ + 2) : -1;
+    const int unit = c == 'u' ? hex_unit({at_ + 2, left() - 2}) : -1;
     if (unit < 0 || is_low_surrogate(unit)) fail("a string contains an escape that is not valid");
     at_ += 6;
     if (!is_high_surrogate(unit)) return;
-    const bool has_low =
-        text_.substr(at_, 2) == "\\u" && is_low_surrogate(hex_unit(text_, at_ + 2));
+    const std::string_view next(at_, left());
+    const bool has_low = next.starts_with("\\u") && is_low_surrogate(hex_unit(next.substr(2)));
     if (!has_low) fail("a string contains half of a surrogate pair");
     at_ += 6;
 }
 
 void JsonReader::skip_utf8() {
     const auto byte = [this](std::size_t offset) -> unsigned {
-        return at_ + offset < text_.size() ? static_cast<unsigned char>(text_[at_ + offset]) : 0U;
+        return offset < left() ? static_cast<unsigned char>(at_[offset]) : 0U;
     };
-    const auto follows = [&](std::size_t offset, unsigned lowest = 0x80, unsigned highest = 0xBF) {
-        return byte(offset) >= lowest && byte(offset) <= highest;
-    };
+    const auto is_within = [&](std::size_t offset, unsigned lowest = 0x80, unsigned highest = 0xBF
+                           ) { return byte(offset) >= lowest && byte(offset) <= highest; };
     const unsigned first = byte(0);
     std::size_t length = 0;
-    if (first >= 0xC2 && first <= 0xDF && follows(1)) length = 2;
+    if (first >= 0xC2 && first <= 0xDF && is_within(1)) length = 2;
     if (first >= 0xE0 && first <= 0xEF) {
         // Neither overlong forms nor surrogates.
         const bool is_valid =
-            follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) && follows(2);
+            is_within(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) && is_within(2);
         length = is_valid ? 3 : 0;
     }
     if (first >= 0xF0 && first <= 0xF4) {
         const bool is_valid =
-            follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) && follows(2) &&
-            follows(3);
+            is_within(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) &&
+            is_within(2) && is_within(3);
         length = is_valid ? 4 : 0;
     }
     if (length == 0) fail("a string is not valid UTF-8");
     at_ += length;
 }
 
-void JsonReader::skip_value() {
-    switch (peek()) {
-        case '{': {
-            open('{');
-            if (!closes('}')) {
-                do {
-                    if (peek() != '"') fail("a key is expected");
-                    skip_string();
-                    expect(':');
-                    skip_value();
-                } while (goes_on('}'));
-            }
-            ++depth_left_;
-            return;
-        }
-        case '[':
-            return array([this] { skip_value(); });
-        case '"':
-            skip_string();
-            return;
-        case 't':
-            return literal("true");
-        case 'f':
-            return literal("false");
-        case 'n':
-            return literal("null");
-        default:
-            number_text();
+// A value is passed over with the place in a register; at_ is set where something is seldom or
+// wrong.
+
+void JsonReader::fail_at(const char* at, const char* what) {
+    at_ = at;
+    fail(what);
+}
+
+/// The next byte that is no space; there must be one.
+const char* JsonReader::past_space(const char* at) {
+    while (at != end_ && is_space(*at)) ++at;
+    if (at == end_) fail_at(at, "the text ends too early");
+    return at;
+}
+
+const char* JsonReader::past_string(const char* at) {
+    const char* end = skip_plain_bytes(at + 1, end_);
+    if (end != end_ && *end == '"') return end + 1;
+    at_ = at;
+    skip_string();
+    return at_;
+}
+
+const char* JsonReader::past_scalar(const char* at) {
+    const char* end = at;
+    while (end != end_ && is_digit(*end)) ++end;
+    const bool is_integer = end != at && *at != '0' && end - at < kSurelyFiniteDigits &&
+                            (end == end_ || (*end != '.' && *end != 'e' && *end != 'E'));
+    if (is_integer) return end;
+    at_ = at;
+    if (*at == 't') {
+        literal("true");
+    } else if (*at == 'f') {
+        literal("false");
+    } else if (*at == 'n') {
+        literal("null");
+    } else {
+        number_text();
     }
+    return at_;
+}
+
+const char* JsonReader::past_list(const char* at) {
+    const bool is_object = *at == '{';
+    const char closing = is_object ? '}' : ']';
+    if (--depth_left_ < 0) fail_at(at, "it is nested too deep");
+    at = past_space(at + 1);
+    while (*at != closing) {
+        if (is_object) {
+            if (*at != '"') fail_at(at, "a key is expected");
+            at = past_space(past_string(at));
+            if (*at != ':') fail_at(at, "a colon is expected");
+            ++at;
+        }
+        at = past_space(past_value(at));
+        if (*at == closing) break;
+        if (*at != ',') fail_at(at, "a comma or the end of the list is expected");
+        at = past_space(at + 1);
+        // Nothing may be left out behind a comma.
+        if (*at == closing) fail_at(at, is_object ? "a key is expected" : "a number is expected");
+    }
+    ++depth_left_;
+    return at + 1;
+}
+
+const char* JsonReader::past_value(const char* at) {
+    at = past_space(at);
+    if (*at == '"') return past_string(at);
+    if (*at == '{' || *at == '[') return past_list(at);
+    return past_scalar(at);
 }
 
 std::string_view JsonReader::raw() {
-    skip_space();
-    const std::size_t begin = at_;
-    skip_value();
-    return text_.substr(begin, at_ - begin);
+    const char* first = past_space(at_);
+    at_ = past_value(first);
+    return {first, static_cast<std::size_t>(at_ - first)};
 }
 
 void JsonReader::end() {
     skip_space();
-    if (at_ < text_.size()) fail("something follows the end");
+    if (at_ != end_) fail("something follows the end");
 }
 
 }  // namespace ebb

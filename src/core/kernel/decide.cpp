@@ -112,12 +112,15 @@ std::optional<CallPlace> call_place(
 std::optional<Invocation> invocation(
     const Program& program, const InstanceIdentity& identity, const InstanceState& state, TokenId id
 ) {
+    constexpr std::size_t kKeyBytes = 64;  // enough for an id, a word and a number
     const Token* token = find_calling(state, id);
     if (token == nullptr) return std::nullopt;
     const ProgramNode& node = program.node(token->node);
     const bool is_compensation = token->compensates != 0;
     const AttemptPolicy& policy = is_compensation ? node.compensate->attempts : node.attempts;
-    std::string key = identity.id.to_string();
+    std::string key;
+    key.reserve(kKeyBytes);
+    key += identity.id.to_string();
     key += is_compensation ? ":undo:" : ":";
     key += std::to_string(is_compensation ? token->compensates : token->visit);
     return Invocation{

@@ -165,5 +165,92 @@ TEST(JsonReader, the_depth_is_bounded) {
     EXPECT_THROW(JsonReader(std::string(1'000'000, '[')).skip(), JsonSyntaxError);
 }
 
+TEST(JsonReader, accepts_what_nlohmann_accepts_of_strings_of_any_length) {
+    for (std::size_t before = 0; before < 36; ++before) {
+        for (const std::string middle :
+             {"", "x", "\\n", "\\u00e9", "\\", "\x1f", "\x7f", "\x80", "\xc3\xa9", "\xff", "\""}) {
+            for (const std::size_t after : {0U, 1U, 15U, 16U, 17U}) {
+                std::string text = "\"" + std::string(before, 'a') + middle;
+                text += std::string(after, 'b') + "\"";
+                EXPECT_EQ(is_accepted(text), Json::accept(text)) << text;
+            }
+        }
+    }
+}
+
+/// What an object's members are, by guessing that they are a, b and c.
+std::string guessed(std::string_view text, JsonReader::Guess guess) {
+    JsonReader reader(text, 2, guess);
+    std::string read;
+    const auto member = [&](std::string_view key) {
+        read += std::string(key) + "=" + std::string(reader.raw()) + " ";
+    };
+    try {
+        if (reader.begins("{\"a\":")) {
+            member("a");
+            if (reader.follows(",\"b\":")) member("b");
+            if (reader.follows(",\"c\":")) member("c");
+            reader.rest(member);
+        } else {
+            reader.object(member);
+        }
+        reader.end();
+        return read;
+    } catch (const JsonSyntaxError& error) {
+        return error.what() + std::to_string(error.at());
+    }
+}
+
+TEST(JsonReader, guessing_members_comes_to_the_same_as_reading_them) {
+    EXPECT_EQ(guessed(R"({"a":1,"b":[],"c":3})", JsonReader::Guess::Members), "a=1 b=[] c=3 ");
+    for (const std::string text :
+         {R"({"a":1,"b":[],"c":3})",
+          R"({"a":1,"c":3})",
+          R"({"a":1})",
+          R"({"b":1,"a":2})",
+          R"({ "a":1,"b":2})",
+          R"({"a":1, "b":2,"x":4})",
+          R"({"a":1,"b":2,"c":3,})",
+          R"({"a":1,"b":2 "c":3})",
+          R"({"a":1)",
+          R"({"a":1,)",
+          R"({"a":1,"b")",
+          R"({"a":1,"b":)",
+          R"({"a":1,"a":2,"c":3})",
+          R"({"\u0061":1,"b":2})",
+          R"({})",
+          R"({"a":[[1]]})",
+          R"({"a":1,"b":2,"c":[[3]]})",
+          R"({"a":1}})",
+          R"([])",
+          R"()",
+          R"({"a":1,"b":2,"c":3} x)"}) {
+        EXPECT_EQ(
+            guessed(text, JsonReader::Guess::Members), guessed(text, JsonReader::Guess::Nothing)
+        ) << text;
+    }
+}
+
+TEST(JsonReader, plain_values_are_those_that_stand_here_at_once) {
+    const auto integer = [](std::string_view text) {
+        std::int64_t value = -1;
+        return JsonReader(text).plain_integer(value) ? value : -1;
+    };
+    EXPECT_EQ(integer("7,"), 7);
+    EXPECT_EQ(integer("0]"), 0);
+    EXPECT_EQ(integer("123456789012345678}"), 123'456'789'012'345'678);
+    for (const char* text :
+         {"", "7", " 7,", "07,", "00,", "-7,", "7 ,", "1234567890123456789,", "7.0,"})
+        EXPECT_EQ(integer(text), -1) << text;
+    const auto string = [](std::string_view text) {
+        std::string_view value = "none";
+        return std::string(JsonReader(text).plain_string(value) ? value : "none");
+    };
+    EXPECT_EQ(string("\"\""), "");
+    EXPECT_EQ(string("\"a b\"c"), "a b");
+    for (const char* text : {"", "\"", "\"a", " \"a\"", "\"\\n\"", "\"\xc3\xa9\"", "\"\x01\"", "a"})
+        EXPECT_EQ(string(text), "none") << text;
+}
+
 }  // namespace
 }  // namespace ebb
