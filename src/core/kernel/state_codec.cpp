@@ -1,13 +1,9 @@
-#include <iterator>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "core/kernel/program.h"
-#include "support/json.h"
+#include "core/kernel/state_text.h"
 
 // The text is written by hand because every durable step writes one; fields that have their default
-// value are left out.
+// value are left out. Names of nodes are plain: a definition may have no others.
 
 namespace ebb {
 
@@ -15,14 +11,15 @@ namespace {
 
 class Writer {
  public:
-    explicit Writer(const Program& program) : program_(program) { out_.reserve(256); }
+    Writer(JsonWriter& out, const Program& program) : out_(out), program_(program) {}
 
-    std::string write(const InstanceState& state) {
-        out_ += '{';
-        text("status", to_string(state.status));
-        if (state.status == InstanceStatus::Moved) text("moved_from", to_string(state.moved_from));
+    void write(const InstanceState& state) {
+        out_.put('{');
+        out_.plain("status", to_string(state.status));
+        if (state.status == InstanceStatus::Moved)
+            out_.plain("moved_from", to_string(state.moved_from));
         if (state.status == InstanceStatus::Paused || state.moved_from == InstanceStatus::Paused)
-            text("paused_from", to_string(state.paused_from));
+            out_.plain("paused_from", to_string(state.paused_from));
         number("seq", state.last_seq);
         number("last_token", state.last_token);
         number("last_scope", state.last_scope);
@@ -37,97 +34,79 @@ class Writer {
             write_rollback(rollback);
         });
         list("signals", state.signals, [this](const BufferedSignal& signal) {
-            out_ += '{';
-            text("name", signal.name);
+            out_.put('{');
+            out_.string("name", signal.name);
             number("event", signal.event);
-            close();
+            out_.put('}');
         });
         list("requests", state.requests, [this](const std::string& request) {
-            append_json_string(out_, request);
+            out_.string(request);
         });
-        close();
-        return std::move(out_);
+        out_.put('}');
     }
 
  private:
+    JsonWriter& out_;
     const Program& program_;
-    std::string out_;
 
-    void key(std::string_view name) {
-        if (out_.back() != '{') out_ += ',';
-        out_ += '"';
-        out_ += name;
-        out_ += "\":";
+    template <std::size_t N>
+    void number(const char (&name)[N], std::int64_t value) {
+        if (value != 0) out_.number(name, value);
     }
 
-    void text(std::string_view name, std::string_view value) {
-        key(name);
-        append_json_string(out_, value);
+    template <std::size_t N>
+    void flag(const char (&name)[N], bool value) {
+        if (value) out_.raw(name, "true");
     }
 
-    void number(std::string_view name, std::int64_t value) {
-        if (value == 0) return;
-        key(name);
-        append_number(out_, value);
+    template <std::size_t N>
+    void time(const char (&name)[N], TimePoint value) {
+        if (value != kNever) out_.number(name, value.time_since_epoch().count());
     }
 
-    void flag(std::string_view name, bool value) {
-        if (!value) return;
-        key(name);
-        out_ += "true";
+    template <std::size_t N>
+    void node(const char (&name)[N], NodeIndex index) {
+        if (index != kNoNode) out_.plain(name, program_.node(index).name);
     }
 
-    void time(std::string_view name, TimePoint value) {
-        if (value != kNever) {
-            key(name);
-            append_number(out_, value.time_since_epoch().count());
-        }
-    }
-
-    void node(std::string_view name, NodeIndex index) {
-        if (index != kNoNode) text(name, program_.node(index).name);
-    }
-
-    void close() { out_ += '}'; }
-
-    template <typename Items, typename Write>
-    void list(std::string_view name, const Items& items, Write write) {
+    template <std::size_t N, typename Items, typename Write>
+    void list(const char (&name)[N], const Items& items, Write write) {
         if (items.empty()) return;
-        key(name);
-        out_ += '[';
+        out_.key(name);
+        out_.put('[');
         bool is_first = true;
         for (const auto& item : items) {
-            if (!std::exchange(is_first, false)) out_ += ',';
+            if (!std::exchange(is_first, false)) out_.put(',');
             write(item);
         }
-        out_ += ']';
+        out_.put(']');
     }
 
     void loops(const std::vector<LoopTurn>& turns) {
         list("loops", turns, [this](const LoopTurn& turn) {
-            out_ += '{';
+            out_.put('{');
             node("loop", turn.loop);
             number("turn", turn.turn);
-            close();
+            out_.put('}');
         });
     }
 
     void savepoint(const SavepointMark& mark) {
-        key("savepoint");
-        out_ += '{';
+        out_.key("savepoint");
+        out_.put('{');
         node("node", mark.node);
         number("reached", mark.reached);
         number("resumes", mark.resumes);
         number("input", mark.input);
         loops(mark.loops);
-        close();
+        out_.put('}');
     }
 
     void write_token(const Token& token) {
-        out_ += '{';
+        out_.put('{');
         number("id", token.id);
         node("node", token.node);
-        if (token.status != TokenStatus::Ready) text("status", to_string(token.status));
+        if (token.status != TokenStatus::Ready) out_.plain("status", to_string(token.status));
         number("scope", token.scope);
         number("branch", token.branch + 1);
         number("visit", token.visit);
@@ -140,33 +119,33 @@ class Writer {
         time("deadline", token.deadline);
         number("compensates", token.compensates);
         number("failed", token.failed);
-        if (!token.concurrency_key.empty()) text("concurrency_key", token.concurrency_key);
+        if (!token.concurrency_key.empty()) out_.string("concurrency_key", token.concurrency_key);
         flag("parked", token.is_parked);
         flag("stopping", token.stopping);
         flag("in_doubt", token.in_doubt);
         flag("at_end", token.is_at_end);
         loops(token.loops);
-        list("votes", token.votes, [this](const Vote& vote) { append_json_string(out_, vote.by); });
-        close();
+        list("votes", token.votes, [this](const Vote& vote) { out_.string(vote.by); });
+        out_.put('}');
     }
 
     void write_scope(const Scope& scope) {
-        out_ += '{';
+        out_.put('{');
         number("id", scope.id);
         number("parent", scope.parent);
         node("node", scope.node);
         number("opened", scope.opened);
         list("branches", scope.branches, [this](const BranchOutcome& branch) {
-            out_ += '{';
+            out_.put('{');
             number("status", static_cast<std::int64_t>(branch.status));
             number("output", branch.output);
-            close();
+            out_.put('}');
         });
-        close();
+        out_.put('}');
     }
 
     void write_rollback(const Rollback& rollback) {
-        out_ += '{';
+        out_.put('{');
         number("kind", static_cast<std::int64_t>(rollback.kind));
         number("scope", rollback.scope);
         number("cause", rollback.cause);
@@ -174,14 +153,20 @@ class Writer {
         number("cursor", rollback.cursor);
         number("floor", rollback.floor);
         time("deadline", rollback.deadline);
-        close();
+        out_.put('}');
     }
 };
 
 }  // namespace
 
+void write_state(JsonWriter& out, const InstanceState& state, const Program& program) {
+    Writer(out, program).write(state);
+}
+
 std::string encode_state(const InstanceState& state, const Program& program) {
-    return Writer(program).write(state);
+    JsonWriter out;
+    write_state(out, state, program);
+    return out.take();
 }
 
 }  // namespace ebb

@@ -9,8 +9,7 @@
 #include <ebb/error.h>
 
 #include "core/kernel/names.h"
-#include "core/kernel/program.h"
-#include "support/json_reader.h"
+#include "core/kernel/state_text.h"
 
 namespace ebb {
 
@@ -22,30 +21,47 @@ namespace {
 
 class StateReader {
  public:
-    StateReader(std::string_view text, const Program& program) : json_(text), program_(program) {}
+    StateReader(JsonReader& json, NodeFinder& nodes) : json_(json), nodes_(nodes) {}
 
-    InstanceState read() {
-        InstanceState state;
-        bool has_status = false;
-        json_.object([&](std::string_view key) {
+    void read(InstanceState& state) {
+        const auto field = [&](std::string_view key) {
             if (key == "status") {
                 state.status = status();
-                has_status = true;
+                has_status_ = true;
             } else {
                 read_field(state, key);
             }
-        });
-        json_.end();
-        if (!has_status) throw_corrupt("it has no status");
+        };
+        if (json_.begins(R"({"status":)")) {
+            field("status");
+            read_expected(state);
+            json_.rest(field);
+        } else {
+            json_.object(field);
+        }
+    }
+
+    /// What can only be said of the whole.
+    void complete(InstanceState& state) const {
+        if (!has_status_) throw_corrupt("it has no status");
         if (state.status != InstanceStatus::Moved) state.moved_from = InstanceStatus::Running;
         const bool is_paused =
             state.status == InstanceStatus::Paused || state.moved_from == InstanceStatus::Paused;
         if (!is_paused) state.paused_from = InstanceStatus::Running;
-        check(state);
-        return state;
+        if (const char* fault = fault_of(state, nodes_.program())) throw_corrupt(fault);
     }
 
  private:
+    /// What nearly every state has, in the order in which it is written.
+    void read_expected(InstanceState& state) {
+        if (json_.follows(R"(,"seq":)")) state.last_seq = json_.integer();
+        if (json_.follows(R"(,"last_token":)")) state.last_token = json_.integer();
+        if (json_.follows(R"(,"last_scope":)")) state.last_scope = json_.integer();
+        if (json_.follows(R"(,"visit":)")) state.last_visit = json_.integer();
+        if (json_.follows(R"(,"result":)")) state.result = json_.integer();
+        if (json_.follows(R"(,"tokens":)")) read_list(state, "tokens");
+    }
+
     void read_field(InstanceState& state, std::string_view key) {
         if (key == "paused_from") {
             state.paused_from = status();
@@ -76,7 +92,7 @@ class StateReader {
 
     void read_list(InstanceState& state, std::string_view key) {
         if (key == "tokens") {
-            json_.array([&] { state.tokens.push_back(token()); });
+            json_.array([&] { read_token(state.tokens.emplace_back()); });
         } else if (key == "scopes") {
             json_.array([&] { state.scopes.push_back(scope()); });
         } else if (key == "rollbacks") {
@@ -110,7 +126,7 @@ class StateReader {
 
     NodeIndex node() {
         const std::string_view name = json_.string_view(decoded_);
-        const NodeIndex index = program_.find(name);
+        const NodeIndex index = nodes_.find(name);
         if (index == kNoNode) throw_corrupt(fmt::format("the workflow has no node \"{}\"", name));
         return index;
     }
@@ -162,10 +178,26 @@ class StateReader {
         return mark;
     }
 
-    Token token() {
-        Token token;
-        json_.object([&](std::string_view key) { read_token_field(token, key); });
-        return token;
+    void read_token(Token& token) {
+        const auto field = [&](std::string_view key) { read_token_field(token, key); };
+        if (json_.begins(R"({"id":)")) {
+            token.id = json_.integer();
+            read_expected(token);
+            json_.rest(field);
+        } else {
+            json_.object(field);
+        }
+    }
+
+    void read_expected(Token& token) {
+        if (json_.follows(R"(,"node":)")) token.node = node();
+        if (json_.follows(R"(,"status":)")) token.status = token_status();
+        if (json_.follows(R"(,"scope":)")) token.scope = json_.integer();
+        if (json_.follows(R"(,"branch":)")) token.branch = small_number() - 1;
+        if (json_.follows(R"(,"visit":)")) token.visit = json_.integer();
+        if (json_.follows(R"(,"attempt":)")) token.attempt = small_number();
+        if (json_.follows(R"(,"input":)")) token.input = json_.integer();
+        if (json_.follows(R"(,"due":)")) token.due = time();
     }
 
     void read_token_field(Token& token, std::string_view key) {
@@ -303,53 +335,30 @@ class StateReader {
         return signal;
     }
 
-    /// What the kernel relies on without asking: every reference inside the state leads somewhere.
-    void check(const InstanceState& state) const {
-        for (const Scope& scope : state.scopes) {
-            const bool fits = scope.node != kNoNode && state.find_token(scope.parent) != nullptr &&
-                              state.find_token(scope.parent)->scope < scope.id &&
-                              program_.node(scope.node).branches.size() == scope.branches.size();
-            if (!fits) throw_corrupt("a scope does not fit its block");
-        }
-        for (const Token& token : state.tokens) check(state, token);
-        const bool has_savepoint = state.savepoint.has_value();
-        if (has_savepoint && (state.savepoint->node == kNoNode ||
-                              program_.node(state.savepoint->node).op != Op::Savepoint)) {
-            throw_corrupt("its savepoint is none");
-        }
-        for (const Rollback& rollback : state.rollbacks) {
-            if (rollback.scope != 0 && state.find_scope(rollback.scope) == nullptr) {
-                throw_corrupt("a rollback of a scope that is not there");
-            }
-        }
-    }
-
-    void check(const InstanceState& state, const Token& token) const {
-        if (token.node == kNoNode) throw_corrupt("a token stands nowhere");
-        const Scope* scope = state.find_scope(token.scope);
-        if (token.scope != 0 && scope == nullptr) {
-            throw_corrupt("a token is in a scope that is not there");
-        }
-        const auto branches =
-            scope == nullptr ? std::int32_t{0} : static_cast<std::int32_t>(scope->branches.size());
-        if (scope != nullptr && token.branch >= branches) {
-            throw_corrupt("a token is in a branch that is not there");
-        }
-        if (token.compensates != 0 && !program_.node(token.node).compensate) {
-            throw_corrupt("a token compensates a step that has no compensation");
-        }
-    }
-
-    JsonReader json_;
-    const Program& program_;
+    JsonReader& json_;
+    NodeFinder& nodes_;
     std::string decoded_;
+    bool has_status_ = false;
 };
 
 }  // namespace
 
+void read_state(JsonReader& json, NodeFinder& nodes, InstanceState& state) {
+    StateReader reader(json, nodes);
+    reader.read(state);
+    reader.complete(state);
+}
+
 InstanceState decode_state(std::string_view text, const Program& program) {
     try {
-        return StateReader(text, program).read();
+        JsonReader json(text);
+        NodeFinder nodes(program);
+        StateReader reader(json, nodes);
+        InstanceState state;
+        reader.read(state);
+        json.end();
+        reader.complete(state);
+        return state;
     } catch (const JsonSyntaxError& error) {
         throw_corrupt(fmt::format("at byte {}: {}", error.at() + 1, error.what()));
     }
