@@ -1,7 +1,6 @@
 #include "stateless/check.h"
 
 #include <algorithm>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -102,13 +101,11 @@ void check_state(const Snapshot::Data& data) {
 }
 
 void check_references(const Snapshot::Data& data) {
-    std::vector<Seq> roots;
-    append_roots(data.state, roots);
-    for (const Seq seq : roots) {
+    each_root(data.state, [&](Seq seq) {
         if (data.record.find_payload(seq) == nullptr) {
             throw_corrupt(fmt::format("its event {} is needed and missing", seq));
         }
-    }
+    });
 }
 
 }  // namespace
@@ -125,7 +122,8 @@ void check_snapshot(const Snapshot::Data& data, const Derived& derived) {
         ));
     }
     const NodeIndex node = current_node(data);
-    const std::string name = node == kNoNode ? std::string() : data.program().node(node).name;
+    const std::string_view name =
+        node == kNoNode ? std::string_view() : data.program().node(node).name;
     if (derived.current_node && *derived.current_node != name) {
         throw_corrupt(fmt::format(
             "its currentNodeId says \"{}\", and its state stands at \"{}\"; use the engine to "

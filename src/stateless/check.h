@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "stateless/data.h"
 
@@ -11,8 +12,8 @@ namespace ebb::stateless {
 /// What a snapshot's text says although it follows from the rest: somebody may have changed one
 /// without the other.
 struct Derived {
-    std::optional<std::string> status;
-    std::optional<std::string> current_node;
+    std::optional<std::string_view> status;
+    std::optional<std::string_view> current_node;
 };
 
 /// Throws the Error (CorruptState) that a text is which is no snapshot, or no whole one.

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "stateless/data.h"
+#include "support/json_reader.h"
 
 namespace ebb::stateless {
 
@@ -19,9 +20,12 @@ std::string write_snapshot(const Snapshot::Data& data);
 using FindWorkflow = std::function<std::shared_ptr<const Workflow>(std::string_view, int)>;
 
 /// The reverse of write_snapshot. Throws Error where the text is not a snapshot of a known
-/// workflow.
+/// workflow. `guess` changes only how long it takes.
 std::unique_ptr<Snapshot::Data> read_snapshot(
-    std::string_view text, const FindWorkflow& find, const HistoryPolicy& policy
+    std::string_view text,
+    const FindWorkflow& find,
+    const HistoryPolicy& policy,
+    JsonReader::Guess guess = JsonReader::Guess::Members
 );
 
 }  // namespace ebb::stateless

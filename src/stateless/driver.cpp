@@ -95,7 +95,7 @@ void Driver::commit(const Event& event, TimePoint decided) {
     accept(std::move(decision), decided);
 }
 
-void Driver::accept(Decision decision, TimePoint now) {
+void Driver::accept(Decision&& decision, TimePoint now) {
     data_.state = std::move(decision.state);
     if (environment_.observers.empty()) {
         data_.record.absorb(std::move(decision.history), data_.state);
@@ -106,33 +106,35 @@ void Driver::accept(Decision decision, TimePoint now) {
     environment_.observers.committed(summary_of(data_, now), data_.state, events, environment_.log);
 }
 
-bool Driver::can_do(const Work& work) const {
-    if (work.kind != Work::Kind::Call) return true;
-    const Token& token = *data_.state.find_token(work.token);
+const Handler* Driver::find_handler(TokenId id) const {
+    const Token& token = *data_.state.find_token(id);
     const ProgramNode& node = data_.program().node(token.node);
-    const std::string& handler = token.compensates != 0 ? node.compensate->handler : node.handler;
-    return environment_.handlers.find(handler) != nullptr;
+    return environment_.handlers.find(
+        token.compensates != 0 ? node.compensate->handler : node.handler
+    );
 }
 
-std::optional<Work> Driver::choose(TimePoint current) const {
-    std::optional<Work> next;
+std::optional<Driver::Chosen> Driver::choose(TimePoint current) const {
+    std::optional<Chosen> next;
     each_work(data_.state, [&](const Work& work) {
-        const bool is_retry = options_.retry_now && work.kind == Work::Kind::Call;
-        if (work.due > current && !is_retry) return;
-        if (next && !goes_before(work, *next)) return;
-        if (can_do(work)) next = work;
+        const bool is_call = work.kind == Work::Kind::Call;
+        if (work.due > current && !(options_.retry_now && is_call)) return;
+        if (next && !goes_before(work, next->work)) return;
+        const Handler* handler = is_call ? find_handler(work.token) : nullptr;
+        if (!is_call || handler != nullptr) next = {work, handler};
     });
     return next;
 }
 
 bool Driver::advance() {
     const TimePoint current = now();
-    const std::optional<Work> work = choose(current);
-    return work && do_work(*work, current);
+    const std::optional<Chosen> chosen = choose(current);
+    return chosen && do_work(*chosen, current);
 }
 
-bool Driver::do_work(const Work& work, TimePoint current) {
-    if (work.kind == Work::Kind::Call) return call(work.token, current);
+bool Driver::do_work(const Chosen& chosen, TimePoint current) {
+    const Work& work = chosen.work;
+    if (work.kind == Work::Kind::Call) return call(chosen, current);
     const Token* token = data_.state.find_token(work.token);
     const Visit visit = token == nullptr ? 0 : token->visit;
     if (work.kind == Work::Kind::Stop) {
@@ -143,10 +145,9 @@ bool Driver::do_work(const Work& work, TimePoint current) {
     return true;
 }
 
-bool Driver::call(TokenId token, TimePoint begun) {
-    auto call = invocation(data_.program(), data_.identity, data_.state, token);
+bool Driver::call(const Chosen& chosen, TimePoint begun) {
+    auto call = invocation(data_.program(), data_.identity, data_.state, chosen.work.token);
     if (!call) return false;
-    const Handler* handler = environment_.handlers.find(call->handler);
     StepContext context = make_context(data_, *call, begun, options_.stop);
     const Payload input = input_of(data_, *call, context);
     if (call->payload != 0) context.payload = data_.record.payload(call->payload);
@@ -155,7 +156,10 @@ bool Driver::call(TokenId token, TimePoint begun) {
     const Observers& observers = environment_.observers;
     if (!observers.empty()) observers.before_step(context, input, environment_.log);
     CallResult result = call_handler(
-        *handler, input, context, {environment_.limits(), environment_.options.error_bytes_max}
+        *chosen.handler,
+        input,
+        context,
+        {environment_.limits(), environment_.options.error_bytes_max}
     );
     const TimePoint ended = now();
     const Duration duration = std::max(ended - begun, Duration::zero());

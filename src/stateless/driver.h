@@ -44,15 +44,21 @@ class Driver {
  private:
     TimePoint now() const { return options_.now ? *options_.now : environment_.clock.now(); }
 
-    std::optional<Work> choose(TimePoint current) const;
-    bool can_do(const Work& work) const;
-    bool do_work(const Work& work, TimePoint current);
-    bool call(TokenId token, TimePoint begun);
+    /// What is done next, and what a call of it calls.
+    struct Chosen {
+        Work work;
+        const Handler* handler = nullptr;
+    };
+
+    std::optional<Chosen> choose(TimePoint current) const;
+    const Handler* find_handler(TokenId token) const;
+    bool do_work(const Chosen& chosen, TimePoint current);
+    bool call(const Chosen& chosen, TimePoint begun);
     static Event outcome(
         const Invocation& call, CallResult result, const StepContext& context, TimePoint ended
     );
     void commit(const Event& event, TimePoint decided);
-    void accept(Decision decision, TimePoint now);
+    void accept(Decision&& decision, TimePoint now);
 
     const Environment& environment_;
     Snapshot::Data& data_;

@@ -83,6 +83,8 @@ class Engine::Core {
     /// Hands the payload from outside to whatever waits for it.
     void deliver(Driver& driver, const Snapshot::Data& data, const Payload& payload) const;
     Snapshot request(Snapshot snapshot, const Event& event) const;
+    /// Does what is due, `steps` times at most.
+    void drive(Snapshot::Data& data, const ExecuteOptions& options, std::int64_t steps) const;
 
  private:
     SystemClock clock_;
@@ -181,6 +183,14 @@ Snapshot Engine::Core::request(Snapshot snapshot, const Event& event) const {
     return snapshot;
 }
 
+void Engine::Core::drive(Snapshot::Data& data, const ExecuteOptions& options, std::int64_t steps)
+    const {
+    Driver driver(environment, data, options);
+    if (options.payload) deliver(driver, data, *options.payload);
+    while (steps-- > 0 && !options.stop.stop_requested() && driver.advance()) {
+    }
+}
+
 Engine::Engine(const HandlerRegistry& handlers, EngineOptions options) {
     check_options(options);
     core_ = std::make_unique<Core>(handlers, options);
@@ -202,9 +212,9 @@ Snapshot Engine::start(std::string_view workflow, Payload input, const StartOpti
     const {
     const Environment& environment = core_->environment;
     auto known = core_->find(workflow, options.version);
-    check_payload(
-        input, fmt::format("The input of workflow \"{}\"", workflow), environment.limits()
-    );
+    std::string what = "The input of workflow \"";
+    what.append(workflow) += '"';
+    check_payload(input, what, environment.limits());
     check_id(options.workflow_id, "The workflow_id", kWorkflowIdBytesMax);
     check_id(options.key, "The key", kKeyBytesMax);
     const TimePoint now = options.now ? *options.now : environment.clock.now();
@@ -246,18 +256,13 @@ Snapshot Engine::parse(std::string_view json) const {
 }
 
 Snapshot Engine::step(Snapshot snapshot, const ExecuteOptions& options) const {
-    ExecuteOptions one = options;
-    one.step_limit = 1;
-    return execute(std::move(snapshot), one);
+    core_->drive(snapshot.data(), options, 1);
+    return snapshot;
 }
 
 Snapshot Engine::execute(Snapshot snapshot, const ExecuteOptions& options) const {
     check_step_limit(options);
-    Driver driver(core_->environment, snapshot.data(), options);
-    if (options.payload) core_->deliver(driver, snapshot.data(), *options.payload);
-    for (std::int64_t steps = 0; steps < options.step_limit; ++steps) {
-        if (options.stop.stop_requested() || !driver.advance()) break;
-    }
+    core_->drive(snapshot.data(), options, options.step_limit);
     return snapshot;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,157 +11,122 @@
 
 #include "stateless/check.h"
 #include "stateless/codec.h"
-#include "stateless/work.h"
+#include "stateless/event_reader.h"
 #include "support/json.h"
-#include "support/json_reader.h"
 
 namespace ebb::stateless {
 
 namespace {
 
-constexpr std::size_t kEventsExpected = 16;
-
-TimePoint from_milliseconds(std::int64_t value) {
-    constexpr std::int64_t kMax = 253'402'300'800'000;  // the year 10000
-    if (value < -kMax || value > kMax) throw_corrupt("a time is out of range");
-    return TimePoint(std::chrono::milliseconds(value));
+/// How many events a text of so many bytes may hold.
+std::size_t events_expected(std::size_t bytes) {
+    constexpr std::size_t kBytesOfOne = 144;
+    constexpr std::size_t kMax = 4'096;
+    return std::min(3 + bytes / kBytesOfOne, kMax);
 }
 
-/// Reads the events of a workflow whose nodes are known.
-class EventReader {
- public:
-    EventReader(const Program& program, std::vector<Kept>& events)
-        : program_(program), events_(events) {}
-
-    void context(JsonReader& json) {
-        json.object([&](std::string_view name) {
-            const NodeIndex node = find(name);
-            json.array([&] {
-                Kept event = read(json);
-                event.node = node;
-                if (!is_result(event.type)) {
-                    throw_corrupt(fmt::format("a result of node \"{}\" is none", name));
-                }
-                if (event.payload.empty()) {
-                    throw_corrupt(fmt::format("a result of node \"{}\" has no output", name));
-                }
-                events_.push_back(std::move(event));
-            });
-        });
+/// A text that outlives whoever handed it in.
+struct Text {
+    explicit Text(std::string_view from)
+        : bytes(std::make_shared_for_overwrite<char[]>(from.size())),
+          view(bytes.get(), from.size()) {
+        if (!from.empty()) std::memcpy(bytes.get(), from.data(), from.size());
     }
 
-    void events(JsonReader& json) {
-        json.array([&] { events_.push_back(read(json)); });
-    }
-
- private:
-    NodeIndex find(std::string_view name) const {
-        const NodeIndex node = program_.find(name);
-        if (node == kNoNode) {
-            throw_corrupt(fmt::format("the workflow has no node \"{}\"", name));
-        }
-        return node;
-    }
-
-    Kept read(JsonReader& json) {
-        Kept event;
-        event.type = HistoryType::StepCompleted;
-        std::string_view output;
-        json.object([&](std::string_view key) {
-            if (key == "output") {
-                output = json.raw();
-            } else if (key == "failure" || key == "payload") {
-                event.payload = json.raw();
-            } else if (key == "timestamp") {
-                event.at = from_milliseconds(json.integer());
-            } else {
-                read_place(json, key, event);
-            }
-        });
-        if (event.payload.empty()) event.payload = output;
-        return event;
-    }
-
-    void read_place(JsonReader& json, std::string_view key, Kept& event) {
-        if (key == "attempt") {
-            event.attempt = static_cast<std::int32_t>(std::clamp<std::int64_t>(
-                json.integer(), 0, std::numeric_limits<std::int32_t>::max()
-            ));
-        } else if (key == "seq") {
-            event.seq = json.integer();
-        } else if (key == "visit") {
-            event.visit = json.integer();
-        } else if (key == "ref") {
-            event.ref = json.integer();
-        } else if (key == "path") {
-            event.path = json.string();
-        } else if (key == "undoable") {
-            event.is_undoable = json.boolean();
-        } else if (key == "node") {
-            event.node = find(json.string_view(decoded_));
-        } else if (key == "type") {
-            event.type = type(json);
-        } else {
-            json.skip();
-        }
-    }
-
-    HistoryType type(JsonReader& json) {
-        const std::string_view text = json.string_view(decoded_);
-        const auto type = parse_history_type(text);
-        if (!type) throw_corrupt(fmt::format("\"{}\" is no type of event", text));
-        return *type;
-    }
-
-    const Program& program_;
-    std::vector<Kept>& events_;
-    std::string decoded_;
+    std::shared_ptr<char[]> bytes;
+    std::string_view view;
 };
 
 class Reader {
  public:
-    Reader(std::string_view text, const FindWorkflow& find) : json_(text), find_(find) {
-        events_.reserve(kEventsExpected);
-        events_.push_back({.seq = 1, .payload = {}, .path = {}});
+    Reader(
+        std::string_view text,
+        const FindWorkflow& find,
+        const HistoryPolicy& policy,
+        JsonReader::Guess guess
+    )
+        : text_(text),
+          guess_(guess),
+          json_(text_.view, JsonReader::kDepthMax, guess),
+          find_(find),
+          policy_(policy) {
+        events_.reserve(events_expected(text.size()));
+        events_.emplace_back().seq = 1;
     }
 
-    std::unique_ptr<Snapshot::Data> read(const HistoryPolicy& policy) {
-        json_.object([&](std::string_view key) {
+    std::unique_ptr<Snapshot::Data> read() {
+        const auto field = [this](std::string_view key) {
             try {
                 read_field(key);
             } catch (...) {
                 field_ = key;
                 throw;
             }
-        });
+        };
+        if (json_.begins(R"({"formatVersion":)")) {
+            expected_ = "formatVersion";
+            read_format();
+            read_expected();
+            expected_ = {};
+            json_.rest(field);
+        } else {
+            json_.object(field);
+        }
         json_.end();
-        return finish(policy);
+        return finish();
     }
 
     /// The field in which reading ended, for the message of an error.
-    const std::string& field() const { return field_; }
+    std::string_view field() const { return expected_.empty() ? field_ : expected_; }
 
  private:
+    /// What a snapshot has, in the order in which it is written.
+    void read_expected() {
+        if (follows(R"(,"workflowId":)")) workflow_id_ = json_.string_view(decoded_id_);
+        if (follows(R"(,"workflow":)")) read_workflow();
+        if (follows(R"(,"status":)")) derived_.status = json_.string_view(status_);
+        if (follows(R"(,"currentNodeId":)")) read_current_node();
+        if (follows(R"(,"context":)")) read_context();
+        if (follows(R"(,"version":)")) version_ = json_.integer();
+        if (follows(R"(,"lastStartedAt":)")) last_started_at_ = from_milliseconds(json_.integer());
+        if (follows(R"(,"totalExecutionTime":)")) read_total();
+        if (follows(R"(,"metadata":)")) read_metadata();
+        if (follows(R"(,"retryState":)")) json_.skip();
+        if (follows(R"(,"key":)")) key_ = json_.string();
+        if (follows(R"(,"startedAt":)")) started_at_ = from_milliseconds(json_.integer());
+        if (follows(R"(,"input":)")) input_ = json_.raw();
+        if (follows(R"(,"output":)")) json_.skip();
+        if (follows(R"(,"state":)")) read_state_field();
+        if (follows(R"(,"events":)")) read_events();
+    }
+
+    template <std::size_t N>
+    bool follows(const char (&member)[N]) {
+        if (!json_.follows(member)) return false;
+        // Without its comma, quotes and colon.
+        expected_ = std::string_view(member).substr(2, N - 5);
+        return true;
+    }
+
     void read_field(std::string_view key) {
         if (key == "formatVersion") {
             read_format();
         } else if (key == "workflowId") {
-            workflow_id_ = json_.string();
+            workflow_id_ = json_.string_view(decoded_id_);
         } else if (key == "workflow") {
             read_workflow();
         } else if (key == "context") {
-            context_ = take_or_keep([&](EventReader& reader) { reader.context(json_); });
+            read_context();
         } else if (key == "events") {
-            kept_events_ = take_or_keep([&](EventReader& reader) { reader.events(json_); });
+            read_events();
         } else if (key == "state") {
-            state_ = json_.raw();
+            read_state_field();
         } else if (key == "version") {
             version_ = json_.integer();
         } else if (key == "key") {
             key_ = json_.string();
         } else if (key == "metadata") {
-            if (json_.peek() != '{') throw_corrupt("the metadata is no object");
-            metadata_ = json_.raw();
+            read_metadata();
         } else {
             read_time_field(key);
         }
@@ -176,9 +142,9 @@ class Reader {
         } else if (key == "input") {
             input_ = json_.raw();
         } else if (key == "status") {
-            derived_.status = json_.string();
+            derived_.status = json_.string_view(status_);
         } else if (key == "currentNodeId") {
-            if (!json_.null()) derived_.current_node = json_.string();
+            read_current_node();
         } else {
             json_.skip();
         }
@@ -194,64 +160,124 @@ class Reader {
         has_format_ = true;
     }
 
+    void read_current_node() {
+        if (!json_.null()) derived_.current_node = json_.string_view(current_node_);
+    }
+
+    void read_metadata() {
+        if (json_.peek() != '{') throw_corrupt("the metadata is no object");
+        metadata_ = json_.raw();
+    }
+
     void read_total() {
+        std::int64_t microseconds = 0;
+        if (json_.plain_thousandths(microseconds)) return void(total_ = Duration(microseconds));
         const double total = json_.number() * 1e3;
         if (total < 0 || total > 1e17) throw_corrupt("a duration is out of range");
         total_ = Duration(static_cast<Duration::rep>(std::llround(total)));
     }
 
     void read_workflow() {
-        std::string name;
+        std::string decoded_name;
+        std::string decoded_checksum;
+        std::string_view name;
+        std::string_view checksum;
         std::int64_t version = 0;
-        std::string checksum;
-        json_.object([&](std::string_view key) {
+        const auto field = [&](std::string_view key) {
             if (key == "name") {
-                name = json_.string();
+                name = json_.string_view(decoded_name);
             } else if (key == "version") {
                 version = json_.integer();
             } else if (key == "checksum") {
-                checksum = json_.string();
+                checksum = json_.string_view(decoded_checksum);
             } else {
                 json_.skip();
             }
-        });
+        };
+        if (json_.begins(R"({"name":)")) {
+            field("name");
+            if (json_.follows(R"(,"version":)")) field("version");
+            if (json_.follows(R"(,"checksum":)")) field("checksum");
+            json_.rest(field);
+        } else {
+            json_.object(field);
+        }
         if (version < 1 || version > DefinitionLimits::kVersionMax) {
             throw_corrupt("the workflow's version is out of range");
         }
-        workflow_ = find_(name, static_cast<int>(version));
-        if (workflow_->checksum != checksum) {
+        use(find_(name, static_cast<int>(version)), checksum);
+    }
+
+    void use(std::shared_ptr<const Workflow> workflow, std::string_view checksum) {
+        if (workflow->checksum != checksum) {
+            const Definition& definition = workflow->program->definition();
             throw Error(
                 ErrorCode::WorkflowConflict,
                 fmt::format(
                     "The snapshot was made by another definition of workflow \"{}\" version {} "
                     "than "
                     "the one that is known here; a changed workflow needs a new version.",
-                    name,
-                    version
+                    definition.name,
+                    definition.version
                 )
             );
         }
+        // Nodes that were read already are those of the first one.
+        if (data_ && data_->workflow != workflow) throw_corrupt("it names two workflows");
+        if (data_) return;
+        const Program& program = *workflow->program;
+        nodes_.emplace(program);
+        // In the order of its fields, so that nothing is moved.
+        data_ = std::make_unique<Snapshot::Data>(
+            std::move(workflow),
+            std::string(),
+            InstanceIdentity{},
+            InstanceState{},
+            Record(&program, policy_)
+        );
     }
 
-    /// Reads at once where the workflow is known already; else keeps the text for later.
-    template <typename Read>
-    std::string_view take_or_keep(Read read) {
-        if (!workflow_) return json_.raw();
-        EventReader reader(*workflow_->program, events_);
-        read(reader);
-        return {};
+    // These are read at once where the workflow is known already; else their text is kept for
+    // later.
+
+    void read_context() {
+        if (!nodes_) return void(context_ = json_.raw());
+        EventReader(*nodes_, events_).context(json_);
+    }
+
+    void read_events() {
+        if (!nodes_) return void(kept_events_ = json_.raw());
+        EventReader(*nodes_, events_).events(json_);
+    }
+
+    void read_state_field() {
+        const JsonReader::Place start = json_.place();
+        if (nodes_) {
+            try {
+                if (!state_.empty()) data_->state = {};
+                read_state(json_, *nodes_, data_->state);
+                state_ = json_.since(start);
+                is_state_read_ = true;
+                return;
+            } catch (const std::exception&) {
+                // What is wrong with it is said after what is wrong with the text around it.
+                json_.back_to(start);
+            }
+        }
+        state_ = json_.raw();
+        is_state_read_ = false;
     }
 
     void read_kept() {
-        EventReader reader(*workflow_->program, events_);
+        EventReader reader(*nodes_, events_);
         if (!context_.empty()) {
             field_ = "context";
-            JsonReader json(context_);
+            JsonReader json(context_, JsonReader::kDepthMax, guess_);
             reader.context(json);
         }
         if (!kept_events_.empty()) {
             field_ = "events";
-            JsonReader json(kept_events_);
+            JsonReader json(kept_events_, JsonReader::kDepthMax, guess_);
             reader.events(json);
         }
     }
@@ -260,53 +286,57 @@ class Reader {
         if (!is_given) throw_corrupt(fmt::format("it has no {}", field));
     }
 
-    std::unique_ptr<Snapshot::Data> finish(const HistoryPolicy& policy) {
+    std::unique_ptr<Snapshot::Data> finish() {
         require(has_format_, "formatVersion");
         require(!workflow_id_.empty(), "workflowId");
-        require(workflow_ != nullptr, "workflow");
+        require(data_ != nullptr, "workflow");
         require(!state_.empty(), "state");
         require(version_ >= 0, "version of 0 or more");
         require(!input_.empty(), "input");
         read_kept();
         Kept& started = events_.front();
         started.at = started_at_;
-        started.payload = input_;
+        started.payload.refer_to(input_);
+        sort_events();
+        field_ = "state";
+        if (!is_state_read_) data_->state = decode_state(state_, nodes_->program());
+        field_.clear();
+        data_->workflow_id = workflow_id_;
+        data_->identity = {.id = instance_id_of(workflow_id_), .key = std::move(key_)};
+        data_->version = version_;
+        data_->last_started_at = last_started_at_;
+        data_->total_execution_time = total_;
+        data_->metadata = metadata_;
+        check_events(events_, data_->state, nodes_->program());
+        data_->record.restore(std::move(events_), data_->state, std::move(text_.bytes));
+        check_snapshot(*data_, derived_);
+        return std::move(data_);
+    }
+
+    void sort_events() {
         const auto is_earlier = [](const Kept& left, const Kept& right) {
             return left.seq < right.seq;
         };
         if (!std::is_sorted(events_.begin(), events_.end(), is_earlier)) {
             std::sort(events_.begin(), events_.end(), is_earlier);
         }
-        field_ = "state";
-        const Program& program = *workflow_->program;
-        auto data = std::make_unique<Snapshot::Data>(Snapshot::Data{
-            .workflow = workflow_,
-            .workflow_id = std::move(workflow_id_),
-            .identity = {.id = {}, .key = std::move(key_)},
-            .state = decode_state(state_, program),
-            .record = Record(&program, policy),
-            .version = version_,
-            .last_started_at = last_started_at_,
-            .total_execution_time = total_,
-            .metadata = Payload(metadata_),
-        });
-        field_.clear();
-        data->identity.id = instance_id_of(data->workflow_id);
-        check_events(events_, data->state, program);
-        data->record.restore(std::move(events_), data->state);
-        check_snapshot(*data, derived_);
-        return data;
     }
 
+    Text text_;
+    JsonReader::Guess guess_;
     JsonReader json_;
     const FindWorkflow& find_;
+    const HistoryPolicy& policy_;
     std::string field_;
+    std::string_view expected_;
     bool has_format_ = false;
-    std::string workflow_id_;
-    std::shared_ptr<const Workflow> workflow_;
+    std::string_view workflow_id_;
+    std::unique_ptr<Snapshot::Data> data_;
+    std::optional<NodeFinder> nodes_;
     std::string_view context_;
     std::string_view kept_events_;
     std::string_view state_;
+    bool is_state_read_ = false;
     std::string_view input_;
     std::string_view metadata_ = "{}";
     std::int64_t version_ = -1;
@@ -315,11 +345,14 @@ class Reader {
     TimePoint started_at_{};
     Duration total_{0};
     Derived derived_;
+    std::string decoded_id_;  // where they have escapes
+    std::string status_;
+    std::string current_node_;
     std::vector<Kept> events_;
 };
 
 [[noreturn]] void throw_unreadable(
-    std::string_view text, const std::string& field, const JsonSyntaxError& error
+    std::string_view text, std::string_view field, const JsonSyntaxError& error
 ) {
     try {
         JsonReader json(text);
@@ -343,11 +376,14 @@ class Reader {
 }  // namespace
 
 std::unique_ptr<Snapshot::Data> read_snapshot(
-    std::string_view text, const FindWorkflow& find, const HistoryPolicy& policy
+    std::string_view text,
+    const FindWorkflow& find,
+    const HistoryPolicy& policy,
+    JsonReader::Guess guess
 ) {
-    Reader reader(text, find);
+    Reader reader(text, find, policy, guess);
     try {
-        return reader.read(policy);
+        return reader.read();
     } catch (const JsonSyntaxError& error) {
         throw_unreadable(text, reader.field(), error);
     }

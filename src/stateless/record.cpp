@@ -13,58 +13,21 @@ bool is_before(const Kept& event, Seq seq) {
     return event.seq < seq;
 }
 
+void set_ref(Kept& event, Seq ref) {
+    if (event.ref == ref) return;
+    event.ref = ref;
+    event.written = {};
+}
+
+bool is_referred_to(const InstanceState& state, Seq seq) {
+    bool is_root = false;
+    each_root(state, [&](Seq root) { is_root = is_root || root == seq; });
+    return is_root;
+}
+
 }  // namespace
 
-bool is_result(HistoryType type) {
-    switch (type) {
-        case HistoryType::StepCompleted:
-        case HistoryType::DecisionCompleted:
-        case HistoryType::SignalCompleted:
-        case HistoryType::ScopeJoined:
-        case HistoryType::StepCompensated:
-            return true;
-        default:
-            return is_error(type);
-    }
-}
-
-bool is_error(HistoryType type) {
-    switch (type) {
-        case HistoryType::StepRetried:
-        case HistoryType::StepFailed:
-        case HistoryType::CompensationRetried:
-        case HistoryType::CompensationFailed:
-            return true;
-        default:
-            return false;
-    }
-}
-
-void append_roots(const InstanceState& state, std::vector<Seq>& roots) {
-    const auto add = [&](Seq seq) {
-        if (seq != 0) roots.push_back(seq);
-    };
-    add(state.result);
-    add(state.error);
-    for (const Token& token : state.tokens) {
-        add(token.input);
-        add(token.payload);
-        add(token.compensates);
-        add(token.failed);
-    }
-    for (const Scope& scope : state.scopes) {
-        for (const BranchOutcome& branch : scope.branches) add(branch.output);
-    }
-    for (const BufferedSignal& signal : state.signals) add(signal.event);
-    for (const Rollback& rollback : state.rollbacks) {
-        // A requeue makes it the instance's error again.
-        if (rollback.kind != Rollback::Kind::Losers) add(rollback.cause);
-    }
-    if (state.savepoint) add(state.savepoint->input);
-}
-
-Record::Record(const Program* program, HistoryPolicy policy)
-    : program_(program), policy_(policy), outputs_(program->nodes().size(), 0) {
+Record::Record(const Program* program, HistoryPolicy policy) : program_(program), policy_(policy) {
     if (policy_.keep == HistoryPolicy::Keep::Last) by_node_.resize(program->nodes().size());
 }
 
@@ -97,13 +60,13 @@ const Kept* Record::find_payload(Seq seq) const {
 
 Payload Record::payload(Seq seq) const {
     const Kept* event = find_payload(seq);
-    return event == nullptr || event->payload.empty() ? Payload("null") : event->payload;
+    return Payload(event == nullptr || event->payload.empty() ? "null" : event->payload.view());
 }
 
 std::optional<Seq> Record::output_of(std::string_view node) const {
     const NodeIndex index = program_->find(node);
     if (index == kNoNode) return std::nullopt;
-    const Seq output = outputs_[static_cast<std::size_t>(index)];
+    const Seq output = newest_output(index);
     return output == 0 ? std::nullopt : std::optional(output);
 }
 
@@ -130,23 +93,32 @@ HistoryEvent Record::to_event(const Kept& kept) const {
     event.visit = kept.visit;
     event.attempt = kept.attempt;
     event.ref = kept.ref;
-    event.payload = kept.payload;
+    event.payload = kept.payload.view();
     event.at = kept.at;
     return event;
 }
 
-Kept Record::to_kept(HistoryEvent event) const {
-    return {
-        .seq = event.seq,
-        .type = event.type,
-        .node = event.node.empty() ? kNoNode : program_->find(event.node),
-        .attempt = event.attempt,
-        .visit = event.visit,
-        .ref = event.ref,
-        .at = event.at,
-        .payload = std::move(event.payload),
-        .path = std::move(event.path),
-    };
+NodeIndex Record::find_node(const std::string& name) const {
+    if (name.empty()) return kNoNode;
+    // What happens next mostly happens at the node behind the last one.
+    const NodeIndex next = events_.empty() ? 0 : events_.back().node + 1;
+    const bool is_next = static_cast<std::size_t>(next) < program_->nodes().size() &&
+                         program_->node(next).name == name;
+    return is_next ? next : program_->find(name);
+}
+
+Kept Record::to_kept(HistoryEvent&& event) const {
+    Kept kept;
+    kept.seq = event.seq;
+    kept.type = event.type;
+    kept.node = find_node(event.node);
+    kept.attempt = event.attempt;
+    kept.visit = event.visit;
+    kept.ref = event.ref;
+    kept.at = event.at;
+    kept.payload = std::move(event.payload);
+    kept.path = std::move(event.path);
+    return kept;
 }
 
 void Record::absorb(std::vector<HistoryEvent> events, const InstanceState& state) {
@@ -169,22 +141,28 @@ void Record::absorb(std::vector<HistoryEvent> events, const InstanceState& state
     sweep(state);
 }
 
-void Record::restore(std::vector<Kept> events, const InstanceState& state) {
+void Record::restore(
+    std::vector<Kept> events, const InstanceState& state, std::shared_ptr<const char[]> text
+) {
     events_ = std::move(events);
+    text_ = std::move(text);
     for (Kept& event : events_) note_added(event);
     sweep(state);
 }
 
-void Record::add(Kept event) {
+void Record::add(Kept&& event) {
     note_added(events_.emplace_back(std::move(event)));
 }
 
 void Record::note_added(Kept& added) {
-    if (is_read_output(added)) outputs_[static_cast<std::size_t>(added.node)] = added.seq;
+    if (is_read_output(added)) {
+        outputs_.resize(program_->nodes().size());
+        outputs_[static_cast<std::size_t>(added.node)] = added.seq;
+    }
     if (added.is_undoable) {
         keep_for_undo(added);
-    } else if (!added.payload.empty() && !settles_compensation(added.type)) {
-        added.ref = 0;
+    } else if (added.ref != 0 && !added.payload.empty() && !settles_compensation(added.type)) {
+        set_ref(added, 0);
     }
     if (is_result(added.type)) keep_as_result(added);
     // The instance's input is always kept.
@@ -193,12 +171,12 @@ void Record::note_added(Kept& added) {
 }
 
 bool Record::is_read_output(const Kept& event) const {
-    return event.node != kNoNode && holds_output(event.type) &&
-           program_->is_output_read(event.node);
+    return event.node != kNoNode && program_->is_output_read(event.node) &&
+           holds_output(event.type);
 }
 
-bool Record::is_newest_output(const Kept& event) const {
-    return event.node != kNoNode && outputs_[static_cast<std::size_t>(event.node)] == event.seq;
+Seq Record::newest_output(NodeIndex node) const {
+    return node == kNoNode || outputs_.empty() ? 0 : outputs_[static_cast<std::size_t>(node)];
 }
 
 void Record::keep_for_undo(Kept& event) {
@@ -206,7 +184,7 @@ void Record::keep_for_undo(Kept& event) {
     const Kept* input = event.ref == 0 ? nullptr : find_payload(event.ref);
     if (input == nullptr) return;
     // Straight to the event that has the data: what lies between is of no more use.
-    event.ref = input->seq;
+    set_ref(event, input->seq);
     ++find_mutable(input->seq)->users;
 }
 
@@ -240,8 +218,9 @@ void Record::release_undo(Seq seq) {
     Kept* event = find_mutable(seq);
     if (event == nullptr) return;
     release_use(*event);
-    event->ref = 0;
+    set_ref(*event, 0);
     event->is_undoable = false;
+    event->written = {};
     if (!event->is_result) passing_.push_back(seq);
 }
 
@@ -259,7 +238,7 @@ void Record::forget_undo() {
 
 void Record::collect_roots(const InstanceState& state) {
     roots_.clear();
-    append_roots(state, roots_);
+    each_root(state, [this](Seq seq) { roots_.push_back(seq); });
 }
 
 void Record::follow_roots() {
@@ -274,11 +253,6 @@ bool Record::is_root(Seq seq) const {
     return std::find(roots_.begin(), roots_.end(), seq) != roots_.end();
 }
 
-bool Record::is_referred_to(const InstanceState& state, Seq seq) {
-    collect_roots(state);
-    return is_root(seq);
-}
-
 void Record::sweep(const InstanceState& state) {
     const bool is_over = is_terminal(state.status);
     if (is_over) forget_undo();
@@ -289,7 +263,7 @@ void Record::sweep(const InstanceState& state) {
         Kept* event = find_mutable(seq);
         if (event == nullptr) return true;
         if (event->users > 0) return true;  // it comes back when it is released
-        if (is_root(seq) || (!is_over && is_newest_output(*event))) return false;
+        if (is_root(seq) || (!is_over && newest_output(event->node) == seq)) return false;
         event->is_gone = true;
         event->payload = {};
         ++gone_;

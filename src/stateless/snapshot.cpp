@@ -133,8 +133,8 @@ std::vector<NodeResult> Snapshot::results(std::string_view node) const {
         if (!is_result(event.type)) continue;
         const bool has_failed = is_error(event.type);
         results.push_back({
-            .output = has_failed ? Payload("null") : event.payload,
-            .error = has_failed ? failure_message(event.payload) : std::string(),
+            .output = has_failed ? Payload("null") : Payload(event.payload.view()),
+            .error = has_failed ? failure_message(event.payload.view()) : std::string(),
             .at = event.at,
             .attempt = event.attempt,
             .is_compensation = event.type == HistoryType::StepCompensated ||

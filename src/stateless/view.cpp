@@ -125,7 +125,7 @@ Payload error_of(const Snapshot::Data& data) {
     return error == nullptr ? Payload() : error_of(data.record.to_event(*error));
 }
 
-std::string failure_message(const Payload& failure) {
+std::string failure_message(std::string_view failure) {
     const Json json = Json::parse(failure, nullptr, false);
     if (!json.is_object()) return "unknown";
     const auto message = json.find("message");

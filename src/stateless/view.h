@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stateless/data.h"
@@ -24,6 +25,6 @@ Payload output_of(const Snapshot::Data& data);
 Payload error_of(const Snapshot::Data& data);
 
 /// The message in a failure's payload.
-std::string failure_message(const Payload& failure);
+std::string failure_message(std::string_view failure);
 
 }  // namespace ebb::stateless

@@ -1,15 +1,15 @@
-#include <iterator>
+#include <array>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
+#include "core/kernel/state_text.h"
 #include "stateless/codec.h"
 #include "stateless/view.h"
 #include "stateless/work.h"
-#include "support/json.h"
+#include "support/json_writer.h"
 
-// Written by hand, because a function platform writes a snapshot after every step.
+// Written by hand, because a function platform writes a snapshot after every step. Names of
+// workflows and nodes are plain: a definition may have no others.
 
 namespace ebb::stateless {
 
@@ -21,110 +21,128 @@ std::int64_t to_milliseconds(TimePoint time) {
 
 class Writer {
  public:
-    explicit Writer(const Snapshot::Data& data) : data_(data) { out_.reserve(1'024); }
+    explicit Writer(const Snapshot::Data& data) : data_(data) {}
 
     std::string write() {
-        out_ += '{';
-        number("formatVersion", kFormatVersion);
-        text("workflowId", data_.workflow_id);
+        out_.put('{');
+        out_.number("formatVersion", kFormatVersion);
+        out_.string("workflowId", data_.workflow_id);
         workflow();
-        text("status", to_string(status_of(data_.state)));
-        const NodeIndex node = current_node(data_);
-        key("currentNodeId");
-        node == kNoNode ? void(out_ += "null") : string(data_.program().node(node).name);
+        out_.plain("status", to_string(status_of(data_.state)));
+        current();
         context();
-        number("version", data_.version);
-        number("lastStartedAt", to_milliseconds(data_.last_started_at));
+        out_.number("version", data_.version);
+        out_.number("lastStartedAt", to_milliseconds(data_.last_started_at));
         total_time();
-        raw("metadata", data_.metadata);
+        out_.raw("metadata", data_.metadata);
         if (const auto retry = retry_state(data_)) write_retry(*retry);
-        if (!data_.identity.key.empty()) text("key", data_.identity.key);
-        write_input();
-        write_result();
-        raw("state", encode_state(data_.state, data_.program()));
+        if (!data_.identity.key.empty()) out_.string("key", data_.identity.key);
+        input();
+        result();
+        out_.key("state");
+        write_state(out_, data_.state, data_.program());
         events();
-        out_ += '}';
-        return std::move(out_);
+        out_.put('}');
+        return out_.take();
     }
 
  private:
-    void key(std::string_view name) {
-        if (out_.back() != '{') out_ += ',';
-        out_ += '"';
-        out_ += name;
-        out_ += "\":";
-    }
-
-    void string(std::string_view value) { append_json_string(out_, value); }
-
-    void text(std::string_view name, std::string_view value) {
-        key(name);
-        string(value);
-    }
-
-    void number(std::string_view name, std::int64_t value) {
-        key(name);
-        append_number(out_, value);
-    }
-
-    void raw(std::string_view name, std::string_view json) {
-        key(name);
-        out_ += json;
-    }
-
     void workflow() {
         const Definition& definition = data_.definition();
-        key("workflow");
-        out_ += '{';
-        text("name", definition.name);
-        number("version", definition.version);
-        text("checksum", data_.workflow->checksum);
-        out_ += '}';
+        out_.key("workflow");
+        out_.put('{');
+        out_.plain("name", definition.name);
+        out_.number("version", definition.version);
+        out_.plain("checksum", data_.workflow->checksum);
+        out_.put('}');
     }
 
+    void current() {
+        const NodeIndex node = current_node(data_);
+        out_.key("currentNodeId");
+        if (node == kNoNode) {
+            out_.raw("null");
+        } else {
+            out_.plain(data_.program().node(node).name);
+        }
+    }
+
+    /// Milliseconds, and the microseconds as their fraction without zeros at its end.
     void total_time() {
         const std::int64_t total = data_.total_execution_time.count();
-        key("totalExecutionTime");
-        append_number(out_, total / 1'000);
-        // Milliseconds, and the microseconds as their fraction without zeros at its end.
-        std::int64_t fraction = total % 1'000;
+        out_.number("totalExecutionTime", total / 1'000);
+        const auto fraction = static_cast<int>(total % 1'000);
         if (fraction == 0) return;
-        int digits = 3;
-        while (fraction % 10 == 0) {
-            fraction /= 10;
-            --digits;
-        }
-        fmt::format_to(std::back_inserter(out_), ".{:0{}}", fraction, digits);
+        const auto digit = [](int value) { return static_cast<char>('0' + value % 10); };
+        const std::array<char, 4> digits{
+            '.', digit(fraction / 100), digit(fraction / 10), digit(fraction)
+        };
+        const std::string_view text(digits.data(), digits.size());
+        out_.raw(text.substr(0, text.find_last_not_of('0') + 1));
     }
 
     void write_retry(const RetryState& retry) {
-        key("retryState");
-        out_ += '{';
-        text("nodeId", retry.node);
-        number("attempts", retry.attempts);
-        number("nextRetryAt", to_milliseconds(retry.next_retry_at));
-        out_ += '}';
+        out_.key("retryState");
+        out_.put('{');
+        out_.plain("nodeId", retry.node);
+        out_.number("attempts", retry.attempts);
+        out_.number("nextRetryAt", to_milliseconds(retry.next_retry_at));
+        out_.put('}');
     }
 
-    void write_input() {
+    void input() {
         const Kept* started = data_.record.find(1);
-        number("startedAt", started == nullptr ? 0 : to_milliseconds(started->at));
-        raw("input", started == nullptr ? "null" : std::string_view(started->payload));
+        out_.number("startedAt", started == nullptr ? 0 : to_milliseconds(started->at));
+        out_.raw("input", started == nullptr ? "null" : started->payload.view());
     }
 
-    void write_result() {
-        const Payload output = output_of(data_);
-        const Payload error = error_of(data_);
-        if (!output.empty()) raw("output", output);
-        if (!error.empty()) raw("error", error);
+    void result() {
+        if (const Payload output = output_of(data_); !output.empty()) out_.raw("output", output);
+        if (const Payload error = error_of(data_); !error.empty()) out_.raw("error", error);
     }
 
     /// The results, by node in the order in which the nodes have first come to one.
     void context() {
-        key("context");
-        out_ += '{';
-        const auto all = data_.record.events();
+        out_.key("context");
+        out_.put('{');
+        NodeIndex open = kNoNode;
+        const auto write_one = [&](const Kept& event) {
+            if (event.node != open) {
+                if (open != kNoNode) out_.raw("],");
+                out_.plain(data_.program().node(event.node).name);
+                out_.raw(":[");
+                open = event.node;
+            } else {
+                out_.put(',');
+            }
+            write_result(event);
+        };
+        is_by_node() ? each_shown(write_one) : each_by_node(write_one);
+        if (open != kNoNode) out_.put(']');
+        out_.put('}');
+    }
+
+    template <typename Visit>
+    void each_shown(Visit visit) const {
+        for (const Kept& event : data_.record.events()) {
+            if (is_shown(event)) visit(event);
+        }
+    }
+
+    /// Do the results of each node stand together? So they do where nothing goes back.
+    bool is_by_node() const {
+        NodeIndex last = kNoNode;
+        bool rises = true;
+        each_shown([&](const Kept& event) {
+            rises = rises && std::exchange(last, event.node) <= event.node;
+        });
+        return rises;
+    }
+
+    template <typename Visit>
+    void each_by_node(Visit visit) const {
         constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+        const auto all = data_.record.events();
         std::vector<std::size_t> next(all.size(), kNone);
         std::vector<std::size_t> last(data_.program().nodes().size(), kNone);
         std::vector<std::size_t> firsts;
@@ -139,44 +157,37 @@ class Writer {
             tail = i;
         }
         for (const std::size_t first : firsts) {
-            if (out_.back() != '{') out_ += ',';
-            string(data_.program().node(all[first].node).name);
-            out_ += ":[";
-            for (std::size_t i = first; i != kNone; i = next[i]) {
-                if (i != first) out_ += ',';
-                result(all[i]);
-            }
-            out_ += ']';
+            for (std::size_t i = first; i != kNone; i = next[i]) visit(all[i]);
         }
-        out_ += '}';
     }
 
     static bool is_shown(const Kept& event) {
         return !event.is_gone && event.node != kNoNode && is_result(event.type);
     }
 
-    void result(const Kept& event) {
-        out_ += '{';
+    void write_result(const Kept& event) {
+        if (!event.written.empty()) return out_.raw(event.written);
+        out_.put('{');
         if (is_error(event.type)) {
-            raw("output", "null");
-            text("error", failure_message(event.payload));
-            raw("failure", event.payload);
+            out_.raw("output", "null");
+            out_.string("error", failure_message(event.payload.view()));
+            out_.raw("failure", event.payload.view());
         } else {
-            raw("output", event.payload);
+            out_.raw("output", event.payload.view());
         }
-        number("timestamp", to_milliseconds(event.at));
-        number("attempt", event.attempt);
-        number("seq", event.seq);
-        if (event.type != HistoryType::StepCompleted) text("type", to_string(event.type));
+        out_.number("timestamp", to_milliseconds(event.at));
+        out_.number("attempt", event.attempt);
+        out_.number("seq", event.seq);
+        if (event.type != HistoryType::StepCompleted) out_.plain("type", to_string(event.type));
         place(event);
-        out_ += '}';
+        out_.put('}');
     }
 
     void place(const Kept& event) {
-        if (event.visit != 0) number("visit", event.visit);
-        if (event.ref != 0) number("ref", event.ref);
-        if (!event.path.empty()) text("path", event.path);
-        if (event.is_undoable) raw("undoable", "true");
+        if (event.visit != 0) out_.number("visit", event.visit);
+        if (event.ref != 0) out_.number("ref", event.ref);
+        if (!event.path.empty()) out_.string("path", event.path);
+        if (event.is_undoable) out_.raw("undoable", "true");
     }
 
     void events() {
@@ -184,30 +195,30 @@ class Writer {
         for (const Kept& event : data_.record.events()) {
             if (event.is_gone || event.seq == 1 || is_shown(event)) continue;
             if (std::exchange(is_first, false)) {
-                key("events");
-                out_ += '[';
+                out_.key("events");
+                out_.put('[');
             } else {
-                out_ += ',';
+                out_.put(',');
             }
             write_event(event);
         }
-        if (!is_first) out_ += ']';
+        if (!is_first) out_.put(']');
     }
 
     void write_event(const Kept& event) {
-        out_ += '{';
-        number("seq", event.seq);
-        text("type", to_string(event.type));
-        if (event.node != kNoNode) text("node", data_.program().node(event.node).name);
-        if (!event.payload.empty()) raw("payload", event.payload);
-        number("timestamp", to_milliseconds(event.at));
-        if (event.attempt != 0) number("attempt", event.attempt);
+        out_.put('{');
+        out_.number("seq", event.seq);
+        out_.plain("type", to_string(event.type));
+        if (event.node != kNoNode) out_.plain("node", data_.program().node(event.node).name);
+        if (!event.payload.empty()) out_.raw("payload", event.payload.view());
+        out_.number("timestamp", to_milliseconds(event.at));
+        if (event.attempt != 0) out_.number("attempt", event.attempt);
         place(event);
-        out_ += '}';
+        out_.put('}');
     }
 
     const Snapshot::Data& data_;
-    std::string out_;
+    JsonWriter out_;
 };
 
 }  // namespace
