@@ -35,6 +35,7 @@ struct RaceCase {
     std::function<Snapshot(const stateless::Engine&, Snapshot)> prepare;
     std::function<Snapshot(const stateless::Engine&, Snapshot)> race;
     std::string status_after;
+    std::string workflow = "order";
 };
 
 Snapshot step(const stateless::Engine& engine, Snapshot snapshot) {
@@ -83,6 +84,26 @@ Snapshot requeue(const stateless::Engine& engine, Snapshot snapshot) {
     return engine.requeue(std::move(snapshot), {.skip_compensation = true});
 }
 
+Snapshot answer(const stateless::Engine& engine, Snapshot snapshot) {
+    return engine.signal(std::move(snapshot), "ask", "1");
+}
+
+Snapshot release(const stateless::Engine& engine, Snapshot snapshot) {
+    return engine.release(std::move(snapshot), "ann");
+}
+
+Snapshot reclaim(const stateless::Engine& engine, Snapshot snapshot) {
+    return engine.reclaim(std::move(snapshot), "ann");
+}
+
+Snapshot step_hours_later(const stateless::Engine& engine, Snapshot snapshot) {
+    return engine.step(std::move(snapshot), {.now = kStart + 2h});
+}
+
+Snapshot step_too_late(const stateless::Engine& engine, Snapshot snapshot) {
+    return engine.step(std::move(snapshot), {.now = kStart + 25h});
+}
+
 Snapshot note(const stateless::Engine&, Snapshot snapshot) {
     snapshot.set_metadata(R"({"customer":"ann"})");
     return snapshot;
@@ -106,12 +127,21 @@ Snapshot to_pause(const stateless::Engine& engine, Snapshot snapshot) {
     return pause(engine, std::move(snapshot));
 }
 
-Snapshot to_decision(const stateless::Engine& engine, Snapshot snapshot) {
-    return run(engine, std::move(snapshot));
-}
-
 Snapshot to_signal(const stateless::Engine& engine, Snapshot snapshot) {
     return run(engine, decide(engine, run(engine, std::move(snapshot))));
+}
+
+/// Through both branches and the rest after them.
+Snapshot to_ask(const stateless::Engine& engine, Snapshot snapshot) {
+    return step_hours_later(engine, run(engine, std::move(snapshot)));
+}
+
+Snapshot to_answer(const stateless::Engine& engine, Snapshot snapshot) {
+    return step(engine, to_ask(engine, std::move(snapshot)));
+}
+
+Snapshot to_answered(const stateless::Engine& engine, Snapshot snapshot) {
+    return answer(engine, to_answer(engine, std::move(snapshot)));
 }
 
 const std::array kRaces{
@@ -119,18 +149,28 @@ const std::array kRaces{
     RaceCase{"failed_attempt", "\"flaky\"", stay, step, "error"},
     RaceCase{"retry", "\"flaky\"", step, step, "paused"},
     RaceCase{"failure_for_good", "\"bad\"", stay, step, "active"},
-    RaceCase{"decision", "\"good\"", to_decision, decide, "paused"},
-    RaceCase{"rejection", "\"good\"", to_decision, reject, "active"},
+    RaceCase{"decision", "\"good\"", run, decide, "paused"},
+    RaceCase{"rejection", "\"good\"", run, reject, "active"},
     RaceCase{"signal", "\"good\"", to_signal, signal, "active"},
     RaceCase{"pause", "\"good\"", stay, pause, "paused"},
     RaceCase{"resume", "\"good\"", to_pause, resume, "active"},
     RaceCase{"compensation", "\"good\"", to_compensation, step, "failed"},
     RaceCase{"dead_letter", "\"stuck\"", to_compensation, step, "paused"},
     RaceCase{"requeue", "\"stuck\"", to_dead_letter, requeue, "failed"},
-    RaceCase{"cancel", "\"good\"", to_decision, cancel, "active"},
-    RaceCase{"abort", "\"good\"", to_decision, abort, "failed"},
+    RaceCase{"cancel", "\"good\"", run, cancel, "active"},
+    RaceCase{"abort", "\"good\"", run, abort, "failed"},
     RaceCase{"complete", "\"good\"", to_last, step, "completed"},
     RaceCase{"metadata", "\"good\"", stay, note, "active"},
+    RaceCase{"release", "\"good\"", stay, release, "paused"},
+    RaceCase{"reclaim", "\"good\"", release, reclaim, "active"},
+    RaceCase{"branch", "\"good\"", stay, step, "active", "errand"},
+    RaceCase{"join", "\"good\"", step, step, "paused", "errand"},
+    RaceCase{"timer", "\"good\"", run, step_hours_later, "active", "errand"},
+    RaceCase{"deadline", "\"good\"", stay, step_too_late, "active", "errand"},
+    RaceCase{"pausing_step", "\"good\"", to_ask, step, "paused", "errand"},
+    RaceCase{"payload_of_a_step", "\"good\"", to_answer, answer, "active", "errand"},
+    RaceCase{"resumed_step", "\"good\"", to_answered, step, "completed", "errand"},
+    RaceCase{"savepoint", "\"bad\"", to_ask, step, "active", "errand"},
 };
 
 class SnapshotRaces : public ::testing::TestWithParam<std::string> {
@@ -139,6 +179,7 @@ class SnapshotRaces : public ::testing::TestWithParam<std::string> {
         // Before any fork, or each child would start a server of its own.
         if (GetParam() == "postgresql") postgres_server();
         engine_.add(definition());
+        engine_.add(errand());
     }
 
     static Definition definition() {
@@ -150,6 +191,21 @@ class SnapshotRaces : public ::testing::TestWithParam<std::string> {
         builder.decision("approval");
         builder.signal("paid");
         builder.step("ship");
+        return builder.build();
+    }
+
+    /// Has the kinds of transitions that an order has not.
+    static Definition errand() {
+        WorkflowBuilder builder("errand");
+        builder.deadline(24h);
+        builder.parallel(
+            "both",
+            {{"left", [](BlockBuilder& branch) { branch.step("left", {.handler = "ship"}); }},
+             {"right", [](BlockBuilder& branch) { branch.step("right", {.handler = "ship"}); }}}
+        );
+        builder.delay("rest", 1h);
+        builder.savepoint("mark").resume();
+        builder.step("ask");
         return builder.build();
     }
 
@@ -166,6 +222,11 @@ class SnapshotRaces : public ::testing::TestWithParam<std::string> {
                 return input;
             });
             made.add_raw("ship", [](const Payload& input, const StepContext&) { return input; });
+            made.add_raw("ask", [](const Payload& input, const StepContext& context) {
+                if (input.find("bad") != Payload::npos) throw PermanentError("no");
+                if (!context.payload) context.pause();
+                return input;
+            });
             return made;
         }();
         return registry;
@@ -228,8 +289,9 @@ constexpr std::array kOneWins{kSaved, kLost};
 TEST_P(SnapshotRaces, exactly_one_process_wins_each_version_of_every_transition) {
     for (const RaceCase& each : kRaces) {
         SCOPED_TRACE(each.name);
-        const Snapshot before =
-            each.prepare(engine_, engine_.start("order", each.input, {.workflow_id = each.name}));
+        const Snapshot before = each.prepare(
+            engine_, engine_.start(each.workflow, each.input, {.workflow_id = each.name})
+        );
         open()->insert_if_absent(before);
         const auto codes = race([&](const std::string& by, const auto& wait_at_gate) {
             const SnapshotStorePtr store = open();
