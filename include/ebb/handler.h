@@ -152,6 +152,23 @@ template <typename Class, typename Result, typename Input, typename... Rest>
 struct HandlerTraits<Result (Class::*)(Input, Rest...)>
     : HandlerTraits<Result (*)(Input, Rest...)> {};
 
+/// A result that comes later: std::future and what is like it.
+template <typename T>
+concept Later = requires(T& later) {
+    later.wait();
+    later.get();
+};
+
+template <typename T>
+struct Awaited {
+    using Type = T;
+};
+
+template <Later T>
+struct Awaited<T> {
+    using Type = decltype(std::declval<T&>().get());
+};
+
 /// Parses a handler's input; a text that does not fit the type is a permanent failure
 /// `invalid_input`.
 [[noreturn]] void throw_invalid_input(const std::string& why);
@@ -169,8 +186,11 @@ class HandlerRegistry {
     /// Adds a handler of your own types: `Output f(const Input&)` or `Output f(const Input&, const
     /// StepContext&)`. Conversions are nlohmann's to_json/from_json (include <nlohmann/json.hpp>
     /// first). A handler that returns void passes its input on; one that returns a StepResult may
-    /// name a handle or pause. A `std::string` is the content of a
-    /// JSON string, never JSON text: for that there is add_raw. Throws as add_raw does.
+    /// name a handle or pause. One that returns a std::future of any of these (or what else has
+    /// wait() and get()) is waited for in the thread that called it; what the future throws is
+    /// thrown by the handler. What such a handler refers to must outlive its future. A
+    /// `std::string` is the content of a JSON string, never JSON text: for that there is add_raw.
+    /// Throws as add_raw does.
     template <typename JsonType = Json, typename Function>
         requires(!std::same_as<std::remove_cvref_t<Function>, Handler>)
     HandlerRegistry& add(std::string name, Function function) {
@@ -217,11 +237,19 @@ class HandlerRegistry {
                 )](const Payload& text, const StepContext& context) mutable -> Payload {
             using Traits = detail::HandlerTraits<Function>;
             using Input = typename Traits::In;
-            const auto call = [&](Input& input) -> decltype(auto) {
+            using Output = typename detail::Awaited<typename Traits::Output>::Type;
+            const auto begin = [&](Input& input) -> decltype(auto) {
                 if constexpr (Traits::kTakesContext) {
                     return function(input, context);
                 } else {
                     return function(input);
+                }
+            };
+            const auto call = [&](Input& input) -> decltype(auto) {
+                if constexpr (detail::Later<typename Traits::Output>) {
+                    return begin(input).get();
+                } else {
+                    return begin(input);
                 }
             };
             std::optional<Input> input;
@@ -230,10 +258,10 @@ class HandlerRegistry {
             } catch (const typename JsonType::exception& error) {
                 detail::throw_invalid_input(error.what());
             }
-            if constexpr (std::is_void_v<typename Traits::Output>) {
+            if constexpr (std::is_void_v<Output>) {
                 call(*input);
                 return text;
-            } else if constexpr (std::is_same_v<typename Traits::Output, StepResult>) {
+            } else if constexpr (std::is_same_v<Output, StepResult>) {
                 StepResult result = call(*input);
                 if (context.choice != nullptr) *context.choice = std::move(result.choice);
                 return std::move(result.output);

@@ -1,5 +1,7 @@
 // The registry: names, and handlers of users' own types.
 
+#include <future>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -32,6 +34,24 @@ TEST(HandlerRegistry, finds_what_was_added_and_lists_it_sorted) {
     EXPECT_NE(handlers.find("a"), nullptr);
     EXPECT_EQ(handlers.find("c"), nullptr);
     EXPECT_EQ(handlers.names(), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(HandlerRegistry, waits_for_a_result_that_comes_later) {
+    HandlerRegistry handlers;
+    handlers.add("later", [](const Order& order) {
+        return std::async(std::launch::async, [order] { return Order{order.amount + 1}; });
+    });
+    handlers.add("never", [](const Order&) {
+        return std::async(std::launch::async, []() -> Order {
+            throw PermanentError("no", "gone");
+        });
+    });
+    handlers.add("nothing", [](const Order&, const StepContext&) {
+        return std::async(std::launch::async, [] {});
+    });
+    EXPECT_EQ(call(handlers, "later", R"({"amount":1})"), R"({"amount":2})");
+    EXPECT_EQ(call(handlers, "nothing", R"({"amount":1})"), R"({"amount":1})");
+    EXPECT_THROW(call(handlers, "never", R"({"amount":1})"), PermanentError);
 }
 
 TEST(HandlerRegistry, refuses_a_name_twice_an_empty_one_and_one_with_a_space) {
