@@ -22,22 +22,18 @@ StepContext make_context(
     TimePoint deadline = call.deadline;
     if (call.timeout > Duration::zero()) deadline = std::min(deadline, begun + call.timeout);
     const Definition& definition = data.definition();
-    return {
-        .instance = data.identity.id,
-        .workflow = definition.name,
-        .workflow_version = definition.version,
-        .step = std::move(call.node),
-        .handler = std::move(call.handler),
-        .attempt = call.attempt.attempt,
-        .max_attempts = call.max_attempts,
-        .idempotency_key = std::move(call.idempotency_key),
-        .deadline = deadline,
-        .stop = stop,
-        .compensates = {},
-        .payload = {},
-        .transaction = nullptr,
-        .choice = nullptr,
-    };
+    StepContext context;
+    context.instance = data.identity.id;
+    context.workflow = definition.name;
+    context.workflow_version = definition.version;
+    context.step = std::move(call.node);
+    context.handler = std::move(call.handler);
+    context.attempt = call.attempt.attempt;
+    context.max_attempts = call.max_attempts;
+    context.idempotency_key = std::move(call.idempotency_key);
+    context.deadline = deadline;
+    context.stop = stop;
+    return context;
 }
 
 /// The input of the call; what it undoes goes into `context`.

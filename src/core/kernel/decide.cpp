@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/kernel/transition.h"
+#include "support/json.h"
 
 namespace ebb {
 
@@ -122,23 +123,24 @@ std::optional<Invocation> invocation(
     key.reserve(kKeyBytes);
     key += identity.id.to_string();
     key += is_compensation ? ":undo:" : ":";
-    key += std::to_string(is_compensation ? token->compensates : token->visit);
-    return Invocation{
-        .attempt = {.token = token->id, .visit = token->visit, .attempt = token->attempt},
-        .node = node.name,
-        .handler = is_compensation ? node.compensate->handler : node.handler,
-        .queue = node.queue,
-        .concurrency_key = token->concurrency_key,
-        .input = token->input,
-        .payload = token->payload,
-        .is_compensation = is_compensation,
-        .non_idempotent = node.non_idempotent,
-        .max_attempts = policy.max_attempts + token->attempt_base,
-        .timeout = policy.timeout,
-        .deadline = std::min(token->deadline, state.deadline),
-        .idempotency_key = std::move(key),
-        .compensated = token->compensates,
-    };
+    append_number(key, is_compensation ? token->compensates : token->visit);
+    // In its place: there is one for every call.
+    std::optional<Invocation> made(std::in_place);
+    made->attempt = {.token = token->id, .visit = token->visit, .attempt = token->attempt};
+    made->node = node.name;
+    made->handler = is_compensation ? node.compensate->handler : node.handler;
+    made->queue = node.queue;
+    made->concurrency_key = token->concurrency_key;
+    made->input = token->input;
+    made->payload = token->payload;
+    made->is_compensation = is_compensation;
+    made->non_idempotent = node.non_idempotent;
+    made->max_attempts = policy.max_attempts + token->attempt_base;
+    made->timeout = policy.timeout;
+    made->deadline = std::min(token->deadline, state.deadline);
+    made->idempotency_key = std::move(key);
+    made->compensated = token->compensates;
+    return made;
 }
 
 }  // namespace ebb

@@ -144,7 +144,9 @@ void Transition::schedule(Token& token) {
         remove_task(token.id);
         return;
     }
-    TaskChange change{.kind = TaskChange::Kind::Put, .token = token.id, .handler = {}, .due = due};
+    TaskChange change;
+    change.token = token.id;
+    change.due = due;
     if (has_handler(token)) {
         const ProgramNode& node = node_of(token);
         change.handler = token.compensates != 0 ? node.compensate->handler : node.handler;
