@@ -4,8 +4,6 @@
 // then a mover that sleeps before each of its calls while another one does everything. Before each
 // call it is looked who could run the instance.
 
-#include <array>
-
 #include <fmt/format.h>
 
 #include <ebb/builder.h>
@@ -13,7 +11,7 @@
 #include <ebb/move.h>
 
 #include "fault_at_call.h"
-#include "stores.h"
+#include "over_stores.h"
 
 namespace ebb::golden {
 namespace {
@@ -24,9 +22,7 @@ using stateless::Snapshot;
 using stateless::SnapshotStore;
 using stateless::StoredRun;
 using ::testing::HasSubstr;
-using WithStore = void (*)(const Use&);
 
-constexpr WithStore kStores[] = {with_memory, with_sqlite, with_postgres};
 constexpr const char* kName = "order";
 
 /// Three steps around a decision; both sides and their stores.
@@ -240,18 +236,7 @@ void finish_at_home(World& world) {
     EXPECT_EQ(world.calls, (std::vector<std::string>{"reserve", "pay", "ship"}));
 }
 
-class Moving : public ::testing::TestWithParam<int> {
- protected:
-    static void with_store(const Use& use) { kStores[static_cast<std::size_t>(GetParam())](use); }
-
-    /// Of the calls of the databases a sample: the memory store has shown all.
-    static int stride() { return GetParam() == 0 ? 1 : 7; }
-};
-
-std::string name_of_store(const ::testing::TestParamInfo<int>& kind) {
-    constexpr std::array<const char*, 3> kNames{"memory", "sqlite", "postgresql"};
-    return kNames.at(static_cast<std::size_t>(kind.param));
-}
+class Moving : public OverStores {};
 
 INSTANTIATE_TEST_SUITE_P(Stores, Moving, ::testing::Values(0, 1, 2), name_of_store);
 

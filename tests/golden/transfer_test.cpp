@@ -4,7 +4,6 @@
 // handler that runs, a worker that died, a crash at every write, and a process that is killed
 // between export and import.
 
-#include <array>
 #include <csignal>
 #include <filesystem>
 
@@ -16,9 +15,9 @@
 #include <ebb/stateless.h>
 
 #include "fault_at_call.h"
+#include "over_stores.h"
 #include "stateless_player.h"
 #include "store/sqlite/sqlite_store.h"
-#include "stores.h"
 #include "support/store_process.h"
 
 namespace ebb::golden {
@@ -29,8 +28,6 @@ using stateless::Snapshot;
 using ::testing::HasSubstr;
 using Keep = stateless::HistoryPolicy::Keep;
 using WithStore = void (*)(const Use&);
-
-constexpr WithStore kStores[] = {with_memory, with_sqlite, with_postgres};
 
 /// Where several handlers run at once, or branches take their turns in the order of the tasks, the
 /// way is another one when the owner changes.
@@ -127,18 +124,7 @@ void expect_error(ErrorCode code, const std::string& part, const std::function<v
     }
 }
 
-class Transfer : public ::testing::TestWithParam<int> {
- protected:
-    static void with_store(const Use& use) { kStores[static_cast<std::size_t>(GetParam())](use); }
-
-    /// Of the calls of the databases a sample: the memory store has shown all.
-    static int stride() { return GetParam() == 0 ? 1 : 7; }
-};
-
-std::string name_of_store(const ::testing::TestParamInfo<int>& kind) {
-    constexpr std::array<const char*, 3> kNames{"memory", "sqlite", "postgresql"};
-    return kNames.at(static_cast<std::size_t>(kind.param));
-}
+class Transfer : public OverStores {};
 
 INSTANTIATE_TEST_SUITE_P(Stores, Transfer, ::testing::Values(0, 1, 2), name_of_store);
 
