@@ -1,5 +1,68 @@
 CREATE SCHEMA ebb;
 
+CREATE TABLE ebb.instances (
+    id uuid NOT NULL,
+    revision bigint NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    finished_at bigint,
+    version integer NOT NULL,
+    priority integer NOT NULL,
+    status text NOT NULL COLLATE pg_catalog."C",
+    workflow text NOT NULL COLLATE pg_catalog."C",
+    key text COLLATE pg_catalog."C",
+    state text NOT NULL,
+    lease_owner text COLLATE pg_catalog."C",
+    lease_handler text COLLATE pg_catalog."C",
+    lease_queue text COLLATE pg_catalog."C"
+)
+WITH (fillfactor='45', autovacuum_vacuum_scale_factor='0.05');
+
+CREATE TABLE ebb.tasks (
+    instance_id uuid NOT NULL,
+    token bigint NOT NULL,
+    rank bigint NOT NULL,
+    due_at bigint NOT NULL,
+    lane smallint NOT NULL,
+    is_stop boolean DEFAULT false NOT NULL,
+    was_lost boolean DEFAULT false NOT NULL,
+    handler text NOT NULL COLLATE pg_catalog."C",
+    queue text NOT NULL COLLATE pg_catalog."C",
+    lost_by text,
+    lease_owner text COLLATE pg_catalog."C",
+    concurrency_key text COLLATE pg_catalog."C",
+    took_slot boolean
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
+
+CREATE VIEW ebb.all_tasks AS
+ SELECT t.instance_id,
+    t.token,
+    t.due_at,
+    t.lane,
+    t.is_stop,
+    t.was_lost,
+    t.handler,
+    t.queue,
+    t.lease_owner,
+    t.concurrency_key,
+    t.took_slot
+   FROM ebb.tasks t
+UNION ALL
+ SELECT i.id AS instance_id,
+    (1)::bigint AS token,
+    i.created_at AS due_at,
+    (1)::smallint AS lane,
+    false AS is_stop,
+    false AS was_lost,
+    COALESCE(i.lease_handler, (''::text COLLATE "C")) AS handler,
+    COALESCE(i.lease_queue, (''::text COLLATE "C")) AS queue,
+    i.lease_owner,
+    (NULL::text COLLATE "C") AS concurrency_key,
+    NULL::boolean AS took_slot
+   FROM ebb.instances i
+  WHERE (i.lease_owner IS NOT NULL);
+
 CREATE TABLE ebb.history (
     instance_id uuid NOT NULL,
     seq bigint NOT NULL,
@@ -16,21 +79,6 @@ CREATE TABLE ebb.history (
     payload text
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0.5');
-
-CREATE TABLE ebb.instances (
-    id uuid NOT NULL,
-    revision bigint NOT NULL,
-    created_at bigint NOT NULL,
-    updated_at bigint NOT NULL,
-    finished_at bigint,
-    version integer NOT NULL,
-    priority integer NOT NULL,
-    status text NOT NULL COLLATE pg_catalog."C",
-    workflow text NOT NULL COLLATE pg_catalog."C",
-    key text COLLATE pg_catalog."C",
-    state text NOT NULL
-)
-WITH (fillfactor='45', autovacuum_vacuum_scale_factor='0.05');
 
 CREATE TABLE ebb.keys (
     key text NOT NULL COLLATE pg_catalog."C",
@@ -74,23 +122,6 @@ CREATE TABLE ebb.retention (
     updated_at bigint NOT NULL
 );
 
-CREATE TABLE ebb.tasks (
-    instance_id uuid NOT NULL,
-    token bigint NOT NULL,
-    rank bigint NOT NULL,
-    due_at bigint NOT NULL,
-    lane smallint NOT NULL,
-    is_stop boolean DEFAULT false NOT NULL,
-    was_lost boolean DEFAULT false NOT NULL,
-    handler text NOT NULL COLLATE pg_catalog."C",
-    queue text NOT NULL COLLATE pg_catalog."C",
-    lost_by text,
-    lease_owner text COLLATE pg_catalog."C",
-    concurrency_key text COLLATE pg_catalog."C",
-    took_slot boolean
-)
-WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
-
 CREATE VIEW ebb.running AS
  SELECT i.id AS instance_id,
     i.workflow,
@@ -112,7 +143,7 @@ CREATE VIEW ebb.running AS
             count(*) FILTER (WHERE ((k.lease_owner IS NULL) AND (k.lane = 0))) AS tasks_sleeping,
             count(*) FILTER (WHERE ((k.lease_owner IS NULL) AND (k.lane = 2))) AS tasks_parked,
             min(k.due_at) FILTER (WHERE ((k.lease_owner IS NULL) AND (k.lane = 0))) AS next_due_at
-           FROM ebb.tasks k
+           FROM ebb.all_tasks k
           WHERE (k.instance_id = i.id)) t)
   WHERE (i.status = ANY (ARRAY['running'::text, 'paused'::text, 'compensating'::text, 'dead_letter'::text]));
 
@@ -257,7 +288,7 @@ CREATE VIEW ebb.steps AS
                             WHEN ((i.finished_at IS NULL) AND (i.state ~~ '{%}'::text)) THEN ((i.state)::json -> 'tokens'::text)
                             ELSE NULL::json
                         END) t(token)
-                     LEFT JOIN ebb.tasks k ON (((k.instance_id = i.id) AND (k.token = ((t.token ->> 'id'::text))::bigint))))
+                     LEFT JOIN ebb.all_tasks k ON (((k.instance_id = i.id) AND (k.token = ((t.token ->> 'id'::text))::bigint))))
                      LEFT JOIN ebb.history f ON (((f.instance_id = i.id) AND (f.seq = ((t.token ->> 'compensates'::text))::bigint))))
                   WHERE ((t.token ->> 'visit'::text) IS NOT NULL)) r
           GROUP BY r.visit) s)
@@ -308,7 +339,7 @@ UNION ALL
             t.lease_owner,
             'lease_expired'::text AS reason,
             w.expires_at AS since
-           FROM (ebb.tasks t
+           FROM (ebb.all_tasks t
              LEFT JOIN ebb.workers w ON ((w.id = t.lease_owner)))
           WHERE ((t.lease_owner IS NOT NULL) AND (COALESCE(w.expires_at, (0)::bigint) < ((EXTRACT(epoch FROM (now() - '00:01:00'::interval)) * (1000000)::numeric))::bigint))
         UNION ALL
@@ -394,6 +425,8 @@ ALTER TABLE ONLY ebb.workflows
     ADD CONSTRAINT workflows_pkey PRIMARY KEY (name, version);
 
 CREATE INDEX instances_by_status ON ebb.instances USING btree (status, id) WHERE (status <> 'completed'::text);
+
+CREATE INDEX instances_leased ON ebb.instances USING btree (lease_owner, id) WHERE (lease_owner IS NOT NULL);
 
 CREATE INDEX tasks_keyed ON ebb.tasks USING btree (handler, queue, concurrency_key, rank, instance_id, token) WHERE ((lane = 1) AND (lease_owner IS NULL) AND (concurrency_key IS NOT NULL));
 

@@ -187,4 +187,41 @@ class StoreRepeat : public StoreConformance {
     }
 };
 
+/// Instances 1 to 4 are started and held by w1; 2 is before the others in its queue.
+class StoreStarted : public StoreConformance {
+ protected:
+    StoreStarted() {
+        std::vector<NewInstance> instances;
+        for (int n = 1; n <= 4; ++n) {
+            instances.push_back(instance_of(n, {put_continued(1, "pay")}));
+            instances.back().tasks[0].queue = "till";
+            instances.back().lease_owner = "w1";
+            if (n == 2) instances.back().row.priority = 5;
+        }
+        store().start(instances);
+    }
+
+    std::vector<int> claimed_by(const std::string& worker) {
+        std::vector<int> found;
+        for (const Claim& claim : claim(store(), worker, {"pay"}, 10)) {
+            for (int n = 1; n <= 9; ++n) {
+                if (claim.task.instance == id_of(n)) found.push_back(n);
+            }
+        }
+        return found;
+    }
+
+    std::vector<int> held_by(const std::string& worker) {
+        std::vector<int> found;
+        for (const HeldTask& held : store().heartbeat(worker_of(worker), kLease).held) {
+            for (int n = 1; n <= 9; ++n) {
+                if (held.task.instance == id_of(n)) found.push_back(n);
+            }
+        }
+        return found;
+    }
+
+    TaskRef first(int n) { return {id_of(n), 1}; }
+};
+
 }  // namespace ebb::testing

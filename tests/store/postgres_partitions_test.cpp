@@ -353,14 +353,14 @@ TEST_F(PostgresPruning, finds_an_instance_in_one_partition) {
         statements.at("commit_step"),
         quoted +
             ", 1, 'running', '{}', 1, 2, 'x', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-            "1, NULL"
+            "1, NULL, false"
     );
     EXPECT_THAT(entered(step, "instances"), ElementsAre("instances_p20270201")) << step;
     const std::string batch = plan(
         statements.at("commit_and_remove"),
         "'{completed}', ARRAY[" + quoted +
             "]::uuid[], '{2}', '{1}', '{x}', '{1}', '{1}', '{}', '{}', '{}', '{}', '{}', '{}', "
-            "'{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}'"
+            "'{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{0}'"
     );
     EXPECT_THAT(entered(batch, "instances"), ElementsAre("instances_p20270201")) << batch;
 }

@@ -56,6 +56,7 @@ class PostgresPlans : public ::testing::Test {
             "INSERT INTO ebb.tasks (instance_id, token, rank, due_at, lane, handler, queue, "
             "lease_owner) SELECT id, 1, created_at, created_at, created_at % 3, 'h' || created_at "
             "% 7, '', CASE created_at % 2 WHEN 0 THEN 'w' || created_at % 5 END FROM ebb.instances;"
+            "UPDATE ebb.instances SET lease_owner = 'w1' WHERE created_at % 500 = 0;"
             "ANALYZE ebb.instances; ANALYZE ebb.history; ANALYZE ebb.tasks;",
             kRows
         );
@@ -101,6 +102,7 @@ class PostgresPlans : public ::testing::Test {
             {"instances_pkey", "id"},
             {"keys_pkey", "key"},
             {"instances_by_status", "status"},
+            {"instances_leased", "lease_owner"},
             {"tasks_pkey", "instance_id"},
             {"tasks_ready", "handler"},
             {"tasks_stops", "rank"},

@@ -226,8 +226,8 @@ void PostgresStore::abandon(std::string_view worker, std::span<const TaskRef> ta
 }
 
 void PostgresStore::postpone(std::string_view worker, const TaskRef& task, TimePoint due) {
-    read(sql::postpone_task, Arguments::of(task.instance, task.token, worker, due));
-    claim_marks_.forget();
+    const Arguments arguments = Arguments::of(task.instance, task.token, worker, due);
+    free_rows({sql::postpone_task, arguments}, {&task, 1});
 }
 
 void PostgresStore::hand_back(
@@ -240,7 +240,21 @@ void PostgresStore::hand_back(
         instances.add(task.instance);
         tokens.add(task.token);
     }
-    read(statement, Arguments::of(worker, instances, tokens));
+    const Arguments arguments = Arguments::of(worker, instances, tokens);
+    free_rows({statement, arguments}, tasks);
+}
+
+void PostgresStore::free_rows(const Call& call, std::span<const TaskRef> tasks) {
+    Array instances(Array::Of::Uuid);
+    std::vector<InstanceId> ids;
+    for (const TaskRef& task : tasks) {
+        instances.add(task.instance);
+        ids.push_back(task.instance);
+    }
+    const Arguments unfold = Arguments::of(instances, std::int64_t{kHeadStartPerPriority.count()});
+    const std::vector<Call> calls{{sql::unfold_tasks, unfold}, call};
+    perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
+    folded_tasks_.forget(ids);
     // Their ranks are not known here.
     claim_marks_.forget();
 }

@@ -2,7 +2,10 @@
 #include <map>
 #include <numeric>
 
+#include <ebb/error.h>
+
 #include "ebb/postgres/sql.h"
+#include "store/postgres/folded_tasks.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/write_commits.h"
@@ -21,6 +24,9 @@ using postgres::OrNull;
 namespace {
 
 using Kind = TaskChange::Kind;
+using postgres::Fold;
+
+constexpr std::int64_t kHeadStart = kHeadStartPerPriority.count();
 
 std::string_view name_of(Kind kind) {
     if (kind == Kind::Park) return "park";
@@ -38,36 +44,49 @@ std::vector<std::size_t> order_of(std::span<const Commit> commits) {
     return order;
 }
 
+/// Commits, and what is known of the folded tasks of their instances; nothing: they are unfolded.
+struct Batch {
+    std::span<const Commit> commits;
+    std::span<const Fold> folds;
+
+    Fold fold_of(std::size_t place) const { return folds.empty() ? Fold::Unfold : folds[place]; }
+};
+
+/// As the statements know it.
+std::int32_t number_of(Fold fold) {
+    return fold == Fold::Unfold ? 0 : static_cast<std::int32_t>(fold);
+}
+
 /// A batch of commits as arrays, and the statements that write them.
 class CommitColumns {
  public:
-    CommitColumns(std::span<const Commit> commits, std::span<const std::size_t> order) {
-        for (const std::size_t place : order) add(commits[place]);
+    CommitColumns(const Batch& batch, std::span<const std::size_t> order) {
+        for (const std::size_t place : order) add(batch.commits[place], batch.fold_of(place));
     }
 
     CommitColumns(const CommitColumns&) = delete;
     CommitColumns& operator=(const CommitColumns&) = delete;
 
-    /// Runs what is needed, in one transaction. The answer names the commits that were not written
-    /// (from 1, in the given order) and whether their instance exists.
+    /// Runs what is needed, in one transaction. The answer is that of commit_and_remove.
     postgres::Result run(Connection& connection, std::optional<TimePoint> now) const {
-        const bool has_keys = key_.size() > 0;
-        if (puts_.is_empty() && change_token_.size() == 0) {
+        if (unfold_id_.size() > 0) return run_mixed(connection, now);
+        if (puts_.is_empty()) {
             return connection.run(sql::commit_and_remove, with_removes(instances()));
         }
-        if (remove_ord_.size() == 0 && change_token_.size() == 0 && !has_keys) {
+        if (remove_ord_.size() == 0 && key_.size() == 0) {
             Arguments arguments = instances();
             puts_.append_to(arguments);
             arguments.add(now);
-            arguments.add(std::int64_t{kHeadStartPerPriority.count()});
+            arguments.add(kHeadStart);
+            arguments.add(fold_);
             return connection.run(sql::commit_and_put, arguments);
         }
         return run_mixed(connection, now);
     }
 
  private:
-    void add(const Commit& commit);
-    void add_tasks(const Commit& commit);
+    void add(const Commit& commit, Fold fold);
+    void add_tasks(const Commit& commit, Fold fold);
     Arguments instances() const;
     Arguments with_removes(Arguments arguments) const;
     postgres::Result run_mixed(Connection& connection, std::optional<TimePoint> now) const;
@@ -80,6 +99,8 @@ class CommitColumns {
     Array state_{Array::Of::Text};
     Array now_{Array::Of::Bigint};
     Array finished_at_{Array::Of::Bigint};
+    Array fold_{Array::Of::Integer};
+    Array unfold_id_{Array::Of::Uuid};
 
     postgres::EventColumns events_;
 
@@ -92,6 +113,7 @@ class CommitColumns {
     Array key_token_{Array::Of::Bigint};
     Array key_{Array::Of::Text};
     Array key_revision_{Array::Of::Bigint};
+    Array key_fold_{Array::Of::Integer};
 
     Array change_id_{Array::Of::Uuid};
     Array change_revision_{Array::Of::Bigint};
@@ -99,25 +121,29 @@ class CommitColumns {
     Array change_kind_{Array::Of::Text};
 };
 
-void CommitColumns::add(const Commit& commit) {
+void CommitColumns::add(const Commit& commit, Fold fold) {
     ++count_;
     id_.add(commit.instance);
     revision_.add(commit.expected_revision);
     status_.add(words_.number_of(to_string(commit.status)));
     state_.add(commit.state);
     now_.add(commit.now);
+    fold_.add(number_of(fold));
+    if (fold == Fold::Unfold) unfold_id_.add(commit.instance);
     if (is_terminal(commit.status)) {
         finished_at_.add(commit.now);
-        remove_ord_.add(count_);
-        remove_token_.add_null();  // all of them
+        if (fold != Fold::Ends) {
+            remove_ord_.add(count_);
+            remove_token_.add_null();  // all of them
+        }
     } else {
         finished_at_.add(TimePoint{});
-        add_tasks(commit);
+        add_tasks(commit, fold);
     }
     for (const HistoryEvent& event : commit.history) events_.add(count_, event, words_);
 }
 
-void CommitColumns::add_tasks(const Commit& commit) {
+void CommitColumns::add_tasks(const Commit& commit, Fold fold) {
     for (const TaskChange& change : commit.tasks) {
         switch (change.kind) {
             case Kind::Put:
@@ -134,6 +160,7 @@ void CommitColumns::add_tasks(const Commit& commit) {
                     key_token_.add(change.token);
                     key_.add(change.concurrency_key);
                     key_revision_.add(commit.expected_revision);
+                    key_fold_.add(number_of(fold));
                 }
                 break;
             case Kind::Remove:
@@ -162,6 +189,7 @@ Arguments CommitColumns::instances() const {
 Arguments CommitColumns::with_removes(Arguments arguments) const {
     arguments.add(remove_ord_);
     arguments.add(remove_token_);
+    arguments.add(fold_);
     return arguments;
 }
 
@@ -169,17 +197,19 @@ Arguments CommitColumns::with_removes(Arguments arguments) const {
 /// twice, while the instances are locked.
 postgres::Result CommitColumns::run_mixed(Connection& connection, std::optional<TimePoint> now)
     const {
-    const std::int64_t head_start = kHeadStartPerPriority.count();
     const Arguments lock = Arguments::of(id_);
+    const Arguments unfold = Arguments::of(unfold_id_, kHeadStart);
     const Arguments change =
-        Arguments::of(change_id_, change_revision_, change_token_, change_kind_, now, head_start);
+        Arguments::of(change_id_, change_revision_, change_token_, change_kind_, now, kHeadStart);
     Arguments put = Arguments::of(words_.array(), id_, revision_);
     puts_.append_to(put);
     put.add(now);
-    put.add(head_start);
-    const Arguments keys = Arguments::of(key_id_, key_token_, key_, key_revision_);
+    put.add(kHeadStart);
+    put.add(fold_);
+    const Arguments keys = Arguments::of(key_id_, key_token_, key_, key_revision_, key_fold_);
     const Arguments last = with_removes(instances());
     std::vector<Call> calls{{sql::lock_instances, lock}};
+    if (unfold_id_.size() > 0) calls.push_back({sql::unfold_tasks, unfold});
     if (!puts_.is_empty()) calls.push_back({sql::put_tasks, put});
     if (key_.size() > 0) calls.push_back({sql::key_tasks, keys});
     if (change_token_.size() > 0) calls.push_back({sql::change_tasks, change});
@@ -197,7 +227,7 @@ std::string_view single_statement(const Commit& commit) {
 }
 
 postgres::Result run_single(
-    Connection& connection, std::string_view statement, const Commit& commit
+    Connection& connection, std::string_view statement, const Commit& commit, Fold fold
 ) {
     Arguments arguments = Arguments::of(
         commit.instance,
@@ -207,19 +237,43 @@ postgres::Result run_single(
         commit.now
     );
     for (const HistoryEvent& event : commit.history) postgres::add_event(arguments, event);
+    arguments.add(fold != Fold::None);
     return connection.run(statement, arguments);
 }
 
 postgres::Result run_all(
     Connection& connection,
-    std::span<const Commit> commits,
+    const Batch& batch,
     std::span<const std::size_t> order,
     std::optional<TimePoint> now
 ) {
-    const std::string_view single =
-        commits.size() == 1 ? single_statement(commits.front()) : std::string_view();
-    if (!single.empty()) return run_single(connection, single, commits.front());
-    return CommitColumns(commits, order).run(connection, now);
+    const Commit& first = batch.commits.front();
+    const bool is_single = order.size() == 1 && batch.fold_of(0) != Fold::Unfold;
+    const std::string_view single = is_single ? single_statement(first) : std::string_view();
+    if (!single.empty()) return run_single(connection, single, first, batch.fold_of(0));
+    return CommitColumns(batch, order).run(connection, now);
+}
+
+struct Failure {
+    std::size_t place = 0;
+    std::optional<std::int64_t> revision;  ///< none: there is no such instance
+};
+
+/// Of an answer of commit_and_remove.
+std::vector<Failure> failures_of(
+    const postgres::Result& failed, std::span<const std::size_t> order
+) {
+    std::vector<Failure> failures;
+    for (int row = 0; row < failed.rows(); ++row) {
+        const auto ord = static_cast<std::size_t>(failed.integer(row, 0));
+        if (ord < 1 || ord > order.size()) {
+            throw Error(ErrorCode::Internal, "The store named a commit that was not given.");
+        }
+        std::optional<std::int64_t> revision;
+        if (!failed.is_null(row, 1)) revision = failed.integer(row, 1);
+        failures.push_back({order[ord - 1], revision});
+    }
+    return failures;
 }
 
 }  // namespace
@@ -229,7 +283,7 @@ namespace postgres {
 Result write_commits(
     Connection& connection, std::span<const Commit> commits, std::optional<TimePoint> now
 ) {
-    return CommitColumns(commits, order_of(commits)).run(connection, now);
+    return CommitColumns({commits, {}}, order_of(commits)).run(connection, now);
 }
 
 }  // namespace postgres
@@ -257,16 +311,41 @@ std::vector<CommitResult> PostgresStore::commit(std::span<const Commit> commits)
     if (commits.empty()) return {};
     std::vector<CommitResult> results(commits.size(), CommitResult::Committed);
     const std::vector<std::size_t> order = order_of(commits);
+    const std::vector<Fold> folds = folded_tasks_.folds_of(commits);
     const postgres::Result failed = perform(Repeat::IsInDoubt, [&](Connection& connection) {
-        return run_all(connection, commits, order, now());
+        return run_all(connection, {commits, folds}, order, now());
     });
     note_committed(commits);
-    for (int row = 0; row < failed.rows(); ++row) {
-        const auto ord = static_cast<std::size_t>(failed.integer(row, 0));
-        results.at(order.at(ord - 1)) =
-            failed.boolean(row, 1) ? CommitResult::Conflict : CommitResult::NotFound;
+    folded_tasks_.forget_ended(commits, folds);
+    std::vector<std::size_t> misjudged;
+    for (const auto& [place, revision] : failures_of(failed, order)) {
+        results[place] = revision ? CommitResult::Conflict : CommitResult::NotFound;
+        if (revision == commits[place].expected_revision) misjudged.push_back(place);
     }
+    if (!misjudged.empty()) commit_unfolded(commits, misjudged, results);
     return results;
+}
+
+/// When this fails, they stay conflicts: who has lost a race looks at what is so.
+void PostgresStore::commit_unfolded(
+    std::span<const Commit> commits,
+    std::span<const std::size_t> places,
+    std::vector<CommitResult>& results
+) {
+    std::vector<InstanceId> ids;
+    for (const std::size_t place : places) ids.push_back(commits[place].instance);
+    folded_tasks_.forget(ids);
+    try {
+        const postgres::Result failed = perform(Repeat::IsInDoubt, [&](Connection& connection) {
+            return run_all(connection, {commits, {}}, places, now());
+        });
+        for (const std::size_t place : places) results[place] = CommitResult::Committed;
+        for (const auto& [place, revision] : failures_of(failed, places)) {
+            results[place] = revision ? CommitResult::Conflict : CommitResult::NotFound;
+        }
+    } catch (const Error& error) {
+        if (!error.is_transient()) throw;
+    }
 }
 
 }  // namespace ebb

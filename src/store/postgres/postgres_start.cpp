@@ -39,7 +39,9 @@ class InstanceColumns {
         finished_at_.add(row.finished_at);
         state_.add(row.state);
         for (const HistoryEvent& event : instance.history) events_.add(ord, event, words_);
-        if (is_terminal(row.status)) return;
+        const bool is_folded = postgres::is_foldable(instance);
+        add_fold(is_folded ? &instance : nullptr);
+        if (is_folded || is_terminal(row.status)) return;
         for (const TaskChange& change : instance.tasks) {
             tasks_.add(
                 {.ord = ord,
@@ -55,6 +57,7 @@ class InstanceColumns {
             key_token_.add(change.token);
             key_text_.add(change.concurrency_key);
             key_revision_.add(row.revision);
+            key_fold_.add(static_cast<std::int32_t>(postgres::Fold::None));
         }
     }
 
@@ -66,7 +69,8 @@ class InstanceColumns {
             connection.run(sql::start_instances, start);
             return;
         }
-        const Arguments keys = Arguments::of(key_id_, key_token_, key_text_, key_revision_);
+        const Arguments keys =
+            Arguments::of(key_id_, key_token_, key_text_, key_revision_, key_fold_);
         const std::vector<postgres::Call> calls{
             {sql::start_instances, start}, {sql::key_tasks, keys}
         };
@@ -81,6 +85,20 @@ class InstanceColumns {
     }
 
  private:
+    /// Null: its tasks have rows.
+    void add_fold(const NewInstance* instance) {
+        if (instance == nullptr) {
+            for (Array* column : {&lease_owner_, &lease_handler_, &lease_queue_}) {
+                column->add(std::int32_t{0});
+            }
+            return;
+        }
+        const TaskChange& task = instance->tasks.front();
+        lease_owner_.add(words_.number_of(instance->lease_owner));
+        lease_handler_.add(words_.number_of(task.handler));
+        lease_queue_.add(words_.number_of(task.queue));
+    }
+
     Arguments arguments(std::optional<TimePoint> now) const {
         Arguments arguments = Arguments::of(words_.array());
         for (const Array* column :
@@ -99,6 +117,9 @@ class InstanceColumns {
         events_.append_to(arguments);
         tasks_.append_to(arguments);
         arguments.add(now);
+        for (const Array* column : {&lease_owner_, &lease_handler_, &lease_queue_}) {
+            arguments.add(*column);
+        }
         return arguments;
     }
 
@@ -114,6 +135,10 @@ class InstanceColumns {
     Array updated_at_{Array::Of::Bigint};
     Array finished_at_{Array::Of::Bigint};
     Array state_{Array::Of::Text};
+    // Of a folded task.
+    Array lease_owner_{Array::Of::Integer};
+    Array lease_handler_{Array::Of::Integer};
+    Array lease_queue_{Array::Of::Integer};
     postgres::EventColumns events_;
     postgres::TaskColumns tasks_;
     Array task_keys_{Array::Of::Text};  // of each task
@@ -122,6 +147,7 @@ class InstanceColumns {
     Array key_token_{Array::Of::Bigint};
     Array key_text_{Array::Of::Text};
     Array key_revision_{Array::Of::Bigint};
+    Array key_fold_{Array::Of::Integer};
 };
 
 /// Is it what start_instance is for?
@@ -154,6 +180,10 @@ Arguments simple_arguments(const NewInstance& instance, std::optional<TimePoint>
     arguments.add(rank_of(task.due, row.priority));
     arguments.add(OrNull(task.is_continued ? std::string_view(instance.lease_owner) : ""));
     arguments.add(now);
+    const bool is_folded = postgres::is_foldable(instance);
+    for (const std::string* word : {&instance.lease_owner, &task.handler, &task.queue}) {
+        arguments.add(OrNull(is_folded ? std::string_view(*word) : ""));
+    }
     return arguments;
 }
 
@@ -211,6 +241,7 @@ void PostgresStore::note_started(std::span<const NewInstance> instances) {
         }
     }
     for (const auto& [worker, ids] : leased) lease_marks_.note_leased(worker, ids);
+    folded_tasks_.note_started(instances);
 }
 
 std::vector<StartResult> PostgresStore::start_absent(

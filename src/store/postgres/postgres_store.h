@@ -11,6 +11,7 @@
 
 #include "store/agreement.h"
 #include "store/postgres/claim_marks.h"
+#include "store/postgres/folded_tasks.h"
 #include "store/postgres/lease_marks.h"
 #include "store/postgres/pooled.h"
 #include "store/store.h"
@@ -78,10 +79,18 @@ class PostgresStore final : public Store, private postgres::Pooled {
     );
     void note_started(std::span<const NewInstance> instances);
     void note_committed(std::span<const Commit> commits);
+    /// Commits once more those of which something else was believed than was so.
+    void commit_unfolded(
+        std::span<const Commit> commits,
+        std::span<const std::size_t> places,
+        std::vector<CommitResult>& results
+    );
     void park_broken(const TaskRef& task);
     void hand_back(
         std::string_view statement, std::string_view worker, std::span<const TaskRef> tasks
     );
+    /// Runs the call, which ends leases, when the tasks all have rows.
+    void free_rows(const postgres::Call& call, std::span<const TaskRef> tasks);
     HeartbeatResult beat(
         postgres::Connection& connection,
         const WorkerRow& worker,
@@ -114,6 +123,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     postgres::Pool transactions_;
     postgres::ClaimMarks claim_marks_;
     postgres::LeaseMarks lease_marks_;
+    postgres::FoldedTasks folded_tasks_;
     Mutex rounds_mutex_;
     /// The concurrency_key at which the last claim_limited ended its round, by queue.
     std::map<std::string, std::string> last_keys_ EBB_GUARDED_BY(rounds_mutex_);

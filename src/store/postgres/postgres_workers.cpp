@@ -19,6 +19,7 @@ namespace {
 
 /// How many due tasks one call wakes; what is left is due at once, says its answer.
 constexpr std::int64_t kWakeMax = 10'000;
+constexpr std::int64_t kHeadStart = kHeadStartPerPriority.count();
 
 std::vector<HeldTask> held_tasks(const postgres::Result& rows) {
     std::vector<HeldTask> held;
@@ -48,6 +49,7 @@ HeartbeatResult heartbeat_result(bool is_known, const std::vector<postgres::Resu
 HeartbeatResult PostgresStore::heartbeat(const WorkerRow& worker, Duration lease) {
     const TimePoint begun = system_clock_.now();
     const postgres::LeaseMarks::Look look = lease_marks_.begin(worker.id, begun);
+    const std::uint64_t fold_look = folded_tasks_.begin_look();
     try {
         HeartbeatResult result = perform(Repeat::Freely, [&](Connection& connection) {
             return beat(connection, worker, lease, look.from);
@@ -55,6 +57,7 @@ HeartbeatResult PostgresStore::heartbeat(const WorkerRow& worker, Duration lease
         std::optional<InstanceId> lowest;
         if (!result.held.empty()) lowest = result.held.front().task.instance;
         lease_marks_.end(worker.id, look, {begun, system_clock_.now(), lowest});
+        folded_tasks_.end_look(worker.id, fold_look, result.held);
         return result;
     } catch (...) {
         lease_marks_.give_up(worker.id);
@@ -89,9 +92,15 @@ HeartbeatResult PostgresStore::beat(
 
 void PostgresStore::sign_off(std::string_view worker) {
     const Arguments id = Arguments::of(worker);
-    const std::vector<Call> calls{{sql::remove_worker, id}, {sql::release_tasks_of_worker, id}};
+    const Arguments unfold = Arguments::of(worker, kHeadStart);
+    const std::vector<Call> calls{
+        {sql::remove_worker, id},
+        {sql::unfold_tasks_of_worker, unfold},
+        {sql::release_tasks_of_worker, id}
+    };
     perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
     lease_marks_.remove(worker);
+    folded_tasks_.remove(worker);
     claim_marks_.forget();
 }
 
@@ -99,8 +108,10 @@ MaintenanceResult PostgresStore::maintain() {
     const Arguments time = Arguments::of(now());
     const Arguments wake = Arguments::of(now(), kWakeMax, postgres::ClaimMarks::kLowest);
     const Arguments none;
+    const Arguments unfold = Arguments::of(kHeadStart);
     const std::vector<Call> calls{
         {sql::remove_dead_workers, time},
+        {sql::unfold_lost_tasks, unfold},
         {sql::take_lost_leases, none},
         {sql::wake_tasks, wake},
         {sql::next_due, none},
@@ -112,9 +123,9 @@ MaintenanceResult PostgresStore::maintain() {
         result.workers_expired.emplace_back(results[0].text(row, 0));
     }
     std::sort(result.workers_expired.begin(), result.workers_expired.end());
-    result.leases_expired = results[1].integer(0, 0);
+    result.leases_expired = results[2].integer(0, 0);
     if (result.leases_expired > 0) claim_marks_.forget();
-    if (!results[3].is_empty()) result.next_due = results[3].time(0, 0);
+    if (!results[4].is_empty()) result.next_due = results[4].time(0, 0);
     return result;
 }
 

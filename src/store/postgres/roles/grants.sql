@@ -13,7 +13,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON ebb.retention TO ebb_worker;
 GRANT SELECT, INSERT, DELETE ON ebb.keys TO ebb_worker;
 GRANT SELECT, UPDATE ON ebb.sweeps TO ebb_worker;
 GRANT SELECT ON ebb.partitioning TO ebb_worker;
-GRANT SELECT ON ebb.running, ebb.stuck, ebb.stats, ebb.steps TO ebb_worker;
+GRANT SELECT ON ebb.all_tasks, ebb.running, ebb.stuck, ebb.stats, ebb.steps TO ebb_worker;
 
 -- An observer: dashboards, reports, `ebb list`, `ebb show`.
 GRANT USAGE ON SCHEMA ebb TO ebb_observer;

@@ -1,20 +1,28 @@
 -- name: commit_and_remove
 -- The usual commit in one statement: each instance by compare-and-swap on its revision, the history
--- and the removal of tasks of those that were swapped. Its answer names only those that were not.
+-- and the removal of tasks of those that were swapped. Its answer names only those that were not, and
+-- the revision that they have. $23: 0 where no task is folded, 1 where it stays so, 2 where it ends;
+-- where that is not so nothing is written.
 -- Unnesting has its price for each column. So a number is looked up in its array, and a word that
 -- many rows share in $1, by its number there: 0 is no word, NULL. Elsewhere 0 may mean NULL, too.
 -- (x IN (...)) IS TRUE makes PostgreSQL look x up in a hash table, whatever it thinks of the sizes.
 WITH batch AS MATERIALIZED (
     SELECT b.ord, ($2::uuid[])[b.ord] AS id, ($3::bigint[])[b.ord] AS revision,
            ($1::text[])[($4::integer[])[b.ord]] AS status, b.state,
-           ($6::bigint[])[b.ord] AS now, nullif(($7::bigint[])[b.ord], 0) AS finished_at
+           ($6::bigint[])[b.ord] AS now, nullif(($7::bigint[])[b.ord], 0) AS finished_at,
+           ($23::integer[])[b.ord] AS lease
     FROM unnest($5::text[]) WITH ORDINALITY AS b (state, ord)
 ),
 updated AS (
     UPDATE ebb.instances AS i
     SET revision = i.revision + 1, status = b.status, state = b.state, updated_at = b.now,
-        finished_at = b.finished_at
-    FROM batch AS b WHERE i.id = b.id AND i.revision = b.revision
+        finished_at = b.finished_at,
+        lease_owner = CASE WHEN b.lease = 1 THEN i.lease_owner END,
+        lease_handler = CASE WHEN b.lease = 1 THEN i.lease_handler END,
+        lease_queue = CASE WHEN b.lease = 1 THEN i.lease_queue END
+    FROM batch AS b
+    WHERE i.id = b.id AND i.revision = b.revision
+      AND (i.lease_owner IS NOT NULL) = (b.lease > 0)
     RETURNING b.ord
 ),
 events AS (
@@ -40,25 +48,31 @@ removed AS (
     WHERE t.instance_id = ($2::uuid[])[r.ord] AND (r.token IS NULL OR t.token = r.token)
       AND (r.ord IN (SELECT ord FROM updated)) IS TRUE
 )
-SELECT b.ord, EXISTS (SELECT 1 FROM ebb.instances AS i WHERE i.id = b.id)
+SELECT b.ord, (SELECT i.revision FROM ebb.instances AS i WHERE i.id = b.id)
 FROM batch AS b WHERE (b.ord IN (SELECT ord FROM updated)) IS FALSE;
 
 -- name: commit_and_put
--- As commit_and_remove, where tasks are put and none is removed.
+-- As commit_and_remove, where tasks are put and none is removed. $31 is its $23.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($29::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
 ),
 batch AS MATERIALIZED (
     SELECT b.ord, ($2::uuid[])[b.ord] AS id, ($3::bigint[])[b.ord] AS revision,
            ($1::text[])[($4::integer[])[b.ord]] AS status, b.state,
-           ($6::bigint[])[b.ord] AS now, nullif(($7::bigint[])[b.ord], 0) AS finished_at
+           ($6::bigint[])[b.ord] AS now, nullif(($7::bigint[])[b.ord], 0) AS finished_at,
+           ($31::integer[])[b.ord] AS lease
     FROM unnest($5::text[]) WITH ORDINALITY AS b (state, ord)
 ),
 updated AS (
     UPDATE ebb.instances AS i
     SET revision = i.revision + 1, status = b.status, state = b.state, updated_at = b.now,
-        finished_at = b.finished_at
-    FROM batch AS b WHERE i.id = b.id AND i.revision = b.revision
+        finished_at = b.finished_at,
+        lease_owner = CASE WHEN b.lease = 1 THEN i.lease_owner END,
+        lease_handler = CASE WHEN b.lease = 1 THEN i.lease_handler END,
+        lease_queue = CASE WHEN b.lease = 1 THEN i.lease_queue END
+    FROM batch AS b
+    WHERE i.id = b.id AND i.revision = b.revision
+      AND (i.lease_owner IS NOT NULL) = (b.lease > 0)
     RETURNING b.ord
 ),
 events AS (
@@ -97,7 +111,7 @@ put AS (
         lost_by = NULL, lease_owner = excluded.lease_owner, concurrency_key = NULL,
         took_slot = NULL
 )
-SELECT b.ord, EXISTS (SELECT 1 FROM ebb.instances AS i WHERE i.id = b.id)
+SELECT b.ord, (SELECT i.revision FROM ebb.instances AS i WHERE i.id = b.id)
 FROM batch AS b WHERE (b.ord IN (SELECT ord FROM updated)) IS FALSE;
 
 -- name: lock_instances
@@ -106,7 +120,25 @@ FROM batch AS b WHERE (b.ord IN (SELECT ord FROM updated)) IS FALSE;
 SELECT i.id FROM unnest($1::uuid[]) AS b (id) JOIN ebb.instances AS i ON i.id = b.id
 FOR UPDATE OF i;
 
+-- name: unfold_tasks
+-- Of these instances, so that others than the one who started them may change what is to be done.
+WITH folded AS MATERIALIZED (
+    SELECT i.id, i.created_at, i.priority, i.lease_owner, i.lease_handler, i.lease_queue
+    FROM unnest($1::uuid[]) AS b (id) JOIN ebb.instances AS i ON i.id = b.id
+    WHERE i.lease_owner IS NOT NULL
+    FOR UPDATE OF i
+),
+unfolded AS (
+    UPDATE ebb.instances AS i SET lease_owner = NULL, lease_handler = NULL, lease_queue = NULL
+    FROM folded AS f WHERE i.id = f.id
+)
+INSERT INTO ebb.tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
+SELECT f.id, 1, coalesce(f.lease_handler, ''), coalesce(f.lease_queue, ''), f.created_at,
+       f.created_at - $2::bigint * f.priority, 1, f.lease_owner
+FROM folded AS f;
+
 -- name: put_tasks
+-- $14 is the $23 of commit_and_remove.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($12::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
 ),
@@ -125,6 +157,7 @@ put AS (
     WHERE EXISTS (
         SELECT 1 FROM ebb.instances AS i
         WHERE i.id = ($2::uuid[])[p.ord] AND i.revision = ($3::bigint[])[p.ord]
+          AND (i.lease_owner IS NOT NULL) = (($14::integer[])[p.ord] > 0)
     )
     ON CONFLICT (instance_id, token) DO UPDATE SET
         handler = excluded.handler, queue = excluded.queue, due_at = excluded.due_at,

@@ -42,7 +42,7 @@ SELECT t.queue, count(*) FILTER (WHERE t.lease_owner IS NOT NULL),
        ),
        count(*) FILTER (WHERE t.lease_owner IS NULL AND t.lane = 0 AND t.due_at > c.now),
        count(*) FILTER (WHERE t.took_slot AND t.lease_owner IS NOT NULL)
-FROM ebb.tasks AS t
+FROM ebb.all_tasks AS t
 CROSS JOIN (
     SELECT coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
 ) AS c
@@ -223,8 +223,10 @@ ORDER BY l.rank, l.instance_id, l.token;
 
 -- name: key_tasks
 -- Of tasks that were put in the same transaction, by whoever changes the instance from the revision
--- $4.
+-- $4. $5: 0 where no task is folded.
 UPDATE ebb.tasks AS t SET concurrency_key = k.key
-FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[]) AS k (id, token, key, revision)
-JOIN ebb.instances AS i ON i.id = k.id AND i.revision = k.revision
+FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[], $5::integer[])
+    AS k (id, token, key, revision, lease)
+JOIN ebb.instances AS i
+    ON i.id = k.id AND i.revision = k.revision AND (i.lease_owner IS NOT NULL) = (k.lease > 0)
 WHERE t.instance_id = k.id AND t.token = k.token;

@@ -1,19 +1,21 @@
 -- name: start_instances
 -- For instances without a key and with fresh ids. One that exists makes it fail wholly; then
 -- start_absent_instances is the one to call, which costs more. $1 and the arrays: as in
--- commit_and_remove.
+-- commit_and_remove. The tasks are those that are not folded.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($33::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
 ),
 added AS (
     INSERT INTO ebb.instances (
         id, workflow, version, status, revision, priority,
-        created_at, updated_at, finished_at, state
+        created_at, updated_at, finished_at, state, lease_owner, lease_handler, lease_queue
     )
     SELECT ($2::uuid[])[i.ord], ($1::text[])[($3::integer[])[i.ord]], ($4::integer[])[i.ord],
            ($1::text[])[($5::integer[])[i.ord]], ($6::bigint[])[i.ord],
            ($7::integer[])[i.ord], ($8::bigint[])[i.ord], ($9::bigint[])[i.ord],
-           nullif(($10::bigint[])[i.ord], 0), i.state
+           nullif(($10::bigint[])[i.ord], 0), i.state,
+           ($1::text[])[($34::integer[])[i.ord]], ($1::text[])[($35::integer[])[i.ord]],
+           ($1::text[])[($36::integer[])[i.ord]]
     FROM unnest($11::text[]) WITH ORDINALITY AS i (state, ord)
 ),
 events AS (
@@ -54,8 +56,10 @@ given AS MATERIALIZED (
            ($1::text[])[($5::integer[])[i.ord]] AS status, ($6::bigint[])[i.ord] AS revision,
            ($7::integer[])[i.ord] AS priority, ($8::bigint[])[i.ord] AS created_at,
            ($9::bigint[])[i.ord] AS updated_at, nullif(($10::bigint[])[i.ord], 0) AS finished_at,
-           i.state
-    FROM unnest($34::text[], $11::text[]) WITH ORDINALITY AS i (key, state, ord)
+           i.state, ($1::text[])[($34::integer[])[i.ord]] AS lease_owner,
+           ($1::text[])[($35::integer[])[i.ord]] AS lease_handler,
+           ($1::text[])[($36::integer[])[i.ord]] AS lease_queue
+    FROM unnest($37::text[], $11::text[]) WITH ORDINALITY AS i (key, state, ord)
 ),
 keyed AS (
     INSERT INTO ebb.keys (key, workflow, instance_id)
@@ -68,7 +72,7 @@ keyed AS (
 added AS (
     INSERT INTO ebb.instances (
         id, workflow, version, key, status, revision, priority,
-        created_at, updated_at, finished_at, state
+        created_at, updated_at, finished_at, state, lease_owner, lease_handler, lease_queue
     )
     SELECT * FROM given AS g
     WHERE g.key IS NULL OR (g.id IN (SELECT instance_id FROM keyed)) IS TRUE
@@ -102,7 +106,7 @@ waiting AS (
            CASE WHEN ($29::bigint[])[p.n] <= greatest(
                ($31::bigint[])[p.n], (SELECT now FROM clock)
            ) THEN 1 ELSE 0 END,
-           ($1::text[])[($32::integer[])[p.n]], ($35::text[])[p.n]
+           ($1::text[])[($32::integer[])[p.n]], ($38::text[])[p.n]
     FROM unnest($25::bigint[], $26::bigint[]) WITH ORDINALITY AS p (ord, token, n)
     WHERE (($2::uuid[])[p.ord] IN (SELECT id FROM added)) IS TRUE
 )

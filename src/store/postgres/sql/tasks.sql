@@ -198,10 +198,15 @@ SET rank = rank + ($4::bigint - due_at), due_at = $4::bigint,
 WHERE instance_id = $1::uuid AND token = $2::bigint AND lease_owner = $3::text;
 
 -- name: tasks_of_instance
-SELECT token, handler, queue, due_at, lane, is_stop, was_lost, lease_owner, concurrency_key,
-       took_slot
-FROM ebb.tasks
-WHERE instance_id = $1::uuid ORDER BY token;
+-- As in all_tasks, but a plan that was made while nothing was folded must not go by the owners.
+SELECT t.token, t.handler, t.queue, t.due_at, t.lane, t.is_stop, t.was_lost, t.lease_owner,
+       t.concurrency_key, t.took_slot
+FROM ebb.tasks AS t WHERE t.instance_id = $1::uuid
+UNION ALL
+SELECT 1, coalesce(i.lease_handler, ''), coalesce(i.lease_queue, ''), i.created_at, 1, false, false,
+       i.lease_owner, NULL, NULL
+FROM ebb.instances AS i WHERE i.id = $1::uuid AND coalesce(i.lease_owner, '') <> ''
+ORDER BY 1;
 
 -- name: unserved_tasks
 -- Looks once for each handler and queue that has work, and counts only what nobody serves.

@@ -29,7 +29,7 @@ RETURNING (
 
 -- name: held_tasks
 -- From $2 on: below may be many entries of rows that are gone.
-SELECT instance_id, token, is_stop, was_lost OR handler <> '' FROM ebb.tasks
+SELECT instance_id, token, is_stop, was_lost OR handler <> '' FROM ebb.all_tasks
 WHERE lease_owner = $1::text AND instance_id >= $2::uuid ORDER BY instance_id, token;
 
 -- name: list_workers
@@ -38,6 +38,21 @@ FROM ebb.workers ORDER BY id;
 
 -- name: remove_worker
 DELETE FROM ebb.workers WHERE id = $1::text;
+
+-- name: unfold_tasks_of_worker
+WITH folded AS MATERIALIZED (
+    SELECT i.id, i.created_at, i.priority, i.lease_owner, i.lease_handler, i.lease_queue
+    FROM ebb.instances AS i WHERE i.lease_owner = $1::text
+    FOR UPDATE OF i
+),
+unfolded AS (
+    UPDATE ebb.instances AS i SET lease_owner = NULL, lease_handler = NULL, lease_queue = NULL
+    WHERE i.id = ANY (ARRAY(SELECT f.id FROM folded AS f))
+)
+INSERT INTO ebb.tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
+SELECT f.id, 1, coalesce(f.lease_handler, ''), coalesce(f.lease_queue, ''), f.created_at,
+       f.created_at - $2::bigint * f.priority, 1, f.lease_owner
+FROM folded AS f;
 
 -- name: release_tasks_of_worker
 UPDATE ebb.tasks
@@ -49,8 +64,47 @@ DELETE FROM ebb.workers
 WHERE expires_at <= coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
 RETURNING id;
 
+-- name: unfold_lost_tasks
+-- Runs before take_lost_leases, and looks for the lost as that does.
+WITH RECURSIVE living AS (
+    SELECT w.id, lead(w.id) OVER (ORDER BY w.id) AS next FROM ebb.workers AS w
+    UNION ALL
+    SELECT '', (SELECT w.id FROM ebb.workers AS w ORDER BY w.id LIMIT 1)
+),
+lost AS (
+    SELECT f.lease_owner, l.next
+    FROM (
+        SELECT id, coalesce(next, repeat(U&'\+10FFFF', 63)) AS next FROM living
+    ) AS l CROSS JOIN LATERAL (
+        SELECT i.lease_owner FROM ebb.instances AS i
+        WHERE i.lease_owner > l.id AND i.lease_owner < l.next ORDER BY i.lease_owner LIMIT 1
+    ) AS f
+    UNION ALL
+    SELECT f.lease_owner, l.next
+    FROM lost AS l CROSS JOIN LATERAL (
+        SELECT i.lease_owner FROM ebb.instances AS i
+        WHERE i.lease_owner > l.lease_owner AND i.lease_owner < l.next
+        ORDER BY i.lease_owner LIMIT 1
+    ) AS f
+),
+folded AS MATERIALIZED (
+    SELECT f.* FROM lost AS l CROSS JOIN LATERAL (
+        SELECT i.id, i.created_at, i.priority, i.lease_owner, i.lease_handler, i.lease_queue
+        FROM ebb.instances AS i WHERE i.lease_owner = l.lease_owner
+        FOR UPDATE OF i
+    ) AS f
+),
+unfolded AS (
+    UPDATE ebb.instances AS i SET lease_owner = NULL, lease_handler = NULL, lease_queue = NULL
+    WHERE i.id = ANY (ARRAY(SELECT f.id FROM folded AS f))
+)
+INSERT INTO ebb.tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
+SELECT f.id, 1, coalesce(f.lease_handler, ''), coalesce(f.lease_queue, ''), f.created_at,
+       f.created_at - $1::bigint * f.priority, 1, f.lease_owner
+FROM folded AS f;
+
 -- name: take_lost_leases
--- Runs after remove_dead_workers in the same transaction, with its own view of who is left: a
+-- Runs after remove_dead_workers and unfold_lost_tasks in the same transaction, with its own view of who is left: a
 -- heartbeat that came first saves its leases.
 -- It looks only between the names of those who are left: what they hold may be much. No name is as
 -- high as the last one.
