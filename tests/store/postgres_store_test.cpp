@@ -38,5 +38,20 @@ EBB_INSTANTIATE_STORE_TESTS(
     })
 );
 
+TEST(PostgresStore, commits_on_half_of_its_connections_and_on_four_at_most) {
+    const ManualClock clock(kStart);
+    const std::string schema = fresh_schema();
+    const auto commits_at_once = [&](int connections) {
+        const PostgresOptions options{
+            .url = postgres_server().url(), .schema = schema, .connections_max = connections
+        };
+        return make_postgres_store(options, clock)->traits().commits_at_once;
+    };
+    EXPECT_EQ(commits_at_once(1), 1);
+    EXPECT_EQ(commits_at_once(5), 2);
+    EXPECT_EQ(commits_at_once(8), 4);
+    EXPECT_EQ(commits_at_once(20), 4);
+}
+
 }  // namespace
 }  // namespace ebb::testing

@@ -50,7 +50,7 @@ StoreTraits PostgresStore::traits() const {
         .name = "postgresql",
         .is_durable = true,
         .is_shared_between_processes = true,
-        .commits_at_once = 4,
+        .commits_at_once = std::clamp(settings_.connections_max / 2, 1, kCommitsAtOnceMax),
         .has_transactions = true,
     };
 }
