@@ -183,6 +183,18 @@ TEST_P(SqlViews, find_dead_letters_overdue_timers_and_leases_of_the_dead) {
     );
 }
 
+TEST_P(SqlViews, see_what_its_worker_holds_since_the_start) {
+    NewInstance instance = old_instance(1, {put_continued(1, "pay")});
+    instance.tasks[0].due = instance.row.created_at;
+    instance.lease_owner = "w1";
+    start_one(store(), instance);
+    EXPECT_THAT(ask("SELECT tasks_held || '' FROM running"), ElementsAre("1"));
+    EXPECT_THAT(reasons(), ElementsAre("lease_expired pay"));
+    EXPECT_THAT(ask("SELECT worker || token FROM stuck"), ElementsAre("w11"));
+    store().heartbeat(worker_of("w1"), std::chrono::seconds(30));
+    EXPECT_THAT(reasons(), IsEmpty());
+}
+
 TEST_P(SqlViews, read_past_an_instance_whose_state_is_damaged) {
     NewInstance damaged = old_instance(1, {put(1, "pay", hour_ago_)});
     damaged.row.state = "{";

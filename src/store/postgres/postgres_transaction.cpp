@@ -106,6 +106,7 @@ class PostgresStore::StepTransaction final : public StoreTransaction {
         }
         is_committed_ = true;
         store_.note_committed({&commit, 1});
+        store_.folded_tasks_.forget({&commit.instance, 1});
     }
 
  private:
