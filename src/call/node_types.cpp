@@ -295,9 +295,9 @@ void NodeTypes::add_to(HandlerRegistry& registry) const {
     for (const auto& [type, contract] : state_->types) {
         registry.add_raw(
             type,
-            [state = state_, &contract = contract](
-                const Payload& input, const StepContext& context
-            ) { return state->call(contract, input, context); }
+            [state = state_, &called = contract](const Payload& input, const StepContext& context) {
+                return state->call(called, input, context);
+            }
         );
     }
 }

@@ -25,6 +25,11 @@ updated AS (
       AND (i.lease_owner IS NOT NULL) = (b.lease > 0)
     RETURNING b.ord
 ),
+failed AS MATERIALIZED (
+    SELECT b.ord, b.id FROM batch AS b
+    WHERE (SELECT count(*) FROM updated) < (SELECT count(*) FROM batch)
+      AND (b.ord IN (SELECT ord FROM updated)) IS FALSE
+),
 events AS (
     INSERT INTO ebb.history (
         instance_id, seq, type, node, path, token, visit, attempt, ref, worker, started_at, at,
@@ -40,16 +45,15 @@ events AS (
         SELECT ($8::bigint[])[u.n] AS ord, u.n, u.payload
         FROM unnest($20::text[]) WITH ORDINALITY AS u (payload, n)
     ) AS e
-    WHERE (e.ord IN (SELECT ord FROM updated)) IS TRUE
+    WHERE e.ord <> ALL (ARRAY(SELECT ord FROM failed))
 ),
 removed AS (
     DELETE FROM ebb.tasks AS t
     USING unnest($21::bigint[], $22::bigint[]) AS r (ord, token)
     WHERE t.instance_id = ($2::uuid[])[r.ord] AND (r.token IS NULL OR t.token = r.token)
-      AND (r.ord IN (SELECT ord FROM updated)) IS TRUE
+      AND r.ord <> ALL (ARRAY(SELECT ord FROM failed))
 )
-SELECT b.ord, (SELECT i.revision FROM ebb.instances AS i WHERE i.id = b.id)
-FROM batch AS b WHERE (b.ord IN (SELECT ord FROM updated)) IS FALSE;
+SELECT f.ord, (SELECT i.revision FROM ebb.instances AS i WHERE i.id = f.id) FROM failed AS f;
 
 -- name: commit_and_put
 -- As commit_and_remove, where tasks are put and none is removed. $31 is its $23.
@@ -75,6 +79,11 @@ updated AS (
       AND (i.lease_owner IS NOT NULL) = (b.lease > 0)
     RETURNING b.ord
 ),
+failed AS MATERIALIZED (
+    SELECT b.ord, b.id FROM batch AS b
+    WHERE (SELECT count(*) FROM updated) < (SELECT count(*) FROM batch)
+      AND (b.ord IN (SELECT ord FROM updated)) IS FALSE
+),
 events AS (
     INSERT INTO ebb.history (
         instance_id, seq, type, node, path, token, visit, attempt, ref, worker, started_at, at,
@@ -90,7 +99,7 @@ events AS (
         SELECT ($8::bigint[])[u.n] AS ord, u.n, u.payload
         FROM unnest($20::text[]) WITH ORDINALITY AS u (payload, n)
     ) AS e
-    WHERE (e.ord IN (SELECT ord FROM updated)) IS TRUE
+    WHERE e.ord <> ALL (ARRAY(SELECT ord FROM failed))
 ),
 put AS (
     INSERT INTO ebb.tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
@@ -104,15 +113,14 @@ put AS (
            ) THEN 1 ELSE 0 END,
            ($1::text[])[($28::integer[])[p.n]]
     FROM unnest($21::bigint[], $22::bigint[]) WITH ORDINALITY AS p (ord, token, n)
-    WHERE (p.ord IN (SELECT ord FROM updated)) IS TRUE
+    WHERE p.ord <> ALL (ARRAY(SELECT ord FROM failed))
     ON CONFLICT (instance_id, token) DO UPDATE SET
         handler = excluded.handler, queue = excluded.queue, due_at = excluded.due_at,
         rank = excluded.rank, lane = excluded.lane, is_stop = false, was_lost = false,
         lost_by = NULL, lease_owner = excluded.lease_owner, concurrency_key = NULL,
         took_slot = NULL
 )
-SELECT b.ord, (SELECT i.revision FROM ebb.instances AS i WHERE i.id = b.id)
-FROM batch AS b WHERE (b.ord IN (SELECT ord FROM updated)) IS FALSE;
+SELECT f.ord, (SELECT i.revision FROM ebb.instances AS i WHERE i.id = f.id) FROM failed AS f;
 
 -- name: lock_instances
 -- Before the statements below, which change tasks one after another and then end with
