@@ -26,7 +26,7 @@ struct Progress {
 struct Saturation {
     double seconds = 5;
     std::int64_t workflows = 0;  ///< not 0: so many, however long it takes
-    int window = 1'024;          ///< instances in flight; the next are started when some have ended
+    int window = 2'048;          ///< instances in flight; the next are started when some have ended
     int batch = 256;             ///< started with one call
 };
 

@@ -36,7 +36,9 @@ struct EngineOptions {
     int threads = 0;          ///< handler threads; 0 = one per core, at least 2
     int in_flight_max = 256;  ///< tasks held at once, running and queued in this process
     int claim_batch_max = 64;
-    int commit_batch_max = 256;         ///< instances written in one transaction
+    int commit_batch_max = 512;  ///< instances written in one transaction
+    std::size_t commit_bytes_max =
+        std::size_t{16} << 20;  ///< of state and payloads in one; an instance alone may need more
     std::vector<std::string> queues{};  ///< which queues to serve; empty = all
     Duration lease = std::chrono::seconds(10
     );  ///< a dead worker's tasks are taken over this long after its last heartbeat
@@ -195,7 +197,8 @@ class Engine {
     /// was started; without it they only find that later. A hint: nothing depends on it, and it
     /// throws nothing.
     void wake_workers();
-    /// Several instances in one transaction; one input each, one result each, in order.
+    /// Several instances in one transaction; one input each, one result each, in order. At most
+    /// 10,000, whose inputs have at most 64 MiB together (LimitExceeded).
     std::vector<StartedInstance> start_all(
         std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options = {}
     );

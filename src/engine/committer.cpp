@@ -282,17 +282,29 @@ bool Committer::decide_one(Work& work, TimePoint now, std::vector<Turn>& turns) 
 
 void Committer::make_batches(std::vector<Turn> turns) {
     const auto max = static_cast<std::size_t>(environment().options.commit_batch_max);
+    const std::size_t bytes_max = environment().options.commit_bytes_max;
     int capacity = free_capacity();
+    std::size_t bytes = 0;
     for (Turn& turn : turns) {
         choose_writes(turn, held_, environment(), capacity);
         pending_.insert(turn.live->row.id);
+        bytes += bytes_of(turn);
     }
-    if (turns.size() <= max) {
-        if (!turns.empty()) batches_.push_back({.turns = std::move(turns)});
+    if (turns.empty()) return;
+    if (turns.size() <= max && bytes <= bytes_max) {
+        batches_.push_back({.turns = std::move(turns)});
         return;
     }
+    bytes = 0;
+    batches_.emplace_back();
     for (Turn& turn : turns) {
-        if (batches_.empty() || batches_.back().turns.size() >= max) batches_.emplace_back();
+        const std::size_t more = bytes_of(turn);
+        const std::size_t count = batches_.back().turns.size();
+        if (count > 0 && (count == max || bytes + more > bytes_max)) {
+            batches_.emplace_back();
+            bytes = 0;
+        }
+        bytes += more;
         batches_.back().turns.push_back(std::move(turn));
     }
 }

@@ -36,6 +36,10 @@ void check(const EngineOptions& options) {
     require_within("in_flight_max", options.in_flight_max, 1, 100'000);
     require_within("claim_batch_max", options.claim_batch_max, 1, 10'000);
     require_within("commit_batch_max", options.commit_batch_max, 1, 10'000);
+    constexpr std::size_t kCommitBytesHardMax = std::size_t{256} << 20;
+    if (options.commit_bytes_max < 1 || options.commit_bytes_max > kCommitBytesHardMax) {
+        throw_bad_option("commit_bytes_max", fmt::format("1 to {}", kCommitBytesHardMax));
+    }
     require_positive("lease", options.lease);
     require_positive("poll_min", options.poll_min);
     require_positive("poll_max", options.poll_max);

@@ -15,6 +15,7 @@ namespace ebb {
 namespace {
 
 constexpr std::size_t kStartBatchMax = 10'000;
+constexpr std::size_t kStartBytesMax = std::size_t{64} << 20;
 constexpr std::size_t kKeyBytesMax = 256;
 constexpr std::size_t kByBytesMax = 256;
 constexpr int kPriorityMax = 100;
@@ -68,11 +69,24 @@ void check_input(const Program& program, const Payload& input) {
 void check_inputs(
     const Program& program, std::span<const Payload> inputs, const PayloadLimits& limits
 ) {
+    std::size_t bytes = 0;
     for (const Payload& input : inputs) {
         check_payload(
             input, fmt::format("The input of workflow \"{}\"", program.definition().name), limits
         );
         check_input(program, input);
+        bytes += input.size();
+    }
+    if (bytes > kStartBytesMax) {
+        throw Error(
+            ErrorCode::LimitExceeded,
+            fmt::format(
+                "The inputs of instances that are started at once have at most {} bytes together;"
+                " these have {}.",
+                kStartBytesMax,
+                bytes
+            )
+        );
     }
 }
 

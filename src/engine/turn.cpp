@@ -152,4 +152,10 @@ void choose_writes(Turn& turn, HeldTable& held, const Environment& environment, 
     }
 }
 
+std::size_t bytes_of(const Turn& turn) {
+    std::size_t bytes = turn.encoded.size();
+    for (const HistoryEvent& event : turn.history) bytes += event.payload.size();
+    return bytes;
+}
+
 }  // namespace ebb::engine

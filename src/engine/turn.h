@@ -58,4 +58,7 @@ Turn decide_turn(Store& store, LivePtr live, Work& work, TimePoint now);
 /// and is reduced by them.
 void choose_writes(Turn& turn, HeldTable& held, const Environment& environment, int& capacity);
 
+/// Of the state and the payloads that it writes, once chosen.
+std::size_t bytes_of(const Turn& turn);
+
 }  // namespace ebb::engine

@@ -19,7 +19,8 @@ bool is_it(const Asked& asked, const HistoryEntry& e, const Json& payload) {
         const bool is_silent = asked.by.empty();
         return is_silent ? e.payload.empty() : payload == Json{{"by", asked.by}, {"reason", ""}};
     }
-    const bool is_by = asked.by == payload.at("by") && asked.role == payload.value("role", "");
+    const bool is_by =
+        asked.by == payload.at("by").get<std::string>() && asked.role == payload.value("role", "");
     const bool is_node = asked.node.empty() || asked.node == e.node;
     return is_by && is_node && payload.at("verdict") == asked.payload;
 }

@@ -80,6 +80,7 @@ void Array::add(std::int64_t value) {
         bytes[7]
     };
     bytes_.append(item, sizeof item);
+    has_value_ |= value != 0;
     grow();
 }
 
@@ -87,24 +88,28 @@ void Array::add(std::int32_t value) {
     const auto bytes = big_endian(static_cast<std::uint32_t>(value));
     const char item[] = {0, 0, 0, sizeof value, bytes[0], bytes[1], bytes[2], bytes[3]};
     bytes_.append(item, sizeof item);
+    has_value_ |= value != 0;
     grow();
 }
 
 void Array::add(bool value) {
     put(1);
     bytes_ += value ? '\1' : '\0';
+    has_value_ = true;
     grow();
 }
 
 void Array::add(std::string_view value) {
     put(static_cast<std::uint32_t>(value.size()));
     bytes_ += value;
+    has_value_ = true;
     grow();
 }
 
 void Array::add(const InstanceId& value) {
     put(static_cast<std::uint32_t>(value.bytes.size()));
     bytes_.append(reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size());
+    has_value_ = true;
     grow();
 }
 
@@ -121,6 +126,10 @@ void Array::add_null() {
 
 std::string_view Array::encoded() const {
     return size_ > 0 ? std::string_view(bytes_) : std::string_view(empty_);
+}
+
+std::string_view Array::encoded_sparsely() const {
+    return has_value_ ? encoded() : std::string_view(empty_);
 }
 
 Array texts_of(const std::vector<std::string>& values) {
@@ -165,8 +174,15 @@ void Arguments::add(const OrNull& value) {
 }
 
 void Arguments::add(const Array& value) {
-    const std::string_view bytes = value.encoded();
-    places_.push_back({.outside = bytes.data(), .length = static_cast<int>(bytes.size())});
+    refer(value.encoded());
+}
+
+void Arguments::add_sparse(const Array& value) {
+    refer(value.encoded_sparsely());
+}
+
+void Arguments::refer(std::string_view outside) {
+    places_.push_back({.outside = outside.data(), .length = static_cast<int>(outside.size())});
 }
 
 void Arguments::add_null() {

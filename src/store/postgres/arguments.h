@@ -56,6 +56,9 @@ class Array {
 
     /// The whole array as PostgreSQL reads it.
     std::string_view encoded() const;
+    /// The same where each 0 is read as NULL: an array of nothing else is sent as an empty one,
+    /// whose every element is NULL, too.
+    std::string_view encoded_sparsely() const;
 
  private:
     void grow();
@@ -63,6 +66,7 @@ class Array {
     void put_at(std::size_t at, std::uint32_t value);
 
     std::size_t size_ = 0;
+    bool has_value_ = false;  // other than 0 and NULL
     std::string bytes_;
     std::string empty_;
 };
@@ -98,6 +102,7 @@ class Arguments {
 
     void add(const OrNull& value);
     void add(const Array& value);
+    void add_sparse(const Array& value);
     void add_null();
 
     template <class T>
@@ -123,6 +128,7 @@ class Arguments {
     };
 
     void copy(const char* data, std::size_t size);
+    void refer(std::string_view outside);
 
     std::string bytes_;
     std::vector<Place> places_;

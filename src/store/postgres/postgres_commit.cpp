@@ -180,8 +180,8 @@ void CommitColumns::add_tasks(const Commit& commit, Fold fold) {
 }
 
 Arguments CommitColumns::instances() const {
-    Arguments arguments =
-        Arguments::of(words_.array(), id_, revision_, status_, state_, now_, finished_at_);
+    Arguments arguments = Arguments::of(words_.array(), id_, revision_, status_, state_, now_);
+    arguments.add_sparse(finished_at_);
     events_.append_to(arguments);
     return arguments;
 }

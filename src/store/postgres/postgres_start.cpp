@@ -109,16 +109,16 @@ class InstanceColumns {
               &revision_,
               &priority_,
               &created_at_,
-              &updated_at_,
-              &finished_at_,
-              &state_}) {
+              &updated_at_}) {
             arguments.add(*column);
         }
+        arguments.add_sparse(finished_at_);
+        arguments.add(state_);
         events_.append_to(arguments);
         tasks_.append_to(arguments);
         arguments.add(now);
         for (const Array* column : {&lease_owner_, &lease_handler_, &lease_queue_}) {
-            arguments.add(*column);
+            arguments.add_sparse(*column);
         }
         return arguments;
     }

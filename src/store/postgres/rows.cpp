@@ -111,22 +111,13 @@ void EventColumns::add(std::int64_t ord, const HistoryEvent& event, Words& words
 }
 
 void EventColumns::append_to(Arguments& arguments) const {
+    for (const Array* column : {&ord_, &seq_, &type_}) arguments.add(*column);
     for (const Array* column :
-         {&ord_,
-          &seq_,
-          &type_,
-          &node_,
-          &path_,
-          &token_,
-          &visit_,
-          &attempt_,
-          &ref_,
-          &worker_,
-          &started_at_,
-          &at_,
-          &payload_}) {
-        arguments.add(*column);
+         {&node_, &path_, &token_, &visit_, &attempt_, &ref_, &worker_, &started_at_}) {
+        arguments.add_sparse(*column);
     }
+    arguments.add(at_);
+    arguments.add(payload_);
 }
 
 void TaskColumns::add(const Put& put, Words& words) {

@@ -82,6 +82,16 @@ TEST_F(Start, refuses_options_that_cannot_be_right) {
     );
 }
 
+TEST_F(Start, of_many_at_once_has_bounds) {
+    const std::vector<Payload> too_many(10'001, "1");
+    EXPECT_EQ(code_of([&] { engine->start_all("test", too_many); }), ErrorCode::LimitExceeded);
+    // 64 pieces of 1 MiB are allowed, a byte more is not.
+    std::vector<Payload> pieces(64, '"' + std::string((1 << 20) - 2, 'x') + '"');
+    EXPECT_EQ(engine->start_all("test", pieces).size(), 64U);
+    pieces.emplace_back("1");
+    EXPECT_EQ(code_of([&] { engine->start_all("test", pieces); }), ErrorCode::LimitExceeded);
+}
+
 TEST_F(Start, twice_with_one_key_is_the_same_instance) {
     const StartedInstance first = engine->start("test", "1", {.key = "order-1"});
     const StartedInstance second = engine->start("test", "2", {.key = "order-1"});

@@ -1,0 +1,94 @@
+// What is written in one transaction has bounds: so many instances, so many bytes. The commits of
+// an engine are weighed by its store.
+
+#include "engine_world.h"
+#include "support/store_decorator.h"
+
+namespace ebb::test {
+namespace {
+
+using testing::StoreDecorator;
+
+class WeighingStore : public StoreDecorator {
+ public:
+    using StoreDecorator::StoreDecorator;
+
+    struct Load {
+        std::size_t instances = 0;
+        std::size_t bytes = 0;
+    };
+
+    std::vector<Load> loads;
+
+    std::vector<CommitResult> commit(std::span<const Commit> commits) override {
+        Load load{.instances = commits.size()};
+        for (const Commit& commit : commits) {
+            load.bytes += commit.state.size();
+            for (const HistoryEvent& event : commit.history) load.bytes += event.payload.size();
+        }
+        loads.push_back(load);
+        return StoreDecorator::commit(commits);
+    }
+};
+
+struct Batches : ::testing::Test {
+    static constexpr std::size_t kInstances = 12;
+
+    EngineWorld world;
+    WeighingStore store{*world.memory};
+
+    void SetUp() override {
+        world.record({"a", "b"});
+        world.store = &store;
+    }
+
+    /// Runs as many workflows of two steps, all at once, each with an input of 10,000 bytes.
+    void run_all(const EngineOptions& options) {
+        Engine engine(store, world.handlers, options);
+        engine.register_workflow(workflow({step("a"), step("b")}));
+        const Payload input = '"' + std::string(9'998, 'x') + '"';
+        const std::vector<Payload> inputs(kInstances, input);
+        const std::vector<StartedInstance> started = engine.start_all("test", inputs);
+        world.run(engine);
+        for (const StartedInstance& each : started) {
+            EXPECT_EQ(status(engine, each.id), "completed");
+        }
+    }
+
+    std::size_t largest() const {
+        std::size_t most = 0;
+        for (const auto& load : store.loads) most = std::max(most, load.instances);
+        return most;
+    }
+};
+
+TEST_F(Batches, are_of_many_instances) {
+    run_all(world.options());
+    EXPECT_GT(largest(), kInstances / 2);
+}
+
+TEST_F(Batches, have_at_most_so_many_instances) {
+    EngineOptions options = world.options();
+    options.commit_batch_max = 5;
+    run_all(options);
+    EXPECT_EQ(largest(), 5U);
+}
+
+TEST_F(Batches, have_at_most_so_many_bytes) {
+    EngineOptions options = world.options();
+    options.commit_bytes_max = 100'000;
+    run_all(options);
+    for (const auto& load : store.loads) EXPECT_LE(load.bytes, options.commit_bytes_max);
+    EXPECT_GT(largest(), 1U);
+    EXPECT_LT(largest(), kInstances);
+}
+
+TEST_F(Batches, hold_one_instance_however_large) {
+    EngineOptions options = world.options();
+    options.commit_bytes_max = 1;
+    run_all(options);
+    EXPECT_EQ(largest(), 1U);
+}
+
+}  // namespace
+}  // namespace ebb::test
