@@ -1,52 +1,178 @@
+// What the kernel takes for granted of a state that it is given. It keeps this itself; a row that
+// somebody has changed by hand, or a disk has, must not become a crash of the process.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "core/kernel/state_text.h"
 
 namespace ebb {
 
 namespace {
 
-bool fits(const InstanceState& state, const Scope& scope, const Program& program) {
-    const Token* parent = state.find_token(scope.parent);
-    return scope.node != kNoNode && parent != nullptr && parent->scope < scope.id &&
-           program.node(scope.node).branches.size() == scope.branches.size();
-}
+/// Counters are never near to an end of their type.
+constexpr std::int64_t kCountMax = std::int64_t{1} << 53;
+constexpr std::int32_t kAttemptsMax = std::int32_t{1} << 30;
 
-const char* fault_of(const InstanceState& state, const Token& token, const Program& program) {
-    if (token.node == kNoNode) return "a token stands nowhere";
-    const Scope* scope = state.find_scope(token.scope);
-    if (token.scope != 0 && scope == nullptr) {
-        return "a token is in a scope that is not there";
+class StateCheck {
+ public:
+    StateCheck(const InstanceState& state, const Program& program)
+        : state_(state), program_(program) {}
+
+    const char* fault() const {
+        if (!have_fitting_counters()) return "a counter is out of range";
+        if (const char* fault = fault_of_scopes()) return fault;
+        if (const char* fault = fault_of_tokens()) return fault;
+        if (state_.savepoint && !fits(*state_.savepoint)) return "its savepoint is none";
+        return fault_of_rollbacks();
     }
-    const auto branches =
-        scope == nullptr ? std::int32_t{0} : static_cast<std::int32_t>(scope->branches.size());
-    if (scope != nullptr && token.branch >= branches) {
-        return "a token is in a branch that is not there";
+
+ private:
+    bool is_count(std::int64_t value, std::int64_t max = kCountMax) const {
+        return value >= 0 && value <= max;
     }
-    if (token.compensates != 0 && !program.node(token.node).compensate) {
-        return "a token compensates a step that has no compensation";
+
+    bool is_seq(Seq seq) const { return is_count(seq, state_.last_seq); }
+
+    bool is_node(NodeIndex node, Op op) const {
+        return node != kNoNode && program_.node(node).op == op;
     }
-    return nullptr;
-}
+
+    bool have_fitting_counters() const {
+        const bool are_signals_fitting =
+            std::all_of(state_.signals.begin(), state_.signals.end(), [&](const auto& signal) {
+                return is_seq(signal.event);
+            });
+        return is_count(state_.last_seq) && is_count(state_.last_token) &&
+               is_count(state_.last_scope) && is_count(state_.last_visit) &&
+               is_seq(state_.result) && is_seq(state_.error) && are_signals_fitting;
+    }
+
+    bool are_loops(const std::vector<LoopTurn>& loops) const {
+        return std::all_of(loops.begin(), loops.end(), [&](const LoopTurn& turn) {
+            return is_node(turn.loop, Op::Loop) && is_count(turn.turn);
+        });
+    }
+
+    bool fits(const Scope& scope) const {
+        const Token* parent = state_.find_token(scope.parent);
+        const auto shared = [&](const Scope& other) { return other.parent == scope.parent; };
+        return is_node(scope.node, Op::Fork) && parent != nullptr && parent->scope < scope.id &&
+               parent->node == scope.node && parent->status == TokenStatus::Forked &&
+               program_.node(scope.node).branches.size() == scope.branches.size() &&
+               is_seq(scope.opened) &&
+               std::count_if(state_.scopes.begin(), state_.scopes.end(), shared) == 1 &&
+               std::all_of(
+                   scope.branches.begin(),
+                   scope.branches.end(),
+                   [&](const auto& branch) { return is_seq(branch.output); }
+               );
+    }
+
+    const char* fault_of_scopes() const {
+        ScopeId last = 0;
+        for (const Scope& scope : state_.scopes) {
+            if (scope.id <= last || scope.id > state_.last_scope || !fits(scope)) {
+                return "a scope does not fit its block";
+            }
+            last = scope.id;
+        }
+        return nullptr;
+    }
+
+    const char* fault_of_place(const Token& token) const {
+        if (token.node == kNoNode) return "a token stands nowhere";
+        const Scope* scope = state_.find_scope(token.scope);
+        if (token.scope != 0 && scope == nullptr) return "a token is in a scope that is not there";
+        const auto branches =
+            scope == nullptr ? std::int32_t{0} : static_cast<std::int32_t>(scope->branches.size());
+        const bool is_outside = token.scope == 0 || token.compensates != 0;
+        const bool is_branch_fitting =
+            is_outside ? token.branch == -1 : token.branch >= 0 && token.branch < branches;
+        return is_branch_fitting ? nullptr : "a token is in a branch that is not there";
+    }
+
+    const char* fault_of(const Token& token) const {
+        if (const char* fault = fault_of_place(token)) return fault;
+        const ProgramNode& node = program_.node(token.node);
+        if (token.compensates != 0 && !node.compensate) {
+            return "a token compensates a step that has no compensation";
+        }
+        const bool is_forked = token.status == TokenStatus::Forked;
+        const auto is_its_own = [&](const Scope& scope) { return scope.parent == token.id; };
+        if (is_forked && std::none_of(state_.scopes.begin(), state_.scopes.end(), is_its_own)) {
+            return "a token is forked without a scope";
+        }
+        const bool are_counts =
+            is_count(token.visit, state_.last_visit) && is_count(token.attempt, kAttemptsMax) &&
+            is_count(token.attempt_base, kAttemptsMax) && is_count(token.losses, kAttemptsMax);
+        const bool are_seqs = is_seq(token.input) && is_seq(token.payload) &&
+                              is_seq(token.compensates) && is_seq(token.failed);
+        if (!are_counts || !are_seqs) return "a token's number is out of range";
+        return are_loops(token.loops) ? nullptr : "a token is in a loop that is none";
+    }
+
+    const char* fault_of_tokens() const {
+        TokenId last = 0;
+        for (const Token& token : state_.tokens) {
+            if (const char* fault = fault_of(token)) return fault;
+            if (token.id <= last || token.id > state_.last_token) {
+                return "its tokens are not in order";
+            }
+            last = token.id;
+        }
+        return is_each_place_taken_once() ? nullptr : "two tokens are in one branch";
+    }
+
+    bool is_each_place_taken_once() const {
+        if (state_.tokens.size() < 2) return true;
+        std::vector<std::pair<ScopeId, std::int32_t>> places;
+        for (const Token& token : state_.tokens) {
+            if (token.compensates == 0) places.emplace_back(token.scope, token.branch);
+        }
+        std::sort(places.begin(), places.end());
+        return std::adjacent_find(places.begin(), places.end()) == places.end();
+    }
+
+    bool fits(const SavepointMark& mark) const {
+        return is_node(mark.node, Op::Savepoint) && is_seq(mark.reached) && is_seq(mark.input) &&
+               is_count(mark.resumes, kAttemptsMax) && are_loops(mark.loops);
+    }
+
+    const char* fault_of(const Rollback& rollback) const {
+        const bool is_of_losers = rollback.kind == Rollback::Kind::Losers;
+        if (is_of_losers != (rollback.scope != 0)) return "a rollback of nothing";
+        if (is_of_losers && state_.find_scope(rollback.scope) == nullptr) {
+            return "a rollback of a scope that is not there";
+        }
+        const auto of_the_same = [&](const Rollback& other) {
+            return other.scope == rollback.scope;
+        };
+        const auto count =
+            std::count_if(state_.rollbacks.begin(), state_.rollbacks.end(), of_the_same);
+        const bool is_alone = is_of_losers ? count == 1 : state_.rollbacks.size() == 1;
+        const bool are_seqs = is_seq(rollback.cause) && is_seq(rollback.first) &&
+                              is_count(rollback.cursor, state_.last_seq + 1) &&
+                              is_seq(rollback.floor);
+        return is_alone && are_seqs ? nullptr : "a rollback that cannot be";
+    }
+
+    const char* fault_of_rollbacks() const {
+        for (const Rollback& rollback : state_.rollbacks) {
+            if (const char* fault = fault_of(rollback)) return fault;
+        }
+        return nullptr;
+    }
+
+    const InstanceState& state_;
+    const Program& program_;
+};
 
 }  // namespace
 
 const char* fault_of(const InstanceState& state, const Program& program) {
-    for (const Scope& scope : state.scopes) {
-        if (!fits(state, scope, program)) return "a scope does not fit its block";
-    }
-    for (const Token& token : state.tokens) {
-        if (const char* fault = fault_of(state, token, program)) return fault;
-    }
-    const bool has_savepoint = state.savepoint.has_value();
-    if (has_savepoint && (state.savepoint->node == kNoNode ||
-                          program.node(state.savepoint->node).op != Op::Savepoint)) {
-        return "its savepoint is none";
-    }
-    for (const Rollback& rollback : state.rollbacks) {
-        if (rollback.scope != 0 && state.find_scope(rollback.scope) == nullptr) {
-            return "a rollback of a scope that is not there";
-        }
-    }
-    return nullptr;
+    return StateCheck(state, program).fault();
 }
 
 }  // namespace ebb

@@ -18,6 +18,7 @@ std::shared_ptr<const Program> program() {
     return Program::compile(workflow(
         {parallel("p", {{"x", {step("a")}}, {"y", {step("b")}}}),
          node("here", Savepoint{}),
+         node("turns", Loop{.while_expression = "input < 3", .steps = {step("t")}}),
          step("c", {.is_compensated = false})}
     ));
 }
@@ -32,7 +33,6 @@ Token every_token_field(const Program& program) {
         .node = program.find("a"),
         .status = TokenStatus::Frozen,
         .scope = 1,
-        .branch = 1,
         .visit = 3,
         .attempt = 4,
         .attempt_base = 2,
@@ -46,7 +46,7 @@ Token every_token_field(const Program& program) {
         .stopping = true,
         .in_doubt = true,
         .is_at_end = true,
-        .loops = {{.loop = program.find("p"), .turn = 8}},
+        .loops = {{.loop = program.find("turns"), .turn = 8}},
         .votes = {{.by = "ann"}, {.by = "\"eve\""}},
     };
 }
@@ -55,7 +55,7 @@ InstanceState every_field(const Program& program) {
     return {
         .status = InstanceStatus::Paused,
         .paused_from = InstanceStatus::Compensating,
-        .last_seq = 20,
+        .last_seq = 22,
         .last_token = 3,
         .last_scope = 1,
         .last_visit = 4,
@@ -67,10 +67,13 @@ InstanceState every_field(const Program& program) {
                 .node = program.find("here"),
                 .reached = 12,
                 .resumes = 13,
-                .loops = {{.loop = program.find("p"), .turn = 1}},
+                .loops = {{.loop = program.find("turns"), .turn = 1}},
                 .input = 14,
             },
-        .tokens = {{.id = 1, .node = program.find("p")}, every_token_field(program)},
+        .tokens =
+            {{.id = 1, .node = program.find("p"), .status = TokenStatus::Forked},
+             every_token_field(program),
+             {.id = 3, .node = program.find("b"), .scope = 1, .branch = 1}},
         .scopes =
             {{.id = 1,
               .parent = 1,
@@ -104,6 +107,7 @@ TEST(StateCodec, every_field_comes_back) {
 TEST(StateCodec, what_a_later_version_adds_is_passed_over) {
     const auto compiled = program();
     InstanceState state;
+    state.last_token = 1;
     state.tokens = {{.id = 1, .node = compiled->find("c")}};
     std::string text = encode_state(state, *compiled);
     text.insert(1, R"("later":{"deep":[1,{"x":null}]},)");
@@ -134,7 +138,17 @@ const NoState kNoStates[] = {
     {R"({"status":"running","tokens":[{"id":1,"node":"c","compensates":7}]})", "no compensation"},
     {R"({"status":"running","scopes":[{"id":1,"node":"p"}]})", "a scope does not fit its block"},
     {R"({"status":"running","savepoint":{"node":"c"}})", "its savepoint is none"},
+    {R"({"status":"running","last_token":1,"tokens":[{"id":1,"node":"c","visit":1}]})",
+     "a token's number is out of range"},
+    {R"({"status":"running","tokens":[{"id":1,"node":"c"}]})", "its tokens are not in order"},
+    {R"({"status":"running","last_token":2,"tokens":[{"id":1,"node":"c"},{"id":2,"node":"c"}]})",
+     "two tokens are in one branch"},
+    {R"({"status":"running","last_token":1,"tokens":[{"id":1,"node":"p","status":"forked"}]})",
+     "a token is forked without a scope"},
+    {R"({"status":"running","seq":-1})", "a counter is out of range"},
     {R"({"status":"running","rollbacks":[{"kind":3}]})", "an enum is out of range"},
+    {R"({"status":"running","rollbacks":[{"kind":0},{"kind":1}]})", "a rollback that cannot be"},
+    {R"({"status":"running","rollbacks":[{"kind":2}]})", "a rollback of nothing"},
     {R"({"status":"running","rollbacks":[{"kind":2,"scope":4}]})",
      "a rollback of a scope that is not there"},
 };
