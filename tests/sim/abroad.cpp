@@ -205,6 +205,11 @@ void Simulation::bring_all_back() {
         if (!away_.contains(number_of(id))) continue;
         if (away_.at(number_of(id)).text.empty()) take_out(*client_, id);
         if (away_.contains(number_of(id))) bring_back(*client_, id);
+        if (away_.contains(number_of(id))) {
+            // It was back, and has been moved out again by an export without an answer.
+            take_out(*client_, id);
+            if (away_.contains(number_of(id))) bring_back(*client_, id);
+        }
         if (away_.contains(number_of(id))) result_.stuck = "an instance does not come back";
     }
 }

@@ -5,11 +5,37 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "core/kernel/names.h"
 #include "core/kernel/state_text.h"
 
 namespace ebb {
 
 namespace {
+
+bool may_be_at(const Token& token, const ProgramNode& node) {
+    if (token.compensates != 0) {
+        return token.status == TokenStatus::Ready || token.status == TokenStatus::Retrying ||
+               token.status == TokenStatus::Frozen;
+    }
+    switch (token.status) {
+        case TokenStatus::Ready:
+        case TokenStatus::Retrying:
+            return node.op == Op::Step;
+        case TokenStatus::WaitingTimer:
+            return node.op == Op::Timer;
+        case TokenStatus::WaitingDecision:
+            return node.op == Op::Decision;
+        case TokenStatus::WaitingSignal:
+            return node.op == Op::Signal || node.op == Op::Step;
+        case TokenStatus::Forked:
+            return node.op == Op::Fork;
+        case TokenStatus::Frozen:
+            return true;
+    }
+    return false;
+}
 
 /// Counters are never near to an end of their type.
 constexpr std::int64_t kCountMax = std::int64_t{1} << 53;
@@ -20,10 +46,10 @@ class StateCheck {
     StateCheck(const InstanceState& state, const Program& program)
         : state_(state), program_(program) {}
 
-    const char* fault() const {
+    std::string fault() const {
         if (!have_fitting_counters()) return "a counter is out of range";
-        if (const char* fault = fault_of_scopes()) return fault;
-        if (const char* fault = fault_of_tokens()) return fault;
+        if (std::string fault = fault_of_scopes(); !fault.empty()) return fault;
+        if (std::string fault = fault_of_tokens(); !fault.empty()) return fault;
         if (state_.savepoint && !fits(*state_.savepoint)) return "its savepoint is none";
         return fault_of_rollbacks();
     }
@@ -70,7 +96,7 @@ class StateCheck {
                );
     }
 
-    const char* fault_of_scopes() const {
+    std::string fault_of_scopes() const {
         ScopeId last = 0;
         for (const Scope& scope : state_.scopes) {
             if (scope.id <= last || scope.id > state_.last_scope || !fits(scope)) {
@@ -78,51 +104,83 @@ class StateCheck {
             }
             last = scope.id;
         }
-        return nullptr;
+        return {};
     }
 
-    const char* fault_of_place(const Token& token) const {
+    std::string fault_of_place(const Token& token) const {
         if (token.node == kNoNode) return "a token stands nowhere";
         const Scope* scope = state_.find_scope(token.scope);
-        if (token.scope != 0 && scope == nullptr) return "a token is in a scope that is not there";
+        if (token.scope != 0 && scope == nullptr) {
+            return fmt::format("token {} is in a scope that is not there", token.id);
+        }
         const auto branches =
             scope == nullptr ? std::int32_t{0} : static_cast<std::int32_t>(scope->branches.size());
         const bool is_outside = token.scope == 0 || token.compensates != 0;
-        const bool is_branch_fitting =
+        const bool is_fitting =
             is_outside ? token.branch == -1 : token.branch >= 0 && token.branch < branches;
-        return is_branch_fitting ? nullptr : "a token is in a branch that is not there";
+        if (is_fitting) return {};
+        return fmt::format("token {} is in a branch that is not there", token.id);
     }
 
-    const char* fault_of(const Token& token) const {
-        if (const char* fault = fault_of_place(token)) return fault;
+    /// What a token does must be what its node is for.
+    std::string fault_of_work(const Token& token) const {
         const ProgramNode& node = program_.node(token.node);
         if (token.compensates != 0 && !node.compensate) {
-            return "a token compensates a step that has no compensation";
+            return fmt::format("token {} compensates a step that has no compensation", token.id);
+        }
+        if (!may_be_at(token, node)) {
+            return fmt::format(
+                "token {} is {} at \"{}\", which is a {}",
+                token.id,
+                to_string(token.status),
+                node.name,
+                to_string(node.op)
+            );
         }
         const bool is_forked = token.status == TokenStatus::Forked;
         const auto is_its_own = [&](const Scope& scope) { return scope.parent == token.id; };
         if (is_forked && std::none_of(state_.scopes.begin(), state_.scopes.end(), is_its_own)) {
-            return "a token is forked without a scope";
+            return fmt::format("token {} is forked without a scope", token.id);
         }
+        return {};
+    }
+
+    std::string fault_of(const Token& token) const {
+        if (std::string fault = fault_of_place(token); !fault.empty()) return fault;
+        if (std::string fault = fault_of_work(token); !fault.empty()) return fault;
         const bool are_counts =
             is_count(token.visit, state_.last_visit) && is_count(token.attempt, kAttemptsMax) &&
             is_count(token.attempt_base, kAttemptsMax) && is_count(token.losses, kAttemptsMax);
+        if (token.id < 1 || token.id > state_.last_token || !are_counts) {
+            return fmt::format("token {} is not counted by the state", token.id);
+        }
         const bool are_seqs = is_seq(token.input) && is_seq(token.payload) &&
                               is_seq(token.compensates) && is_seq(token.failed);
-        if (!are_counts || !are_seqs) return "a token's number is out of range";
-        return are_loops(token.loops) ? nullptr : "a token is in a loop that is none";
+        if (!are_seqs) {
+            return fmt::format("token {} refers to an event that is not there", token.id);
+        }
+        if (!are_loops(token.loops)) {
+            return fmt::format("token {} is in a loop that is none", token.id);
+        }
+        return {};
     }
 
-    const char* fault_of_tokens() const {
+    std::string fault_of_tokens() const {
+        if (state_.tokens.empty() != is_terminal(state_.status)) {
+            return fmt::format(
+                "the instance is {} and has {} tokens",
+                to_string(state_.status),
+                state_.tokens.size()
+            );
+        }
         TokenId last = 0;
         for (const Token& token : state_.tokens) {
-            if (const char* fault = fault_of(token)) return fault;
-            if (token.id <= last || token.id > state_.last_token) {
-                return "its tokens are not in order";
-            }
+            if (std::string fault = fault_of(token); !fault.empty()) return fault;
+            if (token.id == last) return fmt::format("two tokens have the number {}", token.id);
+            if (token.id < last) return "its tokens are not in order";
             last = token.id;
         }
-        return is_each_place_taken_once() ? nullptr : "two tokens are in one branch";
+        return is_each_place_taken_once() ? std::string() : "two tokens are in one branch";
     }
 
     bool is_each_place_taken_once() const {
@@ -140,7 +198,7 @@ class StateCheck {
                is_count(mark.resumes, kAttemptsMax) && are_loops(mark.loops);
     }
 
-    const char* fault_of(const Rollback& rollback) const {
+    std::string fault_of(const Rollback& rollback) const {
         const bool is_of_losers = rollback.kind == Rollback::Kind::Losers;
         if (is_of_losers != (rollback.scope != 0)) return "a rollback of nothing";
         if (is_of_losers && state_.find_scope(rollback.scope) == nullptr) {
@@ -155,14 +213,14 @@ class StateCheck {
         const bool are_seqs = is_seq(rollback.cause) && is_seq(rollback.first) &&
                               is_count(rollback.cursor, state_.last_seq + 1) &&
                               is_seq(rollback.floor);
-        return is_alone && are_seqs ? nullptr : "a rollback that cannot be";
+        return is_alone && are_seqs ? std::string() : "a rollback that cannot be";
     }
 
-    const char* fault_of_rollbacks() const {
+    std::string fault_of_rollbacks() const {
         for (const Rollback& rollback : state_.rollbacks) {
-            if (const char* fault = fault_of(rollback)) return fault;
+            if (std::string fault = fault_of(rollback); !fault.empty()) return fault;
         }
-        return nullptr;
+        return {};
     }
 
     const InstanceState& state_;
@@ -171,7 +229,7 @@ class StateCheck {
 
 }  // namespace
 
-const char* fault_of(const InstanceState& state, const Program& program) {
+std::string fault_of(const InstanceState& state, const Program& program) {
     return StateCheck(state, program).fault();
 }
 

@@ -48,7 +48,8 @@ class StateReader {
         const bool is_paused =
             state.status == InstanceStatus::Paused || state.moved_from == InstanceStatus::Paused;
         if (!is_paused) state.paused_from = InstanceStatus::Running;
-        if (const char* fault = fault_of(state, nodes_.program())) throw_corrupt(fault);
+        const std::string fault = fault_of(state, nodes_.program());
+        if (!fault.empty()) throw_corrupt(fault);
     }
 
  private:

@@ -36,9 +36,9 @@ class NodeFinder {
 /// Appends what encode_state returns.
 void write_state(JsonWriter& out, const InstanceState& state, const Program& program);
 
-/// What the kernel relies on without asking: every reference inside the state leads somewhere. Null
-/// where that is so, else what is wrong.
-const char* fault_of(const InstanceState& state, const Program& program);
+/// What the kernel relies on without asking: every reference inside the state leads somewhere, and
+/// what is there is what can be there. Empty where that is so, else what is wrong.
+std::string fault_of(const InstanceState& state, const Program& program);
 
 /// Makes of `state`, a new one, the state that the next value is. Throws Error as decode_state
 /// does, and JsonSyntaxError.
