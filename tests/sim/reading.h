@@ -163,6 +163,7 @@ class Reading {
     bool may_finish(const Strand& strand) const;
     void require_data(const Strand& strand, const Entry& e) const;
     void on_input_resolved(const Entry& e);
+    Value key_of(const Strand& strand) const;
     void check_resolved(const Strand& strand) const;
     void check_expression_error(const Strand& strand) const;
     Value handle_asked(const Strand& strand, const Json& output) const;

@@ -123,11 +123,27 @@ void Reading::check_resolved(const Strand& strand) const {
     );
 }
 
+/// The concurrency_key of a step: a text, a number, a bool or null, of at most 256 bytes.
+Value Reading::key_of(const Strand& strand) const {
+    const Json& body = strand.at->body;
+    if (!body.contains("concurrency_key")) return {.kind = Value::Kind::Known, .value = nullptr};
+    const Value key = ask(strand, body.at("concurrency_key").get<std::string>());
+    if (!key.is_known()) return key;
+    const std::string text =
+        key.value.is_string() ? key.value.get<std::string>() : key.value.dump();
+    const bool is_fitting =
+        !key.value.is_structured() && text.size() <= 256 && text.find('\0') == std::string::npos;
+    return is_fitting ? key : Value{.kind = Value::Kind::Wrong};
+}
+
 /// Does what it stands at really fail?
 void Reading::check_expression_error(const Strand& strand) const {
     const Json& body = strand.at->body;
     Value value;
-    if (strand.at->kind == "step") value = render(body.value("input", Json()), facts_for(strand));
+    if (strand.at->kind == "step") {
+        value = render(body.value("input", Json()), facts_for(strand));
+        if (value.is_known()) value = key_of(strand);
+    }
     if (strand.at->kind == "condition") value = ask(strand, body.at("when").get<std::string>());
     if (strand.at->kind == "loop") {
         value = ask(strand, body.at(body.contains("until") ? "until" : "while").get<std::string>());
