@@ -79,6 +79,7 @@ Payload Simulation::call_abroad(const Payload& input, const StepContext& context
 void Simulation::travel(Worker& by, const Disturbance& disturbance) {
     Dice dice(disturbance.pick, 5);
     const InstanceId id = dice.pick(instances_);
+    if (is_gone(id)) return;
     if (disturbance.kind == Disturbance::Kind::Export) return take_out(by, id);
     const auto away = away_.find(number_of(id));
     if (away == away_.end() || away->second.text.empty()) return;

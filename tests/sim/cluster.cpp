@@ -93,7 +93,7 @@ RunResult Simulation::run() {
 
 bool Simulation::all_have_ended() {
     return std::all_of(instances_.begin(), instances_.end(), [&](const InstanceId& id) {
-        return is_terminal(store_->load(id)->status);
+        return is_gone(id) || is_terminal(store_->load(id)->status);
     });
 }
 

@@ -96,6 +96,7 @@ void Simulation::disturb(const Disturbance& disturbance) {
     Worker& worker = *workers_[static_cast<std::size_t>(dice.next() % workers_.size())];
     Worker& asked = dice.chance(50) || !worker.is_alive() ? *client_ : worker;
     if (disturbance.kind >= Kind::Cancel) return request(asked, disturbance);
+    if (disturbance.kind == Kind::Purge) return purge(asked, disturbance);
     if (disturbance.kind == Kind::TimeJump || worker.is_alive()) {
         ++result_.faults[std::string(to_string(disturbance.kind))];
     }
@@ -210,6 +211,7 @@ Event Simulation::event_of(const Disturbance& disturbance) {
 void Simulation::request(Worker& by, const Disturbance& disturbance) {
     Dice dice(disturbance.pick, 4);
     const InstanceId id = dice.pick(instances_);
+    if (is_gone(id)) return;
     note(fmt::format("{} asks i{}: {}", by.id(), number_of(id), to_string(disturbance.kind)));
     send(by, id, event_of(disturbance));
 }

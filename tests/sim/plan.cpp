@@ -42,6 +42,7 @@ constexpr std::array<std::string_view, Disturbance::kKinds> kKindNames = {
     "time jump",
     "skew",
     "duplicate",
+    "purge",
     "export",
     "abroad",
     "import",

@@ -44,6 +44,7 @@ struct Disturbance {
         TimeJump,      ///< a long time passes
         Skew,          ///< a worker's clock goes wrong
         Duplicate,     ///< the last outcome is told once more, by somebody else
+        Purge,         ///< what has ended is deleted
         Export,        ///< an instance leaves the cluster ...
         Abroad,        ///< ... goes on there ...
         Import,        ///< ... and comes back

@@ -43,7 +43,7 @@ bool change_definition(const PlantedBug& bug, Plan& plan) {
 
 bool changes_store(const PlantedStoreBug& bug) {
     return bug.commit || bug.claim || bug.history || bug.ignores_conflicts || bug.limits ||
-           bug.forgets_limits;
+           bug.forgets_limits || bug.purges_at_once;
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ struct PlantedStoreBug {
     bool ignores_conflicts = false;
     std::function<void(QueueLimits&)> limits{};
     bool forgets_limits = false;  ///< heartbeats do not tell of them
+    bool purges_at_once = false;  ///< whatever the retention
 };
 
 /// A bug as the engine could have it, made outside of the engine: in what stands between workers

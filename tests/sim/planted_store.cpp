@@ -42,6 +42,14 @@ class PlantedStore : public testing::StoreDecorator {
         return result;
     }
 
+    PurgeResult purge(const PurgeRequest& request) override {
+        PurgeRequest wrong = request;
+        for (RetentionRule& rule : wrong.rules) {
+            if (bug_.purges_at_once) rule.keep = {Duration(0), Duration(0)};
+        }
+        return StoreDecorator::purge(wrong);
+    }
+
     std::vector<HistoryEvent> history(const HistoryQuery& query) override {
         auto events = StoreDecorator::history(query);
         if (bug_.history) bug_.history(query, events);
@@ -380,7 +388,7 @@ std::vector<PlantedBug> of_reads() {
     return {lost, conflict, order, skipped, twice, input, turn};
 }
 
-std::vector<PlantedBug> of_queues() {
+std::vector<PlantedBug> of_limits() {
     PlantedBug slot{.name = "a queue has a slot too many"};
     slot.store.limits = [](QueueLimits& limits) {
         if (limits.concurrency) ++*limits.concurrency;
@@ -397,7 +405,9 @@ std::vector<PlantedBug> of_queues() {
     unknown.store.forgets_limits = true;
     PlantedBug closed{.name = "a queue with limits starts nothing"};
     closed.store.limits = [](QueueLimits& limits) { limits.concurrency = 0; };
-    return {slot, key, rate, unknown, closed};
+    PlantedBug early{.name = "what has ended is purged too early"};
+    early.store.purges_at_once = true;
+    return {slot, key, rate, unknown, closed, early};
 }
 
 }  // namespace
@@ -409,7 +419,7 @@ std::unique_ptr<Store> plant_in_store(Store& inner, const PlantedStoreBug& bug) 
 std::vector<PlantedBug> planted_store_bugs() {
     std::vector<PlantedBug> all;
     for (auto& some :
-         {of_tasks(), of_endings(), of_events(), of_tokens(), of_reads(), of_queues()}) {
+         {of_tasks(), of_endings(), of_events(), of_tokens(), of_reads(), of_limits()}) {
         all.insert(all.end(), some.begin(), some.end());
     }
     return all;

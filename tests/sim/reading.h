@@ -214,6 +214,7 @@ class Reading {
     bool is_of_loser(const Ebbing& ebbing, const Entry& e) const;
     Ebbing* ebbing_of(const Entry& e);
     void take_over(const Ebbing& ebbing);
+    bool is_left_over(const Entry& e) const;
     void check_nothing_late(const Entry& e) const;
     void turn_into_cancel(const Entry& e);
 

@@ -118,6 +118,18 @@ Ebbing* Reading::ebbing_of(const Entry& e) {
     return nullptr;
 }
 
+/// Was it begun in a branch that has failed since? Then it ends first, as the block's own.
+bool Reading::is_left_over(const Entry& e) const {
+    if (ebbing_ || !in_flight_.contains(e.ref)) return false;
+    return std::any_of(strands_.begin(), strands_.end(), [&](const auto& each) {
+        const Strand& block = each.second;
+        if (!block.is_forked || branch_path(block, "") != e.path) return false;
+        return std::any_of(block.branches.begin(), block.branches.end(), [](const auto& branch) {
+            return branch.second == Strand::Branch::Failed;
+        });
+    });
+}
+
 /// Before the first compensation all that was called has said how it ended.
 void Reading::check_nothing_late(const Entry& e) const {
     const auto is_late_for = [&](const Ebbing& ebbing) {
@@ -149,7 +161,8 @@ void Reading::on_compensation(const Entry& e) {
         ebbing->has_compensated = true;
     }
     const Ebbing* here = ebbing_of(e);
-    require(here != nullptr && e.path == here->prefix, "its rollback is elsewhere");
+    const bool is_here = here != nullptr && e.path == here->prefix;
+    require(is_here || is_left_over(e), "its rollback is elsewhere");
     const auto [undoing, is_new] = undoings_.try_emplace(e.ref);
     if (is_new) {
         require(visits_.insert(e.visit).second, "its visit was used before");

@@ -127,14 +127,17 @@ void Simulation::come_to_rest() {
 }
 
 void Simulation::gather() {
+    look_for_ghosts();
     result_.events = 0;
     result_.instances = static_cast<int>(instances_.size());
     const std::string definition = to_text(definition_to_json(plan_.definition));
     for (const InstanceId& id : instances_) {
         Evidence evidence;
         evidence.definition = definition;
-        evidence.status = to_string(store_->load(id)->status);
-        evidence.history = whole_history(id);
+        const auto gone = gone_.find(number_of(id));
+        const bool is_known = gone == gone_.end();
+        evidence.status = is_known ? to_string(store_->load(id)->status) : gone->second.status;
+        evidence.history = is_known ? whole_history(id) : gone->second.history;
         for (const TaskRow& task : store_->tasks(id)) {
             (task.is_parked ? evidence.tasks_parked : evidence.tasks_live) += 1;
         }
@@ -170,7 +173,7 @@ void Simulation::go_on() {
         if (round == 0) gather();
         Dice dice(plan_.seed, 50 + static_cast<std::uint64_t>(round));
         for (const InstanceId& id : instances_) {
-            if (is_terminal(store_->load(id)->status)) continue;
+            if (is_gone(id) || is_terminal(store_->load(id)->status)) continue;
             if (round < kHelpingHandsMax / 2) {
                 give_what_is_awaited(id, dice);
             } else {
@@ -185,7 +188,7 @@ void Simulation::go_on() {
 /// One of the people looks after one instance.
 void Simulation::help(Dice& dice) {
     const InstanceId id = dice.pick(instances_);
-    if (!is_terminal(store_->load(id)->status)) give_what_is_awaited(id, dice);
+    if (!is_gone(id) && !is_terminal(store_->load(id)->status)) give_what_is_awaited(id, dice);
 }
 
 void Simulation::give_what_is_awaited(const InstanceId& id, Dice& dice) {

@@ -75,6 +75,11 @@ class Simulation {
     void note_told(const InstanceId& id);
     std::vector<HistoryEntry> whole_history(const InstanceId& id);
 
+    // purge.cpp: what has ended is deleted.
+    void purge(Worker& by, const Disturbance& disturbance);
+    bool is_gone(const InstanceId& id) const;
+    void look_for_ghosts();
+
     // rest.cpp: faults have stopped.
     void come_to_rest();
     void calm_down();
@@ -108,6 +113,14 @@ class Simulation {
         bool is_leaving = false;  ///< it may be back already
     };
 
+    /// What was known of an instance when it was purged.
+    struct Gone {
+        std::string status;
+        std::vector<HistoryEntry> history;
+        TimePoint ended_at;
+    };
+
+    std::map<int, Gone> gone_;  // by instance
     std::map<int, Away> away_;  // by instance
     HandlerRegistry abroad_handlers_;
     std::unique_ptr<stateless::Engine> abroad_;

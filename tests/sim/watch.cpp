@@ -16,6 +16,7 @@ constexpr int kTicksBetweenLooks = 10;
 void Simulation::watch() {
     if (!options_.watches || tick_ % kTicksBetweenLooks != 0) return;
     for (const InstanceId& id : instances_) {
+        if (is_gone(id)) continue;
         const InstanceView view = client_->core().show(id);
         ++result_.seen["instance " + view.summary.status];
         for (const StepView& step : view.steps) {
