@@ -198,6 +198,7 @@ class Reading {
     void on_branch_completed(const Entry& e);
     void on_branch_failed(const Entry& e);
     void on_joined(const Entry& e);
+    void drop_inside(const std::string& path);
     void stop_inside(const std::string& path);
     void stop_all();
     std::string branch_path(const Strand& parent, const std::string& branch) const;

@@ -72,6 +72,18 @@ void Reading::stop_inside(const std::string& path) {
     }
 }
 
+/// Of a block that keeps its losers: what is being undone in it is left as it is, too, and may be
+/// undone anew some time, in a visit of its own.
+void Reading::drop_inside(const std::string& path) {
+    stop_inside(path);
+    const auto is_inside = [&](std::int64_t undone) {
+        const std::string& place = entries_.at(undone)->path;
+        return place == path || place.starts_with(path + "/");
+    };
+    std::erase_if(undoings_, [&](const auto& each) { return is_inside(each.first); });
+    std::erase_if(in_flight_, is_inside);
+}
+
 void Reading::stop_all() {
     stop_inside("");
 }
@@ -98,7 +110,8 @@ void Reading::on_branch_completed(const Entry& e) {
     const bool has_losers = completed < static_cast<int>(parent->branches.size());
     for (auto& [name, state] : parent->branches) {
         if (state == Strand::Branch::Completed) continue;
-        stop_inside(branch_path(*parent, name));
+        const std::string inside = branch_path(*parent, name);
+        parent->at->keeps_losers() ? drop_inside(inside) : stop_inside(inside);
         if (state == Strand::Branch::Open) state = Strand::Branch::Stopped;
     }
     const bool is_rolled_back = has_losers && !parent->at->keeps_losers();
@@ -119,7 +132,7 @@ void Reading::on_branch_failed(const Entry& e) {
         cause.type == "step_failed" && cause.path.starts_with(e.path), "its cause is elsewhere"
     );
     parent->branches.at(e.path.substr(e.path.rfind(':') + 1)) = Strand::Branch::Failed;
-    stop_inside(e.path);
+    parent->at->keeps_losers() ? drop_inside(e.path) : stop_inside(e.path);
 }
 
 void Reading::on_joined(const Entry& e) {
