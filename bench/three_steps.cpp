@@ -98,10 +98,7 @@ std::vector<double> run_one_at_a_time(Store& store, double seconds) {
 
 Saturated run_saturated(Store& store, Progress& progress, const Saturation& saturation) {
     const HandlerRegistry handlers = three_no_op_handlers();
-    EngineOptions options;
-    // What has ended is held until its whole batch is settled, and the next are started meanwhile.
-    options.in_flight_max = 2 * saturation.window;
-    Engine engine(store, handlers, options);
+    Engine engine(store, handlers);
     engine.register_workflow(three_steps());
     engine.run();
     const std::vector<Payload> batch(static_cast<std::size_t>(saturation.batch), "{}");

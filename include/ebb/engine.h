@@ -33,8 +33,10 @@ struct EngineOptions {
     /// Of no other living engine; empty = made from host, process and a random number. A worker
     /// that comes back under its old name takes over what it held when it died.
     std::string worker_id{};
-    int threads = 0;          ///< handler threads; 0 = one per core, at least 2
-    int in_flight_max = 256;  ///< tasks held at once, running and queued in this process
+    int threads = 0;  ///< handler threads; 0 = one per core, at least 2
+    /// Tasks held at once, running and queued in this process. Of slow handlers no more are held
+    /// than there are threads, of quick ones as many as are worked off within 50 ms.
+    int in_flight_max = 4'096;
     int claim_batch_max = 64;
     int commit_batch_max = 512;  ///< instances written in one transaction
     std::size_t commit_bytes_max =
