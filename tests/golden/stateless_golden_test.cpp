@@ -33,6 +33,7 @@ const std::set<std::string> kNeedsTwoAtOnce = {
     "frozen_twice",
     "join_n_fails_when_out_of_reach",
     "join_n_losers_in_reverse",
+    "keep_drops_what_is_being_undone",
     "keep_rolled_back_later",
     "late_failure_is_not_retried",
     "nest_all_in_any_is_borne",
