@@ -123,7 +123,8 @@ class SharedProgress {
     Progress* progress_;
 };
 
-/// In a process of its own, which writes the seconds that it took into the pipe.
+/// In a process of its own, which writes the seconds that it took, and those of its processor time,
+/// into the pipe.
 void fork_saturated(const Scratch& scratch, Progress& progress, int processes, int result) {
     const pid_t pid = fork();
     if (pid < 0) throw std::runtime_error("fork failed");
@@ -134,7 +135,8 @@ void fork_saturated(const Scratch& scratch, Progress& progress, int processes, i
         Saturation saturation{.seconds = kPostgresSeconds};
         saturation.window *= processes;
         const Saturated measured = run_saturated(*store, progress, saturation);
-        const std::string line = fmt::format("{}\n", measured.seconds);
+        const std::string line =
+            fmt::format("{} {}\n", measured.seconds, measured.client_cpu_seconds);
         status = write(result, line.data(), line.size()) > 0 ? 0 : 1;
     } catch (const std::exception& error) {
         fmt::print(stderr, "{}\n", error.what());
@@ -142,26 +144,35 @@ void fork_saturated(const Scratch& scratch, Progress& progress, int processes, i
     _exit(status);
 }
 
-double saturated_in_processes(const PostgresServer& server, int processes) {
+SaturatedRun saturated_in_processes(const PostgresServer& server, int processes) {
     const Scratch scratch(server);
     scratch.open();
+    wait_for_sessions(server, 0);
+    const ServerUse before = use_of(server);
     SharedProgress progress;
     int ends[2];
     if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
     for (int i = 0; i < processes; ++i) fork_saturated(scratch, *progress, processes, ends[1]);
     close(ends[1]);
     FILE* results = fdopen(ends[0], "r");
-    double longest = 0;
+    SaturatedRun run;
     double seconds = 0;
-    while (std::fscanf(results, "%lf", &seconds) == 1) longest = std::max(longest, seconds);
+    double cpu_seconds = 0;
+    while (std::fscanf(results, "%lf %lf", &seconds, &cpu_seconds) == 2) {
+        run.client.seconds = std::max(run.client.seconds, seconds);
+        run.client.client_cpu_seconds += cpu_seconds;
+    }
     std::fclose(results);
     for (int i = 0; i < processes; ++i) {
         int status = 0;
         if (wait(&status) < 0 || status != 0) throw std::runtime_error("a worker process failed");
     }
-    const std::int64_t workflows = (*progress).ended;
-    scratch.require_completed(workflows);
-    return static_cast<double>(workflows * 3) / longest;
+    run.client.workflows = (*progress).ended;
+    wait_for_sessions(server, 0);
+    run.server = use_of(server) - before;
+    run.tables = scratch.table_use();
+    scratch.require_completed(run.client.workflows);
+    return run;
 }
 
 }  // namespace
@@ -193,12 +204,18 @@ Figure processes_figure(const PostgresServer& server, int processes) {
         .goal = 1.0,
         .note = "saturated, all processes together"
     };
+    Costs costs;
     measure_pairs(
         figure,
         "one process",
-        [&] { return saturated_in_processes(server, 1); },
-        [&] { return saturated_in_processes(server, processes); }
+        [&] { return saturated_in_processes(server, 1).client.steps_per_second(); },
+        [&] {
+            const SaturatedRun run = saturated_in_processes(server, processes);
+            costs.add(run);
+            return run.client.steps_per_second();
+        }
     );
+    figure.details = costs.medians();
     return figure;
 }
 

@@ -144,6 +144,7 @@ void Committer::absorb(item::Shutdown&) {
 }
 
 void Committer::absorb(item::Heartbeat& heartbeat) {
+    share_store(heartbeat.result.others);
     drop_lost(heartbeat);
     // Not before: what was lost would pass for held, and be taken back from whoever has it now.
     WorkerState& worker = environment().worker;
@@ -161,6 +162,12 @@ void Committer::absorb(item::Heartbeat& heartbeat) {
     held_.for_each([this](const Held& held) {
         if (!held.attempt && !held.is_deciding) touched_.push_back(held.task.instance);
     });
+}
+
+void Committer::share_store(int others) {
+    // Two, so that one is on its way while the other is answered and what follows is decided.
+    const int least = std::min(2, commits_at_once_);
+    flights_max_ = std::clamp(2 * commits_at_once_ / (others + 1), least, commits_at_once_);
 }
 
 void Committer::absorb(item::Told& told) {

@@ -50,7 +50,7 @@ class Committer final : public Service {
     };
 
     explicit Committer(Parts parts)
-        : parts_(parts), flights_max_(parts.environment.store.traits().commits_at_once) {}
+        : parts_(parts), commits_at_once_(parts.environment.store.traits().commits_at_once) {}
 
     std::string_view name() const override { return "committer"; }
 
@@ -169,6 +169,8 @@ class Committer final : public Service {
     void adopt_orphans(const HeartbeatResult& result);
     void release_unknown(const item::Heartbeat& heartbeat);
     void settle_doubts(const item::Heartbeat& heartbeat);
+    /// What the store does at once is for all workers: two may write as if each were alone.
+    void share_store(int others);
 
     // What became of a commit: settle.cpp
     void settle(Turn& turn, CommitResult result, bool may_be_repeated);
@@ -226,7 +228,7 @@ class Committer final : public Service {
     Environment& environment() const { return parts_.environment; }
 
     const Parts parts_;
-    const int flights_max_;
+    const int commits_at_once_;  // of a worker that is alone
     Engine::Observer observer_;
     Inbox inbox_;
     std::atomic<int> acquiring_{0};
@@ -245,6 +247,7 @@ class Committer final : public Service {
     std::deque<Batch> batches_;               // decided, to be written
     std::unordered_set<InstanceId> pending_;  // decided, not settled
     int flights_ = 0;                         // under way
+    int flights_max_ = commits_at_once_;
     std::vector<Item> held_back_;             // until what they concern is settled
     bool wants_quiet_ = false;         // one of them concerns everything: nothing is decided before
     bool has_settled_ = false;         // something, since held_back_ was looked at

@@ -184,6 +184,7 @@ struct HeartbeatResult {
     /// Until the first of the other workers is dead, if that sends no more heartbeats; zero or less
     /// when one is. max: there are no others.
     Duration others_live_for = Duration::max();
+    int others = 0;  ///< how many other workers live
     /// The names of all queues that have limits, sorted.
     std::vector<std::string> limited_queues{};
 
@@ -250,7 +251,7 @@ struct StoreTraits {
     std::string_view name;
     bool is_durable = false;
     bool is_shared_between_processes = false;
-    int commits_at_once = 1;        ///< of one process; more would wait for one another
+    int commits_at_once = 1;        ///< of one worker; more would wait for one another
     bool has_transactions = false;  ///< start_in and begin_transaction work
 };
 

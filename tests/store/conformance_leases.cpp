@@ -39,6 +39,17 @@ TEST_P(StoreConformance, a_heartbeat_tells_when_the_first_of_the_others_would_be
     EXPECT_FALSE(store().heartbeat(worker_of("w4"), 5s).is_known);
 }
 
+TEST_P(StoreConformance, a_heartbeat_counts_the_others_that_live) {
+    EXPECT_EQ(store().heartbeat(worker_of("w1"), 10s).others, 0);
+    EXPECT_EQ(store().heartbeat(worker_of("w2"), 20s).others, 1);
+    EXPECT_EQ(store().heartbeat(worker_of("w3"), 30s).others, 2);
+    EXPECT_EQ(store().heartbeat(worker_of("w3"), 30s).others, 2);
+    clock_.advance(10s);
+    EXPECT_EQ(store().heartbeat(worker_of("w3"), 30s).others, 1);
+    store().sign_off("w2");
+    EXPECT_EQ(store().heartbeat(worker_of("w3"), 30s).others, 0);
+}
+
 TEST_P(StoreConformance, a_heartbeat_names_all_that_the_worker_holds) {
     start_one(store(), instance_of(2, {put(1, "pay"), put(2, "pay")}));
     start_one(store(), instance_of(1, {put(7, "pay")}));

@@ -184,7 +184,9 @@ HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) 
     HeartbeatResult result{.is_known = !is_new, .held = {}};
     for (const auto& [id, other] : workers_) {
         if (id == worker.id) continue;
-        result.others_live_for = std::min(result.others_live_for, other.expires_at - clock_.now());
+        const Duration lives_for = other.expires_at - clock_.now();
+        result.others_live_for = std::min(result.others_live_for, lives_for);
+        if (lives_for > Duration::zero()) ++result.others;
     }
     for (const auto& [name, queue] : queues_) result.limited_queues.push_back(name);
     for (const TaskRef& ref : tasks_.held_by(worker.id)) {

@@ -34,6 +34,7 @@ std::vector<HeldTask> held_tasks(const postgres::Result& rows) {
 HeartbeatResult heartbeat_result(bool is_known, const std::vector<postgres::Result>& answers) {
     HeartbeatResult result{.is_known = is_known, .held = held_tasks(answers[1])};
     if (!answers[0].is_null(0, 0)) result.others_live_for = Duration(answers[0].integer(0, 0));
+    result.others = static_cast<int>(answers[0].integer(0, 2));
     // A name has no comma.
     std::string_view names = answers[0].text(0, 1);
     while (!names.empty()) {

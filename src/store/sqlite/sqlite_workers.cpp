@@ -51,9 +51,10 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
     }
     Query limited(writer_, sql::list_queues);
     while (limited.step()) result.limited_queues.emplace_back(limited.text(0));
-    Query others(writer_, sql::others_expire_at, worker.id);
+    Query others(writer_, sql::other_workers, worker.id, now);
     if (others.step() && !others.is_null(0)) {
         result.others_live_for = TimePoint(Duration(others.integer(0))) - now;
+        result.others = static_cast<int>(others.integer(1));
     }
     transaction.commit();
     return result;

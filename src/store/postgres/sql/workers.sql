@@ -1,5 +1,6 @@
 -- name: prolong_worker
--- Answers with the time until the first of the others is dead, and the queues that have limits.
+-- Answers with the time until the first of the others is dead, the queues that have limits, and how
+-- many others live.
 UPDATE ebb.workers
 SET host = $2::text, pid = $3::bigint, handlers = $4::text[], queues = $5::text[],
     capacity = $6::integer, started_at = $7::bigint,
@@ -9,6 +10,10 @@ RETURNING (
     SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
 ) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint), (
     SELECT string_agg(q.name, ',' ORDER BY q.name) FROM ebb.queues AS q
+), (
+    SELECT count(*) FROM ebb.workers AS w
+    WHERE w.id <> $1::text
+      AND w.expires_at > coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
 );
 
 -- name: add_worker
@@ -25,6 +30,10 @@ RETURNING (
     SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
 ) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint), (
     SELECT string_agg(q.name, ',' ORDER BY q.name) FROM ebb.queues AS q
+), (
+    SELECT count(*) FROM ebb.workers AS w
+    WHERE w.id <> $1::text
+      AND w.expires_at > coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
 );
 
 -- name: held_tasks

@@ -11,8 +11,9 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8);
 SELECT instance_id, token, is_stop, was_lost OR handler <> '' FROM tasks INDEXED BY tasks_leased
 WHERE lease_owner = ?1 ORDER BY instance_id, token;
 
--- name: others_expire_at
-SELECT min(expires_at) FROM workers WHERE id <> ?1;
+-- name: other_workers
+-- When the first of them expires, and how many live.
+SELECT min(expires_at), count(*) FILTER (WHERE expires_at > ?2) FROM workers WHERE id <> ?1;
 
 -- name: list_workers
 SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at FROM workers ORDER BY id;
