@@ -32,9 +32,9 @@ AttemptPtr Committer::run_rounds(Role role, bool& is_inside) {
         if (mine) parts_.ready.push({std::exchange(mine, nullptr)});
         guarded(now, &Committer::begin_round);
         if (FlightPtr flight = take_off(now)) {
-            // What can run meanwhile is run by others.
+            // What can run meanwhile is run by others, and what can be decided is decided by them.
             parts_.ready.push(std::exchange(started_, {}));
-            inbox_.leave();
+            leave_to_others(now);
             is_inside = false;
             fly(*flight);
             inbox_.land(std::move(flight));
@@ -67,6 +67,7 @@ bool Committer::leave_after(Role role, int rounds, TimePoint now) {
     if (is_idle_ && environment().worker.is_draining) idle_.ring();
     announce_next_look(std::min(look_again_at_, is_blocked ? retry_at_ : kNever));
     if (is_blocked) {
+        gathering_until_ = kNotGathering;
         if (!inbox_.leave_unless_landed()) return false;
         // Nobody may be left waiting for an answer that only comes when the store is back.
         return !(inbox_.has_request() && inbox_.try_enter());
@@ -83,6 +84,15 @@ bool Committer::leave_after(Role role, int rounds, TimePoint now) {
         alarm().ring();
     }
     return has_done_its_share;
+}
+
+void Committer::leave_to_others(TimePoint now) {
+    const bool may_decide_more = flights_ < flights_max_;
+    const bool has_decided_more = has_more(now);
+    const bool was_empty = inbox_.leave();
+    if (!has_own_thread_ || !may_decide_more || (was_empty && !has_decided_more)) return;
+    // Whoever runs a handler comes by afterwards.
+    if (parts_.ready.size() == 0) alarm().ring();
 }
 
 bool Committer::may_gather() {
@@ -105,14 +115,11 @@ void Committer::announce_next_look(TimePoint look) {
 }
 
 TimePoint Committer::tick(TimePoint now) {
-    Duration::rep until = gathering_until_.load();
     const bool may_wait =
-        until != kNotGathering && now < TimePoint(Duration(until)) && now < next_look();
-    if (!may_wait) {
-        combine(Role::Owner);
-        // Where somebody else is the committer, he takes what was gathered before he leaves.
-        gathering_until_.compare_exchange_strong(until, kNotGathering);
-    }
+        gathering_until() != kNever && now < gathering_until() && now < next_look();
+    // Somebody else may be the committer, and just be leaving what is gathered to this thread. So
+    // it is over only when somebody has taken it; until then this looks again and again.
+    if (!may_wait) combine(Role::Owner);
     const TimePoint next = std::min(gathering_until(), next_look());
     // What should have been done by now is in somebody's hands: waiting for him must not spin.
     const TimePoint soon = environment().now() + kOverduePause;

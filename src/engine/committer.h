@@ -127,6 +127,8 @@ class Committer final : public Service {
     void begin_round(TimePoint now);
     void end_round(TimePoint now);
     bool leave_after(Role role, int rounds, TimePoint now);
+    /// Before this thread is away with a commit.
+    void leave_to_others(TimePoint now);
     bool has_more(TimePoint now) const;
     bool may_decide() const;
     void announce_next_look(TimePoint look);
@@ -248,7 +250,7 @@ class Committer final : public Service {
     std::unordered_set<InstanceId> pending_;  // decided, not settled
     int flights_ = 0;                         // under way
     int flights_max_ = commits_at_once_;
-    std::vector<Item> held_back_;             // until what they concern is settled
+    std::vector<Item> held_back_;      // until what they concern is settled
     bool wants_quiet_ = false;         // one of them concerns everything: nothing is decided before
     bool has_settled_ = false;         // something, since held_back_ was looked at
     std::vector<InstanceId> touched_;  // to be reviewed

@@ -88,9 +88,10 @@ bool Inbox::has_request() const {
     });
 }
 
-void Inbox::leave() {
+bool Inbox::leave() {
     const Lock lock(mutex_);
     is_taken_ = false;
+    return items_.empty() && landed_.empty();
 }
 
 }  // namespace ebb::engine

@@ -144,8 +144,8 @@ class Inbox {
     bool leave_if_empty();
     /// Gives the right back, unless a flight has landed meanwhile that nobody has seen.
     bool leave_unless_landed();
-    /// Gives the right back whatever is there.
-    void leave();
+    /// Gives the right back whatever is there, and tells whether nothing is.
+    bool leave();
     bool has_request() const;
 
     /// A flight has come to its end. Whoever brings it then tries to enter; where somebody else is

@@ -1,0 +1,49 @@
+"""The table of kept results in docs/benchmarks.md, made from bench/results/*.json.
+
+`figures.py --write` makes it anew (`./dev bench SUITE --keep` does); without, it is compared: what
+the page says is what was measured.
+"""
+
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- results: begin -->\n", "<!-- results: end -->\n"
+SUITES = ["postgres", "sqlite", "kernel", "stateless", "size"]
+
+
+def number(value):
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def rows_of(suite):
+    kept = json.loads((ROOT / "bench" / "results" / f"{suite}.json").read_text())
+    yield f"| **{suite}** | {kept['at']}, `{kept['commit']}` | | |"
+    for figure in kept["figures"]:
+        ratio = number(figure["ratio"]) if figure["ratio"] else ""
+        goal = number(figure["goal"]) if figure["goal"] else ""
+        yield f"| `{figure['name']}` | {number(figure['value'])} {figure['unit']} | {ratio} | {goal} |"
+
+
+def table():
+    lines = ["| figure | value | ratio | goal |", "|---|---|---|---|"]
+    for suite in SUITES:
+        lines += rows_of(suite)
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments):
+    text = PAGE.read_text()
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    wanted = before + BEGIN + table() + END + after
+    if arguments == ["--write"]:
+        PAGE.write_text(wanted)
+    elif text != wanted:
+        sys.exit("docs/benchmarks.md does not show what is in bench/results: "
+                 "run tests/docs/figures.py --write")
+
+
+main(sys.argv[1:])
