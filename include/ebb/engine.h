@@ -31,7 +31,8 @@ class LogSink;
 /// otherwise.
 struct EngineOptions {
     /// Of no other living engine; empty = made from host, process and a random number. A worker
-    /// that comes back under its old name takes over what it held when it died.
+    /// that comes back under its old name takes over at once what it held when it died; one that
+    /// still lives is displaced (Engine::is_displaced).
     std::string worker_id{};
     int threads = 0;  ///< handler threads; 0 = one per core, at least 2
     /// Tasks held at once, running and queued in this process. Of slow handlers no more are held
@@ -49,7 +50,7 @@ struct EngineOptions {
     Duration poll_max = std::chrono::seconds(1);  ///< between claims when idle
     /// The same where other processes tell at once what they put (PostgreSQL, by LISTEN); at least
     /// poll_max.
-    Duration poll_max_told = std::chrono::seconds(15);
+    Duration poll_max_told = std::chrono::seconds(20);
     Duration stop_grace = std::chrono::seconds(5
     );  ///< how long a handler that was asked to stop may go on before it is given up
     std::size_t payload_bytes_max = std::size_t{1} << 20;
@@ -293,6 +294,10 @@ class Engine {
 
     EngineCounters counters() const;
     const std::string& worker_id() const;
+    /// Whether another process has taken this worker's name (it began later with the same
+    /// `worker_id`). This one then holds nothing any more, its handlers were asked to stop, and it
+    /// will never run any again; starting and steering still work. Within a second.
+    bool is_displaced() const;
 
     /// Called after every commit of this engine with the instance and the history events just
     /// written, in order per instance, from the committing thread: for progress displays. Must be

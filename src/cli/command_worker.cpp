@@ -12,6 +12,9 @@ namespace ebb::cli {
 
 namespace {
 
+/// How often it looks whether somebody else has its name.
+constexpr auto kLook = std::chrono::milliseconds(200);
+
 LogLevel level_of(Session& session, const WorkerOptions& options) {
     if (session.options().is_quiet) return LogLevel::Warning;
     return options.is_verbose ? LogLevel::Debug : LogLevel::Info;
@@ -75,8 +78,10 @@ class Worker {
 
     int go_on() {
         engine_.run();
-        while (interrupts_.count() == 0) interrupts_.wait(std::chrono::hours(1));
-        return drain();
+        while (interrupts_.count() == 0 && !engine_.is_displaced()) interrupts_.wait(kLook);
+        const int code = drain();
+        // Like a crash to whoever supervises it: what it held is being run by the other.
+        return engine_.is_displaced() ? kRefused : code;
     }
 
     /// The work is done in a thread of its own, so that this one can listen to signals.

@@ -95,6 +95,8 @@ void Committer::absorb(item::Unstarted& unstarted) {
 }
 
 void Committer::absorb(item::Claimed& claimed) {
+    // What comes too late for the heartbeat that told it. The other process finds it with its own.
+    if (environment().worker.is_displaced) return;
     for (item::ClaimedTask& task : claimed.tasks) {
         // An attempt of a lease that was lost and has come back may still be running here.
         let_go(task.task, Attempt::StopReason::LeaseLost);
@@ -117,7 +119,9 @@ void Committer::absorb(item::Begun& begun) {
     const LivePtr live = keep_newer(begun.live);
     const auto& events = begun.live->recent.events();
     observe(*begun.live, std::vector<HistoryEvent>(events.begin(), events.end()));
-    for (const TokenId token : begun.held) hold({live->row.id, token});
+    if (!environment().worker.is_displaced) {
+        for (const TokenId token : begun.held) hold({live->row.id, token});
+    }
     touched_.push_back(live->row.id);
     if (is_terminal(begun.live->state.status)) settle_end(*begun.live);
 }
@@ -188,7 +192,9 @@ void Committer::drop_lost(const item::Heartbeat& heartbeat) {
     held_.for_each([&](const Held& held) {
         const bool is_known_to_store =
             std::binary_search(in_store.begin(), in_store.end(), held.task);
-        if (!is_known_to_store && held.acquired < heartbeat.number) lost.push_back(held.task);
+        const bool is_on_its_way =
+            held.acquired >= heartbeat.number && !heartbeat.result.is_displaced;
+        if (!is_known_to_store && !is_on_its_way) lost.push_back(held.task);
     });
     for (const TaskRef& task : lost) {
         ++environment().statistics.leases_lost;

@@ -91,7 +91,8 @@ Handler within(const Handler& handler, const StoreTransaction& transaction) {
 Event event_of_failure(const Environment& environment, const Attempt& attempt, Failure failure) {
     const AttemptRef& ref = attempt.call().invocation.attempt;
     const std::string& worker = environment.options.worker_id;
-    if (attempt.stop_reason() == Attempt::StopReason::Shutdown) {
+    const Attempt::StopReason reason = attempt.stop_reason();
+    if (reason == Attempt::StopReason::Shutdown || reason == Attempt::StopReason::LeaseLost) {
         // Its failure is not its own doing: another worker calls it again at once.
         return event::LeaseLost{ref, worker};
     }

@@ -126,9 +126,11 @@ bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
 
 void Engine::Core::sign_off() {
     const bool has_adopted = environment.worker.leases_valid_until != 0;
-    if (!environment.worker.is_driven || !has_adopted || !committer.is_idle()) return;
+    if (environment.worker.is_displaced || !environment.worker.is_driven || !has_adopted ||
+        !committer.is_idle())
+        return;
     try {
-        environment.store.sign_off(environment.options.worker_id);
+        environment.store.sign_off(environment.options.worker_id, keeper.started_at());
     } catch (const std::exception& error) {
         environment.report("sign_off_failed", error);
     }

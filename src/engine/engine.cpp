@@ -220,6 +220,10 @@ const std::string& Engine::worker_id() const {
     return core_->environment.options.worker_id;
 }
 
+bool Engine::is_displaced() const {
+    return core_->environment.worker.is_displaced;
+}
+
 void Engine::set_observer(Observer observer) {
     core_->committer.set_observer(std::move(observer));
 }

@@ -40,6 +40,8 @@ struct WorkerState {
     std::atomic<bool> is_driven{false};    ///< by threads, or by somebody who polls
     std::atomic<bool> has_threads{false};  ///< of its own
     std::atomic<bool> is_draining{false};  ///< takes nothing new any more
+    /// Another process has its name, and all that was leased to it. It drains.
+    std::atomic<bool> is_displaced{false};
     std::atomic<Duration::rep> leases_valid_until{0};
 
     /// False: the last heartbeat is so old that others may have taken our tasks over.

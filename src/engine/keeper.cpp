@@ -11,6 +11,9 @@ namespace {
 /// A cancel reaches a handler in another process with the next heartbeat, so they are not too rare.
 constexpr Duration kHeartbeatMax = std::chrono::seconds(1);
 
+/// Not all workers look for a dead one at the same time, but within the second after its lease.
+constexpr Duration kAfterExpiryMax = std::chrono::milliseconds(500);
+
 /// About half the lease, but not at the same time in every worker.
 Duration spread(Duration lease, const std::string& worker) {
     const auto share = static_cast<double>(std::hash<std::string>{}(worker) % 1'000) / 1'000.0;
@@ -33,6 +36,7 @@ Keeper::Keeper(
       started_at_(environment.now()) {}
 
 TimePoint Keeper::tick(TimePoint now) {
+    if (environment_.worker.is_displaced) return kNever;
     if (now >= next_heartbeat_) {
         next_heartbeat_ = now + (beat(now) ? heartbeat_every_ : heartbeat_every_ / 4);
     }
@@ -58,6 +62,7 @@ WorkerRow Keeper::row() const {
         .queues = environment_.options.queues,
         .capacity = environment_.options.threads,
         .started_at = started_at_,
+        .takes_name = !has_name_,
     };
 }
 
@@ -69,17 +74,34 @@ bool Keeper::beat(TimePoint now) {
         environment_.report("heartbeat_failed", error);
         return false;
     }
+    has_name_ = true;
+    if (heartbeat.result.is_displaced) {
+        give_way(std::move(heartbeat));
+        return true;
+    }
     // Counted from before it was sent: the store's own count began later.
     heartbeat.valid_until = now + environment_.options.lease;
     next_expiry_ = kNever;
     if (const Duration rest = heartbeat.result.others_live_for; rest != Duration::max()) {
-        next_expiry_ = environment_.now() + rest + maintain_every_ / 20;
+        next_expiry_ = environment_.now() + rest + std::min(maintain_every_ / 20, kAfterExpiryMax);
     }
     const bool has_new_limits = environment_.limited.set(heartbeat.result.limited_queues);
     committer_.post(std::move(heartbeat));
     committer_.combine(Committer::Role::Guest);
     if (has_new_limits) signals_.ring();
     return true;
+}
+
+void Keeper::give_way(item::Heartbeat heartbeat) {
+    environment_.worker.is_displaced = true;
+    environment_.worker.is_draining = true;
+    environment_.log.error(
+        "worker_displaced",
+        {{"worker", environment_.options.worker_id}, {"why", "another process has taken its name"}}
+    );
+    // It holds nothing, for ever: the committer lets go of everything.
+    committer_.post(std::move(heartbeat));
+    committer_.combine(Committer::Role::Guest);
 }
 
 void Keeper::maintain() {

@@ -18,8 +18,13 @@ class Keeper final : public Service {
 
     TimePoint tick(TimePoint now) override;
 
+    /// With its name, which process it is.
+    TimePoint started_at() const { return started_at_; }
+
  private:
     bool beat(TimePoint now);
+    /// To the process that has this worker's name now.
+    void give_way(item::Heartbeat heartbeat);
     /// How often it looks for what no dead worker's deadline tells.
     Duration maintenance_pause() const;
     void maintain();
@@ -32,6 +37,7 @@ class Keeper final : public Service {
     const Duration heartbeat_every_;
     const Duration maintain_every_;
     const TimePoint started_at_;
+    bool has_name_ = false;  // of which a later heartbeat may hear that it is gone
     TimePoint next_heartbeat_{};
     TimePoint next_maintenance_{};
     TimePoint next_expiry_ = kNever;  // of another worker, if that sends no more heartbeats

@@ -193,6 +193,8 @@ void Committer::flush_releases() {
     std::vector<TaskRef> released = std::exchange(releases_, {});
     // A commit that landed since may have kept one of them: it is held, and being worked on.
     const auto is_held = [this](const TaskRef& task) { return held_.find(task) != nullptr; };
+    // What is leased to its name is the other process's.
+    if (environment().worker.is_displaced) return;
     std::erase_if(abandoned, is_held);
     std::erase_if(released, is_held);
     const std::string& worker = environment().options.worker_id;

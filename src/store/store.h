@@ -163,7 +163,8 @@ struct WorkerRow {
     std::vector<std::string> queues;
     int capacity = 1;
     TimePoint started_at{};
-    TimePoint expires_at{};  ///< set by the store: its now + lease
+    TimePoint expires_at{};   ///< set by the store: its now + lease
+    bool takes_name = false;  ///< with a heartbeat: from any other process; not kept
 
     bool operator==(const WorkerRow&) const = default;
 };
@@ -185,6 +186,9 @@ struct HeartbeatResult {
     /// when one is. max: there are no others.
     Duration others_live_for = Duration::max();
     int others = 0;  ///< how many other workers live
+    /// Another process has taken this worker's name, and has all that is leased to it: nothing was
+    /// written, and nothing else here says anything.
+    bool is_displaced = false;
     /// The names of all queues that have limits, sorted.
     std::vector<std::string> limited_queues{};
 
@@ -360,12 +364,13 @@ class Store {
 
     /// Registers the worker or prolongs its life by `lease`; one narrow row is written however many
     /// tasks it holds. A worker whose time ran out but whom no maintain() has met yet lives on with
-    /// its leases.
+    /// its leases. Of two processes with one name (told apart by `started_at`) the one that took it
+    /// last has it; the other is told that it is displaced.
     virtual HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) = 0;
     virtual std::vector<WorkerRow> workers() = 0;
     /// Forgets the worker and frees what it still holds (as release does): the end of a graceful
-    /// drain.
-    virtual void sign_off(std::string_view worker) = 0;
+    /// drain. Does nothing when a process that began at another time lives under its name.
+    virtual void sign_off(std::string_view worker, TimePoint started_at) = 0;
 
     /// What must be done now and then by anybody: forget dead workers and take the leases of all
     /// who are not registered away (their tasks become claimable, with `was_lost`), make due what

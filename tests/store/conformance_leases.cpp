@@ -33,10 +33,37 @@ TEST_P(StoreConformance, a_heartbeat_tells_when_the_first_of_the_others_would_be
     EXPECT_EQ(store().heartbeat(worker_of("w2"), 60s).others_live_for, Duration(10s));
     clock_.advance(12s);
     EXPECT_EQ(store().heartbeat(worker_of("w1"), 10s).others_live_for, Duration(-2s));
-    store().sign_off("w3");
-    store().sign_off("w2");
+    store().sign_off("w3", kStart);
+    store().sign_off("w2", kStart);
     EXPECT_EQ(store().heartbeat(worker_of("w1"), 10s).others_live_for, Duration::max());
     EXPECT_FALSE(store().heartbeat(worker_of("w4"), 5s).is_known);
+}
+
+TEST_P(StoreConformance, the_process_that_took_a_name_last_has_it) {
+    start_one(store(), instance_of(1, {put(1, "pay")}));
+    const WorkerRow first = worker_of("w1");
+    WorkerRow second = first;
+    second.started_at -= 1s;  // its clock is behind
+    second.takes_name = true;
+    store().heartbeat(first, kLease);
+    claim(store(), "w1");
+    const HeartbeatResult taken = store().heartbeat(second, kLease);
+    second.takes_name = false;
+    EXPECT_TRUE(taken.is_known);
+    EXPECT_FALSE(taken.is_displaced);
+    EXPECT_THAT(taken.held, ElementsAre(HeldTask{{id_of(1), 1}, false}));
+
+    EXPECT_TRUE(store().heartbeat(first, kLease * 9).is_displaced);
+    store().sign_off("w1", first.started_at);
+    second.expires_at = kStart + kLease;
+    EXPECT_EQ(store().workers().at(0), second) << "the displaced one changes nothing";
+    EXPECT_THAT(
+        store().heartbeat(second, kLease).held, ElementsAre(HeldTask{{id_of(1), 1}, false})
+    );
+
+    store().sign_off("w1", second.started_at);
+    EXPECT_EQ(claim(store(), "w2").size(), 1U);
+    EXPECT_FALSE(store().heartbeat(first, kLease).is_displaced) << "the name is free again";
 }
 
 TEST_P(StoreConformance, a_heartbeat_counts_the_others_that_live) {
@@ -46,7 +73,7 @@ TEST_P(StoreConformance, a_heartbeat_counts_the_others_that_live) {
     EXPECT_EQ(store().heartbeat(worker_of("w3"), 30s).others, 2);
     clock_.advance(10s);
     EXPECT_EQ(store().heartbeat(worker_of("w3"), 30s).others, 1);
-    store().sign_off("w2");
+    store().sign_off("w2", kStart);
     EXPECT_EQ(store().heartbeat(worker_of("w3"), 30s).others, 0);
 }
 
@@ -275,13 +302,13 @@ TEST_P(StoreConformance, a_worker_that_signs_off_frees_its_tasks_without_losing_
     start_one(store(), instance_of(1, {put(1, "pay"), put(2, "ship")}));
     claim(store(), "w1");
     claim(store(), "w2", {"ship"});
-    store().sign_off("w1");
+    store().sign_off("w1", kStart);
     EXPECT_EQ(store().workers().size(), 1U);
     EXPECT_EQ(task(1, 2)->lease_owner, "w2");
     const Claim again = claim(store(), "w2").at(0);
     EXPECT_FALSE(again.was_lost);
     EXPECT_FALSE(store().heartbeat(worker_of("w1"), kLease).is_known);
-    store().sign_off("nobody");
+    store().sign_off("nobody", kStart);
 }
 
 TEST_P(StoreConformance, maintenance_says_when_the_next_task_is_due) {

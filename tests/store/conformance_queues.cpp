@@ -243,7 +243,7 @@ TEST_P(StoreQueues, free_the_slot_when_the_lease_ends_in_any_way) {
     store().release("w1", {&ref, 1});
     EXPECT_EQ(use_of("a").view.slots, 0);
     EXPECT_THAT(take("w1"), SizeIs(1));
-    store().sign_off("w1");
+    store().sign_off("w1", kStart);
     EXPECT_THAT(take("w2"), SizeIs(1));
     // A retry that waits for its time holds none.
     TaskChange retry = put_in("a", 1, "pay");

@@ -92,7 +92,7 @@ TEST_P(StoreRepeat, heartbeat_sign_off_and_maintain) {
     lose_and_repeat(StoreVerb::Heartbeat, [&](Store& store) {
         store.heartbeat(worker_of("w3"), kLease);
     });
-    lose_and_repeat(StoreVerb::SignOff, [](Store& store) { store.sign_off("w3"); });
+    lose_and_repeat(StoreVerb::SignOff, [](Store& store) { store.sign_off("w3", kStart); });
     clock_.advance(kLease);
     MaintenanceResult result;
     lose_and_repeat(StoreVerb::Maintain, [&](Store& store) { result = store.maintain(); });

@@ -74,7 +74,7 @@ TEST_P(StoreStarted, is_abandoned_as_lost_and_postponed) {
 }
 
 TEST_P(StoreStarted, is_free_when_its_worker_signs_off) {
-    store().sign_off("w1");
+    store().sign_off("w1", kStart);
     EXPECT_THAT(claimed_by("w2"), ElementsAre(2, 1, 3, 4));
 }
 

@@ -72,7 +72,7 @@ class Player {
                 clock_.advance(pick(kDelays, step.a) + 1s);
                 return "tick";
             case 10:
-                store_.sign_off(pick(kWorkers, step.a));
+                store_.sign_off(pick(kWorkers, step.a), kStart);
                 return "signed off";
             case 11:
                 return set_queue(step);

@@ -169,8 +169,8 @@ class StoreDecorator : public Store {
         return ask(StoreVerb::Workers, [&] { return inner_.workers(); });
     }
 
-    void sign_off(std::string_view worker) override {
-        run(StoreVerb::SignOff, [&] { inner_.sign_off(worker); });
+    void sign_off(std::string_view worker, TimePoint started_at) override {
+        run(StoreVerb::SignOff, [&] { inner_.sign_off(worker, started_at); });
     }
 
     MaintenanceResult maintain() override {

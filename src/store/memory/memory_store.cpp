@@ -179,7 +179,12 @@ void MemoryStore::postpone(std::string_view worker, const TaskRef& task, TimePoi
 
 HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) {
     const Lock lock(mutex_);
+    const auto known = workers_.find(worker.id);
+    const bool is_another =
+        known != workers_.end() && known->second.started_at != worker.started_at;
+    if (is_another && !worker.takes_name) return {.held = {}, .is_displaced = true};
     const auto [found, is_new] = workers_.insert_or_assign(worker.id, worker);
+    found->second.takes_name = false;
     found->second.expires_at = clock_.now() + lease;
     HeartbeatResult result{.is_known = !is_new, .held = {}};
     for (const auto& [id, other] : workers_) {
@@ -197,9 +202,12 @@ HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) 
     return result;
 }
 
-void MemoryStore::sign_off(std::string_view worker) {
+void MemoryStore::sign_off(std::string_view worker, TimePoint started_at) {
     const Lock lock(mutex_);
-    if (const auto found = workers_.find(worker); found != workers_.end()) workers_.erase(found);
+    if (const auto found = workers_.find(worker); found != workers_.end()) {
+        if (found->second.started_at != started_at) return;
+        workers_.erase(found);
+    }
     for (const TaskRef& ref : tasks_.held_by(worker)) {
         tasks_.update(ref, [](memory::Task& task) { task.end_lease(); });
     }

@@ -80,7 +80,8 @@ HeartbeatResult PostgresStore::beat(
         std::int32_t{worker.capacity},
         worker.started_at,
         std::int64_t{lease.count()},
-        now()
+        now(),
+        worker.takes_name
     );
     const Arguments held = Arguments::of(worker.id, from);
     // What it holds is read by a statement of its own, which sees what came of the first.
@@ -88,14 +89,17 @@ HeartbeatResult PostgresStore::beat(
     const std::vector<postgres::Result> prolonged = connection.run(prolong);
     if (!prolonged[0].is_empty()) return heartbeat_result(true, prolonged);
     const std::vector<Call> add{{sql::add_worker, row}, {sql::held_tasks, held}};
-    return heartbeat_result(false, connection.run(add));
+    const std::vector<postgres::Result> added = connection.run(add);
+    if (added[0].is_empty()) return {.held = {}, .is_displaced = true};
+    return heartbeat_result(false, added);
 }
 
-void PostgresStore::sign_off(std::string_view worker) {
+void PostgresStore::sign_off(std::string_view worker, TimePoint started_at) {
+    const Arguments row = Arguments::of(worker, started_at);
     const Arguments id = Arguments::of(worker);
     const Arguments unfold = Arguments::of(worker, kHeadStart);
     const std::vector<Call> calls{
-        {sql::remove_worker, id},
+        {sql::remove_worker, row},
         {sql::unfold_tasks_of_worker, unfold},
         {sql::release_tasks_of_worker, id}
     };

@@ -50,7 +50,7 @@ class SqliteStore final : public Store {
     std::vector<Unserved> unserved() override;
     HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override;
     std::vector<WorkerRow> workers() override;
-    void sign_off(std::string_view worker) override;
+    void sign_off(std::string_view worker, TimePoint started_at) override;
     MaintenanceResult maintain() override;
     std::vector<RetentionRule> retention() override;
     void set_retention(const RetentionRule& rule) override;

@@ -40,6 +40,8 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
     const Lock lock(writer_mutex_);
     WriteTransaction transaction(writer_);
     HeartbeatResult result;
+    Query another(writer_, sql::has_another_process, worker.id, worker.started_at);
+    if (!worker.takes_name && another.step()) return {.held = {}, .is_displaced = true};
     const TimePoint now = clock_.now();
     const TimePoint expires_at = now + lease;
     result.is_known = write_worker(writer_, sql::prolong_worker, worker, expires_at) > 0;
@@ -60,10 +62,10 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
     return result;
 }
 
-void SqliteStore::sign_off(std::string_view worker) {
+void SqliteStore::sign_off(std::string_view worker, TimePoint started_at) {
     const Lock lock(writer_mutex_);
     WriteTransaction transaction(writer_);
-    Query(writer_, sql::remove_worker, worker).run();
+    Query(writer_, sql::remove_worker, worker, started_at).run();
     Query(writer_, sql::release_tasks_of_worker, worker).run();
     transaction.commit();
 }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "engine_world.h"
+#include "support/store_decorator.h"
 
 namespace ebb::test {
 namespace {
@@ -153,6 +154,44 @@ TEST_F(Threads, the_observer_sees_every_event_once_and_in_order) {
         ASSERT_EQ(seen[id].size(), history.size());
         for (std::size_t i = 0; i < history.size(); ++i) EXPECT_EQ(seen[id][i], history[i].seq);
     }
+}
+
+/// Gives nobody a task, from when it is closed until somebody commits.
+class ClosedStore : public testing::StoreDecorator {
+ public:
+    using StoreDecorator::StoreDecorator;
+
+    std::atomic<bool> is_closed{false};
+
+    std::vector<Claim> claim(const ClaimRequest& request) override {
+        return is_closed ? std::vector<Claim>() : StoreDecorator::claim(request);
+    }
+
+ protected:
+    void before(testing::StoreVerb verb) override {
+        if (verb == testing::StoreVerb::Commit) is_closed = false;
+    }
+};
+
+TEST_F(Threads, a_handler_that_stops_because_its_lease_is_lost_has_not_failed) {
+    ClosedStore closed(*store);
+    std::atomic<int> calls_of_slow{0};
+    handlers.add_raw("slow", [&](const Payload& input, const StepContext& context) {
+        if (++calls_of_slow > 1) return input;
+        // Nobody knows this worker any more; the next heartbeat tells it so.
+        closed.is_closed = true;
+        store->sign_off("one", store->workers().at(0).started_at);
+        while (!context.stop.stop_requested()) std::this_thread::yield();
+        throw std::runtime_error("stopped");
+    });
+    Engine engine(closed, handlers, options("one"));
+    engine.register_workflow(workflow({step("slow", {.is_compensated = false, .max_attempts = 1})})
+    );
+    engine.run();
+    const InstanceId id = engine.start("test").id;
+    EXPECT_EQ(engine.wait(id, 60s).status, "completed");
+    EXPECT_EQ(history_text(engine, id), "started lease_lost:slow step_completed:slow completed");
+    EXPECT_EQ(calls_of_slow, 2);
 }
 
 TEST_F(Threads, an_engine_with_threads_is_not_polled) {

@@ -5,7 +5,7 @@ UPDATE ebb.workers
 SET host = $2::text, pid = $3::bigint, handlers = $4::text[], queues = $5::text[],
     capacity = $6::integer, started_at = $7::bigint,
     expires_at = $8::bigint + coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
-WHERE id = $1::text
+WHERE id = $1::text AND (started_at = $7::bigint OR $10::boolean)
 RETURNING (
     SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
 ) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint), (
@@ -17,7 +17,8 @@ RETURNING (
 );
 
 -- name: add_worker
-INSERT INTO ebb.workers (id, host, pid, handlers, queues, capacity, started_at, expires_at)
+-- Nothing where another process has the name.
+INSERT INTO ebb.workers AS o (id, host, pid, handlers, queues, capacity, started_at, expires_at)
 VALUES (
     $1::text, $2::text, $3::bigint, $4::text[], $5::text[], $6::integer, $7::bigint,
     $8::bigint + coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
@@ -26,6 +27,7 @@ ON CONFLICT (id) DO UPDATE SET
     host = excluded.host, pid = excluded.pid, handlers = excluded.handlers,
     queues = excluded.queues, capacity = excluded.capacity, started_at = excluded.started_at,
     expires_at = excluded.expires_at
+WHERE o.started_at = excluded.started_at OR $10::boolean
 RETURNING (
     SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
 ) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint), (
@@ -46,12 +48,15 @@ SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at
 FROM ebb.workers ORDER BY id;
 
 -- name: remove_worker
-DELETE FROM ebb.workers WHERE id = $1::text;
+DELETE FROM ebb.workers WHERE id = $1::text AND started_at = $2::bigint;
 
 -- name: unfold_tasks_of_worker
+-- As the next one, after remove_worker: who is still there is another process of that name.
 WITH folded AS MATERIALIZED (
     SELECT i.id, i.created_at, i.priority, i.lease_owner, i.lease_handler, i.lease_queue
-    FROM ebb.instances AS i WHERE i.lease_owner = $1::text
+    FROM ebb.instances AS i
+    WHERE i.lease_owner = $1::text
+      AND NOT EXISTS (SELECT 1 FROM ebb.workers AS w WHERE w.id = $1::text)
     FOR UPDATE OF i
 ),
 unfolded AS (
@@ -66,7 +71,8 @@ FROM folded AS f;
 -- name: release_tasks_of_worker
 UPDATE ebb.tasks
 SET lease_owner = NULL, handler = CASE WHEN is_stop THEN '' ELSE handler END
-WHERE lease_owner = $1::text;
+WHERE lease_owner = $1::text
+  AND NOT EXISTS (SELECT 1 FROM ebb.workers AS w WHERE w.id = $1::text);
 
 -- name: remove_dead_workers
 DELETE FROM ebb.workers

@@ -7,6 +7,9 @@ WHERE id = ?1;
 INSERT INTO workers (id, host, pid, handlers, queues, capacity, started_at, expires_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8);
 
+-- name: has_another_process
+SELECT 1 FROM workers WHERE id = ?1 AND started_at <> ?2;
+
 -- name: held_tasks
 SELECT instance_id, token, is_stop, was_lost OR handler <> '' FROM tasks INDEXED BY tasks_leased
 WHERE lease_owner = ?1 ORDER BY instance_id, token;
@@ -19,12 +22,13 @@ SELECT min(expires_at), count(*) FILTER (WHERE expires_at > ?2) FROM workers WHE
 SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at FROM workers ORDER BY id;
 
 -- name: remove_worker
-DELETE FROM workers WHERE id = ?1;
+DELETE FROM workers WHERE id = ?1 AND started_at = ?2;
 
 -- name: release_tasks_of_worker
+-- After remove_worker: who is still there is another process of that name.
 UPDATE tasks INDEXED BY tasks_leased
 SET lease_owner = NULL, handler = CASE WHEN is_stop THEN '' ELSE handler END
-WHERE lease_owner = ?1;
+WHERE lease_owner = ?1 AND NOT EXISTS (SELECT 1 FROM workers AS w WHERE w.id = ?1);
 
 -- name: has_maintenance
 SELECT EXISTS (SELECT 1 FROM workers WHERE expires_at <= ?1)
