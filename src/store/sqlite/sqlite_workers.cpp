@@ -65,7 +65,7 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
 void SqliteStore::sign_off(std::string_view worker, TimePoint started_at) {
     const Lock lock(writer_mutex_);
     WriteTransaction transaction(writer_);
-    Query(writer_, sql::remove_worker, worker, started_at).run();
+    Query(writer_, sql::sign_worker_off, worker, started_at).run();
     Query(writer_, sql::release_tasks_of_worker, worker).run();
     transaction.commit();
 }

@@ -22,10 +22,13 @@ SELECT min(expires_at), count(*) FILTER (WHERE expires_at > ?2) FROM workers WHE
 SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at FROM workers ORDER BY id;
 
 -- name: remove_worker
+DELETE FROM workers WHERE id = ?1;
+
+-- name: sign_worker_off
 DELETE FROM workers WHERE id = ?1 AND started_at = ?2;
 
 -- name: release_tasks_of_worker
--- After remove_worker: who is still there is another process of that name.
+-- After sign_worker_off: who is still there is another process of that name.
 UPDATE tasks INDEXED BY tasks_leased
 SET lease_owner = NULL, handler = CASE WHEN is_stop THEN '' ELSE handler END
 WHERE lease_owner = ?1 AND NOT EXISTS (SELECT 1 FROM workers AS w WHERE w.id = ?1);
