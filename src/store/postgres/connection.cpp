@@ -101,7 +101,8 @@ Connection::Prepared& Connection::prepared(std::string_view sql) {
     if (is_new) {
         found->second.sql = settings_.in_schema(sql);
         // Where a pooler gives one session to several, a name never means another statement.
-        found->second.name = "ebb_" + migration_checksum(found->second.sql);
+        found->second.name =
+            fmt::format("ebb_{}_{}", prepared_.size(), migration_checksum(found->second.sql));
     }
     return found->second;
 }
