@@ -38,8 +38,8 @@ struct SqliteOptions {
 StorePtr open_sqlite_store(const SqliteOptions& options);
 
 struct PostgresOptions {
-    /// On: statements are prepared once per connection. Off: for a pooler that gives every
-    /// transaction another session (PgBouncer before 1.21 in transaction mode).
+    /// On: statements are prepared once per connection, in sessions with settings of Ebb's. Off:
+    /// for a pooler, which shares sessions: every PgBouncer, whatever its version and pool mode.
     enum class StatementCache { On, Off };
 
     /// `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETER=VALUE` with all that libpq knows:

@@ -13,14 +13,20 @@
 
 #include <ebb/builder.h>
 #include <ebb/engine.h>
+#include <ebb/error.h>
 
 #include "store/conformance.h"
+#include "store/migrations.h"
+#include "store/postgres/connection.h"
 #include "store/postgres/postgres_store.h"
+#include "store/postgres/sql_error.h"
 #include "support/postgres_server.h"
 #include "support/store_process.h"
 
 namespace ebb::testing {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr const char* kProgram = "/usr/sbin/pgbouncer";
 constexpr Duration kLong = std::chrono::seconds(60);
@@ -28,7 +34,7 @@ constexpr Duration kLong = std::chrono::seconds(60);
 /// A PgBouncer before the server of the tests, reached by a socket in a folder of its own.
 class PgBouncer {
  public:
-    PgBouncer() {
+    explicit PgBouncer(const std::string& settings = "default_pool_size = 3\n") {
         if (access(kProgram, X_OK) != 0) {
             throw std::runtime_error(std::string(kProgram) + " is missing: ./dev setup");
         }
@@ -37,7 +43,7 @@ class PgBouncer {
         std::ofstream config(dir_.file("pgbouncer.ini"));
         config << "[databases]\nebb_test = host=" << postgres_server().folder().string()
                << " user=ebb\n[pgbouncer]\npool_mode = transaction\nauth_type = any\n"
-               << "default_pool_size = 3\nmax_client_conn = 100\nunix_socket_mode = 0777\n"
+               << settings << "max_client_conn = 100\nunix_socket_mode = 0777\n"
                << "unix_socket_dir = " << dir_.path().string() << "\n";
         if (geteuid() == 0) config << "user = postgres\n";
         config.close();
@@ -145,6 +151,64 @@ TEST_F(BehindPgBouncer, start_in_the_applications_transaction_works) {
     }
     PQfinish(connection);
     EXPECT_EQ(engine.list().size(), 1U);
+}
+
+// Without statement_cache=off no PgBouncer serves, but each must say what is missing.
+
+/// What opening two stores and looking into them without statement_cache=off ends in.
+void expect_refusal(const PgBouncer& bouncer, const std::string& reason) {
+    const PostgresOptions options{.url = bouncer.url(), .schema = fresh_schema()};
+    try {
+        const StorePtr one = open_postgres_store(options);
+        const StorePtr two = open_postgres_store(options);
+        ADD_FAILURE() << "was opened: " << one->list({}).size() + two->list({}).size();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::StoreError) << error.what();
+        EXPECT_FALSE(error.is_transient());
+        EXPECT_THAT(error.what(), HasSubstr(reason));
+        EXPECT_THAT(error.what(), HasSubstr("?statement_cache=off"));
+    }
+}
+
+TEST(WithoutTheSwitch, a_pgbouncer_that_refuses_the_options_is_told_from_a_server_that_is_down) {
+    const PgBouncer bouncer;
+    expect_refusal(bouncer, "unsupported startup parameter");
+    // Whoever has the switch and options of his own is told what is left.
+    try {
+        open_postgres_store({.url = bouncer.url() + "&statement_cache=off&options=-cjit%3Doff"});
+        ADD_FAILURE() << "was opened";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::StoreError);
+        EXPECT_THAT(error.what(), HasSubstr("Leave options= out"));
+    }
+}
+
+TEST(WithoutTheSwitch, a_pgbouncer_that_ignores_the_options_is_found_out_by_its_statements) {
+    const PgBouncer bouncer("default_pool_size = 1\nignore_startup_parameters = options\n");
+    expect_refusal(bouncer, "42P05");
+}
+
+TEST(WithoutTheSwitch, a_statement_that_a_pgbouncer_has_lost_is_an_error_that_names_it) {
+    const PgBouncer bouncer("default_pool_size = 1\nignore_startup_parameters = options\n");
+    const std::string schema = fresh_schema();
+    migrate_postgres({.url = postgres_server().url(), .schema = schema});
+    postgres::Settings settings = postgres::read_settings({.url = bouncer.url()});
+    settings.schema = schema;
+    postgres::Connection connection(settings);
+    constexpr std::string_view kQuestion = "SELECT count(*) FROM ebb.instances";
+    EXPECT_EQ(connection.run(kQuestion, {}).integer(0, 0), 0);
+    PGconn* other = PQconnectdb(bouncer.url().c_str());
+    PQclear(PQexec(other, "DEALLOCATE ALL"));
+    PQfinish(other);
+    try {
+        connection.run(kQuestion, {});
+        ADD_FAILURE() << "the statement is still there";
+    } catch (const postgres::SqlError& error) {
+        EXPECT_EQ(error.sqlstate(), "26000");
+        EXPECT_EQ(error.code(), ErrorCode::StoreError);
+        EXPECT_TRUE(error.is_of_session());
+        EXPECT_THAT(error.what(), HasSubstr("?statement_cache=off"));
+    }
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include <ebb/error.h>
 
 #include "store/conformance.h"
@@ -212,6 +214,85 @@ TEST_F(PostgresFaults, finds_the_server_that_can_write_among_several_hosts) {
                 "&target_session_attrs=read-write"}
     );
     EXPECT_TRUE(second->list({}).empty());
+}
+
+/// Makes its sessions, also those that are open, begin with read-only transactions, or no more.
+void set_read_only(const PostgresServer& server, bool is_on) {
+    server.execute(
+        fmt::format("ALTER SYSTEM SET default_transaction_read_only = {}", is_on ? "on" : "off")
+    );
+    server.execute("SELECT pg_reload_conf()");
+}
+
+/// Starts instances from `first` on until one is written on `server`; returns the next number. A
+/// try may fail, but only with what passes.
+int start_until_on(Store& store, const PostgresServer& server, int first) {
+    constexpr int kTriesMax = 100'000;
+    for (int n = first; n < kTriesMax; ++n) {
+        try {
+            start_one(store, instance_of(n));
+        } catch (const Error& error) {
+            if (error.is_transient()) continue;
+            ADD_FAILURE() << error.what();
+            return n;
+        }
+        const std::string found = server.execute(
+            "SELECT count(*) FROM ebb.instances WHERE id = '" + id_of(n).to_string() + "'"
+        );
+        if (found == "1\n") return n + 1;
+    }
+    ADD_FAILURE() << "nothing was written there";
+    return kTriesMax;
+}
+
+TEST_F(PostgresFaults, follows_the_one_that_can_write_while_its_sessions_live_on) {
+    PostgresServer one;
+    PostgresServer two;
+    for (const PostgresServer* server : {&one, &two}) {
+        make_postgres_store({.url = server->url()}, clock_);
+    }
+    set_read_only(one, true);
+    const std::string url = "postgresql://ebb@/ebb_test?host=" + one.folder().string() + "," +
+                            two.folder().string() + "&target_session_attrs=read-write";
+    const StorePtr store = make_postgres_store({.url = url}, clock_);
+    int next = start_until_on(*store, two, 1);
+    // Its sessions live, and learn of it when they are next used.
+    set_read_only(one, false);
+    set_read_only(two, true);
+    next = start_until_on(*store, one, next);
+    EXPECT_EQ(
+        two.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ebb'"), "0\n"
+    ) << "no connection to it is kept";
+    set_read_only(two, false);
+    one.kill();
+    start_until_on(*store, two, next);
+}
+
+TEST_F(PostgresFaults, writes_again_when_the_only_server_may) {
+    const PostgresServer server;
+    const StorePtr store = make_postgres_store({.url = server.url()}, clock_);
+    start_one(*store, instance_of(1));
+    set_read_only(server, true);
+    int n = 2;
+    ErrorCode code = ErrorCode::Internal;
+    while (code == ErrorCode::Internal) {
+        try {
+            start_one(*store, instance_of(n++));
+        } catch (const Error& error) {
+            code = error.code();
+        }
+    }
+    EXPECT_EQ(to_string(code), to_string(ErrorCode::StoreReadOnly));
+    set_read_only(server, false);
+    for (bool is_written = false; !is_written;) {
+        try {
+            start_one(*store, instance_of(n));
+            is_written = true;
+        } catch (const Error& error) {
+            EXPECT_EQ(to_string(error.code()), to_string(ErrorCode::StoreReadOnly));
+        }
+    }
+    EXPECT_TRUE(store->load(id_of(n)).has_value());
 }
 
 TEST_F(PostgresFaults, refuses_texts_that_postgresql_cannot_keep) {

@@ -237,7 +237,7 @@ TEST_F(PostgresPartitions, let_their_instances_wait_for_the_end_of_the_period) {
 
 TEST_F(PostgresPartitions, wait_for_nobody_who_reads_them_for_long) {
     divide(schema_);
-    const InstanceId id = start(true);
+    const InstanceId id = start(true, "k");
     clock_.advance(days(60));
     postgres::Settings settings = postgres::read_settings({.url = postgres_server().url()});
     settings.schema = schema_;
@@ -245,9 +245,32 @@ TEST_F(PostgresPartitions, wait_for_nobody_who_reads_them_for_long) {
     report.execute("BEGIN; SELECT count(*) FROM ebb.instances;");
     EXPECT_EQ(keep(days(1)).dropped, std::vector<std::string>{}) << "it gives up and comes again";
     EXPECT_TRUE(store_->load(id).has_value());
+    EXPECT_EQ(store_->find_key("w", "k"), id) << "what is kept keeps its key";
     report.execute("COMMIT");
     EXPECT_THAT(keep(days(1)).dropped, ElementsAre("p20270101", "p20270201"));
     EXPECT_FALSE(store_->load(id).has_value());
+    EXPECT_EQ(store_->find_key("w", "k"), std::nullopt);
+}
+
+TEST_F(PostgresPartitions, stay_with_all_their_keys_when_an_old_instance_comes_back) {
+    divide(schema_);
+    const InstanceId ended = start(true, "ended");
+    const InstanceId other = start(true, "other");
+    clock_.advance(days(31));
+    // Where the keys are taken is the last moment before the partition is locked.
+    execute(
+        "CREATE FUNCTION come_back() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE " +
+        schema_ + ".instances SET status = 'running', finished_at = NULL WHERE id = '" +
+        other.to_string() +
+        "'; RETURN NULL; END $$; CREATE TRIGGER come_back AFTER DELETE ON keys FOR EACH STATEMENT "
+        "EXECUTE FUNCTION come_back()"
+    );
+    EXPECT_THAT(keep(days(14)).dropped, IsEmpty());
+    EXPECT_EQ(store_->find_key("w", "ended"), ended);
+    EXPECT_EQ(store_->find_key("w", "other"), other);
+    execute("DROP TRIGGER come_back ON keys");
+    EXPECT_THAT(keep(days(14)).dropped, ElementsAre("p20270101"));
+    EXPECT_EQ(store_->find_key("w", "other"), std::nullopt);
 }
 
 TEST_F(PostgresPartitions, leave_what_has_no_place_in_the_default_one) {

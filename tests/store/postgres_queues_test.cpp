@@ -1,7 +1,10 @@
 // Goal: what limits cost in PostgreSQL: nothing to tasks of queues without any, and little to a
 // claim before which a hundred thousand tasks wait.
 // Method: the rows that each statement reads and writes, as EXPLAIN ANALYZE and the server's
-// statistics count them.
+// statistics count them. And that no limit is exceeded, at any level of isolation.
+
+#include <atomic>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -125,6 +128,66 @@ TEST_F(PostgresQueues, without_limits_put_nothing_into_the_indexes_of_limits) {
     );
     postgres::Connection connection(settings_);
     EXPECT_EQ(connection.run(sizes, {}).integer(0, 0), 0);
+}
+
+class PostgresQueuesAt : public ::testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Isolation,
+    PostgresQueuesAt,
+    ::testing::Values("read committed", "repeatable read", "serializable"),
+    [](const auto& level) { return level.param.substr(0, level.param.find(' ')); }
+);
+
+TEST_P(PostgresQueuesAt, is_never_overbooked_by_those_who_waited_for_one_another) {
+    const std::string schema = fresh_schema();
+    std::string level = GetParam();
+    if (const auto space = level.find(' '); space != std::string::npos) {
+        level.replace(space, 1, "%5C%20");
+    }
+    const std::string url =
+        postgres_server().url() + "&options=-c%20default_transaction_isolation%3D" + level;
+    const ManualClock clock(kStart);
+    const StorePtr store = make_postgres_store({.url = url, .schema = schema}, clock);
+    store->set_queue({.name = "a", .limits = {.concurrency = 1}, .updated_at = kStart});
+    // Of two handlers, so that they do not meet at one task.
+    const std::vector<std::string> handlers{"pay", "ship"};
+    std::vector<NewInstance> batch;
+    for (int n = 1; n <= 2; ++n) {
+        TaskChange task = put(1, handlers[n - 1]);
+        task.queue = "a";
+        batch.push_back(instance_of(n, {task}));
+    }
+    store->start(batch);
+    for (const char* worker : {"w1", "w2"}) {
+        store->heartbeat(worker_of(worker), std::chrono::hours(1));
+    }
+    postgres::Settings settings = postgres::read_settings({.url = url});
+    settings.schema = schema;
+    postgres::Connection holder(settings);
+    EXPECT_EQ(holder.run("SHOW default_transaction_isolation", {}).text(0, 0), GetParam());
+    holder.execute("BEGIN; SELECT name FROM ebb.queues FOR UPDATE;");
+    std::atomic<int> claimed = 0;
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < handlers.size(); ++i) {
+        threads.emplace_back([&, i] {
+            ClaimRequest request;
+            request.worker = i == 0 ? "w1" : "w2";
+            request.handlers = {handlers[i]};
+            request.queues = {"a"};
+            request.limit = 8;
+            claimed += static_cast<int>(store->claim_limited(request).claims.size());
+        });
+    }
+    const std::string waiting = settings.in_schema(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+        "AND query LIKE '%ebb.queues%'"
+    );
+    while (postgres_server().execute(waiting) != "2\n") {
+    }
+    holder.execute("COMMIT");
+    threads.clear();
+    EXPECT_EQ(claimed, 1);
 }
 
 }  // namespace

@@ -2,14 +2,19 @@
 // Method: roles of their own on the real server, made as docs/reference/store.md says; a worker
 // that does all that an engine does, and then what it must not.
 
+#include <filesystem>
+#include <regex>
+
 #include <ebb/builder.h>
 #include <ebb/engine.h>
 #include <ebb/error.h>
 
 #include "store/conformance.h"
 #include "store/migrations.h"
+#include "store/postgres/connection.h"
 #include "store/postgres/postgres_store.h"
 #include "support/postgres_server.h"
+#include "support/store_sql.h"
 
 namespace ebb::testing {
 namespace {
@@ -21,7 +26,7 @@ class PostgresRoles : public ::testing::Test {
     PostgresRoles() {
         // Names of roles belong to the whole server.
         execute("DROP DATABASE IF EXISTS roles", "postgres");
-        execute("DROP ROLE IF EXISTS ebb_migrator, ebb_worker, ebb_observer, stranger", "postgres");
+        drop_roles();
         execute("CREATE ROLE ebb_migrator LOGIN", "postgres");
         execute("CREATE ROLE ebb_worker LOGIN", "postgres");
         execute("CREATE ROLE ebb_observer LOGIN", "postgres");
@@ -32,6 +37,20 @@ class PostgresRoles : public ::testing::Test {
 
     std::string execute(const std::string& sql, std::string_view database = "roles") {
         return postgres_server().execute(sql, database);
+    }
+
+    void drop_roles() {
+        execute(
+            "DROP ROLE IF EXISTS ebb_migrator, ebb_worker, ebb_observer, stranger, alarm, dba",
+            "postgres"
+        );
+    }
+
+    /// Runs what a page says as this role, who may not be a superuser.
+    void execute_as(std::string_view role, std::string_view sql) {
+        const postgres::Settings settings =
+            postgres::read_settings({.url = postgres_server().url("roles", role)});
+        postgres::Connection(settings).execute(sql);
     }
 
     PostgresOptions options(std::string_view role) {
@@ -142,6 +161,35 @@ TEST_F(PostgresRoles, let_who_may_read_a_view_not_read_the_tables) {
     execute("GRANT USAGE ON SCHEMA orders TO stranger; GRANT SELECT ON orders.stuck TO stranger");
     EXPECT_EQ(refusal("stranger", "SELECT * FROM stuck"), "");
     EXPECT_THAT(refusal("stranger", "SELECT * FROM history"), HasSubstr("permission denied"));
+}
+
+TEST_F(PostgresRoles, are_made_as_the_docs_say_by_an_owner_who_is_no_superuser) {
+    execute("DROP DATABASE roles", "postgres");
+    drop_roles();
+    execute("CREATE ROLE dba LOGIN CREATEROLE", "postgres");
+    execute("CREATE DATABASE roles OWNER dba", "postgres");
+    schema_ = "ebb";
+    const std::filesystem::path docs = std::filesystem::path(EBB_SOURCE_DIR) / "docs/reference";
+    const std::string page = read_text(docs / "store.md");
+    const std::size_t begin = page.find("-- As the owner of the database, once.");
+    ASSERT_NE(begin, std::string::npos);
+    execute_as("dba", page.substr(begin, page.find("```", begin) - begin));
+    migrate_postgres(options("ebb_migrator"));
+    execute_as("ebb_migrator", postgres_grants(options("ebb_migrator")));
+    const StorePtr store = open_postgres_store(options("ebb_worker"));
+    start_one(*store, instance_of(1));
+    EXPECT_EQ(open_postgres_store(options("ebb_observer"))->list({}).size(), 1U);
+    EXPECT_EQ(refusal("ebb_worker", "DELETE FROM history"), "") << "as retention does";
+    execute_as("dba", "CREATE ROLE alarm LOGIN");
+    const std::string views = read_text(docs / "sql.md");
+    const std::regex grant("`(GRANT [^`]* TO alarm)`");
+    int grants = 0;
+    for (std::sregex_iterator at(views.begin(), views.end(), grant), end; at != end; ++at) {
+        execute_as("ebb_migrator", (*at)[1].str());
+        ++grants;
+    }
+    EXPECT_EQ(grants, 2);
+    execute_as("alarm", "SELECT * FROM ebb.stuck");
 }
 
 TEST_F(PostgresRoles, tell_who_has_no_rights_what_is_missing) {

@@ -10,6 +10,7 @@ namespace {
 
 using postgres::read_settings;
 using postgres::Settings;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -62,7 +63,12 @@ TEST(PostgresSettings, lets_the_url_win_over_the_options) {
 
 TEST(PostgresSettings, refuses_what_cannot_be_right) {
     EXPECT_THAT(message_of({.url = "mysql://h/d"}), HasSubstr("postgresql://"));
-    EXPECT_THAT(message_of({.url = "postgresql://h/d?colour=red"}), HasSubstr("cannot be read"));
+    EXPECT_THAT(message_of({.url = "postgresql://h/d?colour=red"}), HasSubstr("\"colour\""));
+    EXPECT_THAT(
+        message_of({.url = "postgresql://h/d?sslmode=require&shema=x"}),
+        AllOf(HasSubstr("\"shema\""), HasSubstr("schema, statement_cache"))
+    );
+    EXPECT_THAT(message_of({.url = "postgresql://h/d?s%20x=1"}), HasSubstr("cannot be read"));
     const std::string url = "postgresql://h/d";
     for (const char* schema : {"", "Ebb", "a-b", "1a", "pg_ebb", "a b", "\"a\""}) {
         EXPECT_THAT(message_of({.url = url, .schema = schema}), HasSubstr("a-z, 0-9")) << schema;
@@ -87,6 +93,9 @@ TEST(PostgresSettings, shows_no_password) {
         EXPECT_THAT(message, Not(HasSubstr("sec"))) << url;
         EXPECT_THAT(message, HasSubstr("encoded")) << url;
     }
+    // Nor is it taken for a parameter.
+    EXPECT_EQ(settings_of("postgresql://me:x?sec=ret@host/db").password, "x?sec=ret");
+    EXPECT_THAT(message_of({.url = "postgresql://h/d?sec=ret@host"}), Not(HasSubstr("sec")));
 }
 
 TEST(PostgresSettings, puts_the_schema_where_ebb_is_meant) {

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "store/postgres/schema.h"
 #include "store/postgres/sql_error.h"
 
 namespace ebb::postgres {
@@ -98,8 +99,10 @@ bool Connection::is_open() const {
 Connection::Prepared& Connection::prepared(std::string_view sql) {
     const auto [found, is_new] = prepared_.try_emplace(sql.data());
     if (is_new) {
-        found->second.name = fmt::format("ebb_{}", prepared_.size());
         found->second.sql = settings_.in_schema(sql);
+        // Where a pooler gives one session to several, a name never means another statement.
+        found->second.name =
+            fmt::format("ebb_{}_{}", prepared_.size(), migration_checksum(found->second.sql));
     }
     return found->second;
 }

@@ -265,12 +265,13 @@ bool has_young_ones(
 }
 
 bool drop(Connection& connection, const Partition& partition) {
-    connection.run(partition_sql::free_keys, Arguments::of(partition.from, partition.to));
     try {
+        Attempt attempt(connection, partition_sql::begin_dropping);
+        connection.run(partition_sql::free_keys, Arguments::of(partition.from, partition.to));
         connection.execute(filled(partition_sql::drop_partition, {{"name", partition.name}}));
+        attempt.commit();
         return true;
     } catch (const SqlError& error) {
-        connection.execute(partition_sql::give_up);
         const bool is_alive = error.sqlstate() == "22012";
         const bool is_gone = error.sqlstate() == "42P01";
         if (!is_alive && !is_gone && !is_put_off(error)) throw;

@@ -102,6 +102,13 @@ void Pool::give_back(std::unique_ptr<Connection> connection) {
     changed_.notify_one();
 }
 
+void Pool::drop_idle() {
+    const Lock lock(mutex_);
+    open_ -= static_cast<int>(idle_.size());
+    idle_.clear();
+    changed_.notify_all();
+}
+
 void Pool::wait_a_little(Duration pause) {
     const TimePoint until = clock_.now() + jittered(pause);
     Lock lock(mutex_);

@@ -43,6 +43,9 @@ class Pool {
     /// out, with jitter, and answered with that failure meanwhile.
     Lease take();
 
+    /// What nobody uses just now is not used again.
+    void drop_idle();
+
     /// Waits for about `pause`, a random half of it more or less: so that those who got in each
     /// other's way do not meet again.
     void wait_a_little(Duration pause);

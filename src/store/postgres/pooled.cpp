@@ -25,6 +25,14 @@ void Pooled::recover(Pool::Lease& connection, Repeat repeat, int tries) {
     try {
         throw;
     } catch (const SqlError& error) {
+        if (error.is_of_session()) {
+            connection.drop();
+            pool_.drop_idle();
+            // Where the URL names several servers, another one may have taken over.
+            const bool has_choice = settings_.parameters.contains("target_session_attrs");
+            if (!error.is_read_only() || !has_choice || tries > 1) throw;
+            return;
+        }
         const bool is_worth_it = error.is_lost_race() || error.is_stale_plan();
         if (!is_worth_it || tries > kRaceTriesMax) throw;
         if (error.is_stale_plan()) {

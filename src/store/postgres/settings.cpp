@@ -70,12 +70,35 @@ bool take_own(Settings& settings, std::string_view name, std::string_view value)
     return true;
 }
 
+struct FreeOptions {
+    void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
+};
+
+/// A parameter that libpq does not know would be refused without its name.
+void check_known(std::string_view name) {
+    const std::unique_ptr<PQconninfoOption, FreeOptions> known(PQconndefaults());
+    const PQconninfoOption* option = known.get();
+    while (option != nullptr && option->keyword != nullptr && name != option->keyword) ++option;
+    // "ssl=true" is how JDBC says it, and libpq takes it.
+    const bool is_known = option == nullptr || option->keyword != nullptr || name == "ssl";
+    const bool is_word_only = std::all_of(name.begin(), name.end(), is_word);
+    // What is percent-encoded is left to libpq.
+    if (is_known || !is_word_only) return;
+    refuse(fmt::format(
+        "The database URL has the parameter \"{}\", which is none of libpq's and none of schema, "
+        "statement_cache, migrate, connections_max.",
+        name
+    ));
+}
+
 /// The URL as libpq knows it: without our own parameters, which it would refuse.
 std::string take_own_parameters(Settings& settings, std::string_view url) {
     const std::size_t question = url.find('?');
     std::string rest(url.substr(0, question));
     if (question == std::string_view::npos) return rest;
     std::string_view query = url.substr(question + 1);
+    // Then it may be a part of a password that was not percent-encoded, and is not to be shown.
+    const bool has_at_sign = query.find('@') != std::string_view::npos;
     char separator = '?';
     while (!query.empty()) {
         const std::size_t end = std::min(query.find('&'), query.size());
@@ -84,16 +107,13 @@ std::string take_own_parameters(Settings& settings, std::string_view url) {
         const std::size_t equals = std::min(part.find('='), part.size());
         const std::string_view value = part.substr(std::min(equals + 1, part.size()));
         if (part.empty() || take_own(settings, part.substr(0, equals), value)) continue;
+        if (!has_at_sign) check_known(part.substr(0, equals));
         rest += separator;
         rest += part;
         separator = '&';
     }
     return rest;
 }
-
-struct FreeOptions {
-    void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
-};
 
 void check_ports(const std::map<std::string, std::string>& parameters) {
     const auto port = parameters.find("port");

@@ -28,6 +28,11 @@ Meaning meaning_of_class(std::string_view sqlstate) {
     return {ErrorCode::StoreError, "This should not happen; please report it."};
 }
 
+/// A prepared statement is gone, or there already.
+bool is_of_pooler(std::string_view sqlstate) {
+    return sqlstate == "26000" || sqlstate == "42P05";
+}
+
 Meaning meaning_of(std::string_view sqlstate) {
     if (sqlstate == "53100") {
         return {
@@ -56,6 +61,13 @@ Meaning meaning_of(std::string_view sqlstate) {
     if (sqlstate == "22021" || sqlstate == "22P05") {
         return {ErrorCode::InvalidPayload, "Texts are UTF-8 and have no character U+0000."};
     }
+    if (is_of_pooler(sqlstate)) {
+        return {
+            ErrorCode::StoreError,
+            "A pooler such as PgBouncer gives one session to several clients: add "
+            "?statement_cache=off to the database URL."
+        };
+    }
     if (sqlstate == "57014") {
         return {ErrorCode::StoreBusy, "The server's statement_timeout ended it; try again."};
     }
@@ -80,8 +92,8 @@ bool SqlError::is_lost_race() const {
     return sqlstate_ == "40001" || sqlstate_ == "40P01" || sqlstate_ == "55P03";
 }
 
-bool SqlError::is_pooler_trouble() const {
-    return sqlstate_ == "26000" || sqlstate_ == "42P05";
+bool SqlError::is_of_session() const {
+    return is_of_pooler(sqlstate_) || is_read_only();
 }
 
 bool SqlError::is_stale_plan() const {
@@ -134,6 +146,18 @@ void throw_not_connected(const Settings& settings, std::string_view message) {
                 "PostgreSQL at {} has no such database: {}. Create it with createdb.",
                 settings.target(),
                 reason
+            )
+        );
+    }
+    if (says("unsupported startup parameter")) {
+        throw Error(
+            ErrorCode::StoreError,
+            fmt::format(
+                "The pooler at {} does not take the options of a session: {}. {}",
+                settings.target(),
+                reason,
+                settings.caches_statements ? "Add ?statement_cache=off to the database URL."
+                                           : "Leave options= out of the database URL."
             )
         );
     }

@@ -22,8 +22,13 @@ class SqlError : public Error {
 
     /// The transaction lost against another one and did nothing: the same again may succeed.
     bool is_lost_race() const;
-    /// A prepared statement is gone, or is somebody else's: there is a pooler between.
-    bool is_pooler_trouble() const;
+    /// The session is not what it was: a pooler has given it to others, or its server writes no
+    /// more. Another one may do.
+    bool is_of_session() const;
+
+    /// Nothing can be written in this session, and nothing was.
+    bool is_read_only() const { return sqlstate_ == "25006"; }
+
     /// The plan of a prepared statement does not fit the schema any more.
     bool is_stale_plan() const;
 

@@ -145,7 +145,14 @@ SELECT EXISTS (
       END <= $8::bigint) IS NOT TRUE
 );
 
+-- name: begin_dropping
+BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL lock_timeout = '200ms';
+SET LOCAL idle_in_transaction_session_timeout = '5s';
+
 -- name: free_keys
+-- Takes its time where there are many, so it comes before the lock for which all others wait. It is
+-- undone with the rest where the partition stays.
 DELETE FROM ebb.keys AS k USING ebb.instances AS i
 WHERE i.id >= $1::uuid AND i.id < $2::uuid AND i.key IS NOT NULL
   AND k.key = i.key AND k.workflow = i.workflow AND k.instance_id = i.id;
@@ -153,12 +160,9 @@ WHERE i.id >= $1::uuid AND i.id < $2::uuid AND i.key IS NOT NULL
 -- name: drop_partition
 -- What has ended stays ended, so it is enough to look once more, while nobody can write, whether any
 -- has begun meanwhile; then the division by zero ends it all.
-BEGIN ISOLATION LEVEL READ COMMITTED;
-SET LOCAL lock_timeout = '200ms';
 LOCK TABLE ONLY ebb.instances, ONLY ebb.history IN ACCESS EXCLUSIVE MODE;
 SELECT 1 / CASE WHEN EXISTS (
     SELECT 1 FROM ebb.instances_{name} AS i
     WHERE i.status IN ('running', 'paused', 'compensating', 'dead_letter')
 ) THEN 0 ELSE 1 END;
 DROP TABLE ebb.instances_{name}, ebb.history_{name};
-COMMIT;

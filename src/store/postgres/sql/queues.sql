@@ -72,6 +72,13 @@ ORDER BY q.name;
 SELECT name FROM ebb.queues WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE;
 
 -- name: prune_starts
+-- REPEATABLE READ lets who has waited for a lock go on with what he saw before it. But it fails who
+-- has waited for a row that was changed, and then he is tried again: so there it is changed.
+WITH marked AS (
+    UPDATE ebb.queues AS q SET updated_at = q.updated_at
+    WHERE q.name = ANY ($1::text[])
+      AND current_setting('transaction_isolation') = 'repeatable read'
+)
 DELETE FROM ebb.queue_starts AS s USING ebb.queues AS q
 WHERE s.queue = ANY ($1::text[]) AND q.name = s.queue
   AND s.at + q.rate_period
