@@ -67,7 +67,7 @@ TEST_P(StoreConformance, the_process_that_took_a_name_last_has_it) {
 }
 
 TEST_P(StoreConformance, a_heartbeat_counts_the_others_that_live) {
-    store().sign_off("w2");
+    store().sign_off("w2", kStart);
     EXPECT_EQ(store().heartbeat(worker_of("w1"), 10s).others, 0);
     EXPECT_EQ(store().heartbeat(worker_of("w2"), 20s).others, 1);
     EXPECT_EQ(store().heartbeat(worker_of("w3"), 30s).others, 2);
