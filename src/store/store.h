@@ -346,6 +346,8 @@ class Store {
     /// Newest first.
     virtual std::vector<InstanceRow> list(const InstanceQuery& query) = 0;
     virtual std::vector<StatusCount> count() = 0;
+    /// The same for each version. This one asks list() for all of them, which is dear.
+    virtual std::vector<VersionCount> count_versions();
 
     /// How many due, unclaimed tasks no living worker can run, by handler and queue.
     struct Unserved {
