@@ -14,11 +14,12 @@ constexpr const char* kKeyHelp = "The same key is the same instance, however oft
 constexpr int kThreadsMax = 4'096;
 constexpr int kPriorityMax = 100;
 
-/// What stands between the commas, also where that is nothing.
+/// What stands between the commas (or the lines, by which CLI11 joins repeated options), also where
+/// that is nothing.
 std::vector<std::string> split_names(std::string_view text) {
     std::vector<std::string> names;
     while (true) {
-        const std::size_t comma = text.find(',');
+        const std::size_t comma = text.find_first_of(",\n");
         names.emplace_back(text.substr(0, comma));
         if (comma == std::string_view::npos) return names;
         text.remove_prefix(comma + 1);
@@ -72,7 +73,7 @@ void CommandLine::add_worker() {
     worker->group("Run");
     worker->add_option("FILE", worker_.files, "Workflows to register first");
     add_threads(worker, worker_.threads);
-    // Split here: CLI11 passes over empty names, and none at all would mean all queues.
+    // Split here: CLI11's delimiter passes over empty names, and none at all would mean all queues.
     const auto read_queues = [this](const std::string& text) {
         worker_.queues = split_names(text);
         const auto& names = worker_.queues;
@@ -85,7 +86,7 @@ void CommandLine::add_worker() {
         ->add_option_function<std::string>(
             "--queues", read_queues, "Only these, separated by commas (default: all)"
         )
-        ->join(',')
+        ->multi_option_policy(CLI::MultiOptionPolicy::Join)
         ->type_name("NAME,...");
     add_duration(
         worker,

@@ -88,7 +88,9 @@ TEST(CliUsage, values_that_would_mislead_are_refused) {
     expect_refused({"worker", "--once", "--lease", "25h"}, "\"25h\" is not within 100ms to ");
     expect_refused({"start", file, "--timeout", "1s"}, "--timeout requires --wait");
     EXPECT_EQ(world.run_db({"worker", "--once", "-q", "--lease", "100ms"}).code, 0);
-    EXPECT_EQ(world.run_db({"worker", "--once", "-q", "--queues", "bank,x"}).code, 0);
+    EXPECT_EQ(
+        world.run_db({"worker", "--once", "-q", "--queues", "bank,x", "--queues", "c"}).code, 0
+    );
     world.environment["EBB_DB"] = world.path("ebb.db");
     const Outcome empty = world.run({"list", "--db", ""});
     EXPECT_EQ(empty.code, 2);
