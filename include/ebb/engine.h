@@ -30,6 +30,9 @@ class LogSink;
 /// Everything that can be set on an engine. Durations of zero or less are errors unless it says
 /// otherwise.
 struct EngineOptions {
+    static constexpr Duration kLeaseMin = std::chrono::milliseconds(100);
+    static constexpr Duration kLeaseMax = std::chrono::hours(24);
+
     /// Of no other living engine; empty = made from host, process and a random number. A worker
     /// that comes back under its old name takes over at once what it held when it died; one that
     /// still lives is displaced (Engine::is_displaced).
@@ -43,8 +46,9 @@ struct EngineOptions {
     std::size_t commit_bytes_max =
         std::size_t{16} << 20;  ///< of state and payloads in one; an instance alone may need more
     std::vector<std::string> queues{};  ///< which queues to serve; empty = all
-    Duration lease = std::chrono::seconds(10
-    );  ///< a dead worker's tasks are taken over this long after its last heartbeat
+    /// A dead worker's tasks are taken over this long after its last heartbeat; kLeaseMin to
+    /// kLeaseMax.
+    Duration lease = std::chrono::seconds(10);
     Duration poll_min =
         std::chrono::milliseconds(5);             ///< between claims that found something to do
     Duration poll_max = std::chrono::seconds(1);  ///< between claims when idle
@@ -237,8 +241,10 @@ class Engine {
     void cancel(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
     void abort(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
     void pause(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
-    void resume(const InstanceId& id, std::string_view by = {});
-    void requeue(const InstanceId& id, const RequeueOptions& options = {});
+    /// Returns whether it was paused; else nothing has changed.
+    bool resume(const InstanceId& id, std::string_view by = {});
+    /// Returns whether it was dead-lettered; else nothing has changed.
+    bool requeue(const InstanceId& id, const RequeueOptions& options = {});
 
     /// Moves an instance out of the store: returns its snapshot (<ebb/stateless.h>) as JSON text,
     /// and the instance is `moved` from then on. It has exactly one owner: nothing happens to it

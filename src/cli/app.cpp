@@ -73,7 +73,16 @@ CommandLine::CommandLine()
             global_.db,
             "SQLite file, sqlite:PATH, postgresql://... or memory: (default: $EBB_DB)"
     )
-        ->type_name("URL");
+        ->type_name("URL")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return text.empty() ? "it is empty; give a database, or leave it out to take that "
+                                      "of EBB_DB"
+                                    : std::string();
+            },
+            "",
+            "named"
+        ));
     app_.add_option("--types", global_.types, "A file of node types that definitions may use")
         ->type_name("FILE")
         ->expected(1)
@@ -132,14 +141,29 @@ CLI::Validator CommandLine::within(std::int64_t least, std::int64_t most) {
 }
 
 void CommandLine::add_duration(
-    CLI::App* command, const std::string& name, Duration& target, std::string description
+    CLI::App* command,
+    const std::string& name,
+    Duration& target,
+    std::string description,
+    DurationRange range
 ) {
-    const auto read = [&target, name](const std::string& text) {
+    const auto read = [&target, name, range](const std::string& text) {
         const auto duration = parse_duration(text);
         if (!duration) {
             throw CLI::ValidationError(
                 name,
                 fmt::format("\"{}\" is no duration; write 90s, 5m, 1h30m or 500ms", one_line(text))
+            );
+        }
+        if (*duration < range.least || *duration > range.most) {
+            throw CLI::ValidationError(
+                name,
+                fmt::format(
+                    "\"{}\" is not within {} to {}",
+                    one_line(text),
+                    format_duration(range.least),
+                    format_duration(range.most)
+                )
             );
         }
         target = *duration;

@@ -81,9 +81,26 @@ class CommandLine {
     static CLI::Validator within(std::int64_t least, std::int64_t most);
     static void add_threads(CLI::App* command, int& target);
     static void add_priority(CLI::App* command, std::optional<int>& target);
+
+    struct DurationRange {
+        Duration least = Duration::zero();
+        Duration most = Duration::max();
+    };
+
+    static void add_duration(
+        CLI::App* command,
+        const std::string& name,
+        Duration& target,
+        std::string description,
+        DurationRange range
+    );
+
     static void add_duration(
         CLI::App* command, const std::string& name, Duration& target, std::string description
-    );
+    ) {
+        add_duration(command, name, target, std::move(description), {});
+    }
+
     void add_choice(
         CLI::App* command,
         const std::string& name,

@@ -1,5 +1,7 @@
 // The commands about workflows and those that run them.
 
+#include <algorithm>
+
 #include "cli/app.h"
 #include "cli/completion.h"
 
@@ -11,6 +13,19 @@ constexpr const char* kInputHelp = "JSON, @FILE, or - for stdin (default: null)"
 constexpr const char* kKeyHelp = "The same key is the same instance, however often it is started";
 constexpr int kThreadsMax = 4'096;
 constexpr int kPriorityMax = 100;
+
+/// What stands between the commas (or the lines, by which CLI11 joins repeated options), also where
+/// that is nothing.
+std::vector<std::string> split_names(std::string_view text) {
+    std::vector<std::string> names;
+    while (true) {
+        const std::size_t comma = text.find_first_of(",\n");
+        names.emplace_back(text.substr(0, comma));
+        if (comma == std::string_view::npos) return names;
+        text.remove_prefix(comma + 1);
+    }
+}
+
 constexpr const char* kThreadsHelp = "Handlers at once (default: one per core, at least 2)";
 
 }  // namespace
@@ -58,9 +73,20 @@ void CommandLine::add_worker() {
     worker->group("Run");
     worker->add_option("FILE", worker_.files, "Workflows to register first");
     add_threads(worker, worker_.threads);
-    worker->add_option("--queues", worker_.queues, "Only these, separated by commas (default: all)")
-        ->delimiter(',')
-        ->allow_extra_args(false)
+    // Split here: CLI11's delimiter passes over empty names, and none at all would mean all queues.
+    const auto read_queues = [this](const std::string& text) {
+        worker_.queues = split_names(text);
+        const auto& names = worker_.queues;
+        if (std::find(names.begin(), names.end(), "") == names.end()) return;
+        throw CLI::ValidationError(
+            "--queues", "\"\" names no queue; give names, or leave it out to serve all queues"
+        );
+    };
+    worker
+        ->add_option_function<std::string>(
+            "--queues", read_queues, "Only these, separated by commas (default: all)"
+        )
+        ->multi_option_policy(CLI::MultiOptionPolicy::Join)
         ->type_name("NAME,...");
     add_duration(
         worker,
@@ -69,7 +95,11 @@ void CommandLine::add_worker() {
         "How long handlers may go on after SIGTERM (30s)"
     );
     add_duration(
-        worker, "--lease", worker_.lease, "Others take over this long after this worker dies (10s)"
+        worker,
+        "--lease",
+        worker_.lease,
+        "Others take over this long after this worker dies (10s)",
+        {.least = EngineOptions::kLeaseMin, .most = EngineOptions::kLeaseMax}
     );
     worker->add_option("--id", worker_.id, "This worker's name (default: host, process, chance)")
         ->type_name("NAME");
@@ -91,8 +121,10 @@ void CommandLine::add_start() {
         ->type_name("N");
     add_priority(start, start_.priority);
     start->add_option("--by", start_.by, "Who starts it (default: $USER)")->type_name("NAME");
-    start->add_flag("--wait", start_.waits, "Wait for its end, as `ebb wait` does");
-    add_duration(start, "--timeout", start_.timeout, "Give up waiting after this time");
+    CLI::Option* wait =
+        start->add_flag("--wait", start_.waits, "Wait for its end, as `ebb wait` does");
+    add_duration(start, "--timeout", start_.timeout, "Of --wait: give up after this time");
+    start->get_option("--timeout")->needs(wait);
 }
 
 void CommandLine::add_validate() {

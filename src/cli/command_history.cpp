@@ -53,6 +53,7 @@ int show_history(Session& session, const HistoryOptions& options) {
         style.dim("EVENT"),
         style.dim("NODE"),
         style.dim("TOOK"),
+        style.dim("WORKER"),
         style.dim("DETAILS"),
     });
     for (const HistoryEntry& entry : events) {
@@ -63,6 +64,7 @@ int show_history(Session& session, const HistoryOptions& options) {
             entry.type,
             node_text(entry),
             has_run ? elapsed(entry.at - entry.started_at) : "",
+            one_line(entry.worker),
             detail_text(entry, style, options.with_payloads),
         });
     }

@@ -1,6 +1,7 @@
 // `ebb list`, `ebb workflows`: what there is.
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -105,38 +106,43 @@ int list_instances(Session& session, const ListCommandOptions& options) {
 
 namespace {
 
-/// `12 running, 3 failed`: of all versions of the workflow, as the store counts them together.
+/// `12 running, 3 failed`; a version that nobody needs has `none`.
 std::string counts_text(
-    const std::string& workflow, const std::vector<StatusCount>& counts, const Style& style
+    const WorkflowRow& row, const std::vector<VersionCount>& counts, const Style& style
 ) {
     std::string text;
-    for (const StatusCount& count : counts) {
-        if (count.workflow != workflow || count.count == 0) continue;
+    for (const VersionCount& count : counts) {
+        const bool is_of_row = count.workflow == row.name && count.version == row.version;
+        if (!is_of_row || count.count == 0) continue;
         if (!text.empty()) text += ", ";
         text += fmt::format("{} {}", count.count, style.status(to_string(count.status)));
     }
-    return text;
+    return text.empty() ? style.dim("none") : text;
 }
 
 nlohmann::ordered_json workflow_json(
-    const WorkflowRow& row, const std::vector<StatusCount>& counts
+    const WorkflowRow& row, const std::vector<VersionCount>& counts
 ) {
-    nlohmann::ordered_json instances = nlohmann::ordered_json::object();
-    for (const StatusCount& count : counts) {
-        if (count.workflow == row.name)
-            instances[std::string(to_string(count.status))] = count.count;
+    nlohmann::ordered_json own = nlohmann::ordered_json::object();
+    std::map<std::string, std::int64_t> all;
+    for (const VersionCount& count : counts) {
+        if (count.workflow != row.name) continue;
+        const std::string status(to_string(count.status));
+        all[status] += count.count;
+        if (count.version == row.version) own[status] = count.count;
     }
     return {
         {"name", row.name},
         {"version", row.version},
         {"checksum", row.checksum},
         {"created_at", time_json(row.created_at)},
-        {"instances_of_all_versions", std::move(instances)},
+        {"instances", std::move(own)},
+        {"instances_of_all_versions", std::move(all)},
     };
 }
 
 void print_workflows(
-    Session& session, const std::vector<WorkflowRow>& rows, const std::vector<StatusCount>& counts
+    Session& session, const std::vector<WorkflowRow>& rows, const std::vector<VersionCount>& counts
 ) {
     const Style& style = session.out();
     Table table({
@@ -145,13 +151,12 @@ void print_workflows(
         style.dim("REGISTERED"),
         style.dim("INSTANCES"),
     });
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const bool is_newest = i + 1 == rows.size() || rows[i + 1].name != rows[i].name;
+    for (const WorkflowRow& row : rows) {
         table.add({
-            rows[i].name,
-            std::to_string(rows[i].version),
-            ago(rows[i].created_at, session.now()),
-            is_newest ? counts_text(rows[i].name, counts, style) : "",
+            row.name,
+            std::to_string(row.version),
+            ago(row.created_at, session.now()),
+            counts_text(row, counts, style),
         });
     }
     session.print(table.text(session.columns(), style.glyphs().ellipsis));
@@ -168,7 +173,7 @@ int list_workflows(Session& session, const WorkflowsOptions& options) {
         for (const std::string& name : names) session.print(name + "\n");
         return kOk;
     }
-    const auto counts = store.count();
+    const auto counts = store.count_versions();
     if (session.options().is_json) {
         nlohmann::ordered_json json = nlohmann::ordered_json::array();
         for (const WorkflowRow& row : rows) json.push_back(workflow_json(row, counts));

@@ -10,11 +10,13 @@
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
 #include "cli/json_views.h"
+#include "cli/patience.h"
 #include "cli/payload_argument.h"
 #include "cli/progress_display.h"
 #include "cli/read_history.h"
 #include "cli/serving.h"
 #include "cli/text.h"
+#include "cli/waiting.h"
 #include "support/sync.h"
 
 namespace ebb::cli {
@@ -79,6 +81,9 @@ class Run {
           plan_(std::move(plan)),
           progress_(index_nodes(*plan_.definition)),
           display_(session.streams().err, session.err()),
+          patience_([this](const std::string& text) {
+              if (is_shown()) display_.add(text);
+          }),
           known_handlers_(handlers_of(session.any_store(), plan_.served, plan_.files)),
           handlers_(watch_handlers(
               known_handlers_,
@@ -96,16 +101,65 @@ class Run {
         check_handlers();
         const auto caught = session_.streams().catch_signals(interrupts_);
         begin();
-        engine_.run();
-        const End end = follow();
-        drain(end);
-        read_news();
-        display_.finish();
-        return tell(end);
+        if (session_.is_in_memory()) return go_on();
+        try {
+            return go_on();
+        } catch (const Error& error) {
+            display_.finish();
+            return tell_left_alone(
+                session_,
+                id_,
+                {.exit_code = exit_code_of(error.code()),
+                 .code = to_string(error.code()),
+                 .message = error.what()}
+            );
+        }
     }
 
  private:
     enum class End { Finished, DeadLetter, Moved, Interrupted, TimedOut };
+
+    int go_on() {
+        engine_.run();
+        const End end = follow();
+        drain(end);
+        std::optional<InstanceView> view;
+        // What it has come to is known only when the store tells it.
+        while (!patience_.reach([&] {
+            read_news();
+            view = engine_.show(id_);
+        })) {
+            if (is_given_up(end)) return tell_unknown(end);
+            const Duration left = options_.timeout - (session_.now() - begun_);
+            interrupts_.wait(std::min(patience_.pause(), left));
+        }
+        display_.finish();
+        return tell(end, *view);
+    }
+
+    bool is_given_up(End end) {
+        if (end == End::Interrupted || end == End::TimedOut) return true;
+        return interrupts_.count() > heard_ || session_.now() - begun_ >= options_.timeout;
+    }
+
+    int tell_unknown(End end) {
+        display_.finish();
+        const bool is_interrupted = end == End::Interrupted || interrupts_.count() > heard_;
+        const std::string message = fmt::format(
+            "{}, and the database is out of reach: {}",
+            is_interrupted ? "Interrupted"
+                           : fmt::format("Not finished within {}", elapsed(options_.timeout)),
+            patience_.failure()->what()
+        );
+        const int signal = interrupts_.first_signal();
+        return tell_left_alone(
+            session_,
+            id_,
+            {.exit_code = is_interrupted ? exit_code_of_signal(signal) : int{kTimeout},
+             .code = is_interrupted ? "interrupted" : "timeout",
+             .message = message}
+        );
+    }
 
     bool is_shown() const { return !session_.options().is_quiet; }
 
@@ -169,14 +223,18 @@ class Run {
     }
 
     void read_news() {
+        has_news_ = false;
         std::vector<CallStarted> calls;
         {
             const Lock lock(calls_mutex_);
-            calls.swap(calls_);
+            calls = calls_;
         }
-        has_news_ = false;
-        last_look_ = session_.now();
         const auto events = read_history(engine_, id_, progress_.last_seq());
+        {
+            // Those that came meanwhile stay, and all where the store does not answer.
+            const Lock lock(calls_mutex_);
+            calls_.erase(calls_.begin(), calls_.begin() + std::ssize(calls));
+        }
         for (const CallStarted& call : calls) {
             if (call.instance == id_) progress_.read(call);
         }
@@ -192,7 +250,9 @@ class Run {
 
     void show() {
         const TimePoint now = session_.now();
-        if (has_news_ || now - last_look_ >= kLook || has_calls()) read_news();
+        const bool is_out_of_reach = patience_.failure().has_value();
+        const bool has_waited = now - last_look_ >= (is_out_of_reach ? patience_.pause() : kLook);
+        if (has_waited || (!is_out_of_reach && (has_news_ || has_calls()))) look();
         if (is_shown()) display_.draw(progress_.live(), now);
     }
 
@@ -201,8 +261,13 @@ class Run {
         return !calls_.empty();
     }
 
+    void look() {
+        patience_.reach([this] { read_news(); });
+        last_look_ = session_.now();
+    }
+
     End follow() {
-        read_news();
+        look();
         while (true) {
             show();
             if (progress_.is_finished()) return was_cancelled_ ? why_cancelled_ : End::Finished;
@@ -252,8 +317,7 @@ class Run {
         draining.finish();
     }
 
-    int tell(End end) {
-        const InstanceView view = engine_.show(id_);
+    int tell(End end, const InstanceView& view) {
         // Errors are told with --quiet too; JSON has them in it.
         const bool is_good = end == End::Finished && view.summary.status == "completed";
         const bool is_error = !is_good && !session_.options().is_json;
@@ -331,6 +395,7 @@ class Run {
     std::atomic<bool> has_news_{false};
     Progress progress_;
     ProgressDisplay display_;
+    Patience patience_;
     HandlerRegistry known_handlers_;
     HandlerRegistry handlers_;
     Engine engine_;

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/definition_file.h"
 #include "cli/payload_argument.h"
+#include "cli/waiting.h"
 
 namespace ebb::cli {
 
@@ -53,7 +54,7 @@ int start_instance(Session& session, const StartCommandOptions& options) {
     const std::string id = started.id.to_string();
     if (options.waits) {
         if (!session.options().is_json) session.note(id + "\n");
-        return wait_for_instance(session, {.instance = id, .timeout = options.timeout});
+        return wait_for_end(session, engine, started.id, options.timeout);
     }
     if (session.options().is_json) {
         session.print_json({

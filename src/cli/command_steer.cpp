@@ -12,18 +12,34 @@ namespace ebb::cli {
 
 namespace {
 
-/// Says how the instance stands now: the document of `--json`, or one line on stderr.
-int confirm(Session& session, Engine& engine, const InstanceId& id, std::string_view done) {
+/// Says how the instance stands now: the document of `--json`, or one line on stderr that begins
+/// with `what`.
+int tell(Session& session, Engine& engine, const InstanceId& id, const std::string& what) {
     const auto summary = engine.find(id);
     if (!summary) return kOk;
     if (session.options().is_json) {
         session.print_json(summary_json(*summary));
         return kOk;
     }
-    session.note(fmt::format(
-        "{} {}; it is {} now.\n", done, id.to_string(), session.err().status(summary->status)
-    ));
+    session.note(fmt::format("{}; it is {} now.\n", what, session.err().status(summary->status)));
     return kOk;
+}
+
+int confirm(Session& session, Engine& engine, const InstanceId& id, std::string_view done) {
+    return tell(session, engine, id, fmt::format("{} {}", done, id.to_string()));
+}
+
+/// A request that finds nothing to do is no error, as when it is repeated.
+int tell_nothing(
+    Session& session,
+    Engine& engine,
+    const InstanceId& id,
+    std::string_view nothing,
+    std::string_view state
+) {
+    return tell(
+        session, engine, id, fmt::format("{}: {} was not {}", nothing, id.to_string(), state)
+    );
 }
 
 }  // namespace
@@ -52,7 +68,9 @@ int pause_instance(Session& session, const SteerOptions& options) {
 int resume_instance(Session& session, const SteerOptions& options) {
     Engine& engine = session.client("resume");
     const InstanceId id = resolve_instance(engine, options.instance);
-    engine.resume(id, session.by(options.by));
+    const bool was_paused = engine.resume(id, session.by(options.by));
+    if (!was_paused)
+        return tell_nothing(session, engine, id, "There is nothing to resume", "paused");
     return confirm(session, engine, id, "Resumed");
 }
 
@@ -96,7 +114,10 @@ int requeue_instance(Session& session, const RequeueCommandOptions& options) {
     }
     Engine& engine = session.client("requeue");
     const InstanceId id = resolve_instance(engine, options.instance);
-    engine.requeue(id, request);
+    const bool was_dead = engine.requeue(id, request);
+    if (!was_dead) {
+        return tell_nothing(session, engine, id, "There is nothing to requeue", "dead-lettered");
+    }
     return confirm(session, engine, id, "Requeued");
 }
 

@@ -1,5 +1,8 @@
 // `ebb export` and `ebb import`: an instance moves between the database and a file.
 
+#include <optional>
+#include <system_error>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -8,6 +11,7 @@
 #include "cli/instance_ref.h"
 #include "cli/output_file.h"
 #include "cli/payload_argument.h"
+#include "cli/report.h"
 
 namespace ebb::cli {
 
@@ -15,19 +19,46 @@ namespace {
 
 constexpr std::size_t kSnapshotBytesMax = std::size_t{64} << 20;
 
+/// The instance is moved already, and its snapshot is nowhere but in the database.
+int tell_unwritten(
+    Session& session, const InstanceId& id, ExitCode exit_code, const std::string& what
+) {
+    const std::string message = fmt::format(
+        "{} The instance {} is moved: it goes on from its snapshot only.", what, id.to_string()
+    );
+    const std::string hint = fmt::format(
+        "`ebb export {0}{1}` prints the snapshot again, as often as you like; `ebb export {0}{1} | "
+        "ebb import -{1}` lets it go on here",
+        id.to_string(),
+        session.db_option()
+    );
+    return complain(
+        session, {.exit_code = exit_code, .code = "output", .message = message, .hint = hint}
+    );
+}
+
 }  // namespace
 
 int export_instance(Session& session, const ExportCommandOptions& options) {
     Engine& engine = session.client("export");
     const InstanceId id = resolve_instance(engine, options.instance);
+    // Opened first: an instance whose snapshot has nowhere to go must not be moved.
+    std::optional<OutputFile> file;
+    if (!options.output.empty()) file.emplace(options.output);
     const std::string text =
-        engine.export_instance(id, {.wait = options.wait, .by = session.by(options.by)});
-    if (options.output.empty()) {
-        session.print(text + "\n");
-        return kOk;
+        engine.export_instance(id, {.wait = options.wait, .by = session.by(options.by)}) + "\n";
+    try {
+        if (file) {
+            file->write(text);
+        } else {
+            session.print(text);
+        }
+    } catch (const OutputClosed&) {
+        return tell_unwritten(session, id, kOutputClosed, "Nobody read the snapshot.");
+    } catch (const std::system_error& error) {
+        return tell_unwritten(session, id, kOutput, fmt::format("{}.", error.what()));
     }
-    write_file(options.output, text + "\n");
-    session.note(fmt::format("Moved {} to {}\n", id.to_string(), options.output));
+    if (file) session.note(fmt::format("Moved {} to {}\n", id.to_string(), options.output));
     return kOk;
 }
 

@@ -1,6 +1,7 @@
 // `ebb wait` and `ebb why`.
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -8,7 +9,9 @@
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
 #include "cli/json_views.h"
+#include "cli/patience.h"
 #include "cli/text.h"
+#include "cli/waiting.h"
 
 namespace ebb::cli {
 
@@ -40,34 +43,115 @@ int tell_end(Session& session, const InstanceView& view) {
     return is_finished(view.summary) ? exit_code_of_status(view.summary.status) : kTimeout;
 }
 
+// Engine::wait would do the instance's timers here, as a worker does: who waits only looks.
+class Wait {
+ public:
+    Wait(Session& session, Engine& engine, const InstanceId& id, Duration timeout)
+        : session_(session),
+          engine_(engine),
+          id_(id),
+          timeout_(timeout),
+          begun_(session.now()),
+          patience_([&session](const std::string& text) {
+              // Who reads JSON gets one document: an error that says all, or the result.
+              if (!session.options().is_json) session.note(text + "\n");
+          }) {}
+
+    int go() {
+        const auto caught = session_.streams().catch_signals(interrupts_);
+        Duration pause = kLookMin;
+        while (true) {
+            const bool is_reached = patience_.reach([this] { look(); });
+            if (view_ && is_over()) return tell_end(session_, *view_);
+            if (interrupts_.count() > 0) return tell_interrupted();
+            const Duration left = timeout_ - (session_.now() - begun_);
+            if (left <= Duration::zero()) return tell_timeout();
+            interrupts_.wait(std::min(is_reached ? pause : patience_.pause(), left));
+            if (is_reached) pause = std::min(pause * 2, kLookMax);
+        }
+    }
+
+ private:
+    /// The whole view costs more than the summary: it is read once, at the end.
+    void look() {
+        const auto summary = engine_.find(id_);
+        const bool goes_on = summary && !is_finished(*summary) && !is_elsewhere(*summary);
+        if (!goes_on) view_ = engine_.show(id_);
+    }
+
+    bool is_over() const { return is_finished(view_->summary) || is_elsewhere(view_->summary); }
+
+    int tell_timeout() {
+        const std::string late =
+            fmt::format("{} has not ended within {}", id_.to_string(), elapsed(timeout_));
+        if (patience_.reach([this] { view_ = engine_.show(id_); })) {
+            if (!is_over()) session_.note(fmt::format("ebb: {} (timeout)\n", late));
+            return tell_end(session_, *view_);
+        }
+        const std::string message = fmt::format(
+            "{}, as far as is known, since the database is out of reach: {}",
+            late,
+            patience_.failure()->what()
+        );
+        return tell_left_alone(
+            session_, id_, {.exit_code = kTimeout, .code = "timeout", .message = message}
+        );
+    }
+
+    int tell_interrupted() {
+        return tell_left_alone(
+            session_,
+            id_,
+            {.exit_code = exit_code_of_signal(interrupts_.first_signal()),
+             .code = "interrupted",
+             .message = "Nobody waits any more."}
+        );
+    }
+
+    Session& session_;
+    Engine& engine_;
+    InstanceId id_;
+    Duration timeout_;
+    TimePoint begun_;
+    Interrupts interrupts_;
+    Patience patience_;
+    std::optional<InstanceView> view_;
+};
+
 }  // namespace
 
-// Engine::wait would do the instance's timers here, as a worker does: who waits only looks.
 int wait_for_instance(Session& session, const WaitOptions& options) {
     Engine& engine = session.client("wait");
-    const InstanceId id = resolve_instance(engine, options.instance);
-    Interrupts interrupts;
-    const auto caught = session.streams().catch_signals(interrupts);
-    const TimePoint begun = session.now();
-    Duration pause = kLookMin;
-    while (true) {
-        const auto summary = engine.find(id);
-        if (!summary || is_finished(*summary) || is_elsewhere(*summary)) {
-            return tell_end(session, engine.show(id));
-        }
-        if (interrupts.count() > 0) return exit_code_of_signal(interrupts.first_signal());
-        const Duration waited = session.now() - begun;
-        if (waited >= options.timeout) {
-            session.note(fmt::format(
-                "ebb: {} has not ended within {} (timeout)\n",
-                id.to_string(),
-                elapsed(options.timeout)
-            ));
-            return tell_end(session, engine.show(id));
-        }
-        interrupts.wait(std::min(pause, options.timeout - waited));
-        pause = std::min(pause * 2, kLookMax);
+    return wait_for_end(
+        session, engine, resolve_instance(engine, options.instance), options.timeout
+    );
+}
+
+int wait_for_end(Session& session, Engine& engine, const InstanceId& id, Duration timeout) {
+    try {
+        return Wait(session, engine, id, timeout).go();
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::InstanceNotFound) throw;
+        return tell_left_alone(
+            session,
+            id,
+            {.exit_code = exit_code_of(error.code()),
+             .code = to_string(error.code()),
+             .message = error.what()}
+        );
     }
+}
+
+int tell_left_alone(Session& session, const InstanceId& id, const Complaint& why) {
+    const std::string of = id.to_string() + session.db_option();
+    const std::string message =
+        fmt::format("{} The instance {} is kept as it is.", why.message, id.to_string());
+    const std::string hint = fmt::format(
+        "`ebb wait {0}` waits for its end, `ebb run --resume {0}` runs what is left of it", of
+    );
+    return complain(
+        session, {.exit_code = why.exit_code, .code = why.code, .message = message, .hint = hint}
+    );
 }
 
 int explain_instance(Session& session, const std::string& instance) {

@@ -1,6 +1,7 @@
 #include "cli/open_store.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <system_error>
 
@@ -24,6 +25,19 @@ std::string_view scheme_of(std::string_view text) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     });
     return is_word ? scheme : std::string_view();
+}
+
+/// `host=db dbname=orders`, as libpq and psql also take it.
+bool is_connection_string(std::string_view text) {
+    constexpr std::array<std::string_view, 8> kKeywords{
+        "host", "hostaddr", "port", "dbname", "user", "password", "service", "sslmode"
+    };
+    const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    const std::size_t equals = text.find('=', begin);
+    if (equals == std::string_view::npos) return false;
+    std::string_view keyword = text.substr(begin, equals - begin);
+    keyword = keyword.substr(0, keyword.find(' '));
+    return std::find(kKeywords.begin(), kKeywords.end(), keyword) != kKeywords.end();
 }
 
 StoreUrl sqlite_url(std::string_view path) {
@@ -66,6 +80,17 @@ StoreUrl parse_store_url(std::string_view text) {
                 "\"{}:\" is no kind of database; there are memory:, sqlite:PATH (or just a path) "
                 "and postgresql://...",
                 scheme
+            )
+        );
+    }
+    if (is_connection_string(text)) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "\"{}...\" looks like the parameters of a PostgreSQL server; write them as a URL: "
+                "postgresql://USER@HOST:PORT/DATABASE. (A SQLite file of that name is "
+                "sqlite:PATH.)",
+                text.substr(0, text.find('=') + 1)
             )
         );
     }

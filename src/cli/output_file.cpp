@@ -1,27 +1,66 @@
 #include "cli/output_file.h"
 
 #include <cerrno>
-#include <cstdio>
-#include <memory>
 #include <system_error>
+#include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace ebb::cli {
 
-void write_file(const std::string& path, const std::string& text) {
-    struct Closer {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
+namespace {
 
-    std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "wbe"));
-    const bool is_written = file &&
-                            std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
-                            std::fflush(file.get()) == 0;
-    if (is_written) return;
-    throw std::system_error(
-        errno, std::generic_category(), fmt::format("The file \"{}\" cannot be written", path)
+constexpr mode_t kAnybodyAsMasked = 0666;
+
+/// A device or a pipe has nothing to cut off, nor to bring to the disk.
+bool is_regular(const FileDescriptor& file) {
+    struct stat status{};
+    return fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+    file_ = FileDescriptor(
+        ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kAnybodyAsMasked)
     );
+    is_new_ = file_.is_open();
+    if (!is_new_ && errno == EEXIST) {
+        // O_CREAT: it may be a link to a file that is not there yet.
+        file_ =
+            FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kAnybodyAsMasked));
+    }
+    if (!file_.is_open()) refuse(errno);
+}
+
+OutputFile::~OutputFile() {
+    if (is_new_ && !is_written_) ::unlink(path_.c_str());
+}
+
+void OutputFile::write(const std::string& text) {
+    is_written_ = true;
+    const bool is_file = is_regular(file_);
+    if (is_file && ::ftruncate(file_.get(), 0) != 0) refuse(errno);
+    try {
+        write_all(file_, text);
+    } catch (const std::system_error& error) {
+        refuse(error.code().value());
+    }
+    // What a full disk or a quota refuses may show only here.
+    if (is_file && ::fsync(file_.get()) != 0) refuse(errno);
+}
+
+void OutputFile::refuse(int error) const {
+    throw std::system_error(
+        error, std::generic_category(), fmt::format("The file \"{}\" cannot be written", path_)
+    );
+}
+
+void write_file(const std::string& path, const std::string& text) {
+    OutputFile(path).write(text);
 }
 
 }  // namespace ebb::cli

@@ -68,14 +68,14 @@ void Session::require_database(std::string_view command) const {
 Store& Session::shared_store(std::string_view command, OpenMode mode) {
     if (store_) return *store_;
     require_database(command);
-    store_ = open_store(options_.db, mode);
+    store_ = streams_.open_store(options_.db, mode);
     return *store_;
 }
 
 Store& Session::any_store() {
     if (!store_) {
-        store_ =
-            is_in_memory() ? open_memory_store() : open_store(options_.db, OpenMode::MayCreate);
+        store_ = is_in_memory() ? open_memory_store()
+                                : streams_.open_store(options_.db, OpenMode::MayCreate);
     }
     return *store_;
 }
@@ -90,7 +90,10 @@ Engine& Session::client(std::string_view command) {
 }
 
 std::string Session::by(const std::string& given) const {
-    return given.empty() ? streams_.environment("USER").value_or("") : given;
+    if (!given.empty()) return given;
+    // A service's environment often has no USER.
+    const std::string user = streams_.environment("USER").value_or("");
+    return user.empty() ? streams_.user_name() : user;
 }
 
 }  // namespace ebb::cli

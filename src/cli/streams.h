@@ -7,7 +7,9 @@
 #include <string_view>
 
 #include "cli/interrupts.h"
+#include "cli/open_store.h"
 #include "support/clock.h"
+#include "support/os_environment.h"
 
 namespace ebb::cli {
 
@@ -30,9 +32,11 @@ struct CliStreams {
     Output err{};
     std::function<std::string()> read_input;  ///< all of stdin
     std::function<std::optional<std::string>(const std::string& name)> environment;
+    std::function<std::string()> user_name = ebb::user_name;
     /// Leads signals to `interrupts` until the result is destroyed.
     std::function<std::shared_ptr<void>(Interrupts& interrupts)> catch_signals;
     const Clock* clock = nullptr;  ///< not null
+    std::function<StorePtr(std::string_view url, OpenMode mode)> open_store = cli::open_store;
 };
 
 /// This process's stdin, stdout, stderr, environment and signals.

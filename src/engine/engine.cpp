@@ -154,12 +154,13 @@ void Engine::pause(const InstanceId& id, std::string_view by, std::string_view r
     core_->request(id, make_pause(by, reason));
 }
 
-void Engine::resume(const InstanceId& id, std::string_view by) {
-    core_->request(id, make_resume(by));
+bool Engine::resume(const InstanceId& id, std::string_view by) {
+    return core_->request(id, make_resume(by)).verdict == Decision::Verdict::Changed;
 }
 
-void Engine::requeue(const InstanceId& id, const RequeueOptions& options) {
-    core_->request(id, make_requeue(options, core_->environment.limits()));
+bool Engine::requeue(const InstanceId& id, const RequeueOptions& options) {
+    const Event event = make_requeue(options, core_->environment.limits());
+    return core_->request(id, event).verdict == Decision::Verdict::Changed;
 }
 
 void Engine::set_queue(std::string_view name, const QueueLimits& limits) {

@@ -9,6 +9,8 @@
 
 #include <ebb/error.h>
 
+#include "engine/queue_name.h"
+#include "support/clock.h"
 #include "support/uuid.h"
 
 namespace ebb::engine {
@@ -23,6 +25,19 @@ namespace {
 
 void require_positive(std::string_view name, Duration value) {
     if (value <= Duration::zero()) throw_bad_option(name, "longer than zero");
+}
+
+void require_lease(Duration lease) {
+    if (lease >= EngineOptions::kLeaseMin && lease <= EngineOptions::kLeaseMax) return;
+    throw_bad_option(
+        "lease",
+        fmt::format(
+            "{} to {}, not {}",
+            format_duration(EngineOptions::kLeaseMin),
+            format_duration(EngineOptions::kLeaseMax),
+            format_duration(lease)
+        )
+    );
 }
 
 void require_within(std::string_view name, std::int64_t value, std::int64_t min, std::int64_t max) {
@@ -40,7 +55,8 @@ void check(const EngineOptions& options) {
     if (options.commit_bytes_max < 1 || options.commit_bytes_max > kCommitBytesHardMax) {
         throw_bad_option("commit_bytes_max", fmt::format("1 to {}", kCommitBytesHardMax));
     }
-    require_positive("lease", options.lease);
+    require_lease(options.lease);
+    for (const std::string& queue : options.queues) check_queue_name(queue);
     require_positive("poll_min", options.poll_min);
     require_positive("poll_max", options.poll_max);
     require_positive("poll_max_told", options.poll_max_told);

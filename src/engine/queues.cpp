@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "engine/core.h"
+#include "engine/queue_name.h"
 
 namespace ebb {
 
@@ -14,24 +15,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& why) {
     throw Error(ErrorCode::InvalidArgument, why);
-}
-
-bool is_name_character(char c) {
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    return is_letter || (c >= '0' && c <= '9') || c == '.' || c == '-';
-}
-
-void check_name(std::string_view name) {
-    const bool fits = !name.empty() && name.size() <= DefinitionLimits::kNameBytesMax &&
-                      std::all_of(name.begin(), name.end(), is_name_character) &&
-                      std::string_view("0123456789.-").find(name.front()) == name.npos;
-    if (fits) return;
-    refuse(fmt::format(
-        "\"{}\" is no name of a queue: it has 1 to {} letters, digits, `_`, `.` and `-` and begins "
-        "with a letter or `_`.",
-        clean_text(name, DefinitionLimits::kNameBytesMax),
-        DefinitionLimits::kNameBytesMax
-    ));
 }
 
 void check_concurrency(std::string_view what, const std::optional<int>& value, int least) {
@@ -71,7 +54,7 @@ void check_limits(const QueueLimits& limits) {
 }  // namespace
 
 void Engine::Core::set_queue(std::string_view name, const QueueLimits& limits) {
-    check_name(name);
+    engine::check_queue_name(name);
     check_limits(limits);
     environment.store.set_queue(
         {.name = std::string(name), .limits = limits, .updated_at = environment.now()}

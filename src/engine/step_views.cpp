@@ -243,13 +243,15 @@ class StepViews {
         if (view.input.empty()) view.input = find_payload(facts_, token.input);
         const TaskRow* row = row_of(token.id);
         const bool is_held = row != nullptr && !row->lease_owner.empty();
+        // What a dead worker holds does not run, though nobody has taken it over yet.
+        const bool is_running = is_held && holder_of(facts_, *row).life == Holder::Life::Alive;
         switch (token.status) {
             case TokenStatus::Ready:
-                view.status = is_held ? StepStatus::Running : StepStatus::Pending;
+                view.status = is_running ? StepStatus::Running : StepStatus::Pending;
                 if (is_held) view.worker = row->lease_owner;
                 return;
             case TokenStatus::Retrying:
-                view.status = is_held ? StepStatus::Running : StepStatus::Retrying;
+                view.status = is_running ? StepStatus::Running : StepStatus::Retrying;
                 if (is_held) view.worker = row->lease_owner;
                 return;
             case TokenStatus::WaitingTimer:

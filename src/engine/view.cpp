@@ -39,6 +39,16 @@ Result result_of(Store& store, LiveInstance& live) {
     return result;
 }
 
+Holder holder_of(const Facts& facts, const TaskRow& task) {
+    const auto found =
+        std::find_if(facts.workers.begin(), facts.workers.end(), [&](const WorkerRow& worker) {
+            return worker.id == task.lease_owner;
+        });
+    if (found == facts.workers.end()) return {.life = Holder::Life::Gone};
+    if (found->expires_at > facts.now) return {};
+    return {.life = Holder::Life::Dead, .died_at = found->expires_at};
+}
+
 const HistoryEvent* find_event(const Facts& facts, Seq seq) {
     const auto found = std::lower_bound(
         facts.history.begin(),

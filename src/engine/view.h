@@ -35,6 +35,21 @@ struct Facts {
     TimePoint now{};
 };
 
+/// What became of the worker that holds a task, as far as its last heartbeat tells.
+struct Holder {
+    enum class Life {
+        Alive,
+        Dead,  ///< its leases ran out at `died_at`, and nobody has taken them away yet
+        Gone,  ///< it is registered no more
+    };
+
+    Life life = Life::Alive;
+    TimePoint died_at{};
+};
+
+/// Of a task that is leased.
+Holder holder_of(const Facts& facts, const TaskRow& task);
+
 /// Every visit of a node in the order of the first event, those that have none yet last.
 std::vector<StepView> steps_of(const Facts& facts);
 

@@ -70,28 +70,60 @@ std::string place_of(const Facts& facts, const Token& token) {
     );
 }
 
+const std::string& handler_of(const ProgramNode& node, const Token& token) {
+    return token.compensates != 0 && node.compensate ? node.compensate->handler : node.handler;
+}
+
 std::string capitalise(std::string text) {
     if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
         text[0] = static_cast<char>(text[0] - 32);
     return text;
 }
 
+/// `Step "a" runs the handler "a" in worker w1 (attempt 1).`, or what became of it where that
+/// worker is dead.
+std::string describe_run(
+    const Facts& facts, const Token& token, const TaskRow& row, bool has_heir
+) {
+    const ProgramNode& node = facts.program.node(token.node);
+    const Holder holder = holder_of(facts, row);
+    const bool is_alive = holder.life == Holder::Life::Alive;
+    std::string text = fmt::format(
+        "{} {} the handler \"{}\" in worker {} (attempt {}){}",
+        place_of(facts, token),
+        is_alive ? "runs" : "was running",
+        handler_of(node, token),
+        row.lease_owner,
+        token.attempt,
+        token.stopping ? " and was asked to stop" : ""
+    );
+    if (!is_alive) {
+        const std::string end = holder.life == Holder::Life::Dead
+                                    ? "is dead since " + format_time(holder.died_at)
+                                    : "is there no more";
+        const std::string next = has_heir ? "a living worker takes it over"
+                                          : fmt::format(
+                                                "no living worker takes it over: none has the "
+                                                "handler \"{}\" for the queue \"{}\"",
+                                                handler_of(node, token),
+                                                node.queue
+                                            );
+        text += fmt::format(", which {}; {}", end, next);
+    }
+    return capitalise(text + ".");
+}
+
 WaitingFor wait_of_handler(const Facts& facts, const Token& token) {
     const ProgramNode& node = facts.program.node(token.node);
-    const std::string& handler =
-        token.compensates != 0 && node.compensate ? node.compensate->handler : node.handler;
+    const std::string& handler = handler_of(node, token);
     WaitingFor wait{.kind = "handler", .node = node.name, .what = handler, .sentence = {}};
     const std::string place = place_of(facts, token);
     const TaskRow* row = row_of(facts, token.id);
     if (row != nullptr && !row->lease_owner.empty()) {
-        wait.sentence = capitalise(fmt::format(
-            "{} runs the handler \"{}\" in worker {} (attempt {}){}.",
-            place,
-            handler,
-            row->lease_owner,
-            token.attempt,
-            token.stopping ? " and was asked to stop" : ""
-        ));
+        const bool has_heir = can_anybody_run(facts, handler, node.queue);
+        const bool is_alive = holder_of(facts, *row).life == Holder::Life::Alive;
+        if (!is_alive && !has_heir) wait.kind = "worker";
+        wait.sentence = describe_run(facts, token, *row, has_heir);
     } else if (token.stopping) {
         wait.sentence = capitalise(fmt::format("{} is being stopped.", place));
     } else if (!can_anybody_run(facts, handler, node.queue)) {

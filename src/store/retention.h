@@ -44,6 +44,15 @@ struct StatusCount {
     bool operator==(const StatusCount&) const = default;
 };
 
+struct VersionCount {
+    std::string workflow;
+    int version = 1;
+    InstanceStatus status = InstanceStatus::Running;
+    std::int64_t count = 0;
+
+    bool operator==(const VersionCount&) const = default;
+};
+
 struct PurgeResult {
     std::vector<StatusCount> purged;  ///< by workflow and status
     InstanceId last{};                ///< where to go on; zero at the end

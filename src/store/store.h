@@ -350,6 +350,7 @@ class Store {
     /// Newest first.
     virtual std::vector<InstanceRow> list(const InstanceQuery& query) = 0;
     virtual std::vector<StatusCount> count() = 0;
+    virtual std::vector<VersionCount> count_versions() = 0;
 
     /// How many due, unclaimed tasks no living worker can run, by handler and queue.
     struct Unserved {

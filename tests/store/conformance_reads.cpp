@@ -1,6 +1,10 @@
 // Goal: history and lists come back whole, in order, page by page, filtered as asked.
 // Method: every case runs against every store.
 
+#include <map>
+#include <set>
+#include <tuple>
+
 #include "store/conformance.h"
 #include "support/store_describe.h"
 
@@ -101,6 +105,23 @@ TEST_P(StoreList, counts_by_workflow_and_status) {
     );
     commit_one(store(), {.instance = 2, .status = InstanceStatus::Completed});
     EXPECT_EQ(store().count().at(1), (StatusCount{"orders", InstanceStatus::Completed, 1}));
+}
+
+TEST_P(StoreList, counts_each_version) {
+    // As list() finds them, one by one.
+    std::map<std::tuple<std::string, int, InstanceStatus>, std::int64_t> counts;
+    for (const InstanceRow& row : store().list({})) {
+        counts[{row.workflow, row.version, row.status}] += 1;
+    }
+    std::vector<VersionCount> expected;
+    std::set<int> versions;
+    for (const auto& [key, count] : counts) {
+        const auto& [workflow, version, status] = key;
+        expected.push_back({workflow, version, status, count});
+        versions.insert(version);
+    }
+    ASSERT_GT(versions.size(), 1U);
+    EXPECT_EQ(store().count_versions(), expected);
 }
 
 }  // namespace

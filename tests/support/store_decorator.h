@@ -153,6 +153,10 @@ class StoreDecorator : public Store {
         return ask(StoreVerb::List, [&] { return inner_.list(query); });
     }
 
+    std::vector<VersionCount> count_versions() override {
+        return ask(StoreVerb::Count, [&] { return inner_.count_versions(); });
+    }
+
     std::vector<StatusCount> count() override {
         return ask(StoreVerb::Count, [&] { return inner_.count(); });
     }

@@ -98,6 +98,10 @@ inline std::string describe(const StatusCount& row) {
     return fmt::format("{} {} {}", row.workflow, to_string(row.status), row.count);
 }
 
+inline std::string describe(const VersionCount& row) {
+    return fmt::format("{} v{} {} {}", row.workflow, row.version, to_string(row.status), row.count);
+}
+
 inline std::string describe(const RetentionRule& rule) {
     const auto text = [](const std::optional<Duration>& kept) { return kept ? kept->count() : -1; };
     return fmt::format(

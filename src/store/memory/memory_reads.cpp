@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <tuple>
 
 #include "store/agreement.h"
 #include "store/memory/memory_store.h"
@@ -132,6 +134,20 @@ std::vector<StatusCount> MemoryStore::count() {
     }
     std::vector<StatusCount> result;
     for (const auto& [key, count] : counts) result.push_back({key.first, key.second, count});
+    return result;
+}
+
+std::vector<VersionCount> MemoryStore::count_versions() {
+    const Lock lock(mutex_);
+    std::map<std::tuple<std::string, int, InstanceStatus>, std::int64_t> counts;
+    for (const auto& [id, instance] : instances_) {
+        const InstanceRow& row = instance.row;
+        counts[{row.workflow, row.version, row.status}] += 1;
+    }
+    std::vector<VersionCount> result;
+    for (const auto& [key, count] : counts) {
+        result.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), count});
+    }
     return result;
 }
 

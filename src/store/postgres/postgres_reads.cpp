@@ -181,4 +181,20 @@ std::vector<StatusCount> PostgresStore::count() {
     return result;
 }
 
+std::vector<VersionCount> PostgresStore::count_versions() {
+    std::map<std::tuple<std::string, int, InstanceStatus>, std::int64_t> counts;
+    const postgres::Result rows = read(sql::count_versions, {});
+    for (int row = 0; row < rows.rows(); ++row) {
+        if (const auto status = parse_status(rows.text(row, 2))) {
+            const int version = static_cast<int>(rows.integer(row, 1));
+            counts[{std::string(rows.text(row, 0)), version, *status}] = rows.integer(row, 3);
+        }
+    }
+    std::vector<VersionCount> result;
+    for (const auto& [key, count] : counts) {
+        result.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), count});
+    }
+    return result;
+}
+
 }  // namespace ebb

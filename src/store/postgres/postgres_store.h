@@ -51,6 +51,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<TaskRow> tasks(const InstanceId& id) override;
     std::vector<InstanceRow> list(const InstanceQuery& query) override;
     std::vector<StatusCount> count() override;
+    std::vector<VersionCount> count_versions() override;
     std::vector<Unserved> unserved() override;
     HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override;
     std::vector<WorkerRow> workers() override;

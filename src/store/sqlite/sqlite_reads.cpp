@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <ebb/error.h>
 
@@ -188,6 +189,24 @@ std::vector<StatusCount> SqliteStore::count() {
         }
         std::vector<StatusCount> result;
         for (const auto& [key, count] : counts) result.push_back({key.first, key.second, count});
+        return result;
+    });
+}
+
+std::vector<VersionCount> SqliteStore::count_versions() {
+    return read([](Database& database) {
+        std::map<std::tuple<std::string, int, InstanceStatus>, std::int64_t> counts;
+        Query query(database, sql::count_versions);
+        while (query.step()) {
+            if (const auto status = parse_status(query.text(2))) {
+                const int version = static_cast<int>(query.integer(1));
+                counts[{std::string(query.text(0)), version, *status}] = query.integer(3);
+            }
+        }
+        std::vector<VersionCount> result;
+        for (const auto& [key, count] : counts) {
+            result.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), count});
+        }
         return result;
     });
 }

@@ -47,6 +47,7 @@ class SqliteStore final : public Store {
     std::vector<TaskRow> tasks(const InstanceId& id) override;
     std::vector<InstanceRow> list(const InstanceQuery& query) override;
     std::vector<StatusCount> count() override;
+    std::vector<VersionCount> count_versions() override;
     std::vector<Unserved> unserved() override;
     HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override;
     std::vector<WorkerRow> workers() override;

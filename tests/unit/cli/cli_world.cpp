@@ -51,11 +51,15 @@ Outcome CliWorld::run(const std::vector<std::string>& args) {
             if (found == environment.end()) return std::nullopt;
             return found->second;
         },
+        .user_name = [this] { return user_name; },
         .catch_signals = [this](Interrupts& interrupts) -> std::shared_ptr<void> {
             interrupts_ = &interrupts;
             return {&interrupts, [this](void*) { interrupts_ = nullptr; }};
         },
         .clock = &clock,
+        .open_store = [this](
+                          std::string_view url, OpenMode mode
+                      ) { return wrap_store(open_store(url, mode)); },
     };
     const int code = run_cli(args, streams);
     outcome_.code = code;

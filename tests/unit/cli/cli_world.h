@@ -39,6 +39,9 @@ class CliWorld {
 
     std::map<std::string, std::string> environment{{"USER", "ann"}, {"LANG", "C.UTF-8"}};
     std::string input;
+    std::string user_name = "system-user";
+    /// Puts something between a command and its database.
+    std::function<StorePtr(StorePtr)> wrap_store = [](StorePtr store) { return store; };
     bool is_terminal = false;
     int columns = 100;
     /// Called with everything that is written to stderr so far, and the signals of the command.

@@ -149,7 +149,7 @@ TEST(CliLook, history_is_a_table_or_json_lines) {
     const std::string id = started(world, kSaga);
     world.run_db({"worker", "--once", "-q"});
     const Outcome table = world.run_db({"history", id});
-    EXPECT_EQ(line_of(normal(world, table.out), 0), "SEQ AT EVENT NODE TOOK DETAILS");
+    EXPECT_EQ(line_of(normal(world, table.out), 0), "SEQ AT EVENT NODE TOOK WORKER DETAILS");
     EXPECT_NE(table.out.find("step_compensated"), std::string::npos);
     const Outcome lines = world.run_db({"history", id, "--json"});
     std::size_t count = 0;
@@ -183,7 +183,45 @@ TEST(CliLook, workflows_lists_versions_and_counts_instances) {
     EXPECT_EQ(world.run_db({"workflows", "--names"}).out, "parcel\n");
     const Json json = Json::parse(world.run_db({"workflows", "--json"}).out);
     EXPECT_EQ(json[0]["name"], "parcel");
+    EXPECT_EQ(json[0]["instances"]["running"], 1);
     EXPECT_EQ(json[0]["instances_of_all_versions"]["running"], 1);
+}
+
+TEST(CliLook, workflows_counts_each_version_on_its_own) {
+    CliWorld world;
+    const std::string first = started(world, kSignal);
+    started(world, kSignal);
+    const std::string newer = "version: 2\n" + std::string(kSignal);
+    started(world, newer);
+    world.run_db({"cancel", first});
+    EXPECT_EQ(
+        normal(world, world.run_db({"workflows"}).out),
+        "WORKFLOW VERSION REGISTERED INSTANCES\n"
+        "parcel 1 <ago> 1 running, 1 cancelled\n"
+        "parcel 2 <ago> 1 running\n"
+    );
+    const Json json = Json::parse(world.run_db({"workflows", "--json"}).out);
+    EXPECT_EQ(json[0]["instances"], Json::parse(R"({"running":1,"cancelled":1})"));
+    EXPECT_EQ(json[1]["instances"], Json::parse(R"({"running":1})"));
+    EXPECT_EQ(json[1]["instances_of_all_versions"]["running"], 2);
+}
+
+TEST(CliLook, a_version_without_instances_has_none) {
+    CliWorld world;
+    const std::string old = world.file("old.yaml", kSignal);
+    world.run_db({"worker", "--once", "-q", old});
+    const std::string newer = "version: 2\n" + std::string(kSignal);
+    started(world, newer);
+    const std::string text = normal(world, world.run_db({"workflows"}).out);
+    EXPECT_EQ(line_of(text, 1), "parcel 1 <ago> none");
+    EXPECT_EQ(line_of(text, 2), "parcel 2 <ago> 1 running");
+}
+
+TEST(CliLook, history_names_the_worker_of_an_event) {
+    CliWorld world;
+    const std::string id = started(world, kSaga);
+    world.run_db({"worker", "--once", "-q", "--id", "shop-7"});
+    EXPECT_THAT(world.run_db({"history", id}).out, ::testing::HasSubstr("shop-7"));
 }
 
 TEST(CliLook, wait_tells_the_end_by_its_exit_code) {

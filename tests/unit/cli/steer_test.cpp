@@ -1,5 +1,8 @@
 // What operators and people do to an instance, and what is refused.
 
+#include <filesystem>
+
+#include "cli/payload_argument.h"
 #include "cli_world.h"
 #include "workflows.h"
 
@@ -149,6 +152,86 @@ TEST_F(CliSteer, export_moves_an_instance_to_a_file_and_import_brings_it_back) {
     EXPECT_EQ(status(id), "completed");
     EXPECT_EQ(world.run_db({"export", id}).code, 4);
     EXPECT_EQ(world.run_db({"import", world.path("none.json")}).code, 2);
+}
+
+TEST_F(CliSteer, requeue_and_resume_say_that_there_was_nothing_to_do) {
+    const std::string id = start(kSignal);
+    const Outcome requeued = world.run_db({"requeue", id});
+    EXPECT_EQ(requeued.code, 0);
+    EXPECT_EQ(
+        normal(world, requeued.err),
+        "There is nothing to requeue: <id> was not dead-lettered; it is running now.\n"
+    );
+    const Outcome resumed = world.run_db({"resume", id});
+    EXPECT_EQ(resumed.code, 0);
+    EXPECT_EQ(
+        normal(world, resumed.err),
+        "There is nothing to resume: <id> was not paused; it is running now.\n"
+    );
+    world.run_db({"pause", id});
+    EXPECT_EQ(
+        normal(world, world.run_db({"resume", id}).err), "Resumed <id>; it is running now.\n"
+    );
+    const std::string dead = start(kFrozen);
+    EXPECT_EQ(
+        normal(world, world.run_db({"requeue", dead}).err), "Requeued <id>; it is running now.\n"
+    );
+}
+
+TEST_F(CliSteer, by_is_the_systems_user_where_the_environment_names_none) {
+    const auto by_of = [&](const std::string& id) {
+        const Outcome lines = world.run_db({"history", id, "--json"});
+        return Json::parse(line_of(lines.out, 0))["payload"].dump() + lines.out;
+    };
+    EXPECT_THAT(by_of(start(kSignal)), ::testing::HasSubstr("ann"));
+    world.user_name = "uid-7";
+    world.environment.erase("USER");
+    const std::string id = start(kSignal);
+    world.run_db({"pause", id});
+    EXPECT_THAT(by_of(id), ::testing::HasSubstr("\"by\":\"uid-7\""));
+    EXPECT_FALSE(ebb::user_name().empty());
+}
+
+TEST_F(CliSteer, export_to_a_file_that_cannot_be_written_moves_nothing) {
+    const std::string id = start(kFrozen);
+    const Outcome refused = world.run_db({"export", id, "-o", world.path("none/x.json")});
+    EXPECT_EQ(refused.code, 74);
+    EXPECT_THAT(refused.err, ::testing::HasSubstr("none/x.json\" cannot be written"));
+    EXPECT_EQ(status(id), "dead_letter");
+}
+
+TEST_F(CliSteer, export_that_is_refused_leaves_the_file_as_it_was) {
+    const std::string id = start(kFrozen);
+    world.run_db({"abort", id});
+    const std::string kept = world.file("kept.json", "kept");
+    EXPECT_EQ(world.run_db({"export", id, "-o", kept}).code, 4);
+    EXPECT_EQ(read_file(kept, 100), "kept");
+    EXPECT_EQ(world.run_db({"export", id, "-o", world.path("new.json")}).code, 4);
+    EXPECT_FALSE(std::filesystem::exists(world.path("new.json")));
+}
+
+TEST_F(CliSteer, export_writes_a_file_anew_also_a_longer_one) {
+    const std::string id = start(kFrozen);
+    const std::string file = world.file("old.json", std::string(100'000, 'x'));
+    EXPECT_EQ(world.run_db({"export", id, "-o", file}).code, 0);
+    EXPECT_EQ(Json::parse(read_file(file, 1'000'000))["workflowId"], id);
+}
+
+TEST_F(CliSteer, export_whose_disk_is_full_says_where_the_snapshot_is) {
+    const std::string id = start(kFrozen);
+    const Outcome full = world.run_db({"export", id, "-o", "/dev/full"});
+    EXPECT_EQ(full.code, 74);
+    EXPECT_THAT(full.err, ::testing::HasSubstr("/dev/full\" cannot be written: No space left"));
+    EXPECT_THAT(full.err, ::testing::HasSubstr("The instance " + id + " is moved"));
+    EXPECT_THAT(full.err, ::testing::HasSubstr("`ebb export " + id + " --db "));
+    EXPECT_EQ(status(id), "moved");
+    const Outcome json = world.run_db({"export", id, "-o", "/dev/full", "--json"});
+    EXPECT_EQ(Json::parse(json.err)["error"]["code"], "output");
+    EXPECT_EQ(Json::parse(world.run_db({"export", id}).out)["workflowId"], id);
+    world.is_closed = true;
+    const Outcome unread = world.run_db({"export", id});
+    EXPECT_EQ(unread.code, 141);
+    EXPECT_THAT(unread.err, ::testing::HasSubstr("The instance " + id + " is moved"));
 }
 
 }  // namespace

@@ -36,6 +36,20 @@ TEST(CliStoreUrl, refuses_other_schemes_and_empty_paths) {
     EXPECT_EQ(code_of([] { parse_store_url(""); }), ErrorCode::InvalidArgument);
 }
 
+TEST(CliStoreUrl, knows_the_parameters_of_a_server_that_are_no_url) {
+    for (const char* text : {"host=db dbname=orders", " dbname = orders", "service=orders"}) {
+        try {
+            parse_store_url(text);
+            FAIL() << text;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
+            EXPECT_THAT(error.what(), ::testing::HasSubstr("postgresql://USER@HOST"));
+        }
+    }
+    EXPECT_EQ(parse_store_url("a=b.db").path, "a=b.db");
+    EXPECT_EQ(parse_store_url("sqlite:host=db").path, "host=db");
+}
+
 TEST(CliStoreUrl, looking_makes_no_database) {
     const testing::CliWorld world;
     const std::string path = world.path("none.db");

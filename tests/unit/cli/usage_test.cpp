@@ -70,6 +70,34 @@ TEST(CliUsage, values_out_of_range_say_what_is_allowed) {
     EXPECT_EQ(err({}), "ebb: A command is missing. (usage)");
 }
 
+TEST(CliUsage, values_that_would_mislead_are_refused) {
+    CliWorld world;
+    const std::string file = world.file("p.yaml", kSignal);
+    const auto expect_refused = [&](std::vector<std::string> args, const std::string& why) {
+        const Outcome outcome = world.run_db(std::move(args));
+        EXPECT_EQ(outcome.code, 2) << why << outcome.err;
+        EXPECT_THAT(outcome.err, ::testing::HasSubstr(why));
+    };
+    expect_refused({"worker", "--once", "--queues", ""}, "\"\" names no queue");
+    expect_refused({"worker", "--once", "--queues", "bank,,x"}, "\"\" names no queue");
+    expect_refused(
+        {"worker", "--once", "--queues", "a b"}, "\"a b\" is no name of a queue: it has 1"
+    );
+    expect_refused({"worker", "--once", "--queues", "bank,7"}, "\"7\" is no name of a queue");
+    expect_refused({"worker", "--once", "--lease", "99ms"}, "\"99ms\" is not within 100ms to ");
+    expect_refused({"worker", "--once", "--lease", "25h"}, "\"25h\" is not within 100ms to ");
+    expect_refused({"start", file, "--timeout", "1s"}, "--timeout requires --wait");
+    EXPECT_EQ(world.run_db({"worker", "--once", "-q", "--lease", "100ms"}).code, 0);
+    EXPECT_EQ(
+        world.run_db({"worker", "--once", "-q", "--queues", "bank,x", "--queues", "c"}).code, 0
+    );
+    world.environment["EBB_DB"] = world.path("ebb.db");
+    const Outcome empty = world.run({"list", "--db", ""});
+    EXPECT_EQ(empty.code, 2);
+    EXPECT_THAT(empty.err, ::testing::HasSubstr("--db: it is empty"));
+    EXPECT_EQ(world.run({"list"}).code, 0);
+}
+
 TEST(CliUsage, help_is_for_every_command_and_is_no_error) {
     CliWorld world;
     const Outcome all = world.run({"--help"});

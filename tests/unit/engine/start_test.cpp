@@ -177,6 +177,15 @@ TEST_F(Start, refuses_engine_options_that_cannot_be_right) {
         });
     };
     EXPECT_EQ(make([](EngineOptions& o) { o.lease = 0s; }), ErrorCode::InvalidArgument);
+    const Duration least = EngineOptions::kLeaseMin;
+    const Duration most = EngineOptions::kLeaseMax;
+    const Duration tick = std::chrono::microseconds(1);
+    EXPECT_EQ(make([=](EngineOptions& o) { o.lease = least - tick; }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(make([=](EngineOptions& o) { o.lease = most + tick; }), ErrorCode::InvalidArgument);
+    EXPECT_NO_THROW(Engine(*world.store, world.handlers, {.lease = least}));
+    EXPECT_NO_THROW(Engine(*world.store, world.handlers, {.lease = most}));
+    EXPECT_EQ(make([](EngineOptions& o) { o.queues = {""}; }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(make([](EngineOptions& o) { o.queues = {"a", "b c"}; }), ErrorCode::InvalidArgument);
     EXPECT_EQ(make([](EngineOptions& o) { o.threads = -1; }), ErrorCode::InvalidArgument);
     EXPECT_EQ(make([](EngineOptions& o) { o.in_flight_max = 0; }), ErrorCode::InvalidArgument);
     EXPECT_EQ(make([](EngineOptions& o) { o.claim_batch_max = 0; }), ErrorCode::InvalidArgument);

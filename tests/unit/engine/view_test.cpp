@@ -55,6 +55,25 @@ TEST_F(View, shows_a_step_from_running_to_completed) {
     expect_why(id, "The instance completed at ");
 }
 
+TEST_F(View, tells_that_the_worker_of_a_step_is_dead_and_whether_somebody_takes_it_over) {
+    const InstanceId id = start({step("a")});
+    const TimePoint died = world.clock.now() + 10s;
+    world.clock.set(died);
+    EXPECT_EQ(steps_text(id), "a=pending");
+    expect_why(
+        id,
+        "Step \"a\" was running the handler \"a\" in worker w1 (attempt 1), which is dead since " +
+            format_time(died) +
+            "; no living worker takes it over: none has the handler \"a\" for the queue "
+            "\"default\"."
+    );
+    EXPECT_EQ(engine->show(id).waiting_for.at(0).kind, "worker");
+    EXPECT_EQ(engine->show(id).steps.at(0).worker, "w1");
+    world.store->heartbeat({.id = "w2", .handlers = {"a"}}, 10s);
+    expect_why(id, "is dead since " + format_time(died) + "; a living worker takes it over.");
+    EXPECT_EQ(engine->show(id).waiting_for.at(0).kind, "handler");
+}
+
 TEST_F(View, names_the_handler_that_nobody_has) {
     const InstanceId id = start({step("missing", {.is_compensated = false})});
     engine->poll();

@@ -47,3 +47,6 @@ ORDER BY i.id DESC LIMIT $4::bigint;
 
 -- name: count_instances
 SELECT workflow, status, count(*) FROM ebb.instances GROUP BY workflow, status;
+
+-- name: count_versions
+SELECT workflow, version, status, count(*) FROM ebb.instances GROUP BY workflow, version, status;

@@ -51,3 +51,7 @@ ORDER BY id DESC LIMIT ?4;
 -- name: count_instances
 SELECT workflow, status, count(*) FROM instances INDEXED BY instances_by_status
 GROUP BY workflow, status;
+
+-- name: count_versions
+SELECT workflow, version, status, count(*) FROM instances INDEXED BY instances_by_status
+GROUP BY workflow, version, status;
