@@ -20,6 +20,7 @@ std::vector<Figure> postgres_figures(const PostgresAsked& asked) {
     }
     if (is_asked("pg_step_flatness")) figures.push_back(flatness_figure(server));
     if (is_asked("pg_claim_backlog")) figures.push_back(backlog_figure(server));
+    if (is_asked("pg_sleeping")) figures.push_back(sleeping_figure(server));
     if (is_asked("pg_processes_2")) figures.push_back(processes_figure(server, 2));
     if (is_asked("pg_processes_4")) figures.push_back(processes_figure(server, 4));
     if (is_asked("pg_latency_2ms")) figures.push_back(latency_figure(server));

@@ -1,5 +1,6 @@
 #include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include "postgres_figures.h"
 #include "postgres_scratch.h"
 #include "store/store.h"
+#include "three_steps.h"
 
 // Costs that must not grow: of a step with the steps before it, of a claim with the tasks that
 // wait.
@@ -74,6 +76,42 @@ void add_backlog(const Scratch& scratch, int count) {
     scratch.execute("ANALYZE");
 }
 
+/// Adds instances that wait for a time in a year, as their timers do.
+void add_sleepers(const Scratch& scratch, int count) {
+    scratch.execute(fmt::format(
+        "INSERT INTO {{0}}.instances (id, revision, created_at, updated_at, version, priority,"
+        " status, workflow, state)"
+        " SELECT gen_random_uuid(), 1, 1, 1, 1, 0, 'running', 'w', '{{{{}}}}'"
+        " FROM generate_series(1, {});"
+        "INSERT INTO {{0}}.tasks (instance_id, token, rank, due_at, lane, handler, queue)"
+        " SELECT id, 1, t.at, t.at, 0, '', '' FROM {{0}}.instances CROSS JOIN LATERAL ("
+        "SELECT (extract(epoch FROM now() + interval '1 year') * 1000000)::bigint AS at) AS t",
+        count
+    ));
+    // What is done once for so many rows is not what they cost afterwards.
+    scratch.execute("VACUUM ANALYZE {0}.instances");
+    scratch.execute("VACUUM ANALYZE {0}.tasks");
+    scratch.execute("CHECKPOINT");
+}
+
+/// Milliseconds of processor time, of the server and this process, in each second in which a worker
+/// has nothing to do.
+double idle_cpu_ms(const PostgresServer& server, int sleepers) {
+    constexpr auto kTime = std::chrono::seconds(30);
+    const Scratch scratch(server);
+    const StorePtr store = scratch.open();
+    add_sleepers(scratch, sleepers);
+    const HandlerRegistry handlers = three_no_op_handlers();
+    Engine engine(*store, handlers);
+    engine.register_workflow(three_steps());
+    engine.run();
+    const double before = use_of(server).cpu_seconds + cpu_seconds();
+    std::this_thread::sleep_for(kTime);
+    const double used = use_of(server).cpu_seconds + cpu_seconds() - before;
+    engine.drain(std::chrono::seconds(5));
+    return used * 1e3 / std::chrono::duration<double>(kTime).count();
+}
+
 /// p50 of a claim of 64.
 double claim_ms(Store& store) {
     ClaimRequest request;
@@ -115,6 +153,23 @@ Figure flatness_figure(const PostgresServer& server) {
     figure.value = median(figure.runs);
     figure.ratio = median(ratios);
     return figure;
+}
+
+Figure sleeping_figure(const PostgresServer& server) {
+    const double none = idle_cpu_ms(server, 0);
+    const double many = idle_cpu_ms(server, 1'000'000);
+    return {
+        .name = "pg_sleeping",
+        .value = many,
+        .unit = "ms/s",
+        .yardstick = fmt::format("the same with none: {:.2f} ms/s", none),
+        .ratio = many / none,
+        .goal = 1.2,
+        .runs = {many},
+        .note =
+            "processor time of the server and of an idle worker, with 1,000,000 instances that "
+            "wait for a time; the goal is the most"
+    };
 }
 
 Figure backlog_figure(const PostgresServer& server) {

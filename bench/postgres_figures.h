@@ -18,6 +18,8 @@ Figure saturated_figure(const testing::PostgresServer& server);
 std::vector<Figure> one_at_a_time_figures(const testing::PostgresServer& server);
 Figure flatness_figure(const testing::PostgresServer& server);
 Figure backlog_figure(const testing::PostgresServer& server);
+/// What those who wait for a time cost meanwhile.
+Figure sleeping_figure(const testing::PostgresServer& server);
 /// There must be no threads: it forks.
 Figure processes_figure(const testing::PostgresServer& server, int processes);
 Figure latency_figure(const testing::PostgresServer& server);

@@ -10,6 +10,9 @@
 
 namespace ebb::bench {
 
+/// Processor time of this process, user's and system's.
+double cpu_seconds();
+
 HandlerRegistry three_no_op_handlers();
 Definition three_steps();
 

@@ -226,7 +226,10 @@ void Player::act_or_throw(const Json& event) {
     if (action == "cancel") return world.cancel(id_, by, event.value("reason", ""));
     if (action == "abort") return world.abort(id_, by, event.value("reason", ""));
     if (action == "pause") return world.pause(id_, by);
-    if (action == "resume") return world.resume(id_, by);
+    if (action == "resume") {
+        world.resume(id_, by);
+        return;
+    }
     if (action == "signal") {
         const std::string request =
             event.value("request", fmt::format("event {}", &event - &events_[0]));
@@ -249,7 +252,8 @@ void Player::act_or_throw(const Json& event) {
     if (action == "requeue") {
         RequeueOptions options{.skip_compensation = event.value("skip_compensation", false)};
         if (event.contains("input")) options.new_input = event.at("input").dump();
-        return world.requeue(id_, options);
+        world.requeue(id_, options);
+        return;
     }
     act_on_worker(event);
 }

@@ -169,6 +169,22 @@ TEST_P(CliProcesses, after_sigkill_another_worker_finishes_and_repeats_only_what
     EXPECT_TRUE(done == "first\nslow\nlast\n" || done == "first\nslow\nslow\nlast\n") << done;
 }
 
+TEST_P(CliProcesses, of_two_workers_with_one_name_the_older_gives_way_to_the_newer) {
+    const std::string id = start();
+    CliProcess older(directory(), {"worker", "--verbose", "--id", "same"}, db_);
+    ASSERT_TRUE(older.wait_for("handler=slow")) << older.err();
+    CliProcess newer(directory(), {"worker", "--verbose", "--id", "same"}, db_);
+    ASSERT_TRUE(newer.wait_for("handler=slow")) << newer.err();
+    EXPECT_EQ(older.wait(), 4) << older.err();
+    EXPECT_NE(older.err().find("event=worker_displaced"), std::string::npos) << older.err();
+    EXPECT_EQ(status(id), "running");
+    write("go", "");
+    ASSERT_TRUE(newer.wait_for("event=completed")) << newer.err();
+    newer.signal(SIGTERM);
+    EXPECT_EQ(newer.wait(), 0) << newer.err();
+    EXPECT_EQ(status(id), "completed");
+}
+
 TEST_P(CliProcesses, two_workers_share_the_work_and_do_nothing_twice) {
     write("go", "");
     constexpr int kInstances = 12;
