@@ -67,7 +67,9 @@ void Player::boot() {
 
 void Player::expire_worker() {
     if (worker_.empty()) return;
-    store_.heartbeat({.id = worker_, .host = "lost"}, Duration(1));
+    for (const WorkerRow& row : store_.workers()) {
+        if (row.id == worker_) store_.heartbeat(row, Duration(1));
+    }
     clock_.advance(std::chrono::milliseconds(1));
 }
 

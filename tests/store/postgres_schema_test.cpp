@@ -282,7 +282,9 @@ TEST_F(PostgresSchema, is_brought_up_to_date_with_all_that_is_in_it) {
         again.row.key = "k3";
         EXPECT_EQ(start_one(*store, again).id, id_of(3));
         EXPECT_EQ(store->list({}).size(), 4U);
-        const HeartbeatResult held = store->heartbeat(worker_of("w1"), std::chrono::hours(1));
+        WorkerRow w1 = worker_of("w1");
+        w1.takes_name = true;  // from the process that the old data tells of
+        const HeartbeatResult held = store->heartbeat(w1, std::chrono::hours(1));
         ASSERT_EQ(held.held.size(), 1U);
         EXPECT_EQ(held.held[0].task.instance, id_of(1));
         store->heartbeat(worker_of("w2"), std::chrono::hours(1));
