@@ -165,9 +165,14 @@ void Record::note_added(Kept& added) {
         set_ref(added, 0);
     }
     if (is_result(added.type)) keep_as_result(added);
-    // The instance's input is always kept.
-    if (added.seq == 1) return;
-    if (!added.is_undoable && !added.is_result) passing_.push_back(added.seq);
+    let_pass(added);
+}
+
+/// To be swept away as soon as nothing else needs it.
+void Record::let_pass(const Kept& event) {
+    const bool is_instance_input = event.seq == 1;  // expressions may read it at any time
+    if (is_instance_input || event.is_undoable || event.is_result) return;
+    passing_.push_back(event.seq);
 }
 
 bool Record::is_read_output(const Kept& event) const {
@@ -208,7 +213,7 @@ void Record::keep_as_result(Kept& event) {
     results.erase(results.begin());
     if (oldest == nullptr) return;
     oldest->is_result = false;
-    if (!oldest->is_undoable) passing_.push_back(oldest->seq);
+    let_pass(*oldest);
 }
 
 void Record::release_undo(Seq seq) {
@@ -221,15 +226,12 @@ void Record::release_undo(Seq seq) {
     set_ref(*event, 0);
     event->is_undoable = false;
     event->written = {};
-    if (!event->is_result) passing_.push_back(seq);
+    let_pass(*event);
 }
 
 void Record::release_use(Kept& event) {
     Kept* input = event.ref == 0 ? nullptr : find_mutable(event.ref);
-    if (input != nullptr && input->users > 0 && --input->users == 0) {
-        const bool is_free = !input->is_result && !input->is_undoable;
-        if (is_free) passing_.push_back(input->seq);
-    }
+    if (input != nullptr && input->users > 0 && --input->users == 0) let_pass(*input);
 }
 
 void Record::forget_undo() {

@@ -113,6 +113,7 @@ class Record final : public HistoryView {
     Kept to_kept(HistoryEvent&& event) const;
     void add(Kept&& event);
     void note_added(Kept& added);
+    void let_pass(const Kept& event);
     void keep_for_undo(Kept& event);
     void keep_as_result(Kept& event);
     void release_undo(Seq seq);

@@ -134,6 +134,27 @@ TEST(HistoryPolicy, what_a_compensation_needs_is_kept_until_it_has_run) {
     EXPECT_EQ(snapshot.results("a").size(), 1U);
 }
 
+TEST(HistoryPolicy, the_instances_input_is_kept_when_a_step_that_had_it_was_compensated) {
+    StatelessWorld world;
+    for (const char* name : {"b", "c"}) {
+        world.acts[name] = [](const Payload&, const StepContext&) { return Payload("null"); };
+    }
+    const Block winner = {
+        node("soon", Delay{.duration = "1s"}), step("b", {.is_compensated = false})
+    };
+    const Block loser = {step("a"), node("late", Delay{.duration = "1h"})};
+    const auto engine = world.engine(workflow(
+        {parallel("race", {{"winner", winner}, {"loser", loser}}, 1),
+         step("c"),
+         step("d", {.input = R"("${workflow.input.id}")"})}
+    ));
+    Snapshot snapshot = engine.execute(engine.start("test", R"({"id":7})"));
+    world.clock.advance(1s);
+    snapshot = engine.execute(std::move(snapshot));
+    EXPECT_EQ(world.calls, (std::vector<std::string>{"a", "b", "~a", "c", "d"}));
+    EXPECT_EQ(snapshot.output(), "7");
+}
+
 TEST(HistoryPolicy, a_policy_that_keeps_nothing_of_a_node_is_refused) {
     StatelessWorld world;
     for (const int last : {0, 1'000'001}) {
