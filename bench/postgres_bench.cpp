@@ -24,8 +24,15 @@ std::vector<Figure> postgres_figures(const PostgresAsked& asked) {
     if (is_asked("pg_processes_2")) figures.push_back(processes_figure(server, 2));
     if (is_asked("pg_processes_4")) figures.push_back(processes_figure(server, 4));
     if (is_asked("pg_latency_2ms")) figures.push_back(latency_figure(server));
-    if (is_asked("pg_old_snapshot")) figures.push_back(old_snapshot_figure(server));
-    if (is_asked("pg_steady")) figures.push_back(steady_figure(server, asked.steps));
+    if (is_asked("pg_claimed")) figures.push_back(claimed_figure(server));
+    if (is_asked("pg_old_snapshot")) figures.push_back(old_snapshot_figure(server, Work::Own));
+    if (is_asked("pg_old_snapshot_claimed")) {
+        figures.push_back(old_snapshot_figure(server, Work::Claimed));
+    }
+    if (is_asked("pg_steady")) figures.push_back(steady_figure(server, Work::Own, asked.steps));
+    if (is_asked("pg_steady_claimed")) {
+        figures.push_back(steady_figure(server, Work::Claimed, asked.steps));
+    }
     return figures;
 }
 

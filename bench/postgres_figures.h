@@ -23,8 +23,16 @@ Figure sleeping_figure(const testing::PostgresServer& server);
 /// There must be no threads: it forks.
 Figure processes_figure(const testing::PostgresServer& server, int processes);
 Figure latency_figure(const testing::PostgresServer& server);
-Figure old_snapshot_figure(const testing::PostgresServer& server);
+
+/// How a worker comes to its work.
+enum class Work {
+    Own,      ///< it starts the instances itself, and leases their tasks with that
+    Claimed,  ///< somebody else starts them
+};
+
+Figure claimed_figure(const testing::PostgresServer& server);
+Figure old_snapshot_figure(const testing::PostgresServer& server, Work work);
 /// A long run at full load: whether it slows down, and what the tables grow by.
-Figure steady_figure(const testing::PostgresServer& server, std::int64_t steps);
+Figure steady_figure(const testing::PostgresServer& server, Work work, std::int64_t steps);
 
 }  // namespace ebb::bench

@@ -32,7 +32,12 @@ struct SaturatedRun {
     TableUse tables;
 };
 
-SaturatedRun saturated_at(const PostgresServer& server, const std::string& url, int others = 0) {
+struct Way {
+    Work work = Work::Own;
+    int others = 0;  ///< sessions that are not ours
+};
+
+SaturatedRun saturated_at(const PostgresServer& server, const std::string& url, Way way = {}) {
     const Scratch scratch(server);
     SaturatedRun run;
     ServerUse before;
@@ -40,9 +45,12 @@ SaturatedRun saturated_at(const PostgresServer& server, const std::string& url, 
         const StorePtr store = scratch.open_at(url);
         before = use_of(server);
         Progress progress;
-        run.client = run_saturated(*store, progress, {.seconds = kPostgresSeconds});
+        const Saturation saturation{
+            .seconds = kPostgresSeconds, .is_claimed = way.work == Work::Claimed
+        };
+        run.client = run_saturated(*store, progress, saturation);
     }
-    wait_for_sessions(server, others);
+    wait_for_sessions(server, way.others);
     run.server = use_of(server) - before;
     run.tables = scratch.table_use();
     scratch.require_completed(run.client.workflows);
@@ -82,8 +90,8 @@ class Costs {
     std::vector<std::pair<std::string, std::vector<double>>> costs_;
 };
 
-double saturated(const PostgresServer& server) {
-    return saturated_at(server, server.url()).client.steps_per_second();
+double saturated(const PostgresServer& server, Work work = Work::Own) {
+    return saturated_at(server, server.url(), {.work = work}).client.steps_per_second();
 }
 
 /// Compares two ways of running, one after the other, so that both see the same machine.
@@ -239,9 +247,30 @@ Figure latency_figure(const PostgresServer& server) {
     return figure;
 }
 
-Figure old_snapshot_figure(const PostgresServer& server) {
+Figure claimed_figure(const PostgresServer& server) {
     Figure figure{
-        .name = "pg_old_snapshot",
+        .name = "pg_claimed",
+        .unit = "steps/s",
+        .note = "saturated, with instances that somebody else starts"
+    };
+    Costs costs;
+    measure_pairs(
+        figure,
+        "with instances of its own",
+        [&] { return saturated(server); },
+        [&] {
+            const SaturatedRun run = saturated_at(server, server.url(), {.work = Work::Claimed});
+            costs.add(run);
+            return run.client.steps_per_second();
+        }
+    );
+    figure.details = costs.medians();
+    return figure;
+}
+
+Figure old_snapshot_figure(const PostgresServer& server, Work work) {
+    Figure figure{
+        .name = work == Work::Claimed ? "pg_old_snapshot_claimed" : "pg_old_snapshot",
         .unit = "steps/s",
         .goal = 0.9,
         .note = "saturated, while another session keeps an old snapshot"
@@ -250,10 +279,11 @@ Figure old_snapshot_figure(const PostgresServer& server) {
     measure_pairs(
         figure,
         "without the snapshot",
-        [&] { return saturated(server); },
+        [&] { return saturated(server, work); },
         [&] {
             const OldSnapshot snapshot(server);
-            const SaturatedRun run = saturated_at(server, server.url(), 1);
+            const Way way{.work = work, .others = 1};
+            const SaturatedRun run = saturated_at(server, server.url(), way);
             costs.add(run);
             return run.client.steps_per_second();
         }

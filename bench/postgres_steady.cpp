@@ -11,11 +11,11 @@
 
 namespace ebb::bench {
 
-Figure steady_figure(const testing::PostgresServer& server, std::int64_t steps) {
+Figure steady_figure(const testing::PostgresServer& server, Work work, std::int64_t steps) {
     constexpr int kParts = 10;
     const Scratch scratch(server);
     Figure figure{
-        .name = "pg_steady",
+        .name = work == Work::Claimed ? "pg_steady_claimed" : "pg_steady",
         .unit = "steps/s",
         .goal = 0.9,
         .note = fmt::format("the last tenth of {} steps", steps)
@@ -26,8 +26,11 @@ Figure steady_figure(const testing::PostgresServer& server, std::int64_t steps) 
         const StorePtr store = scratch.open();
         for (int part = 0; part < kParts; ++part) {
             Progress progress;
-            const Saturated run =
-                run_saturated(*store, progress, {.workflows = steps / kParts / 3});
+            const Saturated run = run_saturated(
+                *store,
+                progress,
+                {.workflows = steps / kParts / 3, .is_claimed = work == Work::Claimed}
+            );
             figure.runs.push_back(run.steps_per_second());
             workflows += run.workflows;
             if (part == 0) task_bytes_early = scratch.table_use().task_bytes;

@@ -31,6 +31,7 @@ struct Saturation {
     std::int64_t workflows = 0;  ///< not 0: so many, however long it takes
     int window = 2'048;          ///< instances in flight; the next are started when some have ended
     int batch = 256;             ///< started with one call
+    bool is_claimed = false;     ///< started by an engine that runs nothing: the worker claims all
 };
 
 struct Saturated {

@@ -159,7 +159,9 @@ void Committer::absorb(item::Heartbeat& heartbeat) {
     // Nothing is claimed before the first answer, so what it names was held by a predecessor.
     if (!std::exchange(has_adopted_, true)) {
         adopt_orphans(heartbeat.result);
+        predecessor_gone_at_ = environment().now() + environment().options.lease;
     } else {
+        doubt_predecessor(heartbeat);
         release_unknown(heartbeat);
     }
     // What waits for valid leases can go on.
@@ -227,6 +229,16 @@ void Committer::adopt_orphans(const HeartbeatResult& result) {
         held.is_row_dirty = true;
         touched_.push_back(orphan.task.instance);
     }
+}
+
+/// It may live, and goes on to claim and to call until its leases end.
+void Committer::doubt_predecessor(const item::Heartbeat& heartbeat) {
+    if (is_predecessor_gone_) return;
+    for (const HeldTask& held : heartbeat.result.held) {
+        if (held_.find(held.task) == nullptr) doubts_.push_back({held.task, heartbeat.number});
+    }
+    const TimePoint sent_at = heartbeat.valid_until - environment().options.lease;
+    is_predecessor_gone_ = sent_at >= predecessor_gone_at_;
 }
 
 void Committer::release_unknown(const item::Heartbeat& heartbeat) {

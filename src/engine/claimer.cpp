@@ -173,7 +173,7 @@ void Claimer::put_off(const Claim& claim, const Error& why) {
     );
     try {
         const TimePoint due = environment_.now() + kPutOff;
-        environment_.store.postpone(environment_.options.worker_id, claim.task, due);
+        environment_.store.postpone(environment_.process(), claim.task, due);
         signals_.note_due(due);
     } catch (const std::exception& error) {
         environment_.report("put_off_failed", error);

@@ -169,6 +169,7 @@ class Committer final : public Service {
     void drop_lost(const item::Heartbeat& heartbeat);
     void obey_stops(const HeartbeatResult& result);
     void adopt_orphans(const HeartbeatResult& result);
+    void doubt_predecessor(const item::Heartbeat& heartbeat);
     void release_unknown(const item::Heartbeat& heartbeat);
     void settle_doubts(const item::Heartbeat& heartbeat);
     /// What the store does at once is for all workers: two may write as if each were alone.
@@ -260,6 +261,8 @@ class Committer final : public Service {
     std::vector<Doubt> doubts_;        // were they given back as lost?
     std::vector<TaskRef> unknown_;     // held says the store, but not here, at the last heartbeat
     bool has_adopted_ = false;         // what a predecessor of the same name held
+    TimePoint predecessor_gone_at_{};  // whoever had this name before
+    bool is_predecessor_gone_ = false;  // and what it claimed has been seen
     TimePoint look_again_at_ = kNever;
     TimePoint retry_at_{};  // nothing is written before
     int failures_ = 0;

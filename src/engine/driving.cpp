@@ -130,7 +130,7 @@ void Engine::Core::sign_off() {
         !committer.is_idle())
         return;
     try {
-        environment.store.sign_off(environment.options.worker_id, keeper.started_at());
+        environment.store.sign_off(environment.process());
     } catch (const std::exception& error) {
         environment.report("sign_off_failed", error);
     }

@@ -109,7 +109,8 @@ Environment::Environment(
       handlers(handlers_in),
       options(resolve(std::move(options_in))),
       clock(options.clock != nullptr ? *options.clock : system_clock_),
-      log(make_log(options.log)) {
+      log(make_log(options.log)),
+      started_at(clock.now()) {
     if (!handlers.has_transactional() || store.traits().has_transactions) return;
     throw Error(
         ErrorCode::InvalidArgument,

@@ -60,6 +60,8 @@ struct WorkerState {
 /// What the parts of one engine share: the store, the time, the options and the counters.
 /// Everything that is not atomic is constant after construction.
 class Environment {
+    SystemClock system_clock_;  // before the others: they may ask it for the time
+
  public:
     /// Throws Error with InvalidArgument when an option cannot be right.
     Environment(Store& store_in, const HandlerRegistry& handlers_in, EngineOptions options_in);
@@ -71,12 +73,16 @@ class Environment {
     const EngineOptions options;  ///< with all defaults resolved
     const Clock& clock;
     const Log log;
+    const TimePoint started_at;
     Statistics statistics;
     WorkerState worker;
     LimitedQueues limited;
     Observers observers;  ///< filled before anything runs
 
     TimePoint now() const { return clock.now(); }
+
+    /// This worker, as the store tells it from others that had its name.
+    WorkerProcess process() const { return {options.worker_id, started_at}; }
 
     PayloadLimits limits() const { return {options.payload_bytes_max, options.json_depth_max}; }
 
@@ -92,8 +98,6 @@ class Environment {
     void report(std::string_view what, const std::exception& error);
 
  private:
-    SystemClock system_clock_;
-
     static EngineOptions resolve(EngineOptions options);
 };
 

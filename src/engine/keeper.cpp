@@ -32,8 +32,7 @@ Keeper::Keeper(
       signals_(signals),
       hints_(hints),
       heartbeat_every_(std::min(environment.options.lease / 3, kHeartbeatMax)),
-      maintain_every_(spread(environment.options.lease, environment.options.worker_id)),
-      started_at_(environment.now()) {}
+      maintain_every_(spread(environment.options.lease, environment.options.worker_id)) {}
 
 TimePoint Keeper::tick(TimePoint now) {
     if (environment_.worker.is_displaced) return kNever;
@@ -61,7 +60,7 @@ WorkerRow Keeper::row() const {
         .handlers = environment_.handlers.names(),
         .queues = environment_.options.queues,
         .capacity = environment_.options.threads,
-        .started_at = started_at_,
+        .started_at = environment_.started_at,
         .takes_name = !has_name_,
     };
 }

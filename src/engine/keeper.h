@@ -18,9 +18,6 @@ class Keeper final : public Service {
 
     TimePoint tick(TimePoint now) override;
 
-    /// With its name, which process it is.
-    TimePoint started_at() const { return started_at_; }
-
  private:
     bool beat(TimePoint now);
     /// To the process that has this worker's name now.
@@ -36,7 +33,6 @@ class Keeper final : public Service {
     HintBox& hints_;
     const Duration heartbeat_every_;
     const Duration maintain_every_;
-    const TimePoint started_at_;
     bool has_name_ = false;  // of which a later heartbeat may hear that it is gone
     TimePoint next_heartbeat_{};
     TimePoint next_maintenance_{};

@@ -197,7 +197,7 @@ void Committer::flush_releases() {
     if (environment().worker.is_displaced) return;
     std::erase_if(abandoned, is_held);
     std::erase_if(released, is_held);
-    const std::string& worker = environment().options.worker_id;
+    const WorkerProcess worker = environment().process();
     bool is_told = false;  // of what was abandoned
     try {
         if (!abandoned.empty()) environment().store.abandon(worker, abandoned);

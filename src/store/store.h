@@ -169,6 +169,12 @@ struct WorkerRow {
     bool operator==(const WorkerRow&) const = default;
 };
 
+/// One of the processes that may have had a worker's name.
+struct WorkerProcess {
+    std::string_view id;
+    TimePoint started_at{};
+};
+
 struct HeldTask {
     TaskRef task;
     bool is_stop = false;
@@ -333,15 +339,15 @@ class Store {
     virtual std::vector<CommitResult> commit(std::span<const Commit> commits) = 0;
 
     /// Hands tasks back, free for any claimer and not counted as lost. Only those that `worker`
-    /// still holds.
-    virtual void release(std::string_view worker, std::span<const TaskRef> tasks) = 0;
+    /// still holds: none, when another process has its name now. So also the next two.
+    virtual void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) = 0;
     /// Hands tasks back whose handler was called, or may have been, and whose outcome is not kept:
     /// the next claim finds them lost by this worker, as if it had died. Only those that `worker`
     /// still holds.
-    virtual void abandon(std::string_view worker, std::span<const TaskRef> tasks) = 0;
+    virtual void abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) = 0;
     /// Hands a task back that nobody may claim before `due`. All else that its row says (a stop, a
     /// loss) stays. Nothing happens when `worker` does not hold it.
-    virtual void postpone(std::string_view worker, const TaskRef& task, TimePoint due) = 0;
+    virtual void postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) = 0;
 
     virtual std::optional<InstanceRow> load(const InstanceId& id) = 0;
     virtual std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) = 0;
@@ -370,8 +376,8 @@ class Store {
     virtual HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) = 0;
     virtual std::vector<WorkerRow> workers() = 0;
     /// Forgets the worker and frees what it still holds (as release does): the end of a graceful
-    /// drain. Does nothing when a process that began at another time lives under its name.
-    virtual void sign_off(std::string_view worker, TimePoint started_at) = 0;
+    /// drain. Does nothing when another process has its name.
+    virtual void sign_off(const WorkerProcess& worker) = 0;
 
     /// What must be done now and then by anybody: forget dead workers and take the leases of all
     /// who are not registered away (their tasks become claimable, with `was_lost`), make due what

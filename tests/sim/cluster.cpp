@@ -97,9 +97,16 @@ bool Simulation::all_have_ended() {
     });
 }
 
+bool Simulation::is_name_alive(const std::string& id) const {
+    return std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) {
+        return worker->is_alive() && worker->id() == id;
+    });
+}
+
 void Simulation::restart(bool at_once) {
     for (auto& worker : workers_) {
-        if (worker->is_alive() || (!at_once && tick_ < worker->restart_at)) continue;
+        if (!at_once && tick_ < worker->restart_at) continue;
+        if (is_name_alive(worker->id())) continue;  // itself, or its twin
         note(worker->id() + " starts");
         worker->start();
     }

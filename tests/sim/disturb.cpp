@@ -95,7 +95,9 @@ void Simulation::disturb(const Disturbance& disturbance) {
     Dice dice(disturbance.pick);
     Worker& worker = *workers_[static_cast<std::size_t>(dice.next() % workers_.size())];
     Worker& asked = dice.chance(50) || !worker.is_alive() ? *client_ : worker;
-    if (disturbance.kind >= Kind::Cancel) return request(asked, disturbance);
+    if (disturbance.kind >= Kind::Cancel && disturbance.kind <= Kind::Requeue) {
+        return request(asked, disturbance);
+    }
     if (disturbance.kind == Kind::Purge) return purge(asked, disturbance);
     if (disturbance.kind == Kind::TimeJump || worker.is_alive()) {
         ++result_.faults[std::string(to_string(disturbance.kind))];
@@ -105,8 +107,11 @@ void Simulation::disturb(const Disturbance& disturbance) {
         return note("a long time passes");
     }
     note(fmt::format("{}: {}", worker.id(), to_string(disturbance.kind)));
-    if (disturbance.kind >= Kind::Export) return travel(asked, disturbance);
+    if (disturbance.kind >= Kind::Export && disturbance.kind <= Kind::Import) {
+        return travel(asked, disturbance);
+    }
     if (!worker.is_alive()) return;
+    if (disturbance.kind == Kind::Twin) return start_twin(worker);
     disturb_worker(worker, disturbance);
 }
 
@@ -148,6 +153,13 @@ void Simulation::disturb_store(Worker& worker, const Disturbance& disturbance) {
         fault.verb = testing::StoreVerb::Commit;
     }
     worker.store().plan(fault);
+}
+
+/// Whoever restarts it believes that it is dead.
+void Simulation::start_twin(const Worker& worker) {
+    // Two processes of one name are told apart by when they started.
+    clock_.advance(1ms + std::chrono::microseconds(workers_.size()));
+    workers_.push_back(std::make_unique<Worker>(worker.setup(), *shared_, log_, clock_));
 }
 
 void Simulation::repeat_last_outcome(Worker& worker) {

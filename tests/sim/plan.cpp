@@ -53,6 +53,7 @@ constexpr std::array<std::string_view, Disturbance::kKinds> kKindNames = {
     "decide",
     "signal",
     "requeue",
+    "twin",
 };
 
 std::vector<Behaviour> script(Dice& dice, int percent_bad) {
@@ -106,7 +107,7 @@ std::vector<Kind> kinds_of_run(Dice& dice) {
     for (int i = 0; i < Disturbance::kKinds; ++i) {
         const auto kind = static_cast<Kind>(i);
         const bool is_apart = kind == Kind::Cancel || kind == Kind::Abort || kind == Kind::Abroad ||
-                              kind == Kind::Import;
+                              kind == Kind::Import || kind == Kind::Twin;
         if (!is_apart && dice.chance(percent)) kinds.push_back(kind);
     }
     return kinds;
@@ -142,6 +143,26 @@ void plan_queues(Plan& plan) {
     }
 }
 
+void sort_by_tick(std::vector<Disturbance>& disturbances) {
+    std::stable_sort(
+        disturbances.begin(),
+        disturbances.end(),
+        [](const Disturbance& a, const Disturbance& b) { return a.tick < b.tick; }
+    );
+}
+
+/// By dice of its own, too.
+void plan_twins(Plan& plan) {
+    Dice dice(plan.seed, 4);
+    if (!dice.chance(20)) return;
+    for (int i = dice.between(1, 3); i > 0; --i) {
+        plan.disturbances.push_back(
+            {.tick = dice.below(plan.ticks), .kind = Kind::Twin, .pick = dice.next()}
+        );
+    }
+    sort_by_tick(plan.disturbances);
+}
+
 void plan_disturbances(Dice& dice, Plan& plan) {
     const auto add = [&](Kind kind) {
         plan.disturbances.push_back(
@@ -169,11 +190,7 @@ void plan_disturbances(Dice& dice, Plan& plan) {
         for (int i = dice.between(1, 3); i > 0; --i) add(Kind::Cancel);
     }
     if (dice.chance(8)) add(Kind::Abort);
-    std::stable_sort(
-        plan.disturbances.begin(),
-        plan.disturbances.end(),
-        [](const Disturbance& a, const Disturbance& b) { return a.tick < b.tick; }
-    );
+    sort_by_tick(plan.disturbances);
 }
 
 }  // namespace
@@ -213,6 +230,7 @@ Plan make_plan(std::uint64_t seed) {
     plan_disturbances(dice, plan);
     plan.goes_on = dice.chance(75);
     plan_queues(plan);
+    plan_twins(plan);
     return plan;
 }
 

@@ -55,8 +55,9 @@ struct Disturbance {
         Decide,
         Signal,
         Requeue,
+        Twin,  ///< a second process with a living worker's name
     };
-    static constexpr int kKinds = static_cast<int>(Kind::Requeue) + 1;
+    static constexpr int kKinds = static_cast<int>(Kind::Twin) + 1;
 
     int tick = 0;  ///< when
     Kind kind = Kind::Crash;

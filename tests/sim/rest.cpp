@@ -98,7 +98,9 @@ void Simulation::come_to_rest() {
     for (int round = 0; round < kRoundsMax; ++round) {
         const std::uint64_t commits = log_.commits;
         bool has_moved = false;
-        for (auto& worker : workers_) has_moved |= work_off(*worker);
+        for (auto& worker : workers_) {
+            if (worker->is_alive()) has_moved |= work_off(*worker);
+        }
         client_->core().committer.combine(engine::Committer::Role::Owner);
         has_moved |= log_.commits != commits;
         if (has_moved) {

@@ -46,7 +46,7 @@ void SimStore::log(const Commit& commit, CommitResult result) {
     log_.note(text);
 }
 
-void SimStore::release(std::string_view worker, std::span<const TaskRef> tasks) {
+void SimStore::release(const WorkerProcess& worker, std::span<const TaskRef> tasks) {
     FaultyStore::release(worker, tasks);
     if (log_.note) {
         for (const TaskRef& task : tasks) log_.note(fmt::format("    release {}", task.token));

@@ -27,7 +27,7 @@ class SimStore : public testing::FaultyStore {
     /// The next commit is in doubt, and is performed only by `perform_late`.
     void delay_next_commit() { is_next_late_ = true; }
 
-    void release(std::string_view worker, std::span<const TaskRef> tasks) override;
+    void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     std::vector<Claim> claim(const ClaimRequest& request) override;
     LimitedClaims claim_limited(const ClaimRequest& request) override;
     MaintenanceResult maintain() override;

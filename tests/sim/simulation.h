@@ -43,6 +43,7 @@ class Simulation {
     void end(Worker& worker, std::size_t index);
     bool may_end(const Running& running) const;
     void crash(Worker& worker, int restart_after);
+    bool is_name_alive(const std::string& id) const;
     void restart(bool at_once);
     void perform_late(bool now);
     bool all_have_ended();
@@ -58,6 +59,7 @@ class Simulation {
     void disturb(const Disturbance& disturbance);
     void disturb_store(Worker& worker, const Disturbance& disturbance);
     void disturb_worker(Worker& worker, const Disturbance& disturbance);
+    void start_twin(const Worker& worker);
     void repeat_last_outcome(Worker& worker);
     void request(Worker& by, const Disturbance& disturbance);
     void send(Worker& by, const InstanceId& id, Event event);

@@ -59,6 +59,8 @@ class Worker {
 
     const std::string& id() const { return setup_.id; }
 
+    const Setup& setup() const { return setup_; }
+
     bool is_alive() const { return core_ != nullptr; }
 
     Engine::Core& core() { return *core_; }

@@ -190,7 +190,7 @@ TEST_P(StoreConformance, parking_leaves_a_lease_with_its_worker) {
     commit_one(store(), {.tasks = {change_of(Kind::Park, 1)}});
     EXPECT_EQ(task(1, 1)->lease_owner, "w1");
     const TaskRef ref{id_of(1), 1};
-    store().release("w1", {&ref, 1});
+    store().release({"w1", kStart}, {&ref, 1});
     EXPECT_THAT(claim(store(), "w2"), IsEmpty());
     commit_one(store(), {.revision = 2, .tasks = {change_of(Kind::Unpark, 1)}});
     EXPECT_THAT(names_of(claim(store(), "w2")), ElementsAre("1/1"));
@@ -230,7 +230,7 @@ TEST_P(StoreConformance, a_stop_waits_for_the_worker_that_runs_the_task) {
         store().heartbeat(worker_of("w1"), kLease).held, ElementsAre(HeldTask{{id_of(1), 1}, true})
     );
     const TaskRef ref{id_of(1), 1};
-    store().release("w1", {&ref, 1});
+    store().release({"w1", kStart}, {&ref, 1});
     EXPECT_THAT(names_of(claim(store(), "w2", {})), ElementsAre("1/1"));
 }
 

@@ -33,8 +33,8 @@ TEST_P(StoreConformance, a_heartbeat_tells_when_the_first_of_the_others_would_be
     EXPECT_EQ(store().heartbeat(worker_of("w2"), 60s).others_live_for, Duration(10s));
     clock_.advance(12s);
     EXPECT_EQ(store().heartbeat(worker_of("w1"), 10s).others_live_for, Duration(-2s));
-    store().sign_off("w3", kStart);
-    store().sign_off("w2", kStart);
+    store().sign_off({"w3", kStart});
+    store().sign_off({"w2", kStart});
     EXPECT_EQ(store().heartbeat(worker_of("w1"), 10s).others_live_for, Duration::max());
     EXPECT_FALSE(store().heartbeat(worker_of("w4"), 5s).is_known);
 }
@@ -54,27 +54,32 @@ TEST_P(StoreConformance, the_process_that_took_a_name_last_has_it) {
     EXPECT_THAT(taken.held, ElementsAre(HeldTask{{id_of(1), 1}, false}));
 
     EXPECT_TRUE(store().heartbeat(first, kLease * 9).is_displaced);
-    store().sign_off("w1", first.started_at);
+    const WorkerProcess displaced{"w1", first.started_at};
+    const TaskRef ref{id_of(1), 1};
+    store().sign_off(displaced);
+    store().release(displaced, {&ref, 1});
+    store().abandon(displaced, {&ref, 1});
+    store().postpone(displaced, ref, kStart + kLease);
     second.expires_at = kStart + kLease;
     EXPECT_EQ(store().workers().at(0), second) << "the displaced one changes nothing";
     EXPECT_THAT(
         store().heartbeat(second, kLease).held, ElementsAre(HeldTask{{id_of(1), 1}, false})
     );
 
-    store().sign_off("w1", second.started_at);
+    store().sign_off({"w1", second.started_at});
     EXPECT_EQ(claim(store(), "w2").size(), 1U);
     EXPECT_FALSE(store().heartbeat(first, kLease).is_displaced) << "the name is free again";
 }
 
 TEST_P(StoreConformance, a_heartbeat_counts_the_others_that_live) {
-    store().sign_off("w2", kStart);
+    store().sign_off({"w2", kStart});
     EXPECT_EQ(store().heartbeat(worker_of("w1"), 10s).others, 0);
     EXPECT_EQ(store().heartbeat(worker_of("w2"), 20s).others, 1);
     EXPECT_EQ(store().heartbeat(worker_of("w3"), 30s).others, 2);
     EXPECT_EQ(store().heartbeat(worker_of("w3"), 30s).others, 2);
     clock_.advance(10s);
     EXPECT_EQ(store().heartbeat(worker_of("w3"), 30s).others, 1);
-    store().sign_off("w2", kStart);
+    store().sign_off({"w2", kStart});
     EXPECT_EQ(store().heartbeat(worker_of("w3"), 30s).others, 0);
 }
 
@@ -187,7 +192,7 @@ TEST_P(StoreConformance, remembers_a_loss_until_the_task_is_put_again) {
     EXPECT_TRUE(task(1, 1)->was_lost);
     const TaskRef ref{id_of(1), 1};
     EXPECT_TRUE(claim(store(), "w1").at(0).was_lost);
-    store().release("w1", {&ref, 1});
+    store().release({"w1", kStart}, {&ref, 1});
     EXPECT_TRUE(claim(store(), "w2").at(0).was_lost);
     commit_one(store(), {.tasks = {put(1, "pay")}});
     const Claim fresh = claim(store(), "w1").at(0);
@@ -211,14 +216,14 @@ TEST_P(StoreConformance, releases_only_what_the_worker_still_holds) {
     claim(store(), "w1", {"pay"}, 2);
     claim(store(), "w2", {"pay"}, 1);
     const std::vector<TaskRef> refs{{id_of(1), 2}, {id_of(1), 3}, {id_of(9), 1}};
-    store().release("w1", refs);
+    store().release({"w1", kStart}, refs);
     EXPECT_EQ(task(1, 1)->lease_owner, "w1");
     EXPECT_EQ(task(1, 2)->lease_owner, "");
     EXPECT_EQ(task(1, 3)->lease_owner, "w2");
     const Claim again = claim(store(), "w2").at(0);
     EXPECT_EQ(name_of(again.task), "1/2");
     EXPECT_FALSE(again.was_lost);
-    store().release("w1", {});
+    store().release({"w1", kStart}, {});
 }
 
 TEST_P(StoreConformance, what_a_worker_abandons_is_found_lost_by_it) {
@@ -228,8 +233,8 @@ TEST_P(StoreConformance, what_a_worker_abandons_is_found_lost_by_it) {
     const std::vector<TaskRef> refs{
         {id_of(1), 1}, {id_of(1), 2}, {id_of(1), 3}, {id_of(1), 4}, {id_of(9), 1}
     };
-    store().abandon("w1", refs);
-    store().abandon("w1", {});
+    store().abandon({"w1", kStart}, refs);
+    store().abandon({"w1", kStart}, {});
     EXPECT_EQ(task(1, 4)->lease_owner, "w2");
     EXPECT_FALSE(task(1, 4)->was_lost);
     std::map<std::string, std::string> lost;
@@ -247,7 +252,7 @@ TEST_P(StoreConformance, an_abandoned_task_that_is_to_stop_may_be_claimed_by_any
     claim(store(), "w1");
     commit_one(store(), {.tasks = {change_of(Kind::Stop, 1)}});
     const TaskRef ref{id_of(1), 1};
-    store().abandon("w1", {&ref, 1});
+    store().abandon({"w1", kStart}, {&ref, 1});
     const Claim stop = claim(store(), "w2", {}).at(0);
     EXPECT_TRUE(stop.is_stop);
     EXPECT_TRUE(stop.was_lost);
@@ -260,8 +265,8 @@ TEST_P(StoreConformance, a_postponed_task_keeps_all_but_its_time) {
     claim(store(), "w1", {"pay"}, 2);
     commit_one(store(), {.tasks = {change_of(Kind::Stop, 2)}});
     const TimePoint due = clock_.now() + 1min;
-    for (const TokenId token : {1, 2, 3}) store().postpone("w1", {id_of(1), token}, due);
-    store().postpone("w1", {id_of(9), 1}, due);
+    for (const TokenId token : {1, 2, 3}) store().postpone({"w1", kStart}, {id_of(1), token}, due);
+    store().postpone({"w1", kStart}, {id_of(9), 1}, due);
     EXPECT_EQ(store().maintain().next_due, due);
     EXPECT_THAT(names_of(claim(store(), "w2")), ElementsAre("1/3")) << "w1 did not hold it";
     EXPECT_EQ(task(1, 1)->due, due);
@@ -277,7 +282,7 @@ TEST_P(StoreConformance, a_postponed_task_keeps_all_but_its_time) {
 TEST_P(StoreConformance, a_postponed_task_takes_its_place_by_its_new_time) {
     start_one(store(), instance_of(1, {put(1, "pay")}));
     claim(store(), "w1");
-    store().postpone("w1", {id_of(1), 1}, clock_.now() + 2s);
+    store().postpone({"w1", kStart}, {id_of(1), 1}, clock_.now() + 2s);
     start_one(store(), instance_of(2, {put(1, "pay", clock_.now() + 1s)}));
     start_one(store(), instance_of(3, {put(1, "pay", clock_.now() + 3s)}));
     clock_.advance(3s);
@@ -292,7 +297,7 @@ TEST_P(StoreConformance, a_released_task_that_is_not_due_sleeps_on) {
     start_one(store(), instance);
     EXPECT_EQ(store().maintain().next_due, kNever);
     const TaskRef ref{id_of(1), 1};
-    store().release("w1", {&ref, 1});
+    store().release({"w1", kStart}, {&ref, 1});
     EXPECT_THAT(claim(store(), "w2"), IsEmpty());
     EXPECT_EQ(store().maintain().next_due, kStart + 1min);
     clock_.advance(1min);
@@ -303,13 +308,13 @@ TEST_P(StoreConformance, a_worker_that_signs_off_frees_its_tasks_without_losing_
     start_one(store(), instance_of(1, {put(1, "pay"), put(2, "ship")}));
     claim(store(), "w1");
     claim(store(), "w2", {"ship"});
-    store().sign_off("w1", kStart);
+    store().sign_off({"w1", kStart});
     EXPECT_EQ(store().workers().size(), 1U);
     EXPECT_EQ(task(1, 2)->lease_owner, "w2");
     const Claim again = claim(store(), "w2").at(0);
     EXPECT_FALSE(again.was_lost);
     EXPECT_FALSE(store().heartbeat(worker_of("w1"), kLease).is_known);
-    store().sign_off("nobody", kStart);
+    store().sign_off({"nobody", kStart});
 }
 
 TEST_P(StoreConformance, maintenance_says_when_the_next_task_is_due) {

@@ -240,10 +240,10 @@ TEST_P(StoreQueues, free_the_slot_when_the_lease_ends_in_any_way) {
     start_all(1, 1, put_in("a", 1, "pay"));
     const TaskRef ref{id_of(1), 1};
     EXPECT_THAT(take("w1"), SizeIs(1));
-    store().release("w1", {&ref, 1});
+    store().release({"w1", kStart}, {&ref, 1});
     EXPECT_EQ(use_of("a").view.slots, 0);
     EXPECT_THAT(take("w1"), SizeIs(1));
-    store().sign_off("w1", kStart);
+    store().sign_off({"w1", kStart});
     EXPECT_THAT(take("w2"), SizeIs(1));
     // A retry that waits for its time holds none.
     TaskChange retry = put_in("a", 1, "pay");
@@ -284,7 +284,7 @@ TEST_P(StoreQueues, keep_the_slot_of_a_held_task_that_is_parked_or_stopped) {
     EXPECT_THAT(take("w1"), IsEmpty());
     // Nobody calls its handler any more: the rest is the engine's.
     const TaskRef ref{id_of(1), 1};
-    store().release("w1", {&ref, 1});
+    store().release({"w1", kStart}, {&ref, 1});
     EXPECT_THAT(take("w1"), ElementsAre("2/1"));
     EXPECT_THAT(names_of(claim(store(), "w2", {}, 8)), ElementsAre("1/1"));
     EXPECT_EQ(use_of("a").view.slots, 1);

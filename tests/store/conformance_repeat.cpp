@@ -57,9 +57,13 @@ TEST_P(StoreRepeat, release_even_when_another_worker_has_taken_the_task) {
     start_one(store(), instance_of(1, {put(1, "pay")}));
     claim(store(), "w1");
     const TaskRef ref{id_of(1), 1};
-    lose_and_repeat(StoreVerb::Release, [&](Store& store) { store.release("w1", {&ref, 1}); });
+    lose_and_repeat(StoreVerb::Release, [&](Store& store) {
+        store.release({"w1", kStart}, {&ref, 1});
+    });
     claim(store(), "w2");
-    lose_and_repeat(StoreVerb::Release, [&](Store& store) { store.release("w1", {&ref, 1}); });
+    lose_and_repeat(StoreVerb::Release, [&](Store& store) {
+        store.release({"w1", kStart}, {&ref, 1});
+    });
     EXPECT_EQ(task(1, 1)->lease_owner, "w2");
 }
 
@@ -67,9 +71,13 @@ TEST_P(StoreRepeat, abandon_even_when_another_worker_has_taken_the_task) {
     start_one(store(), instance_of(1, {put(1, "pay")}));
     claim(store(), "w1");
     const TaskRef ref{id_of(1), 1};
-    lose_and_repeat(StoreVerb::Abandon, [&](Store& store) { store.abandon("w1", {&ref, 1}); });
+    lose_and_repeat(StoreVerb::Abandon, [&](Store& store) {
+        store.abandon({"w1", kStart}, {&ref, 1});
+    });
     EXPECT_EQ(claim(store(), "w2").at(0).lost_by, "w1");
-    lose_and_repeat(StoreVerb::Abandon, [&](Store& store) { store.abandon("w1", {&ref, 1}); });
+    lose_and_repeat(StoreVerb::Abandon, [&](Store& store) {
+        store.abandon({"w1", kStart}, {&ref, 1});
+    });
     EXPECT_EQ(task(1, 1)->lease_owner, "w2");
 }
 
@@ -77,7 +85,7 @@ TEST_P(StoreRepeat, postpone_even_when_another_worker_has_taken_the_task) {
     start_one(store(), instance_of(1, {put(1, "pay")}));
     claim(store(), "w1");
     const TaskRef ref{id_of(1), 1};
-    const auto postpone = [&](Store& store) { store.postpone("w1", ref, kStart + 1s); };
+    const auto postpone = [&](Store& store) { store.postpone({"w1", kStart}, ref, kStart + 1s); };
     lose_and_repeat(StoreVerb::Postpone, postpone);
     EXPECT_EQ(task(1, 1)->due, kStart + 1s);
     clock_.advance(1s);
@@ -92,7 +100,7 @@ TEST_P(StoreRepeat, heartbeat_sign_off_and_maintain) {
     lose_and_repeat(StoreVerb::Heartbeat, [&](Store& store) {
         store.heartbeat(worker_of("w3"), kLease);
     });
-    lose_and_repeat(StoreVerb::SignOff, [](Store& store) { store.sign_off("w3", kStart); });
+    lose_and_repeat(StoreVerb::SignOff, [](Store& store) { store.sign_off({"w3", kStart}); });
     clock_.advance(kLease);
     MaintenanceResult result;
     lose_and_repeat(StoreVerb::Maintain, [&](Store& store) { result = store.maintain(); });

@@ -47,23 +47,23 @@ TEST_P(StoreStarted, stays_with_its_worker_over_steps_and_is_gone_at_the_end) {
 }
 
 TEST_P(StoreStarted, is_handed_back_at_its_place) {
-    store().release("w1", std::vector{first(1), first(2), first(3)});
+    store().release({"w1", kStart}, std::vector{first(1), first(2), first(3)});
     EXPECT_THAT(claimed_by("w2"), ElementsAre(2, 1, 3));
     EXPECT_FALSE(task(1, 1)->was_lost);
     EXPECT_THAT(held_by("w1"), ElementsAre(4));
 }
 
 TEST_P(StoreStarted, is_not_handed_back_by_others) {
-    store().release("w2", std::vector{first(1)});
-    store().abandon("w2", std::vector{first(2)});
-    store().postpone("w2", first(3), kStart + std::chrono::seconds(9));
+    store().release({"w2", kStart}, std::vector{first(1)});
+    store().abandon({"w2", kStart}, std::vector{first(2)});
+    store().postpone({"w2", kStart}, first(3), kStart + std::chrono::seconds(9));
     EXPECT_THAT(held_by("w1"), ElementsAre(1, 2, 3, 4));
     EXPECT_EQ(task(3, 1)->due, kStart);
 }
 
 TEST_P(StoreStarted, is_abandoned_as_lost_and_postponed) {
-    store().abandon("w1", std::vector{first(1)});
-    store().postpone("w1", first(2), kStart + std::chrono::seconds(9));
+    store().abandon({"w1", kStart}, std::vector{first(1)});
+    store().postpone({"w1", kStart}, first(2), kStart + std::chrono::seconds(9));
     const std::vector<Claim> claims = claim(store(), "w2", {"pay"}, 10);
     ASSERT_THAT(claims, SizeIs(1));
     EXPECT_TRUE(claims[0].was_lost);
@@ -74,7 +74,7 @@ TEST_P(StoreStarted, is_abandoned_as_lost_and_postponed) {
 }
 
 TEST_P(StoreStarted, is_free_when_its_worker_signs_off) {
-    store().sign_off("w1", kStart);
+    store().sign_off({"w1", kStart});
     EXPECT_THAT(claimed_by("w2"), ElementsAre(2, 1, 3, 4));
 }
 
@@ -99,7 +99,7 @@ TEST_P(StoreStarted, may_be_stopped_parked_and_let_go_on_by_others) {
     EXPECT_EQ(task(1, 1)->lease_owner, "w1");
     EXPECT_TRUE(task(2, 1)->is_parked);
     EXPECT_EQ(task(2, 1)->lease_owner, "w1");
-    store().release("w1", std::vector{first(1), first(2)});
+    store().release({"w1", kStart}, std::vector{first(1), first(2)});
     EXPECT_THAT(claimed_by("w2"), ElementsAre(1));  // what is to stop needs no handler
     commit_one(store(), {.instance = 2, .revision = 2, .tasks = {change_of(Kind::Unpark, 1)}});
     EXPECT_THAT(claimed_by("w2"), ElementsAre(2));

@@ -108,7 +108,7 @@ TEST_P(StoreConformance, serves_all_verbs_at_once) {
             store().list({});
             store().history({.instance = id_of(n), .types = {}, .node = {}});
         }
-        store().sign_off(worker, kStart);
+        store().sign_off({worker, kStart});
     });
     while (true) {
         const std::vector<Claim> rest = claim(store(), "w1");

@@ -84,7 +84,7 @@ TEST_P(PostgresRaces, lost_ones_are_run_again_until_they_are_won) {
         EXPECT_EQ(commit_one(store, change), CommitResult::Committed);
         EXPECT_EQ(commit_one(store, change), CommitResult::Conflict);
     }
-    store.sign_off("w1", kStart);
+    store.sign_off({"w1", kStart});
     for (const InstanceRow& row : store.list({})) {
         EXPECT_EQ(row.revision, 2);
         EXPECT_TRUE(store.tasks(row.id).empty());

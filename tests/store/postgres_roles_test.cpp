@@ -102,7 +102,7 @@ TEST_F(PostgresRoles, let_a_worker_do_all_its_work) {
     store->maintain();
     store->unserved();
     store->count();
-    store->sign_off("nobody", kStart);
+    store->sign_off({"nobody", kStart});
     EXPECT_EQ(engine.show(id).summary.status, "completed");
     engine.set_retention("*", {.completed = std::chrono::hours(1)});
     EXPECT_TRUE(store->take_sweep(std::chrono::minutes(1)).has_value());

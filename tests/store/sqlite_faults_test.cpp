@@ -119,7 +119,7 @@ TEST_F(SqliteFaults, an_idle_store_takes_no_write_lock) {
     EXPECT_THAT(claim(*store, "w1"), IsEmpty());
     EXPECT_EQ(store->maintain().next_due, kStart + std::chrono::hours(1));
     EXPECT_THAT(store->commit({}), IsEmpty());
-    store->release("w1", {});
+    store->release({"w1", kStart}, {});
     EXPECT_EQ(store->take_sweep(std::chrono::minutes(1)), std::nullopt);
     EXPECT_THAT(store->purge({}).purged, IsEmpty());
     other.execute("ROLLBACK");

@@ -72,7 +72,7 @@ class Player {
                 clock_.advance(pick(kDelays, step.a) + 1s);
                 return "tick";
             case 10:
-                store_.sign_off(pick(kWorkers, step.a), kStart);
+                store_.sign_off(process(step));
                 return "signed off";
             case 11:
                 return set_queue(step);
@@ -159,10 +159,18 @@ class Player {
         return describe(result.claims) + fmt::format("next {}", micros(result.next_start));
     }
 
+    /// One of the two that want the name.
+    static WorkerProcess process(const Step& step) {
+        return {pick(kWorkers, step.a), kStart + Duration(step.b % 5 == 0 ? 1 : 0)};
+    }
+
     std::string heartbeat(const Step& step) {
         WorkerRow worker = worker_of(pick(kWorkers, step.a), {pick(kHandlers, step.b)});
+        worker.started_at = process(step).started_at;
+        worker.takes_name = step.b % 3 == 0;
         if (step.token == 1) worker.queues = {pick(kQueues, step.b)};
         const HeartbeatResult result = store_.heartbeat(worker, pick(kDelays, step.b) + 2s);
+        if (result.is_displaced) return "displaced";
         return (result.is_known ? "known\n" : "new\n") + describe(result.held) +
                fmt::format("{}", fmt::join(result.limited_queues, ","));
     }
@@ -172,14 +180,14 @@ class Player {
             {id_of(step.instance), step.token}, {id_of(step.instance), step.token + 1}
         };
         if (step.b % 4 == 1) {
-            store_.postpone(pick(kWorkers, step.a), tasks.front(), clock_.now() + 1s);
+            store_.postpone(process(step), tasks.front(), clock_.now() + 1s);
             return "postponed";
         }
         if (step.b % 4 == 2) {
-            store_.abandon(pick(kWorkers, step.a), tasks);
+            store_.abandon(process(step), tasks);
             return "abandoned";
         }
-        store_.release(pick(kWorkers, step.a), tasks);
+        store_.release(process(step), tasks);
         return "released";
     }
 

@@ -121,15 +121,15 @@ class StoreDecorator : public Store {
         return ask(StoreVerb::Commit, [&] { return inner_.commit(commits); });
     }
 
-    void release(std::string_view worker, std::span<const TaskRef> tasks) override {
+    void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override {
         run(StoreVerb::Release, [&] { inner_.release(worker, tasks); });
     }
 
-    void abandon(std::string_view worker, std::span<const TaskRef> tasks) override {
+    void abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) override {
         run(StoreVerb::Abandon, [&] { inner_.abandon(worker, tasks); });
     }
 
-    void postpone(std::string_view worker, const TaskRef& task, TimePoint due) override {
+    void postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) override {
         run(StoreVerb::Postpone, [&] { inner_.postpone(worker, task, due); });
     }
 
@@ -173,8 +173,8 @@ class StoreDecorator : public Store {
         return ask(StoreVerb::Workers, [&] { return inner_.workers(); });
     }
 
-    void sign_off(std::string_view worker, TimePoint started_at) override {
-        run(StoreVerb::SignOff, [&] { inner_.sign_off(worker, started_at); });
+    void sign_off(const WorkerProcess& worker) override {
+        run(StoreVerb::SignOff, [&] { inner_.sign_off(worker); });
     }
 
     MaintenanceResult maintain() override {

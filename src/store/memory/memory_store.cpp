@@ -148,28 +148,36 @@ Claim MemoryStore::lease(const TaskRef& ref, const ClaimRequest& request, bool t
     };
 }
 
-void MemoryStore::release(std::string_view worker, std::span<const TaskRef> tasks) {
+bool MemoryStore::is_displaced(const WorkerProcess& worker) const {
+    const auto found = workers_.find(worker.id);
+    return found != workers_.end() && found->second.started_at != worker.started_at;
+}
+
+void MemoryStore::release(const WorkerProcess& worker, std::span<const TaskRef> tasks) {
     const Lock lock(mutex_);
+    if (is_displaced(worker)) return;
     for (const TaskRef& ref : tasks) {
         tasks_.update(ref, [&](memory::Task& task) {
-            if (task.lease_owner == worker) task.end_lease();
+            if (task.lease_owner == worker.id) task.end_lease();
         });
     }
 }
 
-void MemoryStore::abandon(std::string_view worker, std::span<const TaskRef> tasks) {
+void MemoryStore::abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) {
     const Lock lock(mutex_);
+    if (is_displaced(worker)) return;
     for (const TaskRef& ref : tasks) {
         tasks_.update(ref, [&](memory::Task& task) {
-            if (task.lease_owner == worker) task.lose_lease();
+            if (task.lease_owner == worker.id) task.lose_lease();
         });
     }
 }
 
-void MemoryStore::postpone(std::string_view worker, const TaskRef& task, TimePoint due) {
+void MemoryStore::postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) {
     const Lock lock(mutex_);
+    if (is_displaced(worker)) return;
     tasks_.update(task, [&](memory::Task& row) {
-        if (row.lease_owner != worker) return;
+        if (row.lease_owner != worker.id) return;
         row.rank += (due - row.due).count();
         row.due = due;
         row.is_due = false;
@@ -179,10 +187,8 @@ void MemoryStore::postpone(std::string_view worker, const TaskRef& task, TimePoi
 
 HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) {
     const Lock lock(mutex_);
-    const auto known = workers_.find(worker.id);
-    const bool is_another =
-        known != workers_.end() && known->second.started_at != worker.started_at;
-    if (is_another && !worker.takes_name) return {.held = {}, .is_displaced = true};
+    if (!worker.takes_name && is_displaced({worker.id, worker.started_at}))
+        return {.held = {}, .is_displaced = true};
     const auto [found, is_new] = workers_.insert_or_assign(worker.id, worker);
     found->second.takes_name = false;
     found->second.expires_at = clock_.now() + lease;
@@ -202,13 +208,11 @@ HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) 
     return result;
 }
 
-void MemoryStore::sign_off(std::string_view worker, TimePoint started_at) {
+void MemoryStore::sign_off(const WorkerProcess& worker) {
     const Lock lock(mutex_);
-    if (const auto found = workers_.find(worker); found != workers_.end()) {
-        if (found->second.started_at != started_at) return;
-        workers_.erase(found);
-    }
-    for (const TaskRef& ref : tasks_.held_by(worker)) {
+    if (is_displaced(worker)) return;
+    if (const auto found = workers_.find(worker.id); found != workers_.end()) workers_.erase(found);
+    for (const TaskRef& ref : tasks_.held_by(worker.id)) {
         tasks_.update(ref, [](memory::Task& task) { task.end_lease(); });
     }
 }

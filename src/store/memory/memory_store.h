@@ -39,9 +39,9 @@ class MemoryStore final : public Store {
     void set_queue(const QueueRow& row) override;
     std::vector<QueueUse> queues(const QueueQuery& query) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
-    void release(std::string_view worker, std::span<const TaskRef> tasks) override;
-    void abandon(std::string_view worker, std::span<const TaskRef> tasks) override;
-    void postpone(std::string_view worker, const TaskRef& task, TimePoint due) override;
+    void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
+    void abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
+    void postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) override;
     std::optional<InstanceRow> load(const InstanceId& id) override;
     std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) override;
     std::vector<HistoryEvent> history(const HistoryQuery& query) override;
@@ -52,7 +52,7 @@ class MemoryStore final : public Store {
     std::vector<Unserved> unserved() override;
     HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override;
     std::vector<WorkerRow> workers() override;
-    void sign_off(std::string_view worker, TimePoint started_at) override;
+    void sign_off(const WorkerProcess& worker) override;
     MaintenanceResult maintain() override;
     std::vector<RetentionRule> retention() override;
     void set_retention(const RetentionRule& rule) override;
@@ -89,6 +89,8 @@ class MemoryStore final : public Store {
     CommitResult commit_one(const Commit& commit) EBB_REQUIRES(mutex_);
     void apply(const InstanceRow& row, const TaskChange& change, std::string_view lease_owner)
         EBB_REQUIRES(mutex_);
+    /// Does another process have its name now?
+    bool is_displaced(const WorkerProcess& worker) const EBB_REQUIRES(mutex_);
     void restart_sweep() EBB_REQUIRES(mutex_);
     bool can_anybody_run(const Unserved& waiting, TimePoint now) const EBB_REQUIRES(mutex_);
 

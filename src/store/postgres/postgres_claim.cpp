@@ -217,21 +217,22 @@ void PostgresStore::park_broken(const TaskRef& task) {
     read(sql::park_broken_task, Arguments::of(task.instance, task.token));
 }
 
-void PostgresStore::release(std::string_view worker, std::span<const TaskRef> tasks) {
+void PostgresStore::release(const WorkerProcess& worker, std::span<const TaskRef> tasks) {
     hand_back(sql::release_tasks, worker, tasks);
 }
 
-void PostgresStore::abandon(std::string_view worker, std::span<const TaskRef> tasks) {
+void PostgresStore::abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) {
     hand_back(sql::abandon_tasks, worker, tasks);
 }
 
-void PostgresStore::postpone(std::string_view worker, const TaskRef& task, TimePoint due) {
-    const Arguments arguments = Arguments::of(task.instance, task.token, worker, due);
+void PostgresStore::postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) {
+    const Arguments arguments =
+        Arguments::of(task.instance, task.token, worker.id, due, worker.started_at);
     free_rows({sql::postpone_task, arguments}, {&task, 1});
 }
 
 void PostgresStore::hand_back(
-    std::string_view statement, std::string_view worker, std::span<const TaskRef> tasks
+    std::string_view statement, const WorkerProcess& worker, std::span<const TaskRef> tasks
 ) {
     if (tasks.empty()) return;
     Array instances(Array::Of::Uuid);
@@ -240,7 +241,7 @@ void PostgresStore::hand_back(
         instances.add(task.instance);
         tokens.add(task.token);
     }
-    const Arguments arguments = Arguments::of(worker, instances, tokens);
+    const Arguments arguments = Arguments::of(worker.id, instances, tokens, worker.started_at);
     free_rows({statement, arguments}, tasks);
 }
 

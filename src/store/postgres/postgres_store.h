@@ -42,9 +42,9 @@ class PostgresStore final : public Store, private postgres::Pooled {
     void set_queue(const QueueRow& row) override;
     std::vector<QueueUse> queues(const QueueQuery& query) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
-    void release(std::string_view worker, std::span<const TaskRef> tasks) override;
-    void abandon(std::string_view worker, std::span<const TaskRef> tasks) override;
-    void postpone(std::string_view worker, const TaskRef& task, TimePoint due) override;
+    void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
+    void abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
+    void postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) override;
     std::optional<InstanceRow> load(const InstanceId& id) override;
     std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) override;
     std::vector<HistoryEvent> history(const HistoryQuery& query) override;
@@ -55,7 +55,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<Unserved> unserved() override;
     HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override;
     std::vector<WorkerRow> workers() override;
-    void sign_off(std::string_view worker, TimePoint started_at) override;
+    void sign_off(const WorkerProcess& worker) override;
     MaintenanceResult maintain() override;
     std::vector<RetentionRule> retention() override;
     void set_retention(const RetentionRule& rule) override;
@@ -88,7 +88,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     );
     void park_broken(const TaskRef& task);
     void hand_back(
-        std::string_view statement, std::string_view worker, std::span<const TaskRef> tasks
+        std::string_view statement, const WorkerProcess& worker, std::span<const TaskRef> tasks
     );
     /// Runs the call, which ends leases, when the tasks all have rows.
     void free_rows(const postgres::Call& call, std::span<const TaskRef> tasks);

@@ -94,18 +94,18 @@ HeartbeatResult PostgresStore::beat(
     return heartbeat_result(false, added);
 }
 
-void PostgresStore::sign_off(std::string_view worker, TimePoint started_at) {
-    const Arguments row = Arguments::of(worker, started_at);
-    const Arguments id = Arguments::of(worker);
-    const Arguments unfold = Arguments::of(worker, kHeadStart);
+void PostgresStore::sign_off(const WorkerProcess& worker) {
+    const Arguments row = Arguments::of(worker.id, worker.started_at);
+    const Arguments id = Arguments::of(worker.id);
+    const Arguments unfold = Arguments::of(worker.id, kHeadStart);
     const std::vector<Call> calls{
         {sql::remove_worker, row},
         {sql::unfold_tasks_of_worker, unfold},
         {sql::release_tasks_of_worker, id}
     };
     perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
-    lease_marks_.remove(worker);
-    folded_tasks_.remove(worker);
+    lease_marks_.remove(worker.id);
+    folded_tasks_.remove(worker.id);
     claim_marks_.forget();
 }
 

@@ -14,4 +14,7 @@ std::optional<Claim> lease_task(
     Database& database, std::string_view instance, TokenId token, std::string_view worker
 );
 
+/// Does another process have the worker's name now?
+bool is_displaced(Database& database, const WorkerProcess& worker);
+
 }  // namespace ebb::sqlite

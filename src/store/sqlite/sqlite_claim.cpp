@@ -142,6 +142,10 @@ std::optional<Claim> lease_task(
     return std::nullopt;
 }
 
+bool is_displaced(Database& database, const WorkerProcess& worker) {
+    return Query(database, sql::has_another_process, worker.id, worker.started_at).step();
+}
+
 }  // namespace sqlite
 
 std::vector<Claim> SqliteStore::claim(const ClaimRequest& request) {
@@ -172,29 +176,33 @@ bool SqliteStore::has_work_for(const ClaimRequest& request) {
     });
 }
 
-void SqliteStore::release(std::string_view worker, std::span<const TaskRef> tasks) {
+void SqliteStore::release(const WorkerProcess& worker, std::span<const TaskRef> tasks) {
     hand_back(sql::release_task, worker, tasks);
 }
 
-void SqliteStore::abandon(std::string_view worker, std::span<const TaskRef> tasks) {
+void SqliteStore::abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) {
     hand_back(sql::abandon_task, worker, tasks);
 }
 
-void SqliteStore::postpone(std::string_view worker, const TaskRef& task, TimePoint due) {
+void SqliteStore::postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) {
     const Lock lock(writer_mutex_);
+    WriteTransaction transaction(writer_);
+    if (sqlite::is_displaced(writer_, worker)) return;
     const std::string id = task.instance.to_string();
-    Query(writer_, sql::postpone_task, id, task.token, worker, due).run();
+    Query(writer_, sql::postpone_task, id, task.token, worker.id, due).run();
+    transaction.commit();
 }
 
 void SqliteStore::hand_back(
-    std::string_view statement, std::string_view worker, std::span<const TaskRef> tasks
+    std::string_view statement, const WorkerProcess& worker, std::span<const TaskRef> tasks
 ) {
     if (tasks.empty()) return;
     const Lock lock(writer_mutex_);
     WriteTransaction transaction(writer_);
+    if (sqlite::is_displaced(writer_, worker)) return;
     for (const TaskRef& task : tasks) {
         const std::string id = task.instance.to_string();
-        Query(writer_, statement, id, task.token, worker).run();
+        Query(writer_, statement, id, task.token, worker.id).run();
     }
     transaction.commit();
 }

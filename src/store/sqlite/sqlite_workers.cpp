@@ -1,5 +1,6 @@
 #include "ebb/sqlite/sql.h"
 #include "store/agreement.h"
+#include "store/sqlite/lease_task.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -40,8 +41,9 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
     const Lock lock(writer_mutex_);
     WriteTransaction transaction(writer_);
     HeartbeatResult result;
-    Query another(writer_, sql::has_another_process, worker.id, worker.started_at);
-    if (!worker.takes_name && another.step()) return {.held = {}, .is_displaced = true};
+    if (!worker.takes_name && sqlite::is_displaced(writer_, {worker.id, worker.started_at})) {
+        return {.held = {}, .is_displaced = true};
+    }
     const TimePoint now = clock_.now();
     const TimePoint expires_at = now + lease;
     result.is_known = write_worker(writer_, sql::prolong_worker, worker, expires_at) > 0;
@@ -62,11 +64,11 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
     return result;
 }
 
-void SqliteStore::sign_off(std::string_view worker, TimePoint started_at) {
+void SqliteStore::sign_off(const WorkerProcess& worker) {
     const Lock lock(writer_mutex_);
     WriteTransaction transaction(writer_);
-    Query(writer_, sql::sign_worker_off, worker, started_at).run();
-    Query(writer_, sql::release_tasks_of_worker, worker).run();
+    Query(writer_, sql::sign_worker_off, worker.id, worker.started_at).run();
+    Query(writer_, sql::release_tasks_of_worker, worker.id).run();
     transaction.commit();
 }
 

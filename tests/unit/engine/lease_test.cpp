@@ -273,6 +273,29 @@ TEST_F(Leases, a_living_worker_gives_way_to_one_that_takes_its_name) {
     EXPECT_EQ(status(*second, next), "completed");
 }
 
+TEST_F(Leases, what_a_displaced_worker_took_before_it_knew_counts_as_called) {
+    const auto first = world.engine("same");
+    first->register_workflow(a_then_b());
+    first->poll();
+    world.clock.advance(100ms);
+    const auto second = world.engine("same");
+    second->poll();
+    const InstanceId id = first->start("test").id;
+    during_a = [&] {
+        for (int seconds = 0; seconds < 10; ++seconds) {
+            world.clock.advance(1s);
+            second->poll();
+        }
+        EXPECT_EQ(status(*second, id), "completed");
+    };
+    first->poll();
+    EXPECT_EQ(attempts, (std::vector<int>{1, 2}));
+    EXPECT_EQ(
+        history_text(*second, id),
+        "started lease_lost:a step_completed:a step_completed:b completed"
+    );
+}
+
 TEST_F(Leases, a_worker_that_comes_back_learns_of_lost_calls_from_the_first_answer_it_gets) {
     auto first = world.engine("same");
     first->register_workflow(a_then_b(true));

@@ -156,8 +156,8 @@ TEST_F(Sharing, follows_the_number_of_workers) {
     EXPECT_TRUE(comes_to(engine, 4));
     add_others(3);
     EXPECT_TRUE(comes_to(engine, 2));
-    memory->sign_off("other0", {});
-    memory->sign_off("other1", {});
+    memory->sign_off({"other0", {}});
+    memory->sign_off({"other1", {}});
     EXPECT_TRUE(comes_to(engine, 4));
 }
 

@@ -180,7 +180,7 @@ TEST_F(Threads, a_handler_that_stops_because_its_lease_is_lost_has_not_failed) {
         if (++calls_of_slow > 1) return input;
         // Nobody knows this worker any more; the next heartbeat tells it so.
         closed.is_closed = true;
-        store->sign_off("one", store->workers().at(0).started_at);
+        store->sign_off({"one", store->workers().at(0).started_at});
         while (!context.stop.stop_requested()) std::this_thread::yield();
         throw std::runtime_error("stopped");
     });

@@ -177,10 +177,14 @@ UPDATE ebb.tasks SET lane = 2, lease_owner = NULL
 WHERE instance_id = $1::uuid AND token = $2::bigint;
 
 -- name: release_tasks
+-- Nothing where another process has the worker's name; so also the next two.
 UPDATE ebb.tasks AS t
 SET lease_owner = NULL, handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END
 FROM unnest($2::uuid[], $3::bigint[]) AS r (instance_id, token)
-WHERE t.instance_id = r.instance_id AND t.token = r.token AND t.lease_owner = $1::text;
+WHERE t.instance_id = r.instance_id AND t.token = r.token AND t.lease_owner = $1::text
+  AND NOT EXISTS (
+      SELECT 1 FROM ebb.workers AS w WHERE w.id = $1::text AND w.started_at <> $4::bigint
+  );
 
 -- name: abandon_tasks
 UPDATE ebb.tasks AS t
@@ -188,14 +192,20 @@ SET was_lost = t.was_lost OR t.handler <> '',
     lost_by = CASE WHEN t.handler <> '' THEN t.lease_owner ELSE t.lost_by END,
     handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END, lease_owner = NULL
 FROM unnest($2::uuid[], $3::bigint[]) AS r (instance_id, token)
-WHERE t.instance_id = r.instance_id AND t.token = r.token AND t.lease_owner = $1::text;
+WHERE t.instance_id = r.instance_id AND t.token = r.token AND t.lease_owner = $1::text
+  AND NOT EXISTS (
+      SELECT 1 FROM ebb.workers AS w WHERE w.id = $1::text AND w.started_at <> $4::bigint
+  );
 
 -- name: postpone_task
 UPDATE ebb.tasks
 SET rank = rank + ($4::bigint - due_at), due_at = $4::bigint,
     lane = CASE lane WHEN 2 THEN 2 ELSE 0 END,
     handler = CASE WHEN is_stop THEN '' ELSE handler END, lease_owner = NULL
-WHERE instance_id = $1::uuid AND token = $2::bigint AND lease_owner = $3::text;
+WHERE instance_id = $1::uuid AND token = $2::bigint AND lease_owner = $3::text
+  AND NOT EXISTS (
+      SELECT 1 FROM ebb.workers AS w WHERE w.id = $3::text AND w.started_at <> $5::bigint
+  );
 
 -- name: tasks_of_instance
 -- As in all_tasks, but a plan that was made while nothing was folded must not go by the owners.
