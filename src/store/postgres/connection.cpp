@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "ebb/postgres/sql.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/sql_error.h"
 
@@ -147,6 +148,20 @@ void Connection::send(const Call& call) {
 }
 
 std::vector<Result> Connection::run(std::span<const Call> calls) {
+    // A session of our own has its path from the packet that opened it.
+    if (settings_.caches_statements) return run_pipeline(calls);
+    const bool is_borrowed = PQtransactionStatus(handle_.get()) == PQTRANS_INTRANS;
+    const Arguments none;
+    std::vector<Call> framed{{is_borrowed ? sql::borrow_search_path : sql::pin_search_path, none}};
+    for (const Call& call : calls) framed.push_back(call);
+    if (is_borrowed) framed.push_back({sql::return_search_path, none});
+    std::vector<Result> results = run_pipeline(framed);
+    results.erase(results.begin());
+    if (is_borrowed) results.pop_back();
+    return results;
+}
+
+std::vector<Result> Connection::run_pipeline(std::span<const Call> calls) {
     preparing_.clear();
     check_sent(PQenterPipelineMode(handle_.get()));
     for (const Call& call : calls) send(call);
