@@ -3,12 +3,17 @@
 // our own that is reached by TLS only, with certificates that openssl makes on the spot; the server
 // itself tells who came encrypted.
 
+#include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include <fmt/format.h>
 #include <libpq-fe.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <ebb/builder.h>
 #include <ebb/engine.h>
@@ -19,6 +24,7 @@
 #include "store/migrations.h"
 #include "store/postgres/postgres_store.h"
 #include "support/postgres_server.h"
+#include "support/store_process.h"
 
 namespace ebb::testing {
 namespace {
@@ -72,6 +78,10 @@ class TlsServer {
     }
 
     std::string verified() const { return "sslmode=verify-full&sslrootcert=" + file("ca.crt"); }
+
+    std::string socket() const {
+        return server_->folder() / fmt::format(".s.PGSQL.{}", server_->port());
+    }
 
     std::string execute(const std::string& sql) const { return server_->execute(sql); }
 
@@ -169,6 +179,124 @@ TEST_F(PostgresTls, everything_works_and_every_connection_is_encrypted) {
     EXPECT_EQ(server_->execute("SELECT count(*)" + ours + " AND NOT ssl"), "0\n");
     EXPECT_EQ(server_->execute("SELECT count(*) > 3" + ours), "t\n");
     EXPECT_EQ(server_->execute("SELECT ssl" + ours + " AND query LIKE 'LISTEN%'"), "t\n");
+}
+
+/// What ends TLS before a server, as load balancers and poolers of clouds do. PostgreSQL itself
+/// sends records of at most 8 KB; this sends an answer as a whole, in records of up to 16 KB.
+constexpr const char* kProxy = R"(
+import select, socket, ssl, sys, threading
+cert, key, server = sys.argv[1:]
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(cert, key)
+def serve(client):
+    client.recv(8)
+    client.sendall(b'S')
+    client = context.wrap_socket(client, server_side=True)
+    behind = socket.socket(socket.AF_UNIX)
+    behind.connect(server)
+    while True:
+        ready = [client] if client.pending() else select.select([client, behind], [], [])[0]
+        if client in ready:
+            said = client.recv(65536)
+            if not said:
+                return
+            behind.sendall(said)
+        if behind in ready:
+            said = behind.recv(65536)
+            while said and select.select([behind], [], [], 0.01)[0]:
+                more = behind.recv(65536)
+                if not more:
+                    break
+                said += more
+            if not said:
+                return
+            client.sendall(said)
+listening = socket.create_server(('127.0.0.1', 0))
+print(listening.getsockname()[1], flush=True)
+while True:
+    threading.Thread(target=serve, args=(listening.accept()[0],), daemon=True).start()
+)";
+
+class TlsProxy {
+ public:
+    explicit TlsProxy(const TlsServer& server) {
+        std::ofstream(server.file("proxy.py")) << kProxy;
+        int ends[2];
+        if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
+        pid_ = fork();
+        if (pid_ == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            dup2(ends[1], 1);
+            execlp(
+                "python3",
+                "python3",
+                server.file("proxy.py").c_str(),
+                server.file("server.crt").c_str(),
+                server.file("server.key").c_str(),
+                server.socket().c_str(),
+                nullptr
+            );
+            _exit(127);
+        }
+        close(ends[1]);
+        std::string text(16, '\0');
+        text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, read(ends[0], text.data(), 16))));
+        close(ends[0]);
+        port_ = std::stoi(text);
+    }
+
+    TlsProxy(const TlsProxy&) = delete;
+    TlsProxy& operator=(const TlsProxy&) = delete;
+
+    ~TlsProxy() {
+        kill(pid_, SIGKILL);
+        wait_for(pid_);
+    }
+
+    std::string url(const std::string& parameters) const {
+        return fmt::format(
+            "postgresql://ebb@{}:{}/ebb_test?hostaddr=127.0.0.1&{}", kHost, port_, parameters
+        );
+    }
+
+ private:
+    pid_t pid_ = -1;
+    int port_ = 0;
+};
+
+TEST_F(PostgresTls, answers_in_large_records_are_read_to_their_end) {
+    constexpr int kEvents = 40;
+    const TlsProxy proxy(*server_);
+    const PostgresOptions options{.url = proxy.url(server_->verified()), .schema = fresh_schema()};
+    const StorePtr store = open_postgres_store(options);
+    std::future<void> done = std::async(std::launch::async, [&] {
+        // Of each length that leaves a rest of a record behind.
+        for (int n = 1; n <= 3; ++n) {
+            NewInstance instance = instance_of(n);
+            for (Seq seq = 2; seq <= kEvents; ++seq) {
+                const Payload payload(
+                    '"' + std::string(static_cast<std::size_t>(n) * 2'300, 'x') + '"'
+                );
+                instance.history.push_back(event_of(seq, HistoryType::StepCompleted, payload));
+            }
+            start_one(*store, instance);
+            for (int limit = 1; limit <= kEvents; ++limit) {
+                const HistoryQuery query{
+                    .instance = id_of(n), .limit = limit, .types = {}, .node = {}
+                };
+                EXPECT_EQ(store->history(query).size(), static_cast<std::size_t>(limit));
+            }
+        }
+    });
+    const bool is_read = done.wait_for(60s) == std::future_status::ready;
+    EXPECT_TRUE(is_read) << "what is there already is waited for";
+    // So that it ends all the same.
+    while (done.wait_for(100ms) != std::future_status::ready) {
+        server_->execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ebb'"
+        );
+    }
+    if (is_read) done.get();
 }
 
 TEST_F(PostgresTls, a_server_of_another_authority_is_not_trusted) {

@@ -187,16 +187,9 @@ void Connection::flush() {
     }
 }
 
-void Connection::wait_for_answer() {
-    while (PQisBusy(handle_.get()) == 1) {
-        pollfd socket{.fd = PQsocket(handle_.get()), .events = POLLIN, .revents = 0};
-        if (poll(&socket, 1, -1) < 0 && errno != EINTR) fail_lost();
-        check_sent(PQconsumeInput(handle_.get()));
-    }
-}
-
 PGresult* Connection::next_result() {
-    wait_for_answer();
+    // It waits by itself, and knows what we could not: that of a record of TLS which is larger than
+    // its buffer, a part is here already, of which the socket tells nothing.
     return PQgetResult(handle_.get());
 }
 
@@ -290,11 +283,16 @@ std::vector<std::string> Connection::wait_for_notifications(int interrupt, Durat
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(limit).count();
     const int wait = static_cast<int>(std::clamp<std::int64_t>(milliseconds, 0, kLongestPoll));
     if (poll(ends.data(), ends.size(), wait) < 0 && errno != EINTR) fail_lost();
-    check_sent(PQconsumeInput(handle_.get()));
     std::vector<std::string> heard;
-    while (PGnotify* said = PQnotifies(handle_.get())) {
-        heard.emplace_back(said->extra);
-        PQfreemem(said);
+    // Again as long as it brings something: a rest of a record of TLS would not wake us.
+    for (bool is_more = true; is_more;) {
+        is_more = false;
+        check_sent(PQconsumeInput(handle_.get()));
+        while (PGnotify* said = PQnotifies(handle_.get())) {
+            heard.emplace_back(said->extra);
+            PQfreemem(said);
+            is_more = true;
+        }
     }
     return heard;
 }

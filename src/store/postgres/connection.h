@@ -90,7 +90,6 @@ class Connection {
     void check_sent(int is_sent) const;
     /// Sends what is buffered and reads what comes, so that neither side waits for the other.
     void flush();
-    void wait_for_answer();
     PGresult* next_result();
     std::vector<Result> receive(std::span<const Call> calls);
     void leave_pipeline();
