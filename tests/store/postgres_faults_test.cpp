@@ -8,8 +8,11 @@
 
 #include <fmt/format.h>
 
+#include <ebb/builder.h>
+#include <ebb/engine.h>
 #include <ebb/error.h>
 
+#include "postgres/waiting_log.h"
 #include "store/conformance.h"
 #include "store/postgres/postgres_store.h"
 #include "support/postgres_server.h"
@@ -30,6 +33,12 @@ class PostgresFaults : public ::testing::Test {
     }
 
     std::string execute(const std::string& sql) { return postgres_server().execute(sql); }
+
+    std::string store_status(const InstanceId& id) {
+        return execute(
+            "SELECT status FROM " + schema_ + ".instances WHERE id = '" + id.to_string() + "'"
+        );
+    }
 
     template <class Verb>
     std::string expect_error(ErrorCode code, std::string_view message, Verb verb) {
@@ -171,6 +180,42 @@ TEST_F(PostgresFaults, tells_a_wrong_password_from_a_missing_database) {
     expect_error(ErrorCode::StoreUnavailable, "cannot be reached", [&] {
         open({.url = "postgresql://ebb:hunter2@/ebb_test?host=/nowhere"});
     });
+}
+
+TEST_F(PostgresFaults, an_outcome_waits_until_a_server_that_let_us_in_does_so_again) {
+    execute("CREATE ROLE secret_two LOGIN SUPERUSER PASSWORD 'hunter2' IN ROLE secret");
+    const std::string url = postgres_server().url("ebb_test", "secret_two:hunter2");
+    const StorePtr store = open_postgres_store({.url = url, .schema = schema_});
+    std::atomic<bool> is_running = false;
+    std::atomic<bool> is_open = false;
+    std::atomic<int> calls = 0;
+    HandlerRegistry handlers;
+    handlers.add_raw("pay", [&](const Payload& input, const StepContext&) {
+        ++calls;
+        is_running = true;
+        is_running.notify_all();
+        is_open.wait(false);
+        return input;
+    });
+    WaitingLog log;
+    EngineOptions options;
+    options.log = &log;
+    Engine engine(*store, handlers, options);
+    engine.register_workflow(WorkflowBuilder("orders").step("pay").build());
+    engine.run();
+    const InstanceId id = engine.start("orders").id;
+    is_running.wait(false);
+    execute("ALTER ROLE secret_two PASSWORD 'another'");
+    execute(kCutAll);
+    is_open = true;
+    is_open.notify_all();
+    EXPECT_TRUE(log.wait_for("commit_delayed"));
+    expect_error(ErrorCode::StoreUnavailable, "password", [&] { store->list({}); });
+    expect_error(ErrorCode::StoreError, "Check user, password", [&] { open({.url = url}); });
+    execute("ALTER ROLE secret_two PASSWORD 'hunter2'");
+    while (store_status(id) != "completed\n") std::this_thread::yield();
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(log.count("commit_refused"), 0);
 }
 
 TEST_F(PostgresFaults, says_which_privilege_is_missing) {

@@ -136,9 +136,11 @@ TEST_F(PostgresSchema, keeps_to_what_distributed_databases_understand) {
         "ctid",
     };
     // Hints are left out where the database cannot carry them: polling is the truth. Partitions are
-    // for PostgreSQL alone, and nothing else needs them.
+    // for PostgreSQL alone, and nothing else needs them. The path is set in sessions that are
+    // shared with others; one of our own has it from its start.
     const std::map<std::string, std::set<std::string>> exempted{
         {"sql/hints.sql", {"notify"}},
+        {"sql/transaction.sql", {"set_config"}},
         {"partitions/partitions.sql", {"lock table"}},
     };
     int files = 0;

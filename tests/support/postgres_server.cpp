@@ -9,6 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <grp.h>
@@ -16,6 +17,7 @@
 #include <poll.h>
 #include <pwd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,6 +74,19 @@ int reap(pid_t pid) {
     return status;
 }
 
+int free_port() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    auto* const plain = reinterpret_cast<sockaddr*>(&address);
+    const bool is_free = bind(socket, plain, size) == 0 && getsockname(socket, plain, &size) == 0;
+    close(socket);
+    if (!is_free) throw std::runtime_error("no port is free");
+    return ntohs(address.sin_port);
+}
+
 std::string read_log(const std::filesystem::path& path) {
     std::ifstream file(path);
     std::ostringstream text;
@@ -98,8 +113,15 @@ std::filesystem::path PostgresServer::program(std::string_view name) {
     throw std::runtime_error(fmt::format("PostgreSQL's program {} is not installed.", name));
 }
 
-PostgresServer::PostgresServer(Durability durability, std::vector<std::string> settings)
+PostgresServer::PostgresServer(
+    Durability durability, std::vector<std::string> settings, Reach reach
+)
     : settings_(std::move(settings)) {
+    if (reach == Reach::Tcp) {
+        port_ = free_port();
+        settings_.emplace_back("listen_addresses=127.0.0.1");
+        settings_.push_back(fmt::format("port={}", port_));
+    }
     if (durability == Durability::None) {
         for (const char* setting : {"fsync=off", "full_page_writes=off"}) {
             settings_.insert(settings_.begin(), setting);
@@ -124,12 +146,20 @@ PostgresServer::~PostgresServer() {
     std::filesystem::remove_all(folder_, ignored);
 }
 
-void PostgresServer::make() {
-    if (const passwd* user = unprivileged_user()) {
-        if (chown(folder_.c_str(), user->pw_uid, user->pw_gid) != 0) {
-            throw std::runtime_error("chown failed");
-        }
+void PostgresServer::give(const std::filesystem::path& file) {
+    std::filesystem::permissions(
+        file,
+        std::filesystem::perms::group_all | std::filesystem::perms::others_all,
+        std::filesystem::perm_options::remove
+    );
+    const passwd* user = unprivileged_user();
+    if (user != nullptr && chown(file.c_str(), user->pw_uid, user->pw_gid) != 0) {
+        throw std::runtime_error("chown failed");
     }
+}
+
+void PostgresServer::make() {
+    give(folder_);
     const pid_t pid = spawn(
         {program("initdb"),
          "-D",
@@ -198,7 +228,8 @@ void PostgresServer::wait_until_ready() {
 }
 
 std::string PostgresServer::url(std::string_view database, std::string_view user) const {
-    return fmt::format("postgresql://{}@/{}?host={}", user, database, folder_.string());
+    const std::string port = port_ == kDefaultPort ? "" : fmt::format("port={}&", port_);
+    return fmt::format("postgresql://{}@/{}?{}host={}", user, database, port, folder_.string());
 }
 
 std::string PostgresServer::execute(const std::string& sql, std::string_view database) const {

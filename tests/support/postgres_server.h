@@ -19,8 +19,15 @@ class PostgresServer {
         Full,  ///< the server's own defaults: for measurements
     };
 
+    enum class Reach {
+        Socket,
+        Tcp,  ///< at 127.0.0.1 as well, at a port that is free
+    };
+
     explicit PostgresServer(
-        Durability durability = Durability::None, std::vector<std::string> settings = {}
+        Durability durability = Durability::None,
+        std::vector<std::string> settings = {},
+        Reach reach = Reach::Socket
     );
     PostgresServer(const PostgresServer&) = delete;
     PostgresServer& operator=(const PostgresServer&) = delete;
@@ -29,8 +36,13 @@ class PostgresServer {
     /// `postgresql://ebb@/ebb_test?host=...`; `user` may carry a password: `me:secret`.
     std::string url(std::string_view database = "ebb_test", std::string_view user = "ebb") const;
 
-    /// The folder of the socket, whose name is .s.PGSQL.5432.
+    /// The folder of the socket, whose name is .s.PGSQL.5432, or ends in its own port.
     const std::filesystem::path& folder() const { return folder_; }
+
+    int port() const { return port_; }
+
+    /// Makes a file belong to whom the server runs as, who alone may read it, as a private key.
+    static void give(const std::filesystem::path& file);
 
     /// Runs statements as the superuser; returns the first column of the last one's rows, a line
     /// each. Throws std::runtime_error with the server's message.
@@ -54,6 +66,8 @@ class PostgresServer {
 
     std::filesystem::path folder_;
     std::vector<std::string> settings_;
+    static constexpr int kDefaultPort = 5432;
+    int port_ = kDefaultPort;
     pid_t pid_ = -1;
 };
 

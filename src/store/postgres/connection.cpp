@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "ebb/postgres/sql.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/sql_error.h"
 
@@ -147,6 +148,20 @@ void Connection::send(const Call& call) {
 }
 
 std::vector<Result> Connection::run(std::span<const Call> calls) {
+    // A session of our own has its path from the packet that opened it.
+    if (settings_.caches_statements) return run_pipeline(calls);
+    const bool is_borrowed = PQtransactionStatus(handle_.get()) == PQTRANS_INTRANS;
+    const Arguments none;
+    std::vector<Call> framed{{is_borrowed ? sql::borrow_search_path : sql::pin_search_path, none}};
+    for (const Call& call : calls) framed.push_back(call);
+    if (is_borrowed) framed.push_back({sql::return_search_path, none});
+    std::vector<Result> results = run_pipeline(framed);
+    results.erase(results.begin());
+    if (is_borrowed) results.pop_back();
+    return results;
+}
+
+std::vector<Result> Connection::run_pipeline(std::span<const Call> calls) {
     preparing_.clear();
     check_sent(PQenterPipelineMode(handle_.get()));
     for (const Call& call : calls) send(call);
@@ -172,16 +187,9 @@ void Connection::flush() {
     }
 }
 
-void Connection::wait_for_answer() {
-    while (PQisBusy(handle_.get()) == 1) {
-        pollfd socket{.fd = PQsocket(handle_.get()), .events = POLLIN, .revents = 0};
-        if (poll(&socket, 1, -1) < 0 && errno != EINTR) fail_lost();
-        check_sent(PQconsumeInput(handle_.get()));
-    }
-}
-
 PGresult* Connection::next_result() {
-    wait_for_answer();
+    // It waits by itself, and knows what we could not: that of a record of TLS which is larger than
+    // its buffer, a part is here already, of which the socket tells nothing.
     return PQgetResult(handle_.get());
 }
 
@@ -275,11 +283,16 @@ std::vector<std::string> Connection::wait_for_notifications(int interrupt, Durat
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(limit).count();
     const int wait = static_cast<int>(std::clamp<std::int64_t>(milliseconds, 0, kLongestPoll));
     if (poll(ends.data(), ends.size(), wait) < 0 && errno != EINTR) fail_lost();
-    check_sent(PQconsumeInput(handle_.get()));
     std::vector<std::string> heard;
-    while (PGnotify* said = PQnotifies(handle_.get())) {
-        heard.emplace_back(said->extra);
-        PQfreemem(said);
+    // Again as long as it brings something: a rest of a record of TLS would not wake us.
+    for (bool is_more = true; is_more;) {
+        is_more = false;
+        check_sent(PQconsumeInput(handle_.get()));
+        while (PGnotify* said = PQnotifies(handle_.get())) {
+            heard.emplace_back(said->extra);
+            PQfreemem(said);
+            is_more = true;
+        }
     }
     return heard;
 }

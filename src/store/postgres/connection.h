@@ -32,7 +32,7 @@ class Connection {
     explicit Connection(const Settings& settings);
 
     /// Works on a connection of the application and leaves it open. With `settings` that do not
-    /// cache statements, nothing of ours stays in its session.
+    /// cache statements, nothing of ours stays in its session but the name of an empty setting.
     Connection(const Settings& settings, PGconn* borrowed)
         : settings_(settings), handle_(borrowed, Finish(true)) {}
 
@@ -85,11 +85,11 @@ class Connection {
         bool is_known = false;  // to the server
     };
 
+    std::vector<Result> run_pipeline(std::span<const Call> calls);
     void send(const Call& call);
     void check_sent(int is_sent) const;
     /// Sends what is buffered and reads what comes, so that neither side waits for the other.
     void flush();
-    void wait_for_answer();
     PGresult* next_result();
     std::vector<Result> receive(std::span<const Call> calls);
     void leave_pipeline();

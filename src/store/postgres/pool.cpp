@@ -67,14 +67,27 @@ std::unique_ptr<Connection> Pool::take_idle() {
     return nullptr;
 }
 
+std::unique_ptr<Connection> Pool::open() {
+    try {
+        return std::make_unique<Connection>(settings_);
+    } catch (const Error& error) {
+        {
+            const Lock lock(mutex_);
+            if (!has_connected_ || error.is_transient()) throw;
+        }
+        throw Error(ErrorCode::StoreUnavailable, error.what());
+    }
+}
+
 std::unique_ptr<Connection> Pool::connect() {
     try {
         {
             const Lock lock(mutex_);
             if (last_failure_ && clock_.now() < retry_at_) std::rethrow_exception(last_failure_);
         }
-        auto connection = std::make_unique<Connection>(settings_);
+        auto connection = open();
         const Lock lock(mutex_);
+        has_connected_ = true;
         failures_ = 0;
         last_failure_ = nullptr;
         return connection;

@@ -40,7 +40,9 @@ class Pool {
 
     /// Waits where all are in use, at most kWaitMax. Throws StoreBusy after that; StoreUnavailable
     /// or StoreError where none can be made. After a failure to connect the next tries are spaced
-    /// out, with jitter, and answered with that failure meanwhile.
+    /// out, with jitter, and answered with that failure meanwhile. Once one was made, it is always
+    /// StoreUnavailable: an expired certificate or a changed password will be put right, and what
+    /// was to be written must wait for that.
     Lease take();
 
     /// What nobody uses just now is not used again.
@@ -60,6 +62,7 @@ class Pool {
 
     std::unique_ptr<Connection> take_idle() EBB_REQUIRES(mutex_);
     std::unique_ptr<Connection> connect();
+    std::unique_ptr<Connection> open();
     void give_back(std::unique_ptr<Connection> connection);
 
     const Settings& settings_;
@@ -69,6 +72,7 @@ class Pool {
     CondVar never_;  // is notified
     std::vector<Idle> idle_ EBB_GUARDED_BY(mutex_);
     int open_ EBB_GUARDED_BY(mutex_) = 0;
+    bool has_connected_ EBB_GUARDED_BY(mutex_) = false;
     int failures_ EBB_GUARDED_BY(mutex_) = 0;
     TimePoint retry_at_ EBB_GUARDED_BY(mutex_){};
     std::exception_ptr last_failure_ EBB_GUARDED_BY(mutex_);

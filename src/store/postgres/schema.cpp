@@ -103,12 +103,12 @@ class Transaction {
 void make_migrations_table(Connection& connection) {
     // Not for those who may only use it: creating asks for more privileges than there is need of.
     const Arguments schema = Arguments::of(connection.settings().schema);
-    if (connection.run(sql::has_schema, schema).integer(0, 0) == 0) {
-        connection.execute(sql::create_schema);
-    }
-    if (connection.run(sql::has_migrations, schema).integer(0, 0) == 0) {
-        connection.execute(sql::create_migrations);
-    }
+    const bool has_schema = connection.run(sql::has_schema, schema).integer(0, 0) != 0;
+    if (connection.run(sql::has_migrations, schema).integer(0, 0) != 0) return;
+    Transaction transaction(connection);
+    if (!has_schema) connection.execute(sql::create_schema);
+    connection.execute(sql::create_migrations);
+    transaction.commit();
 }
 
 void apply(

@@ -1,5 +1,9 @@
 #include "store/postgres/sql_error.h"
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace ebb::postgres {
@@ -81,6 +85,67 @@ bool ends_connection(std::string_view sqlstate) {
            sqlstate == "57P03" || sqlstate == "57P05";
 }
 
+struct Remedy {
+    std::string_view who = "PostgreSQL";
+    std::string_view what = "does not let us in";
+    std::string_view text;
+};
+
+/// What libpq or the server says of TLS, and what a person can do. The first that fits.
+constexpr std::pair<std::string_view, std::string_view> kTlsRemedies[] = {
+    {"root certificate file",
+     "sslrootcert in the URL is the file with the certificate of the authority that has signed the "
+     "server's."},
+    {"certificate verify failed",
+     "The server's certificate is not signed by the authority in sslrootcert, or has expired: give "
+     "the right file there, or the server a new certificate."},
+    {"does not match host name",
+     "The name of the host in the URL must be one that the server's certificate has; hostaddr= "
+     "says where it is, if the name does not."},
+    {"server does not support SSL",
+     "Switch TLS on at the server (ssl = on, ssl_cert_file, ssl_key_file), or ask for none."},
+    {"requires a valid client certificate",
+     "Give yours with sslcert and sslkey in the URL; its CN is the name of the user."},
+    {"certificate authentication failed", "The CN of the certificate in sslcert must be the user."},
+    {"private key file", "sslkey in the URL is the key of sslcert: yours or root's, chmod 600."},
+    {"certificate file", "sslcert in the URL is your certificate, and sslkey its key."},
+    {"does not match private key", "sslcert and sslkey in the URL must belong together."},
+    {" alert ", "The server does not accept the certificate in sslcert, or the TLS that we speak."},
+    {"invalid sslmode value",
+     "sslmode is disable, allow, prefer, require, verify-ca or verify-full."},
+};
+
+constexpr std::string_view kCheckUser = "Check user, password and pg_hba.conf.";
+
+std::optional<Remedy> remedy_of(const Settings& settings, std::string_view reason) {
+    const auto says = [&](std::string_view text) { return reason.find(text) != reason.npos; };
+    for (const auto& [trouble, text] : kTlsRemedies) {
+        if (says(trouble)) return Remedy{.what = "cannot be reached safely", .text = text};
+    }
+    const bool is_no_role = says("role \"") && says("does not exist");
+    if (says("password authentication failed") || says("no password supplied") || is_no_role) {
+        return Remedy{.text = kCheckUser};
+    }
+    if (says("no encryption")) {
+        return Remedy{
+            .text =
+                "It may want TLS (hostssl in pg_hba.conf), which sslmode=verify-full and "
+                "sslrootcert in the URL ask for; else check user, password and pg_hba.conf."
+        };
+    }
+    if (says("no pg_hba.conf entry")) return Remedy{.text = kCheckUser};
+    if (says("database \"") && says("does not exist")) {
+        return Remedy{.what = "has no such database", .text = "Create it with createdb."};
+    }
+    if (!says("unsupported startup parameter")) return std::nullopt;
+    return Remedy{
+        .who = "The pooler",
+        .what = "does not take the options of a session",
+        .text = settings.caches_statements ? "Add ?statement_cache=off to the database URL."
+                                           : "Leave options= out of the database URL.",
+    };
+}
+
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
     return text;
@@ -125,45 +190,27 @@ void throw_failure(const Settings& settings, const PGresult* result) {
 }
 
 void throw_not_connected(const Settings& settings, std::string_view message) {
+    std::string reason = settings.without_password(trimmed(message));
+    std::replace(reason.begin(), reason.end(), '\n', ' ');
+    if (reason.ends_with('.')) reason.pop_back();
     // libpq gives no SQLSTATE here. What a person must put right is not worth trying again.
-    const std::string reason = settings.without_password(trimmed(message));
-    const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
-    if (says("password authentication failed") || says("no password supplied") ||
-        says("no pg_hba.conf entry") || (says("role \"") && says("does not exist"))) {
+    const auto remedy = remedy_of(settings, reason);
+    if (!remedy) {
         throw Error(
-            ErrorCode::StoreError,
-            fmt::format(
-                "PostgreSQL at {} does not let us in: {}. Check user, password and pg_hba.conf.",
-                settings.target(),
-                reason
-            )
-        );
-    }
-    if (says("database \"") && says("does not exist")) {
-        throw Error(
-            ErrorCode::StoreError,
-            fmt::format(
-                "PostgreSQL at {} has no such database: {}. Create it with createdb.",
-                settings.target(),
-                reason
-            )
-        );
-    }
-    if (says("unsupported startup parameter")) {
-        throw Error(
-            ErrorCode::StoreError,
-            fmt::format(
-                "The pooler at {} does not take the options of a session: {}. {}",
-                settings.target(),
-                reason,
-                settings.caches_statements ? "Add ?statement_cache=off to the database URL."
-                                           : "Leave options= out of the database URL."
-            )
+            ErrorCode::StoreUnavailable,
+            fmt::format("PostgreSQL at {} cannot be reached: {}", settings.target(), reason)
         );
     }
     throw Error(
-        ErrorCode::StoreUnavailable,
-        fmt::format("PostgreSQL at {} cannot be reached: {}", settings.target(), reason)
+        ErrorCode::StoreError,
+        fmt::format(
+            "{} at {} {}: {}. {}",
+            remedy->who,
+            settings.target(),
+            remedy->what,
+            reason,
+            remedy->text
+        )
     );
 }
 

@@ -68,6 +68,7 @@ SELECT i.id FROM ebb.instances AS i ORDER BY i.id DESC LIMIT 1;
 
 -- name: begin_exchange
 BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL search_path = pg_catalog;
 SET LOCAL lock_timeout = '2s';
 LOCK TABLE ebb.instances, ebb.history IN ACCESS EXCLUSIVE MODE;
 
@@ -118,6 +119,7 @@ ROLLBACK;
 -- name: begin_attaching
 -- Whoever waits for a lock lets all others wait behind him, so it is not for long.
 BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL search_path = pg_catalog;
 SET LOCAL lock_timeout = '200ms';
 SET LOCAL idle_in_transaction_session_timeout = '5s';
 
@@ -147,6 +149,7 @@ SELECT EXISTS (
 
 -- name: begin_dropping
 BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL search_path = pg_catalog;
 SET LOCAL lock_timeout = '200ms';
 SET LOCAL idle_in_transaction_session_timeout = '5s';
 

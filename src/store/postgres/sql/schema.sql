@@ -1,5 +1,7 @@
 -- name: begin_migration
+-- Types, operators and functions have no schema in what follows, and are not to be somebody else's.
 BEGIN;
+SET LOCAL search_path = pg_catalog;
 
 -- name: commit_migration
 COMMIT;

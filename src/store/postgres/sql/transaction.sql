@@ -12,3 +12,20 @@ SELECT id, workflow, version, key, status, revision, priority,
        created_at, updated_at, finished_at, state
 FROM ebb.instances WHERE id = $1::uuid
 FOR UPDATE;
+
+-- name: pin_search_path
+-- The first statement of each transaction in a session that others use, too, and whose settings we
+-- leave alone: whatever the path of role and database is, operators and functions are those of
+-- PostgreSQL.
+SELECT pg_catalog.set_config('search_path', 'pg_catalog', true);
+
+-- name: borrow_search_path
+-- The same within the transaction of an application, which gets its own path back.
+SELECT pg_catalog.set_config(
+    'ebb_borrowed.search_path', pg_catalog.current_setting('search_path'), true
+), pg_catalog.set_config('search_path', 'pg_catalog', true);
+
+-- name: return_search_path
+SELECT pg_catalog.set_config(
+    'search_path', pg_catalog.current_setting('ebb_borrowed.search_path'), true
+);
