@@ -23,6 +23,8 @@ class Keeper final : public Service {
 
  private:
     bool beat(TimePoint now);
+    /// Whether the database allows again what it has denied.
+    void check_rights(TimePoint now);
     /// To the process that has this worker's name now.
     void give_way(item::Heartbeat heartbeat);
     /// How often it looks for what no dead worker's deadline tells.
@@ -37,7 +39,8 @@ class Keeper final : public Service {
     const Duration heartbeat_every_;
     const Duration maintain_every_;
     const TimePoint started_at_;
-    bool has_name_ = false;  // of which a later heartbeat may hear that it is gone
+    bool has_name_ = false;   // of which a later heartbeat may hear that it is gone
+    TimePoint next_check_{};  // of rights that were missing
     TimePoint next_heartbeat_{};
     TimePoint next_maintenance_{};
     TimePoint next_expiry_ = kNever;  // of another worker, if that sends no more heartbeats

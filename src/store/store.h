@@ -278,6 +278,10 @@ class Store {
     /// Throws StoreVersion when the database is newer.
     virtual void migrate() = 0;
 
+    /// Throws Error when no worker can work here as this user until somebody changes that:
+    /// StoreDenied, which names every right that is missing, or StoreVersion. Changes nothing.
+    virtual void check_rights() {}
+
     /// Keeps a definition. The same name and version with the same checksum changes nothing; with
     /// another one throws WorkflowConflict.
     virtual void register_workflow(const WorkflowRow& row) = 0;

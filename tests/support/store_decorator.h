@@ -84,6 +84,8 @@ class StoreDecorator : public Store {
         run(StoreVerb::Migrate, [&] { inner_.migrate(); });
     }
 
+    void check_rights() override { inner_.check_rights(); }
+
     void register_workflow(const WorkflowRow& row) override {
         run(StoreVerb::RegisterWorkflow, [&] { inner_.register_workflow(row); });
     }

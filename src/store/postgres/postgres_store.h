@@ -30,6 +30,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
 
     StoreTraits traits() const override;
     void migrate() override;
+    void check_rights() override;
     void register_workflow(const WorkflowRow& row) override;
     std::optional<WorkflowRow> find_workflow(std::string_view name, std::optional<int> version)
         override;

@@ -20,7 +20,7 @@ Meaning meaning_of_class(std::string_view sqlstate) {
         return {ErrorCode::StoreBusy, "Other transactions are in the way for too long; try again."};
     }
     if (kind == "28") {
-        return {ErrorCode::StoreError, "User and password must be known to the server."};
+        return {ErrorCode::StoreDenied, "User and password must be known to the server."};
     }
     if (kind == "54") {
         return {ErrorCode::PayloadTooLarge, "A row of PostgreSQL must be smaller than 1 GB."};
@@ -48,7 +48,7 @@ Meaning meaning_of(std::string_view sqlstate) {
     }
     if (sqlstate == "42501") {
         return {
-            ErrorCode::StoreError,
+            ErrorCode::StoreDenied,
             "The database user lacks a privilege; `ebb migrate --grants` prints what each role "
             "needs."
         };
@@ -131,7 +131,7 @@ void throw_not_connected(const Settings& settings, std::string_view message) {
     if (says("password authentication failed") || says("no password supplied") ||
         says("no pg_hba.conf entry") || (says("role \"") && says("does not exist"))) {
         throw Error(
-            ErrorCode::StoreError,
+            ErrorCode::StoreDenied,
             fmt::format(
                 "PostgreSQL at {} does not let us in: {}. Check user, password and pg_hba.conf.",
                 settings.target(),
