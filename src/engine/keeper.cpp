@@ -78,7 +78,8 @@ WorkerRow Keeper::row() const {
         .pid = process_id(),
         .handlers = environment_.handlers.names(),
         .queues = environment_.options.queues,
-        .capacity = environment_.options.threads,
+        // Without threads: those who look, and programs of other versions, know what that means.
+        .capacity = environment_.worker.is_draining ? 0 : environment_.options.threads,
         .started_at = started_at_,
         .takes_name = !has_name_,
     };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -161,7 +162,7 @@ struct WorkerRow {
     std::int64_t pid = 0;
     std::vector<std::string> handlers;
     std::vector<std::string> queues;
-    int capacity = 1;
+    int capacity = 1;  ///< handlers at once; 0 = it drains, and takes nothing new
     TimePoint started_at{};
     TimePoint expires_at{};   ///< set by the store: its now + lease
     bool takes_name = false;  ///< with a heartbeat: from any other process; not kept
@@ -373,6 +374,8 @@ class Store {
     /// last has it; the other is told that it is displaced.
     virtual HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) = 0;
     virtual std::vector<WorkerRow> workers() = 0;
+    /// How many tasks each worker holds that holds any, by its name.
+    virtual std::map<std::string, std::int64_t> count_leases() = 0;
     /// Forgets the worker and frees what it still holds (as release does): the end of a graceful
     /// drain. Does nothing when a process that began at another time lives under its name.
     virtual void sign_off(std::string_view worker, TimePoint started_at) = 0;

@@ -56,6 +56,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<Unserved> unserved() override;
     HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override;
     std::vector<WorkerRow> workers() override;
+    std::map<std::string, std::int64_t> count_leases() override;
     void sign_off(std::string_view worker, TimePoint started_at) override;
     MaintenanceResult maintain() override;
     std::vector<RetentionRule> retention() override;
