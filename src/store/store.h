@@ -404,6 +404,10 @@ class Store {
     /// wait.
     virtual HousekeepingResult housekeep(std::span<const RetentionRule> /*rules*/) { return {}; }
 
+    /// How the tables are divided; none where they are not. Instances of such tables go by whole
+    /// periods.
+    virtual std::optional<PartitionView> partitions() { return std::nullopt; }
+
     /// Takes the turn to sweep and to housekeep for at most `hold`, if nobody has it, it is time
     /// and there is anything to do: a retention is kept, or the tables have partitions.
     virtual std::optional<SweepTurn> take_sweep(Duration hold) = 0;

@@ -167,6 +167,10 @@ class StoreDecorator : public Store {
         return ask(StoreVerb::Unserved, [&] { return inner_.unserved(); });
     }
 
+    std::optional<PartitionView> partitions() override { return inner_.partitions(); }
+
+    std::map<std::string, std::int64_t> count_leases() override { return inner_.count_leases(); }
+
     HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override {
         return ask(StoreVerb::Heartbeat, [&] { return inner_.heartbeat(worker, lease); });
     }

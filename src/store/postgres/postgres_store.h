@@ -64,6 +64,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     bool clear_retention(std::string_view workflow) override;
     PurgeResult purge(const PurgeRequest& request) override;
     HousekeepingResult housekeep(std::span<const RetentionRule> rules) override;
+    std::optional<PartitionView> partitions() override;
     std::optional<SweepTurn> take_sweep(Duration hold) override;
     bool put_sweep(const SweepTurn& turn, Duration pause) override;
     std::unique_ptr<Hints> open_hints() override;
