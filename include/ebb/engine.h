@@ -282,7 +282,8 @@ class Engine {
     /// is.
     PurgeReport purge(const PurgeOptions& options = {});
 
-    /// Starts the worker's threads: claimer, handlers, committer. Returns at once.
+    /// Starts the worker's threads: claimer, handlers, committer. Returns at once. Throws Error
+    /// with StoreDenied when the database user lacks a right that every worker needs.
     void run();
     /// Takes nothing new, lets what runs finish within `limit`, asks the rest to stop, hands back
     /// every lease and signs the worker off. Returns true when everything finished in time.

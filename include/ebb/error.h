@@ -30,6 +30,7 @@ enum class ErrorCode {
     StoreUnavailable,  ///< the database does not answer: try again
     StoreReadOnly,
     StoreFull,     ///< disk or quota full: make room, then go on
+    StoreDenied,   ///< the database user lacks a right, or is not let in: somebody must grant it
     StoreBusy,     ///< another process holds the write lock for too long: try again
     StoreVersion,  ///< the database's schema is newer (or older) than this program
     StoreInDoubt,  ///< the connection died during a commit; every verb is safe to repeat

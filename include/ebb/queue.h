@@ -62,10 +62,12 @@ struct WorkerView {
     std::int64_t pid = 0;
     std::vector<std::string> handlers;
     std::vector<std::string> queues;  ///< empty = all
-    int threads = 0;
+    int threads = 0;                  ///< handlers at once; 0 while it drains
     TimePoint started_at{};
-    TimePoint expires_at{};  ///< of its leases, unless it sends another heartbeat
-    bool is_alive = false;   ///< by the clock of this engine
+    TimePoint expires_at{};    ///< of its leases, unless it sends another heartbeat
+    bool is_alive = false;     ///< by the clock of this engine
+    bool is_draining = false;  ///< it takes nothing new; said by its last heartbeat
+    std::int64_t tasks = 0;    ///< that it holds: running, or about to
 
     bool operator==(const WorkerView&) const = default;
 };

@@ -55,8 +55,8 @@ std::string sentence(std::string text) {
 
 CommandLine::CommandLine()
     : app_(
-          "Runs durable workflows: they flow forward step by step, survive crashes, and ebb back "
-          "when something fails.",
+          "Runs durable workflows: they flow forward step by step, survive crashes, and ebb\n"
+          "back when something fails.",
           "ebb"
       ) {
     app_.fallthrough();
@@ -65,14 +65,10 @@ CommandLine::CommandLine()
     app_.get_formatter()->column_width(kHelpColumn);
     app_.get_formatter()->label("TEXT", "");
     app_.footer(
-        "An INSTANCE is an id, the first 4 or more characters of one, or key:WORKFLOW/KEY.\n"
-        "`ebb COMMAND --help` has the options of a command; docs/reference/cli.md has everything."
+        "An INSTANCE is an id, its first 4 or more characters, or key:WORKFLOW/KEY.\n"
+        "`ebb COMMAND --help` has a command's options, docs/reference/cli.md everything."
     );
-    app_.add_option(
-            "--db",
-            global_.db,
-            "SQLite file, sqlite:PATH, postgresql://... or memory: (default: $EBB_DB)"
-    )
+    app_.add_option("--db", global_.db, "PATH (SQLite), postgresql://..., memory: ($EBB_DB)")
         ->type_name("URL")
         ->check(CLI::Validator(
             [](const std::string& text) {

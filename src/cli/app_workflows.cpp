@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/app.h"
 #include "cli/completion.h"
 
@@ -188,7 +190,12 @@ void CommandLine::add_migrate() {
 void CommandLine::add_completion() {
     CLI::App* completion =
         add_command("completion", "Print a completion script", [this](Session& s) {
-            s.print(completion_script(shell_, describe()));
+            const std::string script = completion_script(shell_, describe());
+            if (s.options().is_json) {
+                s.print_json({{"shell", shell_}, {"script", script}});
+            } else {
+                s.print(script);
+            }
             return static_cast<int>(kOk);
         });
     completion->group("Other");

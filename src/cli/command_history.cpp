@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -24,6 +26,10 @@ std::string detail_text(const HistoryEntry& entry, const Style& style, bool with
     if (entry.payload.empty()) {
         return entry.ref == 0 ? std::string() : style.dim(fmt::format("see {}", entry.ref));
     }
+    const bool is_failure = entry.type == "step_failed" || entry.type == "step_retried" ||
+                            entry.type == "compensation_failed" ||
+                            entry.type == "compensation_retried";
+    if (is_failure && !with_payloads) return failure_text(entry.payload);
     return with_payloads ? one_line(entry.payload)
                          : payload_text(entry.payload, 120, style.glyphs().ellipsis);
 }
@@ -56,6 +62,10 @@ int show_history(Session& session, const HistoryOptions& options) {
         style.dim("WORKER"),
         style.dim("DETAILS"),
     });
+    const int columns = options.with_payloads ? 0 : session.columns();
+    // The names of workers are long, and mostly the same.
+    constexpr int kWorkerMin = 12;
+    const int worker_max = columns == 0 ? 1'000 : std::max(columns / 5, kWorkerMin);
     for (const HistoryEntry& entry : events) {
         const bool has_run = entry.started_at != TimePoint{};
         table.add({
@@ -64,11 +74,10 @@ int show_history(Session& session, const HistoryOptions& options) {
             entry.type,
             node_text(entry),
             has_run ? elapsed(entry.at - entry.started_at) : "",
-            one_line(entry.worker),
+            truncate(one_line(entry.worker), worker_max, style.glyphs().ellipsis),
             detail_text(entry, style, options.with_payloads),
         });
     }
-    const int columns = options.with_payloads ? 0 : session.columns();
     session.print(table.text(columns, style.glyphs().ellipsis));
     return kOk;
 }

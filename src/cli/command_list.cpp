@@ -74,6 +74,12 @@ void print_table(Session& session, const std::vector<InstanceSummary>& instances
 
 int list_instances(Session& session, const ListCommandOptions& options) {
     const auto instances = find_instances(session.client("list"), options);
+    if (options.only_ids && session.options().is_json) {
+        nlohmann::ordered_json ids = nlohmann::ordered_json::array();
+        for (const InstanceSummary& summary : instances) ids.push_back(summary.id.to_string());
+        session.print_json(ids);
+        return kOk;
+    }
     if (options.only_ids) {
         std::string ids;
         for (const InstanceSummary& summary : instances) ids += summary.id.to_string() + "\n";
@@ -170,6 +176,10 @@ int list_workflows(Session& session, const WorkflowsOptions& options) {
     if (options.only_names) {
         std::set<std::string> names;
         for (const WorkflowRow& row : rows) names.insert(row.name);
+        if (session.options().is_json) {
+            session.print_json(names);
+            return kOk;
+        }
         for (const std::string& name : names) session.print(name + "\n");
         return kOk;
     }

@@ -27,7 +27,9 @@ void apply_migrations(const std::string& text, const StoreUrl& url) {
     }
 }
 
-void print_json(Session& session, const std::vector<Migration>& migrations, bool with_scripts) {
+nlohmann::ordered_json migrations_json(
+    const std::vector<Migration>& migrations, bool with_scripts
+) {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const Migration& migration : migrations) {
         json.push_back({
@@ -35,9 +37,10 @@ void print_json(Session& session, const std::vector<Migration>& migrations, bool
             {"name", migration.name},
             {"applied_at", time_json(migration.applied_at)},
         });
+        if (!migration.is_known) json.back()["is_known"] = false;
         if (with_scripts) json.back()["script"] = migration.script;
     }
-    session.print_json(json);
+    return json;
 }
 
 void print_status(Session& session, const std::vector<Migration>& migrations) {
@@ -47,10 +50,42 @@ void print_status(Session& session, const std::vector<Migration>& migrations) {
         table.add({
             fmt::format("{:04}", migration.number),
             migration.name,
-            migration.is_applied ? short_time(migration.applied_at) : "not yet",
+            (migration.is_applied ? short_time(migration.applied_at) : "not yet") +
+                std::string(migration.is_known ? "" : "  by a newer ebb"),
         });
     }
     session.print(table.text(session.columns(), style.glyphs().ellipsis));
+}
+
+bool is_unknown(const Migration& migration) {
+    return !migration.is_known;
+}
+
+/// Where a newer program has migrated: none of the other commands would work.
+[[noreturn]] void throw_newer(const std::vector<Migration>& migrations) {
+    const Migration& newest = migrations.back();
+    const auto known = std::find_if_not(migrations.rbegin(), migrations.rend(), is_unknown);
+    throw Error(
+        ErrorCode::StoreVersion,
+        fmt::format(
+            "The schema has version {:04} ({}), but this program knows only up to {:04}: a newer "
+            "ebb has migrated it. Use that one, or any whose `ebb migrate --status` knows {:04}.",
+            newest.number,
+            newest.name,
+            known == migrations.rend() ? 0 : known->number,
+            newest.number
+        )
+    );
+}
+
+int tell_status(Session& session, const std::vector<Migration>& migrations) {
+    if (session.options().is_json) {
+        session.print_json(migrations_json(migrations, false));
+    } else {
+        print_status(session, migrations);
+    }
+    if (std::any_of(migrations.begin(), migrations.end(), is_unknown)) throw_newer(migrations);
+    return kOk;
 }
 
 void print_scripts(Session& session, const std::vector<Migration>& migrations) {
@@ -91,32 +126,42 @@ PartitionPeriod period_of(const std::string& name) {
     return name == "week" ? PartitionPeriod::Week : PartitionPeriod::Month;
 }
 
+/// What was done to the partitions.
+struct Partitions {
+    std::string period{};  ///< that was asked for; empty = none
+    bool is_new = false;
+    HousekeepingResult done{};
+};
+
 /// Divides the tables where it is asked for, and looks after partitions that there are.
-void look_after_partitions(Session& session, const StoreUrl& url, const std::string& period) {
-    if (url.kind != StoreUrl::Kind::Postgres) return;
+Partitions look_after_partitions(const StoreUrl& url, const std::string& period) {
+    Partitions partitions{.period = period};
+    if (url.kind != StoreUrl::Kind::Postgres) return partitions;
     const PostgresOptions options{.url = url.path, .application_name = "ebb migrate"};
-    if (!period.empty()) {
-        const bool is_new = partition_postgres(options, period_of(period));
+    if (!period.empty()) partitions.is_new = partition_postgres(options, period_of(period));
+    partitions.done = housekeep_postgres(options);
+    return partitions;
+}
+
+void tell_partitions(Session& session, const Partitions& partitions) {
+    if (!partitions.period.empty()) {
         session.note(fmt::format(
             "Instances and their histories are {} by {}.\n",
-            is_new ? "now partitioned" : "partitioned already",
-            period
+            partitions.is_new ? "now partitioned" : "partitioned already",
+            partitions.period
         ));
     }
-    const HousekeepingResult done = housekeep_postgres(options);
-    for (const std::string& name : done.made) {
+    for (const std::string& name : partitions.done.made) {
         session.note(fmt::format("Made the partition {}.\n", name));
     }
-    for (const std::string& name : done.dropped) {
+    for (const std::string& name : partitions.done.dropped) {
         session.note(fmt::format("Dropped the partition {}.\n", name));
     }
 }
 
 /// What was applied, or is to be.
 void report(Session& session, const std::vector<Migration>& migrations, bool only_printed) {
-    if (session.options().is_json) {
-        print_json(session, migrations, only_printed);
-    } else if (migrations.empty()) {
+    if (migrations.empty()) {
         session.note("The schema is up to date.\n");
     } else if (only_printed) {
         print_scripts(session, migrations);
@@ -125,6 +170,24 @@ void report(Session& session, const std::vector<Migration>& migrations, bool onl
             session.print(fmt::format("Applied {:04} {}\n", migration.number, migration.name));
         }
     }
+}
+
+/// An array of migrations, or where partitions were asked for an object that has it.
+void report_json(
+    Session& session,
+    const std::vector<Migration>& migrations,
+    bool only_printed,
+    const Partitions& partitions
+) {
+    nlohmann::ordered_json json = migrations_json(migrations, only_printed);
+    if (partitions.period.empty()) return session.print_json(json);
+    session.print_json({
+        {"migrations", std::move(json)},
+        {"partitioned_by", partitions.period},
+        {"is_new", partitions.is_new},
+        {"made", partitions.done.made},
+        {"dropped", partitions.done.dropped},
+    });
 }
 
 void check_wishes(const MigrateOptions& options, const StoreUrl& url) {
@@ -156,14 +219,8 @@ int migrate_database(Session& session, const MigrateOptions& options) {
     check_wishes(options, url);
     if (options.only_grants) return print_grants(session, url);
     std::vector<Migration> migrations = read_migrations(url);
-    if (options.only_status) {
-        if (session.options().is_json) {
-            print_json(session, migrations, false);
-        } else {
-            print_status(session, migrations);
-        }
-        return kOk;
-    }
+    if (options.only_status) return tell_status(session, migrations);
+    if (std::any_of(migrations.begin(), migrations.end(), is_unknown)) throw_newer(migrations);
     const bool is_current = std::all_of(
         migrations.begin(), migrations.end(), [](const Migration& m) { return m.is_applied; }
     );
@@ -178,8 +235,17 @@ int migrate_database(Session& session, const MigrateOptions& options) {
     std::erase_if(migrations, [&](const Migration& migration) {
         return std::find(missing.begin(), missing.end(), migration.number) == missing.end();
     });
+    if (session.options().is_json) {
+        Partitions partitions;
+        if (!options.only_print) partitions = look_after_partitions(url, options.partition_by);
+        report_json(session, migrations, options.only_print, partitions);
+        return kOk;
+    }
+    // What was applied is told even where the partitions fail.
     report(session, migrations, options.only_print);
-    if (!options.only_print) look_after_partitions(session, url, options.partition_by);
+    if (!options.only_print) {
+        tell_partitions(session, look_after_partitions(url, options.partition_by));
+    }
     return kOk;
 }
 

@@ -55,13 +55,42 @@ std::string kept_text(const std::optional<Duration>& kept) {
     return kept ? age_text(*kept) : std::string(kForever);
 }
 
-nlohmann::ordered_json rule_json(const RetentionRule& rule) {
+std::optional<PartitionView> partitions_of(Session& session) {
+    return session.shared_store("retention", OpenMode::MustExist).partitions();
+}
+
+nlohmann::ordered_json rule_json(
+    const RetentionRule& rule, const std::optional<PartitionView>& partitions
+) {
     return {
         {"workflow", rule.workflow},
         {"completed", kept_text(rule.keep.completed)},
         {"failed", kept_text(rule.keep.failed)},
         {"updated_at", time_json(rule.updated_at)},
+        {"partitioned_by",
+         partitions ? nlohmann::ordered_json(partitions->period) : nlohmann::ordered_json()},
     };
+}
+
+/// Where the tables are divided, a rule means something else than one may think.
+void tell_of_partitions(
+    Session& session, const PartitionView& partitions, const std::vector<RetentionRule>& rules
+) {
+    std::string text = fmt::format(
+        "The tables are divided by {0}: workers delete what has ended once the whole {0} in which "
+        "it was started has been over for as long, so up to a {0} later than the rule says. "
+        "`ebb purge` does not wait for that.",
+        partitions.period
+    );
+    if (const auto kept = shortest(rules)) {
+        text += fmt::format(
+            " What is started now is kept until {} at least.",
+            short_time(partitions.current_ends + *kept)
+        );
+    }
+    for (const std::string& line : wrap(text, session.columns() == 0 ? 80 : session.columns())) {
+        session.note(line + "\n");
+    }
 }
 
 std::optional<RetentionRule> find_rule(Engine& engine, std::string_view workflow) {
@@ -73,9 +102,10 @@ std::optional<RetentionRule> find_rule(Engine& engine, std::string_view workflow
 
 int list_retention(Session& session) {
     const auto rules = session.client("retention").retention();
+    const auto partitions = partitions_of(session);
     if (session.options().is_json) {
         nlohmann::ordered_json json = nlohmann::ordered_json::array();
-        for (const RetentionRule& rule : rules) json.push_back(rule_json(rule));
+        for (const RetentionRule& rule : rules) json.push_back(rule_json(rule, partitions));
         session.print_json(json);
         return kOk;
     }
@@ -96,6 +126,7 @@ int list_retention(Session& session) {
         });
     }
     session.print(table.text(session.columns(), style.glyphs().ellipsis));
+    if (partitions) tell_of_partitions(session, *partitions, rules);
     return kOk;
 }
 
@@ -103,7 +134,9 @@ int list_retention(Session& session) {
 int tell(Session& session, Engine& engine, const std::string& workflow) {
     const auto rule = find_rule(engine, workflow);
     if (session.options().is_json) {
-        session.print_json(rule ? rule_json(*rule) : nlohmann::ordered_json(nullptr));
+        session.print_json(
+            rule ? rule_json(*rule, partitions_of(session)) : nlohmann::ordered_json(nullptr)
+        );
         return kOk;
     }
     const std::string whose =
@@ -120,6 +153,9 @@ int tell(Session& session, Engine& engine, const std::string& workflow) {
         rule->keep.failed ? "for " : "",
         kept_text(rule->keep.failed)
     ));
+    if (const auto partitions = partitions_of(session)) {
+        tell_of_partitions(session, *partitions, {*rule});
+    }
     return kOk;
 }
 

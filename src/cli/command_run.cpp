@@ -17,6 +17,7 @@
 #include "cli/serving.h"
 #include "cli/text.h"
 #include "cli/waiting.h"
+#include "store/store.h"
 #include "support/sync.h"
 
 namespace ebb::cli {
@@ -68,6 +69,8 @@ Plan make_plan(Session& session, const RunOptions& options) {
     if (session.is_in_memory()) {
         plan.served.push_back({*plan.definition, plan.files.front().directory()});
     } else {
+        // Nothing is started that could not be run here.
+        session.any_store().check_rights();
         plan.served = served_workflows(session.any_store(), plan.files);
     }
     return plan;

@@ -208,11 +208,12 @@ std::string heading(Session& session, const InstanceView& view) {
     add("output", payload_text(view.output, room, ellipsis));
     if (!view.error.empty()) {
         const std::string step = member_text(view.error, "step");
-        add("error",
-            style.paint(
-                Color::Red,
-                failure_text(view.error) + (step.empty() ? "" : fmt::format(" (at {})", step))
-            ));
+        const std::string error =
+            failure_text(view.error) + (step.empty() ? "" : fmt::format(" (at {})", step));
+        std::string_view name = "error";
+        for (const std::string& line : wrap(error, room == 0 ? 1'000'000 : room)) {
+            add(std::exchange(name, ""), style.paint(Color::Red, line));
+        }
     }
     return text;
 }

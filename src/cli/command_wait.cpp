@@ -52,10 +52,7 @@ class Wait {
           id_(id),
           timeout_(timeout),
           begun_(session.now()),
-          patience_([&session](const std::string& text) {
-              // Who reads JSON gets one document: an error that says all, or the result.
-              if (!session.options().is_json) session.note(text + "\n");
-          }) {}
+          patience_([&session](const std::string& text) { session.note(text + "\n"); }) {}
 
     int go() {
         const auto caught = session_.streams().catch_signals(interrupts_);
@@ -85,8 +82,17 @@ class Wait {
         const std::string late =
             fmt::format("{} has not ended within {}", id_.to_string(), elapsed(timeout_));
         if (patience_.reach([this] { view_ = engine_.show(id_); })) {
-            if (!is_over()) session_.note(fmt::format("ebb: {} (timeout)\n", late));
-            return tell_end(session_, *view_);
+            if (is_over()) return tell_end(session_, *view_);
+            tell_end(session_, *view_);
+            return complain(
+                session_,
+                {.exit_code = kTimeout,
+                 .code = "timeout",
+                 .message = late + ".",
+                 .hint = fmt::format(
+                     "`ebb why {}{}` says what it waits for", id_.to_string(), session_.db_option()
+                 )}
+            );
         }
         const std::string message = fmt::format(
             "{}, as far as is known, since the database is out of reach: {}",

@@ -7,6 +7,7 @@
 #include "cli/serving.h"
 #include "cli/watched_handlers.h"
 #include "cli/worker_log.h"
+#include "store/store.h"
 
 namespace ebb::cli {
 
@@ -139,6 +140,7 @@ class Worker {
 int run_worker(Session& session, const WorkerOptions& options) {
     const auto files = load_files(session, options);
     Store& store = session.shared_store("worker", OpenMode::MayCreate);
+    store.check_rights();
     Worker worker(session, options, served_workflows(store, files), files);
     for (const DefinitionFile& file : files) worker.engine().register_workflow(file.definition);
     return worker.go();

@@ -22,7 +22,9 @@ nlohmann::ordered_json workers_json(
             {"host", worker.host},
             {"pid", worker.pid},
             {"is_alive", worker.is_alive},
+            {"is_draining", worker.is_draining},
             {"threads", worker.threads},
+            {"tasks", worker.tasks},
             {"handlers", worker.handlers},
             {"queues", worker.queues},
             {"started_at", time_json(worker.started_at)},
@@ -36,21 +38,29 @@ nlohmann::ordered_json workers_json(
     return {{"workers", std::move(all)}, {"unserved", std::move(tasks)}};
 }
 
+/// `draining`; a dead worker is dead, whatever it was about to do.
+std::string state_of(const WorkerView& worker, const Style& style) {
+    if (!worker.is_alive) return style.paint(Style::Color::Red, "dead");
+    return worker.is_draining ? style.paint(Style::Color::Yellow, "draining") : "alive";
+}
+
 void print_workers(Session& session, const std::vector<WorkerView>& workers) {
     const Style& style = session.out();
     Table table({
         style.dim("WORKER"),
-        style.dim("HOST"),
-        style.dim("PID"),
+        style.dim("STATE"),
+        style.dim("TASKS"),
+        style.dim("THREADS"),
         style.dim("SINCE"),
         style.dim("QUEUES"),
         style.dim("HANDLERS"),
     });
     for (const WorkerView& worker : workers) {
         table.add({
-            one_line(worker.id) + (worker.is_alive ? "" : " (dead)"),
-            one_line(worker.host),
-            std::to_string(worker.pid),
+            one_line(worker.id),
+            state_of(worker, style),
+            std::to_string(worker.tasks),
+            worker.is_draining ? "-" : std::to_string(worker.threads),
             ago(worker.started_at, session.now()),
             worker.queues.empty() ? "all" : fmt::format("{}", fmt::join(worker.queues, ",")),
             fmt::format("{}", fmt::join(worker.handlers, ",")),

@@ -23,6 +23,7 @@ ExitCode exit_code_of(ErrorCode code) {
         case ErrorCode::StoreUnavailable:
         case ErrorCode::StoreReadOnly:
         case ErrorCode::StoreFull:
+        case ErrorCode::StoreDenied:
         case ErrorCode::StoreBusy:
         case ErrorCode::StoreVersion:
         case ErrorCode::StoreInDoubt:

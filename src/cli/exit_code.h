@@ -14,7 +14,8 @@ enum ExitCode : int {
     kUsage = 2,       ///< wrong options, an invalid definition, a bad payload
     kNotFound = 3,
     kRefused = 4,  ///< not in this state, not allowed, in conflict
-    kStore = 5,    ///< the database is unavailable, full, locked, damaged or of another version
+    kStore = 5,    ///< the database is unavailable, full, locked, damaged, of another version, or
+                   ///< denies it
     kTimeout = 6,
     kInternal = 70,
     kOutput = 74,  ///< the output cannot be written

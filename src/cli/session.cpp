@@ -34,7 +34,8 @@ void Session::print_json(const nlohmann::ordered_json& json) {
 }
 
 void Session::note(std::string_view text) {
-    if (!options_.is_quiet) streams_.err.write(text);
+    // Who reads JSON finds errors on stderr, as JSON, and nothing else.
+    if (!options_.is_quiet && !options_.is_json) streams_.err.write(text);
 }
 
 bool Session::is_in_memory() const {

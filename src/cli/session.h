@@ -42,7 +42,7 @@ class Session {
     void print(std::string_view text);
     /// One JSON document and a line break, indented on a terminal only.
     void print_json(const nlohmann::ordered_json& json);
-    /// What is good to know but no result: to stderr, unless --quiet.
+    /// What is good to know but no result: to stderr, unless --quiet or --json.
     void note(std::string_view text);
 
     /// Throws where --db names no database that other commands can see; `command` is named then.

@@ -42,6 +42,8 @@ Duration Claimer::longest_pause() const {
 }
 
 int Claimer::claim(TimePoint now, int room, bool is_told) {
+    // What cannot be written should not be begun; others may be allowed to.
+    if (environment_.worker.is_denied) return 0;
     if (signals_.forget_until(now)) {
         // Others' clocks may be slow: what is due is looked for again soon.
         pause_ = environment_.options.poll_min;
@@ -156,7 +158,7 @@ std::optional<item::ClaimedTask> Claimer::prepare(Claim claim) {
     } catch (const Error& error) {
         // Where the store failed, the task stays ours in its eyes until a heartbeat names it as
         // unknown and it is given back.
-        if (error.is_transient()) {
+        if (may_pass(error)) {
             environment_.report("claim_failed", error);
         } else {
             put_off(claim, error);

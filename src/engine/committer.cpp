@@ -276,7 +276,7 @@ bool Committer::decide_one(Work& work, TimePoint now, std::vector<Turn>& turns) 
             settle_unchanged(turn);
         }
     } catch (const Error& error) {
-        if (error.is_transient()) {
+        if (may_pass(error)) {
             block(now, error);
             return false;
         }

@@ -96,6 +96,7 @@ class Engine::Core {
     Snapshot read_snapshot(const InstanceId& id);
     std::vector<engine::Service*> services();
     void check_may_poll() const;
+    void check_rights();
     void become_worker();
     int run_ready(Duration at_most);
     bool wait_until_idle(Duration limit, const std::stop_token& hurry = {});

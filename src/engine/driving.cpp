@@ -62,6 +62,15 @@ void Engine::Core::tell_others() {
     if (!environment.worker.has_threads) herald.tell();
 }
 
+void Engine::Core::check_rights() {
+    try {
+        environment.store.check_rights();
+    } catch (const Error& error) {
+        // A database that is out of reach is waited for.
+        if (!error.is_transient()) throw;
+    }
+}
+
 void Engine::Core::become_worker() {
     environment.worker.is_driven = true;
     // The first heartbeat: before it, leases would count for nothing.
@@ -76,6 +85,7 @@ void Engine::Core::run() {
         );
     }
     if (environment.worker.has_threads) return;
+    check_rights();
     const Lock polling(poll_mutex_);
     become_worker();
     environment.worker.has_threads = true;

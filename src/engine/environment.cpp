@@ -17,6 +17,9 @@ namespace ebb::engine {
 
 namespace {
 
+/// How often the log says that the database denies a worker what it needs.
+constexpr Duration kTellDenialEvery = std::chrono::minutes(1);
+
 [[noreturn]] void throw_bad_option(std::string_view name, const std::string& allowed) {
     throw Error(
         ErrorCode::InvalidArgument, fmt::format("The engine option {} must be {}.", name, allowed)
@@ -128,7 +131,33 @@ bool Environment::can_run(std::string_view handler, std::string_view queue) cons
     return queues.empty() || std::find(queues.begin(), queues.end(), queue) != queues.end();
 }
 
+bool is_denial(const std::exception& error) {
+    const auto* known = dynamic_cast<const Error*>(&error);
+    return known != nullptr &&
+           (known->code() == ErrorCode::StoreDenied || known->code() == ErrorCode::StoreVersion);
+}
+
+bool may_pass(const Error& error) {
+    return error.is_transient() || is_denial(error);
+}
+
 void Environment::report(std::string_view what, const std::exception& error) {
+    if (!is_denial(error)) return warn(what, error);
+    ++statistics.store_errors;
+    const bool is_new = !worker.is_denied.exchange(true);
+    const Duration::rep time = now().time_since_epoch().count();
+    if (!is_new && time - worker.denial_told_at < kTellDenialEvery.count()) return;
+    worker.denial_told_at = time;
+    std::string why = error.what();
+    try {
+        store.check_rights();
+    } catch (const std::exception& missing) {
+        if (is_denial(missing)) why = missing.what();
+    }
+    log.error("worker_denied", {{"worker", options.worker_id}, {"what", what}, {"error", why}});
+}
+
+void Environment::warn(std::string_view what, const std::exception& error) {
     ++statistics.store_errors;
     log.warning(what, {{"worker", options.worker_id}, {"error", error.what()}});
 }

@@ -42,6 +42,9 @@ struct WorkerState {
     std::atomic<bool> is_draining{false};  ///< takes nothing new any more
     /// Another process has its name, and all that was leased to it. It drains.
     std::atomic<bool> is_displaced{false};
+    /// The database denies it what it needs. Somebody must change that: it takes nothing new.
+    std::atomic<bool> is_denied{false};
+    std::atomic<Duration::rep> denial_told_at{0};
     std::atomic<Duration::rep> leases_valid_until{0};
 
     /// False: the last heartbeat is so old that others may have taken our tasks over.
@@ -94,12 +97,25 @@ class Environment {
         return can_run(handler, queue) && !limited.has(queue);
     }
 
-    /// Logs and counts an exception of the store; `what` is a stable snake_case name.
+    /// Logs and counts an exception of the store; `what` is a stable snake_case name. Where the
+    /// database denies what a worker needs, this is logged now and then, with all that is missing.
     void report(std::string_view what, const std::exception& error);
+
+    /// Logs and counts an exception of what a worker can do without.
+    void warn(std::string_view what, const std::exception& error);
 
  private:
     static EngineOptions resolve(EngineOptions options);
 };
+
+/// It is no fault of one instance: the database lets nobody do this who has no right to it, or
+/// whose program does not know its tables. What was to be written is kept until it lets us.
+bool is_denial(const std::exception& error);
+/// The same may succeed later as it is.
+bool may_pass(const Error& error);
+
+/// How often the database is asked again after it has denied something.
+inline constexpr Duration kDenialPause = std::chrono::seconds(5);
 
 /// The name and process of this machine, for the worker's row.
 std::string host_name();

@@ -75,7 +75,7 @@ void Committer::settle_flight(Flight& flight, TimePoint now) {
         settle_all(batch, flight.results);
     } catch (const std::exception& error) {
         const auto* known = dynamic_cast<const Error*>(&error);
-        if (known == nullptr || !known->is_transient()) return write_one_by_one(batch, error);
+        if (known == nullptr || !may_pass(*known)) return write_one_by_one(batch, error);
         ++batch.tries;
         block(now, error);
         drop_requests(batch);
@@ -128,7 +128,7 @@ void Committer::drop_requests(Batch& batch) {
 }
 
 void Committer::block(TimePoint now, const std::exception& error) {
-    retry_at_ = now + retry_pause(failures_++);
+    retry_at_ = now + (is_denial(error) ? kDenialPause : retry_pause(failures_++));
     last_error_ = std::make_exception_ptr(Error(
         ErrorCode::StoreUnavailable, std::string("The store does not answer: ") + error.what()
     ));

@@ -36,15 +36,33 @@ Keeper::Keeper(
 
 TimePoint Keeper::tick(TimePoint now) {
     if (environment_.worker.is_displaced) return kNever;
+    if (environment_.worker.is_denied && now >= next_check_) check_rights(now);
     if (now >= next_heartbeat_) {
-        next_heartbeat_ = now + (beat(now) ? heartbeat_every_ : heartbeat_every_ / 4);
+        const bool has_beaten = beat(now);
+        const bool is_denied = environment_.worker.is_denied;
+        const Duration soon = is_denied ? kDenialPause : heartbeat_every_ / 4;
+        next_heartbeat_ = now + (has_beaten ? heartbeat_every_ : soon);
     }
     if (now >= std::min(next_maintenance_, next_expiry_)) {
         next_maintenance_ = now + maintenance_pause();
         next_expiry_ = kNever;
         maintain();
     }
-    return std::min({next_heartbeat_, next_maintenance_, next_expiry_});
+    const TimePoint next_check = environment_.worker.is_denied ? next_check_ : kNever;
+    return std::min({next_heartbeat_, next_maintenance_, next_expiry_, next_check});
+}
+
+void Keeper::check_rights(TimePoint now) {
+    next_check_ = now + kDenialPause;
+    try {
+        environment_.store.check_rights();
+    } catch (const std::exception& error) {
+        return environment_.report("rights_checked", error);
+    }
+    environment_.worker.is_denied = false;
+    environment_.log.info("worker_allowed", {{"worker", environment_.options.worker_id}});
+    next_heartbeat_ = now;
+    signals_.ring_with_news();
 }
 
 Duration Keeper::maintenance_pause() const {
@@ -59,7 +77,8 @@ WorkerRow Keeper::row() const {
         .pid = process_id(),
         .handlers = environment_.handlers.names(),
         .queues = environment_.options.queues,
-        .capacity = environment_.options.threads,
+        // Without threads: those who look, and programs of other versions, know what that means.
+        .capacity = environment_.worker.is_draining ? 0 : environment_.options.threads,
         .started_at = environment_.started_at,
         .takes_name = !has_name_,
     };

@@ -20,6 +20,8 @@ class Keeper final : public Service {
 
  private:
     bool beat(TimePoint now);
+    /// Whether the database allows again what it has denied.
+    void check_rights(TimePoint now);
     /// To the process that has this worker's name now.
     void give_way(item::Heartbeat heartbeat);
     /// How often it looks for what no dead worker's deadline tells.
@@ -33,7 +35,8 @@ class Keeper final : public Service {
     HintBox& hints_;
     const Duration heartbeat_every_;
     const Duration maintain_every_;
-    bool has_name_ = false;  // of which a later heartbeat may hear that it is gone
+    bool has_name_ = false;   // of which a later heartbeat may hear that it is gone
+    TimePoint next_check_{};  // of rights that were missing
     TimePoint next_heartbeat_{};
     TimePoint next_maintenance_{};
     TimePoint next_expiry_ = kNever;  // of another worker, if that sends no more heartbeats

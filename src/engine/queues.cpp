@@ -78,8 +78,10 @@ std::vector<QueueView> Engine::Core::queues() {
 
 std::vector<WorkerView> Engine::Core::workers() {
     const TimePoint now = environment.now();
+    const std::map<std::string, std::int64_t> leases = environment.store.count_leases();
     std::vector<WorkerView> views;
     for (WorkerRow& row : environment.store.workers()) {
+        const auto held = leases.find(row.id);
         views.push_back({
             .id = std::move(row.id),
             .host = std::move(row.host),
@@ -90,6 +92,8 @@ std::vector<WorkerView> Engine::Core::workers() {
             .started_at = row.started_at,
             .expires_at = row.expires_at,
             .is_alive = row.expires_at > now,
+            .is_draining = row.capacity == 0,
+            .tasks = held == leases.end() ? 0 : held->second,
         });
     }
     return views;

@@ -37,7 +37,7 @@ void Committer::review_touched(TimePoint now) {
             review(id, now);
         } catch (const std::exception& error) {
             const auto* known = dynamic_cast<const Error*>(&error);
-            if (known == nullptr || !known->is_transient()) {
+            if (known == nullptr || !may_pass(*known)) {
                 Work work{.instance = id, .causes = {}, .rewrites = {}};
                 drop(work, Error(ErrorCode::CorruptState, error.what()));
                 continue;

@@ -40,7 +40,7 @@ TimePoint Sweeper::tick(TimePoint now) {
     } catch (const std::exception& error) {
         // Whoever has the turn next goes on where this one was.
         turn_.reset();
-        environment_.report("sweep_failed", error);
+        environment_.warn("sweep_failed", error);
     }
     return next_at_;
 }

@@ -18,14 +18,15 @@ struct Migration {
     int number = 0;
     std::string name;
     bool is_applied = false;
+    bool is_known = true;    ///< false: of a newer program
     TimePoint applied_at{};  ///< zero unless it is applied
     /// What applies it by hand, in one transaction: with its entry in the table of migrations.
     std::string script;
 };
 
-/// All migrations that this program knows, by number. Only reads; a file that does not exist is not
-/// made. Throws StoreVersion for a schema that is newer or of another edition. Component
-/// ebb::sqlite.
+/// All migrations that this program knows, by number, and what newer programs have applied, with
+/// `is_known` false. Only reads; a file that does not exist is not made. Throws StoreVersion for a
+/// schema of another edition. Component ebb::sqlite.
 std::vector<Migration> sqlite_migrations(const SqliteOptions& options);
 
 /// The same of a PostgreSQL schema. Component ebb::postgres.

@@ -69,6 +69,12 @@ struct HousekeepingResult {
     bool operator==(const HousekeepingResult&) const = default;
 };
 
+/// How a store has divided its tables by the time of the instances' start.
+struct PartitionView {
+    std::string period;        ///< `day`, `week` or `month`
+    TimePoint current_ends{};  ///< when the period is over that is now
+};
+
 /// The right to purge by the retention that is kept, which one worker at a time has.
 struct SweepTurn {
     std::int64_t number = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -161,7 +162,7 @@ struct WorkerRow {
     std::int64_t pid = 0;
     std::vector<std::string> handlers;
     std::vector<std::string> queues;
-    int capacity = 1;
+    int capacity = 1;  ///< handlers at once; 0 = it drains, and takes nothing new
     TimePoint started_at{};
     TimePoint expires_at{};   ///< set by the store: its now + lease
     bool takes_name = false;  ///< with a heartbeat: from any other process; not kept
@@ -284,6 +285,10 @@ class Store {
     /// Throws StoreVersion when the database is newer.
     virtual void migrate() = 0;
 
+    /// Throws Error when no worker can work here as this user until somebody changes that:
+    /// StoreDenied, which names every right that is missing, or StoreVersion. Changes nothing.
+    virtual void check_rights() {}
+
     /// Keeps a definition. The same name and version with the same checksum changes nothing; with
     /// another one throws WorkflowConflict.
     virtual void register_workflow(const WorkflowRow& row) = 0;
@@ -375,6 +380,8 @@ class Store {
     /// last has it; the other is told that it is displaced.
     virtual HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) = 0;
     virtual std::vector<WorkerRow> workers() = 0;
+    /// How many tasks each worker holds that holds any, by its name.
+    virtual std::map<std::string, std::int64_t> count_leases() = 0;
     /// Forgets the worker and frees what it still holds (as release does): the end of a graceful
     /// drain. Does nothing when another process has its name.
     virtual void sign_off(const WorkerProcess& worker) = 0;
@@ -402,6 +409,10 @@ class Store {
     /// ended longer ago than `rules` say. Never waits for those who work, and hardly lets them
     /// wait.
     virtual HousekeepingResult housekeep(std::span<const RetentionRule> /*rules*/) { return {}; }
+
+    /// How the tables are divided; none where they are not. Instances of such tables go by whole
+    /// periods.
+    virtual std::optional<PartitionView> partitions() { return std::nullopt; }
 
     /// Takes the turn to sweep and to housekeep for at most `hold`, if nobody has it, it is time
     /// and there is anything to do: a retention is kept, or the tables have partitions.

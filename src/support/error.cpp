@@ -40,6 +40,8 @@ std::string_view to_string(ErrorCode code) {
             return "store_read_only";
         case ErrorCode::StoreFull:
             return "store_full";
+        case ErrorCode::StoreDenied:
+            return "store_denied";
         case ErrorCode::StoreBusy:
             return "store_busy";
         case ErrorCode::StoreVersion:

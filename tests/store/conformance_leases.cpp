@@ -25,6 +25,18 @@ TEST_P(StoreConformance, a_heartbeat_registers_a_worker_and_then_prolongs_its_li
     EXPECT_EQ(store().workers().at(2), worker);
 }
 
+TEST_P(StoreConformance, leases_are_counted_by_worker) {
+    for (int n = 1; n <= 3; ++n) start_one(store(), instance_of(n, {put(1, "pay")}));
+    EXPECT_TRUE(store().count_leases().empty());
+    claim(store(), "w1", {"pay"}, 2);
+    claim(store(), "w2", {"pay"}, 2);
+    const std::map<std::string, std::int64_t> expected{{"w1", 2}, {"w2", 1}};
+    EXPECT_EQ(store().count_leases(), expected);
+    const TaskRef task{id_of(3), 1};
+    store().release({"w2", kStart}, {&task, 1});
+    EXPECT_EQ(store().count_leases().size(), 1U);
+}
+
 TEST_P(StoreConformance, a_heartbeat_tells_when_the_first_of_the_others_would_be_dead) {
     store().heartbeat(worker_of("w2"), 20s);
     store().heartbeat(worker_of("w1"), 30s);

@@ -168,13 +168,13 @@ TEST_F(PostgresFaults, survives_a_server_that_is_killed_and_started_again) {
 
 TEST_F(PostgresFaults, tells_a_wrong_password_from_a_missing_database) {
     execute("CREATE ROLE secret_one LOGIN PASSWORD 'right' IN ROLE secret");
-    expect_error(ErrorCode::StoreError, "Check user, password", [&] {
+    expect_error(ErrorCode::StoreDenied, "Check user, password", [&] {
         open({.url = postgres_server().url("ebb_test", "secret_one:hunter2")});
     });
     expect_error(ErrorCode::StoreError, "createdb", [&] {
         open({.url = postgres_server().url("ebb_nowhere", "ebb:hunter2")});
     });
-    expect_error(ErrorCode::StoreError, "does not exist", [&] {
+    expect_error(ErrorCode::StoreDenied, "does not exist", [&] {
         open({.url = postgres_server().url("ebb_test", "nobody:hunter2")});
     });
     expect_error(ErrorCode::StoreUnavailable, "cannot be reached", [&] {
@@ -211,7 +211,7 @@ TEST_F(PostgresFaults, an_outcome_waits_until_a_server_that_let_us_in_does_so_ag
     is_open.notify_all();
     EXPECT_TRUE(log.wait_for("commit_delayed"));
     expect_error(ErrorCode::StoreUnavailable, "password", [&] { store->list({}); });
-    expect_error(ErrorCode::StoreError, "Check user, password", [&] { open({.url = url}); });
+    expect_error(ErrorCode::StoreDenied, "Check user, password", [&] { open({.url = url}); });
     execute("ALTER ROLE secret_two PASSWORD 'hunter2'");
     while (store_status(id) != "completed\n") std::this_thread::yield();
     EXPECT_EQ(calls, 1);
@@ -222,7 +222,7 @@ TEST_F(PostgresFaults, says_which_privilege_is_missing) {
     open();
     execute("CREATE ROLE observer LOGIN");
     const std::string url = postgres_server().url("ebb_test", "observer:hunter2");
-    expect_error(ErrorCode::StoreError, "permission denied for schema", [&] {
+    expect_error(ErrorCode::StoreDenied, "permission denied for schema", [&] {
         open({.url = url, .migrate = false});
     });
     execute("GRANT USAGE ON SCHEMA " + schema_ + " TO observer");
@@ -230,11 +230,11 @@ TEST_F(PostgresFaults, says_which_privilege_is_missing) {
     // An observer may look, and opening with migrations on asks for no more when all is done.
     const StorePtr store = open({.url = url});
     EXPECT_TRUE(store->list({}).empty());
-    expect_error(ErrorCode::StoreError, "permission denied for table", [&] {
+    expect_error(ErrorCode::StoreDenied, "permission denied for table", [&] {
         start_one(*store, instance_of(1));
     });
     schema_ = fresh_schema();
-    expect_error(ErrorCode::StoreError, "permission denied for database", [&] {
+    expect_error(ErrorCode::StoreDenied, "permission denied for database", [&] {
         open({.url = url});
     });
 }

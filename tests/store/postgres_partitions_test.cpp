@@ -223,6 +223,17 @@ TEST_F(PostgresPartitions, are_kept_for_the_workflow_that_is_kept_longest) {
     );
 }
 
+TEST_F(PostgresPartitions, say_what_they_are) {
+    EXPECT_FALSE(store_->partitions().has_value());
+    divide(schema_);
+    const auto view = store_->partitions();
+    ASSERT_TRUE(view.has_value());
+    EXPECT_EQ(view->period, "month");
+    EXPECT_EQ(
+        view->current_ends, TimePoint(std::chrono::sys_days(std::chrono::year(2027) / 2 / 1))
+    );
+}
+
 TEST_F(PostgresPartitions, let_their_instances_wait_for_the_end_of_the_period) {
     divide(schema_);
     start(true);

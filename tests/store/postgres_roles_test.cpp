@@ -143,7 +143,7 @@ TEST_F(PostgresRoles, let_an_observer_read_all_and_change_nothing) {
         start_one(*store, instance_of(1));
         FAIL() << "an observer has started an instance";
     } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::StoreError);
+        EXPECT_EQ(error.code(), ErrorCode::StoreDenied);
         EXPECT_THAT(error.what(), HasSubstr("permission denied for table"));
         EXPECT_THAT(error.what(), HasSubstr("ebb migrate --grants"));
     }
@@ -192,13 +192,106 @@ TEST_F(PostgresRoles, are_made_as_the_docs_say_by_an_owner_who_is_no_superuser) 
     execute_as("alarm", "SELECT * FROM ebb.stuck");
 }
 
+/// Whether a worker can do its work as far as rights go.
+bool can_work(Store& store, Store& owner, const std::string& key) {
+    HandlerRegistry handlers;
+    for (const char* name : {"pay", "ship", "pack"}) {
+        handlers.add_raw(name, Handler([](const Payload& input, const StepContext&) {
+                             return input;
+                         }));
+    }
+    const HandlerRegistry none;
+    Engine starter(owner, none);
+    const auto ship = [](BlockBuilder& branch) { branch.step("ship"); };
+    const auto pack = [](BlockBuilder& branch) { branch.step("pack", {.queue = "truck"}); };
+    WorkflowBuilder builder("orders");
+    builder.step("pay").parallel("both", {{"x", ship}, {"y", pack}});
+    starter.register_workflow(builder.build());
+    starter.set_queue("truck", {.concurrency = 1, .rate = QueueRate{100, std::chrono::seconds(1)}});
+    const InstanceId id = starter.start("orders", "1", {.key = key}).id;
+    Engine engine(store, handlers);
+    constexpr int kRoundsMax = 10;
+    for (int i = 0; i < kRoundsMax && starter.find(id)->finished_at == TimePoint{}; ++i) {
+        engine.poll();
+    }
+    try {
+        store.maintain();
+        store.unserved();
+        engine.drain(Duration::zero());
+        store.sign_off({"nobody", kStart});
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::StoreDenied) << error.what();
+        return false;
+    }
+    return starter.find(id)->status == "completed" && engine.counters().store_errors == 0;
+}
+
+TEST_F(PostgresRoles, are_checked_for_all_that_a_worker_cannot_do_without) {
+    prepare();
+    const StorePtr owner = open_postgres_store(options("ebb_migrator"));
+    const StorePtr store = open_postgres_store(options("ebb_worker"));
+    EXPECT_NO_THROW(store->check_rights());
+    EXPECT_TRUE(can_work(*store, *owner, "all"));
+    std::istringstream rights(
+        execute("SELECT privilege_type || ' ON orders.' || table_name "
+                "FROM information_schema.role_table_grants "
+                "WHERE grantee = 'ebb_worker' ORDER BY table_name, privilege_type")
+    );
+    int needed = 0;
+    for (std::string right; std::getline(rights, right);) {
+        execute("REVOKE " + right + " FROM ebb_worker");
+        std::string why;
+        try {
+            store->check_rights();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::StoreDenied);
+            why = error.what();
+        }
+        if (why.empty()) {
+            EXPECT_TRUE(can_work(*store, *owner, right)) << right;
+        } else {
+            ++needed;
+            EXPECT_THAT(why, HasSubstr("GRANT " + right + " TO ebb_worker;"));
+        }
+        execute("GRANT " + right + " TO ebb_worker");
+    }
+    EXPECT_GE(needed, 20);
+    execute("REVOKE USAGE ON SCHEMA orders FROM ebb_worker");
+    execute("REVOKE INSERT, UPDATE ON orders.tasks FROM ebb_worker");
+    try {
+        store->check_rights();
+        FAIL() << "all is well";
+    } catch (const Error& error) {
+        EXPECT_THAT(
+            error.what(),
+            HasSubstr("GRANT USAGE ON SCHEMA orders TO ebb_worker; "
+                      "GRANT INSERT, UPDATE ON orders.tasks TO ebb_worker;")
+        );
+    }
+}
+
+TEST_F(PostgresRoles, tell_who_may_not_migrate_that_somebody_else_must) {
+    prepare();
+    execute("DELETE FROM orders.migrations WHERE number > 1");
+    PostgresOptions migrating = options("ebb_worker");
+    migrating.migrate = true;
+    try {
+        open_postgres_store(migrating);
+        FAIL() << "a worker has migrated";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::StoreDenied);
+        EXPECT_THAT(error.what(), HasSubstr("has version 1, and this program needs"));
+        EXPECT_THAT(error.what(), HasSubstr("Run `ebb migrate` as the owner of the schema."));
+    }
+}
+
 TEST_F(PostgresRoles, tell_who_has_no_rights_what_is_missing) {
     prepare();
     try {
         open_postgres_store(options("stranger"));
         FAIL() << "a stranger has opened the store";
     } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::StoreError);
+        EXPECT_EQ(error.code(), ErrorCode::StoreDenied);
         EXPECT_THAT(error.what(), HasSubstr("permission denied for schema orders"));
         EXPECT_THAT(error.what(), HasSubstr("ebb migrate --grants"));
     }

@@ -84,6 +84,8 @@ class StoreDecorator : public Store {
         run(StoreVerb::Migrate, [&] { inner_.migrate(); });
     }
 
+    void check_rights() override { inner_.check_rights(); }
+
     void register_workflow(const WorkflowRow& row) override {
         run(StoreVerb::RegisterWorkflow, [&] { inner_.register_workflow(row); });
     }
@@ -164,6 +166,10 @@ class StoreDecorator : public Store {
     std::vector<Unserved> unserved() override {
         return ask(StoreVerb::Unserved, [&] { return inner_.unserved(); });
     }
+
+    std::optional<PartitionView> partitions() override { return inner_.partitions(); }
+
+    std::map<std::string, std::int64_t> count_leases() override { return inner_.count_leases(); }
 
     HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override {
         return ask(StoreVerb::Heartbeat, [&] { return inner_.heartbeat(worker, lease); });

@@ -176,4 +176,13 @@ std::vector<WorkerRow> MemoryStore::workers() {
     return rows;
 }
 
+std::map<std::string, std::int64_t> MemoryStore::count_leases() {
+    const Lock lock(mutex_);
+    std::map<std::string, std::int64_t> leases;
+    for (const std::string& owner : tasks_.lease_owners()) {
+        leases.emplace(owner, static_cast<std::int64_t>(tasks_.held_by(owner).size()));
+    }
+    return leases;
+}
+
 }  // namespace ebb

@@ -52,6 +52,7 @@ class MemoryStore final : public Store {
     std::vector<Unserved> unserved() override;
     HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override;
     std::vector<WorkerRow> workers() override;
+    std::map<std::string, std::int64_t> count_leases() override;
     void sign_off(const WorkerProcess& worker) override;
     MaintenanceResult maintain() override;
     std::vector<RetentionRule> retention() override;

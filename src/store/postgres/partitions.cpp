@@ -322,6 +322,15 @@ bool partition(Connection& connection, PartitionPeriod period, std::optional<Tim
     return true;
 }
 
+std::optional<PartitionView> view_partitions(Connection& connection, std::optional<TimePoint> now) {
+    const auto present = find_partitioning(connection);
+    if (!present) return std::nullopt;
+    return PartitionView{
+        .period = std::string(to_string(present->period)),
+        .current_ends = period_end(present->period, time_now(connection, now)),
+    };
+}
+
 HousekeepingResult housekeep(
     Connection& connection, std::span<const RetentionRule> rules, std::optional<TimePoint> now
 ) {

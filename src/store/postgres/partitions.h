@@ -40,6 +40,9 @@ std::vector<Partition> list_partitions(Connection& connection);
 /// others are kept waiting only for an instant. `now`: the test's clock, or none for the server's.
 bool partition(Connection& connection, PartitionPeriod period, std::optional<TimePoint> now);
 
+/// Store::partitions.
+std::optional<PartitionView> view_partitions(Connection& connection, std::optional<TimePoint> now);
+
 /// Store::housekeep.
 HousekeepingResult housekeep(
     Connection& connection, std::span<const RetentionRule> rules, std::optional<TimePoint> now

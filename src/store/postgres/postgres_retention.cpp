@@ -90,6 +90,12 @@ HousekeepingResult PostgresStore::housekeep(std::span<const RetentionRule> rules
     });
 }
 
+std::optional<PartitionView> PostgresStore::partitions() {
+    return perform(Repeat::Freely, [&](Connection& connection) {
+        return postgres::view_partitions(connection, now());
+    });
+}
+
 std::optional<SweepTurn> PostgresStore::take_sweep(Duration hold) {
     const postgres::Result rows =
         read(sql::take_sweep, Arguments::of(now(), std::int64_t{hold.count()}));

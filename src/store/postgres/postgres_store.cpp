@@ -72,6 +72,13 @@ void PostgresStore::migrate() {
     });
 }
 
+void PostgresStore::check_rights() {
+    perform(Repeat::Freely, [](Connection& connection) {
+        postgres::check_rights(connection);
+        return true;
+    });
+}
+
 void PostgresStore::register_workflow(const WorkflowRow& row) {
     const Arguments add = Arguments::of(
         row.name, std::int32_t{row.version}, row.definition, row.checksum, row.created_at

@@ -30,6 +30,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
 
     StoreTraits traits() const override;
     void migrate() override;
+    void check_rights() override;
     void register_workflow(const WorkflowRow& row) override;
     std::optional<WorkflowRow> find_workflow(std::string_view name, std::optional<int> version)
         override;
@@ -55,6 +56,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<Unserved> unserved() override;
     HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override;
     std::vector<WorkerRow> workers() override;
+    std::map<std::string, std::int64_t> count_leases() override;
     void sign_off(const WorkerProcess& worker) override;
     MaintenanceResult maintain() override;
     std::vector<RetentionRule> retention() override;
@@ -62,6 +64,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     bool clear_retention(std::string_view workflow) override;
     PurgeResult purge(const PurgeRequest& request) override;
     HousekeepingResult housekeep(std::span<const RetentionRule> rules) override;
+    std::optional<PartitionView> partitions() override;
     std::optional<SweepTurn> take_sweep(Duration hold) override;
     bool put_sweep(const SweepTurn& turn, Duration pause) override;
     std::unique_ptr<Hints> open_hints() override;

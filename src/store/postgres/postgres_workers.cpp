@@ -147,6 +147,15 @@ std::vector<WorkerRow> PostgresStore::workers() {
     return workers;
 }
 
+std::map<std::string, std::int64_t> PostgresStore::count_leases() {
+    const postgres::Result rows = read(sql::count_leases, {});
+    std::map<std::string, std::int64_t> leases;
+    for (int row = 0; row < rows.rows(); ++row) {
+        leases.emplace(rows.text(row, 0), rows.integer(row, 1));
+    }
+    return leases;
+}
+
 std::vector<Store::Unserved> PostgresStore::unserved() {
     const postgres::Result rows = read(sql::unserved_tasks, Arguments::of(now()));
     std::vector<Unserved> result;

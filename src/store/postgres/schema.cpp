@@ -39,35 +39,34 @@ void check_checksum(const Connection& connection, int number, const Result& rows
     }
 }
 
-/// The rows of the migrations that were applied, all of which this program knows; none where there
+/// The rows of the migrations that were applied, by number, newer ones among them; none where there
 /// is no schema.
 std::optional<Result> applied_migrations(Connection& connection) {
     const Arguments schema = Arguments::of(connection.settings().schema);
     if (connection.run(sql::has_migrations, schema).integer(0, 0) == 0) return {};
     Result rows = connection.run(sql::list_migrations, {});
     for (int row = 0; row < rows.rows(); ++row) {
-        const int version = static_cast<int>(rows.integer(row, 0));
-        if (version > kNewest) {
-            throw Error(
-                ErrorCode::StoreVersion,
-                fmt::format(
-                    "The {} has version {}, but this program knows only up to {}. Use a newer ebb.",
-                    place(connection),
-                    version,
-                    kNewest
-                )
-            );
-        }
-        check_checksum(connection, version, rows, row);
+        check_checksum(connection, static_cast<int>(rows.integer(row, 0)), rows, row);
     }
     return rows;
 }
 
-/// The number of the newest migration that was applied; 0 where there is no schema.
+/// The number of the newest migration that was applied, all of which this program must know; 0
+/// where there is no schema.
 int applied_version(Connection& connection) {
     const auto rows = applied_migrations(connection);
     if (!rows || rows->is_empty()) return 0;
-    return static_cast<int>(rows->integer(rows->rows() - 1, 0));
+    const int version = static_cast<int>(rows->integer(rows->rows() - 1, 0));
+    if (version <= kNewest) return version;
+    throw Error(
+        ErrorCode::StoreVersion,
+        fmt::format(
+            "The {} has version {}, but this program knows only up to {}. Use a newer ebb.",
+            place(connection),
+            version,
+            kNewest
+        )
+    );
 }
 
 /// Rolled back unless it was committed.
@@ -176,12 +175,39 @@ std::string migration_checksum(std::string_view sql) {
     return fmt::format("{:016x}", hash);
 }
 
+namespace {
+
+[[noreturn]] void throw_may_not_migrate(
+    const Connection& connection, int applied, const SqlError& error
+) {
+    const std::string found = applied == 0
+                                  ? fmt::format("There is no Ebb in the {}", place(connection))
+                                  : fmt::format(
+                                        "The {} has version {}, and this program needs {}",
+                                        place(connection),
+                                        applied,
+                                        kNewest
+                                    );
+    throw Error(
+        ErrorCode::StoreDenied,
+        fmt::format(
+            "{}; this user may not change that. Run `ebb migrate` as the owner of the schema. {}",
+            found,
+            error.what()
+        )
+    );
+}
+
+}  // namespace
+
 void migrate(Connection& connection, std::optional<TimePoint> now) {
     for (int tries = 1;; ++tries) {
-        if (applied_version(connection) == kNewest) return;
+        const int applied = applied_version(connection);
+        if (applied == kNewest) return;
         try {
             return migrate_once(connection, now);
         } catch (const SqlError& error) {
+            if (error.is_denied()) throw_may_not_migrate(connection, applied, error);
             if (tries == kTriesMax || !is_collision(error)) throw;
         }
     }
@@ -198,8 +224,19 @@ std::vector<Migration> list_migrations(Connection& connection) {
     }
     const auto rows = applied_migrations(connection);
     for (int row = 0; rows && row < rows->rows(); ++row) {
+        const int number = static_cast<int>(rows->integer(row, 0));
+        if (number > kNewest) {
+            all.push_back(
+                {.number = number,
+                 .name = std::string(rows->text(row, 1)),
+                 .is_applied = true,
+                 .is_known = false,
+                 .applied_at = rows->time(row, 3),
+                 .script = {}}
+            );
+        }
         for (Migration& migration : all) {
-            if (migration.number != rows->integer(row, 0)) continue;
+            if (migration.number != number) continue;
             migration.is_applied = true;
             migration.applied_at = rows->time(row, 3);
         }
@@ -231,6 +268,25 @@ void check_schema(Connection& connection) {
             kNewest
         )
     );
+}
+
+void check_rights(Connection& connection) {
+    const Arguments schema = Arguments::of(connection.settings().schema);
+    const Result rows = connection.run(sql::missing_rights, schema);
+    if (const std::string_view grants = rows.text(0, 1); !grants.empty()) {
+        throw Error(
+            ErrorCode::StoreDenied,
+            fmt::format(
+                "The user \"{}\" may not do all that a worker must in the {}. The owner of its "
+                "tables can give what is missing: {} (`ebb migrate --grants` prints all that each "
+                "role needs.)",
+                rows.text(0, 0),
+                place(connection),
+                grants
+            )
+        );
+    }
+    check_schema(connection);
 }
 
 }  // namespace ebb::postgres

@@ -20,6 +20,10 @@ void migrate(Connection& connection, std::optional<TimePoint> now);
 /// Throws StoreVersion unless the schema has exactly this program's version.
 void check_schema(Connection& connection);
 
+/// Throws StoreDenied with all rights that a worker needs and this user has not got, StoreVersion
+/// as check_schema.
+void check_rights(Connection& connection);
+
 /// All that this program knows, and which of them are applied. Only reads; throws as migrate does.
 std::vector<Migration> list_migrations(Connection& connection);
 

@@ -24,7 +24,7 @@ Meaning meaning_of_class(std::string_view sqlstate) {
         return {ErrorCode::StoreBusy, "Other transactions are in the way for too long; try again."};
     }
     if (kind == "28") {
-        return {ErrorCode::StoreError, "User and password must be known to the server."};
+        return {ErrorCode::StoreDenied, "User and password must be known to the server."};
     }
     if (kind == "54") {
         return {ErrorCode::PayloadTooLarge, "A row of PostgreSQL must be smaller than 1 GB."};
@@ -52,7 +52,7 @@ Meaning meaning_of(std::string_view sqlstate) {
     }
     if (sqlstate == "42501") {
         return {
-            ErrorCode::StoreError,
+            ErrorCode::StoreDenied,
             "The database user lacks a privilege; `ebb migrate --grants` prints what each role "
             "needs."
         };
@@ -86,6 +86,7 @@ bool ends_connection(std::string_view sqlstate) {
 }
 
 struct Remedy {
+    ErrorCode code = ErrorCode::StoreDenied;
     std::string_view who = "PostgreSQL";
     std::string_view what = "does not let us in";
     std::string_view text;
@@ -120,7 +121,10 @@ constexpr std::string_view kCheckUser = "Check user, password and pg_hba.conf.";
 std::optional<Remedy> remedy_of(const Settings& settings, std::string_view reason) {
     const auto says = [&](std::string_view text) { return reason.find(text) != reason.npos; };
     for (const auto& [trouble, text] : kTlsRemedies) {
-        if (says(trouble)) return Remedy{.what = "cannot be reached safely", .text = text};
+        if (!says(trouble)) continue;
+        return Remedy{
+            .code = ErrorCode::StoreError, .what = "cannot be reached safely", .text = text
+        };
     }
     const bool is_no_role = says("role \"") && says("does not exist");
     if (says("password authentication failed") || says("no password supplied") || is_no_role) {
@@ -128,6 +132,7 @@ std::optional<Remedy> remedy_of(const Settings& settings, std::string_view reaso
     }
     if (says("no encryption")) {
         return Remedy{
+            .code = ErrorCode::StoreError,
             .text =
                 "It may want TLS (hostssl in pg_hba.conf), which sslmode=verify-full and "
                 "sslrootcert in the URL ask for; else check user, password and pg_hba.conf."
@@ -135,10 +140,15 @@ std::optional<Remedy> remedy_of(const Settings& settings, std::string_view reaso
     }
     if (says("no pg_hba.conf entry")) return Remedy{.text = kCheckUser};
     if (says("database \"") && says("does not exist")) {
-        return Remedy{.what = "has no such database", .text = "Create it with createdb."};
+        return Remedy{
+            .code = ErrorCode::StoreError,
+            .what = "has no such database",
+            .text = "Create it with createdb.",
+        };
     }
     if (!says("unsupported startup parameter")) return std::nullopt;
     return Remedy{
+        .code = ErrorCode::StoreError,
         .who = "The pooler",
         .what = "does not take the options of a session",
         .text = settings.caches_statements ? "Add ?statement_cache=off to the database URL."
@@ -202,7 +212,7 @@ void throw_not_connected(const Settings& settings, std::string_view message) {
         );
     }
     throw Error(
-        ErrorCode::StoreError,
+        remedy->code,
         fmt::format(
             "{} at {} {}: {}. {}",
             remedy->who,

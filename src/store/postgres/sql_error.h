@@ -32,6 +32,9 @@ class SqlError : public Error {
     /// The plan of a prepared statement does not fit the schema any more.
     bool is_stale_plan() const;
 
+    /// The user may not do this.
+    bool is_denied() const { return sqlstate_ == "42501"; }
+
     bool is_duplicate() const { return sqlstate_ == "23505"; }
 
  private:

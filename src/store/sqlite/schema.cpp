@@ -21,24 +21,13 @@ constexpr int kNewest = migrations::kAll.back().number;
 /// A migration that was applied.
 struct Applied {
     int number = 0;
+    std::string name;
     TimePoint at{};
 };
 
 void check_known(
     const Database& database, int number, std::string_view name, std::string_view sum
 ) {
-    if (number > kNewest) {
-        throw Error(
-            ErrorCode::StoreVersion,
-            fmt::format(
-                "The schema of '{}' has version {}, but this program knows only up to {}. Use a "
-                "newer ebb.",
-                database.path(),
-                number,
-                kNewest
-            )
-        );
-    }
     for (const migrations::Migration& known : migrations::kAll) {
         if (known.number != number || sum == migration_checksum(known.sql)) continue;
         throw Error(
@@ -54,7 +43,7 @@ void check_known(
     }
 }
 
-/// By number, all of which this program knows; none for an empty database.
+/// By number, newer ones than this program knows among them; none for an empty database.
 std::vector<Applied> applied_migrations(Database& database) {
     {
         Query tables(database, sql::has_migrations);
@@ -64,7 +53,9 @@ std::vector<Applied> applied_migrations(Database& database) {
     std::vector<Applied> applied;
     Query query(database, sql::list_migrations);
     while (query.step()) {
-        applied.push_back({static_cast<int>(query.integer(0)), query.time(3)});
+        applied.push_back(
+            {static_cast<int>(query.integer(0)), std::string(query.text(1)), query.time(3)}
+        );
         check_known(database, applied.back().number, query.text(1), query.text(2));
     }
     return applied;
@@ -72,7 +63,18 @@ std::vector<Applied> applied_migrations(Database& database) {
 
 int applied_version(Database& database) {
     const std::vector<Applied> applied = applied_migrations(database);
-    return applied.empty() ? 0 : applied.back().number;
+    const int version = applied.empty() ? 0 : applied.back().number;
+    if (version <= kNewest) return version;
+    throw Error(
+        ErrorCode::StoreVersion,
+        fmt::format(
+            "The schema of '{}' has version {}, but this program knows only up to {}. Use a newer "
+            "ebb.",
+            database.path(),
+            version,
+            kNewest
+        )
+    );
 }
 
 void replace(std::string& text, std::string_view parameter, std::string_view value) {
@@ -160,6 +162,16 @@ std::vector<Migration> sqlite_migrations(const SqliteOptions& options) {
         options.path, sqlite::Database::Access::Read, options.busy_timeout_ms
     );
     for (const sqlite::Applied& applied : sqlite::applied_migrations(database)) {
+        if (applied.number > sqlite::kNewest) {
+            all.push_back(
+                {.number = applied.number,
+                 .name = applied.name,
+                 .is_applied = true,
+                 .is_known = false,
+                 .applied_at = applied.at,
+                 .script = {}}
+            );
+        }
         for (Migration& migration : all) {
             if (migration.number != applied.number) continue;
             migration.is_applied = true;

@@ -103,6 +103,15 @@ std::vector<WorkerRow> SqliteStore::workers() {
     return read([](Database& database) { return sqlite::worker_rows(database); });
 }
 
+std::map<std::string, std::int64_t> SqliteStore::count_leases() {
+    return read([](Database& database) {
+        std::map<std::string, std::int64_t> leases;
+        Query query(database, sql::count_leases);
+        while (query.step()) leases.emplace(query.text(0), query.integer(1));
+        return leases;
+    });
+}
+
 std::vector<Store::Unserved> SqliteStore::unserved() {
     const TimePoint now = clock_.now();
     return read([&](Database& database) {

@@ -45,6 +45,8 @@ TEST(CliLook, list_filters_and_pages) {
     EXPECT_EQ(ids({"-s", "completed,failed"}), "");
     EXPECT_EQ(ids({"--version", "2"}), "");
     EXPECT_EQ(ids({"--limit", "1"}), parcel + "\n");
+    EXPECT_EQ(ids({"--json"}), "[\"" + parcel + "\",\"" + hello + "\"]\n");
+    EXPECT_EQ(world.run_db({"workflows", "--names", "--json"}).out, "[\"hello\",\"parcel\"]\n");
     EXPECT_EQ(ids({"--before", parcel}), hello + "\n");
     const Outcome cut = world.run_db({"list", "--limit", "1"});
     EXPECT_NE(cut.err.find("--before " + parcel), std::string::npos);

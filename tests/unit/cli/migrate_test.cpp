@@ -1,5 +1,7 @@
 // `ebb migrate` makes the tables, and says what there is and what it would do without doing it.
 
+#include <sqlite3.h>
+
 #include "cli_world.h"
 
 namespace ebb::cli::testing {
@@ -43,6 +45,39 @@ TEST(CliMigrate, tells_what_is_applied_and_changes_nothing) {
     EXPECT_EQ(Json::parse(world.run_db({"migrate", "--status", "--json"}).out), applied);
     const Outcome status = world.run_db({"migrate", "--status"});
     EXPECT_THAT(status.out, HasSubstr("initial    20"));
+}
+
+TEST(CliMigrate, tells_what_a_newer_program_has_applied) {
+    CliWorld world;
+    world.run_db({"migrate"});
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(world.path("ebb.db").c_str(), &database), SQLITE_OK);
+    const char* add = "INSERT INTO migrations VALUES (12, 'later', '', 0)";
+    ASSERT_EQ(sqlite3_exec(database, add, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+    const std::string why =
+        "ebb: The schema has version 0012 (later), but this program knows only up to 0004: a newer "
+        "ebb has migrated it. Use that one, or any whose `ebb migrate --status` knows 0012. "
+        "(store_version)";
+    const Outcome status = world.run_db({"migrate", "--status"});
+    EXPECT_EQ(status.code, 5);
+    EXPECT_THAT(status.out, HasSubstr("\n0004    retention  20"));
+    EXPECT_THAT(
+        status.out, HasSubstr("\n0012    later      1970-01-01 00:00:00  by a newer ebb\n")
+    );
+    EXPECT_EQ(line_of(status.err, 0), why);
+    const Outcome json = world.run_db({"migrate", "--status", "--json"});
+    EXPECT_EQ(json.code, 5);
+    const Json all = Json::parse(json.out);
+    EXPECT_EQ(all.back()["number"], 12);
+    EXPECT_EQ(all.back()["is_known"], false);
+    EXPECT_FALSE(all.front().contains("is_known"));
+    EXPECT_EQ(Json::parse(json.err)["error"]["code"], "store_version");
+    for (const char* wish : {"--print", "--json"}) {
+        const Outcome refused = world.run_db({"migrate", wish});
+        EXPECT_EQ(refused.code, 5) << wish;
+        EXPECT_EQ(refused.out, "");
+    }
 }
 
 TEST(CliMigrate, prints_what_is_to_be_run_and_changes_nothing) {

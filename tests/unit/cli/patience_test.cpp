@@ -110,6 +110,20 @@ TEST_F(CliPatience, wait_that_has_no_more_time_says_how_to_go_on) {
     EXPECT_THAT(error["hint"].get<std::string>(), HasSubstr(id));
 }
 
+TEST_F(CliPatience, wait_that_ends_too_early_gives_the_state_as_well_as_the_error) {
+    const std::string id = start(kSignal);
+    const Outcome json = world.run_db({"wait", id, "--timeout", "10ms", "--json"});
+    EXPECT_EQ(json.code, 6);
+    EXPECT_EQ(Json::parse(json.out)["status"], "running");
+    const Json error = Json::parse(json.err)["error"];
+    EXPECT_EQ(error["code"], "timeout");
+    EXPECT_THAT(error["hint"].get<std::string>(), HasSubstr("`ebb why " + id));
+    const Outcome plain = world.run_db({"wait", id, "--timeout", "10ms"});
+    EXPECT_EQ(plain.code, 6);
+    EXPECT_EQ(plain.out, "running\n");
+    EXPECT_THAT(plain.err, HasSubstr("has not ended within 10ms. (timeout)\nhint: `ebb why "));
+}
+
 TEST_F(CliPatience, what_waiting_does_not_mend_ends_the_wait_and_says_how_to_go_on) {
     const std::string id = start(kSignal);
     disturb(StoreVerb::Load, 3);

@@ -5,6 +5,8 @@
 
 #include "cli/exit_code.h"
 #include "cli_world.h"
+#include "store/store.h"
+#include "support/clock.h"
 
 namespace ebb::cli::testing {
 namespace {
@@ -110,6 +112,34 @@ TEST_F(CliQueue, and_workers_tell_what_nobody_can_run) {
     const Json all = json({"workers"});
     EXPECT_EQ(all["workers"].size(), 0U);
     EXPECT_EQ(all["unserved"][0]["tasks"], 3);
+}
+
+TEST_F(CliQueue, and_workers_are_alive_or_draining_or_dead_and_hold_tasks) {
+    const StorePtr store = open_sqlite_store({.path = world_.path("ebb.db")});
+    const auto beat = [&](const std::string& id, int capacity, Duration lease) {
+        WorkerRow row{.id = id, .host = "h", .pid = 7, .handlers = {"charge"}, .queues = {}};
+        row.capacity = capacity;
+        row.started_at = SystemClock().now();
+        store->heartbeat(row, lease);
+    };
+    beat("a", 4, std::chrono::hours(1));
+    beat("b", 0, std::chrono::hours(1));
+    beat("c", 4, Duration(1));
+    ClaimRequest request{.worker = "a", .handlers = {"charge"}, .queues = {}, .limit = 2};
+    EXPECT_EQ(store->claim(request).size(), 2U);
+    EXPECT_EQ(
+        normal(world_, world_.run_db({"workers"}).out),
+        "WORKER STATE TASKS THREADS SINCE QUEUES HANDLERS\n"
+        "a alive 2 4 <ago> all charge\n"
+        "b draining 0 - <ago> all charge\n"
+        "c dead 0 4 <ago> all charge\n"
+    );
+    const Json all = json({"workers"})["workers"];
+    EXPECT_EQ(all[0]["tasks"], 2);
+    EXPECT_EQ(all[0]["is_draining"], false);
+    EXPECT_EQ(all[1]["is_draining"], true);
+    EXPECT_EQ(all[1]["threads"], 0);
+    EXPECT_EQ(all[2]["is_alive"], false);
 }
 
 }  // namespace

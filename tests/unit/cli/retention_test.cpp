@@ -1,6 +1,7 @@
 // `ebb retention` and `ebb purge`: what is kept for how long, and what is deleted at once.
 
 #include "cli_world.h"
+#include "support/store_decorator.h"
 #include "workflows.h"
 
 namespace ebb::cli::testing {
@@ -45,6 +46,36 @@ TEST_F(CliRetention, is_set_listed_and_cleared) {
     EXPECT_EQ(world.run_db({"retention", "clear", "parcel"}).code, 0);
     EXPECT_EQ(world.run_db({"retention", "clear", "*", "--json"}).out, "null\n");
     EXPECT_EQ(world.run_db({"retention", "--json"}).out, "[]\n");
+}
+
+/// As PostgreSQL answers where its tables are divided.
+class DividedStore final : public ebb::testing::StoreDecorator {
+ public:
+    explicit DividedStore(StorePtr inner) : StoreDecorator(*inner), owned_(std::move(inner)) {}
+
+    std::optional<PartitionView> partitions() override {
+        const auto ends = std::chrono::sys_days(std::chrono::year(2027) / 2 / 1);
+        return PartitionView{.period = "month", .current_ends = TimePoint(ends)};
+    }
+
+ private:
+    StorePtr owned_;
+};
+
+TEST_F(CliRetention, says_what_it_means_where_instances_go_by_whole_periods) {
+    prepare();
+    EXPECT_EQ(world.run_db({"retention", "set", "*", "30d", "--json"}).err, "");
+    EXPECT_EQ(Json::parse(world.run_db({"retention", "--json"}).out)[0]["partitioned_by"], nullptr);
+    EXPECT_THAT(world.run_db({"retention"}).err, ::testing::Not(HasSubstr("divided")));
+    world.wrap_store = [](StorePtr store) { return StorePtr(new DividedStore(std::move(store))); };
+    const std::string note =
+        "The tables are divided by month: workers delete what has ended once the whole\n"
+        "month in which it was started has been over for as long, so up to a month later\n"
+        "than the rule says. `ebb purge` does not wait for that. What is started now is\n"
+        "kept until 2027-03-03 00:00:00 at least.\n";
+    EXPECT_EQ(world.run_db({"retention"}).err, note);
+    EXPECT_THAT(world.run_db({"retention", "set", "*", "30d"}).err, HasSubstr(note));
+    EXPECT_EQ(Json::parse(world.run_db({"retention", "--json"}).out)[0]["partitioned_by"], "month");
 }
 
 TEST_F(CliRetention, may_be_of_a_workflow_that_is_not_registered_yet) {

@@ -2,7 +2,10 @@
 
 #include <csignal>
 
+#include <ebb/error.h>
+
 #include "cli_world.h"
+#include "support/store_decorator.h"
 #include "workflows.h"
 
 namespace ebb::cli::testing {
@@ -107,6 +110,33 @@ steps: [sleep]
     EXPECT_NE(outcome.err.find("event=stopping_now"), std::string::npos) << outcome.err;
     EXPECT_NE(outcome.err.find("clean=false"), std::string::npos);
     EXPECT_EQ(Json::parse(world.run_db({"show", id, "--json"}).out)["status"], "running");
+}
+
+class RightlessStore final : public ebb::testing::StoreDecorator {
+ public:
+    explicit RightlessStore(StorePtr inner) : StoreDecorator(*inner), owned_(std::move(inner)) {}
+
+    void check_rights() override { throw Error(ErrorCode::StoreDenied, "GRANT it."); }
+
+ private:
+    StorePtr owned_;
+};
+
+TEST(CliWorker, ends_at_once_where_the_database_denies_what_every_worker_needs) {
+    CliWorld world;
+    const std::string file = world.file("hello.yaml", kHello);
+    world.wrap_store = [](StorePtr store) {
+        return StorePtr(new RightlessStore(std::move(store)));
+    };
+    for (const auto& args : std::vector<std::vector<std::string>>{
+             {"worker", file}, {"worker", file, "--once"}, {"run", file, "-i", "1"}
+         }) {
+        const Outcome outcome = world.run_db(args);
+        EXPECT_EQ(outcome.code, 5) << args[0];
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_EQ(outcome.err, "ebb: GRANT it. (store_denied)\n") << "and nothing else";
+    }
+    EXPECT_EQ(world.run_db({"list", "--ids"}).out, "") << "nothing was started";
 }
 
 TEST(CliWorker, refuses_bad_files_before_it_starts) {

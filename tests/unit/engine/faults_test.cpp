@@ -1,6 +1,8 @@
 // The store fails, lies about it, or somebody else wins the race: nothing is lost, nothing is done
 // twice. Faults are planned; conflicts are forced by changing the instance right before a commit.
 
+#include <fmt/format.h>
+
 #include "engine/core.h"
 #include "engine_world.h"
 #include "store_racing.h"
@@ -55,6 +57,42 @@ class EchoStore : public StoreDecorator {
     bool has_echoed_ = false;
 };
 
+/// Somebody takes the right to write away.
+class DenyingStore : public StoreDecorator {
+ public:
+    using StoreDecorator::StoreDecorator;
+
+    bool denies = false;
+    int refused = 0;
+
+    void check_rights() override {
+        if (denies) throw Error(ErrorCode::StoreDenied, "GRANT INSERT ON history TO worker;");
+    }
+
+    std::vector<CommitResult> commit(std::span<const Commit> commits) override {
+        if (!denies) return StoreDecorator::commit(commits);
+        ++refused;
+        throw Error(ErrorCode::StoreDenied, "permission denied for table history");
+    }
+};
+
+/// Keeps what is logged about rights.
+class RightsLog : public LogSink {
+ public:
+    std::string text;
+
+    bool is_enabled(LogLevel level) const noexcept override { return level >= LogLevel::Info; }
+
+    void write(
+        LogLevel level, std::string_view event, std::span<const LogField> fields
+    ) noexcept override {
+        if (event != "worker_denied" && event != "worker_allowed") return;
+        text += fmt::format("{} {}", to_string(level), event);
+        for (const LogField& field : fields) text += fmt::format(" {}={}", field.key, field.value);
+        text += "\n";
+    }
+};
+
 /// Answers no question about the past.
 class DeafStore : public StoreDecorator {
  public:
@@ -91,6 +129,57 @@ TEST_F(Faults, a_commit_that_failed_is_repeated_after_a_pause) {
     EXPECT_EQ(status(*engine, id), "completed");
     EXPECT_EQ(world.calls_text(), "a b c") << "no handler is called twice";
     EXPECT_GE(engine->counters().store_errors, 1U);
+}
+
+TEST_F(Faults, a_right_that_is_taken_away_loses_nothing_and_is_told_with_its_remedy) {
+    DenyingStore store(*world.memory);
+    world.store = &store;
+    RightsLog log;
+    EngineOptions options = world.options();
+    options.log = &log;
+    Engine engine(*world.store, world.handlers, options);
+    engine.register_workflow(three_steps());
+    const InstanceId id = engine.start("test").id;
+    const auto poll = [&](int seconds) {
+        for (int second = 0; second < seconds; ++second) {
+            engine.poll();
+            world.clock.advance(1s);
+        }
+    };
+    store.denies = true;
+    poll(1);
+    const InstanceId later = world.engine("other")->start("test").id;
+    constexpr int kSeconds = 150;
+    poll(kSeconds);
+    EXPECT_EQ(world.calls_text(), "a") << "nothing is begun that could not be written";
+    EXPECT_LE(store.refused, kSeconds / 5 + 1) << "it is asked at a slow pace";
+    const std::string line =
+        "error worker_denied worker=w1 what=commit_delayed error=GRANT INSERT ON history TO "
+        "worker;\n";
+    EXPECT_EQ(log.text, line + line + line) << "at once, and once a minute";
+    store.denies = false;
+    poll(20);
+    EXPECT_EQ(log.text, line + line + line + "info worker_allowed worker=w1\n");
+    EXPECT_EQ(status(engine, id), "completed");
+    EXPECT_EQ(status(engine, later), "completed");
+    EXPECT_EQ(world.calls_text(), "a b c a b c") << "what had been called is not called again";
+}
+
+TEST_F(Faults, a_worker_without_rights_does_not_begin) {
+    DenyingStore store(*world.memory);
+    world.store = &store;
+    const auto engine = world.engine();
+    store.denies = true;
+    try {
+        engine->run();
+        FAIL() << "it runs";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::StoreDenied);
+        EXPECT_STREQ(error.what(), "GRANT INSERT ON history TO worker;");
+    }
+    EXPECT_TRUE(world.memory->workers().empty());
+    store.denies = false;
+    engine->run();
 }
 
 TEST_F(Faults, a_commit_whose_answer_was_lost_is_recognised_as_done) {

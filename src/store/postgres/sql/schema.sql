@@ -38,3 +38,34 @@ VALUES (
     $1::integer, $2::text, $3::text,
     coalesce($4::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
 );
+
+-- name: missing_rights
+-- What a worker cannot do its work without, and has not got, as the statements that give it. Less
+-- than the grants of its role: who starts no instances and purges none needs no more.
+WITH needed (name, verb) AS (
+    VALUES ('migrations', 'SELECT'), ('workflows', 'SELECT'), ('all_tasks', 'SELECT'),
+        ('instances', 'SELECT'), ('instances', 'UPDATE'),
+        ('tasks', 'SELECT'), ('tasks', 'INSERT'), ('tasks', 'UPDATE'), ('tasks', 'DELETE'),
+        ('history', 'SELECT'), ('history', 'INSERT'),
+        ('workers', 'SELECT'), ('workers', 'INSERT'), ('workers', 'UPDATE'), ('workers', 'DELETE'),
+        ('queues', 'SELECT'), ('queues', 'UPDATE'),
+        ('queue_starts', 'SELECT'), ('queue_starts', 'INSERT'), ('queue_starts', 'UPDATE'),
+        ('queue_starts', 'DELETE')
+),
+missing AS (
+    SELECT n.name, string_agg(n.verb, ', ' ORDER BY n.verb) AS verbs
+    FROM needed AS n
+    JOIN pg_catalog.pg_class AS c ON c.relname = n.name
+    JOIN pg_catalog.pg_namespace AS s ON s.oid = c.relnamespace AND s.nspname = $1::text
+    WHERE NOT has_table_privilege(c.oid, n.verb)
+    GROUP BY n.name
+),
+grants (number, name, text) AS (
+    SELECT 1, '', format('GRANT USAGE ON SCHEMA %I TO %I;', s.nspname, current_user)
+    FROM pg_catalog.pg_namespace AS s
+    WHERE s.nspname = $1::text AND NOT has_schema_privilege(s.oid, 'USAGE')
+    UNION ALL
+    SELECT 2, m.name, format('GRANT %s ON %I.%I TO %I;', m.verbs, $1::text, m.name, current_user)
+    FROM missing AS m
+)
+SELECT current_user, coalesce(string_agg(g.text, ' ' ORDER BY g.number, g.name), '') FROM grants AS g;

@@ -47,6 +47,9 @@ WHERE lease_owner = $1::text AND instance_id >= $2::uuid ORDER BY instance_id, t
 SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at
 FROM ebb.workers ORDER BY id;
 
+-- name: count_leases
+SELECT lease_owner, count(*) FROM ebb.all_tasks WHERE lease_owner IS NOT NULL GROUP BY lease_owner;
+
 -- name: remove_worker
 DELETE FROM ebb.workers WHERE id = $1::text AND started_at = $2::bigint;
 

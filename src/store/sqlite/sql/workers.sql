@@ -21,6 +21,9 @@ SELECT min(expires_at), count(*) FILTER (WHERE expires_at > ?2) FROM workers WHE
 -- name: list_workers
 SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at FROM workers ORDER BY id;
 
+-- name: count_leases
+SELECT lease_owner, count(*) FROM tasks WHERE lease_owner IS NOT NULL GROUP BY lease_owner;
+
 -- name: remove_worker
 DELETE FROM workers WHERE id = ?1;
 
