@@ -43,7 +43,8 @@ bool change_definition(const PlantedBug& bug, Plan& plan) {
 
 bool changes_store(const PlantedStoreBug& bug) {
     return bug.commit || bug.claim || bug.history || bug.ignores_conflicts || bug.limits ||
-           bug.forgets_limits || bug.purges_at_once;
+           bug.forgets_limits || bug.purges_at_once || bug.displaces_nobody ||
+           bug.confuses_processes;
 }
 
 }  // namespace

@@ -30,8 +30,10 @@ struct PlantedStoreBug {
     std::function<void(const HistoryQuery&, std::vector<HistoryEvent>&)> history{};
     bool ignores_conflicts = false;
     std::function<void(QueueLimits&)> limits{};
-    bool forgets_limits = false;  ///< heartbeats do not tell of them
-    bool purges_at_once = false;  ///< whatever the retention
+    bool forgets_limits = false;      ///< heartbeats do not tell of them
+    bool purges_at_once = false;      ///< whatever the retention
+    bool displaces_nobody = false;    ///< who lost its name does not learn it
+    bool confuses_processes = false;  ///< leases are given back by name alone
 };
 
 /// A bug as the engine could have it, made outside of the engine: in what stands between workers

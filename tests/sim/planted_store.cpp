@@ -37,9 +37,15 @@ class PlantedStore : public testing::StoreDecorator {
     }
 
     HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override {
-        HeartbeatResult result = StoreDecorator::heartbeat(worker, lease);
+        WorkerRow wrong = worker;
+        wrong.takes_name |= bug_.displaces_nobody;
+        HeartbeatResult result = StoreDecorator::heartbeat(wrong, lease);
         if (bug_.forgets_limits) result.limited_queues.clear();
         return result;
+    }
+
+    void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override {
+        StoreDecorator::release(bug_.confuses_processes ? holder_of(worker) : worker, tasks);
     }
 
     PurgeResult purge(const PurgeRequest& request) override {
@@ -57,6 +63,14 @@ class PlantedStore : public testing::StoreDecorator {
     }
 
  private:
+    /// Who has its name now.
+    WorkerProcess holder_of(WorkerProcess worker) {
+        for (const WorkerRow& row : inner_.workers()) {
+            if (row.id == worker.id) worker.started_at = row.started_at;
+        }
+        return worker;
+    }
+
     CommitResult commit_one(const Commit& commit) {
         const std::optional<InstanceRow> row = inner_.load(commit.instance);
         if (!row) return inner_.commit({&commit, 1}).front();
@@ -70,10 +84,11 @@ class PlantedStore : public testing::StoreDecorator {
             .tasks = {commit.tasks.begin(), commit.tasks.end()}
         };
         if (is_conflict) put_behind(change, decode_state(row->state, program).last_seq);
+        const bool has_gaps = !is_in_a_row(change.history);  // as what comes from abroad may have
         const Seq first = change.history.empty() ? 0 : change.history.front().seq;
         if (bug_.commit) bug_.commit(change);
         if (change.is_forgotten) return CommitResult::Committed;
-        for (std::size_t i = 0; i < change.history.size(); ++i) {
+        for (std::size_t i = 0; i < change.history.size() && !has_gaps; ++i) {
             change.history[i].seq = first + static_cast<Seq>(i);
         }
         Commit wrong = commit;
@@ -85,6 +100,13 @@ class PlantedStore : public testing::StoreDecorator {
         const CommitResult result = inner_.commit({&wrong, 1}).front();
         if (wrong.state != commit.state && !is_terminal(wrong.status)) make_known(wrong);
         return result;
+    }
+
+    static bool is_in_a_row(const std::vector<HistoryEvent>& events) {
+        for (std::size_t i = 1; i < events.size(); ++i) {
+            if (events[i].seq != events[i - 1].seq + 1) return false;
+        }
+        return true;
     }
 
     /// Whoever committed it goes on with what he had in mind, unless he finds that the instance has
@@ -410,6 +432,14 @@ std::vector<PlantedBug> of_limits() {
     return {slot, key, rate, unknown, closed, early};
 }
 
+std::vector<PlantedBug> of_names() {
+    PlantedBug both{.name = "two processes keep one name"};
+    both.store.displaces_nobody = true;
+    PlantedBug leases{.name = "a process gives its successor's leases back"};
+    leases.store.confuses_processes = true;
+    return {both, leases};
+}
+
 }  // namespace
 
 std::unique_ptr<Store> plant_in_store(Store& inner, const PlantedStoreBug& bug) {
@@ -419,7 +449,8 @@ std::unique_ptr<Store> plant_in_store(Store& inner, const PlantedStoreBug& bug) 
 std::vector<PlantedBug> planted_store_bugs() {
     std::vector<PlantedBug> all;
     for (auto& some :
-         {of_tasks(), of_endings(), of_events(), of_tokens(), of_reads(), of_limits()}) {
+         {of_tasks(), of_endings(), of_events(), of_tokens(), of_reads(), of_limits(), of_names()
+         }) {
         all.insert(all.end(), some.begin(), some.end());
     }
     return all;
