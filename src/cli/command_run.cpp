@@ -109,13 +109,7 @@ class Run {
             return go_on();
         } catch (const Error& error) {
             display_.finish();
-            return tell_left_alone(
-                session_,
-                id_,
-                {.exit_code = exit_code_of(error.code()),
-                 .code = to_string(error.code()),
-                 .message = error.what()}
-            );
+            return tell_left_alone(session_, id_, error);
         }
     }
 

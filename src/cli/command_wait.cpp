@@ -138,13 +138,7 @@ int wait_for_end(Session& session, Engine& engine, const InstanceId& id, Duratio
         return Wait(session, engine, id, timeout).go();
     } catch (const Error& error) {
         if (error.code() == ErrorCode::InstanceNotFound) throw;
-        return tell_left_alone(
-            session,
-            id,
-            {.exit_code = exit_code_of(error.code()),
-             .code = to_string(error.code()),
-             .message = error.what()}
-        );
+        return tell_left_alone(session, id, error);
     }
 }
 
@@ -158,6 +152,15 @@ int tell_left_alone(Session& session, const InstanceId& id, const Complaint& why
     return complain(
         session, {.exit_code = why.exit_code, .code = why.code, .message = message, .hint = hint}
     );
+}
+
+int tell_left_alone(Session& session, const InstanceId& id, const Error& why) {
+    const Complaint complaint{
+        .exit_code = exit_code_of(why.code()),
+        .code = to_string(why.code()),
+        .message = why.what(),
+    };
+    return tell_left_alone(session, id, complaint);
 }
 
 int explain_instance(Session& session, const std::string& instance) {

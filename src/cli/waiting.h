@@ -12,5 +12,6 @@ int wait_for_end(Session& session, Engine& engine, const InstanceId& id, Duratio
 /// Complains of `why`, with the instance that nobody waits for any more and how to go on with it.
 /// Returns its exit code.
 int tell_left_alone(Session& session, const InstanceId& id, const Complaint& why);
+int tell_left_alone(Session& session, const InstanceId& id, const Error& why);
 
 }  // namespace ebb::cli
