@@ -41,7 +41,9 @@ struct EngineOptions {
     /// Tasks held at once, running and queued in this process. Of slow handlers no more are held
     /// than there are threads, of quick ones as many as are worked off within 50 ms.
     int in_flight_max = 4'096;
-    int claim_batch_max = 64;
+    int claim_batch_max = 256;  ///< tasks taken with one claim
+    std::size_t claim_bytes_max =
+        std::size_t{16} << 20;   ///< of their states and inputs; one task alone may need more
     int commit_batch_max = 512;  ///< instances written in one transaction
     std::size_t commit_bytes_max =
         std::size_t{16} << 20;  ///< of state and payloads in one; an instance alone may need more

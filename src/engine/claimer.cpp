@@ -41,6 +41,10 @@ Duration Claimer::longest_pause() const {
                               : options.poll_max;
 }
 
+std::int64_t Claimer::bytes_max() const {
+    return static_cast<std::int64_t>(environment_.options.claim_bytes_max);
+}
+
 int Claimer::claim(TimePoint now, int room, bool is_told) {
     // What cannot be written should not be begun; others may be allowed to.
     if (environment_.worker.is_denied) return 0;
@@ -55,6 +59,7 @@ int Claimer::claim(TimePoint now, int room, bool is_told) {
         .queues = environment_.options.queues,
         .limited_queues = environment_.limited.names(),
         .limit = room,
+        .bytes_max = bytes_max(),
         .instance = {},
         .is_told = is_told,
     };
@@ -113,6 +118,7 @@ int Claimer::claim_stops(const InstanceId& instance) {
         .handlers = {},
         .queues = {},
         .limit = environment_.options.claim_batch_max,
+        .bytes_max = bytes_max(),
         .instance = instance,
         .stops_only = true,
     });

@@ -46,6 +46,7 @@ class Claimer final : public Service {
 
  private:
     Duration longest_pause() const;
+    std::int64_t bytes_max() const;
     int claim_and_post(const ClaimRequest& request);
     /// In the queues with limits among `request.limited_queues` that are served here.
     int claim_limited(const ClaimRequest& request);

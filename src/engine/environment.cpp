@@ -54,9 +54,12 @@ void check(const EngineOptions& options) {
     require_within("in_flight_max", options.in_flight_max, 1, 100'000);
     require_within("claim_batch_max", options.claim_batch_max, 1, 10'000);
     require_within("commit_batch_max", options.commit_batch_max, 1, 10'000);
-    constexpr std::size_t kCommitBytesHardMax = std::size_t{256} << 20;
-    if (options.commit_bytes_max < 1 || options.commit_bytes_max > kCommitBytesHardMax) {
-        throw_bad_option("commit_bytes_max", fmt::format("1 to {}", kCommitBytesHardMax));
+    constexpr std::size_t kBatchBytesHardMax = std::size_t{256} << 20;
+    if (options.claim_bytes_max < 1 || options.claim_bytes_max > kBatchBytesHardMax) {
+        throw_bad_option("claim_bytes_max", fmt::format("1 to {}", kBatchBytesHardMax));
+    }
+    if (options.commit_bytes_max < 1 || options.commit_bytes_max > kBatchBytesHardMax) {
+        throw_bad_option("commit_bytes_max", fmt::format("1 to {}", kBatchBytesHardMax));
     }
     require_lease(options.lease);
     for (const std::string& queue : options.queues) check_queue_name(queue);

@@ -92,6 +92,9 @@ struct ClaimRequest {
     /// Those that have limits: claim_limited's business, except for engine tasks.
     std::vector<std::string> limited_queues{};
     int limit = 64;
+    /// Of states and inputs, in all claims together; the first is taken whatever its size. For
+    /// claim() only.
+    std::int64_t bytes_max = std::int64_t{16} << 20;
     std::optional<InstanceId> instance;  ///< only tasks of this one
     /// Something is said to be there: it must be found, also by a look that is dear.
     bool is_told = false;
@@ -117,6 +120,11 @@ struct Claim {
     /// The instance's first event while nothing else has happened to it: nearly always the input of
     /// the task. None when the store would have to look for it.
     std::optional<HistoryEvent> input;
+
+    /// What ClaimRequest::bytes_max counts.
+    std::int64_t bytes() const {
+        return std::ssize(instance.state) + (input ? std::ssize(input->payload) : 0);
+    }
 
     bool operator==(const Claim&) const = default;
 };

@@ -150,6 +150,63 @@ TEST_P(StoreConformance, takes_no_more_than_the_limit) {
     EXPECT_EQ(claim(store(), "w1", {"pay"}, 8).size(), 1U);
 }
 
+/// One task, and 100 bytes that come with it when it is claimed.
+NewInstance hundred_bytes(int number) {
+    NewInstance instance = instance_of(number, {put(1, "pay", TimePoint(number * 1s))});
+    instance.row.state = std::string(60, 's');
+    instance.history[0].payload = std::string(40, 'i');
+    return instance;
+}
+
+TEST_P(StoreConformance, takes_no_more_than_the_bytes_and_always_one) {
+    for (int number = 1; number <= 6; ++number) start_one(store(), hundred_bytes(number));
+    ClaimRequest request;
+    request.worker = "w1";
+    request.handlers = {"pay"};
+    const auto claimed_within = [&](std::int64_t bytes) {
+        request.bytes_max = bytes;
+        return names_of(store().claim(request));
+    };
+    EXPECT_THAT(claimed_within(1), ElementsAre("1/1"));
+    EXPECT_THAT(claimed_within(200), ElementsAre("2/1", "3/1"));
+    EXPECT_THAT(claimed_within(201), ElementsAre("4/1", "5/1", "6/1"));
+    EXPECT_THAT(claimed_within(201), IsEmpty());
+}
+
+TEST_P(StoreConformance, counts_the_bytes_of_one_instance_for_each_of_its_tasks) {
+    NewInstance instance = instance_of(1, {put(1, "pay"), put(2, "pay"), put(3, "pay")});
+    instance.row.state = std::string(60, 's');
+    instance.history[0].payload = std::string(40, 'i');
+    start_one(store(), instance);
+    ClaimRequest request;
+    request.worker = "w1";
+    request.handlers = {"pay"};
+    request.instance = id_of(1);
+    request.bytes_max = 101;
+    EXPECT_THAT(names_of(store().claim(request)), ElementsAre("1/1", "1/2"));
+    request.bytes_max = 1;
+    EXPECT_THAT(names_of(store().claim(request)), ElementsAre("1/3"));
+}
+
+TEST_P(StoreConformance, takes_no_more_stops_than_the_bytes) {
+    for (int number = 1; number <= 3; ++number) {
+        start_one(store(), hundred_bytes(number));
+        commit_one(
+            store(),
+            {.instance = number,
+             .state = std::string(60, 's'),
+             .tasks = {change_of(TaskChange::Kind::Stop, 1)}}
+        );
+    }
+    ClaimRequest request;
+    request.worker = "w1";
+    request.stops_only = true;
+    request.bytes_max = 61;
+    EXPECT_EQ(store().claim(request).size(), 2U);
+    request.bytes_max = 1;
+    EXPECT_EQ(store().claim(request).size(), 1U);
+}
+
 TEST_P(StoreConformance, is_fair_to_all_handlers_and_queues) {
     clock_.set(kStart + 1h);
     const std::vector<std::string> handlers{"a", "b", "c"};

@@ -302,9 +302,9 @@ class PostgresOldSnapshot : public ::testing::Test {
 
 TEST_F(PostgresOldSnapshot, costs_a_claim_with_marks_nothing) {
     const std::string handlers = "('w', '{}', '{pay}', '{\"\"}', 64, 128, ";
-    EXPECT_GT(pages_of("claim_tasks", handlers + "'{-9223372036854775808}', '{}')"), 500);
+    EXPECT_GT(pages_of("claim_tasks", handlers + "'{-9223372036854775808}', '{}', 1)"), 500);
     looking_.execute("DEALLOCATE claim_tasks");
-    EXPECT_LT(pages_of("claim_tasks", handlers + fmt::format("'{{{}}}', '{{}}')", kGone)), 50);
+    EXPECT_LT(pages_of("claim_tasks", handlers + fmt::format("'{{{}}}', '{{}}', 1)", kGone)), 50);
 }
 
 TEST_F(PostgresOldSnapshot, costs_a_heartbeat_with_marks_nothing) {

@@ -122,8 +122,11 @@ std::vector<Claim> MemoryStore::claim(const ClaimRequest& request) {
     const Lock lock(mutex_);
     tasks_.promote(clock_.now());
     std::vector<Claim> claims;
+    std::int64_t bytes = 0;
     for (const TaskRef& ref : tasks_.claimable(request)) {
+        if (bytes >= request.bytes_max) break;
         claims.push_back(lease(ref, request, false));
+        bytes += claims.back().bytes();
     }
     return claims;
 }

@@ -146,7 +146,8 @@ std::vector<Claim> PostgresStore::claim_of_instance(const ClaimRequest& request)
         std::int64_t{request.limit},
         request.stops_only,
         *request.instance,
-        limited
+        limited,
+        request.bytes_max
     );
     const std::vector<Call> calls{{sql::wake_tasks, wake}, {sql::claim_tasks_of_instance, claim}};
     const auto results =
@@ -156,7 +157,8 @@ std::vector<Claim> PostgresStore::claim_of_instance(const ClaimRequest& request)
 
 std::vector<Claim> PostgresStore::claim_stops(const ClaimRequest& request) {
     const std::int64_t limit = request.limit;
-    return claims_of(request.worker, read(sql::claim_stops, Arguments::of(request.worker, limit)));
+    const Arguments arguments = Arguments::of(request.worker, limit, request.bytes_max);
+    return claims_of(request.worker, read(sql::claim_stops, arguments));
 }
 
 std::vector<Claim> PostgresStore::claim_from(
@@ -174,7 +176,8 @@ std::vector<Claim> PostgresStore::claim_from(
         limit,
         limit + kSpareCandidates,
         wanted.ranks,
-        limited
+        limited,
+        request.bytes_max
     );
     const Arguments places =
         Arguments::of(wanted.anywhere, wanted.placed_handlers, wanted.placed_queues);

@@ -156,10 +156,13 @@ std::vector<Claim> SqliteStore::claim(const ClaimRequest& request) {
     Query(writer_, sql::wake_tasks, clock_.now()).run();
     const Selection selection = select(writer_, request, request.limit);
     claims.reserve(selection.best().size());
+    std::int64_t bytes = 0;
     for (const Candidate& candidate : selection.best()) {
+        if (bytes >= request.bytes_max) break;
         const std::string& instance = candidate.instance;
         auto claim = sqlite::lease_task(writer_, instance, candidate.token, request.worker);
         if (claim) {
+            bytes += claim->bytes();
             claims.push_back(*std::move(claim));
         }
     }

@@ -1,5 +1,7 @@
-// What is written in one transaction has bounds: so many instances, so many bytes. The commits of
-// an engine are weighed by its store.
+// What is written in one transaction, or claimed at once, has bounds: so many instances or tasks,
+// so many bytes. The commits and claims of an engine are weighed by its store.
+
+#include <numeric>
 
 #include "engine_world.h"
 #include "support/store_decorator.h"
@@ -19,6 +21,14 @@ class WeighingStore : public StoreDecorator {
     };
 
     std::vector<Load> loads;
+    std::vector<std::vector<std::int64_t>> claimed;  // the bytes of each task, claim by claim
+
+    std::vector<Claim> claim(const ClaimRequest& request) override {
+        std::vector<Claim> claims = StoreDecorator::claim(request);
+        claimed.emplace_back();
+        for (const Claim& claim : claims) claimed.back().push_back(claim.bytes());
+        return claims;
+    }
 
     std::vector<CommitResult> commit(std::span<const Commit> commits) override {
         Load load{.instances = commits.size()};
@@ -45,10 +55,22 @@ struct Batches : ::testing::Test {
     /// Runs as many workflows of two steps, all at once, each with an input of 10,000 bytes.
     void run_all(const EngineOptions& options) {
         Engine engine(store, world.handlers, options);
-        engine.register_workflow(workflow({step("a"), step("b")}));
+        start_and_run(engine, engine);
+    }
+
+    /// The same, but somebody else starts them.
+    void claim_all(const EngineOptions& options) {
+        const HandlerRegistry none;
+        Engine starting(store, none, world.options("starting"));
+        Engine engine(store, world.handlers, options);
+        start_and_run(starting, engine);
+    }
+
+    void start_and_run(Engine& starting, Engine& engine) {
+        starting.register_workflow(workflow({step("a"), step("b")}));
         const Payload input = '"' + std::string(9'998, 'x') + '"';
         const std::vector<Payload> inputs(kInstances, input);
-        const std::vector<StartedInstance> started = engine.start_all("test", inputs);
+        const std::vector<StartedInstance> started = starting.start_all("test", inputs);
         world.run(engine);
         for (const StartedInstance& each : started) {
             EXPECT_EQ(status(engine, each.id), "completed");
@@ -58,6 +80,12 @@ struct Batches : ::testing::Test {
     std::size_t largest() const {
         std::size_t most = 0;
         for (const auto& load : store.loads) most = std::max(most, load.instances);
+        return most;
+    }
+
+    std::size_t largest_claim() const {
+        std::size_t most = 0;
+        for (const auto& tasks : store.claimed) most = std::max(most, tasks.size());
         return most;
     }
 };
@@ -88,6 +116,38 @@ TEST_F(Batches, hold_one_instance_however_large) {
     options.commit_bytes_max = 1;
     run_all(options);
     EXPECT_EQ(largest(), 1U);
+}
+
+TEST_F(Batches, are_claimed_many_at_once) {
+    claim_all(world.options());
+    EXPECT_GT(largest_claim(), kInstances / 2);
+}
+
+TEST_F(Batches, are_claimed_at_most_so_many_at_once) {
+    EngineOptions options = world.options();
+    options.claim_batch_max = 5;
+    claim_all(options);
+    EXPECT_EQ(largest_claim(), 5U);
+}
+
+TEST_F(Batches, are_claimed_at_most_so_many_bytes_at_once) {
+    EngineOptions options = world.options();
+    options.claim_bytes_max = 50'000;
+    claim_all(options);
+    for (const auto& tasks : store.claimed) {
+        if (tasks.empty()) continue;
+        const auto before = std::accumulate(tasks.begin(), tasks.end() - 1, std::int64_t{0});
+        EXPECT_LT(before, 50'000);
+    }
+    EXPECT_GT(largest_claim(), 1U);
+    EXPECT_LT(largest_claim(), kInstances / 2);
+}
+
+TEST_F(Batches, are_claimed_one_by_one_however_large) {
+    EngineOptions options = world.options();
+    options.claim_bytes_max = 1;
+    claim_all(options);
+    EXPECT_EQ(largest_claim(), 1U);
 }
 
 }  // namespace

@@ -189,6 +189,11 @@ TEST_F(Start, refuses_engine_options_that_cannot_be_right) {
     EXPECT_EQ(make([](EngineOptions& o) { o.threads = -1; }), ErrorCode::InvalidArgument);
     EXPECT_EQ(make([](EngineOptions& o) { o.in_flight_max = 0; }), ErrorCode::InvalidArgument);
     EXPECT_EQ(make([](EngineOptions& o) { o.claim_batch_max = 0; }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(make([](EngineOptions& o) { o.claim_bytes_max = 0; }), ErrorCode::InvalidArgument);
+    EXPECT_EQ(
+        make([](EngineOptions& o) { o.claim_bytes_max = std::size_t{1} << 40; }),
+        ErrorCode::InvalidArgument
+    );
     EXPECT_EQ(make([](EngineOptions& o) { o.poll_max = 1us; }), ErrorCode::InvalidArgument);
     EXPECT_EQ(
         make([](EngineOptions& o) { o.payload_bytes_max = (8 << 20) + 1; }),

@@ -206,7 +206,7 @@ locked AS (
 leased AS (
     UPDATE ebb.tasks AS t SET lease_owner = $1::text, took_slot = true
     WHERE t.instance_id = ANY (ARRAY(SELECT instance_id FROM locked))
-      AND (t.instance_id, t.token) IN (SELECT instance_id, token FROM locked)
+      AND ((t.instance_id, t.token) IN (SELECT instance_id, token FROM locked)) IS TRUE
     RETURNING t.instance_id, t.token, t.rank, t.handler, t.queue, t.is_stop, t.was_lost, t.lost_by
 ),
 started AS (

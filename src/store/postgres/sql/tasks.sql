@@ -27,6 +27,7 @@ WHERE lane = 0 AND lease_owner IS NULL ORDER BY due_at LIMIT 1;
 -- Candidates are read without locks, the best of all are locked: whatever another worker holds or
 -- has just taken is passed over. What is asked of them once more is written so that no partial index
 -- seems to serve it: a plan that was made while that was empty would read all of it.
+-- (x IN (...)) IS TRUE: see commit_and_remove. A join instead costs time by the square of the tasks.
 WITH RECURSIVE anywhere AS (
     SELECT h.handler, (
         SELECT t.queue FROM ebb.tasks AS t
@@ -60,32 +61,46 @@ candidates AS MATERIALIZED (
     ORDER BY c.rank, c.instance_id, c.token LIMIT $6::bigint
 ),
 locked AS (
-    SELECT f.instance_id, f.token
+    SELECT f.*
     FROM candidates AS c CROSS JOIN LATERAL (
-        SELECT t.instance_id, t.token FROM ebb.tasks AS t
+        SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
+        FROM ebb.tasks AS t
         WHERE t.instance_id = c.instance_id AND t.token = c.token
           AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
         FOR UPDATE SKIP LOCKED
     ) AS f
     LIMIT $5::bigint
 ),
+-- What comes along is read at once, for its size: none is taken beyond $9 bytes, but the first.
+sized AS MATERIALIZED (
+    SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
+           i.created_at, i.updated_at, i.finished_at, i.state,
+           l.token AS task, l.handler, l.queue, l.rank, l.is_stop, l.was_lost, l.lost_by,
+           h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
+           h.started_at, h.at, h.payload,
+           coalesce(sum(octet_length(i.state) + coalesce(octet_length(h.payload), 0)) OVER (
+               ORDER BY l.rank, l.instance_id, l.token
+               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+           ), 0) AS bytes_before
+    FROM locked AS l
+    JOIN ebb.instances AS i ON i.id = l.instance_id
+    -- Nearly all tasks that are claimed are the first of their instance: their input comes along.
+    LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
+),
 leased AS (
     UPDATE ebb.tasks AS t SET lease_owner = $1::text, took_slot = NULL
-    WHERE t.instance_id = ANY (ARRAY(SELECT instance_id FROM locked))
-      AND (t.instance_id, t.token) IN (SELECT instance_id, token FROM locked)
-    RETURNING t.instance_id, t.token, t.rank, t.handler, t.queue, t.is_stop, t.was_lost, t.lost_by
+    WHERE t.instance_id = ANY (ARRAY(SELECT id FROM sized))
+      AND ((t.instance_id, t.token) IN (
+          SELECT id, task FROM sized WHERE bytes_before < $9::bigint
+      )) IS TRUE
 )
-SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
-       i.created_at, i.updated_at, i.finished_at, i.state,
-       l.token, l.handler, l.is_stop, l.was_lost, l.lost_by,
-       h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
-       h.started_at, h.at, h.payload,
-       l.queue, l.rank
-FROM leased AS l
-JOIN ebb.instances AS i ON i.id = l.instance_id
--- Nearly all tasks that are claimed are the first of their instance: their input comes along.
-LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
-ORDER BY l.rank, l.instance_id, l.token;
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state,
+       task, handler, is_stop, was_lost, lost_by,
+       seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload,
+       queue, rank
+FROM sized WHERE bytes_before < $9::bigint
+ORDER BY rank, id, task;
 
 -- name: claim_places
 -- Where something is left to be claimed, by handler and queue, and the lowest rank there. $1 handlers
@@ -117,7 +132,7 @@ FROM unnest($2::text[], $3::text[]) AS p (handler, queue) CROSS JOIN LATERAL (
 -- name: claim_tasks_of_instance
 -- The task's handler and queue are as in claim_tasks; only stops when $6; not in the queues $8.
 WITH locked AS (
-    SELECT t.instance_id, t.token
+    SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
     FROM ebb.tasks AS t
     WHERE t.instance_id = $7::uuid AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
       AND (CASE WHEN $6::boolean THEN t.is_stop
@@ -131,45 +146,73 @@ WITH locked AS (
     ORDER BY t.rank, t.instance_id, t.token LIMIT $5::bigint
     FOR UPDATE SKIP LOCKED
 ),
+-- What comes along is read at once, for its size: none is taken beyond $9 bytes, but the first.
+sized AS MATERIALIZED (
+    SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
+           i.created_at, i.updated_at, i.finished_at, i.state,
+           l.token AS task, l.handler, l.queue, l.rank, l.is_stop, l.was_lost, l.lost_by,
+           h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
+           h.started_at, h.at, h.payload,
+           coalesce(sum(octet_length(i.state) + coalesce(octet_length(h.payload), 0)) OVER (
+               ORDER BY l.rank, l.instance_id, l.token
+               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+           ), 0) AS bytes_before
+    FROM locked AS l
+    JOIN ebb.instances AS i ON i.id = l.instance_id
+    -- Nearly all tasks that are claimed are the first of their instance: their input comes along.
+    LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
+),
 leased AS (
     UPDATE ebb.tasks AS t SET lease_owner = $1::text, took_slot = NULL
-    FROM locked AS l WHERE t.instance_id = l.instance_id AND t.token = l.token
-    RETURNING t.instance_id, t.token, t.rank, t.handler, t.queue, t.is_stop, t.was_lost, t.lost_by
+    WHERE t.instance_id = ANY (ARRAY(SELECT id FROM sized))
+      AND ((t.instance_id, t.token) IN (
+          SELECT id, task FROM sized WHERE bytes_before < $9::bigint
+      )) IS TRUE
 )
-SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
-       i.created_at, i.updated_at, i.finished_at, i.state,
-       l.token, l.handler, l.is_stop, l.was_lost, l.lost_by,
-       h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
-       h.started_at, h.at, h.payload
-FROM leased AS l
-JOIN ebb.instances AS i ON i.id = l.instance_id
--- Nearly all tasks that are claimed are the first of their instance: their input comes along.
-LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
-ORDER BY l.rank, l.instance_id, l.token;
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state,
+       task, handler, is_stop, was_lost, lost_by,
+       seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
+FROM sized WHERE bytes_before < $9::bigint
+ORDER BY rank, id, task;
 
 -- name: claim_stops
 WITH locked AS (
-    SELECT t.instance_id, t.token
+    SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
     FROM ebb.tasks AS t
     WHERE t.is_stop AND t.lane = 1 AND t.lease_owner IS NULL
     ORDER BY t.rank, t.instance_id, t.token LIMIT $2::bigint
     FOR UPDATE SKIP LOCKED
 ),
+-- What comes along is read at once, for its size: none is taken beyond $3 bytes, but the first.
+sized AS MATERIALIZED (
+    SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
+           i.created_at, i.updated_at, i.finished_at, i.state,
+           l.token AS task, l.handler, l.queue, l.rank, l.is_stop, l.was_lost, l.lost_by,
+           h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
+           h.started_at, h.at, h.payload,
+           coalesce(sum(octet_length(i.state) + coalesce(octet_length(h.payload), 0)) OVER (
+               ORDER BY l.rank, l.instance_id, l.token
+               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+           ), 0) AS bytes_before
+    FROM locked AS l
+    JOIN ebb.instances AS i ON i.id = l.instance_id
+    -- Nearly all tasks that are claimed are the first of their instance: their input comes along.
+    LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
+),
 leased AS (
     UPDATE ebb.tasks AS t SET lease_owner = $1::text, took_slot = NULL
-    FROM locked AS l WHERE t.instance_id = l.instance_id AND t.token = l.token
-    RETURNING t.instance_id, t.token, t.rank, t.handler, t.queue, t.is_stop, t.was_lost, t.lost_by
+    WHERE t.instance_id = ANY (ARRAY(SELECT id FROM sized))
+      AND ((t.instance_id, t.token) IN (
+          SELECT id, task FROM sized WHERE bytes_before < $3::bigint
+      )) IS TRUE
 )
-SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
-       i.created_at, i.updated_at, i.finished_at, i.state,
-       l.token, l.handler, l.is_stop, l.was_lost, l.lost_by,
-       h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
-       h.started_at, h.at, h.payload
-FROM leased AS l
-JOIN ebb.instances AS i ON i.id = l.instance_id
--- Nearly all tasks that are claimed are the first of their instance: their input comes along.
-LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
-ORDER BY l.rank, l.instance_id, l.token;
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state,
+       task, handler, is_stop, was_lost, lost_by,
+       seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
+FROM sized WHERE bytes_before < $3::bigint
+ORDER BY rank, id, task;
 
 -- name: park_broken_task
 -- Its instance cannot be understood: nobody may meet it again and again.
