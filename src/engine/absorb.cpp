@@ -116,14 +116,14 @@ void Committer::absorb(item::Claimed& claimed) {
 }
 
 void Committer::absorb(item::Begun& begun) {
-    const LivePtr live = keep_newer(begun.live);
     const auto& events = begun.live->recent.events();
     observe(*begun.live, std::vector<HistoryEvent>(events.begin(), events.end()));
-    if (!environment().worker.is_displaced) {
-        for (const TokenId token : begun.held) hold({live->row.id, token});
-    }
+    if (is_terminal(begun.live->state.status)) return settle_end(*begun.live);
+    // What nobody here holds is nothing to this worker, until it claims it.
+    if (begun.held.empty() || environment().worker.is_displaced) return;
+    const LivePtr live = keep_newer(begun.live);
+    for (const TokenId token : begun.held) hold({live->row.id, token});
     touched_.push_back(live->row.id);
-    if (is_terminal(begun.live->state.status)) settle_end(*begun.live);
 }
 
 void Committer::absorb(item::Request& request) {

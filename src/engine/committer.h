@@ -50,7 +50,9 @@ class Committer final : public Service {
     };
 
     explicit Committer(Parts parts)
-        : parts_(parts), commits_at_once_(parts.environment.store.traits().commits_at_once) {}
+        : parts_(parts),
+          commits_at_once_(parts.environment.store.traits().commits_at_once),
+          cache_(parts.environment.options.in_flight_max) {}
 
     std::string_view name() const override { return "committer"; }
 

@@ -102,7 +102,7 @@ void InstanceCache::touch(const InstanceId& id) {
 }
 
 void InstanceCache::shrink() {
-    while (entries_.size() > 1 && (entries_.size() > kInstancesMax || bytes_ > kBytesMax)) {
+    while (entries_.size() > 1 && (entries_.size() > instances_max_ || bytes_ > kBytesMax)) {
         erase(uses_.back());
     }
 }

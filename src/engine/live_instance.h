@@ -57,8 +57,13 @@ LivePtr make_live(InstanceRow row, std::shared_ptr<const Program> program);
 /// the committer: not thread-safe.
 class InstanceCache {
  public:
-    static constexpr std::size_t kInstancesMax = 4'096;
+    /// Besides those whose tasks are held: these come by turns, so with room for all but one of
+    /// them each would be dropped before it is needed.
+    static constexpr std::size_t kSpare = 4'096;
     static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
+
+    explicit InstanceCache(int in_flight_max)
+        : instances_max_(static_cast<std::size_t>(in_flight_max) + kSpare) {}
 
     /// Null when it is not here.
     LivePtr find(const InstanceId& id);
@@ -80,6 +85,7 @@ class InstanceCache {
 
     void shrink();
 
+    const std::size_t instances_max_;
     std::unordered_map<InstanceId, Entry> entries_;
     std::list<InstanceId> uses_;  // the most recent one first
     std::size_t bytes_ = 0;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "engine_world.h"
+#include "support/store_counting.h"
 #include "support/store_decorator.h"
 
 namespace ebb::test {
@@ -148,6 +149,26 @@ TEST_F(Batches, are_claimed_one_by_one_however_large) {
     options.claim_bytes_max = 1;
     claim_all(options);
     EXPECT_EQ(largest_claim(), 1U);
+}
+
+TEST_F(Batches, are_made_without_reading_what_is_held) {
+    testing::CountingStore counting(*world.memory);
+    EngineOptions options = world.options();
+    options.in_flight_max = 5'000;
+    Engine engine(counting, world.handlers, options);
+    engine.register_workflow(workflow({step("a"), step("b")}));
+    const auto run = [&](std::size_t instances) {
+        const std::vector<Payload> inputs(instances, "1");
+        engine.start_all("test", inputs);
+        world.run(engine);
+    };
+    // The handlers turn out to be quick, so more is held than there are threads.
+    run(1);
+    const auto claimed = engine.counters().tasks_claimed;
+    run(5'000);
+    EXPECT_EQ(engine.counters().finished, 5'001U);
+    EXPECT_EQ(engine.counters().tasks_claimed, claimed) << "all were held from the start";
+    EXPECT_EQ(counting.calls(testing::StoreVerb::Load), 0);
 }
 
 }  // namespace

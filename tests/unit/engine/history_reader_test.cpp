@@ -228,7 +228,7 @@ TEST(RecentEvents, are_bounded_by_bytes_but_keep_the_newest) {
 }
 
 TEST(InstanceCache, drops_the_least_recently_used_instance) {
-    InstanceCache cache;
+    InstanceCache cache(100);
     const auto make = [](std::uint8_t first, std::uint8_t second) {
         auto live = std::make_shared<LiveInstance>();
         live->row.id.bytes[0] = first;
@@ -237,17 +237,17 @@ TEST(InstanceCache, drops_the_least_recently_used_instance) {
     };
     const LivePtr favourite = make(255, 0);
     cache.replace(favourite);
-    for (std::size_t i = 0; i < InstanceCache::kInstancesMax + 10; ++i) {
+    for (std::size_t i = 0; i < InstanceCache::kSpare + 110; ++i) {
         cache.replace(make(static_cast<std::uint8_t>(i / 256), static_cast<std::uint8_t>(i % 256)));
         if (i % 100 == 0) cache.find(favourite->row.id);
     }
-    EXPECT_EQ(cache.size(), InstanceCache::kInstancesMax);
+    EXPECT_EQ(cache.size(), InstanceCache::kSpare + 100);
     EXPECT_EQ(cache.find(favourite->row.id), favourite);
     EXPECT_EQ(cache.find(make(0, 0)->row.id), nullptr);
 }
 
 TEST(InstanceCache, keeps_the_newer_revision) {
-    InstanceCache cache;
+    InstanceCache cache(1);
     auto old_one = std::make_shared<LiveInstance>();
     auto new_one = std::make_shared<LiveInstance>();
     new_one->row.revision = 5;
