@@ -89,10 +89,9 @@ class Worker {
     int go_once() {
         std::atomic<bool> is_done{false};
         std::exception_ptr failure;
-        int calls = 0;
         std::jthread working([&] {
             try {
-                while (const int called = engine_.poll()) calls += called;
+                work_off();
             } catch (...) {
                 failure = std::current_exception();
             }
@@ -104,6 +103,20 @@ class Worker {
         working.join();
         if (failure) std::rethrow_exception(failure);
         return code;
+    }
+
+    /// Calls what is due, until there is nothing. Throws where that is not known.
+    void work_off() {
+        while (true) {
+            const auto errors = engine_.counters().store_errors;
+            if (engine_.poll() > 0) continue;
+            if (engine_.counters().store_errors == errors) return;
+            throw Error(
+                ErrorCode::StoreUnavailable,
+                "The database failed before all that was due was done. Run the command again for "
+                "the rest."
+            );
+        }
     }
 
     int drain() {

@@ -69,6 +69,9 @@ TEST(PostgresSettings, refuses_what_cannot_be_right) {
         AllOf(HasSubstr("\"shema\""), HasSubstr("schema, statement_cache"))
     );
     EXPECT_THAT(message_of({.url = "postgresql://h/d?s%20x=1"}), HasSubstr("cannot be read"));
+    EXPECT_THAT(message_of({.url = "postgresql://h/d&schema=x"}), HasSubstr("begin with a ?"));
+    EXPECT_EQ(message_of({.url = "postgresql://h/d%26schema=x"}), "was accepted");
+    EXPECT_EQ(message_of({.url = "postgresql://me:a&b=c@h"}), "was accepted");
     const std::string url = "postgresql://h/d";
     for (const char* schema : {"", "Ebb", "a-b", "1a", "pg_ebb", "a b", "\"a\""}) {
         EXPECT_THAT(message_of({.url = url, .schema = schema}), HasSubstr("a-z, 0-9")) << schema;

@@ -91,10 +91,25 @@ void check_known(std::string_view name) {
     ));
 }
 
+/// `postgresql://host/database&schema=a` would ask for a database of that long name.
+void check_first_separator(std::string_view before_question) {
+    const std::string_view database = before_question.substr(before_question.rfind('/') + 1);
+    const std::size_t ampersand = database.find('&');
+    if (ampersand == std::string_view::npos) return;
+    const bool is_parameter = database.find('=', ampersand) != std::string_view::npos;
+    // Behind the last / there may be a password and the host.
+    if (!is_parameter || database.find('@') != std::string_view::npos) return;
+    refuse(
+        "The parameters in the database URL begin with a ?, and only between them is a &, as in "
+        "postgresql://HOST/DATABASE?schema=flows&sslmode=require. In a name & is written %26."
+    );
+}
+
 /// The URL as libpq knows it: without our own parameters, which it would refuse.
 std::string take_own_parameters(Settings& settings, std::string_view url) {
     const std::size_t question = url.find('?');
     std::string rest(url.substr(0, question));
+    check_first_separator(rest);
     if (question == std::string_view::npos) return rest;
     std::string_view query = url.substr(question + 1);
     // Then it may be a part of a password that was not percent-encoded, and is not to be shown.

@@ -134,6 +134,19 @@ TEST_F(CliPatience, what_waiting_does_not_mend_ends_the_wait_and_says_how_to_go_
     EXPECT_THAT(outcome.err, Not(HasSubstr("out of reach")));
 }
 
+TEST_F(CliPatience, a_worker_that_stops_when_nothing_is_due_fails_where_it_cannot_know) {
+    const std::string file = world.file("hello.yaml", kHello);
+    world.run_db({"start", file, "-i", "\"a\""});
+    disturb(StoreVerb::Claim, 1);
+    const Outcome failed = world.run_db({"worker", file, "--once"});
+    EXPECT_EQ(failed.code, 5) << failed.err;
+    EXPECT_THAT(failed.err, HasSubstr("The database failed before all that was due was done."));
+    outage.is_over = true;
+    const Outcome done = world.run_db({"worker", file, "--once"});
+    EXPECT_EQ(done.code, 0) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("event=completed"));
+}
+
 TEST_F(CliPatience, start_that_waits_has_the_id_in_its_error) {
     const std::string file = world.file("w.yaml", kSignal);
     disturb(StoreVerb::Load, 1);
