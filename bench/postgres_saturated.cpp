@@ -133,15 +133,14 @@ class SharedProgress {
 
 /// In a process of its own, which writes the seconds that it took, and those of its processor time,
 /// into the pipe.
-void fork_saturated(const Scratch& scratch, Progress& progress, int processes, int result) {
+void fork_saturated(const Scratch& scratch, Progress& progress, int window, int result) {
     const pid_t pid = fork();
     if (pid < 0) throw std::runtime_error("fork failed");
     if (pid > 0) return;
     int status = 1;
     try {
         const StorePtr store = scratch.open();
-        Saturation saturation{.seconds = kPostgresSeconds};
-        saturation.window *= processes;
+        const Saturation saturation{.seconds = kPostgresSeconds, .window = window};
         const Saturated measured = run_saturated(*store, progress, saturation);
         const std::string line =
             fmt::format("{} {}\n", measured.seconds, measured.client_cpu_seconds);
@@ -152,7 +151,8 @@ void fork_saturated(const Scratch& scratch, Progress& progress, int processes, i
     _exit(status);
 }
 
-SaturatedRun saturated_in_processes(const PostgresServer& server, int processes) {
+/// `window`: instances in flight in all of them together.
+SaturatedRun saturated_in_processes(const PostgresServer& server, int processes, int window) {
     const Scratch scratch(server);
     scratch.open();
     wait_for_sessions(server, 0);
@@ -160,7 +160,7 @@ SaturatedRun saturated_in_processes(const PostgresServer& server, int processes)
     SharedProgress progress;
     int ends[2];
     if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
-    for (int i = 0; i < processes; ++i) fork_saturated(scratch, *progress, processes, ends[1]);
+    for (int i = 0; i < processes; ++i) fork_saturated(scratch, *progress, window, ends[1]);
     close(ends[1]);
     FILE* results = fdopen(ends[0], "r");
     SaturatedRun run;
@@ -210,15 +210,16 @@ Figure processes_figure(const PostgresServer& server, int processes) {
         .name = fmt::format("pg_processes_{}", processes),
         .unit = "steps/s",
         .goal = 1.0,
-        .note = "saturated, all processes together"
+        .note = "saturated, all processes together; the load is the same"
     };
+    const int window = Saturation().window * processes;
     Costs costs;
     measure_pairs(
         figure,
         "one process",
-        [&] { return saturated_in_processes(server, 1).client.steps_per_second(); },
+        [&] { return saturated_in_processes(server, 1, window).client.steps_per_second(); },
         [&] {
-            const SaturatedRun run = saturated_in_processes(server, processes);
+            const SaturatedRun run = saturated_in_processes(server, processes, window);
             costs.add(run);
             return run.client.steps_per_second();
         }
