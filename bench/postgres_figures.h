@@ -10,8 +10,8 @@
 
 namespace ebb::bench {
 
-constexpr int kPostgresRuns = 3;
-constexpr double kPostgresSeconds = 5;  ///< of one run
+constexpr int kPostgresRuns = 5;
+constexpr double kPostgresSeconds = 4;  ///< of one run
 
 Figure saturated_figure(const testing::PostgresServer& server);
 /// The median and the 99th percentile; beside them, what eight clients of pgbench reach.
