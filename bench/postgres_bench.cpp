@@ -23,6 +23,8 @@ std::vector<Figure> postgres_figures(const PostgresAsked& asked) {
     if (is_asked("pg_sleeping")) figures.push_back(sleeping_figure(server));
     if (is_asked("pg_processes_2")) figures.push_back(processes_figure(server, 2));
     if (is_asked("pg_processes_4")) figures.push_back(processes_figure(server, 4));
+    if (is_asked("pg_takeover")) figures.push_back(takeover_figure(server));
+    if (is_asked("pg_cancel")) figures.push_back(cancel_figure(server));
     if (is_asked("pg_latency_2ms")) figures.push_back(latency_figure(server));
     if (is_asked("pg_claimed")) figures.push_back(claimed_figure(server));
     if (is_asked("pg_old_snapshot")) figures.push_back(old_snapshot_figure(server, Work::Own));

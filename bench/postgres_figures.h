@@ -22,6 +22,10 @@ Figure backlog_figure(const testing::PostgresServer& server);
 Figure sleeping_figure(const testing::PostgresServer& server);
 /// There must be no threads: it forks.
 Figure processes_figure(const testing::PostgresServer& server, int processes);
+/// How soon others take over what a killed process held. There must be no threads, as for the next.
+Figure takeover_figure(const testing::PostgresServer& server);
+/// How soon a handler in another process is asked to stop.
+Figure cancel_figure(const testing::PostgresServer& server);
 Figure latency_figure(const testing::PostgresServer& server);
 
 /// How a worker comes to its work.

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <cstdio>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +13,7 @@
 #include "postgres_figures.h"
 #include "postgres_scratch.h"
 #include "postgres_yardstick.h"
+#include "shared_memory.h"
 #include "three_steps.h"
 
 // As many three-step workflows as go: in one process, in several, far from the server, and while
@@ -109,28 +108,6 @@ void measure_pairs(Figure& figure, std::string_view usual_name, Usual usual, Spe
     figure.yardstick = fmt::format("{}: {:.0f} steps/s", usual_name, median(usuals));
 }
 
-/// Memory that processes forked from this one share with it.
-class SharedProgress {
- public:
-    SharedProgress() {
-        void* memory = mmap(
-            nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0
-        );
-        if (memory == MAP_FAILED) throw std::runtime_error("mmap failed");
-        progress_ = new (memory) Progress;
-    }
-
-    SharedProgress(const SharedProgress&) = delete;
-    SharedProgress& operator=(const SharedProgress&) = delete;
-
-    ~SharedProgress() { munmap(progress_, sizeof(Progress)); }
-
-    Progress& operator*() { return *progress_; }
-
- private:
-    Progress* progress_;
-};
-
 /// In a process of its own, which writes the seconds that it took, and those of its processor time,
 /// into the pipe.
 void fork_saturated(const Scratch& scratch, Progress& progress, int window, int result) {
@@ -157,7 +134,7 @@ SaturatedRun saturated_in_processes(const PostgresServer& server, int processes,
     scratch.open();
     wait_for_sessions(server, 0);
     const ServerUse before = use_of(server);
-    SharedProgress progress;
+    SharedMemory<Progress> progress;
     int ends[2];
     if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
     for (int i = 0; i < processes; ++i) fork_saturated(scratch, *progress, window, ends[1]);

@@ -196,12 +196,16 @@ TEST_F(Deploy, one_worker_after_the_other_loses_no_attempt_and_makes_none_twice)
             ids.push_back(started.id);
         }
     };
+    start_some();
+    while (calls().empty()) std::this_thread::yield();
     for (int i = 1; i <= kWorkers; ++i) {
         start_some();
         start_worker("new-" + std::to_string(i), 1);
         start_some();
         end_worker("old-" + std::to_string(i));
     }
+    // What the old ones have left, and this, is for the new ones.
+    start_some();
     for (const InstanceId& id : ids) {
         EXPECT_EQ(client.wait(id, kPatience).status, "completed");
         for (const HistoryEntry& entry : client.history(id)) EXPECT_NE(entry.type, "lease_lost");
