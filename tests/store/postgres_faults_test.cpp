@@ -49,6 +49,7 @@ class PostgresFaults : public ::testing::Test {
             EXPECT_EQ(to_string(error.code()), to_string(code)) << error.what();
             EXPECT_THAT(error.what(), HasSubstr(std::string(message)));
             EXPECT_THAT(error.what(), Not(HasSubstr("hunter2")));
+            EXPECT_EQ(std::string_view(error.what()).find_first_of("\n\t"), std::string_view::npos);
             return error.what();
         }
         return {};

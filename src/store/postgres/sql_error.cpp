@@ -201,6 +201,10 @@ void throw_failure(const Settings& settings, const PGresult* result) {
 
 void throw_not_connected(const Settings& settings, std::string_view message) {
     std::string reason = settings.without_password(trimmed(message));
+    // libpq puts a question on a line of its own, and what it says of each host.
+    for (std::size_t at = 0; (at = reason.find("\n\t", at)) != std::string::npos;) {
+        reason.replace(at, 2, ". ");
+    }
     std::replace(reason.begin(), reason.end(), '\n', ' ');
     if (reason.ends_with('.')) reason.pop_back();
     // libpq gives no SQLSTATE here. What a person must put right is not worth trying again.
