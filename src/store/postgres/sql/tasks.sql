@@ -28,6 +28,7 @@ WHERE lane = 0 AND lease_owner IS NULL ORDER BY due_at LIMIT 1;
 -- has just taken is passed over. What is asked of them once more is written so that no partial index
 -- seems to serve it: a plan that was made while that was empty would read all of it.
 -- (x IN (...)) IS TRUE: see commit_and_remove. A join instead costs time by the square of the tasks.
+-- The answer names what the update has returned, and nothing else.
 WITH RECURSIVE anywhere AS (
     SELECT h.handler, (
         SELECT t.queue FROM ebb.tasks AS t
@@ -93,13 +94,14 @@ leased AS (
       AND ((t.instance_id, t.token) IN (
           SELECT id, task FROM sized WHERE bytes_before < $9::bigint
       )) IS TRUE
+    RETURNING t.instance_id, t.token
 )
 SELECT id, workflow, version, key, status, revision, priority,
        created_at, updated_at, finished_at, state,
        task, handler, is_stop, was_lost, lost_by,
        seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload,
        queue, rank
-FROM sized WHERE bytes_before < $9::bigint
+FROM sized WHERE ((id, task) IN (SELECT instance_id, token FROM leased)) IS TRUE
 ORDER BY rank, id, task;
 
 -- name: claim_places
@@ -168,12 +170,13 @@ leased AS (
       AND ((t.instance_id, t.token) IN (
           SELECT id, task FROM sized WHERE bytes_before < $9::bigint
       )) IS TRUE
+    RETURNING t.instance_id, t.token
 )
 SELECT id, workflow, version, key, status, revision, priority,
        created_at, updated_at, finished_at, state,
        task, handler, is_stop, was_lost, lost_by,
        seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
-FROM sized WHERE bytes_before < $9::bigint
+FROM sized WHERE ((id, task) IN (SELECT instance_id, token FROM leased)) IS TRUE
 ORDER BY rank, id, task;
 
 -- name: claim_stops
@@ -206,12 +209,13 @@ leased AS (
       AND ((t.instance_id, t.token) IN (
           SELECT id, task FROM sized WHERE bytes_before < $3::bigint
       )) IS TRUE
+    RETURNING t.instance_id, t.token
 )
 SELECT id, workflow, version, key, status, revision, priority,
        created_at, updated_at, finished_at, state,
        task, handler, is_stop, was_lost, lost_by,
        seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
-FROM sized WHERE bytes_before < $3::bigint
+FROM sized WHERE ((id, task) IN (SELECT instance_id, token FROM leased)) IS TRUE
 ORDER BY rank, id, task;
 
 -- name: park_broken_task
