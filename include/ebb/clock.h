@@ -6,33 +6,55 @@
 
 namespace ebb {
 
-/// Where the engine and the embedded stores get the time from. Thread-safe.
+/// Where the engine and the embedded stores get the time from. Two readings, because the system's
+/// clock may be set while they run: a date is compared with `now`, a duration is measured with
+/// `steady_now`. Thread-safe.
 class Clock {
  public:
     virtual ~Clock() = default;
+
+    /// The present date. It jumps, forward or back, when the clock is set.
     virtual TimePoint now() const = 0;
+
+    /// Time that has passed since some moment in the past. Never goes back, and does not jump when
+    /// the clock is set. The default follows `now`, which is right for a clock that nobody sets.
+    virtual SteadyPoint steady_now() const { return SteadyPoint(now().time_since_epoch()); }
 };
 
-/// The system's UTC clock.
+/// The system's UTC clock. Its steady reading goes on while the machine sleeps: other machines do
+/// not wait for it.
 class SystemClock : public Clock {
  public:
     TimePoint now() const override;
+    SteadyPoint steady_now() const override;
 };
 
 /// A clock that stands still until it is moved: for tests and simulation. Engine::next_due says
 /// where to move it.
 class ManualClock : public Clock {
  public:
-    explicit ManualClock(TimePoint start) : now_(start.time_since_epoch().count()) {}
+    explicit ManualClock(TimePoint start)
+        : now_(start.time_since_epoch().count()), steady_(start.time_since_epoch().count()) {}
 
     TimePoint now() const override { return TimePoint(Duration(now_.load())); }
 
-    void advance(Duration by) { now_ += by.count(); }
+    SteadyPoint steady_now() const override { return SteadyPoint(Duration(steady_.load())); }
 
-    void set(TimePoint to) { now_ = to.time_since_epoch().count(); }
+    /// Time passes.
+    void advance(Duration by) {
+        jump(by);
+        if (by > Duration::zero()) steady_ += by.count();
+    }
+
+    /// Time passes until `to`. An earlier date sets the clock back: then no time passes.
+    void set(TimePoint to) { advance(to - now()); }
+
+    /// The clock is set forward or back; no time passes.
+    void jump(Duration by) { now_ += by.count(); }
 
  private:
     std::atomic<Duration::rep> now_;
+    std::atomic<Duration::rep> steady_;
 };
 
 }  // namespace ebb

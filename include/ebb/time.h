@@ -13,4 +13,11 @@ using TimePoint = std::chrono::sys_time<Duration>;
 /// "Never": no timer, no deadline.
 inline constexpr TimePoint kNever = TimePoint::max();
 
+/// A point on a clock that only measures how much time passes (Clock::steady_now). It says nothing
+/// about the date, so the compiler refuses to compare it with a TimePoint.
+using SteadyPoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
+
+/// The same of a SteadyPoint: no end, nothing to look at.
+inline constexpr SteadyPoint kSteadyNever = SteadyPoint::max();
+
 }  // namespace ebb

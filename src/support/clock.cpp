@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <time.h>
 
 namespace ebb {
 
@@ -10,6 +11,19 @@ using namespace std::chrono_literals;
 
 TimePoint SystemClock::now() const {
     return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+}
+
+SteadyPoint SystemClock::steady_now() const {
+#ifdef CLOCK_BOOTTIME
+    // std::chrono::steady_clock stands still while the machine sleeps; leases do not.
+    timespec time{};
+    if (clock_gettime(CLOCK_BOOTTIME, &time) == 0) {
+        const auto since =
+            std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+        return SteadyPoint(std::chrono::duration_cast<Duration>(since));
+    }
+#endif
+    return std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
 }
 
 namespace {

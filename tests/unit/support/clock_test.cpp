@@ -96,20 +96,51 @@ TEST(ParseTime, refuses_what_is_not_rfc_3339) {
     EXPECT_EQ(parse_time(std::string_view("2026-11-21T12:00:00Z\0", 21)), std::nullopt);
 }
 
-TEST(ManualClock, moves_only_when_it_is_told) {
+TEST(ManualClock, moves_only_when_a_test_moves_it) {
     ManualClock clock(at(2026, 1, 1));
     EXPECT_EQ(clock.now(), at(2026, 1, 1));
+    const SteadyPoint begun = clock.steady_now();
     clock.advance(90s);
     EXPECT_EQ(clock.now(), at(2026, 1, 1, 90s));
-    clock.set(at(2020, 1, 1));
-    EXPECT_EQ(clock.now(), at(2020, 1, 1));
+    EXPECT_EQ(clock.steady_now() - begun, 90s);
+    clock.set(at(2026, 1, 1, 100s));
+    EXPECT_EQ(clock.steady_now() - begun, 100s);
 }
 
-TEST(SystemClock, tells_the_time_of_this_century) {
+TEST(ManualClock, measures_no_time_when_it_is_set_to_another_date) {
+    ManualClock clock(at(2026, 1, 1));
+    const SteadyPoint begun = clock.steady_now();
+    clock.set(at(2020, 1, 1));
+    EXPECT_EQ(clock.now(), at(2020, 1, 1));
+    clock.jump(1h);
+    EXPECT_EQ(clock.now(), at(2020, 1, 1, 1h));
+    clock.jump(-2h);
+    EXPECT_EQ(clock.steady_now(), begun);
+}
+
+TEST(Clock, measures_by_its_date_unless_it_says_otherwise) {
+    struct Fixed : Clock {
+        TimePoint now() const override { return TimePoint(7s); }
+    };
+
+    EXPECT_EQ(Fixed().steady_now(), SteadyPoint(7s));
+}
+
+TEST(SystemClock, reads_the_time_of_this_century) {
     const SystemClock clock;
     const TimePoint first = clock.now();
     EXPECT_GT(first, at(2020, 1, 1));
     EXPECT_LT(first, at(2100, 1, 1));
+}
+
+TEST(SystemClock, measures_time_that_never_goes_back) {
+    const SystemClock clock;
+    SteadyPoint before = clock.steady_now();
+    for (int i = 0; i < 1'000; ++i) {
+        const SteadyPoint after = clock.steady_now();
+        ASSERT_GE(after, before);
+        before = after;
+    }
 }
 
 }  // namespace
