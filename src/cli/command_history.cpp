@@ -6,10 +6,10 @@
 #include "cli/commands.h"
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
-#include "cli/json_views.h"
 #include "cli/read_history.h"
 #include "cli/table.h"
 #include "cli/text.h"
+#include "view/instance_json.h"
 
 namespace ebb::cli {
 
@@ -43,7 +43,7 @@ int show_history(Session& session, const HistoryOptions& options) {
     if (session.options().is_json) {
         const auto replace = nlohmann::ordered_json::error_handler_t::replace;
         for (const HistoryEntry& entry : events) {
-            session.print(entry_json(entry).dump(-1, ' ', false, replace) + "\n");
+            session.print(view::event_json(entry).dump(-1, ' ', false, replace) + "\n");
         }
         return kOk;
     }

@@ -1,17 +1,17 @@
 // `ebb list`, `ebb workflows`: what there is.
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "cli/commands.h"
 #include "cli/instance_ref.h"
-#include "cli/json_views.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "store/store.h"
+#include "view/instance_json.h"
+#include "view/workflow_json.h"
 
 namespace ebb::cli {
 
@@ -88,7 +88,8 @@ int list_instances(Session& session, const ListCommandOptions& options) {
     }
     if (session.options().is_json) {
         nlohmann::ordered_json json = nlohmann::ordered_json::array();
-        for (const InstanceSummary& summary : instances) json.push_back(summary_json(summary));
+        for (const InstanceSummary& summary : instances)
+            json.push_back(view::summary_json(summary));
         session.print_json(json);
         return kOk;
     }
@@ -124,27 +125,6 @@ std::string counts_text(
         text += fmt::format("{} {}", count.count, style.status(to_string(count.status)));
     }
     return text.empty() ? style.dim("none") : text;
-}
-
-nlohmann::ordered_json workflow_json(
-    const WorkflowRow& row, const std::vector<VersionCount>& counts
-) {
-    nlohmann::ordered_json own = nlohmann::ordered_json::object();
-    std::map<std::string, std::int64_t> all;
-    for (const VersionCount& count : counts) {
-        if (count.workflow != row.name) continue;
-        const std::string status(to_string(count.status));
-        all[status] += count.count;
-        if (count.version == row.version) own[status] = count.count;
-    }
-    return {
-        {"name", row.name},
-        {"version", row.version},
-        {"checksum", row.checksum},
-        {"created_at", time_json(row.created_at)},
-        {"instances", std::move(own)},
-        {"instances_of_all_versions", std::move(all)},
-    };
 }
 
 void print_workflows(
@@ -186,7 +166,7 @@ int list_workflows(Session& session, const WorkflowsOptions& options) {
     const auto counts = store.count_versions();
     if (session.options().is_json) {
         nlohmann::ordered_json json = nlohmann::ordered_json::array();
-        for (const WorkflowRow& row : rows) json.push_back(workflow_json(row, counts));
+        for (const WorkflowRow& row : rows) json.push_back(view::workflow_json(row, counts));
         session.print_json(json);
     } else if (rows.empty()) {
         session.note("No workflows are registered.\n");

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/json_views.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "store/migrations.h"
+#include "view/payload_json.h"
 
 namespace ebb::cli {
 
@@ -35,7 +35,7 @@ nlohmann::ordered_json migrations_json(
         json.push_back({
             {"number", migration.number},
             {"name", migration.name},
-            {"applied_at", time_json(migration.applied_at)},
+            {"applied_at", view::time_json(migration.applied_at)},
         });
         if (!migration.is_known) json.back()["is_known"] = false;
         if (with_scripts) json.back()["script"] = migration.script;

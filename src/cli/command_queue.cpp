@@ -8,10 +8,10 @@
 #include <ebb/error.h>
 
 #include "cli/commands.h"
-#include "cli/json_views.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "support/clock.h"
+#include "view/worker_json.h"
 
 namespace ebb::cli {
 
@@ -67,33 +67,6 @@ std::string rate_text(const QueueRate& rate) {
     return fmt::format("{}/{}", rate.starts, format_duration(rate.period));
 }
 
-nlohmann::ordered_json number_json(const std::optional<int>& number) {
-    return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json(nullptr);
-}
-
-nlohmann::ordered_json queue_json(const QueueView& view) {
-    nlohmann::ordered_json rate = nullptr;
-    if (view.limits.rate) {
-        rate = {
-            {"starts", view.limits.rate->starts},
-            {"period", format_duration(view.limits.rate->period)},
-        };
-    }
-    return {
-        {"name", view.name},
-        {"concurrency", number_json(view.limits.concurrency)},
-        {"concurrency_per_key", number_json(view.limits.concurrency_per_key)},
-        {"rate", std::move(rate)},
-        {"updated_at", time_json(view.updated_at)},
-        {"running", view.running},
-        {"waiting", view.waiting},
-        {"sleeping", view.sleeping},
-        {"slots", view.slots},
-        {"starts", view.starts},
-        {"next_start", time_json(view.next_start)},
-    };
-}
-
 /// `2 of 4`, `2` without a limit.
 std::string use_text(std::int64_t used, const std::optional<int>& limit) {
     return limit ? fmt::format("{} of {}", used, *limit) : "-";
@@ -138,7 +111,7 @@ int show_queues(Session& session, Engine& engine, const std::string& name) {
     const std::vector<QueueView> views = find_queues(engine, name);
     if (session.options().is_json) {
         nlohmann::ordered_json json = nlohmann::ordered_json::array();
-        for (const QueueView& view : views) json.push_back(queue_json(view));
+        for (const QueueView& view : views) json.push_back(view::queue_json(view));
         session.print_json(name.empty() ? json : json.front());
     } else if (views.empty()) {
         session.note("No queue has limits or tasks.\n");

@@ -8,17 +8,16 @@
 #include <ebb/error.h>
 
 #include "cli/commands.h"
-#include "cli/json_views.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "store/store.h"
 #include "support/clock.h"
+#include "view/retention_json.h"
 
 namespace ebb::cli {
 
 namespace {
 
-constexpr std::string_view kForever = "forever";
 /// Between two lines of progress.
 constexpr Duration kProgressEvery = std::chrono::seconds(1);
 
@@ -35,41 +34,15 @@ Duration read_age(std::string_view what, const std::string& text, std::string_vi
 
 void change(std::string_view what, const std::string& text, std::optional<Duration>& kept) {
     if (text.empty()) return;
-    if (text == kForever) {
+    if (text == view::kForever) {
         kept.reset();
     } else {
         kept = read_age(what, text, ", or forever");
     }
 }
 
-/// `30d`, `1d12h`: whole days are easier to read than hours.
-std::string age_text(Duration age) {
-    constexpr Duration kDay = std::chrono::hours(24);
-    const auto days = age / kDay;
-    const Duration rest = age % kDay;
-    if (days == 0) return format_duration(age);
-    return fmt::format("{}d{}", days, rest > Duration::zero() ? format_duration(rest) : "");
-}
-
-std::string kept_text(const std::optional<Duration>& kept) {
-    return kept ? age_text(*kept) : std::string(kForever);
-}
-
 std::optional<PartitionView> partitions_of(Session& session) {
     return session.shared_store("retention", OpenMode::MustExist).partitions();
-}
-
-nlohmann::ordered_json rule_json(
-    const RetentionRule& rule, const std::optional<PartitionView>& partitions
-) {
-    return {
-        {"workflow", rule.workflow},
-        {"completed", kept_text(rule.keep.completed)},
-        {"failed", kept_text(rule.keep.failed)},
-        {"updated_at", time_json(rule.updated_at)},
-        {"partitioned_by",
-         partitions ? nlohmann::ordered_json(partitions->period) : nlohmann::ordered_json()},
-    };
 }
 
 /// Where the tables are divided, a rule means something else than one may think.
@@ -105,7 +78,8 @@ int list_retention(Session& session) {
     const auto partitions = partitions_of(session);
     if (session.options().is_json) {
         nlohmann::ordered_json json = nlohmann::ordered_json::array();
-        for (const RetentionRule& rule : rules) json.push_back(rule_json(rule, partitions));
+        for (const RetentionRule& rule : rules)
+            json.push_back(view::retention_json(rule, partitions));
         session.print_json(json);
         return kOk;
     }
@@ -120,8 +94,8 @@ int list_retention(Session& session) {
     for (const RetentionRule& rule : rules) {
         table.add({
             rule.workflow,
-            kept_text(rule.keep.completed),
-            kept_text(rule.keep.failed),
+            view::kept_text(rule.keep.completed),
+            view::kept_text(rule.keep.failed),
             ago(rule.updated_at, session.now()),
         });
     }
@@ -135,7 +109,8 @@ int tell(Session& session, Engine& engine, const std::string& workflow) {
     const auto rule = find_rule(engine, workflow);
     if (session.options().is_json) {
         session.print_json(
-            rule ? rule_json(*rule, partitions_of(session)) : nlohmann::ordered_json(nullptr)
+            rule ? view::retention_json(*rule, partitions_of(session))
+                 : nlohmann::ordered_json(nullptr)
         );
         return kOk;
     }
@@ -149,9 +124,9 @@ int tell(Session& session, Engine& engine, const std::string& workflow) {
         "Of {}, completed instances are kept {}{}, failed ones {}{}.\n",
         whose,
         rule->keep.completed ? "for " : "",
-        kept_text(rule->keep.completed),
+        view::kept_text(rule->keep.completed),
         rule->keep.failed ? "for " : "",
-        kept_text(rule->keep.failed)
+        view::kept_text(rule->keep.failed)
     ));
     if (const auto partitions = partitions_of(session)) {
         tell_of_partitions(session, *partitions, {*rule});
@@ -199,18 +174,6 @@ int clear_retention(Session& session, const RetentionCommandOptions& options) {
     Engine& engine = session.client("retention");
     engine.clear_retention(options.workflow);
     return tell(session, engine, options.workflow);
-}
-
-nlohmann::ordered_json report_json(const PurgeReport& report, bool is_dry_run) {
-    nlohmann::ordered_json workflows = nlohmann::ordered_json::object();
-    for (const PurgeCount& count : report.counts) {
-        workflows[count.workflow][count.status] = count.instances;
-    }
-    return {
-        {"dry_run", is_dry_run},
-        {"instances", report.instances},
-        {"workflows", std::move(workflows)},
-    };
 }
 
 void print_report(Session& session, const PurgeReport& report, bool is_dry_run) {
@@ -265,7 +228,7 @@ int purge_instances(Session& session, const PurgeCommandOptions& options) {
     };
     const PurgeReport report = engine.purge(request);
     if (session.options().is_json) {
-        session.print_json(report_json(report, options.is_dry_run));
+        session.print_json(view::purge_json(report, options.is_dry_run));
     } else {
         print_report(session, report, options.is_dry_run);
     }

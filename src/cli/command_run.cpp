@@ -9,7 +9,6 @@
 #include "cli/draining.h"
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
-#include "cli/json_views.h"
 #include "cli/patience.h"
 #include "cli/payload_argument.h"
 #include "cli/progress_display.h"
@@ -19,6 +18,7 @@
 #include "cli/waiting.h"
 #include "store/store.h"
 #include "support/sync.h"
+#include "view/instance_json.h"
 
 namespace ebb::cli {
 
@@ -320,9 +320,9 @@ class Run {
         const bool is_error = !is_good && !session_.options().is_json;
         if (is_shown() || is_error) tell_end(end, view);
         if (session_.options().is_json) {
-            session_.print_json(view_json(view));
+            session_.print_json(view::instance_json(view));
         } else if (view.summary.status == "completed") {
-            session_.print_json(payload_json(view.output));
+            session_.print_json(view::payload_json(view.output));
         }
         switch (end) {
             case End::Finished:

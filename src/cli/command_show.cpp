@@ -9,10 +9,10 @@
 #include "cli/commands.h"
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
-#include "cli/json_views.h"
 #include "cli/read_history.h"
 #include "cli/table.h"
 #include "cli/text.h"
+#include "view/instance_json.h"
 
 namespace ebb::cli {
 
@@ -224,7 +224,7 @@ int show_instance(Session& session, const ShowOptions& options) {
     Engine& engine = session.client("show");
     const InstanceView view = engine.show(resolve_instance(engine, options.instance));
     if (session.options().is_json) {
-        session.print_json(view_json(view));
+        session.print_json(view::instance_json(view));
         return kOk;
     }
     std::string text = heading(session, view);

@@ -5,8 +5,8 @@
 
 #include "cli/commands.h"
 #include "cli/instance_ref.h"
-#include "cli/json_views.h"
 #include "cli/payload_argument.h"
+#include "view/instance_json.h"
 
 namespace ebb::cli {
 
@@ -18,7 +18,7 @@ int tell(Session& session, Engine& engine, const InstanceId& id, const std::stri
     const auto summary = engine.find(id);
     if (!summary) return kOk;
     if (session.options().is_json) {
-        session.print_json(summary_json(*summary));
+        session.print_json(view::summary_json(*summary));
         return kOk;
     }
     session.note(fmt::format("{}; it is {} now.\n", what, session.err().status(summary->status)));

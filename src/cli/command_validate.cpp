@@ -4,8 +4,8 @@
 #include <ebb/diagram.h>
 
 #include "cli/commands.h"
-#include "cli/json_views.h"
 #include "cli/report.h"
+#include "view/problem_json.h"
 
 namespace ebb::cli {
 
@@ -16,7 +16,7 @@ nlohmann::ordered_json file_json(const DefinitionFile& file) {
     nlohmann::ordered_json json = {{"file", file.path}, {"valid", is_valid}};
     json["workflow"] = is_valid ? nlohmann::ordered_json(file.definition.name) : nullptr;
     json["version"] = is_valid ? nlohmann::ordered_json(file.definition.version) : nullptr;
-    json["problems"] = diagnostics_json(file.problems);
+    json["problems"] = view::problems_json(file.problems);
     return json;
 }
 

@@ -8,10 +8,10 @@
 #include "cli/commands.h"
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
-#include "cli/json_views.h"
 #include "cli/patience.h"
 #include "cli/text.h"
 #include "cli/waiting.h"
+#include "view/instance_json.h"
 
 namespace ebb::cli {
 
@@ -31,7 +31,7 @@ bool is_elsewhere(const InstanceSummary& summary) {
 
 int tell_end(Session& session, const InstanceView& view) {
     if (session.options().is_json) {
-        session.print_json(view_json(view));
+        session.print_json(view::instance_json(view));
     } else {
         session.print(session.out().status(view.summary.status) + "\n");
         if (!view.error.empty()) session.note(failure_text(view.error) + "\n");

@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include "cli/commands.h"
-#include "cli/json_views.h"
 #include "cli/table.h"
 #include "cli/text.h"
+#include "view/worker_json.h"
 
 namespace ebb::cli {
 
@@ -16,25 +16,9 @@ nlohmann::ordered_json workers_json(
     const std::vector<WorkerView>& workers, const std::vector<UnservedTasks>& unserved
 ) {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const WorkerView& worker : workers) {
-        all.push_back({
-            {"id", worker.id},
-            {"host", worker.host},
-            {"pid", worker.pid},
-            {"is_alive", worker.is_alive},
-            {"is_draining", worker.is_draining},
-            {"threads", worker.threads},
-            {"tasks", worker.tasks},
-            {"handlers", worker.handlers},
-            {"queues", worker.queues},
-            {"started_at", time_json(worker.started_at)},
-            {"expires_at", time_json(worker.expires_at)},
-        });
-    }
+    for (const WorkerView& worker : workers) all.push_back(view::worker_json(worker));
     nlohmann::ordered_json tasks = nlohmann::ordered_json::array();
-    for (const UnservedTasks& each : unserved) {
-        tasks.push_back({{"handler", each.handler}, {"queue", each.queue}, {"tasks", each.count}});
-    }
+    for (const UnservedTasks& each : unserved) tasks.push_back(view::unserved_json(each));
     return {{"workers", std::move(all)}, {"unserved", std::move(tasks)}};
 }
 

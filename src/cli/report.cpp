@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/json_views.h"
 #include "cli/text.h"
+#include "view/problem_json.h"
 
 namespace ebb::cli {
 
@@ -51,7 +51,7 @@ int report_invalid_file(Session& session, const DefinitionFile& file) {
              {{"code", to_string(ErrorCode::InvalidDefinition)},
               {"message", fmt::format("{} is no valid workflow.", file.path)},
               {"file", file.path},
-              {"problems", diagnostics_json(file.problems)}}}
+              {"problems", view::problems_json(file.problems)}}}
         };
         session.streams().err.write(json.dump() + "\n");
         return kUsage;

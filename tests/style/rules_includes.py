@@ -11,7 +11,7 @@ _STORE = _CORE | {"store"}
 _CALL = _CORE | {"call"}
 _ENGINE = _STORE | {"call", "engine"}
 _SURFACE = _ENGINE | {"stateless", "transfer"}
-_SURFACE |= {"rules", "function", "plugins", "yaml", "handlers", "store/memory"}
+_SURFACE |= {"view", "rules", "function", "plugins", "yaml", "handlers", "store/memory"}
 ARROWS = {
     "support": set(),
     "core": _CORE,
@@ -28,6 +28,7 @@ ARROWS = {
     "rules": _ENGINE,
     "function": _ENGINE,
     "plugins": _ENGINE,
+    "view": _ENGINE,
     "server": _SURFACE,
     "cli": _SURFACE | {"server"},
 }

@@ -75,7 +75,7 @@ TEST(CliValidate, json_lists_the_files) {
     EXPECT_EQ(json[0]["problems"], Json::array());
     EXPECT_EQ(json[1]["valid"], false);
     EXPECT_TRUE(json[1]["workflow"].is_null());
-    for (const char* field : {"code", "path", "message", "line", "column"}) {
+    for (const char* field : {"code", "pointer", "message", "line", "column"}) {
         EXPECT_TRUE(json[1]["problems"][0].contains(field)) << field;
     }
 }

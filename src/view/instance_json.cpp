@@ -1,18 +1,8 @@
-#include "cli/json_views.h"
+#include "view/instance_json.h"
 
-#include "support/clock.h"
+namespace ebb::view {
 
-namespace ebb::cli {
-
-namespace {
-
-using nlohmann::ordered_json;
-
-ordered_json text_json(const std::string& text) {
-    return text.empty() ? ordered_json(nullptr) : ordered_json(text);
-}
-
-ordered_json step_json(const StepView& step) {
+Json step_json(const StepView& step) {
     return {
         {"node", step.node},
         {"kind", step.kind},
@@ -29,7 +19,7 @@ ordered_json step_json(const StepView& step) {
     };
 }
 
-ordered_json waiting_json(const WaitingFor& wait) {
+Json waiting_json(const WaitingFor& wait) {
     return {
         {"kind", wait.kind},
         {"node", text_json(wait.node)},
@@ -39,20 +29,7 @@ ordered_json waiting_json(const WaitingFor& wait) {
     };
 }
 
-}  // namespace
-
-ordered_json payload_json(const Payload& payload) {
-    if (payload.empty()) return nullptr;
-    ordered_json json = ordered_json::parse(payload, nullptr, false);
-    return json.is_discarded() ? ordered_json(payload) : json;
-}
-
-ordered_json time_json(TimePoint time) {
-    if (time == TimePoint{} || time == kNever) return nullptr;
-    return format_time(time);
-}
-
-ordered_json summary_json(const InstanceSummary& summary) {
+Json summary_json(const InstanceSummary& summary) {
     return {
         {"id", summary.id.to_string()},
         {"workflow", summary.workflow},
@@ -67,21 +44,21 @@ ordered_json summary_json(const InstanceSummary& summary) {
     };
 }
 
-ordered_json view_json(const InstanceView& view) {
-    ordered_json json = summary_json(view.summary);
+Json instance_json(const InstanceView& view) {
+    Json json = summary_json(view.summary);
     json["input"] = payload_json(view.input);
     json["output"] = payload_json(view.output);
     json["error"] = payload_json(view.error);
-    json["steps"] = ordered_json::array();
+    json["steps"] = Json::array();
     for (const StepView& step : view.steps) json["steps"].push_back(step_json(step));
-    json["waiting_for"] = ordered_json::array();
+    json["waiting_for"] = Json::array();
     for (const WaitingFor& wait : view.waiting_for) {
         json["waiting_for"].push_back(waiting_json(wait));
     }
     return json;
 }
 
-ordered_json entry_json(const HistoryEntry& entry) {
+Json event_json(const HistoryEntry& entry) {
     return {
         {"seq", entry.seq},
         {"at", time_json(entry.at)},
@@ -97,19 +74,4 @@ ordered_json entry_json(const HistoryEntry& entry) {
     };
 }
 
-ordered_json diagnostics_json(std::span<const Diagnostic> diagnostics) {
-    ordered_json json = ordered_json::array();
-    for (const Diagnostic& diagnostic : diagnostics) {
-        json.push_back({
-            {"code", diagnostic.code},
-            {"path", diagnostic.path},
-            {"message", diagnostic.message},
-            {"line", diagnostic.line == 0 ? ordered_json(nullptr) : ordered_json(diagnostic.line)},
-            {"column",
-             diagnostic.column == 0 ? ordered_json(nullptr) : ordered_json(diagnostic.column)},
-        });
-    }
-    return json;
-}
-
-}  // namespace ebb::cli
+}  // namespace ebb::view

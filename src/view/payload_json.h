@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <ebb/json.h>
+#include <ebb/time.h>
+
+// The values from which all views are made. The command, REST and SSE print the same views;
+// docs/reference/cli.md documents the members. Members stay, and new ones may come.
+
+namespace ebb::view {
+
+using Json = nlohmann::ordered_json;
+
+/// A payload as the value that it holds; null if it is empty. Text that is not JSON becomes a
+/// string.
+Json payload_json(const Payload& payload);
+
+/// RFC 3339 in UTC; null for "none" (zero) and "never".
+Json time_json(TimePoint time);
+
+/// Null if it is empty.
+Json text_json(const std::string& text);
+
+Json number_json(const std::optional<int>& number);
+
+}  // namespace ebb::view
