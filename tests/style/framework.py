@@ -7,6 +7,7 @@ from cpp_text import CppText
 
 CPP = (".h", ".cpp")
 TEXT = CPP + (".sql", ".py", ".sh", ".cmake", ".txt", ".json", ".yaml", ".yml", ".md", ".in", "")
+TEXT += (".ts", ".svelte", ".mjs", ".js", ".css", ".html")
 
 
 @dataclasses.dataclass(frozen=True)

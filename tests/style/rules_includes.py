@@ -40,6 +40,7 @@ CONFINED = {
     "curl/": ("src/handlers/", "tests/"),
     "CLI/": ("src/cli/", "bench/"),
     "boost/": ("src/server/",),
+    "zlib.h": ("src/server/",),
     "spdlog/": ("src/server/", "src/cli/"),
     "gtest/": ("tests/",),
     "gmock/": ("tests/",),
