@@ -8,6 +8,16 @@ if(BUILD_SHARED_LIBS AND NOT DEFINED CMAKE_INSTALL_RPATH)
   set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/${from_bin}")
 endif()
 
+# One precompiled header serves all components.
+option(EBB_PRECOMPILED_HEADER "Precompile what many sources include, which a third of the build would parse" ON)
+if(EBB_PRECOMPILED_HEADER)
+  add_library(ebb_pch OBJECT ${PROJECT_SOURCE_DIR}/src/pch/pch.cpp)
+  target_link_libraries(ebb_pch PRIVATE ebb_warnings ebb_fmt nlohmann_json::nlohmann_json Threads::Threads)
+  target_compile_features(ebb_pch PRIVATE cxx_std_20)
+  target_compile_definitions(ebb_pch PRIVATE JSON_USE_IMPLICIT_CONVERSIONS=0)
+  target_precompile_headers(ebb_pch PRIVATE ${PROJECT_SOURCE_DIR}/src/pch/pch.h)
+endif()
+
 function(ebb_component name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "INSTALL" "" "DIRECTORIES;PUBLIC;PRIVATE")
   set(sources)
@@ -32,11 +42,15 @@ function(ebb_component name)
   target_include_directories(${name}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  # fmt is compiled in, header-only: whoever links an installed Ebb does not need it.
-  list(TRANSFORM arg_PRIVATE REPLACE "^(fmt::fmt-header-only)$" "$<BUILD_INTERFACE:\\1>")
+  # fmt is compiled in: a program that links an installed Ebb does not need it.
+  list(TRANSFORM arg_PRIVATE REPLACE "^(ebb_fmt)$" "$<BUILD_INTERFACE:\\1>")
   target_link_libraries(${name} PUBLIC ${arg_PUBLIC} PRIVATE $<BUILD_INTERFACE:ebb_warnings> ${arg_PRIVATE})
   target_compile_features(${name} PUBLIC cxx_std_20)
   target_compile_definitions(${name} PRIVATE JSON_USE_IMPLICIT_CONVERSIONS=0)
+  # The header is precompiled for what is hidden; a shared library shows everything.
+  if(EBB_PRECOMPILED_HEADER AND NOT kind STREQUAL SHARED)
+    target_precompile_headers(${name} REUSE_FROM ebb_pch)
+  endif()
   if(kind STREQUAL SHARED)
     # The components share internals (codecs, the store interface) that no installed header declares, so the
     # whole library is visible instead of macros on every class of the public headers.

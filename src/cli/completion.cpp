@@ -37,7 +37,7 @@ std::string option_words(const CommandInfo& command) {
 }
 
 /// A text between single quotes, for all three shells.
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
     std::string result = "'";
     for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return result + "'";
@@ -47,7 +47,8 @@ std::string bash_action(const OptionInfo& option) {
     switch (kind_of(option)) {
         case Kind::Choice:
             return fmt::format(
-                "COMPREPLY=($(compgen -W {} -- \"$cur\"))", quoted(joined(option.choices, " "))
+                "COMPREPLY=($(compgen -W {} -- \"$cur\"))",
+                shell_quoted(joined(option.choices, " "))
             );
         case Kind::File:
             return "COMPREPLY=($(compgen -f -- \"$cur\"))";
@@ -139,17 +140,17 @@ std::string bash_script(const std::vector<CommandInfo>& commands) {
         text += fmt::format(
             "        {}) COMPREPLY=($(compgen -W {} -- \"$cur\")) ;;\n",
             command.name,
-            quoted(option_words(command) + " " + global)
+            shell_quoted(option_words(command) + " " + global)
         );
     }
     text += fmt::format(
         "        *) COMPREPLY=($(compgen -W {} -- \"$cur\")) ;;\n        esac\n        return\n    "
         "fi\n",
-        quoted(global)
+        shell_quoted(global)
     );
     text += fmt::format(
         "    if [[ -z $command ]]; then COMPREPLY=($(compgen -W {} -- \"$cur\")); return; fi\n",
-        quoted(joined(names, " "))
+        shell_quoted(joined(names, " "))
     );
     text += "    case $command:$place in\n";
     for (const CommandInfo& command : commands) text += bash_positionals(command);
@@ -193,7 +194,7 @@ std::string zsh_arguments(const CommandInfo& command, std::string_view indent) {
             text += fmt::format(
                 " \\\n{}{}",
                 indent,
-                quoted((is_list ? "*" : "") + (":" + zsh_value(option).substr(1)))
+                shell_quoted((is_list ? "*" : "") + (":" + zsh_value(option).substr(1)))
             );
             continue;
         }
@@ -201,7 +202,7 @@ std::string zsh_arguments(const CommandInfo& command, std::string_view indent) {
             text += fmt::format(
                 " \\\n{}{}",
                 indent,
-                quoted(
+                shell_quoted(
                     fmt::format("{}[{}]{}", name, zsh_text(option.description), zsh_value(option))
                 )
             );
@@ -239,7 +240,7 @@ _ebb() {
     for (const CommandInfo& command : commands) {
         if (command.name.empty()) continue;
         text += fmt::format(
-            "            {}\n", quoted(command.name + ":" + zsh_text(command.description))
+            "            {}\n", shell_quoted(command.name + ":" + zsh_text(command.description))
         );
     }
     text +=
@@ -261,7 +262,7 @@ _ebb() {
 std::string fish_value(const OptionInfo& option) {
     switch (kind_of(option)) {
         case Kind::Choice:
-            return " -x -a " + quoted(joined(option.choices, " "));
+            return " -x -a " + shell_quoted(joined(option.choices, " "));
         case Kind::File:
             return " -r -F";
         case Kind::Instance:
@@ -289,7 +290,7 @@ std::string fish_line(const CommandInfo& command, const OptionInfo& option) {
     for (const std::string& name : option.names) {
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
-    return text + fish_value(option) + " -d " + quoted(option.description) + "\n";
+    return text + fish_value(option) + " -d " + shell_quoted(option.description) + "\n";
 }
 
 std::string fish_script(const std::vector<CommandInfo>& commands) {
@@ -311,7 +312,7 @@ complete -c ebb -f
             text += fmt::format(
                 "complete -c ebb -n __fish_use_subcommand -a {} -d {}\n",
                 command.name,
-                quoted(command.description)
+                shell_quoted(command.description)
             );
         }
         for (const OptionInfo& option : command.options) text += fish_line(command, option);

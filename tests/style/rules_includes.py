@@ -13,6 +13,7 @@ _ENGINE = _STORE | {"call", "engine"}
 _SURFACE = _ENGINE | {"stateless", "transfer"}
 _SURFACE |= {"view", "rules", "function", "plugins", "yaml", "handlers", "store/memory"}
 ARROWS = {
+    "pch": set(),
     "support": set(),
     "core": _CORE,
     "store": _CORE,

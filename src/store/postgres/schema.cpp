@@ -141,8 +141,8 @@ std::string quoted(std::string_view text) {
 std::string script_of(const Settings& settings, const migrations::Migration& migration) {
     std::string add(sql::add_migration);
     replace(add, "$1", std::to_string(migration.number));
-    replace(add, "$2", quoted(migration.name));
-    replace(add, "$3", quoted(migration_checksum(migration.sql)));
+    replace(add, "$2", postgres::quoted(migration.name));
+    replace(add, "$3", postgres::quoted(migration_checksum(migration.sql)));
     replace(add, "$4", "NULL");
     return settings.in_schema(fmt::format(
         "-- {:04} {}\n{}\n\n{}\n\n{}\n\n{}\n\n{}\n{}\n",

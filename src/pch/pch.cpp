@@ -1,0 +1,1 @@
+// What the precompiled header is compiled for: the library that it belongs to needs one source.
