@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <ebb/json.h>
+#include <ebb/time.h>
+
+// Rules as plain data: typed attributes, and the conditions over them that say what comes next.
+// docs/reference/rules.md describes every field.
+
+namespace ebb {
+
+enum class AttributeType {
+    Text,
+    Boolean,
+    Integer,  ///< 64 bits
+    Double,
+    Numeric,    ///< a decimal number; in JSON a string of its digits
+    Timestamp,  ///< in microseconds, UTC; in JSON `2026-11-21T08:30:00.000000Z`
+    Date,       ///< in JSON `2026-11-21`
+    Uuid,
+    Document,  ///< any JSON
+};
+
+/// One typed value of an instance.
+struct Attribute {
+    std::string name{};
+    AttributeType type = AttributeType::Text;
+    Payload initial = "null";  ///< the default, as JSON text
+    bool is_external = false;  ///< may be written from outside
+    bool is_enabled = true;    ///< false: kept, but conditions cannot see it
+
+    bool operator==(const Attribute&) const = default;
+};
+
+/// What a transition may write. For the analysis its values may be given too.
+struct DeclaredWrite {
+    std::string attribute{};
+    std::vector<Payload> values{};  ///< as JSON texts; empty = any
+
+    bool operator==(const DeclaredWrite&) const = default;
+};
+
+/// When a transition is fired, and what becomes of its output. What it runs is the step of the
+/// same index in Definition::steps.
+struct Trigger {
+    enum class Mode {
+        Level,  ///< whenever its condition is true and it is not pending
+        Edge,   ///< when its condition becomes true
+        Once,   ///< once for each instance
+    };
+
+    std::string when{};  ///< an SQL condition over the attributes
+    Payload set{};       ///< a template that makes attributes of the output; empty = the output
+    std::optional<std::vector<DeclaredWrite>> writes{};  ///< absent = any attribute
+    Mode mode = Mode::Level;
+    std::int64_t max_fires = 0;  ///< for each instance; 0 = no limit
+    bool is_enabled = true;      ///< false: fires no more; what is pending goes on
+
+    bool operator==(const Trigger&) const = default;
+};
+
+struct NamedCondition {
+    std::string name{};
+    std::string when{};
+
+    bool operator==(const NamedCondition&) const = default;
+};
+
+/// What a workflow has instead of an order of steps: its transitions are fired by conditions over
+/// the instance's attributes.
+struct Rules {
+    /// What becomes of an instance that is in an exception.
+    enum class OnException { DeadLetter, Compensate };
+    /// What a final condition does that becomes true while transitions are pending.
+    enum class FinalWhilePending {
+        Wait,    ///< nothing more fires; the instance completes when they have ended
+        Refuse,  ///< the write that made it true is refused
+    };
+    enum class ExternalWrites {
+        Declared,  ///< to the attributes that are `external`
+        All,
+        None,
+    };
+
+    std::vector<Attribute> attributes{};
+    std::vector<Trigger> triggers{};
+    std::vector<NamedCondition> finals{};
+    std::vector<NamedCondition> exceptions{};
+    std::vector<NamedCondition> invariants{};
+    OnException on_exception = OnException::DeadLetter;
+    FinalWhilePending final_while_pending = FinalWhilePending::Wait;
+    ExternalWrites external_writes = ExternalWrites::Declared;
+
+    bool operator==(const Rules&) const = default;
+};
+
+/// The named limits of rules; each has a test at the limit and one above it.
+struct RulesLimits {
+    static constexpr std::size_t kAttributesMax = 256;
+    static constexpr std::size_t kTriggersMax = 256;
+    static constexpr std::size_t kFinalsMax = 16;
+    static constexpr std::size_t kExceptionsMax = 16;
+    static constexpr std::size_t kInvariantsMax = 64;
+    static constexpr std::size_t kAttributeNameBytesMax = 63;
+    static constexpr std::size_t kStateBytesMax = std::size_t{64} << 10;
+    static constexpr std::int64_t kFiresMax = 1'000'000'000;
+    /// A transition that fires itself again this often without changing an attribute is an
+    /// exception.
+    static constexpr std::int32_t kIdleFiresMax = 100;
+};
+
+}  // namespace ebb

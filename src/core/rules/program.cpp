@@ -1,0 +1,98 @@
+#include "core/rules/program.h"
+
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/rules/values.h"
+#include "support/json.h"
+
+namespace ebb::rules {
+
+std::vector<predicate::Column> columns_of(const Rules& rules) {
+    std::vector<predicate::Column> columns;
+    columns.reserve(rules.attributes.size());
+    for (const Attribute& attribute : rules.attributes) {
+        columns.push_back(
+            {.name = attribute.is_enabled ? attribute.name : std::string(),
+             .type = predicate_type(attribute.type)}
+        );
+    }
+    return columns;
+}
+
+Program::Program(const Rules& rules, const std::vector<std::string>& names) : rules_(rules) {
+    const std::vector<predicate::Column> columns = columns_of(rules_);
+    const auto compile_all = [&](const std::vector<NamedCondition>& named) {
+        std::vector<Condition> compiled;
+        compiled.reserve(named.size());
+        for (const NamedCondition& condition : named) {
+            compiled.push_back({condition.name, Predicate::compile(condition.when, columns)});
+        }
+        return compiled;
+    };
+    finals_ = compile_all(rules_.finals);
+    exceptions_ = compile_all(rules_.exceptions);
+    invariants_ = compile_all(rules_.invariants);
+    readers_.resize(columns.size());
+    for (std::size_t i = 0; i < rules_.triggers.size(); ++i) {
+        const Trigger& trigger = rules_.triggers[i];
+        Rule rule{
+            .name = names[i],
+            .when = Predicate::compile(trigger.when, columns),
+            .mode = trigger.mode,
+            .max_fires = trigger.max_fires,
+            .is_enabled = trigger.is_enabled,
+            .may_write_all = !trigger.writes.has_value(),
+            .writes = std::vector<bool>(columns.size(), !trigger.writes.has_value()),
+        };
+        for (std::size_t a = 0; a < columns.size(); ++a) {
+            if (rule.when.reads()[a]) readers_[a].push_back(static_cast<int>(i));
+        }
+        if (trigger.writes) {
+            for (const DeclaredWrite& write : *trigger.writes) {
+                rule.writes[static_cast<std::size_t>(find_attribute(write.attribute))] = true;
+            }
+        }
+        triggers_.push_back(std::move(rule));
+    }
+    for (const Attribute& attribute : rules_.attributes) {
+        defaults_.push_back(coerce(attribute.type, Json::parse(attribute.initial)).json);
+    }
+}
+
+int Program::find_attribute(std::string_view name) const {
+    for (std::size_t i = 0; i < rules_.attributes.size(); ++i) {
+        if (rules_.attributes[i].name == name) return static_cast<int>(i);
+    }
+    return -1;
+}
+
+State Program::initial_state() const {
+    State state;
+    for (const Payload& initial : defaults_) state.values.push_back({.json = initial});
+    state.marks.resize(triggers_.size());
+    return state;
+}
+
+predicate::Row Program::row_of(const State& state) const {
+    predicate::Row row;
+    row.reserve(state.values.size());
+    for (std::size_t i = 0; i < state.values.size(); ++i) {
+        row.push_back(datum_of(rules_.attributes[i].type, state.values[i].json));
+    }
+    return row;
+}
+
+Payload Program::state_text(const State& state) const {
+    Payload text = "{";
+    for (std::size_t i = 0; i < state.values.size(); ++i) {
+        if (i > 0) text += ',';
+        append_json_string(text, rules_.attributes[i].name);
+        text += ':';
+        text += state.values[i].json;
+    }
+    return text + "}";
+}
+
+}  // namespace ebb::rules

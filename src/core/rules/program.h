@@ -1,0 +1,75 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ebb/rules.h>
+
+#include "core/predicate/predicate.h"
+#include "core/rules/state.h"
+
+namespace ebb::rules {
+
+/// Rules made ready to run. Immutable, shared by threads.
+class Program {
+ public:
+    struct Condition {
+        std::string name;
+        Predicate when;
+    };
+
+    struct Rule {
+        std::string name;
+        Predicate when;
+        Trigger::Mode mode = Trigger::Mode::Level;
+        std::int64_t max_fires = 0;
+        bool is_enabled = true;
+        bool may_write_all = true;
+        std::vector<bool> writes;  ///< by attribute; empty when it may write all
+    };
+
+    /// Compiles rules that `check_rules` found valid. Throws PredicateError otherwise. `names` are
+    /// those of the transitions, in the order of the triggers.
+    Program(const Rules& rules, const std::vector<std::string>& names);
+
+    const Rules& rules() const { return rules_; }
+
+    const std::vector<Rule>& triggers() const { return triggers_; }
+
+    const std::vector<Condition>& finals() const { return finals_; }
+
+    const std::vector<Condition>& exceptions() const { return exceptions_; }
+
+    const std::vector<Condition>& invariants() const { return invariants_; }
+
+    /// Which triggers read the attribute.
+    const std::vector<int>& readers(std::size_t attribute) const { return readers_[attribute]; }
+
+    /// -1 when there is none of this name.
+    int find_attribute(std::string_view name) const;
+
+    /// All attributes at their defaults.
+    State initial_state() const;
+
+    /// The values as conditions see them. Attributes that are not enabled are NULL.
+    predicate::Row row_of(const State& state) const;
+
+    /// All attributes as one JSON object, in the definition's order.
+    Payload state_text(const State& state) const;
+
+ private:
+    Rules rules_;
+    std::vector<Rule> triggers_;
+    std::vector<Condition> finals_;
+    std::vector<Condition> exceptions_;
+    std::vector<Condition> invariants_;
+    std::vector<std::vector<int>> readers_;
+    std::vector<Payload> defaults_;
+};
+
+/// The attributes as conditions are compiled for them: one that is not enabled cannot be named.
+std::vector<predicate::Column> columns_of(const Rules& rules);
+
+}  // namespace ebb::rules

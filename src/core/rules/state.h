@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <ebb/json.h>
+
+// The part of an instance's state that only rules have. It is bounded by the definition.
+
+namespace ebb::rules {
+
+/// An attribute's value, as canonical JSON text, and the event that wrote it.
+struct AttributeValue {
+    Payload json = "null";
+    std::int64_t written = 0;  ///< 0: its default
+
+    bool operator==(const AttributeValue&) const = default;
+};
+
+/// What must be remembered of a trigger whose mode is not `level`, or that has `max_fires`.
+struct TriggerMark {
+    std::int64_t fires = 0;
+    bool was_true = false;  ///< its condition, at the newest write
+
+    bool operator==(const TriggerMark&) const = default;
+};
+
+struct State {
+    std::vector<AttributeValue> values;  ///< in the definition's order
+    std::vector<TriggerMark> marks;      ///< one for each trigger
+    std::int32_t idle_fires = 0;
+    bool is_finishing = false;  ///< a final condition holds; what is pending is awaited
+
+    bool operator==(const State&) const = default;
+};
+
+}  // namespace ebb::rules

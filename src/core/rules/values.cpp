@@ -1,0 +1,145 @@
+#include "core/rules/values.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/predicate/time_values.h"
+#include "support/json.h"
+
+namespace ebb::rules {
+
+using predicate::Datum;
+using predicate::Type;
+
+Type predicate_type(AttributeType type) {
+    constexpr std::array<Type, 9> kTypes{
+        Type::Text,
+        Type::Boolean,
+        Type::Int8,
+        Type::Double,
+        Type::Numeric,
+        Type::Timestamp,
+        Type::Date,
+        Type::Uuid,
+        Type::Json,
+    };
+    return kTypes[static_cast<std::size_t>(type)];
+}
+
+std::string_view to_string(AttributeType type) {
+    constexpr std::array<std::string_view, 9> kNames{
+        "text",
+        "boolean",
+        "integer",
+        "double",
+        "numeric",
+        "timestamp",
+        "date",
+        "uuid",
+        "json",
+    };
+    return kNames[static_cast<std::size_t>(type)];
+}
+
+namespace {
+
+Coerced fault(std::string_view allowed) {
+    return {.json = {}, .fault = std::string(allowed)};
+}
+
+Coerced value(const Json& json) {
+    return {.json = to_text(json), .fault = {}};
+}
+
+/// `2026-11-21T08:30:00.000000Z`.
+std::string time_text(std::int64_t microseconds) {
+    std::string text = predicate::format_timestamp(microseconds);
+    constexpr std::size_t kDateBytes = 10;
+    constexpr std::size_t kZoneBytes = 3;
+    text[kDateBytes] = 'T';
+    text.resize(text.size() - kZoneBytes);
+    return text + "Z";
+}
+
+/// A value that JSON writes as a string of what its type reads.
+Coerced from_text(AttributeType type, const std::string& text) {
+    const predicate::ParsedDatum parsed = parse_datum(predicate_type(type), text);
+    if (!parsed.fault.empty()) return fault(parsed.fault);
+    switch (type) {
+        case AttributeType::Timestamp:
+            return value(time_text(parsed.datum.integer));
+        case AttributeType::Numeric:
+            return value(parsed.datum.numeric.to_string());
+        case AttributeType::Date:
+            return value(predicate::format_date(parsed.datum.integer));
+        default:
+            return value(parsed.datum.text);
+    }
+}
+
+Coerced to_integer(const Json& json) {
+    if (json.is_number_unsigned() &&
+        json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
+        return fault("a whole number of 64 bits");
+    }
+    if (json.is_number_integer()) return value(json);
+    constexpr double kExactMax = 9007199254740992.0;
+    const bool is_whole = json.is_number_float() &&
+                          std::rint(json.get<double>()) == json.get<double>() &&
+                          std::fabs(json.get<double>()) <= kExactMax;
+    if (is_whole) return value(static_cast<std::int64_t>(json.get<double>()));
+    return fault("a whole number");
+}
+
+}  // namespace
+
+Coerced coerce(AttributeType type, const Json& json) {
+    if (json.is_null()) return {.json = "null", .fault = {}};
+    switch (type) {
+        case AttributeType::Text:
+            return json.is_string() ? value(json) : fault("a text");
+        case AttributeType::Boolean:
+            return json.is_boolean() ? value(json) : fault("true or false");
+        case AttributeType::Integer:
+            return to_integer(json);
+        case AttributeType::Double:
+            return json.is_number() ? value(json.get<double>()) : fault("a number");
+        case AttributeType::Numeric:
+            if (json.is_number()) return from_text(type, json.dump());
+            break;
+        case AttributeType::Document:
+            return value(json);
+        case AttributeType::Timestamp:
+        case AttributeType::Date:
+        case AttributeType::Uuid:
+            break;
+    }
+    if (!json.is_string()) return fault(fmt::format("a text with a {}", to_string(type)));
+    return from_text(type, json.get<std::string>());
+}
+
+Datum datum_of(AttributeType type, std::string_view canonical) {
+    if (canonical == "null") return {};
+    if (type == AttributeType::Document) {
+        return {.is_null = false, .text = std::string(canonical)};
+    }
+    const Json json = Json::parse(canonical);
+    switch (type) {
+        case AttributeType::Boolean:
+            return {.is_null = false, .integer = json.get<bool>() ? 1 : 0};
+        case AttributeType::Integer:
+            return {.is_null = false, .integer = json.get<std::int64_t>()};
+        case AttributeType::Double:
+            return {.is_null = false, .real = json.get<double>()};
+        case AttributeType::Text:
+            return {.is_null = false, .text = json.get<std::string>()};
+        default:
+            return parse_datum(predicate_type(type), json.get<std::string>()).datum;
+    }
+}
+
+}  // namespace ebb::rules

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include <ebb/rules.h>
+
+#include "core/predicate/value.h"
+
+// Attribute values as JSON, which is how instances keep them, and as conditions see them.
+
+namespace ebb::rules {
+
+predicate::Type predicate_type(AttributeType type);
+std::string_view to_string(AttributeType type);
+
+/// A value of `type` in its canonical form, or why `json` is none.
+struct Coerced {
+    Payload json;       ///< canonical
+    std::string fault;  ///< what is allowed; empty when it is one
+};
+
+/// Reads any JSON that can only mean one value of the type: a number for a numeric, an offset in a
+/// timestamp, upper case in a uuid.
+Coerced coerce(AttributeType type, const Json& json);
+
+/// The reverse of what `coerce` writes.
+predicate::Datum datum_of(AttributeType type, std::string_view canonical);
+
+}  // namespace ebb::rules

@@ -1,0 +1,369 @@
+#include "core/rules/write.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/expression/expression.h"
+#include "core/expression/names.h"
+#include "core/rules/values.h"
+#include "support/json.h"
+
+namespace ebb::rules {
+
+namespace {
+
+struct Refusal {
+    std::string code;
+    std::string message;
+};
+
+/// What `$expr` reads: the attributes as they are now.
+class StateVariables : public Variables {
+ public:
+    explicit StateVariables(Json state) : state_(std::move(state)) {}
+
+    const Json* find(std::string_view name) const override {
+        return name == "state" ? &state_ : nullptr;
+    }
+
+    const Json* find_step(std::string_view) const override { return nullptr; }
+
+ private:
+    Json state_;
+};
+
+/// One write on its way. The members are the steps of docs/semantics.md, in their order.
+class Writing {
+ public:
+    Writing(const Program& program, const State& state, const Write& write)
+        : program_(program), before_(state), write_(write) {
+        outcome_.state = state;
+    }
+
+    Outcome run() {
+        try {
+            merge();
+            check_size();
+            decide();
+        } catch (const Refusal& refusal) {
+            Outcome refused;
+            refused.verdict = Outcome::Verdict::Refused;
+            refused.state = before_;
+            refused.code = refusal.code;
+            refused.message = refusal.message;
+            return refused;
+        }
+        return std::move(outcome_);
+    }
+
+ private:
+    const Program& program_;
+    const State& before_;
+    const Write& write_;
+    Outcome outcome_;
+    predicate::Row row_;
+
+    const Attribute& attribute(int index) const {
+        return program_.rules().attributes[static_cast<std::size_t>(index)];
+    }
+
+    const Program::Rule& trigger(int index) const {
+        return program_.triggers()[static_cast<std::size_t>(index)];
+    }
+
+    bool is_pending(int index) const {
+        const auto at = static_cast<std::size_t>(index);
+        return at < write_.pending.size() && write_.pending[at];
+    }
+
+    bool has_pending() const {
+        return std::find(write_.pending.begin(), write_.pending.end(), true) !=
+               write_.pending.end();
+    }
+
+    // 1 and 2: the values, one attribute after another, on the state as it is now.
+
+    void merge() {
+        const Json values = Json::parse(write_.values, nullptr, false);
+        if (values.is_null()) return;
+        if (!values.is_object()) {
+            throw Refusal{
+                "invalid_output",
+                "A write must be an object of attributes, such as {\"order_status\": \"paid\"}, "
+                "or null for no change."
+            };
+        }
+        const Json given =
+            write_.given.empty() ? Json() : Json::parse(write_.given, nullptr, false);
+        for (const auto& [name, value] : values.items()) check_attribute(name);
+        const bool has_expressions = std::any_of(values.begin(), values.end(), is_expression);
+        const StateVariables now(
+            has_expressions ? Json::parse(program_.state_text(before_)) : Json()
+        );
+        for (std::size_t i = 0; i < program_.rules().attributes.size(); ++i) {
+            const auto found = values.find(program_.rules().attributes[i].name);
+            if (found != values.end()) merge_one(static_cast<int>(i), *found, given, now);
+        }
+    }
+
+    static bool is_expression(const Json& value) {
+        return value.is_object() && value.size() == 1 && value.contains("$expr");
+    }
+
+    void merge_one(int index, const Json& wanted, const Json& given, const Variables& now) {
+        const Attribute& target = attribute(index);
+        const Json value = is_expression(wanted) ? computed(target, wanted, now) : wanted;
+        const Coerced coerced = coerce(target.type, value);
+        if (!coerced.fault.empty()) {
+            constexpr std::size_t kShownMax = 60;
+            throw Refusal{
+                "invalid_value",
+                fmt::format(
+                    "The attribute \"{}\" ({}) cannot be {}; allowed is {}.",
+                    target.name,
+                    to_string(target.type),
+                    clean_text(to_text(value), kShownMax),
+                    coerced.fault
+                )
+            };
+        }
+        const bool is_given = given.is_object() && !is_expression(wanted) &&
+                              given.contains(target.name) &&
+                              to_text(given[target.name]) == coerced.json;
+        AttributeValue& current = outcome_.state.values[static_cast<std::size_t>(index)];
+        if (is_given || current.json == coerced.json) return;
+        check_right(index);
+        if (write_.source == Write::Source::Transition && current.written > write_.fired) {
+            outcome_.overwrote.push_back(index);
+        }
+        outcome_.changes.push_back({.attribute = index, .before = current});
+        current = {.json = coerced.json, .written = write_.seq};
+    }
+
+    static Json computed(const Attribute& target, const Json& wanted, const Variables& now) {
+        try {
+            const Json& source = wanted["$expr"];
+            if (source.is_string()) {
+                return Expression::compile(source.get<std::string>()).evaluate(now);
+            }
+        } catch (const ExpressionError& error) {
+            throw Refusal{
+                "expression_error",
+                fmt::format("The attribute \"{}\": {}", target.name, error.what())
+            };
+        }
+        throw Refusal{
+            "invalid_value",
+            fmt::format(
+                "The attribute \"{}\": \"$expr\" must be the text of an expression.", target.name
+            )
+        };
+    }
+
+    void check_attribute(const std::string& name) const {
+        if (program_.find_attribute(name) >= 0) return;
+        std::vector<std::string_view> known;
+        for (const Attribute& each : program_.rules().attributes) known.push_back(each.name);
+        constexpr std::size_t kShownMax = 64;
+        throw Refusal{
+            "unknown_attribute",
+            fmt::format(
+                "There is no attribute \"{}\".{}",
+                clean_text(name, kShownMax),
+                expression::did_you_mean(name, known)
+            )
+        };
+    }
+
+    void check_right(int index) const {
+        const Attribute& target = attribute(index);
+        if (write_.source == Write::Source::Transition) {
+            if (trigger(write_.trigger).writes[static_cast<std::size_t>(index)]) return;
+            throw Refusal{
+                "undeclared_write",
+                fmt::format(
+                    "The transition \"{}\" wrote the attribute \"{}\", which its \"writes\" does "
+                    "not name.",
+                    trigger(write_.trigger).name,
+                    target.name
+                )
+            };
+        }
+        if (write_.source != Write::Source::Outside) return;
+        const auto rule = program_.rules().external_writes;
+        const bool is_allowed = rule == Rules::ExternalWrites::All ||
+                                (rule == Rules::ExternalWrites::Declared && target.is_external);
+        if (is_allowed) return;
+        throw Refusal{
+            "not_allowed",
+            rule == Rules::ExternalWrites::None
+                ? std::string("The rules allow no writes from outside (external_writes: none).")
+                : fmt::format(
+                      "The attribute \"{}\" cannot be written from outside: it is not `external`.",
+                      target.name
+                  )
+        };
+    }
+
+    void check_size() const {
+        if (outcome_.changes.empty()) return;
+        const std::size_t size = program_.state_text(outcome_.state).size();
+        if (size <= RulesLimits::kStateBytesMax) return;
+        throw Refusal{
+            "payload_too_large",
+            fmt::format(
+                "The attributes would have {} bytes; rules_state_bytes_max allows {}. Keep larger "
+                "documents in a table of yours.",
+                size,
+                RulesLimits::kStateBytesMax
+            )
+        };
+    }
+
+    // 3 to 9: the conditions.
+
+    bool holds(const Predicate& condition, std::string_view kind, std::string_view name) const {
+        return value_of(condition, kind, name) == true;
+    }
+
+    std::optional<bool> value_of(
+        const Predicate& condition, std::string_view kind, std::string_view name
+    ) const {
+        try {
+            return condition.evaluate(row_);
+        } catch (const PredicateError& error) {
+            throw Refusal{
+                "predicate_error",
+                fmt::format("The condition of the {} \"{}\" fails: {}", kind, name, error.what())
+            };
+        }
+    }
+
+    void decide() {
+        row_ = program_.row_of(outcome_.state);
+        for (const Program::Condition& invariant : program_.invariants()) {
+            if (value_of(invariant.when, "invariant", invariant.name) != false) continue;
+            throw Refusal{
+                "invariant_violated",
+                fmt::format(
+                    "The invariant \"{}\" would be false: {}.",
+                    invariant.name,
+                    invariant.when.source()
+                )
+            };
+        }
+        outcome_.final_condition = first_that_holds(program_.finals(), "final condition");
+        if (outcome_.final_condition >= 0) return end();
+        outcome_.state.is_finishing = false;
+        const int exception = first_that_holds(program_.exceptions(), "exception");
+        if (exception >= 0) {
+            const auto at = static_cast<std::size_t>(exception);
+            return raise(program_.exceptions()[at].name);
+        }
+        fire();
+    }
+
+    int first_that_holds(const std::vector<Program::Condition>& conditions, std::string_view kind)
+        const {
+        for (std::size_t i = 0; i < conditions.size(); ++i) {
+            if (holds(conditions[i].when, kind, conditions[i].name)) return static_cast<int>(i);
+        }
+        return -1;
+    }
+
+    void end() {
+        const bool is_at_end = !has_pending();
+        if (!is_at_end &&
+            program_.rules().final_while_pending == Rules::FinalWhilePending::Refuse) {
+            const auto at = static_cast<std::size_t>(outcome_.final_condition);
+            throw Refusal{
+                "final_while_pending",
+                fmt::format(
+                    "The final condition \"{}\" would hold while other transitions are pending.",
+                    program_.finals()[at].name
+                )
+            };
+        }
+        outcome_.state.is_finishing = !is_at_end;
+        outcome_.verdict = is_at_end ? Outcome::Verdict::Completed : Outcome::Verdict::Finishes;
+    }
+
+    void raise(std::string cause) {
+        outcome_.verdict = Outcome::Verdict::Exception;
+        outcome_.cause = std::move(cause);
+        outcome_.fired.clear();
+        // Whatever ends the exception asks all conditions, as if none had been true before.
+        for (TriggerMark& mark : outcome_.state.marks) mark.was_true = false;
+    }
+
+    /// Those whose condition can have another value than at the write before.
+    std::vector<bool> asked() const {
+        const std::size_t count = program_.triggers().size();
+        const bool asks_all = write_.source == Write::Source::Start ||
+                              write_.source == Write::Source::Repair || before_.is_finishing;
+        std::vector<bool> asked(count, asks_all);
+        if (asks_all) return asked;
+        for (const Outcome::Change& change : outcome_.changes) {
+            const auto at = static_cast<std::size_t>(change.attribute);
+            for (const int reader : program_.readers(at)) {
+                asked[static_cast<std::size_t>(reader)] = true;
+            }
+        }
+        if (write_.trigger >= 0) asked[static_cast<std::size_t>(write_.trigger)] = true;
+        return asked;
+    }
+
+    void fire() {
+        const std::vector<bool> is_asked = asked();
+        for (std::size_t i = 0; i < program_.triggers().size(); ++i) {
+            const Program::Rule& rule = program_.triggers()[i];
+            if (!is_asked[i] || !rule.is_enabled) continue;
+            if (!fires(static_cast<int>(i))) continue;
+            TriggerMark& mark = outcome_.state.marks[i];
+            const bool is_counted = rule.mode == Trigger::Mode::Once || rule.max_fires > 0;
+            if (rule.max_fires > 0 && mark.fires >= rule.max_fires) return raise("max_fires");
+            if (is_counted) ++mark.fires;
+            outcome_.fired.push_back(static_cast<int>(i));
+        }
+        count_idle_fires();
+        if (outcome_.state.idle_fires >= RulesLimits::kIdleFiresMax) return raise("no_progress");
+        if (!outcome_.fired.empty() || has_pending()) return;
+        if (write_.source == Write::Source::Start) {
+            throw Refusal{
+                "no_condition", "No trigger and no final condition holds for these attributes."
+            };
+        }
+        raise("no_condition");
+    }
+
+    bool fires(int index) {
+        const Program::Rule& rule = trigger(index);
+        TriggerMark& mark = outcome_.state.marks[static_cast<std::size_t>(index)];
+        const bool is_true = holds(rule.when, "trigger", rule.name);
+        const bool was_true = mark.was_true;
+        if (rule.mode == Trigger::Mode::Edge) mark.was_true = is_true;
+        if (!is_true || is_pending(index)) return false;
+        if (rule.mode == Trigger::Mode::Edge) return !was_true;
+        return rule.mode != Trigger::Mode::Once || mark.fires == 0;
+    }
+
+    void count_idle_fires() {
+        const bool fires_itself =
+            write_.trigger >= 0 &&
+            std::find(outcome_.fired.begin(), outcome_.fired.end(), write_.trigger) !=
+                outcome_.fired.end();
+        const bool is_idle = fires_itself && outcome_.changes.empty();
+        outcome_.state.idle_fires = is_idle ? outcome_.state.idle_fires + 1 : 0;
+    }
+};
+
+}  // namespace
+
+Outcome write(const Program& program, const State& state, const Write& write) {
+    return Writing(program, state, write).run();
+}
+
+}  // namespace ebb::rules
