@@ -1,0 +1,75 @@
+// Starts the mock and Chromium for a test, and watches each page: no error on the console, no violation of the
+// Content-Security-Policy, no request to another origin.
+import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startMock } from '../../ui/mock/server.mjs';
+
+const require = createRequire(new URL('../../ui/package.json', import.meta.url));
+const { chromium } = require('playwright-core');
+
+export const ASSETS = join(process.env.EBB_UI_OUT ?? fileURLToPath(new URL('../../build/ui', import.meta.url)), 'dist');
+export const AXE = require.resolve('axe-core/axe.min.js');
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage', '--font-render-hinting=none'];
+
+export const SIZES = { desktop: { width: 1360, height: 860 }, folded: { width: 900, height: 700 }, phone: { width: 390, height: 844 } };
+
+export async function launch() {
+  const folder = mkdtempSync(join(tmpdir(), 'ebb-chromium-'));
+  const executablePath = process.env.EBB_CHROMIUM || '/usr/bin/chromium';
+  const context = await chromium.launchPersistentContext(folder, { executablePath, headless: true, args: FLAGS, timezoneId: 'UTC', locale: 'en-US', viewport: SIZES.desktop, reducedMotion: 'reduce', timeout: 60_000 });
+  context.setDefaultTimeout(20_000);
+  const close = async () => {
+    await context.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  return { context, close };
+}
+
+/** What must never happen on any page; `allow` are patterns of console messages that a test provokes. */
+export async function watch(page, origin, allow = []) {
+  const faults = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !allow.some((pattern) => pattern.test(message.text()))) faults.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => faults.push(`error: ${error.stack ?? error.message}`));
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.origin !== origin && !['data:', 'blob:'].includes(url.protocol)) faults.push(`request to ${url.origin}`);
+  });
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+  });
+  return faults;
+}
+
+/** The page has its data: no skeleton any more, and the fonts are there. */
+export async function settled(page) {
+  await page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('main .skeleton'));
+  await page.evaluate(() => document.fonts.ready);
+}
+
+export { startMock };
+
+/** The pages by name, for an instance of each kind of the mock's world. */
+export function pagesOf(world) {
+  const by = (test) => world.instances.find(test)?.id ?? 'none';
+  const dead = by((one) => one.status === 'dead_letter' && one.workflow === 'order' && one.steps.some((step) => step.node === 'charge' && step.attempts > 2));
+  const failed = by((one) => one.status === 'failed' && one.history.filter((event) => event.type === 'step_compensated').length > 1);
+  const waiting = by((one) => one.detail.waiting_for[0]?.kind === 'decision' && one.workflow === 'order');
+  const completed = by((one) => one.status === 'completed' && one.workflow === 'order');
+  return {
+    overview: '', instances: 'instances', 'instances-filtered': 'instances?q=status:dead_letter%20workflow:order',
+    'instance-timeline': `instances/${failed}`, 'instance-graph': `instances/${failed}?tab=graph`, 'instance-step': `instances/${dead}?tab=graph&step=charge`,
+    'instance-dead': `instances/${dead}`, 'instance-waiting': `instances/${waiting}`, 'instance-steps': `instances/${dead}?tab=steps&step=charge`,
+    'instance-history': `instances/${failed}?tab=history&seq=4`, 'instance-data': `instances/${completed}?tab=data`, compare: `instances/${failed}/compare/${completed}`,
+    failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', 'workflow-yaml': 'workflows/order?tab=yaml', 'workflow-versions': 'workflows/order?tab=versions',
+    workers: 'workers', queues: 'queues', settings: 'settings', nothing: 'nowhere',
+  };
+}

@@ -1,0 +1,57 @@
+// Pictures of every page, filled with made life, in light, dark and phone size: `./dev ui shots [PAGE...]`.
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { launch, pagesOf, settled, SIZES, startMock, watch } from './browser.mjs';
+
+const out = process.env.EBB_SHOTS ?? fileURLToPath(new URL('../../ui/shots', import.meta.url));
+mkdirSync(out, { recursive: true });
+const assets = join(process.env.EBB_UI_OUT ?? fileURLToPath(new URL('../../build/ui', import.meta.url)), 'dist');
+const mock = await startMock({ assets });
+const { context, close } = await launch();
+const wanted = process.argv.slice(2);
+const LOOKS = [['light', 'light', SIZES.desktop], ['dark', 'dark', SIZES.desktop], ['phone', 'light', SIZES.phone]];
+let failed = 0;
+const all = pagesOf(mock.world);
+// A click for what has no address of its own.
+const ACTS = {
+  'failures-open': ['failures', (page) => page.locator('.line').first().click()],
+  'act-cancel': [all['instance-waiting'], (page) => page.getByRole('button', { name: 'Cancel…' }).click()],
+  'act-retry': [all['instance-dead'], (page) => page.getByRole('button', { name: 'Retry from here…' }).click()],
+  palette: ['', (page) => page.keyboard.press('Control+k')],
+  start: ['workflows/order', (page) => page.getByRole('button', { name: 'Start…' }).click()],
+  'decision-open': ['decisions', (page) => page.locator('.item').nth(2).click()],
+  'workers-matrix': ['workers', (page) => page.getByRole('button', { name: 'Show', exact: true }).click()],
+  selection: ['instances', async (page) => {
+    for (const i of [1, 2]) await page.locator('tbody input').nth(i).check();
+  }, 'desktop'],
+};
+for (const [look, colorScheme, viewport] of LOOKS) {
+  const page = await context.newPage();
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  const faults = await watch(page, new URL(mock.address).origin, [/404/]);
+  const jobs = [...Object.entries(all).map(([name, path]) => [name, path]), ...Object.entries(ACTS).map(([name, [path, act, only]]) => [name, path, act, only])];
+  for (const [name, path, act, only] of jobs) {
+    if (wanted.length && !wanted.some((one) => name.startsWith(one))) continue;
+    if (only === 'desktop' && look === 'phone') continue;
+    try {
+      await page.goto(mock.address + path);
+      await settled(page);
+      if (act) {
+        await act(page);
+        await page.waitForTimeout(250);
+      }
+      await page.screenshot({ path: join(out, `${name}.${look}.png`), fullPage: !act && look === 'phone' });
+    } catch (error) {
+      failed += 1;
+      console.error(`shots: ${name} (${look}): ${error.message.split('\n')[0]}`);
+    }
+    while (faults.length) console.error(`shots: ${name} (${look}): ${faults.shift()}`);
+  }
+  await page.close();
+}
+await close();
+await mock.close();
+console.log(`-- pictures in ${out}`);
+process.exit(failed ? 1 : 0);

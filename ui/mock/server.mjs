@@ -1,0 +1,328 @@
+// Answers as `ebb serve` does by the OpenAPI document, from made life in memory. For working on the UI without Ebb and
+// for tests of rare states. Usage: server.mjs --assets DIST [--port N] [--hostile] [--history N] [--role viewer] [--empty]
+import { createServer } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { extname, join, normalize } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { layout } from './layout.mjs';
+import { makeWorld } from './world.mjs';
+import { toYaml } from './yaml.mjs';
+
+export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html";
+const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml' };
+const READ = ['workflows.read', 'instances.read', 'decisions.read', 'workers.read', 'stats.read'];
+const PERMISSIONS = {
+  viewer: READ,
+  approver: [...READ, 'decisions.decide'],
+  operator: [...READ, 'payloads.read', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.signal', 'bulk', 'queues.write', 'audit.read'],
+  admin: [...READ, 'payloads.read', 'payloads.sensitive', 'instances.start', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.signal', 'instances.move', 'workflows.write', 'decisions.decide', 'bulk', 'queues.write', 'retention.write', 'purge', 'audit.read', 'ops', 'admin'],
+};
+
+class Problem extends Error {
+  constructor(status, code, detail, more = {}) {
+    super(detail);
+    Object.assign(this, { status, code, more });
+  }
+}
+
+export function startMock({ assets, port = 0, hostile = false, history = 0, role = 'admin', empty = false, base = '/' } = {}) {
+  const world = makeWorld({ hostile, history });
+  if (empty) Object.assign(world, { instances: [], definitions: [], queues: [], workers: [] });
+  const control = { fail: null, delay: 0, away: false, requests: [] };
+  const streams = new Set();
+  const summary = ({ detail, steps, history: events, ...row }) => row;
+  const counts = (rows) => rows.reduce((sum, row) => ({ ...sum, [row.status]: (sum[row.status] ?? 0) + 1 }), {});
+  const find = (id) => {
+    const [, workflow, key] = /^key:([^/]+)\/(.*)$/.exec(id) ?? [];
+    const found = world.instances.find((one) => (workflow ? one.workflow === workflow && one.key === key : one.id === id || (id.length >= 4 && one.id.startsWith(id))));
+    if (!found) throw new Problem(404, 'instance_not_found', `There is no instance ${id}.`);
+    return found;
+  };
+  const definition = (name, version) => {
+    const found = world.byName.get(name);
+    if (!found || (version && Number(version) > found.version)) throw new Problem(404, 'workflow_not_found', `There is no workflow "${name}"${version ? ` in version ${version}` : ''}.`);
+    return version && Number(version) < found.version ? { ...found, version: Number(version), steps: found.steps.slice(0, -1) } : found;
+  };
+  const checksum = (one) => `${one.workflow}-${one.version}`;
+  const registered = (one) => ({ name: one.workflow, version: one.version, checksum: checksum(one), created_at: new Date(world.now - one.version * 9e8).toISOString(), instances: counts(world.instances.filter((row) => row.workflow === one.workflow)) });
+
+  function list(query) {
+    const statuses = (query.get('status') ?? '').split(',').filter(Boolean);
+    const rows = world.instances.filter((row) =>
+      (!statuses.length || statuses.includes(row.status)) && (!query.get('workflow') || row.workflow === query.get('workflow')) &&
+      (!query.get('version') || row.version === Number(query.get('version'))) && (!query.get('key') || row.key === query.get('key')) &&
+      (!query.get('key_prefix') || row.key?.startsWith(query.get('key_prefix'))) &&
+      (!query.get('created_after') || row.created_at >= query.get('created_after')) && (!query.get('created_before') || row.created_at < query.get('created_before')));
+    const limit = Number(query.get('limit') ?? 50);
+    const from = query.get('cursor') ? rows.findIndex((row) => row.id < Buffer.from(query.get('cursor'), 'base64url').toString()) : 0;
+    const items = from < 0 ? [] : rows.slice(from, from + limit);
+    const is_last = from < 0 || from + limit >= rows.length;
+    return { items: items.map(summary), next_cursor: is_last ? null : Buffer.from(items[items.length - 1].id).toString('base64url'), scanned_to: null, complete: true, total: query.get('count') === 'exact' ? rows.length : null };
+  }
+
+  function groups(query) {
+    const found = new Map();
+    for (const row of world.instances) {
+      if (!['failed', 'dead_letter'].includes(row.status) || !row.detail.error) continue;
+      if (query.get('workflow') && row.workflow !== query.get('workflow')) continue;
+      if (query.get('status') && !query.get('status').split(',').includes(row.status)) continue;
+      const { step, code, message } = row.detail.error;
+      const group = Buffer.from(`${row.workflow}${step}${code}`).toString('hex').padEnd(16, '0').slice(-16);
+      const one = found.get(group) ?? { group, workflow: row.workflow, step: step ?? null, code, message, count: 0, first_at: row.updated_at, last_at: row.updated_at, versions: [], statuses: {}, sample_ids: [] };
+      one.count += 1;
+      one.statuses[row.status] = (one.statuses[row.status] ?? 0) + 1;
+      if (row.updated_at < one.first_at) one.first_at = row.updated_at;
+      if (row.updated_at > one.last_at) one.last_at = row.updated_at;
+      if (!one.versions.includes(row.version)) one.versions.push(row.version);
+      if (one.sample_ids.length < 5) one.sample_ids.push(row.id);
+      found.set(group, one);
+    }
+    return { items: [...found.values()].sort((a, b) => b.count - a.count), complete: true, scanned_to: null };
+  }
+
+  const decisions = () => world.instances.flatMap((row) => row.detail.waiting_for.filter((wait) => wait.kind === 'decision' && row.status === 'running').map((wait) => ({
+    instance: row.id, workflow: row.workflow, version: row.version, key: row.key, node: wait.node, visit: 2, roles: wait.what ? wait.what.split(', ') : [], quorum: wait.node === 'finance' ? 2 : 1, confirmed: wait.node === 'finance' ? 1 : 0,
+    since: row.updated_at, deadline: wait.until, sentence: wait.sentence,
+  }))).sort((a, b) => (a.instance < b.instance ? -1 : 1));
+
+  function why(row) {
+    const wait = row.detail.waiting_for[0];
+    const error = row.detail.error;
+    const href = (verb) => `/api/v1/instances/${row.id}/${verb}`;
+    const unblock = [];
+    const add = (operation, title, verb, body = {}) => unblock.push({ operation, title, method: 'POST', href: href(verb), body });
+    let text = wait?.sentence ?? (row.status === 'completed' ? 'The instance completed.' : `The instance is ${row.status}.`);
+    if (row.status === 'dead_letter') {
+      text = `The instance is dead-lettered because step "${error.step}" failed for good after ${row.steps.find((step) => step.node === error.step)?.attempts ?? 1} attempts with ${error.code}: ${error.message}. ${text}`;
+      add('requeueInstance', `Retry from "${error.step}"`, 'requeue');
+      add('cancelInstance', 'Cancel it and undo what was done', 'cancel');
+    } else if (row.status === 'failed') text = `The instance failed because step "${error.step}" failed for good with ${error.code}: ${error.message}.`;
+    else if (row.status === 'paused') add('resumeInstance', 'Let it continue', 'resume');
+    else if (wait?.kind === 'decision') {
+      add('decideInstance', `Confirm the decision at "${wait.node}"`, 'decide', { verdict: 'confirm', node: wait.node });
+      add('decideInstance', `Reject the decision at "${wait.node}"`, 'decide', { verdict: 'reject', node: wait.node });
+    } else if (wait?.kind === 'signal') add('signalInstance', `Send the signal "${wait.what}"`, 'signal', { name: wait.what, payload: null });
+    return { id: row.id, why: text, waiting_for: row.detail.waiting_for, unblock };
+  }
+
+  function history_of(row, query) {
+    const types = (query.get('type') ?? '').split(',').filter(Boolean);
+    const limit = Number(query.get('limit') ?? 200);
+    let events = row.history.filter((event) => event.seq > Number(query.get('after') ?? 0) && event.seq < Number(query.get('before') ?? Infinity) && (!types.length || types.includes(event.type)) && (!query.get('node') || event.node === query.get('node')));
+    if (query.get('order') === 'backward') events = events.reverse();
+    return { items: events.slice(0, limit), complete: events.length <= limit };
+  }
+
+  function marks(row) {
+    const found = {};
+    for (const step of row.steps) found[step.node] = { status: step.status, attempts: step.attempts, note: step.error?.code ?? null };
+    return { workflow: row.workflow, version: row.version, revision: row.revision, status: row.status, marks: found };
+  }
+
+  const stats = () => ({ instances: counts(world.instances), workflows: world.definitions.length, workers: { alive: world.workers.filter((one) => one.is_alive && !one.is_draining).length, draining: world.workers.filter((one) => one.is_draining).length, dead: world.workers.filter((one) => !one.is_alive).length }, unserved: unserved().reduce((sum, one) => sum + one.tasks, 0), server: { requests: control.requests.length } });
+  const unserved = () => {
+    const tasks = world.instances.filter((row) => row.detail.waiting_for.some((wait) => wait.kind === 'worker')).length;
+    return tasks ? [{ handler: 'ship_abroad', queue: 'carriers', tasks }] : [];
+  };
+
+  function touch(row, type, status, more = {}) {
+    const at = new Date().toISOString().replace('Z', '000Z');
+    row.history.push({ seq: row.history.length + 1, at, type, node: null, path: null, visit: 0, attempt: 0, ref: 0, payload: null, worker: 'user:ann', started_at: null, ...more });
+    Object.assign(row, { status, revision: row.revision + 1, updated_at: at });
+    if (['cancelled', 'aborted', 'completed'].includes(status)) {
+      row.finished_at = at;
+      row.detail.waiting_for = [];
+    }
+    publish(row);
+  }
+
+  function steer(row, verb, body, request) {
+    const wanted = request.headers['if-match'];
+    if (wanted && wanted !== `"${row.revision}"`) throw new Problem(412, 'precondition_failed', `The instance has revision ${row.revision} meanwhile.`, { revision: row.revision });
+    const is_over = ['completed', 'failed', 'cancelled', 'aborted'].includes(row.status);
+    if (is_over) throw new Problem(409, 'invalid_state', `The instance ${row.id} is ${row.status}; nothing can be changed any more.`);
+    if (verb === 'cancel') touch(row, 'cancel_requested', 'cancelled', { payload: body });
+    else if (verb === 'abort') touch(row, 'abort_requested', 'aborted', { payload: body });
+    else if (verb === 'pause') touch(row, 'paused', 'paused', { payload: body });
+    else if (verb === 'resume') touch(row, 'unpaused', 'running');
+    else if (verb === 'requeue') {
+      row.detail.waiting_for = [];
+      for (const step of row.steps) if (step.status === 'failed') Object.assign(step, { status: 'running', error: null });
+      touch(row, 'requeued', 'running', { payload: body });
+    } else if (verb === 'decide') {
+      row.detail.waiting_for = row.detail.waiting_for.filter((wait) => wait.kind !== 'decision');
+      for (const step of row.steps) if (step.status === 'waiting') step.status = 'completed';
+      touch(row, 'decision_made', 'running', { node: body.node ?? null, payload: body });
+    } else if (verb === 'signal') touch(row, 'signal_received', 'running', { payload: body.payload });
+    return summary(row);
+  }
+
+  function start(body) {
+    const one = definition(body.workflow, body.version);
+    if (one.workflow === 'order' && typeof body.input?.order !== 'string') {
+      throw new Problem(422, 'invalid_payload', 'The input does not fit the schema of "order".', { problems: [{ code: 'required', path: '/order', message: 'This field is required.', line: null, column: null }] });
+    }
+    const row = world.add(one.workflow, Date.now() - 50, { stop: 'charge' });
+    if (body.key) row.key = body.key;
+    row.detail.input = body.input;
+    world.instances.sort((a, b) => (a.id < b.id ? 1 : -1));
+    publish(row);
+    return row;
+  }
+
+  // --- streams
+
+  const send = (stream, event, data, id) => stream.response.write(`event: ${event}\n${id ? `id: ${id}\n` : ''}data: ${JSON.stringify(data)}\n\n`);
+  function begin(stream) {
+    send(stream, 'hello', { server_time: new Date().toISOString(), topics: stream.topics.map((topic) => ({ topic, is_accepted: true })) });
+    stream.topics.forEach((topic, i) => {
+      if (topic.startsWith('list:')) send(stream, 'list', { topic: i, items: list(new URLSearchParams(topic.slice(5))).items });
+    });
+  }
+  function publish(row) {
+    for (const stream of streams) {
+      stream.topics.forEach((topic, i) => {
+        if (topic.startsWith(`instance:${row.id}`)) {
+          const after = stream.positions[i] ?? 0;
+          const events = row.history.filter((event) => event.seq > after);
+          stream.positions[i] = row.history.length;
+          if (events.length) send(stream, 'history', { topic: i, instance: row.id, events });
+          send(stream, 'instance', { topic: i, instance: summary(row) });
+        } else if (topic.startsWith('list:')) send(stream, 'list', { topic: i, items: list(new URLSearchParams(topic.slice(5))).items });
+        else send(stream, 'changed', { topic: i });
+      });
+    }
+  }
+
+  // --- routes
+
+  const routes = [
+    ['GET', /^\/$/, () => ({ name: 'ebb', version: '0.1.0', api: 'v1', time: new Date().toISOString(), store: 'memory', is_dev: true, worker: { id: 'mock', is_enabled: true }, auth: { mode: 'token' }, ui: { title: null, banner: null }, capabilities: ['events'], limits: { payload: 1048576 } })],
+    ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role, decision_roles: [], permissions: PERMISSIONS[role], expires_at: null })],
+    ['GET', /^\/stats$/, stats],
+    ['GET', /^\/instances$/, (_, query) => list(query)],
+    ['POST', /^\/instances$/, (_, __, body) => ({ $status: 201, id: start(body).id, is_new: true })],
+    ['GET', /^\/instances\/([^/]+)$/, ([id]) => {
+      const row = find(id);
+      return { $etag: `"${row.revision}"`, ...summary(row), ...row.detail, steps: counts(row.steps) };
+    }],
+    ['GET', /^\/instances\/([^/]+)\/steps$/, ([id], query) => {
+      const row = find(id);
+      const items = row.steps.filter((step) => (!query.get('node') || step.node === query.get('node')) && (!query.get('status') || step.status === query.get('status')));
+      return { items, next_cursor: null };
+    }],
+    ['GET', /^\/instances\/([^/]+)\/history$/, ([id], query) => history_of(find(id), query)],
+    ['GET', /^\/instances\/([^/]+)\/graph$/, ([id]) => marks(find(id))],
+    ['GET', /^\/instances\/([^/]+)\/why$/, ([id]) => why(find(id))],
+    ['POST', /^\/instances\/([^/]+)\/(cancel|abort|pause|resume|requeue|decide|signal)$/, ([id, verb], _, body, request) => steer(find(id), verb, body ?? {}, request)],
+    ['GET', /^\/decisions$/, (_, query) => {
+      const items = decisions().filter((one) => (!query.get('role') || one.roles.includes(query.get('role'))) && (!query.get('workflow') || one.workflow === query.get('workflow')));
+      return { items: items.slice(0, Number(query.get('limit') ?? 50)), next_cursor: null, complete: true };
+    }],
+    ['GET', /^\/failures\/groups$/, (_, query) => groups(query)],
+    ['GET', /^\/workflows$/, () => ({ items: world.definitions.map((one) => ({ ...registered(one), versions: one.version })).sort((a, b) => (a.name < b.name ? -1 : 1)), next_cursor: null })],
+    ['POST', /^\/workflows\/validate$/, (_, __, body) => (typeof body === 'string' && body.includes('steps:') ? { valid: true, problems: [], definition: null, layout: null } : { valid: false, problems: [{ code: 'missing_key', path: '/steps', message: 'A workflow needs "steps".', line: 1, column: 1 }], definition: null, layout: null })],
+    ['GET', /^\/workflows\/([^/]+)$/, ([name], _, __, request) => version_of(definition(name), request)],
+    ['GET', /^\/workflows\/([^/]+)\/versions$/, ([name]) => {
+      const one = definition(name);
+      return { items: Array.from({ length: Math.min(one.version, 5) }, (_, i) => registered({ ...one, version: one.version - i })) };
+    }],
+    ['GET', /^\/workflows\/([^/]+)\/versions\/(\d+)$/, ([name, version], _, __, request) => version_of(definition(name, version), request)],
+    ['GET', /^\/workflows\/([^/]+)\/versions\/(\d+)\/layout$/, ([name, version]) => layout(definition(name, version))],
+    ['GET', /^\/retention$/, () => ({ items: [{ workflow: '*', completed: '30d', failed: '90d', updated_at: null }] })],
+    ['GET', /^\/workers$/, () => ({ items: world.workers })],
+    ['GET', /^\/unserved$/, () => ({ items: unserved() })],
+    ['GET', /^\/queues$/, () => ({ items: world.queues })],
+    ['PUT', /^\/queues\/([^/]+)$/, ([name], _, body) => {
+      const queue = world.queues.find((one) => one.name === name);
+      if (!queue) throw new Problem(404, 'not_found', `There is no queue "${name}".`);
+      return Object.assign(queue, { concurrency: null, concurrency_per_key: null, rate: null }, body, { updated_at: new Date().toISOString() });
+    }],
+    ['GET', /^\/tokens$/, () => ({ items: [{ name: 'ci', id: 'a8f3k2q9', principal: 'token:ci', role: 'developer', created_at: new Date(world.now - 9e9).toISOString(), created_by: 'user:ann', expires_at: new Date(world.now + 4e9).toISOString(), last_used_at: new Date(world.now - 36e5).toISOString() }] })],
+    ['PUT', /^\/tokens\/([^/]+)$/, ([name], _, body) => ({ $status: 201, name, id: 'b2c4d6e8', principal: `token:${name}`, role: body.role, created_at: new Date().toISOString(), created_by: 'user:ann', expires_at: null, last_used_at: null, token: 'ebb_b2c4d6e8_made-by-the-mock' })],
+    ['DELETE', /^\/tokens\/([^/]+)$/, () => null],
+    ['DELETE', /^\/session$/, () => null],
+    ['GET', /^\/search$/, (_, query) => {
+      const q = query.get('q').toLowerCase();
+      const rows = world.instances.filter((row) => row.id.startsWith(q) || row.key?.toLowerCase().startsWith(q)).slice(0, 10);
+      return { items: [...world.definitions.filter((one) => one.workflow.includes(q)).map((one) => ({ kind: 'workflow', title: one.workflow, workflow: one.workflow })), ...rows.map((row) => ({ kind: 'instance', title: row.key ?? row.id, instance: summary(row) }))] };
+    }],
+  ];
+  function version_of(one, request) {
+    if ((request.headers.accept ?? '').includes('yaml')) return { $text: toYaml(one), $type: 'application/yaml' };
+    return { ...registered(one), definition: one };
+  }
+
+  function openStream(url, response) {
+    const topics = url.searchParams.getAll('topic');
+    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
+    const stream = { response, topics: topics.map((topic) => topic.replace(/@\d+$/, '')), positions: topics.map((topic) => Number(/@(\d+)$/.exec(topic)?.[1] ?? 0)) };
+    streams.add(stream);
+    response.on('close', () => streams.delete(stream));
+    begin(stream);
+  }
+
+  async function answerApi(request, response, url) {
+    const path = url.pathname.slice(base.length + 'api/v1'.length) || '/';
+    control.requests.push(`${request.method} ${path}${url.search}`);
+    if (control.delay) await new Promise((done) => setTimeout(done, control.delay));
+    try {
+      if (control.fail?.test(`${request.method} ${path}`)) throw control.problem ?? new Problem(500, 'internal', 'Something went wrong in the server.');
+      if (path === '/events') return openStream(url, response);
+      const chunks = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const text = Buffer.concat(chunks).toString();
+      const body = text && (request.headers['content-type'] ?? '').includes('json') ? JSON.parse(text) : text || undefined;
+      for (const [method, pattern, handler] of routes) {
+        const match = request.method === method && pattern.exec(path);
+        if (!match) continue;
+        const found = handler(match.slice(1).map(decodeURIComponent), url.searchParams, body, request);
+        if (found === null) return response.writeHead(204).end();
+        const { $status = 200, $etag, $text, $type = 'application/json', ...data } = found;
+        response.writeHead($status, { 'Content-Type': $type, 'Cache-Control': 'no-store', ...($etag && { ETag: $etag }) });
+        return response.end($text ?? JSON.stringify(data));
+      }
+      throw new Problem(404, 'not_found', `There is nothing at ${path}.`);
+    } catch (error) {
+      const status = error.status ?? 500;
+      response.writeHead(status, { 'Content-Type': 'application/problem+json' });
+      response.end(JSON.stringify({ type: `/problems/${error.code}`, title: error.code, status, code: error.code ?? 'internal', detail: error.message, request_id: '019e2b6c-5a11-7000-8000-000000000001', ...error.more }));
+    }
+  }
+
+  const server = createServer((request, response) => {
+    const url = new URL(request.url, 'http://localhost');
+    if (control.away) return request.socket.destroy();
+    response.setHeader('Content-Security-Policy', CSP);
+    if (url.pathname.startsWith(`${base}api/v1`)) return void answerApi(request, response, url);
+    if (!url.pathname.startsWith(base)) return response.writeHead(404).end();
+    const path = normalize('/' + url.pathname.slice(base.length));
+    try {
+      const file = extname(path) ? path : '/index.html';
+      let bytes = readFileSync(join(assets, file));
+      if (file === '/index.html') bytes = bytes.toString().replaceAll('"./', `"${base}`);
+      response.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream', 'Cache-Control': 'no-cache' }).end(bytes);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+
+  return new Promise((resolve) => {
+    server.listen(port, '127.0.0.1', () => {
+      const address = `http://127.0.0.1:${server.address().port}${base}`;
+      const close = () => new Promise((done) => {
+        for (const stream of streams) stream.response.end();
+        server.closeAllConnections();
+        server.close(done);
+      });
+      resolve({ address, world, control, Problem, touch, publish, streams, close });
+    });
+  });
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const args = process.argv.slice(2);
+  const value = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
+  const mock = await startMock({ assets: value('--assets') ?? 'dist', port: Number(value('--port') ?? 8700), hostile: args.includes('--hostile'), empty: args.includes('--empty'), history: Number(value('--history') ?? 0), role: value('--role') ?? 'admin' });
+  console.log(`-- made life at ${mock.address} (Ctrl-C stops it)`);
+}

@@ -1,0 +1,67 @@
+// The filter of the instances list: chips and text at once. `status:dead_letter,failed workflow:order key:k7-* since:2h`
+// is split into terms; each is checked here, so that a mistake is shown under the word and never sent.
+import { INSTANCE_STATUSES } from './status';
+
+export interface Term {
+  text: string;
+  name: string;
+  value: string;
+  problem: '' | 'name' | 'status' | 'version' | 'time' | 'value';
+}
+
+export const FILTER_NAMES = ['status', 'workflow', 'version', 'key', 'since', 'before'] as const;
+
+/** Values with blanks stand in quotes: key:"a b". */
+export function parseFilter(text: string): Term[] {
+  const words = text.match(/(?:[^\s"]+|"[^"]*"?)+/g) ?? [];
+  return words.map((word) => {
+    const colon = word.indexOf(':');
+    if (colon < 0) return { text: word, name: '', value: word.replaceAll('"', ''), problem: '' };
+    const name = word.slice(0, colon);
+    const value = word.slice(colon + 1).replaceAll('"', '');
+    return { text: word, name, value, problem: problemOf(name, value) };
+  });
+}
+
+function problemOf(name: string, value: string): Term['problem'] {
+  if (!(FILTER_NAMES as readonly string[]).includes(name)) return 'name';
+  if (value === '') return 'value';
+  if (name === 'status' && value.split(',').some((status) => !(INSTANCE_STATUSES as readonly string[]).includes(status))) return 'status';
+  if (name === 'version' && !/^[1-9]\d{0,9}$/.test(value)) return 'version';
+  if ((name === 'since' || name === 'before') && timeOf(value, 0) === undefined) return 'time';
+  return '';
+}
+
+const UNITS: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, w: 6048e5 };
+
+/** `2h` before now, or a date. */
+export function timeOf(value: string, now: number): string | undefined {
+  const relative = /^(\d{1,6})([smhdw])$/.exec(value);
+  if (relative) return new Date(now - Number(relative[1]) * UNITS[relative[2]!]!).toISOString();
+  const time = /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : NaN;
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+}
+
+/** The parameters of GET /instances; undefined if a term is wrong. A word without a name is a key's beginning. */
+export function filterQuery(terms: Term[], now: number): Record<string, string> | undefined {
+  const found: Record<string, string> = {};
+  for (const term of terms) {
+    if (term.problem) return undefined;
+    if (term.name === 'status') found.status = term.value;
+    else if (term.name === 'workflow') found.workflow = term.value;
+    else if (term.name === 'version') found.version = term.value;
+    else if (term.name === 'since') found.created_after = timeOf(term.value, now)!;
+    else if (term.name === 'before') found.created_before = timeOf(term.value, now)!;
+    else if (term.value.endsWith('*') || term.name === '') found.key_prefix = term.value.replace(/\*$/, '');
+    else found.key = term.value;
+  }
+  return found;
+}
+
+const quoted = (value: string) => (/\s/.test(value) ? `"${value}"` : value);
+
+/** Puts `name:value` in place of what stands for `name`; an empty value takes it away. */
+export function withTerm(text: string, name: string, value: string): string {
+  const others = parseFilter(text).filter((term) => term.name !== name).map((term) => term.text);
+  return [...others, ...(value ? [`${name}:${quoted(value)}`] : [])].join(' ');
+}

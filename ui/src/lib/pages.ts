@@ -1,0 +1,21 @@
+// The pages, for navigation and palette.
+import type { Messages } from '../text';
+
+export interface PageEntry {
+  id: keyof Messages['nav'] & string;
+  parts: string[];
+  permission: string;
+  icon: string;
+  key: string;
+}
+
+// Icons are paths in a square of 16.
+export const PAGES: PageEntry[] = [
+  { id: 'overview', parts: [], permission: 'stats.read', icon: 'M2 9.5 5 6l3 3 6-6M2 14h12', key: 'o' },
+  { id: 'instances', parts: ['instances'], permission: 'instances.read', icon: 'M2 3.5h12M2 8h12M2 12.5h12', key: 'i' },
+  { id: 'failures', parts: ['failures'], permission: 'instances.read', icon: 'M8 2 15 14H1ZM8 6.5v3.5M8 12v.5', key: 'f' },
+  { id: 'decisions', parts: ['decisions'], permission: 'decisions.read', icon: 'M8 7.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM2.5 14.5c0-3 2.5-4.5 5.5-4.5s5.500 1.5 5.500 4.500', key: 'd' },
+  { id: 'workflows', parts: ['workflows'], permission: 'workflows.read', icon: 'M5.500 1.500h5v4h-5zM1.500 10.500h5v4h-5zM9.500 10.500h5v4h-5zM8 5.500v2.500M4 10.500V8h8v2.500', key: 'w' },
+  { id: 'workers', parts: ['workers'], permission: 'workers.read', icon: 'M2 2.500h12v4H2zM2 9.500h12v4H2zM4.500 4.500h1M4.500 11.500h1', key: 'k' },
+  { id: 'queues', parts: ['queues'], permission: 'workers.read', icon: 'M1.500 5h3v6h-3zM6.500 5h3v6h-3zM11.500 5h3v6h-3z', key: 'q' },
+];

@@ -1,0 +1,136 @@
+// Who is asking, what they may do, and the few figures that every page shows.
+import { call, connection, get, Problem, type AwaitedDecision, type Me, type Server, type Stats } from '../api/client';
+import { live, subscribe } from '../api/live.svelte';
+import { clock } from './clock.svelte';
+
+let me = $state.raw<Me | undefined>();
+let server = $state.raw<Server | undefined>();
+let stats = $state.raw<Stats | undefined>();
+let decisions = $state.raw<{ items: AwaitedDecision[]; hasMore: boolean } | undefined>();
+let needs_login = $state(false);
+let is_silent = $state(false);
+let silent_since = $state(0);
+let problem = $state.raw<Problem | undefined>();
+
+export const session = {
+  get me() {
+    return me;
+  },
+  get server() {
+    return server;
+  },
+  get stats() {
+    return stats;
+  },
+  get decisions() {
+    return decisions;
+  },
+  get needsLogin() {
+    return needs_login;
+  },
+  /** The server does not answer: what is shown stays, and acts are disabled. */
+  get isSilent() {
+    return is_silent;
+  },
+  get silentSince() {
+    return silent_since;
+  },
+  get problem() {
+    return problem;
+  },
+};
+
+export const can = (permission: string) => me?.permissions.includes(permission) ?? false;
+
+connection.onAnswer = () => {
+  is_silent = false;
+};
+connection.onSilence = () => {
+  if (!is_silent) silent_since = Date.now();
+  is_silent = true;
+};
+connection.onUnauthenticated = () => {
+  needs_login = true;
+};
+
+/** Runs `action` at once and then at most every `ms` while it is asked for. */
+export function throttled(action: () => void, ms: number): () => void {
+  let last = 0;
+  let waiting: ReturnType<typeof setTimeout> | undefined;
+  return () => {
+    if (waiting) return;
+    const rest = last + ms - Date.now();
+    waiting = setTimeout(() => {
+      waiting = undefined;
+      last = Date.now();
+      action();
+    }, Math.max(0, rest));
+  };
+}
+
+async function loadStats() {
+  if (!can('stats.read')) return;
+  stats = await get<Stats>('/stats').catch(() => stats);
+}
+
+async function loadDecisions() {
+  if (!can('decisions.read')) return;
+  type Page = { items: AwaitedDecision[]; next_cursor: string | null };
+  const page = await get<Page>('/decisions?limit=100').catch(() => undefined);
+  if (page) decisions = { items: page.items, hasMore: page.next_cursor !== null };
+}
+
+/** A login link's secret is in the fragment, which no server and no log sees. It is used once and taken out at once. */
+async function useLoginLink() {
+  const secret = new URLSearchParams(location.hash.slice(1)).get('login');
+  if (!secret) return;
+  history.replaceState(null, '', location.pathname + location.search);
+  await login(secret);
+}
+
+export async function login(secret: string) {
+  me = (await call<Me>('/session', { method: 'POST', body: { login: secret } })).data;
+  needs_login = false;
+}
+
+export async function logout() {
+  await call('/session', { method: 'DELETE' });
+  location.reload();
+}
+
+export async function startSession() {
+  try {
+    await useLoginLink();
+  } catch (error) {
+    problem = error as Problem;
+    needs_login = true;
+  }
+  await load();
+}
+
+export async function load() {
+  try {
+    [me, server] = await Promise.all([get<Me>('/me'), get<Server>('/')]);
+    clock.sync(server.time);
+    problem = undefined;
+    needs_login = me.kind === 'anonymous' && me.permissions.length === 0;
+  } catch (error) {
+    if (!needs_login) problem = error instanceof Problem ? error : new Problem(0, 'internal', String(error));
+    if ((error as Problem).isPassing) setTimeout(load, 2000 + 1000 * Math.random());
+    return;
+  }
+  await Promise.all([loadStats(), loadDecisions()]);
+  follow();
+}
+
+let is_following = false;
+function follow() {
+  if (is_following) return;
+  is_following = true;
+  subscribe('stats', throttled(loadStats, 2000));
+  subscribe('decisions', throttled(loadDecisions, 2000));
+  // While the stream is away the server may be, too: ask now and then, so that the banner is right and goes by itself.
+  setInterval(() => {
+    if (live.state === 'lost' || is_silent) void get('/').catch(() => undefined);
+  }, 5000);
+}

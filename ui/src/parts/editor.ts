@@ -1,0 +1,41 @@
+import { yaml } from '@codemirror/lang-yaml';
+import { lintGutter, setDiagnostics } from '@codemirror/lint';
+import { EditorState } from '@codemirror/state';
+import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import type { Diagnostic } from '../api/client';
+
+export interface Editor {
+  show: (text: string, problems: Diagnostic[]) => void;
+  close: () => void;
+}
+
+/** Without `onchange` it is read only. */
+export function makeEditor(host: HTMLElement, text: string, onchange: ((text: string) => void) | undefined, label: string): Editor {
+  const view = new EditorView({
+    parent: host,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        lineNumbers(), drawSelection(), yaml(), lintGutter(),
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ 'aria-label': label }),
+        onchange ? EditorView.updateListener.of((update) => update.docChanged && onchange(update.state.doc.toString())) : EditorState.readOnly.of(true),
+        // Tab leaves the editor, as it leaves every other field.
+        keymap.of([{ key: 'Ctrl-/', run: () => true }]),
+      ],
+    }),
+  });
+  return {
+    show(next, problems) {
+      if (next !== view.state.doc.toString()) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
+      const lines = view.state.doc.lines;
+      const found = problems.filter((one) => one.line && one.line <= lines).map((one) => {
+        const line = view.state.doc.line(one.line!);
+        const from = Math.min(line.to, line.from + Math.max(0, (one.column ?? 1) - 1));
+        return { from, to: Math.max(from, line.to), severity: 'error' as const, message: one.message };
+      });
+      view.dispatch(setDiagnostics(view.state, found));
+    },
+    close: () => view.destroy(),
+  };
+}

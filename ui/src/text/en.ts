@@ -1,0 +1,160 @@
+// English, and the shape of every other language. Texts with values are functions, so that each language has its own
+// order and plurals.
+const integer = new Intl.NumberFormat('en');
+const count = (n: number, one: string, many: string) => `${integer.format(n)} ${n === 1 ? one : many}`;
+
+const STATUS: Record<string, string> = {
+  running: 'running', waiting: 'waiting', retrying: 'retrying', completed: 'completed', failed: 'failed', compensating: 'compensating',
+  compensated: 'compensated', compensation_failed: 'compensation failed', dead_letter: 'dead letter', paused: 'paused',
+  cancelled: 'cancelled', aborted: 'aborted', skipped: 'skipped', pending: 'pending', moved: 'moved',
+};
+
+export const en = {
+  number: (n: number) => integer.format(n),
+  status: (status: string) => STATUS[status] ?? status,
+  common: {
+    again: 'Try again', cancel: 'Cancel', close: 'Close', copy: 'Copy', open: 'Open', save: 'Save', show: 'Show', hide: 'Hide', loading: 'Loading',
+    copied: (what: string) => `Copied: ${what.slice(0, 60)}`,
+    copyThis: (what: string) => `Copy ${what.slice(0, 60)}`,
+    notCopied: 'The browser does not allow copying. Select the text and copy it by hand.',
+    version: (versions: number[]) => versions.map((version) => `v${version}`).join(', '),
+  },
+  time: { now: 'now', ago: (time: string) => `${time} ago`, in: (time: string) => `in ${time}` },
+  nav: {
+    label: 'Pages', skip: 'Skip to the content', home: 'Overview', find: 'Find or go to…', more: 'More', logout: 'Log out', waitingFor: 'waiting:',
+    overview: 'Overview', instances: 'Instances', failures: 'Failures', decisions: 'Decisions', workflows: 'Workflows', workers: 'Workers', queues: 'Queues', settings: 'Settings',
+  },
+  live: {
+    open: 'live', lost: 'not live', lostHint: 'The live connection is lost. It comes back by itself; until then the list does not follow.',
+    silent: 'The server does not answer.', silentSince: (time: string) => `What you see is ${time} old. It reconnects by itself; until then nothing can be changed.`,
+    noAuth: 'This server runs without authentication: everyone on this machine can do everything.',
+  },
+  login: {
+    title: 'Log in', how: 'Make a login link in a terminal on the server, and open it or paste it here:', paste: 'Login link', submit: 'Log in',
+    help: 'A link works once and for ten minutes.',
+  },
+  trouble: {
+    title: 'That did not work.', notFound: 'Not found.', forbidden: 'You may not see this.', forbiddenHint: 'Your role does not include it. An administrator can grant it.',
+    unreachable: 'The server does not answer.', unreachableHint: 'It may be restarting. Try again in a moment.',
+    staleSince: (time: string) => `What is shown below is from ${time}.`,
+    request: (id: string) => `Request ${id}`,
+    chunk: 'This page could not be loaded. The server was probably updated.', reload: 'Reload', noPage: 'There is no such page', noPageHint: 'The address may be misspelled, or the link may be of another version.',
+  },
+  overview: {
+    attention: 'Needs attention', quiet: 'All quiet: nothing waits for a person, no dead letters, every handler has a worker.', now: 'Now',
+    overdue: (n: number) => (n === 1 ? 'decision is overdue' : 'decisions are overdue'),
+    decisions: (n: number) => (n === 1 ? 'decision is open' : 'decisions are open'),
+    oldest: (time: string) => (time.startsWith('NaN') ? '' : `oldest ${time}`),
+    unserved: (handler: string) => `no worker for “${handler}”`, unservedWhy: 'Tasks are due, but no living worker has this handler.',
+    queue: (queue: string) => `queue ${queue}`,
+    deadWorkers: (n: number) => (n === 1 ? 'worker stopped without signing off' : 'workers stopped without signing off'), deadWorkersWhy: 'Other workers take over their tasks.',
+    workers: 'workers', live: 'live', total: 'total', share: 'by status',
+  },
+  filter: {
+    label: 'Filter', placeholder: 'status:dead_letter workflow:order key:k7-* since:24h', clear: 'Clear', remove: (term: string) => `Remove ${term}`,
+    help: { status: 'one or more, with commas', workflow: 'its name', version: 'a number', key: 'exactly, or a beginning with *', since: 'started after: 2h, 7d, or a date', before: 'started before' },
+    problem: (problem: string, word: string, names: string, statuses: string) =>
+      ({ name: `There is no filter “${word}”. Known are ${names}.`, status: `Not a status. Known are ${statuses}.`, version: 'A version is a whole number.', time: 'Not a time. Write 15m, 2h, 7d, or a date such as 2026-11-22.', value: 'needs a value.' })[problem] ?? '',
+  },
+  instances: {
+    all: 'All', live: 'Live', ended: 'Ended badly', views: 'Saved views', viewName: 'Name of the view', saveView: 'Save as view', dropView: 'Remove view', export: 'Export',
+    status: 'Status', workflow: 'Workflow', key: 'Key', id: 'ID', started: 'Started', changed: 'Changed', took: 'Took',
+    select: (name: string) => `Select ${name}`, selectAll: 'Select all shown', noMatch: 'No instances match.', clear: 'Clear filters', none: 'No instances yet. Start one:',
+    more: 'Scroll for more', loadMore: 'Load more', end: (n: number) => `${count(n, 'instance', 'instances')}, no more`, scannedTo: 'Searched back to',
+    fresh: (n: number) => `${n} new`,
+  },
+  bulk: {
+    label: 'Selected instances', selected: (n: number) => `${n} selected`, clear: 'Clear',
+    title: (verb: string, n: number) => `${verb}: ${count(n, 'instance', 'instances')}`,
+    cannot: (n: number) => (n === 1 ? '1 of the selected instances is in a state that does not allow it and is left out.' : `${n} of the selected instances are in a state that does not allow it and are left out.`),
+    trial: 'Trial', watching: 'Watching whether it fails again…', failedAgain: 'It failed again in the same way. Look at it before you retry the others.', worked: 'It completed.', stillRuns: 'It still runs and has not failed so far.',
+    progress: (done: number, skipped: number, all: number) => `${done} of ${all} done${skipped ? `, ${skipped} skipped` : ''}`,
+    skipped: (n: number) => `Skipped: ${n}`, tryOne: 'Retry one first', all: (verb: string, n: number) => `${verb} ${n === 1 ? 'it' : `all ${n}`}`, rest: (n: number) => `Retry the other ${n}`, stop: 'Stop here',
+  },
+  act: {
+    will: 'What will happen', done: (verb: string, name: string) => `${verb}: ${name}`, leave: 'Leave it as it is',
+    cancelAndUndo: (n: number) => `Cancel and undo ${count(n, 'step', 'steps')}`,
+    undoes: (n: number) => `${n === 1 ? 'This compensation runs' : 'These compensations run, one after another'}:`, undoesStep: (node: string) => `undoes ${node}`, undoesNothing: 'No completed step has a compensation, so nothing is undone.',
+    keeps: (nodes: string) => `What these steps did stays as it is: ${nodes}.`, stops: (nodes: string) => `Running now, and asked to stop: ${nodes}.`,
+    changed: 'The instance has changed meanwhile.', changedHint: 'Nothing was done. Look at its present state, then decide again.',
+    reason: 'Reason', comment: 'Comment', reasonHelp: 'Kept in the history, with your name.', skip: 'Skip the compensation that failed', edit: 'Retry with another input', input: 'Input', payload: 'Payload', signalName: 'Signal',
+    json: 'Any JSON value.', notJson: (why: string) => `This is not JSON. ${why}`, asCurl: 'The same with curl',
+    cancel: { name: 'Cancel…', title: 'Cancel this instance', button: 'Cancel the instance', will: (_: string) => 'It stops, undoes what it did, from the last step back to the first, and is then cancelled. Savepoints are ignored.' },
+    abort: { name: 'Abort…', title: 'Abort this instance', button: 'Abort without undoing', will: (_: string) => 'It stops at once and is aborted. Nothing is undone.' },
+    pause: { name: 'Pause', title: 'Pause this instance', button: 'Pause', will: (_: string) => 'It starts nothing more until it is resumed. What runs now finishes.' },
+    resume: { name: 'Resume', title: 'Resume this instance', button: 'Resume', will: (_: string) => 'It continues where it was paused.' },
+    requeue: { name: 'Retry from here…', title: 'Retry from the failed step', button: 'Retry from here', will: (node: string) => `It continues where it froze${node ? `, at “${node}”` : ''}. Its attempts count from one again.` },
+    signal: { name: 'Send signal…', title: 'Send a signal', button: 'Send signal', will: (_: string) => 'If the instance waits for this signal, it continues with the payload as the output of that node. If not, the signal is kept until it does.' },
+    confirm: { name: 'Confirm', title: 'Confirm the decision', button: 'Confirm', will: (node: string) => `Your vote counts as a confirmation${node ? ` at “${node}”` : ''}. When enough people have confirmed, the instance continues.` },
+    reject: { name: 'Reject', title: 'Reject the decision', button: 'Reject', will: (node: string) => `The decision${node ? ` at “${node}”` : ''} is rejected. The instance takes its reject branch, or undoes what it did and fails.` },
+  },
+  instance: {
+    why: 'Why:', started: 'started', ran: (time: string) => `took ${time}`, runs: (time: string) => `for ${time}`, until: 'until', retries: 'next attempt',
+    tab: { graph: 'Graph', timeline: 'Timeline', steps: 'Steps', history: 'History', data: 'Data' },
+  },
+  graph: {
+    label: 'Steps of the workflow', described: (n: number) => `Picture of ${count(n, 'node', 'nodes')}. “List” shows the same as text.`, zoomIn: 'Zoom in', zoomOut: 'Zoom out', fit: 'Fit', list: 'List', picture: 'Picture',
+  },
+  timeline: {
+    back: 'way back', idle: (time: string) => `Nothing happened for ${time}`, cut: (shown: number, all: number) => `The last ${shown} of ${all} steps are shown.`, lastEvents: (n: string) => `Drawn from the last ${n} events.`,
+    kind: { attempt: 'attempt', failed: 'failed attempt', retry: 'waits for retry', wait: 'waits', running: 'running', undo: 'compensation', undo_failed: 'failed compensation' },
+  },
+  steps: {
+    step: 'Step', branch: 'Branch', tries: 'Attempts', took: 'Took', worker: 'Worker', error: 'Error', started: 'Started', attempts: (n: number) => count(n, 'attempt', 'attempts'), eachAttempt: 'Attempts',
+    notYet: 'Not reached yet.', visit: (n: number, all: number) => `Visit ${n} of ${all}`, toHistory: 'Events of this step',
+  },
+  history: {
+    type: 'Type', allTypes: 'All types', node: 'Step', at: 'At', attempt: 'Attempt', took: 'Took', about: 'About', by: 'By', count: (n: string) => `${n} events`, following: 'following', toEnd: 'To the end', event: (seq: number) => `Event ${seq}`,
+  },
+  data: {
+    input: 'Input', output: 'Output', error: 'Error', instanceInput: 'Input of the instance', instanceOutput: 'Output of the instance', outputOf: (node: string) => `Output of ${node}`, find: 'Find in the data', left: 'Left', right: 'Right', nothing: 'nothing',
+    path: 'Path', differences: (n: number) => count(n, 'difference', 'differences'), forbidden: 'Your role shows sizes and names but not the data itself.',
+  },
+  json: { cut: (size: string) => `${size}, not shown`, download: 'Download', more: (n: number) => `${n} more` },
+  failures: {
+    which: 'Which failures', all: 'All', none: 'No failures. Steps that fail for good appear here, grouped by error.', count: (n: number) => count(n, 'instance', 'instances'),
+    waiting: (n: number) => `${n} waiting`, ended: (n: number) => `${n} failed`, retryAll: (n: number) => `Retry one, then all ${n}…`, looking: 'Looking…', show: 'Show instances', copy: 'Copy as issue', first: 'First', last: 'Last', versions: 'Versions', samples: 'Samples',
+  },
+  decisions: {
+    roles: 'Roles', allRoles: 'All roles', none: 'Nothing waits for a decision.', late: (time: string) => `${time} overdue`, left: (time: string) => `${time} left`, quorum: (have: number, need: number) => `${have} of ${need} confirmed`,
+    question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'More data', who: 'Who may decide', anyone: 'anyone', votes: 'Votes', since: 'Waits since', deadline: 'Deadline', keysMove: 'next, previous',
+    forbidden: 'Your role may see decisions but not make them.',
+  },
+  workflows: {
+    name: 'Workflow', version: 'Version', versions: 'Versions', registered: 'Registered', find: 'Find a workflow', none: 'No workflows yet. Register one:', noMatch: (text: string) => `No workflow has “${text}” in its name.`, yaml: 'YAML', newest: '(newest)',
+    from: 'From', to: 'To', fromVersion: (n: number) => `Compare from version ${n}`, toVersion: (n: number) => `Compare to version ${n}`, difference: (from: number, to: number) => `From v${from} to v${to}`, same: 'The texts are the same.', noInstances: 'No instances of this workflow yet.', allInstances: 'All instances of this workflow',
+  },
+  register: {
+    button: 'New workflow…', edit: 'New version…', title: 'Register a version', text: 'Definition', picture: 'Picture', problems: 'Problems', valid: 'No problems.', noPicture: 'The picture appears when the definition can be read.', submit: 'Register', reset: 'Discard changes', editor: 'Definition as YAML',
+    done: (name: string, version: number) => `Registered: ${name} v${version}`,
+  },
+  start: {
+    button: 'Start…', again: 'Start again…', title: (name: string) => (name ? `Start ${name}` : 'Start an instance'), choose: 'Choose a workflow', form: 'Form', input: 'Input', key: 'Key (optional)', keyHelp: 'The same key is the same instance, however often it is started.', asCommand: 'The same as a command', submit: 'Start', optional: '(optional)',
+    required: 'This is required.', pattern: (pattern: string) => `It must match ${pattern}`, least: (n: number) => `At least ${n}.`, most: (n: number) => `At most ${n}.`,
+  },
+  workers: {
+    count: (alive: number, threads: number) => `${alive} alive, ${count(threads, 'thread', 'threads')}`, worker: 'Worker', host: 'Host', tasks: 'Tasks', threads: 'Threads', handlers: 'Handlers', handler: 'Handler', since: 'Started', lease: 'Lease ends', allQueues: 'all',
+    state: { alive: 'alive', draining: 'draining', dead: 'dead' }, ranOut: (time: string) => `ended ${time} ago`, none: 'No workers. Instances wait until one is started:',
+    unserved: (n: number, handler: string) => `${count(n, 'task waits', 'tasks wait')} for “${handler}”: no living worker has this handler.`, unservedHint: (queue: string) => `Queue ${queue}. Start a worker that has it, or look for a misspelled name.`,
+    matrix: 'Who can run what', nobody: 'nobody', runs: (worker: string, handler: string) => `${worker} runs ${handler}`,
+  },
+  queues: {
+    queue: 'Queue', running: 'Running', use: 'In use', waiting: 'waiting', sleeping: 'Sleeping', concurrency: 'At once', perKey: 'At once per key', rate: 'Rate', unlimited: '–', full: 'full', edit: 'Limits…', editOf: (name: string) => `Limits of ${name}`, none: 'No queues with limits or tasks.',
+    used: (used: number, of: number) => `${used} of ${of} in use`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `The new limits apply at once, on all workers. Now ${running} run and ${waiting} wait; what runs is not stopped.`,
+    concurrencyHelp: 'How many tasks of this queue may run at the same time, on all workers together. Empty: no limit.', perKeyHelp: 'The same for each concurrency key. Empty: no limit.', rateHelp: 'How many tasks may start in a period such as 1s or 1m. Empty: no limit.', starts: 'Starts', per: 'per', period: 'Period',
+    stops: '0 stops the queue: nothing of it starts until the limit is raised.', save: 'Set limits', saved: (name: string) => `Limits set: ${name}`,
+  },
+  settings: {
+    look: 'Look', theme: 'Colours', system: 'As the system', light: 'Light', dark: 'Dark', zone: 'Times', local: 'Local time', density: 'Rows', compact: 'Compact', comfortable: 'Comfortable', language: 'Language',
+    you: 'You', principal: 'Known as', role: 'Role', may: 'May', server: 'Server', version: 'Version', store: 'Store', noWorker: '(runs no handlers)', openapi: 'OpenAPI document', limits: 'Limits',
+    tokens: 'API tokens', token: 'Token', newToken: 'New token…', once: 'This is the token. It is shown only now.', noTokens: 'No tokens.', created: 'Created', used: 'Last used', expires: 'Expires', never: 'never', revoke: 'Revoke…', revokeOf: (name: string) => `Revoke the token ${name}`, revokeWill: 'Programs that use it are refused: at once here, within 5 s on other servers.',
+    create: 'Create token', expiresHelp: 'A duration such as 2160h, or never.',
+    roleHelp: { viewer: 'Sees everything but payloads.', approver: 'Sees and decides.', operator: 'Steers instances and queues.', developer: 'Also registers workflows and starts instances.', admin: 'May do everything.', worker: 'Runs handlers, nothing else.', starter: 'Starts instances and reads its own.' } as Record<string, string>,
+  },
+  palette: {
+    placeholder: 'An ID, a key, a workflow or a page', page: 'page', workflow: 'workflow', none: 'Nothing found.', hits: 'Hits', keys: 'Keys', filter: 'To the filter', move: 'Next, previous row', select: 'Select the row', decide: 'Confirm, reject a decision',
+  },
+  compare: {
+    button: 'Compare', title: 'Two runs', same: 'All steps ended in the same way.', parts: (node: string) => `The runs part at “${node}”.`, absent: 'not reached', sameInput: 'The inputs are the same.',
+  },
+};
