@@ -5,6 +5,6 @@ export default {
   compilerOptions: {
     runes: true,
     // By content, not by path: two checkouts give the same bytes.
-    cssHash: ({ hash, css }) => `s-${hash(css)}`,
+    cssHash: ({ hash, css }) => `x${hash(css)}`,
   },
 };

@@ -44,7 +44,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     return version && Number(version) < found.version ? { ...found, version: Number(version), steps: found.steps.slice(0, -1) } : found;
   };
   const checksum = (one) => `${one.workflow}-${one.version}`;
-  const registered = (one) => ({ name: one.workflow, version: one.version, checksum: checksum(one), created_at: new Date(world.now - one.version * 9e8).toISOString(), instances: counts(world.instances.filter((row) => row.workflow === one.workflow)) });
+  const registered = (one) => ({ name: one.workflow, version: one.version, checksum: checksum(one), created_at: new Date(world.now - (60 - 4 * one.version) * 864e5).toISOString(), instances: counts(world.instances.filter((row) => row.workflow === one.workflow)) });
 
   function list(query) {
     const statuses = (query.get('status') ?? '').split(',').filter(Boolean);

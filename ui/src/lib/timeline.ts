@@ -77,7 +77,7 @@ export function timelineOf(events: HistoryEvent[], steps: Step[], now: number, i
     }
   }
   for (const step of steps) {
-    if (!step.started_at || (step.status !== 'running' && step.status !== 'retrying')) continue;
+    if (is_over || !step.started_at || (step.status !== 'running' && step.status !== 'retrying')) continue;
     const lane = laneOf(lanes, step.node, step.visit, step.path);
     const last = lane.spans[lane.spans.length - 1];
     const begin = last ? last.to : at(step.started_at);

@@ -11,13 +11,26 @@ export interface Editor {
 
 /** Without `onchange` it is read only. */
 export function makeEditor(host: HTMLElement, text: string, onchange: ((text: string) => void) | undefined, label: string): Editor {
+  // In a shadow root CodeMirror's styles are adopted style sheets; in the document they would be inline <style>
+  // elements, which the Content-Security-Policy refuses.
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const view = new EditorView({
-    parent: host,
+    parent: root,
+    root,
     state: EditorState.create({
       doc: text,
       extensions: [
         lineNumbers(), drawSelection(), yaml(), lintGutter(),
         EditorView.lineWrapping,
+        EditorView.theme({
+          '&': { maxHeight: '66vh', background: 'var(--paper)', color: 'var(--ink)', fontSize: '13px' },
+          '.cm-scroller': { fontFamily: 'var(--mono)', overflow: 'auto' },
+          '.cm-content': { caretColor: 'var(--ink)' },
+          '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+          '.cm-gutters': { background: 'var(--raised)', color: 'var(--soft)', borderColor: 'var(--line)' },
+          '&.cm-focused': { outline: 'none' },
+          '.cm-tooltip': { background: 'var(--paper)', color: 'var(--ink)', border: '1px solid var(--line)' },
+        }),
         EditorView.contentAttributes.of({ 'aria-label': label }),
         onchange ? EditorView.updateListener.of((update) => update.docChanged && onchange(update.state.doc.toString())) : EditorState.readOnly.of(true),
         // Tab leaves the editor, as it leaves every other field.

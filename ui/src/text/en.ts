@@ -48,7 +48,7 @@ export const en = {
     unserved: (handler: string) => `no worker for “${handler}”`, unservedWhy: 'Tasks are due, but no living worker has this handler.',
     queue: (queue: string) => `queue ${queue}`,
     deadWorkers: (n: number) => (n === 1 ? 'worker stopped without signing off' : 'workers stopped without signing off'), deadWorkersWhy: 'Other workers take over their tasks.',
-    workers: 'workers', live: 'live', total: 'total', share: 'by status',
+    live: 'live', total: 'total', share: 'by status',
   },
   filter: {
     label: 'Filter', placeholder: 'status:dead_letter workflow:order key:k7-* since:24h', clear: 'Clear', remove: (term: string) => `Remove ${term}`,
@@ -89,7 +89,7 @@ export const en = {
     reject: { name: 'Reject', title: 'Reject the decision', button: 'Reject', will: (node: string) => `The decision${node ? ` at “${node}”` : ''} is rejected. The instance takes its reject branch, or undoes what it did and fails.` },
   },
   instance: {
-    why: 'Why:', started: 'started', ran: (time: string) => `took ${time}`, runs: (time: string) => `for ${time}`, until: 'until', retries: 'next attempt',
+    why: 'Why:', started: 'started', ran: (time: string) => `took ${time}`, runs: (time: string) => `for ${time}`, until: (kind: string) => (kind === 'retry' ? 'Next attempt' : kind === 'timer' ? 'Wakes' : kind === 'decision' || kind === 'signal' ? 'Deadline' : 'Until'), priority: (n: number) => `priority ${n}`,
     tab: { graph: 'Graph', timeline: 'Timeline', steps: 'Steps', history: 'History', data: 'Data' },
   },
   graph: {
