@@ -1,0 +1,273 @@
+// What people do: each act with its preview, changes meanwhile, live updates, two tabs, a server that goes away,
+// missing permissions, another base path, and the keyboard alone. No test waits for a time; each waits for what it means.
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { ASSETS, launch, pagesOf, settled, SIZES, startMock, watch } from './browser.mjs';
+
+let browser;
+let mock;
+let page;
+let faults;
+const opened = [];
+before(async () => {
+  browser = await launch();
+});
+after(() => browser?.close());
+beforeEach(() => use({}));
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+  await mock.close();
+});
+
+async function use(options, allow = []) {
+  if (mock) await Promise.all([...opened.splice(0).map((one) => one.close()), mock.close()]);
+  mock = await startMock({ assets: ASSETS, ...options });
+  ({ page, faults } = await tab(allow));
+}
+
+async function tab(allow = []) {
+  const page = await browser.context.newPage();
+  opened.push(page);
+  return { page, faults: await watch(page, new URL(mock.address).origin, [/40[0-9]|412|422|500/, ...allow]) };
+}
+
+async function open(path) {
+  await page.goto(mock.address + path);
+  await settled(page);
+}
+
+const instance = (test) => mock.world.instances.find(test);
+const live = (workflow, node) => instance((one) => one.status === 'running' && one.workflow === workflow && one.detail.waiting_for.some((wait) => wait.node === node));
+const button = (name) => page.getByRole('button', { name, exact: true });
+
+test('a cancel says what it will undo, in its order, and is done on the revision that was seen', async () => {
+  const one = live('order', 'approve');
+  await open(`instances/${one.id}`);
+  await button('Cancel…').click();
+  const sheet = page.getByRole('dialog');
+  assert.deepEqual(await sheet.locator('ol.undo code').allInnerTexts(), ['refund', 'release']);
+  await sheet.getByLabel('Reason').fill('ordered twice');
+  await button('Cancel and undo 2 steps').click();
+  await page.locator('main .status', { hasText: 'cancelled' }).first().waitFor();
+  assert.equal(one.status, 'cancelled');
+  assert.deepEqual(one.history.at(-1).payload, { reason: 'ordered twice' });
+  assert.deepEqual(faults, []);
+});
+
+test('an act on what has changed meanwhile does nothing and says so', async () => {
+  const one = live('order', 'approve');
+  await open(`instances/${one.id}`);
+  await button('Pause').click();
+  one.revision += 1;
+  await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.getByText('The instance has changed meanwhile.').waitFor();
+  assert.equal(one.status, 'running');
+});
+
+test('a dead letter is retried with another input', async () => {
+  const one = instance((row) => row.status === 'dead_letter' && row.steps.at(-1).status === 'failed');
+  await open(`instances/${one.id}`);
+  await button('Retry from here…').click();
+  await page.getByLabel('Retry with another input').check();
+  await page.getByLabel('Input', { exact: true }).fill('{"amount": ');
+  await button('Retry from here').click();
+  await page.getByText('This is not JSON.').waitFor();
+  assert.equal(one.status, 'dead_letter');
+  await page.getByLabel('Input', { exact: true }).fill('{"amount": 5}');
+  await button('Retry from here').click();
+  await page.locator('main .status', { hasText: 'running' }).first().waitFor();
+  assert.deepEqual(one.history.at(-1).payload, { input: { amount: 5 } });
+});
+
+test('a decision is confirmed with the keyboard alone', async () => {
+  await open('decisions');
+  const before = await page.locator('.inbox .item').count();
+  await page.keyboard.press('j');
+  await page.waitForFunction(() => document.querySelectorAll('.item')[1]?.getAttribute('aria-current') === 'true');
+  await page.locator('.card .values dt').first().waitFor();
+  await page.keyboard.press('c');
+  await page.getByRole('dialog').getByLabel('Comment').fill('fine');
+  await page.keyboard.press('Tab');
+  await page.getByRole('dialog').getByRole('button', { name: 'Confirm', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await page.waitForFunction((count) => document.querySelectorAll('.inbox .item').length === count - 1, before);
+  assert.deepEqual(faults, []);
+});
+
+test('a start form follows the input schema, and the findings of the server stand at their fields', async () => {
+  await open('workflows/order');
+  await button('Start…').click();
+  await page.getByLabel('Amount').fill('-1');
+  await button('Start').click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByText('This field is required.').first().waitFor();
+  await sheet.getByText('At least 0.').waitFor();
+  await page.getByLabel('Order number').fill('SO-77');
+  await page.getByLabel('Amount').fill('12.5');
+  await button('Start').click();
+  await page.waitForURL(/instances\/[0-9a-f-]{36}/);
+  assert.deepEqual(mock.world.instances[0].detail.input, { order: 'SO-77', amount: 12.5 });
+});
+
+test('the filter is text and chips at once, and shows what is wrong under the word', async () => {
+  await open('instances');
+  const box = page.getByRole('combobox', { name: 'Filter' });
+  await box.fill('status:dead_leter');
+  await page.getByText('Not a status.').waitFor();
+  await box.fill('status:dead_letter workflow:order');
+  await box.press('Enter');
+  await page.waitForURL(/q=status/);
+  await page.waitForFunction(() => [...document.querySelectorAll('tbody tr')].every((row) => row.innerText.includes('dead letter') && row.innerText.includes('order')));
+  await page.getByRole('button', { name: 'Remove workflow:order' }).click();
+  await page.waitForFunction(() => document.querySelector('tbody')?.innerText.includes('expenses'));
+});
+
+test('a list goes on when one scrolls, and new rows do not move what one reads', async () => {
+  await open('instances');
+  assert.equal(await page.locator('tbody tr').count(), 50);
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length >= 100);
+  const first = await page.locator('tbody tr').first().innerText();
+  const one = mock.world.add('order', Date.now(), { stop: 'charge' });
+  mock.world.instances.unshift(mock.world.instances.pop());
+  mock.publish(one);
+  await page.getByRole('button', { name: '1 new' }).waitFor();
+  assert.equal(await page.locator('tbody tr').first().innerText(), first);
+  await page.getByRole('button', { name: '1 new' }).click();
+  await page.locator('tbody tr').first().getByText(one.key).waitFor();
+});
+
+test('the page of an instance follows what happens', async () => {
+  const one = live('order', 'approve');
+  await open(`instances/${one.id}?tab=history`);
+  await page.locator('.event').first().waitFor();
+  await page.waitForFunction(() => document.body.innerText.includes('live'));
+  mock.touch(one, 'signal_received', 'running', { payload: { by: 'test' } });
+  await page.getByText('signal_received', { exact: true }).first().waitFor();
+});
+
+test('two tabs share one stream, and the second takes over when the first is closed', async () => {
+  const first = page;
+  await open('instances');
+  await page.waitForFunction(() => document.body.innerText.includes('live'));
+  ({ page } = await tab());
+  await open('queues');
+  await page.waitForFunction(() => document.querySelector('.top')?.innerText.includes('live'));
+  assert.equal(mock.streams.size, 1);
+  opened.splice(opened.indexOf(first), 1);
+  await first.close();
+  const queue = mock.world.queues[0];
+  queue.waiting = 4711;
+  // The new leader opens its own stream; every change after that reaches the page.
+  while (![...mock.streams].some((stream) => stream.topics.includes('queues') && !stream.response.destroyed)) await new Promise(setImmediate);
+  mock.publish(mock.world.instances[0]);
+  await page.getByText('4,711').waitFor();
+});
+
+test('a server that goes away: the page stays, acts are disabled, and it comes back by itself', async () => {
+  await use({}, [/Failed to load|ERR_/]);
+  const one = live('order', 'approve');
+  await open(`instances/${one.id}`);
+  await page.waitForFunction(() => document.querySelector('.top')?.innerText.includes('live'));
+  mock.control.away = true;
+  for (const stream of mock.streams) stream.response.destroy();
+  await page.getByText('The server does not answer.').waitFor();
+  await page.getByRole('heading', { name: one.key }).waitFor();
+  await button('Cancel…').click();
+  assert.ok(await button('Cancel and undo 2 steps').isDisabled());
+  mock.control.away = false;
+  await page.getByText('The server does not answer.').waitFor({ state: 'detached', timeout: 40_000 });
+  assert.ok(await button('Cancel and undo 2 steps').isEnabled());
+});
+
+test('who may only look sees no act, and a refusal says who can grant it', async () => {
+  await use({ role: 'viewer' });
+  await open(`instances/${live('order', 'approve').id}`);
+  for (const name of ['Cancel…', 'Abort…', 'Pause', 'Confirm', 'Start again…']) assert.equal(await button(name).count(), 0, name);
+  mock.control.problem = new mock.Problem(403, 'not_allowed', 'You may not see queues.');
+  mock.control.fail = /\/queues/;
+  await page.goto(mock.address + 'queues');
+  await page.getByText('You may not see this.').waitFor();
+});
+
+test('an error says what, why and the request, and can be tried again', async () => {
+  mock.control.fail = /\/workers$/;
+  await page.goto(mock.address + 'workers');
+  await page.getByText('That did not work.').waitFor();
+  await page.getByText('Request 019e2b6c').waitFor();
+  mock.control.fail = null;
+  await button('Try again').click();
+  await page.getByText('pay-1').first().waitFor();
+});
+
+test('everything works below another base path', async () => {
+  await use({ base: '/tools/ebb/' });
+  await open('');
+  await page.getByRole('link', { name: 'Instances', exact: true }).click();
+  await page.waitForURL(/\/tools\/ebb\/instances$/);
+  await page.locator('tbody tr').first().waitFor();
+  await page.reload();
+  await page.locator('tbody tr').first().waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('limits of a queue are changed in place', async () => {
+  await open('queues');
+  await page.getByRole('button', { name: 'Limits of payments' }).click();
+  await page.getByLabel('At once', { exact: true }).fill('8');
+  await button('Set limits').click();
+  await page.locator('tr', { hasText: 'payments' }).getByText('/ 8').waitFor();
+  assert.equal(mock.world.queues.find((queue) => queue.name === 'payments').concurrency, 8);
+});
+
+test('the palette finds a key and goes there', async () => {
+  await open('');
+  const one = instance((row) => row.key?.startsWith('k7-'));
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill(one.key);
+  await page.getByRole('option', { name: one.key }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(one.id));
+});
+
+test('a group of failures: one is tried first, then all others', async () => {
+  await open('failures?status=dead_letter');
+  await page.locator('.line').first().click();
+  await page.getByRole('button', { name: /^Retry one, then all/ }).click();
+  await button('Retry one first').click();
+  await page.getByText('It still runs and has not failed so far.').waitFor({ timeout: 20_000 });
+  await page.getByRole('button', { name: /^Retry the other/ }).click();
+  await page.getByText(/of \d+ done/).waitFor();
+  await page.waitForFunction(() => document.querySelector('progress')?.value === document.querySelector('progress')?.max);
+});
+
+test('a history of 40,000 events is windowed, and an event has an address', async () => {
+  await use({ history: 40_000 });
+  const one = instance((row) => row.key === 'long');
+  await open(`instances/${one.id}?tab=history&seq=31234`);
+  await page.getByRole('heading', { name: 'Event 31234' }).waitFor();
+  await page.locator('#event-31234').waitFor();
+  assert.ok((await page.locator('.event').count()) < 120);
+  await button('To the end').click();
+  await page.locator('#event-40000').waitFor();
+});
+
+test('the picture has a twin for the keyboard', async () => {
+  await open(pagesOf(mock.world)['instance-graph']);
+  await page.getByRole('button', { name: 'List', exact: true }).click();
+  const tree = page.getByRole('tree');
+  await tree.focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/step=/);
+  await page.locator('aside.panel h2').waitFor();
+});
+
+test('a phone shows the inbox, then the one decision', async () => {
+  await page.setViewportSize(SIZES.phone);
+  await open('decisions');
+  assert.equal(await page.locator('.card').isVisible(), false);
+  await page.locator('.item').first().click();
+  await page.locator('.card').waitFor();
+  assert.equal(await page.locator('.inbox').isVisible(), false);
+});
