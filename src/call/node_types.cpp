@@ -7,12 +7,12 @@
 #include <ebb/node_types.h>
 
 #include "call/late_input.h"
-#include "call/redact.h"
 #include "core/expression/expression.h"
 #include "core/model/walk.h"
 #include "core/model/words.h"
 #include "support/json.h"
 #include "support/json_schema.h"
+#include "support/redact.h"
 
 namespace ebb {
 
@@ -121,11 +121,11 @@ struct NodeTypes::State {
         if (options.globals) values.globals = options.globals(context);
         if (options.secrets) values.secrets = options.secrets(context);
         if (context.payload) values.payload = *context.payload;
-        const Redactor redactor(Json::parse(values.secrets, nullptr, false), kSecretBytesMin);
+        const Redactor redactor = Redactor::of(Json::parse(values.secrets, nullptr, false));
         try {
             const Payload output = perform(type, input, context, values);
             if (context.choice != nullptr) {
-                context.choice->handle = redactor.text(std::move(context.choice->handle));
+                context.choice->handle = redactor.text(context.choice->handle);
             }
             return redactor.payload(output);
         } catch (...) {
@@ -214,19 +214,23 @@ struct NodeTypes::State {
 
     [[noreturn]] static void rethrow_redacted(const Redactor& redactor) {
         if (redactor.is_empty()) throw;
+        // A handler may have cut what it quotes from an answer.
+        const auto cleaned = [&redactor](std::string_view text) {
+            return redactor.text(text, Redactor::Cut::Both);
+        };
         try {
             throw;
         } catch (const HandlerFailure& error) {
             HandlerFailure::Options options = error.options();
             options.code = redactor.text(options.code);
-            options.details = redactor.payload(options.details);
-            throw HandlerFailure(redactor.text(error.what()), std::move(options));
+            options.details = redactor.payload(options.details, Redactor::Cut::Both);
+            throw HandlerFailure(cleaned(error.what()), std::move(options));
         } catch (const PermanentError& error) {
-            throw PermanentError(redactor.text(error.what()), redactor.text(error.code()));
+            throw PermanentError(cleaned(error.what()), redactor.text(error.code()));
         } catch (const RetryAfter& error) {
-            throw RetryAfter(redactor.text(error.what()), error.delay());
+            throw RetryAfter(cleaned(error.what()), error.delay());
         } catch (const std::exception& error) {
-            throw std::runtime_error(redactor.text(error.what()));
+            throw std::runtime_error(cleaned(error.what()));
         }
     }
 };

@@ -9,6 +9,8 @@
 
 #include <ebb/error.h>
 
+#include "support/redact.h"
+
 namespace ebb::cli {
 
 namespace {
@@ -98,19 +100,7 @@ StoreUrl parse_store_url(std::string_view text) {
 }
 
 std::string shown_url(std::string_view text) {
-    const std::string_view scheme = scheme_of(text);
-    if (!scheme.starts_with("postgres")) return std::string(text);
-    std::string shown(text);
-    const std::size_t start = scheme.size() + 3;
-    // The last '@' before the parameters: a password may hold one that nobody has encoded.
-    const std::size_t at = shown.rfind('@', shown.find('?'));
-    const std::size_t colon = shown.find(':', start);
-    if (at != std::string::npos && colon < at) shown.erase(colon, at - colon);
-    const std::size_t password = shown.find("password=", shown.find('?'));
-    if (password != std::string::npos) {
-        shown.erase(password, shown.find('&', password) - password);
-    }
-    return shown;
+    return scheme_of(text).starts_with("postgres") ? url_without_secrets(text) : std::string(text);
 }
 
 StorePtr open_store(std::string_view text, OpenMode mode) {

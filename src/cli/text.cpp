@@ -1,64 +1,22 @@
 #include "cli/text.h"
 
 #include <algorithm>
-#include <array>
-#include <cwchar>
 #include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "support/closest.h"
+#include "support/unicode.h"
+
 namespace ebb::cli {
 
 namespace {
 
-/// The next character of `text` from `at`: its bytes and its code point; invalid bytes count one.
-struct Glyph {
-    std::size_t bytes = 1;
-    char32_t code = U'?';
-};
-
-Glyph glyph_at(std::string_view text, std::size_t at) {
-    const auto byte = [&](std::size_t i) {
-        return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
-    };
-    const unsigned lead = byte(0);
-    if (lead < 0x80) return {1, lead};
-    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
-    char32_t code = length == 1 ? U'?' : lead & (0x7FU >> length);
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0U) != 0x80U) return {1, U'?'};
-        code = (code << 6) | (byte(i) & 0x3FU);
-    }
-    return {length, code};
-}
-
-/// Wide characters as most terminals draw them: CJK, Hangul, emoji. Combining marks take nothing.
+/// Columns as most terminals draw them.
 int width_of(char32_t code) {
-    struct Range {
-        char32_t first;
-        char32_t last;
-    };
-
-    static constexpr std::array kZero{
-        Range{0x0300, 0x036F}, Range{0x200B, 0x200F}, Range{0xFE00, 0xFE0F}
-    };
-    static constexpr std::array kWide{
-        Range{0x1100, 0x115F},
-        Range{0x2E80, 0xA4CF},
-        Range{0xAC00, 0xD7A3},
-        Range{0xF900, 0xFAFF},
-        Range{0xFE30, 0xFE6F},
-        Range{0xFF00, 0xFF60},
-        Range{0x1F300, 0x1F64F},
-        Range{0x1F900, 0x1F9FF},
-        Range{0x20000, 0x3FFFD},
-    };
-    const auto contains = [code](const Range& range) {
-        return code >= range.first && code <= range.last;
-    };
-    if (std::any_of(kZero.begin(), kZero.end(), contains)) return 0;
-    return std::any_of(kWide.begin(), kWide.end(), contains) ? 2 : 1;
+    if (is_zero_width(code)) return 0;
+    return is_wide(code) ? 2 : 1;
 }
 
 /// The length of the escape sequence at `at`; 0 when there is none.
@@ -67,29 +25,6 @@ std::size_t escape_at(std::string_view text, std::size_t at) {
     std::size_t end = at + 2;
     while (end < text.size() && (text[end] < '@' || text[end] > '~')) ++end;
     return std::min(end + 1, text.size()) - at;
-}
-
-/// How many letters were left out, added, mistaken or swapped with their neighbour.
-std::size_t edit_distance(std::string_view left, std::string_view right) {
-    const std::size_t columns = right.size() + 1;
-    std::vector<std::size_t> cells((left.size() + 1) * columns);
-    const auto cell = [&](std::size_t i, std::size_t j) -> std::size_t& {
-        return cells[i * columns + j];
-    };
-    for (std::size_t i = 0; i <= left.size(); ++i) cell(i, 0) = i;
-    for (std::size_t j = 0; j <= right.size(); ++j) cell(0, j) = j;
-    for (std::size_t i = 1; i <= left.size(); ++i) {
-        for (std::size_t j = 1; j <= right.size(); ++j) {
-            const std::size_t mistake = left[i - 1] == right[j - 1] ? 0 : 1;
-            std::size_t best = std::min(cell(i - 1, j) + 1, cell(i, j - 1) + 1);
-            best = std::min(best, cell(i - 1, j - 1) + mistake);
-            const bool is_swap =
-                i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1];
-            if (is_swap) best = std::min(best, cell(i - 2, j - 2) + 1);
-            cell(i, j) = best;
-        }
-    }
-    return cell(left.size(), right.size());
 }
 
 }  // namespace
@@ -101,7 +36,7 @@ int display_width(std::string_view text) {
             at += escape;
             continue;
         }
-        const Glyph glyph = glyph_at(text, at);
+        const DecodedCharacter glyph = decode_utf8(text.substr(at));
         width += width_of(glyph.code);
         at += glyph.bytes;
     }
@@ -123,7 +58,7 @@ std::string truncate(std::string_view text, int columns, std::string_view ellips
             at += escape;
             continue;
         }
-        const Glyph glyph = glyph_at(text, at);
+        const DecodedCharacter glyph = decode_utf8(text.substr(at));
         if (!is_full && width + width_of(glyph.code) > room) {
             is_full = true;
             kept += ellipsis;
@@ -145,12 +80,12 @@ std::string pad(std::string_view text, int columns) {
 std::string one_line(std::string_view text) {
     std::string line;
     for (std::size_t at = 0; at < text.size();) {
-        const Glyph glyph = glyph_at(text, at);
+        const DecodedCharacter glyph = decode_utf8(text.substr(at));
         if (glyph.code == U'\n' || glyph.code == U'\t' || glyph.code == U'\r') {
             if (!line.empty() && line.back() != ' ') line += ' ';
         } else if (glyph.code < 0x20 || (glyph.code >= 0x7F && glyph.code < 0xA0)) {
             line += '?';
-        } else if (glyph.bytes == 1 && glyph.code == U'?') {
+        } else if (!glyph.is_valid) {
             line += '?';
         } else {
             line += text.substr(at, glyph.bytes);
@@ -218,19 +153,8 @@ std::string shell_word(std::string_view text) {
 }
 
 std::string closest(std::string_view word, const std::vector<std::string>& candidates) {
-    constexpr std::size_t kWordMax = 100;
-    if (word.size() > kWordMax) return {};
-    std::string best;
-    std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;
-    for (const std::string& candidate : candidates) {
-        std::size_t distance = edit_distance(word, candidate);
-        if (word.size() >= 3 && candidate.starts_with(word)) distance = 0;
-        if (distance < best_distance) {
-            best_distance = distance;
-            best = candidate;
-        }
-    }
-    return best;
+    const std::vector<std::string_view> views(candidates.begin(), candidates.end());
+    return std::string(ebb::closest(word, views));
 }
 
 }  // namespace ebb::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -46,9 +47,19 @@ class Call {
           input_(input),
           context_(context),
           passed_(read_environment(spec.pass_environment)),
+          redactor_(redactor_of(passed_)),
           variables_(input, context, passed_) {}
 
     Payload run() {
+        try {
+            return perform();
+        } catch (const HandlerFailure& failure) {
+            throw redacted(failure, redactor_);
+        }
+    }
+
+ private:
+    Payload perform() {
         request_.input = input_;
         request_.working_directory = spec_.working_directory;
         request_.output_bytes_max = spec_.output_bytes_max;
@@ -61,7 +72,6 @@ class Call {
         return answer(start());
     }
 
- private:
     void set_environment() {
         auto& environment = request_.environment;
         environment = read_environment({"PATH", "HOME", "LANG", "TZ"});
@@ -153,14 +163,16 @@ class Call {
         const std::string what = fmt::format("The handler \"{}\": {}", name_, program_);
         return make_output(
             spec_.output,
-            {.what = what, .text = result.output, .bytes_max = spec_.output_bytes_max},
+            {.what = what,
+             .text = result.output,
+             .bytes_max = spec_.output_bytes_max,
+             .redactor = redactor_},
             input_
         );
     }
 
     [[noreturn]] void throw_failure(const ProcessResult& result) const {
-        const std::string errors =
-            redact(clean_text(result.errors, HandlerLimits::kErrorsBytesMax + 64), passed_);
+        const std::string errors = errors_of(result.errors);
         HandlerFailure::Options options{.code = code_of(result)};
         const auto& permanent = spec_.permanent_exit_codes;
         options.is_permanent =
@@ -177,6 +189,18 @@ class Call {
             message += fmt::format(" Its last words on stderr: {}", last);
         }
         throw HandlerFailure(message, std::move(options));
+    }
+
+    /// Secrets are hidden on both sides of what was left out, where a part of one may stand.
+    std::string errors_of(HeadAndTail errors) const {
+        using Cut = Redactor::Cut;
+        if (errors.left_out == 0) {
+            errors.head += std::exchange(errors.tail, {});
+        }
+        const bool is_cut = errors.left_out > 0;
+        errors.head = redactor_.text(errors.head, is_cut ? Cut::Back : Cut::None);
+        errors.tail = redactor_.text(errors.tail, is_cut ? Cut::Front : Cut::None);
+        return clean_text(errors.text(), HandlerLimits::kErrorsBytesMax + 64);
     }
 
     static std::string code_of(const ProcessResult& result) {
@@ -221,14 +245,14 @@ class Call {
 
     std::string timeout_text() const { return format_duration(spec_.timeout); }
 
-    static std::string_view last_line(std::string_view text) {
+    static std::string last_line(std::string_view text) {
         constexpr std::size_t kBytesMax = 300;
         const std::size_t end = text.find_last_not_of(" \t\r\n");
         if (end == std::string_view::npos) return {};
         text = text.substr(0, end + 1);
         const std::size_t newline = text.rfind('\n');
         if (newline != std::string_view::npos) text.remove_prefix(newline + 1);
-        return text.substr(0, kBytesMax);
+        return clean_text(text, kBytesMax);
     }
 
     const std::string& name_;
@@ -236,6 +260,7 @@ class Call {
     const Payload& input_;
     const StepContext& context_;
     const CallVariables::Environment passed_;
+    const Redactor redactor_;
     const CallVariables variables_;
     const TempDirectory files_;
     ProcessRequest request_;

@@ -67,10 +67,20 @@ class Call {
           spec_(endpoint.spec),
           input_(input),
           context_(context),
-          secrets_(read_environment(spec_.pass_environment)),
-          variables_(input, context, secrets_) {}
+          passed_(read_environment(spec_.pass_environment)),
+          redactor_(redactor_of(passed_)),
+          variables_(input, context, passed_) {}
 
     Payload run() {
+        try {
+            return call();
+        } catch (const HandlerFailure& failure) {
+            throw redacted(failure, redactor_);
+        }
+    }
+
+ private:
+    Payload call() {
         request_.method = spec_.method;
         request_.proxy = spec_.proxy;
         request_.ca_file = spec_.ca_file;
@@ -85,7 +95,6 @@ class Call {
         return answer(follow());
     }
 
- private:
     std::string label() const { return fmt::format("The handler \"{}\"", endpoint_.name); }
 
     std::string make_url() const {
@@ -125,7 +134,7 @@ class Call {
                 fmt::format(
                     "{}: its URL leads to the host \"{}\", which is not in allow_hosts.",
                     label(),
-                    clean_text(parts->host, 255)
+                    redactor_.excerpt(parts->host, 255)
                 ),
                 "host_not_allowed"
             );
@@ -242,7 +251,7 @@ class Call {
                 request_.method,
                 public_url(request_.url),
                 response.status,
-                target ? redact(public_url(*target), secrets_) : "nowhere"
+                target ? public_url(*target) : "nowhere"
             ),
             fmt::format("http_{}", response.status)
         );
@@ -281,7 +290,7 @@ class Call {
                 options = {.code = "response_too_large", .is_permanent = true};
                 break;
         }
-        const std::string url = redact(public_url(request_.url), secrets_);
+        const std::string url = public_url(request_.url);
         options.details = to_text(Json{{"method", request_.method}, {"url", url}});
         throw HandlerFailure(
             fmt::format(
@@ -289,7 +298,7 @@ class Call {
                 label(),
                 request_.method,
                 url,
-                redact(clean_text(error.what(), HandlerLimits::kErrorsBytesMax), secrets_)
+                redactor_.excerpt(error.what(), HandlerLimits::kErrorsBytesMax)
             ),
             std::move(options)
         );
@@ -297,11 +306,13 @@ class Call {
 
     Payload answer(const HttpResponse& response) const {
         if (!is_success(response.status)) throw_status(response);
-        const std::string what =
-            fmt::format("{}: {}", label(), redact(public_url(request_.url), secrets_));
+        const std::string what = fmt::format("{}: {}", label(), public_url(request_.url));
         return make_output(
             spec_.output,
-            {.what = what, .text = response.body, .bytes_max = spec_.response_bytes_max},
+            {.what = what,
+             .text = response.body,
+             .bytes_max = spec_.response_bytes_max,
+             .redactor = redactor_},
             input_
         );
     }
@@ -310,9 +321,8 @@ class Call {
         HandlerFailure::Options options{.code = fmt::format("http_{}", response.status)};
         options.is_permanent = !is_transient(response.status);
         if (!options.is_permanent) options.retry_after = wished_delay(response);
-        const std::string url = redact(public_url(request_.url), secrets_);
-        const std::string body =
-            redact(clean_text(response.body, HandlerLimits::kErrorsBytesMax), secrets_);
+        const std::string url = public_url(request_.url);
+        const std::string body = redactor_.excerpt(response.body, HandlerLimits::kErrorsBytesMax);
         options.details = to_text(Json{
             {"method", request_.method}, {"url", url}, {"status", response.status}, {"body", body}
         });
@@ -337,7 +347,8 @@ class Call {
     const HttpSpec& spec_;
     const Payload& input_;
     const StepContext& context_;
-    const CallVariables::Environment secrets_;
+    const CallVariables::Environment passed_;
+    const Redactor redactor_;
     const CallVariables variables_;
     HttpRequest request_;
 };

@@ -27,10 +27,9 @@ Payload check_json(const Answer& answer) {
             answer,
             fmt::format(
                 "succeeded, but its answer cannot be the step's output. {} It begins with \"{}\". "
-                "An answer that is "
-                "no JSON needs output: text or output: none.",
+                "An answer that is not JSON needs output: text or output: none.",
                 error.what(),
-                clean_text(answer.text, kExcerptBytesMax)
+                answer.redactor.excerpt(answer.text, kExcerptBytesMax)
             )
         );
     }
@@ -64,17 +63,16 @@ Payload make_output(OutputMode mode, const Answer& answer, const Payload& input)
     return mode == OutputMode::Document ? check_json(answer) : quote_text(answer);
 }
 
-std::string redact(std::string text, const CallVariables::Environment& secrets) {
-    constexpr std::size_t kSecretBytesMin = 4;
-    for (const auto& [name, secret] : secrets) {
-        if (secret.size() < kSecretBytesMin) continue;
-        for (std::size_t at = text.find(secret); at != std::string::npos;
-             at = text.find(secret, at)) {
-            text.replace(at, secret.size(), "***");
-            at += 3;
-        }
-    }
-    return text;
+Redactor redactor_of(const CallVariables::Environment& variables) {
+    std::vector<std::string> secrets;
+    for (const auto& [name, value] : variables) secrets.push_back(value);
+    return Redactor(secrets);
+}
+
+HandlerFailure redacted(const HandlerFailure& failure, const Redactor& redactor) {
+    HandlerFailure::Options options = failure.options();
+    options.details = redactor.payload(options.details);
+    return HandlerFailure(redactor.text(failure.what()), std::move(options));
 }
 
 }  // namespace ebb

@@ -30,34 +30,32 @@ SteadyTime after(SteadyTime now, Duration by) {
     return by < kNoTime - now ? now + by : kNoTime;
 }
 
-/// The beginning and the end of a text of any length.
-class HeadAndTail {
+/// Reads a text of any length and keeps its beginning and its end.
+class HeadAndTailReader {
  public:
-    explicit HeadAndTail(std::size_t bytes_max) : half_(bytes_max / 2) {}
+    explicit HeadAndTailReader(std::size_t bytes_max) : half_(bytes_max / 2) {}
 
     void append(std::string_view text) {
-        const std::size_t to_head = std::min(text.size(), half_ - head_.size());
-        head_ += text.substr(0, to_head);
-        tail_ += text.substr(to_head);
-        if (tail_.size() > 2 * half_) cut(half_);
+        const std::size_t to_head = std::min(text.size(), half_ - kept_.head.size());
+        kept_.head += text.substr(0, to_head);
+        kept_.tail += text.substr(to_head);
+        if (kept_.tail.size() > 2 * half_) cut();
     }
 
-    std::string text() {
-        if (tail_.size() > half_) cut(half_);
-        if (left_out_ == 0) return head_ + tail_;
-        return fmt::format("{}\n[... {} bytes left out ...]\n{}", head_, left_out_, tail_);
+    HeadAndTail take() {
+        if (kept_.tail.size() > half_) cut();
+        return std::move(kept_);
     }
 
  private:
-    void cut(std::size_t keep) {
-        left_out_ += tail_.size() - keep;
-        tail_.erase(0, tail_.size() - keep);
+    void cut() {
+        const std::size_t surplus = kept_.tail.size() - half_;
+        kept_.left_out += surplus;
+        kept_.tail.erase(0, surplus);
     }
 
     std::size_t half_;
-    std::size_t left_out_ = 0;
-    std::string head_;
-    std::string tail_;
+    HeadAndTail kept_;
 };
 
 /// Becomes readable when a stop is requested.
@@ -209,7 +207,7 @@ class Supervisor {
         } while (waited != 0 && errno == EINTR);
         ProcessResult result;
         result.output = std::move(output_);
-        result.errors = errors_.text();
+        result.errors = errors_.take();
         if (waited != 0) {
             result.end = End::Lost;
         } else if (info.si_code == CLD_EXITED) {
@@ -226,7 +224,7 @@ class Supervisor {
     const StopSignal& stop_;
     Child child_;
     std::string output_;
-    HeadAndTail errors_;
+    HeadAndTailReader errors_;
     std::optional<End> reason_;  ///< why it was ended
     SteadyTime kill_at_ = kNoTime;
     bool has_exited_ = false;
@@ -234,6 +232,11 @@ class Supervisor {
 };
 
 }  // namespace
+
+std::string HeadAndTail::text() const {
+    if (left_out == 0) return head + tail;
+    return fmt::format("{}\n[... {} bytes left out ...]\n{}", head, left_out, tail);
+}
 
 ProcessResult run_process(const ProcessRequest& request) {
     if (request.stop.stop_requested()) {

@@ -28,6 +28,18 @@ struct ProcessRequest {
     std::stop_token stop{};
 };
 
+/// The beginning and the end of a text of any length.
+struct HeadAndTail {
+    std::string head;
+    std::string tail;
+    std::size_t left_out = 0;  ///< bytes between the two
+
+    /// Head and tail with a line between them that says what was left out.
+    std::string text() const;
+
+    bool operator==(const HeadAndTail&) const = default;
+};
+
 /// How a program ended and what it wrote.
 struct ProcessResult {
     enum class End {
@@ -43,7 +55,7 @@ struct ProcessResult {
     int exit_code = 0;   ///< of Exited
     int signal = 0;      ///< that ended it; 0 where none did
     std::string output;  ///< stdout; its first output_bytes_max bytes
-    std::string errors;  ///< stderr; head and tail when it was longer than errors_bytes_max
+    HeadAndTail errors;  ///< stderr, at most errors_bytes_max of it
 };
 
 /// The program could not be started; nothing of it has run. `what()` is a whole sentence.

@@ -3,6 +3,7 @@
 #include "core/diagram/graph.h"
 #include "core/diagram/mark_style.h"
 #include "core/diagram/unicode.h"
+#include "support/unicode.h"
 
 namespace ebb {
 namespace {

@@ -13,8 +13,6 @@ namespace ebb::diagram {
 /// characters, direction overrides and invalid UTF-8 become U+FFFD.
 std::u32string decode_line(std::string_view text);
 
-void append_utf8(std::string& out, char32_t c);
-
 /// decode_line as UTF-8 again.
 std::string clean_line(std::string_view text);
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/expression/source.h"
+#include "support/unicode.h"
 
 namespace ebb::expression {
 

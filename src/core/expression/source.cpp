@@ -80,23 +80,4 @@ std::size_t find_invalid_utf8(std::string_view text) {
     return std::string_view::npos;
 }
 
-void append_utf8(std::string& out, char32_t code_point) {
-    const auto append = [&out](char32_t bits) { out += static_cast<char>(bits); };
-    if (code_point < 0x80) {
-        append(code_point);
-    } else if (code_point < 0x800) {
-        append(0xC0 | (code_point >> 6));
-        append(0x80 | (code_point & 0x3F));
-    } else if (code_point < 0x10000) {
-        append(0xE0 | (code_point >> 12));
-        append(0x80 | ((code_point >> 6) & 0x3F));
-        append(0x80 | (code_point & 0x3F));
-    } else {
-        append(0xF0 | (code_point >> 18));
-        append(0x80 | ((code_point >> 12) & 0x3F));
-        append(0x80 | ((code_point >> 6) & 0x3F));
-        append(0x80 | (code_point & 0x3F));
-    }
-}
-
 }  // namespace ebb::expression

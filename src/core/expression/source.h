@@ -26,7 +26,4 @@ std::string shortened(std::string_view text, std::size_t bytes_max);
 /// Where the first invalid UTF-8 sequence begins; npos when there is none.
 std::size_t find_invalid_utf8(std::string_view text);
 
-/// Appends the UTF-8 of a code point.
-void append_utf8(std::string& out, char32_t code_point);
-
 }  // namespace ebb::expression

@@ -6,6 +6,7 @@
 
 #include "core/expression/functions.h"
 #include "core/expression/source.h"
+#include "support/unicode.h"
 
 namespace ebb::expression {
 

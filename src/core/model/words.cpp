@@ -2,36 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "support/closest.h"
 #include "support/json.h"
 
 namespace ebb::model {
 
 namespace {
 
-constexpr std::size_t kComparedBytesMax = 64;
 constexpr std::size_t kListedMax = 12;
 constexpr std::size_t kQuotedBytesMax = 80;
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-        }
-    }
-    return row.back();
-}
 
 /// What other engines and languages call it.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kSynonyms{{
@@ -65,21 +49,8 @@ std::string_view synonym(std::string_view text, std::span<const std::string_view
 }  // namespace
 
 std::string_view closest(std::string_view text, std::span<const std::string_view> candidates) {
-    if (const auto meant = synonym(text, candidates); !meant.empty()) return meant;
-    text = text.substr(0, kComparedBytesMax);
-    std::string_view best;
-    // In a word of three letters two wrong ones leave nothing to recognise.
-    std::size_t best_distance = text.size() <= 3 ? 2 : text.size() / 3 + 2;
-    for (const std::string_view candidate : candidates) {
-        const std::size_t length = std::min(candidate.size(), kComparedBytesMax);
-        const std::size_t gap = std::max(length, text.size()) - std::min(length, text.size());
-        if (gap >= best_distance) continue;
-        const std::size_t distance = edit_distance(text, candidate.substr(0, length));
-        if (distance >= best_distance || distance >= std::max(length, text.size())) continue;
-        best = candidate;
-        best_distance = distance;
-    }
-    return best;
+    const std::string_view meant = synonym(text, candidates);
+    return meant.empty() ? ebb::closest(text, candidates) : meant;
 }
 
 std::string hint(std::string_view text, std::span<const std::string_view> candidates) {

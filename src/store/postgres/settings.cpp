@@ -10,6 +10,8 @@
 
 #include <ebb/error.h>
 
+#include "support/redact.h"
+
 namespace ebb::postgres {
 
 namespace {
@@ -192,14 +194,8 @@ std::string Settings::in_schema(std::string_view text) const {
 }
 
 std::string Settings::without_password(std::string_view text) const {
-    std::string clean(text);
-    if (password.empty()) return clean;
-    for (std::size_t at = clean.find(password); at != std::string::npos;
-         at = clean.find(password, at)) {
-        clean.replace(at, password.size(), "***");
-        at += 3;
-    }
-    return clean;
+    // libpq quotes a part of a URL that it cannot read, so every length counts.
+    return Redactor({password}, 1).text(text);
 }
 
 std::string Settings::target() const {

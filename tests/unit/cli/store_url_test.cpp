@@ -66,6 +66,11 @@ TEST(CliStoreUrl, never_shows_a_password) {
     EXPECT_EQ(shown_url("postgresql://host:5432/db"), "postgresql://host:5432/db");
     EXPECT_EQ(shown_url("postgresql://me:secret@host/db"), "postgresql://me@host/db");
     EXPECT_EQ(shown_url("postgres://me:se@cr/et@host/db"), "postgres://me@host/db");
+    EXPECT_EQ(shown_url("postgres://me:se?c@ret@host/db"), "postgres://me@host/db");
+    EXPECT_EQ(
+        shown_url("postgres://me@host/db?password=secret&a=b&password=secret"),
+        "postgres://me@host/db?&a=b&"
+    );
     EXPECT_EQ(
         shown_url("postgresql://host/db?user=me&password=secret&sslmode=require"),
         "postgresql://host/db?user=me&&sslmode=require"

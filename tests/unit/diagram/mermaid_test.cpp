@@ -39,9 +39,7 @@ std::string decoded(const std::string& label) {
         }
         const std::size_t end = label.find(';', i);
         EXPECT_NE(end, std::string::npos) << label;
-        diagram::append_utf8(
-            out, static_cast<char32_t>(std::stoul(label.substr(i + 1, end - i - 1)))
-        );
+        append_utf8(out, static_cast<char32_t>(std::stoul(label.substr(i + 1, end - i - 1))));
         i = end;
     }
     return out;

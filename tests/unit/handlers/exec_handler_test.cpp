@@ -297,8 +297,51 @@ TEST(ExecHandler, keeps_the_values_of_passed_variables_out_of_failures) {
     spec["pass_env"] = {"TEST_TOKEN"};
     const Failed failed = failure_of(spec);
     ::unsetenv("TEST_TOKEN");
-    EXPECT_EQ(failed.details["stderr"], "calling with ***\n");
+    EXPECT_EQ(failed.details["stderr"], "calling with [redacted]\n");
     EXPECT_THAT(failed.message, testing::Not(testing::HasSubstr("s3cret")));
+}
+
+TEST(ExecHandler, hides_a_secret_that_contains_another_one_and_its_encoded_forms) {
+    ASSERT_EQ(::setenv("TEST_A", "hunter2", 1), 0);
+    ASSERT_EQ(::setenv("TEST_B", "hunter2&friends", 1), 0);
+    Json spec = script(
+        "echo 'hunter2&friends hunter2%26friends {\"a\":\"hunter2\\u0026friends\"}' >&2; exit 1"
+    );
+    spec["pass_env"] = {"TEST_A", "TEST_B"};
+    const Failed failed = failure_of(spec);
+    EXPECT_EQ(failed.details["stderr"], "[redacted] [redacted] {\"a\":\"[redacted]\"}\n");
+    EXPECT_THAT(failed.message, testing::Not(testing::HasSubstr("friends")));
+    ::unsetenv("TEST_A");
+    ::unsetenv("TEST_B");
+}
+
+TEST(ExecHandler, hides_the_parts_of_a_secret_on_both_sides_of_what_it_leaves_out) {
+    ASSERT_EQ(::setenv("TEST_TOKEN", "s3cret-t0ken-of-20-by", 1), 0);
+    // Half of what is kept ends 10 bytes into the secret, and the other half begins there.
+    const auto pad = [](std::size_t bytes) {
+        return "$(printf '%" + std::to_string(bytes) + "s' .)";
+    };
+    const std::size_t half = HandlerLimits::kErrorsBytesMax / 2;
+    Json spec = script(
+        "printf %s \"" + pad(half - 10) + "$TEST_TOKEN" + pad(900) + "$TEST_TOKEN" +
+        pad(half - 10) + "\" >&2; exit 1"
+    );
+    spec["pass_env"] = {"TEST_TOKEN"};
+    const Failed failed = failure_of(spec);
+    ::unsetenv("TEST_TOKEN");
+    EXPECT_THAT(failed.details.dump(), testing::HasSubstr("bytes left out"));
+    EXPECT_THAT(failed.details.dump(), testing::Not(testing::HasSubstr("s3cr")));
+    EXPECT_THAT(failed.details.dump(), testing::Not(testing::HasSubstr("0-by")));
+}
+
+TEST(ExecHandler, hides_secrets_in_an_answer_that_it_quotes) {
+    ASSERT_EQ(::setenv("TEST_TOKEN", "s3cret-t0ken", 1), 0);
+    Json spec = script("printf '%96s%s' . \"$TEST_TOKEN\"");
+    spec["pass_env"] = {"TEST_TOKEN"};
+    const Failed failed = failure_of(spec);
+    ::unsetenv("TEST_TOKEN");
+    EXPECT_EQ(failed.options.code, "invalid_output");
+    EXPECT_THAT(failed.message, testing::Not(testing::HasSubstr("s3cr")));
 }
 
 TEST(ExecHandler, runs_many_calls_of_one_handler_at_once) {

@@ -417,9 +417,20 @@ TEST(HttpHandler, keeps_secrets_out_of_failures) {
     const std::string all = failed.message + failed.details.dump();
     EXPECT_THAT(all, Not(HasSubstr("secret")));
     EXPECT_THAT(all, Not(HasSubstr("s3cret")));
-    EXPECT_EQ(failed.details["url"], server.url("/bot/***/send"));
-    EXPECT_EQ(failed.details["body"], "you sent ***");
+    EXPECT_EQ(failed.details["url"], server.url("/bot/[redacted]/send"));
+    EXPECT_EQ(failed.details["body"], "you sent [redacted]");
     EXPECT_EQ(server.requests().at(0).target, "/bot/s3cret-t0ken/send?key=query-secret");
+}
+
+TEST(HttpHandler, hides_secrets_that_a_url_encodes_and_that_a_cut_would_split) {
+    ASSERT_EQ(::setenv("TEST_TOKEN", "s3cret/t0ken+of=ours", 1), 0);
+    std::string body(HandlerLimits::kErrorsBytesMax - 9, 'x');
+    const HttpServer server(always(500, body + "s3cret/t0ken+of=ours"));
+    const Failed failed =
+        failure_of(http(server.url("/bot/${env.TEST_TOKEN}/send"), {{"pass_env", {"TEST_TOKEN"}}}));
+    ::unsetenv("TEST_TOKEN");
+    EXPECT_EQ(failed.details["url"], server.url("/bot/[redacted]/send"));
+    EXPECT_THAT(failed.message + failed.details.dump(), Not(HasSubstr("s3cr")));
 }
 
 TEST(HttpHandler, an_unset_variable_is_a_clear_failure) {

@@ -43,7 +43,7 @@ class Certificate {
              cert()}
         ));
         if (made.exit_code != 0)
-            throw std::runtime_error("openssl made no certificate: " + made.errors);
+            throw std::runtime_error("openssl made no certificate: " + made.errors.text());
     }
 
     std::string key() const { return (directory_.path() / "key.pem").string(); }

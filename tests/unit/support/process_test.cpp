@@ -57,7 +57,7 @@ TEST(Process, gives_output_errors_and_exit_code) {
     EXPECT_EQ(result.exit_code, 3);
     EXPECT_EQ(result.signal, 0);
     EXPECT_EQ(result.output, "hello");
-    EXPECT_EQ(result.errors, "oops\n");
+    EXPECT_EQ(result.errors.text(), "oops\n");
 }
 
 TEST(Process, reports_the_signal_that_ended_it) {
@@ -173,7 +173,7 @@ TEST(Process, does_not_deadlock_when_much_goes_in_and_out_at_once) {
     const ProcessResult result = run_process(request);
     EXPECT_EQ(result.end, End::Exited);
     EXPECT_EQ(result.output, input);
-    EXPECT_THAT(result.errors, testing::HasSubstr("bytes left out"));
+    EXPECT_THAT(result.errors.text(), testing::HasSubstr("bytes left out"));
 }
 
 TEST(Process, keeps_binary_output_as_it_is) {
@@ -209,7 +209,7 @@ TEST(Process, keeps_head_and_tail_of_long_errors) {
         shell("printf 'first%.0s' 1; head -c 50000 /dev/zero | tr '\\0' x; printf last");
     request.arguments[2] = "{ " + request.arguments[2] + "; } >&2";
     request.errors_bytes_max = 1'000;
-    const std::string errors = run_process(request).errors;
+    const std::string errors = run_process(request).errors.text();
     EXPECT_TRUE(errors.starts_with("firstxxx")) << errors;
     EXPECT_TRUE(errors.ends_with("xxxlast")) << errors;
     EXPECT_THAT(errors, testing::HasSubstr("\n[... 49009 bytes left out ...]\n"));
@@ -219,10 +219,10 @@ TEST(Process, keeps_head_and_tail_of_long_errors) {
 TEST(Process, keeps_errors_whole_at_the_limit_and_cuts_one_above) {
     ProcessRequest request = shell("printf 1234567890 >&2");
     request.errors_bytes_max = 10;
-    EXPECT_EQ(run_process(request).errors, "1234567890");
+    EXPECT_EQ(run_process(request).errors.text(), "1234567890");
     request = shell("printf 1234567890A >&2");
     request.errors_bytes_max = 10;
-    EXPECT_EQ(run_process(request).errors, "12345\n[... 1 bytes left out ...]\n7890A");
+    EXPECT_EQ(run_process(request).errors.text(), "12345\n[... 1 bytes left out ...]\n7890A");
 }
 
 /// Runs a script and stops it once it has written to the file $READY.
