@@ -11,6 +11,7 @@
 #include "cli/instance_ref.h"
 #include "cli/output_file.h"
 #include "cli/payload_argument.h"
+#include "cli/text.h"
 
 namespace ebb::cli {
 
@@ -63,7 +64,7 @@ int draw_diagram(Session& session, const DiagramCommandOptions& options) {
     const std::string text = draw(session, picture, format, options.output.empty());
     if (!options.output.empty()) {
         write_file(options.output, text);
-        session.note(fmt::format("Wrote {}\n", options.output));
+        session.note(fmt::format("Wrote {}\n", one_line(options.output)));
     } else if (session.options().is_json) {
         session.print_json({{"format", format}, {"diagram", text}});
     } else {

@@ -9,6 +9,7 @@
 #include "cli/read_history.h"
 #include "cli/table.h"
 #include "cli/text.h"
+#include "support/terminal.h"
 #include "view/instance_json.h"
 
 namespace ebb::cli {
@@ -43,7 +44,8 @@ int show_history(Session& session, const HistoryOptions& options) {
     if (session.options().is_json) {
         const auto replace = nlohmann::ordered_json::error_handler_t::replace;
         for (const HistoryEntry& entry : events) {
-            session.print(view::event_json(entry).dump(-1, ' ', false, replace) + "\n");
+            const std::string line = view::event_json(entry).dump(-1, ' ', false, replace);
+            session.print(terminal_json(line) + "\n");
         }
         return kOk;
     }

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/definition_file.h"
 #include "cli/payload_argument.h"
+#include "cli/text.h"
 #include "cli/waiting.h"
 
 namespace ebb::cli {
@@ -66,7 +67,7 @@ int start_instance(Session& session, const StartCommandOptions& options) {
     }
     session.print(id + "\n");
     if (!started.is_new) {
-        session.note(fmt::format("The key \"{}\" exists: this is its instance.\n", options.key));
+        session.note(fmt::format("The key \"{}\" exists: this is its instance.\n", one_line(options.key)));
     }
     return kOk;
 }

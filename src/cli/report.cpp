@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/text.h"
+#include "support/terminal.h"
 #include "view/problem_json.h"
 
 namespace ebb::cli {
@@ -38,10 +39,9 @@ std::string blanks_up_to(std::string_view line, int column) {
     return blanks;
 }
 
-std::string printable(std::string_view line) {
-    std::string text;
-    for (const char c : line) text += c == '\t' || static_cast<unsigned char>(c) >= 0x20 ? c : '?';
-    return text;
+void print_json_error(Session& session, const nlohmann::ordered_json& json) {
+    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+    session.streams().err.write(terminal_json(json.dump(-1, ' ', false, replace)) + "\n");
 }
 
 int report_invalid_file(Session& session, const DefinitionFile& file) {
@@ -53,7 +53,7 @@ int report_invalid_file(Session& session, const DefinitionFile& file) {
               {"file", file.path},
               {"problems", view::problems_json(file.problems)}}}
         };
-        session.streams().err.write(json.dump() + "\n");
+        print_json_error(session, json);
         return kUsage;
     }
     std::string text;
@@ -82,8 +82,8 @@ std::string diagnostic_text(
     const DefinitionFile& file, const Diagnostic& problem, const Style& style
 ) {
     const std::string place = problem.line > 0
-                                  ? fmt::format("{}:{}:{}", file.path, problem.line, problem.column)
-                                  : fmt::format("{}:{}", file.path, problem.path);
+                                  ? fmt::format("{}:{}:{}", terminal_line(file.path), problem.line, problem.column)
+                                  : terminal_line(fmt::format("{}:{}", file.path, problem.path));
     std::string text = fmt::format(
         "{}: {} {} {}\n",
         style.bold(place),
@@ -92,7 +92,7 @@ std::string diagnostic_text(
         style.dim(fmt::format("({})", problem.code))
     );
     if (problem.line <= 0) return text;
-    const std::string line = printable(line_of(file.text, problem.line));
+    const std::string line = terminal_text(line_of(file.text, problem.line));
     const std::string number = std::to_string(problem.line);
     text += fmt::format("{:>5} | {}\n", number, line);
     text += fmt::format(
@@ -107,19 +107,18 @@ int complain(Session& session, const Complaint& complaint) {
             {"error", {{"code", complaint.code}, {"message", complaint.message}}}
         };
         if (!complaint.hint.empty()) json["error"]["hint"] = complaint.hint;
-        const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-        session.streams().err.write(json.dump(-1, ' ', false, replace) + "\n");
+        print_json_error(session, json);
         return complaint.exit_code;
     }
     const Style& style = session.err();
     std::string text = fmt::format(
         "{} {} {}\n",
         style.paint(Style::Color::Red, "ebb:"),
-        complaint.message,
+        terminal_text(complaint.message),
         style.dim(fmt::format("({})", complaint.code))
     );
     if (!complaint.hint.empty()) {
-        text += fmt::format("{} {}\n", style.dim("hint:"), complaint.hint);
+        text += fmt::format("{} {}\n", style.dim("hint:"), terminal_text(complaint.hint));
     }
     session.streams().err.write(text);
     return complaint.exit_code;

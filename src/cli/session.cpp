@@ -5,6 +5,7 @@
 
 #include "cli/text.h"
 #include "store/store.h"
+#include "support/terminal.h"
 
 namespace ebb::cli {
 
@@ -30,7 +31,7 @@ void Session::print(std::string_view text) {
 void Session::print_json(const nlohmann::ordered_json& json) {
     const int indent = streams_.out.is_terminal ? 2 : -1;
     const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    print(json.dump(indent, ' ', false, replace) + "\n");
+    print(terminal_json(json.dump(indent, ' ', false, replace)) + "\n");
 }
 
 void Session::note(std::string_view text) {

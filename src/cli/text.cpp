@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "support/closest.h"
+#include "support/terminal.h"
 #include "support/unicode.h"
 
 namespace ebb::cli {
@@ -78,22 +79,7 @@ std::string pad(std::string_view text, int columns) {
 }
 
 std::string one_line(std::string_view text) {
-    std::string line;
-    for (std::size_t at = 0; at < text.size();) {
-        const DecodedCharacter glyph = decode_utf8(text.substr(at));
-        if (glyph.code == U'\n' || glyph.code == U'\t' || glyph.code == U'\r') {
-            if (!line.empty() && line.back() != ' ') line += ' ';
-        } else if (glyph.code < 0x20 || (glyph.code >= 0x7F && glyph.code < 0xA0)) {
-            line += '?';
-        } else if (!glyph.is_valid) {
-            line += '?';
-        } else {
-            line += text.substr(at, glyph.bytes);
-        }
-        at += glyph.bytes;
-    }
-    while (!line.empty() && line.back() == ' ') line.pop_back();
-    return line;
+    return terminal_line(text);
 }
 
 std::vector<std::string> wrap(std::string_view text, int columns) {

@@ -18,8 +18,7 @@ std::string truncate(std::string_view text, int columns, std::string_view ellips
 /// `text` with spaces up to `columns`.
 std::string pad(std::string_view text, int columns);
 
-/// One line without control characters: line breaks and tabs become spaces, others `?`. What comes
-/// from outside (payloads, messages, keys) must not move the cursor.
+/// terminal_line: what comes from outside (payloads, messages, keys) must not move the cursor.
 std::string one_line(std::string_view text);
 
 /// `text` broken at spaces into lines of at most `columns`.

@@ -6,6 +6,7 @@
 
 #include "cli/failure_text.h"
 #include "cli/text.h"
+#include "support/terminal.h"
 
 namespace ebb::cli {
 
@@ -47,7 +48,7 @@ void WorkerLog::write(
         };
         for (const LogField& field : fields) json[std::string(field.key)] = field.value;
         const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-        session_.streams().out.write(json.dump(-1, ' ', false, replace) + "\n");
+        session_.streams().out.write(terminal_json(json.dump(-1, ' ', false, replace)) + "\n");
     } catch (...) {
         // A log that nobody can read is no reason to stop working.
     }

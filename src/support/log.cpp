@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include <unistd.h>
 
 #include "support/json.h"
+#include "support/terminal.h"
 
 namespace ebb {
 
@@ -32,10 +34,13 @@ bool is_plain(std::string_view value) {
 }
 
 void append_value(std::string& line, std::string_view value) {
-    if (is_plain(value))
+    if (is_plain(value)) {
         line += value;
-    else
-        append_json_string(line, value);
+    } else {
+        std::string quoted;
+        append_json_string(quoted, value);
+        line += terminal_json(std::move(quoted));
+    }
 }
 
 class StderrLog : public LogSink {

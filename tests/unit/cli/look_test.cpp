@@ -1,5 +1,9 @@
 // The commands that look: what they print for people and for machines.
 
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
 #include "cli_world.h"
 #include "workflows.h"
 
@@ -29,6 +33,60 @@ TEST(CliLook, list_is_a_table_with_the_newest_first) {
         "<id> parcel v1 running <ago> <t>\n"
         "<id> hello v1 completed <ago> <t> first\n"
     );
+}
+
+// ESC, DEL, C1 (U+009B) and a right-to-left override: each as data and as an argument.
+const std::string kHostile = "k\x1b[2J\x7f\xc2\x9b\xe2\x80\xae.";
+
+bool is_safe(const std::string& text) {
+    const bool has_control = std::any_of(text.begin(), text.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < 0x20 && c != '\n') || byte == 0x7f;
+    });
+    return !has_control && text.find("\xc2\x9b") == std::string::npos &&
+           text.find("\xe2\x80\xae") == std::string::npos;
+}
+
+TEST(CliLook, nothing_that_a_terminal_would_obey_comes_out_of_data) {
+    CliWorld world;
+    const std::string input = nlohmann::json(kHostile).dump();
+    const std::string id = started(world, kHello, {"-i", input, "--key", kHostile});
+    world.run_db({"worker", "--once", "-q"});
+    for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+             {"list"},
+             {"list", "--json"},
+             {"show", id, "--payloads"},
+             {"show", id, "--json"},
+             {"history", id, "--payloads"},
+             {"history", id, "--json"},
+             {"start", "hello", "-i", input, "--key", kHostile},
+         }) {
+        const Outcome outcome = world.run_db(args);
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        EXPECT_TRUE(is_safe(outcome.out)) << args.front() << args.back() << outcome.out;
+        EXPECT_TRUE(is_safe(outcome.err)) << args.front() << args.back() << outcome.err;
+    }
+}
+
+TEST(CliLook, errors_do_not_echo_arguments_that_a_terminal_would_obey) {
+    CliWorld world;
+    started(world, kHello);
+    for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+             {kHostile},
+             {"list", "--" + kHostile},
+             {"list", "-w", kHostile, "--json", "-s", kHostile},
+             {"show", kHostile},
+             {"start", kHostile},
+             {"validate", kHostile},
+             {"history", kHostile, "--json"},
+             {"list", "--db", kHostile + "/none.db"},
+             {"list", "--db", "mysql" + kHostile + "://x"},
+         }) {
+        const Outcome outcome =
+            args.size() > 1 && args[1] == "--db" ? world.run(args) : world.run_db(args);
+        EXPECT_NE(outcome.code, 0);
+        EXPECT_TRUE(is_safe(outcome.out + outcome.err)) << args.front() << outcome.err;
+    }
 }
 
 TEST(CliLook, list_filters_and_pages) {
