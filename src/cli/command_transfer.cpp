@@ -12,6 +12,8 @@
 #include "cli/output_file.h"
 #include "cli/payload_argument.h"
 #include "cli/report.h"
+#include "cli/text.h"
+#include "support/terminal.h"
 
 namespace ebb::cli {
 
@@ -44,21 +46,21 @@ int export_instance(Session& session, const ExportCommandOptions& options) {
     const InstanceId id = resolve_instance(engine, options.instance);
     // Opened first: an instance whose snapshot has nowhere to go must not be moved.
     std::optional<OutputFile> file;
-    if (!options.output.empty()) file.emplace(options.output);
+    if (!options.output.empty()) file.emplace(options.output, OutputFile::Readers::Owner);
     const std::string text =
         engine.export_instance(id, {.wait = options.wait, .by = session.by(options.by)}) + "\n";
     try {
         if (file) {
             file->write(text);
         } else {
-            session.print(text);
+            session.print(terminal_json(text));
         }
     } catch (const OutputClosed&) {
         return tell_unwritten(session, id, kOutputClosed, "Nobody read the snapshot.");
     } catch (const std::system_error& error) {
         return tell_unwritten(session, id, kOutput, fmt::format("{}.", error.what()));
     }
-    if (file) session.note(fmt::format("Moved {} to {}\n", id.to_string(), options.output));
+    if (file) session.note(fmt::format("Moved {} to {}\n", id.to_string(), one_line(options.output)));
     return kOk;
 }
 

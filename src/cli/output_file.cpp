@@ -13,7 +13,9 @@ namespace ebb::cli {
 
 namespace {
 
-constexpr mode_t kAnybodyAsMasked = 0666;
+mode_t mode_of(OutputFile::Readers readers) {
+    return readers == OutputFile::Readers::Owner ? 0600 : 0666;
+}
 
 /// A device or a pipe has nothing to cut off, nor to bring to the disk.
 bool is_regular(const FileDescriptor& file) {
@@ -23,15 +25,16 @@ bool is_regular(const FileDescriptor& file) {
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+OutputFile::OutputFile(std::string path, Readers readers) : path_(std::move(path)) {
+    const mode_t mode = mode_of(readers);
     file_ = FileDescriptor(
-        ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kAnybodyAsMasked)
+        ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     );
     is_new_ = file_.is_open();
     if (!is_new_ && errno == EEXIST) {
         // O_CREAT: it may be a link to a file that is not there yet.
         file_ =
-            FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kAnybodyAsMasked));
+            FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, mode));
     }
     if (!file_.is_open()) refuse(errno);
 }
@@ -60,7 +63,7 @@ void OutputFile::refuse(int error) const {
 }
 
 void write_file(const std::string& path, const std::string& text) {
-    OutputFile(path).write(text);
+    OutputFile(path, OutputFile::Readers::AsMasked).write(text);
 }
 
 }  // namespace ebb::cli

@@ -10,9 +10,14 @@ namespace ebb::cli {
 /// then; one that was made for this and not written goes again.
 class OutputFile {
  public:
-    /// Opens the file, or makes it. Throws std::system_error with its name where that is not
-    /// possible.
-    explicit OutputFile(std::string path);
+    /// Who may read a file that is new. An existing file keeps its mode.
+    enum class Readers {
+        Owner,     ///< mode 0600, for instances with their data
+        AsMasked,  ///< everybody whom the umask leaves
+    };
+
+    /// Opens the file, or makes it. Throws std::system_error with its name if that is not possible.
+    OutputFile(std::string path, Readers readers);
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
     ~OutputFile();

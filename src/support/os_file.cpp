@@ -27,6 +27,10 @@ void write_all(const FileDescriptor& file, std::string_view text) {
     }
 }
 
+void make_private_file(const std::filesystem::path& path) noexcept {
+    const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+}
+
 TempDirectory::TempDirectory() {
     std::string pattern = (std::filesystem::temp_directory_path() / "ebb-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) throw_errno("cannot make a temporary directory");

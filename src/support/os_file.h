@@ -38,6 +38,10 @@ class FileDescriptor {
 /// Writes all of `text`. Throws std::system_error.
 void write_all(const FileDescriptor& file, std::string_view text);
 
+/// Makes an empty file at `path` that only this user can read and write, if nothing is there yet.
+/// Whether it succeeded shows when the file is opened.
+void make_private_file(const std::filesystem::path& path) noexcept;
+
 /// A new directory in the system's place for temporary files ($TMPDIR) that only this user can
 /// enter. It and all it contains goes when the object does. Throws std::system_error when it cannot
 /// be made.

@@ -7,6 +7,7 @@
 #include <ebb/error.h>
 
 #include "ebb/sqlite/sql.h"
+#include "support/os_file.h"
 
 namespace ebb::sqlite {
 
@@ -70,6 +71,8 @@ Database::Database(const std::string& path, Access access, int busy_timeout_ms)
     // Both need the file writable: a reader of a WAL database takes part in its shared index.
     const int create = access == Access::ReadWrite ? SQLITE_OPEN_CREATE : 0;
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | create;
+    // SQLite would make it readable for everybody; its journals get the mode of the file.
+    if (create != 0) make_private_file(path);
     sqlite3* handle = nullptr;
     const int rc = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
     handle_.reset(handle);

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include <sys/stat.h>
+
 #include "cli/payload_argument.h"
 #include "cli_world.h"
 #include "workflows.h"
@@ -190,6 +192,18 @@ TEST_F(CliSteer, by_is_the_systems_user_where_the_environment_names_none) {
     world.run_db({"pause", id});
     EXPECT_THAT(by_of(id), ::testing::HasSubstr("\"by\":\"uid-7\""));
     EXPECT_FALSE(ebb::user_name().empty());
+}
+
+TEST_F(CliSteer, new_databases_and_exports_are_for_their_owner_only) {
+    const mode_t mask = ::umask(0022);
+    const std::string id = start(kFrozen);
+    const std::string file = world.path("private.json");
+    EXPECT_EQ(world.run_db({"export", id, "-o", file}).code, 0);
+    ::umask(mask);
+    namespace fs = std::filesystem;
+    constexpr fs::perms kOwner = fs::perms::owner_read | fs::perms::owner_write;
+    EXPECT_EQ(fs::status(file).permissions(), kOwner);
+    EXPECT_EQ(fs::status(world.path("ebb.db")).permissions(), kOwner);
 }
 
 TEST_F(CliSteer, export_to_a_file_that_cannot_be_written_moves_nothing) {
