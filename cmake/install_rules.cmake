@@ -34,7 +34,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINA
 # --- pkg-config: ebb.pc is the core, ebb-<component>.pc each component ------------------------------------------
 
 # The packages that each component's library calls.
-set(pc_needs_ebb "")
+set(pc_needs_ebb re2)
 set(pc_needs_sqlite sqlite3)
 set(pc_needs_postgres libpq)
 set(pc_needs_yaml libfyaml)

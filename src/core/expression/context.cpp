@@ -46,6 +46,17 @@ Value Context::text(std::string_view text) {
     return string_value(keep(text));
 }
 
+const Pattern& Context::pattern(std::string_view text) {
+    // About the steps that compiling takes as long as.
+    constexpr std::int64_t kCompileSteps = 100;
+    if (!pattern_ || pattern_text_ != text) {
+        charge(kCompileSteps + static_cast<std::int64_t>(text.size()));
+        pattern_.emplace(text);
+        pattern_text_ = text;
+    }
+    return *pattern_;
+}
+
 List* Context::new_list(std::size_t reserved) {
     void* memory = arena_.allocate(sizeof(List), alignof(List));
     List* list = ::new (memory) List{std::pmr::vector<Value>(&arena_)};

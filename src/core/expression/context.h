@@ -3,11 +3,14 @@
 #include <array>
 #include <cstddef>
 #include <memory_resource>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "core/expression/code.h"
+#include "support/pattern.h"
 
 namespace ebb::expression {
 
@@ -62,6 +65,8 @@ class Context {
 
     /// A copy of `text` that lives as long as the evaluation; charged and bounded.
     Value text(std::string_view text);
+    /// The compiled pattern, which is kept for the next element of a loop. Throws Error.
+    const Pattern& pattern(std::string_view text);
     List* new_list(std::size_t reserved = 0);
     Map* new_map(std::size_t reserved = 0);
 
@@ -84,6 +89,8 @@ class Context {
     const Code& code_;
     std::int64_t steps_left_;
     std::uint32_t place_ = 0;
+    std::optional<Pattern> pattern_;
+    std::string pattern_text_;
     // Most evaluations need no memory beyond this.
     alignas(std::max_align_t) std::array<std::byte, 512> first_memory_;
     std::pmr::monotonic_buffer_resource arena_;

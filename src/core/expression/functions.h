@@ -44,6 +44,7 @@ Value to_duration(Context& context, Arguments arguments);
 Value contains(Context& context, Arguments arguments);
 Value starts_with(Context& context, Arguments arguments);
 Value ends_with(Context& context, Arguments arguments);
+Value matches(Context& context, Arguments arguments);
 Value char_at(Context& context, Arguments arguments);
 Value index_of(Context& context, Arguments arguments);
 Value last_index_of(Context& context, Arguments arguments);

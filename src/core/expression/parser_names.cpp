@@ -19,9 +19,6 @@ using Pair = std::pair<std::string_view, std::string_view>;
 
 /// Why a function of CEL is missing, and what other languages call what is there.
 constexpr auto kRemedies = std::to_array<Pair>({
-    {"matches",
-     "matches() is not supported, as Ebb has no engine for regular expressions; use contains(), "
-     "startsWith() or endsWith()."},
     {"type", "type() is not supported: types are not values here."},
     {"bytes", "bytes() is not supported, as JSON has no bytes."},
     {"format", "format() is not supported; join strings with +, or write a template."},

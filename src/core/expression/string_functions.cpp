@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include <ebb/error.h>
+
 #include "core/expression/functions.h"
 #include "core/expression/source.h"
 #include "support/unicode.h"
@@ -192,6 +194,20 @@ Value ends_with(Context& context, Arguments arguments) {
     const std::string_view part = strings.text(1);
     if (strings.has_failed()) return strings.failure();
     return bool_value(text.ends_with(part));
+}
+
+Value matches(Context& context, Arguments arguments) {
+    constexpr std::size_t kMatchedBytesPerStep = 16;
+    Strings strings(context, "matches", arguments);
+    const std::string_view text = strings.text(0);
+    const std::string_view pattern = strings.text(1);
+    if (strings.has_failed()) return strings.failure();
+    context.charge(static_cast<std::int64_t>(text.size() / kMatchedBytesPerStep));
+    try {
+        return bool_value(context.pattern(pattern).is_found_in(text));
+    } catch (const Error& error) {
+        return context.fail("The pattern \"{}\" is not valid: {}.", pattern, error.what());
+    }
 }
 
 Value char_at(Context& context, Arguments arguments) {
