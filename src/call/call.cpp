@@ -54,6 +54,13 @@ std::string clean_details(const Payload& details, const CallLimits& limits) {
     }
 }
 
+/// What a handler may ask for: added to a date, more would overflow and be due at once.
+constexpr Duration kRetryAfterMax = std::chrono::hours(24 * 366) * 100;
+
+Duration within_reach(Duration delay) {
+    return std::clamp(delay, Duration::zero(), kRetryAfterMax);
+}
+
 Failure describe(const HandlerFailure& error, const CallLimits& limits) {
     const HandlerFailure::Options& options = error.options();
     Failure failure{
@@ -63,9 +70,7 @@ Failure describe(const HandlerFailure& error, const CallLimits& limits) {
         .retry_after = options.retry_after,
         .details = clean_details(options.details, limits),
     };
-    if (failure.retry_after) {
-        failure.retry_after = std::max(*failure.retry_after, Duration::zero());
-    }
+    if (failure.retry_after) failure.retry_after = within_reach(*failure.retry_after);
     return failure;
 }
 
@@ -88,7 +93,7 @@ Failure describe_current_exception(const CallLimits& limits) {
             .code = "error",
             .message = clean(error.what()),
             .is_permanent = false,
-            .retry_after = std::max(error.delay(), Duration::zero()),
+            .retry_after = within_reach(error.delay()),
             .details = {},
         };
     } catch (const std::exception& error) {

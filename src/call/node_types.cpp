@@ -90,12 +90,19 @@ Payload open_envelope(const Payload& text, const StepContext& context) {
     if (!result.is_object()) {
         fail_for_good("invalid_output", "The handler must give {data, nextHandle, __pause}.");
     }
-    if (const auto pause = result.find("__pause"); pause != result.end() && *pause == true) {
-        context.pause();
+    if (const auto pause = result.find("__pause"); pause != result.end() && !pause->is_null()) {
+        if (!pause->is_boolean()) {
+            fail_for_good(
+                "invalid_output",
+                fmt::format("\"__pause\" must be true or false, but is {}.", to_text(*pause))
+            );
+        }
+        if (pause->get<bool>()) context.pause();
     }
     const auto handle = result.find("nextHandle");
     if (handle != result.end() && !handle->is_null()) {
-        if (!handle->is_string()) fail_for_good("invalid_output", "\"nextHandle\" must be a text.");
+        if (!handle->is_string())
+            fail_for_good("invalid_output", "\"nextHandle\" must be a string.");
         context.leave_by(handle->get<std::string>());
     }
     return to_text(result.value("data", Json()));

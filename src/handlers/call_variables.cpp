@@ -21,6 +21,7 @@ const Json* CallVariables::find(std::string_view name) const {
 
 Json CallVariables::make(std::string_view name) const {
     if (name == "input") return Json::parse(input_text_);
+    if (name == "payload") return context_.payload ? Json::parse(*context_.payload) : Json();
     if (name == "instance") return Json{{"id", context_.instance.to_string()}};
     if (name == "workflow") {
         return Json{{"name", context_.workflow}, {"version", context_.workflow_version}};

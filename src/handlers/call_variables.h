@@ -14,8 +14,9 @@
 namespace ebb {
 
 /// What expressions of a handler entry see.
-inline constexpr std::array<std::string_view, 7> kCallVariables = {
+inline constexpr std::array<std::string_view, 8> kCallVariables = {
     "input",
+    "payload",
     "instance",
     "workflow",
     "step",

@@ -89,6 +89,10 @@ class Call {
         environment["EBB_ATTEMPT"] = std::to_string(context_.attempt);
         environment["EBB_IDEMPOTENCY_KEY"] = context_.idempotency_key;
         environment["EBB_INPUT_FILE"] = files_.add("input.json", input_).string();
+        if (context_.payload) {
+            environment["EBB_PAYLOAD_FILE"] =
+                files_.add("payload.json", *context_.payload).string();
+        }
         if (context_.compensates) set_compensation(*context_.compensates);
     }
 

@@ -51,6 +51,7 @@ UrlHandle open_url(const std::string& text) {
 HttpError::Kind kind_of(CURLcode code) {
     switch (code) {
         case CURLE_URL_MALFORMAT:
+        case CURLE_UNSUPPORTED_PROTOCOL:
             return HttpError::Kind::InvalidUrl;
         case CURLE_OPERATION_TIMEDOUT:
             return HttpError::Kind::TimedOut;
@@ -64,6 +65,13 @@ HttpError::Kind kind_of(CURLcode code) {
         case CURLE_SSL_CACERT_BADFILE:
         case CURLE_SSL_CRL_BADFILE:
             return HttpError::Kind::InvalidFile;
+        case CURLE_BAD_CONTENT_ENCODING:
+            return HttpError::Kind::InvalidResponse;
+        case CURLE_NOT_BUILT_IN:
+        case CURLE_BAD_FUNCTION_ARGUMENT:
+        case CURLE_UNKNOWN_OPTION:
+        case CURLE_SSL_ENGINE_NOTFOUND:
+            return HttpError::Kind::Unsupported;
         default:
             return HttpError::Kind::ConnectionFailed;
     }

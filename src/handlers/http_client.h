@@ -52,6 +52,8 @@ class HttpError : public std::runtime_error {
         TimedOut,
         Stopped,
         ResponseTooLarge,
+        InvalidResponse,  ///< it came, but cannot be decoded
+        Unsupported,      ///< libcurl cannot do this at all
     };
 
     HttpError(Kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

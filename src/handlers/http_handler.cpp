@@ -289,6 +289,12 @@ class Call {
             case HttpError::Kind::ResponseTooLarge:
                 options = {.code = "response_too_large", .is_permanent = true};
                 break;
+            case HttpError::Kind::InvalidResponse:
+                options = {.code = "invalid_response", .is_permanent = true};
+                break;
+            case HttpError::Kind::Unsupported:
+                options = {.code = "unsupported_request", .is_permanent = true};
+                break;
         }
         const std::string url = public_url(request_.url);
         options.details = to_text(Json{{"method", request_.method}, {"url", url}});

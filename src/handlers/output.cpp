@@ -19,16 +19,27 @@ constexpr std::size_t kExcerptBytesMax = 100;
     );
 }
 
+/// What is wrong with the answer, found in a copy without secrets: the sentence quotes a part.
+std::string what_is_wrong(const Answer& answer) {
+    try {
+        const std::string text = answer.redactor.text(answer.text);
+        check_payload(text, "It", {.payload_bytes_max = answer.bytes_max});
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "It is not valid JSON.";
+}
+
 Payload check_json(const Answer& answer) {
     try {
         check_payload(answer.text, "It", {.payload_bytes_max = answer.bytes_max});
-    } catch (const Error& error) {
+    } catch (const Error&) {
         throw_invalid_output(
             answer,
             fmt::format(
                 "succeeded, but its answer cannot be the step's output. {} It begins with \"{}\". "
                 "An answer that is not JSON needs output: text or output: none.",
-                error.what(),
+                what_is_wrong(answer),
                 answer.redactor.excerpt(answer.text, kExcerptBytesMax)
             )
         );

@@ -93,6 +93,16 @@ class Supervisor {
         if (has_exited_) kill_at_ = after(std::chrono::steady_clock::now(), kLingerMax);
     }
 
+    Supervisor(const Supervisor&) = delete;
+    Supervisor& operator=(const Supervisor&) = delete;
+
+    /// After an exception no program goes on and no zombie stays.
+    ~Supervisor() {
+        if (is_reaped_) return;
+        kill();
+        wait();
+    }
+
     ProcessResult run() {
         const SteadyTime timeout = request_.timeout > Duration(0)
                                        ? after(std::chrono::steady_clock::now(), request_.timeout)
@@ -199,22 +209,29 @@ class Supervisor {
         if (is_missed || signal == SIGKILL) ::kill(child_.pid, signal);
     }
 
-    ProcessResult reap() {
+    /// Empty if somebody else has taken the exit status.
+    std::optional<siginfo_t> wait() const {
         siginfo_t info{};
         int waited = 0;
         do {
             waited = ::waitid(P_PID, static_cast<id_t>(child_.pid), &info, WEXITED);
         } while (waited != 0 && errno == EINTR);
+        return waited == 0 ? std::optional(info) : std::nullopt;
+    }
+
+    ProcessResult reap() {
+        const auto info = wait();
+        is_reaped_ = true;
         ProcessResult result;
         result.output = std::move(output_);
         result.errors = errors_.take();
-        if (waited != 0) {
+        if (!info) {
             result.end = End::Lost;
-        } else if (info.si_code == CLD_EXITED) {
-            result.exit_code = info.si_status;
+        } else if (info->si_code == CLD_EXITED) {
+            result.exit_code = info->si_status;
         } else {
             result.end = End::Signalled;
-            result.signal = info.si_status;
+            result.signal = info->si_status;
         }
         if (reason_) result.end = *reason_;
         return result;
@@ -229,6 +246,7 @@ class Supervisor {
     SteadyTime kill_at_ = kNoTime;
     bool has_exited_ = false;
     bool is_killed_ = false;
+    bool is_reaped_ = false;
 };
 
 }  // namespace

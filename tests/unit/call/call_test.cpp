@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/clock.h"
+
 namespace ebb {
 namespace {
 
@@ -52,6 +54,11 @@ TEST(Call, a_permanent_error_keeps_its_code) {
 TEST(Call, retry_after_sets_the_delay_and_a_negative_one_is_none) {
     EXPECT_EQ(failure_of(throwing(RetryAfter("busy", 3s))).retry_after, Duration(3s));
     EXPECT_EQ(failure_of(throwing(RetryAfter("busy", -3s))).retry_after, Duration(0));
+    // Added to a date it must still be one.
+    const auto longest = failure_of(throwing(RetryAfter("busy", Duration::max()))).retry_after;
+    ASSERT_TRUE(longest);
+    EXPECT_GT(*longest, Duration(24h * 366));
+    EXPECT_LT(*longest, TimePoint::max() - SystemClock().now());
 }
 
 TEST(Call, a_handler_failure_keeps_its_details_and_rubbish_details_become_a_string) {

@@ -49,6 +49,10 @@ TEST(HandlerContract, an_envelope_names_the_handle_and_pauses) {
     call(spec, R"({"__pause":true})", context);
     EXPECT_TRUE(choice.is_paused);
     EXPECT_EQ(failure_code(spec, "[1]"), "invalid_output");
+    EXPECT_EQ(failure_code(spec, R"({"__pause":"yes"})"), "invalid_output");
+    choice = {};
+    EXPECT_EQ(call(spec, R"({"__pause":null,"data":1})", context), "1");
+    EXPECT_FALSE(choice.is_paused);
 }
 
 TEST(HandlerContract, what_is_wrong_has_its_place) {

@@ -344,6 +344,18 @@ TEST(ExecHandler, hides_secrets_in_an_answer_that_it_quotes) {
     EXPECT_THAT(failed.message, testing::Not(testing::HasSubstr("s3cr")));
 }
 
+TEST(ExecHandler, gets_the_payload_that_came_while_it_was_paused) {
+    Json spec = script("printf '{\"data\":%s}' \"$(cat \"$EBB_PAYLOAD_FILE\")\"");
+    spec["result"] = "envelope";
+    StepContext context = a_context();
+    context.payload = R"({"ok":true})";
+    EXPECT_EQ(call(spec, "{}", context), R"({"ok":true})");
+    const Json shown = {{"exec", {"printf", "%s", "${payload.ok}"}}};
+    EXPECT_EQ(call(shown, "{}", context), "true");
+    const Json asked = {{"exec", {"printf", "%s", "${payload == null}"}}};
+    EXPECT_EQ(call(asked, "{}"), "true");
+}
+
 TEST(ExecHandler, runs_many_calls_of_one_handler_at_once) {
     const Handler handler = make_handler("h", R"({"exec": ["cat"]})", "/");
     std::vector<Payload> outputs(50);

@@ -1,8 +1,10 @@
 // Goal: a program is run within its bounds, whatever it does, and leaves nothing behind.
 // Method: real processes, most of them small shell scripts. Processes of other generations are
 // watched through pidfds.
+#include <cerrno>
 #include <csignal>
 #include <fstream>
+#include <new>
 #include <thread>
 
 #include <dirent.h>
@@ -454,6 +456,31 @@ TEST(TempDirectory, is_private_and_goes_with_its_owner) {
     }
     EXPECT_FALSE(std::filesystem::exists(path));
 }
+
+#ifndef __SANITIZE_ADDRESS__
+
+/// Runs a program that writes more than memory holds. 0: the call has failed and no child is left.
+int run_out_of_memory() {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = rlim_t{1} << 29;
+    ::setrlimit(RLIMIT_AS, &limit);
+    ProcessRequest request;
+    request.arguments = {"/bin/cat", "/dev/zero"};
+    request.output_bytes_max = std::size_t{1} << 40;
+    try {
+        run_process(request);
+    } catch (const std::bad_alloc&) {
+        return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD ? 0 : 1;
+    }
+    return 2;
+}
+
+TEST(ProcessDeathTest, an_exception_leaves_neither_a_program_nor_a_zombie) {
+    EXPECT_EXIT(::_exit(run_out_of_memory()), testing::ExitedWithCode(0), "");
+}
+
+#endif
 
 }  // namespace
 }  // namespace ebb
