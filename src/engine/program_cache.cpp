@@ -4,6 +4,20 @@
 
 namespace ebb::engine {
 
+namespace {
+
+/// More than this many are kept only while they are in use.
+constexpr std::size_t kProgramsMax = 256;
+constexpr std::size_t kNewestMax = 1'024;
+
+template <typename Programs>
+void forget_unused(Programs& programs) {
+    if (programs.size() <= kProgramsMax) return;
+    std::erase_if(programs, [](const auto& each) { return each.second.use_count() == 1; });
+}
+
+}  // namespace
+
 std::shared_ptr<const Program> ProgramCache::find_cached(const std::string& workflow, int version) {
     const Lock lock(mutex_);
     const auto found = programs_.find({workflow, version});
@@ -14,7 +28,10 @@ std::shared_ptr<const Program> ProgramCache::compile(const WorkflowRow& row) {
     auto program = Program::compile(parse_definition_json(row.definition));
     const Lock lock(mutex_);
     // Two threads may have compiled the same: the first one's is kept, so that all share it.
-    return programs_.emplace(std::pair(row.name, row.version), std::move(program)).first->second;
+    const auto kept = programs_.emplace(std::pair(row.name, row.version), std::move(program));
+    std::shared_ptr<const Program> found = kept.first->second;
+    forget_unused(programs_);
+    return found;
 }
 
 std::shared_ptr<const Program> ProgramCache::find(const std::string& workflow, int version) {
@@ -38,6 +55,7 @@ std::shared_ptr<const Program> ProgramCache::find_newest(const std::string& work
     if (!row) return nullptr;
     {
         const Lock lock(mutex_);
+        if (newest_.size() >= kNewestMax) newest_.clear();
         newest_[workflow] = {.version = row->version, .asked_at = now};
     }
     if (auto program = find_cached(row->name, row->version)) return program;
@@ -49,6 +67,7 @@ void ProgramCache::remember(std::shared_ptr<const Program> program) {
     const Lock lock(mutex_);
     newest_.erase(definition.name);
     programs_.emplace(std::pair(definition.name, definition.version), std::move(program));
+    forget_unused(programs_);
 }
 
 }  // namespace ebb::engine

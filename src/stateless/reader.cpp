@@ -286,12 +286,15 @@ class Reader {
         if (!is_given) throw_corrupt(fmt::format("it has no {}", field));
     }
 
+    /// What every reader of JSON can keep as a number, and far from an overflow.
+    static constexpr std::int64_t kVersionMax = (std::int64_t{1} << 53) - 1;
+
     std::unique_ptr<Snapshot::Data> finish() {
         require(has_format_, "formatVersion");
         require(!workflow_id_.empty(), "workflowId");
         require(data_ != nullptr, "workflow");
         require(!state_.empty(), "state");
-        require(version_ >= 0, "version of 0 or more");
+        require(version_ >= 0 && version_ <= kVersionMax, "version from 0 to 2^53 - 1");
         require(!input_.empty(), "input");
         read_kept();
         Kept& started = events_.front();

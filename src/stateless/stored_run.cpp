@@ -50,7 +50,21 @@ SaveResult save(
 std::optional<Snapshot> load(SnapshotStore& store, const Engine& engine, std::string_view id) {
     const auto stored = store.load(id);
     if (!stored) return std::nullopt;
-    return engine.parse(stored->json);
+    Snapshot snapshot = engine.parse(stored->json);
+    if (snapshot.version() != stored->info.version) {
+        throw Error(
+            ErrorCode::CorruptState,
+            fmt::format(
+                "The row of the snapshot \"{}\" has version {}, but the snapshot in it has version "
+                "{}. Set the row's version to that of the snapshot; only the store should write "
+                "either.",
+                id,
+                stored->info.version,
+                snapshot.version()
+            )
+        );
+    }
+    return snapshot;
 }
 
 /// Takes over what became of a save. False: it was lost.
