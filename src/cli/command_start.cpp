@@ -67,7 +67,9 @@ int start_instance(Session& session, const StartCommandOptions& options) {
     }
     session.print(id + "\n");
     if (!started.is_new) {
-        session.note(fmt::format("The key \"{}\" exists: this is its instance.\n", one_line(options.key)));
+        session.note(
+            fmt::format("The key \"{}\" exists: this is its instance.\n", one_line(options.key))
+        );
     }
     return kOk;
 }

@@ -60,7 +60,8 @@ int export_instance(Session& session, const ExportCommandOptions& options) {
     } catch (const std::system_error& error) {
         return tell_unwritten(session, id, kOutput, fmt::format("{}.", error.what()));
     }
-    if (file) session.note(fmt::format("Moved {} to {}\n", id.to_string(), one_line(options.output)));
+    if (file)
+        session.note(fmt::format("Moved {} to {}\n", id.to_string(), one_line(options.output)));
     return kOk;
 }
 

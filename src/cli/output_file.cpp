@@ -27,14 +27,11 @@ bool is_regular(const FileDescriptor& file) {
 
 OutputFile::OutputFile(std::string path, Readers readers) : path_(std::move(path)) {
     const mode_t mode = mode_of(readers);
-    file_ = FileDescriptor(
-        ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-    );
+    file_ = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     is_new_ = file_.is_open();
     if (!is_new_ && errno == EEXIST) {
         // O_CREAT: it may be a link to a file that is not there yet.
-        file_ =
-            FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, mode));
+        file_ = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, mode));
     }
     if (!file_.is_open()) refuse(errno);
 }

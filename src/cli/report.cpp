@@ -81,9 +81,10 @@ int report_invalid_file(Session& session, const DefinitionFile& file) {
 std::string diagnostic_text(
     const DefinitionFile& file, const Diagnostic& problem, const Style& style
 ) {
-    const std::string place = problem.line > 0
-                                  ? fmt::format("{}:{}:{}", terminal_line(file.path), problem.line, problem.column)
-                                  : terminal_line(fmt::format("{}:{}", file.path, problem.path));
+    const std::string place =
+        problem.line > 0
+            ? fmt::format("{}:{}:{}", terminal_line(file.path), problem.line, problem.column)
+            : terminal_line(fmt::format("{}:{}", file.path, problem.path));
     std::string text = fmt::format(
         "{}: {} {} {}\n",
         style.bold(place),

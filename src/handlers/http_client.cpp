@@ -51,7 +51,6 @@ UrlHandle open_url(const std::string& text) {
 HttpError::Kind kind_of(CURLcode code) {
     switch (code) {
         case CURLE_URL_MALFORMAT:
-        case CURLE_UNSUPPORTED_PROTOCOL:
             return HttpError::Kind::InvalidUrl;
         case CURLE_OPERATION_TIMEDOUT:
             return HttpError::Kind::TimedOut;

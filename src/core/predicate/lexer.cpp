@@ -7,6 +7,7 @@
 
 #include "core/expression/source.h"
 #include "core/predicate/code.h"
+#include "support/unicode.h"
 
 namespace ebb::predicate {
 
@@ -161,7 +162,7 @@ void Lexer::append_escape(std::string& text) {
         if (value == 0 || value > max || is_surrogate) {
             throw_at(source_, offset, "The escape does not stand for a character.");
         }
-        expression::append_utf8(text, value);
+        append_utf8(text, value);
     };
     switch (c) {
         case 'b':

@@ -100,11 +100,10 @@ TEST(JsonSchema, says_what_was_expected_and_what_came) {
     EXPECT_EQ(
         first(R"({"uniqueItems": true})", "[1, 2, 1.0]"), "/2: expected unique items, got 1.0 again"
     );
+    constexpr std::string_view kChoice =
+        R"({"anyOf": [{"type": "string"}, {"properties": {"a": {"type": "null"}}}]})";
     EXPECT_EQ(
-        first(
-            R"({"anyOf": [{"type": "string"}, {"properties": {"a": {"type": "null"}}, "type": "object"}]})",
-            R"({"a": 1})"
-        ),
+        first(kChoice, R"({"a": 1})"),
         "/: fits none of the 2 alternatives of anyOf (/a: expected null, got 1)"
     );
 }
@@ -148,7 +147,7 @@ TEST(JsonSchema, no_schema_and_no_value_takes_long) {
 TEST(JsonSchema, refuses_look_around_and_back_references) {
     EXPECT_THAT(refusal(R"x({"pattern": "^(?!a)"})x"), HasSubstr("look-around"));
     EXPECT_THAT(refusal(R"({"pattern": "(a)\\1"})"), HasSubstr("not"));
-EXPECT_THAT(violations(R"({"pattern": "^\\u00e4(?<x>b)$"})", R"("äb")"), IsEmpty());
+    EXPECT_THAT(violations(R"({"pattern": "^\\u00e4(?<x>b)$"})", R"("äb")"), IsEmpty());
 }
 
 TEST(JsonSchema, lists_a_bounded_number_of_violations) {
@@ -160,7 +159,7 @@ TEST(JsonSchema, lists_a_bounded_number_of_violations) {
 // The published cases of draft 7, without what Ebb leaves out on purpose.
 TEST(JsonSchema, passes_the_published_cases) {
     const std::filesystem::path folder = EBB_JSON_SCHEMA_CASES;
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs json-schema-test-suite";
+    ASSERT_TRUE(std::filesystem::exists(folder)) << "It needs the package json-schema-test-suite.";
     std::size_t cases = 0;
     for (const auto& file : std::filesystem::directory_iterator(folder)) {
         if (file.path().extension() != ".json") continue;

@@ -1,3 +1,6 @@
+// Goal: no form of a secret that is usual in messages gets out. Method: examples of each form, and
+// texts that were cut inside a secret.
+
 #include "support/redact.h"
 
 #include <ebb/error.h>

@@ -1,3 +1,6 @@
+// Goal: nothing that a terminal obeys comes out, and ordinary text stays as it is. Method: examples
+// of each kind of character.
+
 #include "support/terminal.h"
 
 #include <gmock/gmock.h>
