@@ -82,7 +82,7 @@ void Committer::absorb(item::Transacted& transacted) {
     if (!is_ours || transacted.kind == Kind::Committed) return;
     // Somebody else has taken the token further: what is held here is not ours to go on with.
     if (transacted.kind == Kind::Stale) return hand_back(task);
-    held->not_before = environment().now() + kUnstartedPause;
+    held->not_before = environment().steady_now() + kUnstartedPause;
     look_again_at_ = std::min(look_again_at_, held->not_before);
 }
 
@@ -90,7 +90,7 @@ void Committer::absorb(item::Unstarted& unstarted) {
     Held* held = held_.find(unstarted.attempt->task());
     if (held == nullptr || held->attempt != unstarted.attempt) return;
     held->attempt = nullptr;
-    held->not_before = environment().now() + kUnstartedPause;
+    held->not_before = environment().steady_now() + kUnstartedPause;
     touched_.push_back(held->task.instance);
 }
 
@@ -152,14 +152,14 @@ void Committer::absorb(item::Heartbeat& heartbeat) {
     drop_lost(heartbeat);
     // Not before: what was lost would pass for held, and be taken back from whoever has it now.
     WorkerState& worker = environment().worker;
-    const bool was_invalid = !worker.has_valid_leases(environment().now());
+    const bool was_invalid = !worker.has_valid_leases(environment().steady_now());
     worker.leases_valid_until = heartbeat.valid_until.time_since_epoch().count();
     if (was_invalid) parts_.signals.ring();
     obey_stops(heartbeat.result);
     // Nothing is claimed before the first answer, so what it names was held by a predecessor.
     if (!std::exchange(has_adopted_, true)) {
         adopt_orphans(heartbeat.result);
-        predecessor_gone_at_ = environment().now() + environment().options.lease;
+        predecessor_gone_at_ = environment().steady_now() + environment().options.lease;
     } else {
         doubt_predecessor(heartbeat);
         release_unknown(heartbeat);
@@ -237,7 +237,7 @@ void Committer::doubt_predecessor(const item::Heartbeat& heartbeat) {
     for (const HeldTask& held : heartbeat.result.held) {
         if (held_.find(held.task) == nullptr) doubts_.push_back({held.task, heartbeat.number});
     }
-    const TimePoint sent_at = heartbeat.valid_until - environment().options.lease;
+    const SteadyPoint sent_at = heartbeat.valid_until - environment().options.lease;
     is_predecessor_gone_ = sent_at >= predecessor_gone_at_;
 }
 

@@ -11,8 +11,10 @@
 
 namespace ebb::engine {
 
-bool Attempt::begin(TimePoint now) {
-    started_at_ = now.time_since_epoch().count();
+bool Attempt::begin(const Moment& now) {
+    started_at_ = now.date.time_since_epoch().count();
+    running_since_ = now.steady.time_since_epoch().count();
+    set_time_limit(time_limit_of(*this, now));
     return move(Phase::Queued, Phase::Running);
 }
 
@@ -22,13 +24,22 @@ void Attempt::request_stop(StopReason reason) {
     stop_.request_stop();
 }
 
+SteadyPoint time_limit_of(const Attempt& attempt, const Moment& now) {
+    const Invocation& invocation = attempt.call().invocation;
+    const SteadyPoint deadline = now.at(invocation.deadline);
+    if (invocation.timeout <= Duration::zero()) return deadline;
+    const Duration left = invocation.timeout - attempt.running_for(now.steady);
+    return std::min(deadline, now.steady + left);
+}
+
+namespace {
+
+/// The date that the handler sees.
 TimePoint deadline_of(const Attempt& attempt) {
     const Invocation& invocation = attempt.call().invocation;
     if (invocation.timeout <= Duration::zero()) return invocation.deadline;
     return std::min(invocation.deadline, attempt.started_at() + invocation.timeout);
 }
-
-namespace {
 
 struct Input {
     Payload payload;
@@ -97,7 +108,7 @@ Event event_of_failure(const Environment& environment, const Attempt& attempt, F
         return event::LeaseLost{ref, worker};
     }
     const bool is_late = attempt.stop_reason() == Attempt::StopReason::Timeout ||
-                         environment.now() >= deadline_of(attempt);
+                         environment.steady_now() >= attempt.time_limit();
     if (is_late && !failure.is_permanent) failure.code = "timeout";
     return event::StepFailed{ref, std::move(failure), attempt.started_at(), worker};
 }
@@ -132,7 +143,7 @@ Event run_attempt(
         {environment.limits(), environment.options.error_bytes_max}
     );
     if (!environment.observers.empty()) {
-        const Duration duration = environment.now() - attempt.started_at();
+        const Duration duration = attempt.running_for(environment.steady_now());
         environment.observers.after_step(context, result, duration, environment.log);
     }
     if (auto* output = std::get_if<Payload>(&result)) {

@@ -50,8 +50,18 @@ class Attempt {
     /// When it began; meaningful from Running on.
     TimePoint started_at() const { return TimePoint(Duration(started_at_.load())); }
 
+    /// How long it has been running at `now`.
+    Duration running_for(SteadyPoint now) const {
+        return now - SteadyPoint(Duration(running_since_.load()));
+    }
+
+    /// When its time is up as far as the watchdog knows; kSteadyNever when nothing bounds it.
+    SteadyPoint time_limit() const { return SteadyPoint(Duration(time_limit_.load())); }
+
+    void set_time_limit(SteadyPoint limit) { time_limit_ = limit.time_since_epoch().count(); }
+
     /// Queued -> Running. False: it was withdrawn.
-    bool begin(TimePoint now);
+    bool begin(const Moment& now);
 
     /// Queued -> Withdrawn. False: it has begun.
     bool withdraw() { return move(Phase::Queued, Phase::Withdrawn); }
@@ -75,14 +85,17 @@ class Attempt {
     std::atomic<Phase> phase_{Phase::Queued};
     std::atomic<StopReason> stop_reason_{StopReason::None};
     std::atomic<Duration::rep> started_at_{0};
+    std::atomic<Duration::rep> running_since_{0};
+    std::atomic<Duration::rep> time_limit_{kSteadyNever.time_since_epoch().count()};
     std::stop_source stop_;
 };
 
 using AttemptPtr = std::shared_ptr<Attempt>;
 
-/// When the attempt's time is up: by its own timeout, or by its step's or instance's deadline.
-/// kNever when nothing bounds it.
-TimePoint deadline_of(const Attempt& attempt);
+/// When the time of an attempt that has begun is up: by its own timeout, which is a duration, or by
+/// the deadline of its step or instance, which is a date. So it changes when the clock is set.
+/// kSteadyNever when nothing bounds it.
+SteadyPoint time_limit_of(const Attempt& attempt, const Moment& now);
 
 /// Calls the handler of a Running attempt in this thread and says what came of it as an event for
 /// the kernel. Throws Error when the input cannot be read from the store: then nothing was called.

@@ -13,7 +13,7 @@ constexpr Duration kPutOff = std::chrono::minutes(5);
 
 }  // namespace
 
-TimePoint Claimer::tick(TimePoint now) {
+SteadyPoint Claimer::tick(SteadyPoint now) {
     const WorkerState& worker = environment_.worker;
     if (!worker.may_hold(now)) {
         // What has become free is for others.
@@ -24,7 +24,7 @@ TimePoint Claimer::tick(TimePoint now) {
     const int room = std::min(committer_.free_capacity(), environment_.options.claim_batch_max);
     const bool has_news = signals_.take_news();
     if (has_news) pause_ = environment_.options.poll_min;
-    const int claimed = claim(now, room, has_news);
+    const int claimed = claim(room, has_news);
     if (claimed > 0) committer_.combine(Committer::Role::Guest);
     if (claimed >= room) {
         // There may be more where this came from.
@@ -32,7 +32,8 @@ TimePoint Claimer::tick(TimePoint now) {
         if (committer_.has_room()) return now;
     }
     pause_ = claimed > 0 ? environment_.options.poll_min : std::min(pause_ * 2, longest_pause());
-    return std::min(now + pause_, signals_.next_due());
+    // A due time is a date: when the clock is set, the next look is at most one pause away.
+    return std::min(now + pause_, environment_.moment().at(signals_.next_due()));
 }
 
 Duration Claimer::longest_pause() const {
@@ -45,10 +46,10 @@ std::int64_t Claimer::bytes_max() const {
     return static_cast<std::int64_t>(environment_.options.claim_bytes_max);
 }
 
-int Claimer::claim(TimePoint now, int room, bool is_told) {
+int Claimer::claim(int room, bool is_told) {
     // What cannot be written should not be begun; others may be allowed to.
     if (environment_.worker.is_denied) return 0;
-    if (signals_.forget_until(now)) {
+    if (signals_.forget_until(environment_.now())) {
         // Others' clocks may be slow: what is due is looked for again soon.
         pause_ = environment_.options.poll_min;
         is_told = true;

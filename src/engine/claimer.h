@@ -33,12 +33,12 @@ class Claimer final : public Service {
 
     std::string_view name() const override { return "claimer"; }
 
-    TimePoint tick(TimePoint now) override;
+    SteadyPoint tick(SteadyPoint now) override;
 
     /// Claims once, at most `room` tasks of handlers and as many of the engine's own, and hands
     /// them to the committer. `is_told`: see ClaimRequest. Returns how many it got. Throws nothing:
     /// errors are logged and counted.
-    int claim(TimePoint now, int room, bool is_told);
+    int claim(int room, bool is_told);
 
     /// Finishes what a stop of this instance has left to be done, so that a cancel comes to its end
     /// even where no worker lives.

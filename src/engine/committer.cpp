@@ -27,20 +27,20 @@ AttemptPtr Committer::combine(Role role) {
 AttemptPtr Committer::run_rounds(Role role, bool& is_inside) {
     AttemptPtr mine;
     for (int rounds = 0;; ++rounds) {
-        TimePoint now = environment().now();
-        if (leave_after(role, rounds, now)) return mine;
+        Moment now = environment().moment();
+        if (leave_after(role, rounds, now.steady)) return mine;
         if (mine) parts_.ready.push({std::exchange(mine, nullptr)});
         guarded(now, &Committer::begin_round);
-        if (FlightPtr flight = take_off(now)) {
+        if (FlightPtr flight = take_off(now.steady)) {
             // What can run meanwhile is run by others, and what can be decided is decided by them.
             parts_.ready.push(std::exchange(started_, {}));
-            leave_to_others(now);
+            leave_to_others(now.steady);
             is_inside = false;
             fly(*flight);
             inbox_.land(std::move(flight));
             is_inside = inbox_.try_enter();
             if (!is_inside) return nullptr;
-            now = environment().now();
+            now = environment().moment();
         }
         guarded(now, &Committer::end_round);
         mine = hand_out(role);
@@ -52,20 +52,20 @@ bool Committer::may_decide() const {
     return batches_.empty() && flights_ < flights_max_ && !wants_quiet_;
 }
 
-bool Committer::has_more(TimePoint now) const {
+bool Committer::has_more(SteadyPoint now) const {
     const bool may_take_off = !batches_.empty() && flights_ < flights_max_;
     const bool may_absorb = !held_back_.empty() && (has_settled_ || pending_.empty());
     return may_take_off || may_absorb || (!open_.empty() && may_decide()) || !touched_.empty() ||
            look_again_at_ <= now;
 }
 
-bool Committer::leave_after(Role role, int rounds, TimePoint now) {
+bool Committer::leave_after(Role role, int rounds, SteadyPoint now) {
     const bool is_blocked = now < retry_at_;
     if (is_blocked) refuse_requests(last_error_);
     const bool is_done = pending_.empty() && open_.empty() && held_back_.empty() && !has_more(now);
     is_idle_ = !is_blocked && is_done && held_.size() == 0 && doubts_.empty();
     if (is_idle_ && environment().worker.is_draining) idle_.ring();
-    announce_next_look(std::min(look_again_at_, is_blocked ? retry_at_ : kNever));
+    announce_next_look(std::min(look_again_at_, is_blocked ? retry_at_ : kSteadyNever));
     if (is_blocked) {
         gathering_until_ = kNotGathering;
         if (!inbox_.leave_unless_landed()) return false;
@@ -86,7 +86,7 @@ bool Committer::leave_after(Role role, int rounds, TimePoint now) {
     return has_done_its_share;
 }
 
-void Committer::leave_to_others(TimePoint now) {
+void Committer::leave_to_others(SteadyPoint now) {
     const bool may_decide_more = flights_ < flights_max_;
     const bool has_decided_more = has_more(now);
     const bool was_empty = inbox_.leave();
@@ -99,30 +99,30 @@ bool Committer::may_gather() {
     if (!has_own_thread_ || parts_.ready.size() == 0) return false;
     const Duration time = parts_.pace.gathering_time();
     if (time == Duration::zero()) return false;
-    const TimePoint now = environment().now();
+    const SteadyPoint now = environment().steady_now();
     Duration::rep until = gathering_until_.load();
-    if (until != kNotGathering) return now < TimePoint(Duration(until));
+    if (until != kNotGathering) return now < SteadyPoint(Duration(until));
     if (gathering_until_.compare_exchange_strong(until, (now + time).time_since_epoch().count())) {
         alarm().ring();
     }
     return true;
 }
 
-void Committer::announce_next_look(TimePoint look) {
+void Committer::announce_next_look(SteadyPoint look) {
     const auto next = look.time_since_epoch().count();
     const auto before = next_look_.exchange(next);
     if (next < before && has_own_thread_) alarm().ring();
 }
 
-TimePoint Committer::tick(TimePoint now) {
+SteadyPoint Committer::tick(SteadyPoint now) {
     const bool may_wait =
-        gathering_until() != kNever && now < gathering_until() && now < next_look();
+        gathering_until() != kSteadyNever && now < gathering_until() && now < next_look();
     // Somebody else may be the committer, and just be leaving what is gathered to this thread. So
     // it is over only when somebody has taken it; until then this looks again and again.
     if (!may_wait) combine(Role::Owner);
-    const TimePoint next = std::min(gathering_until(), next_look());
+    const SteadyPoint next = std::min(gathering_until(), next_look());
     // What should have been done by now is in somebody's hands: waiting for him must not spin.
-    const TimePoint soon = environment().now() + kOverduePause;
+    const SteadyPoint soon = environment().steady_now() + kOverduePause;
     return next < soon - kOverduePause ? soon : next;
 }
 
@@ -131,13 +131,13 @@ int Committer::free_capacity() const {
     return std::max(0, parts_.pace.in_flight_target() - held);
 }
 
-void Committer::guarded(TimePoint now, void (Committer::*part)(TimePoint)) {
+void Committer::guarded(const Moment& now, void (Committer::*part)(const Moment&)) {
     try {
         (this->*part)(now);
     } catch (const std::exception& error) {
         // Out of memory, or a bug: whoever is the committer must not take the place with it.
         environment().log.error("committer_failed", {{"error", error.what()}});
-        block(now, error);
+        block(now.steady, error);
     }
     environment().statistics.in_flight = held_.size();
     const int slots = held_.slots();
@@ -154,19 +154,19 @@ bool Committer::has_room() const {
     return held == 0 || target - held >= worthwhile;
 }
 
-void Committer::begin_round(TimePoint now) {
-    settle_landed(now);
-    const bool is_stuck = now < retry_at_ && !batches_.empty();
+void Committer::begin_round(const Moment& now) {
+    settle_landed(now.steady);
+    const bool is_stuck = now.steady < retry_at_ && !batches_.empty();
     if (!is_stuck) {
-        look_again(now);
+        look_again(now.steady);
         take_items();
         review_touched(now);
     }
     if (may_decide()) decide_open(now);
 }
 
-void Committer::end_round(TimePoint now) {
-    settle_landed(now);
+void Committer::end_round(const Moment& now) {
+    settle_landed(now.steady);
     review_touched(now);
     flush_releases();
 }
@@ -214,9 +214,9 @@ bool Committer::must_wait(const Item& item) {
     return !pending_.empty();
 }
 
-void Committer::look_again(TimePoint now) {
+void Committer::look_again(SteadyPoint now) {
     if (look_again_at_ > now) return;
-    look_again_at_ = kNever;
+    look_again_at_ = kSteadyNever;
     held_.for_each([this](const Held& held) {
         if (!held.attempt && !held.is_deciding) touched_.push_back(held.task.instance);
     });
@@ -242,7 +242,7 @@ LivePtr Committer::live_of(const InstanceId& id) {
     return live;
 }
 
-void Committer::decide_open(TimePoint now) {
+void Committer::decide_open(const Moment& now) {
     std::vector<Work> open = std::exchange(open_, {});
     open_index_.clear();
     std::vector<Turn> turns;
@@ -265,11 +265,11 @@ void Committer::forget_lost(Work& work) {
     });
 }
 
-bool Committer::decide_one(Work& work, TimePoint now, std::vector<Turn>& turns) {
+bool Committer::decide_one(Work& work, const Moment& now, std::vector<Turn>& turns) {
     forget_lost(work);
     if (work.causes.empty() && work.rewrites.empty()) return true;
     try {
-        Turn turn = decide_turn(environment().store, live_of(work.instance), work, now);
+        Turn turn = decide_turn(environment().store, live_of(work.instance), work, now.date);
         if (turn.has_changed) {
             turns.push_back(std::move(turn));
         } else {
@@ -277,7 +277,7 @@ bool Committer::decide_one(Work& work, TimePoint now, std::vector<Turn>& turns) 
         }
     } catch (const Error& error) {
         if (may_pass(error)) {
-            block(now, error);
+            block(now.steady, error);
             return false;
         }
         drop(work, error);

@@ -80,10 +80,10 @@ class Committer final : public Service {
     /// nothing waits longer than Pace::gathering_time, whatever that call does.
     bool may_gather();
 
-    TimePoint tick(TimePoint now) override;
+    SteadyPoint tick(SteadyPoint now) override;
 
     /// When it wants to look again: a commit to be repeated, a task set aside.
-    TimePoint next_look() const { return TimePoint(Duration(next_look_.load())); }
+    SteadyPoint next_look() const { return SteadyPoint(Duration(next_look_.load())); }
 
     /// Around every claim and start that leases tasks to this worker, until they are posted: a
     /// heartbeat must not take what is on its way for forgotten.
@@ -121,40 +121,40 @@ class Committer final : public Service {
     void set_has_own_thread(bool has) { has_own_thread_ = has; }
 
  private:
-    static constexpr Duration::rep kNotGathering = kNever.time_since_epoch().count();
+    static constexpr Duration::rep kNotGathering = kSteadyNever.time_since_epoch().count();
 
     // The round: committer.cpp
     AttemptPtr run_rounds(Role role, bool& is_inside);
-    void guarded(TimePoint now, void (Committer::*part)(TimePoint));
-    void begin_round(TimePoint now);
-    void end_round(TimePoint now);
-    bool leave_after(Role role, int rounds, TimePoint now);
+    void guarded(const Moment& now, void (Committer::*part)(const Moment&));
+    void begin_round(const Moment& now);
+    void end_round(const Moment& now);
+    bool leave_after(Role role, int rounds, SteadyPoint now);
     /// Before this thread is away with a commit.
-    void leave_to_others(TimePoint now);
-    bool has_more(TimePoint now) const;
+    void leave_to_others(SteadyPoint now);
+    bool has_more(SteadyPoint now) const;
     bool may_decide() const;
-    void announce_next_look(TimePoint look);
+    void announce_next_look(SteadyPoint look);
     void take_items();
     void absorb_or_hold_back(Item item);
     /// Until what it concerns is settled, nothing more may be decided on it.
     bool must_wait(const Item& item);
-    void look_again(TimePoint now);
-    void decide_open(TimePoint now);
-    bool decide_one(Work& work, TimePoint now, std::vector<Turn>& turns);
+    void look_again(SteadyPoint now);
+    void decide_open(const Moment& now);
+    bool decide_one(Work& work, const Moment& now, std::vector<Turn>& turns);
     /// What was to be done for tasks that were lost meanwhile is not ours to do.
     void forget_lost(Work& work);
     void make_batches(std::vector<Turn> turns);
     AttemptPtr hand_out(Role role);
 
     // Flights: flying.cpp
-    FlightPtr take_off(TimePoint now);
+    FlightPtr take_off(SteadyPoint now);
     void fly(Flight& flight) noexcept;
-    void settle_landed(TimePoint now);
-    void settle_flight(Flight& flight, TimePoint now);
+    void settle_landed(SteadyPoint now);
+    void settle_flight(Flight& flight, SteadyPoint now);
     void settle_all(Batch& batch, const std::vector<CommitResult>& results);
     void write_one_by_one(Batch& batch, const std::exception& error);
     void drop_requests(Batch& batch);
-    void block(TimePoint now, const std::exception& error);
+    void block(SteadyPoint now, const std::exception& error);
     void refuse_requests(const std::exception_ptr& error);
 
     // What was posted: absorb.cpp
@@ -197,14 +197,14 @@ class Committer final : public Service {
     void observe(const LiveInstance& live, std::span<const HistoryEvent> events);
 
     // What comes next: review.cpp
-    void review_touched(TimePoint now);
-    void review(const InstanceId& id, TimePoint now);
+    void review_touched(const Moment& now);
+    void review(const InstanceId& id, const Moment& now);
     void review_attempt(Held& held, const LiveInstance& live);
     /// Lets go of what the store does not lease to this worker. After `live_of`: whoever takes a
     /// task later changes the instance, so the next commit meets a conflict.
     void check_doubtful(const InstanceId& id);
     std::vector<TokenId> leased_here(const InstanceId& id);
-    void review_idle(Held& held, LiveInstance& live, TimePoint now);
+    void review_idle(Held& held, LiveInstance& live, const Moment& now);
     void start_attempt(Held& held, LiveInstance& live, Invocation call);
     void let_go(const TaskRef& task, Attempt::StopReason reason);
     /// Gives the lease back, as lost when the handler may have been called and its outcome is not
@@ -227,8 +227,8 @@ class Committer final : public Service {
     /// stop or a park into them, or taken them away.
     void distrust_rows(const InstanceId& id);
 
-    /// kNever: nothing was left to wait for more.
-    TimePoint gathering_until() const { return TimePoint(Duration(gathering_until_.load())); }
+    /// kSteadyNever: nothing was left to wait for more.
+    SteadyPoint gathering_until() const { return SteadyPoint(Duration(gathering_until_.load())); }
 
     Environment& environment() const { return parts_.environment; }
 
@@ -242,7 +242,7 @@ class Committer final : public Service {
     Alarm idle_;
     std::atomic<bool> has_own_thread_{false};
     std::atomic<Duration::rep> gathering_until_{kNotGathering};
-    std::atomic<Duration::rep> next_look_{kNever.time_since_epoch().count()};
+    std::atomic<Duration::rep> next_look_{kSteadyNever.time_since_epoch().count()};
 
     // All of the following belongs to whoever is the committer.
     InstanceCache cache_;
@@ -263,10 +263,10 @@ class Committer final : public Service {
     std::vector<Doubt> doubts_;        // were they given back as lost?
     std::vector<TaskRef> unknown_;     // held says the store, but not here, at the last heartbeat
     bool has_adopted_ = false;         // what a predecessor of the same name held
-    TimePoint predecessor_gone_at_{};  // whoever had this name before
-    bool is_predecessor_gone_ = false;  // and what it claimed has been seen
-    TimePoint look_again_at_ = kNever;
-    TimePoint retry_at_{};  // nothing is written before
+    SteadyPoint predecessor_gone_at_{};  // whoever had this name before
+    bool is_predecessor_gone_ = false;   // and what it claimed has been seen
+    SteadyPoint look_again_at_ = kSteadyNever;
+    SteadyPoint retry_at_{};  // nothing is written before
     int failures_ = 0;
     std::exception_ptr last_error_;
 };

@@ -74,7 +74,7 @@ void Engine::Core::check_rights() {
 void Engine::Core::become_worker() {
     environment.worker.is_driven = true;
     // The first heartbeat: before it, leases would count for nothing.
-    keeper.tick(environment.now());
+    keeper.tick(environment.steady_now());
 }
 
 void Engine::Core::run() {
@@ -97,7 +97,7 @@ bool Engine::Core::wait_until_idle(Duration limit, const std::stop_token& hurry)
     Duration waited{0};
     while (true) {
         committer.combine(engine::Committer::Role::Guest);
-        if (!environment.worker.has_threads) watchdog.tick(environment.now());
+        if (!environment.worker.has_threads) watchdog.tick(environment.steady_now());
         if (committer.is_idle() && executor.running() == 0) return true;
         if (waited >= limit || hurry.stop_requested()) return false;
         const Duration slice = std::min(kIdleSlice, limit - waited);
@@ -153,10 +153,10 @@ void Engine::Core::check_may_poll() const {
 
 int Engine::Core::run_ready(Duration at_most) {
     int called = 0;
-    const TimePoint begun = environment.now();
+    const SteadyPoint begun = environment.steady_now();
     while (const engine::AttemptPtr attempt = ready.try_pop()) {
         if (executor.run(attempt) != engine::Executor::Ending::NotCalled) ++called;
-        if (environment.now() - begun >= at_most) break;
+        if (environment.steady_now() - begun >= at_most) break;
     }
     return called;
 }
@@ -167,19 +167,18 @@ int Engine::Core::poll() {
     environment.worker.is_driven = true;
     int called = 0;
     while (true) {
-        keeper.tick(environment.now());
-        watchdog.tick(environment.now());
+        keeper.tick(environment.steady_now());
+        watchdog.tick(environment.steady_now());
         committer.combine(engine::Committer::Role::Owner);
         const int ran = run_ready(kGather);
         called += ran;
         if (ran > 0 || ready.size() > 0) continue;
-        const TimePoint now = environment.now();
-        if (!environment.worker.may_hold(now)) break;
+        if (!environment.worker.may_hold(environment.steady_now())) break;
         const int batch_max = environment.options.claim_batch_max;
-        if (claimer.claim(now, std::min(committer.free_capacity(), batch_max), true) == 0) break;
+        if (claimer.claim(std::min(committer.free_capacity(), batch_max), true) == 0) break;
     }
     committer.combine(engine::Committer::Role::Owner);
-    sweeper.tick(environment.now());
+    sweeper.tick(environment.steady_now());
     tell_others();
     return called;
 }
@@ -189,22 +188,23 @@ bool Engine::Core::run_one() {
     const Lock lock(poll_mutex_);
     environment.worker.is_driven = true;
     while (true) {
-        keeper.tick(environment.now());
-        watchdog.tick(environment.now());
+        keeper.tick(environment.steady_now());
+        watchdog.tick(environment.steady_now());
         committer.combine(engine::Committer::Role::Owner);
         const bool has_called = run_ready(Duration::zero()) > 0;
         committer.combine(engine::Committer::Role::Owner);
         tell_others();
         if (has_called) return true;
         if (ready.size() > 0) continue;
-        const TimePoint now = environment.now();
-        if (!environment.worker.may_hold(now) || claimer.claim(now, 1, true) == 0) return false;
+        if (!environment.worker.may_hold(environment.steady_now())) return false;
+        if (claimer.claim(1, true) == 0) return false;
     }
 }
 
 TimePoint Engine::Core::next_due() {
-    if (ready.size() > 0) return environment.now();
-    return std::min(signals.next_due(), committer.next_look());
+    const engine::Moment now = environment.moment();
+    if (ready.size() > 0) return now.date;
+    return std::min(signals.next_due(), now.at(committer.next_look()));
 }
 
 std::optional<Result> Engine::Core::look(const InstanceId& id) {

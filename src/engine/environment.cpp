@@ -96,6 +96,16 @@ std::int64_t process_id() {
     return getpid();
 }
 
+SteadyPoint Moment::at(TimePoint when) const {
+    const Duration rest = when - date;
+    return rest >= kSteadyNever - steady ? kSteadyNever : steady + rest;
+}
+
+TimePoint Moment::at(SteadyPoint when) const {
+    const Duration rest = when - steady;
+    return rest >= kNever - date ? kNever : date + rest;
+}
+
 EngineOptions Environment::resolve(EngineOptions options) {
     if (options.threads == 0) {
         options.threads = std::max(2, static_cast<int>(std::thread::hardware_concurrency()));
@@ -148,7 +158,7 @@ void Environment::report(std::string_view what, const std::exception& error) {
     if (!is_denial(error)) return warn(what, error);
     ++statistics.store_errors;
     const bool is_new = !worker.is_denied.exchange(true);
-    const Duration::rep time = now().time_since_epoch().count();
+    const Duration::rep time = steady_now().time_since_epoch().count();
     if (!is_new && time - worker.denial_told_at < kTellDenialEvery.count()) return;
     worker.denial_told_at = time;
     std::string why = error.what();

@@ -35,6 +35,15 @@ struct Statistics {
     std::atomic<int> stuck_handlers{0};
 };
 
+/// One look at both clocks. It says which steady time a date has, as long as nobody sets the clock.
+struct Moment {
+    TimePoint date;
+    SteadyPoint steady;
+
+    SteadyPoint at(TimePoint when) const;
+    TimePoint at(SteadyPoint when) const;
+};
+
 /// Whether this engine may hold leases now. Written by the runner and the keeper, read by all.
 struct WorkerState {
     std::atomic<bool> is_driven{false};    ///< by threads, or by somebody who polls
@@ -48,14 +57,14 @@ struct WorkerState {
     std::atomic<Duration::rep> leases_valid_until{0};
 
     /// False: the last heartbeat is so old that others may have taken our tasks over.
-    bool has_valid_leases(TimePoint now) const {
+    bool has_valid_leases(SteadyPoint now) const {
         return now.time_since_epoch().count() < leases_valid_until.load();
     }
 
     /// Will another heartbeat tell what is still ours?
     bool may_come_back() const { return is_driven && !is_draining; }
 
-    bool may_hold(TimePoint now) const {
+    bool may_hold(SteadyPoint now) const {
         return is_driven && !is_draining && has_valid_leases(now);
     }
 };
@@ -82,7 +91,13 @@ class Environment {
     LimitedQueues limited;
     Observers observers;  ///< filled before anything runs
 
+    /// The date: of what is written into the store and compared there (due times, deadlines).
     TimePoint now() const { return clock.now(); }
+
+    /// For everything that takes a while: leases, heartbeats, timeouts, pauses.
+    SteadyPoint steady_now() const { return clock.steady_now(); }
+
+    Moment moment() const { return {now(), steady_now()}; }
 
     /// This worker, as the store tells it from others that had its name.
     WorkerProcess process() const { return {options.worker_id, started_at}; }

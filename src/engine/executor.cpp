@@ -11,8 +11,8 @@ Executor::Ending Executor::run(const AttemptPtr& attempt) {
 }
 
 bool Executor::begin(const AttemptPtr& attempt) {
-    const TimePoint now = environment_.now();
-    if (!environment_.worker.has_valid_leases(now)) {
+    const Moment now = environment_.moment();
+    if (!environment_.worker.has_valid_leases(now.steady)) {
         // Somebody else may have it by now: a heartbeat must say first that it is still ours.
         if (attempt->withdraw()) put_back(attempt);
         return false;
@@ -40,7 +40,7 @@ Executor::Ending Executor::end(const AttemptPtr& attempt) {
     } catch (const std::exception& error) {
         environment_.report("input_unread", error);
     }
-    const TimePoint ended = environment_.now();
+    const SteadyPoint ended = environment_.steady_now();
     // A caller that polls has no other thread to see that the time is up.
     if (!environment_.worker.has_threads) watchdog_.tick(ended);
     watchdog_.forget(*attempt);
@@ -57,7 +57,7 @@ Executor::Ending Executor::end(const AttemptPtr& attempt) {
         --running_;
         return Ending::NotCalled;
     }
-    pace_.record(ended - attempt->started_at());
+    pace_.record(attempt->running_for(ended));
     committer_.post(std::move(*result));
     --running_;
     return Ending::Posted;

@@ -19,8 +19,8 @@ struct Batch {
 /// the committer for it: others decide and write other instances meanwhile.
 struct Flight {
     Batch batch;
-    TimePoint begun{};
-    TimePoint ended{};
+    SteadyPoint begun{};
+    SteadyPoint ended{};
     std::vector<CommitResult> results;
     std::exception_ptr error;  ///< set: there are no results
 };

@@ -33,7 +33,7 @@ void refuse(std::vector<Cause>& causes, const std::exception_ptr& error) {
 
 }  // namespace
 
-FlightPtr Committer::take_off(TimePoint now) {
+FlightPtr Committer::take_off(SteadyPoint now) {
     if (batches_.empty() || now < retry_at_ || flights_ >= flights_max_) return nullptr;
     auto flight = std::make_shared<Flight>();
     flight->batch = std::move(batches_.front());
@@ -54,17 +54,17 @@ void Committer::fly(Flight& flight) noexcept {
     } catch (...) {
         flight.error = std::current_exception();
     }
-    flight.ended = environment().now();
+    flight.ended = environment().steady_now();
 }
 
-void Committer::settle_landed(TimePoint now) {
+void Committer::settle_landed(SteadyPoint now) {
     for (const FlightPtr& flight : inbox_.take_landed()) {
         --flights_;
         settle_flight(*flight, now);
     }
 }
 
-void Committer::settle_flight(Flight& flight, TimePoint now) {
+void Committer::settle_flight(Flight& flight, SteadyPoint now) {
     Batch& batch = flight.batch;
     has_settled_ = true;
     try {
@@ -127,7 +127,7 @@ void Committer::drop_requests(Batch& batch) {
     });
 }
 
-void Committer::block(TimePoint now, const std::exception& error) {
+void Committer::block(SteadyPoint now, const std::exception& error) {
     retry_at_ = now + (is_denial(error) ? kDenialPause : retry_pause(failures_++));
     last_error_ = std::make_exception_ptr(Error(
         ErrorCode::StoreUnavailable, std::string("The store does not answer: ") + error.what()

@@ -133,31 +133,31 @@ std::optional<Event> event_for(const Held& held, const LiveInstance& live) {
 }
 
 NextMove next_move(
-    const Held& held, const LiveInstance& live, const Environment& environment, TimePoint now
+    const Held& held, const LiveInstance& live, const Environment& environment, const Moment& now
 ) {
     using Kind = NextMove::Kind;
     if (is_terminal(live.state.status)) return {Kind::Release, {}, {}};
     const TokenId token = held.task.token;
     const auto call = call_place(*live.program, live.state, token);
-    if (!call) return move_of_idle_token(held, live, now);
+    if (!call) return move_of_idle_token(held, live, now.date);
     if (!environment.can_run(call->handler, call->queue)) {
-        return {Kind::Rewrite, {}, put_call_row(*call, token, now)};
+        return {Kind::Rewrite, {}, put_call_row(*call, token, now.date)};
     }
-    if (!environment.worker.may_hold(now)) {
+    if (!environment.worker.may_hold(now.steady)) {
         if (environment.worker.may_come_back()) return {Kind::Wait, {}, {}};
-        return held.is_row_dirty ? NextMove{Kind::Rewrite, {}, put_call_row(*call, token, now)}
+        return held.is_row_dirty ? NextMove{Kind::Rewrite, {}, put_call_row(*call, token, now.date)}
                                  : NextMove{Kind::Release, {}, {}};
     }
     // A task of a queue with limits runs in the slot that it was claimed with, or is claimed anew.
     const bool has_right_slot =
         held.slot.empty() ? !environment.limited.has(call->queue) : held.slot == call->queue;
     if (held.is_row_dirty || !has_right_slot) {
-        return {Kind::Rewrite, {}, put_call_row(*call, token, now)};
+        return {Kind::Rewrite, {}, put_call_row(*call, token, now.date)};
     }
     return {Kind::Run, invocation(*live.program, live.identity(), live.state, token), {}};
 }
 
-bool is_surely_held(const Held& held, const Environment& environment, TimePoint now) {
+bool is_surely_held(const Held& held, const Environment& environment, SteadyPoint now) {
     return held.is_stop || environment.worker.has_valid_leases(now);
 }
 

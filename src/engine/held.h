@@ -36,8 +36,8 @@ struct Held {
     AttemptPtr returned;       ///< its outcome is on its way through a commit
     bool is_deciding = false;  ///< something of it is on its way through a commit
     bool was_asked_to_stop = false;
-    int fruitless = 0;       ///< how often it was looked at without coming any further
-    TimePoint not_before{};  ///< set aside until then
+    int fruitless = 0;         ///< how often it was looked at without coming any further
+    SteadyPoint not_before{};  ///< set aside until then
 };
 
 /// The tasks that this worker holds, by instance. Belongs to the committer: not thread-safe.
@@ -92,12 +92,12 @@ struct NextMove {
 };
 
 NextMove next_move(
-    const Held& held, const LiveInstance& live, const Environment& environment, TimePoint now
+    const Held& held, const LiveInstance& live, const Environment& environment, const Moment& now
 );
 
 /// May what is held be decided on? When the last heartbeat is too old, others may have taken the
 /// task over and called its handler.
-bool is_surely_held(const Held& held, const Environment& environment, TimePoint now);
+bool is_surely_held(const Held& held, const Environment& environment, SteadyPoint now);
 
 /// Is the attempt's outcome still what the instance waits for?
 enum class Standing {

@@ -25,16 +25,16 @@ Herald::Herald(Environment& environment, Committer& committer, ClaimSignals& sig
     alarm().set_echo([this] { hints_->interrupt(); });
 }
 
-TimePoint Herald::tick(TimePoint now) {
-    if (!hints_) return kNever;
+SteadyPoint Herald::tick(SteadyPoint now) {
+    if (!hints_) return kSteadyNever;
     if (now >= tell_at_ && !box_.is_empty()) {
         tell();
         tell_at_ = now + kPause;
     }
-    const TimePoint tell_at = box_.is_empty() ? kNever : tell_at_;
+    const SteadyPoint tell_at = box_.is_empty() ? kSteadyNever : tell_at_;
     if (now < hear_at_) return std::min(tell_at, hear_at_);
     hear(std::min(tell_at, now + kLongestWait));
-    return environment_.now();
+    return environment_.steady_now();
 }
 
 void Herald::tell() {
@@ -46,8 +46,8 @@ void Herald::tell() {
     }
 }
 
-void Herald::hear(TimePoint until) {
-    const TimePoint now = environment_.now();
+void Herald::hear(SteadyPoint until) {
+    const SteadyPoint now = environment_.steady_now();
     try {
         const Hints::Heard heard = hints_->receive(std::max(until - now, Duration::zero()));
         if (heard.is_proven) {
@@ -67,7 +67,7 @@ void Herald::hear(TimePoint until) {
 
 void Herald::fall_back(const std::exception& error) {
     retry_pause_ = std::clamp(retry_pause_ * 2, kRetryMin, kRetryMax);
-    hear_at_ = environment_.now() + retry_pause_;
+    hear_at_ = environment_.steady_now() + retry_pause_;
     if (signals_.set_is_told(false)) signals_.ring();
     if (std::exchange(has_reported_, true)) return;
     environment_.log.warning(

@@ -24,7 +24,7 @@ class Herald final : public Service {
     bool is_needed() const { return hints_ != nullptr; }
 
     /// Hears and tells until its alarm rings, or something is due.
-    TimePoint tick(TimePoint now) override;
+    SteadyPoint tick(SteadyPoint now) override;
 
     /// Tells at once what there is to tell: for callers without threads. Throws nothing.
     void tell();
@@ -33,7 +33,7 @@ class Herald final : public Service {
     static constexpr Duration kPause = std::chrono::milliseconds(10);
 
  private:
-    void hear(TimePoint until);
+    void hear(SteadyPoint until);
     void obey(const std::vector<std::string>& messages);
     void fall_back(const std::exception& error);
 
@@ -42,8 +42,8 @@ class Herald final : public Service {
     ClaimSignals& signals_;
     HintBox& box_;
     const std::unique_ptr<Hints> hints_;
-    TimePoint tell_at_{};
-    TimePoint hear_at_{};
+    SteadyPoint tell_at_{};
+    SteadyPoint hear_at_{};
     Duration retry_pause_{};
     bool has_reported_ = false;  // that it hears nothing
 };

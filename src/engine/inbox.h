@@ -95,7 +95,7 @@ struct Request {
 /// The store's answer to a heartbeat.
 struct Heartbeat {
     std::uint64_t number = 0;
-    TimePoint valid_until{};  ///< of the leases that it has found
+    SteadyPoint valid_until{};  ///< of the leases that it has found
     HeartbeatResult result;
 };
 

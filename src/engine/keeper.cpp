@@ -34,8 +34,8 @@ Keeper::Keeper(
       heartbeat_every_(std::min(environment.options.lease / 3, kHeartbeatMax)),
       maintain_every_(spread(environment.options.lease, environment.options.worker_id)) {}
 
-TimePoint Keeper::tick(TimePoint now) {
-    if (environment_.worker.is_displaced) return kNever;
+SteadyPoint Keeper::tick(SteadyPoint now) {
+    if (environment_.worker.is_displaced) return kSteadyNever;
     if (environment_.worker.is_denied && now >= next_check_) check_rights(now);
     if (now >= next_heartbeat_) {
         const bool has_beaten = beat(now);
@@ -45,14 +45,14 @@ TimePoint Keeper::tick(TimePoint now) {
     }
     if (now >= std::min(next_maintenance_, next_expiry_)) {
         next_maintenance_ = now + maintenance_pause();
-        next_expiry_ = kNever;
+        next_expiry_ = kSteadyNever;
         maintain();
     }
-    const TimePoint next_check = environment_.worker.is_denied ? next_check_ : kNever;
+    const SteadyPoint next_check = environment_.worker.is_denied ? next_check_ : kSteadyNever;
     return std::min({next_heartbeat_, next_maintenance_, next_expiry_, next_check});
 }
 
-void Keeper::check_rights(TimePoint now) {
+void Keeper::check_rights(SteadyPoint now) {
     next_check_ = now + kDenialPause;
     try {
         environment_.store.check_rights();
@@ -84,7 +84,7 @@ WorkerRow Keeper::row() const {
     };
 }
 
-bool Keeper::beat(TimePoint now) {
+bool Keeper::beat(SteadyPoint now) {
     item::Heartbeat heartbeat{.number = committer_.next_heartbeat(), .result = {}};
     try {
         heartbeat.result = environment_.store.heartbeat(row(), environment_.options.lease);
@@ -99,9 +99,10 @@ bool Keeper::beat(TimePoint now) {
     }
     // Counted from before it was sent: the store's own count began later.
     heartbeat.valid_until = now + environment_.options.lease;
-    next_expiry_ = kNever;
+    next_expiry_ = kSteadyNever;
     if (const Duration rest = heartbeat.result.others_live_for; rest != Duration::max()) {
-        next_expiry_ = environment_.now() + rest + std::min(maintain_every_ / 20, kAfterExpiryMax);
+        next_expiry_ =
+            environment_.steady_now() + rest + std::min(maintain_every_ / 20, kAfterExpiryMax);
     }
     const bool has_new_limits = environment_.limited.set(heartbeat.result.limited_queues);
     committer_.post(std::move(heartbeat));

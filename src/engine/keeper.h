@@ -16,12 +16,12 @@ class Keeper final : public Service {
 
     std::string_view name() const override { return "keeper"; }
 
-    TimePoint tick(TimePoint now) override;
+    SteadyPoint tick(SteadyPoint now) override;
 
  private:
-    bool beat(TimePoint now);
+    bool beat(SteadyPoint now);
     /// Whether the database allows again what it has denied.
-    void check_rights(TimePoint now);
+    void check_rights(SteadyPoint now);
     /// To the process that has this worker's name now.
     void give_way(item::Heartbeat heartbeat);
     /// How often it looks for what no dead worker's deadline tells.
@@ -35,11 +35,11 @@ class Keeper final : public Service {
     HintBox& hints_;
     const Duration heartbeat_every_;
     const Duration maintain_every_;
-    bool has_name_ = false;   // of which a later heartbeat may hear that it is gone
-    TimePoint next_check_{};  // of rights that were missing
-    TimePoint next_heartbeat_{};
-    TimePoint next_maintenance_{};
-    TimePoint next_expiry_ = kNever;  // of another worker, if that sends no more heartbeats
+    bool has_name_ = false;     // of which a later heartbeat may hear that it is gone
+    SteadyPoint next_check_{};  // of rights that were missing
+    SteadyPoint next_heartbeat_{};
+    SteadyPoint next_maintenance_{};
+    SteadyPoint next_expiry_ = kSteadyNever;  // of another worker, if that sends no more heartbeats
 };
 
 }  // namespace ebb::engine

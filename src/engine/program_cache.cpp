@@ -41,13 +41,13 @@ std::shared_ptr<const Program> ProgramCache::find(const std::string& workflow, i
 }
 
 std::shared_ptr<const Program> ProgramCache::find_newest(const std::string& workflow) {
-    const TimePoint now = environment_.now();
+    const SteadyPoint now = environment_.steady_now();
     int version = 0;
     {
         const Lock lock(mutex_);
         const auto known = newest_.find(workflow);
-        const bool is_fresh = known != newest_.end() && now >= known->second.asked_at &&
-                              now - known->second.asked_at < kNewestKnownFor;
+        const bool is_fresh =
+            known != newest_.end() && now - known->second.asked_at < kNewestKnownFor;
         if (is_fresh) version = known->second.version;
     }
     if (version != 0) return find(workflow, version);

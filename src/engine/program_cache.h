@@ -34,7 +34,7 @@ class ProgramCache {
  private:
     struct Newest {
         int version = 0;
-        TimePoint asked_at{};
+        SteadyPoint asked_at{};
     };
 
     std::shared_ptr<const Program> find_cached(const std::string& workflow, int version);

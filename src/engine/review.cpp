@@ -26,7 +26,7 @@ std::optional<Payload> remembered_payload(const LiveInstance& live, Seq seq) {
 
 }  // namespace
 
-void Committer::review_touched(TimePoint now) {
+void Committer::review_touched(const Moment& now) {
     std::vector<InstanceId> touched = std::exchange(touched_, {});
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
@@ -43,12 +43,12 @@ void Committer::review_touched(TimePoint now) {
                 continue;
             }
             environment().report("review_delayed", error);
-            look_again_at_ = std::min(look_again_at_, now + kReviewPause);
+            look_again_at_ = std::min(look_again_at_, now.steady + kReviewPause);
         }
     }
 }
 
-void Committer::review(const InstanceId& id, TimePoint now) {
+void Committer::review(const InstanceId& id, const Moment& now) {
     const LivePtr live = live_of(id);
     check_doubtful(id);
     const auto review_task = [&](const TaskRef& task) {
@@ -113,8 +113,8 @@ void Committer::review_attempt(Held& held, const LiveInstance& live) {
     }
 }
 
-void Committer::review_idle(Held& held, LiveInstance& live, TimePoint now) {
-    if (now < held.not_before) {
+void Committer::review_idle(Held& held, LiveInstance& live, const Moment& now) {
+    if (now.steady < held.not_before) {
         look_again_at_ = std::min(look_again_at_, held.not_before);
         return;
     }
@@ -125,7 +125,7 @@ void Committer::review_idle(Held& held, LiveInstance& live, TimePoint now) {
         );
         return hand_back(held.task);
     }
-    const bool is_sure = is_surely_held(held, environment(), now);
+    const bool is_sure = is_surely_held(held, environment(), now.steady);
     if (!is_sure) {
         held.fruitless = 0;
         if (environment().worker.may_come_back()) return;

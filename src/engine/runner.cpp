@@ -55,8 +55,8 @@ bool Runner::is_surplus() {
 void Runner::serve(Service& service) {
     const Environment& environment = parts_.environment;
     while (!is_stopping_) {
-        const TimePoint now = environment.now();
-        TimePoint next = now + kPauseAfterBug;
+        const SteadyPoint now = environment.steady_now();
+        SteadyPoint next = now + kPauseAfterBug;
         try {
             next = service.tick(now);
         } catch (const std::exception& error) {
@@ -68,7 +68,9 @@ void Runner::serve(Service& service) {
                 "service_failed", {{"service", service.name()}, {"error", "unknown exception"}}
             );
         }
-        service.alarm().wait(next == kNever ? kLongestWait : std::min(next - now, kLongestWait));
+        service.alarm().wait(
+            next == kSteadyNever ? kLongestWait : std::min(next - now, kLongestWait)
+        );
     }
 }
 

@@ -41,9 +41,9 @@ class Service {
     /// For logs.
     virtual std::string_view name() const = 0;
 
-    /// Does what is due at `now`; returns when it wants to be called again (kNever: when its alarm
-    /// rings). Not called by two threads at once.
-    virtual TimePoint tick(TimePoint now) = 0;
+    /// Does what is due at `now`; returns when it wants to be called again (kSteadyNever: when its
+    /// alarm rings). Not called by two threads at once.
+    virtual SteadyPoint tick(SteadyPoint now) = 0;
 
     Alarm& alarm() { return alarm_; }
 

@@ -276,7 +276,7 @@ void Committer::set_aside(Turn& turn, const std::exception& error) {
         }
     }
     forget_instance(turn);
-    const TimePoint later = turn.now + kSetAside;
+    const SteadyPoint later = environment().steady_now() + kSetAside;
     for (Held& held : held_.of(id)) {
         if (held.attempt || held.is_deciding) continue;
         held.not_before = later;

@@ -144,7 +144,7 @@ Beginning begin(
 
 /// Leases the first tasks to this worker where it can run them at once.
 void keep_tasks(Beginning& beginning, const engine::Environment& environment, int& capacity) {
-    const bool may_hold = environment.worker.may_hold(environment.now());
+    const bool may_hold = environment.worker.may_hold(environment.steady_now());
     for (TaskChange& task : beginning.row.tasks) {
         task.is_continued = task.is_continued && may_hold && capacity > 0 &&
                             environment.may_keep(task.handler, task.queue);

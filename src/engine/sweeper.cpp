@@ -29,9 +29,9 @@ Duration spread(const std::string& worker) {
 Sweeper::Sweeper(Environment& environment)
     : environment_(environment),
       ask_every_(spread(environment.options.worker_id)),
-      next_at_(environment.now() + ask_every_) {}
+      next_at_(environment.steady_now() + ask_every_) {}
 
-TimePoint Sweeper::tick(TimePoint now) {
+SteadyPoint Sweeper::tick(SteadyPoint now) {
     if (now < next_at_ || environment_.worker.is_draining) return next_at_;
     next_at_ = now + ask_every_;
     try {
@@ -58,7 +58,7 @@ void Sweeper::take_turn() {
 }
 
 void Sweeper::sweep() {
-    const TimePoint begun = environment_.now();
+    const SteadyPoint begun = environment_.steady_now();
     const PurgeResult result = environment_.store.purge(
         {.rules = rules_, .after = turn_->after, .limit = kBatch, .by_partition = true}
     );
@@ -66,7 +66,7 @@ void Sweeper::sweep() {
     turn_->after = result.last;
     if (result.is_end) return end_pass();
     if (!environment_.store.put_sweep(*turn_, kHold)) return turn_.reset();
-    const TimePoint now = environment_.now();
+    const SteadyPoint now = environment_.steady_now();
     // The database has others to serve.
     next_at_ = now + std::max(now - begun, kPauseMin);
 }

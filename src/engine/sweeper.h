@@ -16,7 +16,7 @@ class Sweeper final : public Service {
 
     std::string_view name() const override { return "sweeper"; }
 
-    TimePoint tick(TimePoint now) override;
+    SteadyPoint tick(SteadyPoint now) override;
 
  private:
     void take_turn();
@@ -25,7 +25,7 @@ class Sweeper final : public Service {
 
     Environment& environment_;
     const Duration ask_every_;
-    TimePoint next_at_;
+    SteadyPoint next_at_;
     std::optional<SweepTurn> turn_;
     std::vector<RetentionRule> rules_;
     std::int64_t purged_ = 0;  // in this turn

@@ -122,7 +122,8 @@ namespace {
 
 /// Can the task that `change` puts be run here at once?
 bool is_runnable_here(const Turn& turn, const TaskChange& change, const Environment& environment) {
-    if (!change.is_continued || !environment.worker.may_hold(turn.now)) return false;
+    if (!change.is_continued) return false;
+    if (!environment.worker.may_hold(environment.steady_now())) return false;
     const auto call = call_place(*turn.live->program, turn.state, change.token);
     return call && environment.may_keep(call->handler, call->queue);
 }

@@ -3,33 +3,31 @@
 namespace ebb::engine {
 
 void Watchdog::watch(const AttemptPtr& attempt) {
-    const TimePoint deadline = deadline_of(*attempt);
-    if (deadline == kNever) return;
+    const SteadyPoint limit = attempt->time_limit();
+    if (limit == kSteadyNever) return;
     bool is_first = false;
     {
         const Lock lock(mutex_);
-        is_first = tasks_.empty() || deadline < tasks_.begin()->first.first;
-        tasks_.emplace(Key{deadline, attempt.get()}, Task{attempt, Attempt::StopReason::Timeout});
+        is_first = tasks_.empty() || limit < tasks_.begin()->first.first;
+        tasks_.emplace(Key{limit, attempt.get()}, Task{attempt, Attempt::StopReason::Timeout});
     }
     if (is_first) alarm().ring();
 }
 
 void Watchdog::forget(const Attempt& attempt) {
-    const TimePoint deadline = deadline_of(attempt);
-    if (deadline == kNever) return;
     const Lock lock(mutex_);
-    tasks_.erase(Key{deadline, &attempt});
+    if (attempt.time_limit() != kSteadyNever) tasks_.erase(Key{attempt.time_limit(), &attempt});
 }
 
 void Watchdog::stop(const AttemptPtr& attempt, Attempt::StopReason reason) {
     {
         const Lock lock(mutex_);
-        tasks_.emplace(Key{TimePoint::min(), attempt.get()}, Task{attempt, reason});
+        tasks_.emplace(Key{SteadyPoint::min(), attempt.get()}, Task{attempt, reason});
     }
     alarm().ring();
 }
 
-std::vector<Watchdog::Task> Watchdog::take_due(TimePoint now) {
+std::vector<Watchdog::Task> Watchdog::take_due(SteadyPoint now) {
     std::vector<Task> due;
     const Lock lock(mutex_);
     while (!tasks_.empty() && tasks_.begin()->first.first <= now) {
@@ -39,16 +37,27 @@ std::vector<Watchdog::Task> Watchdog::take_due(TimePoint now) {
     return due;
 }
 
-void Watchdog::act(const Task& task, TimePoint now) {
-    if (task.attempt->phase() != Attempt::Phase::Running) return;
+bool Watchdog::is_put_off(const Task& task, SteadyPoint now) {
+    if (task.reason != Attempt::StopReason::Timeout) return false;
+    const Lock lock(mutex_);
+    // Its deadline is a date, and the clock has been set back since.
+    const SteadyPoint limit = time_limit_of(*task.attempt, environment_.moment());
+    if (limit <= now || limit == task.attempt->time_limit()) return false;
+    task.attempt->set_time_limit(limit);
+    tasks_.emplace(Key{limit, task.attempt.get()}, task);
+    return true;
+}
+
+void Watchdog::act(const Task& task, SteadyPoint now) {
+    if (task.attempt->phase() != Attempt::Phase::Running || is_put_off(task, now)) return;
     if (task.reason == Attempt::StopReason::None) {
         if (task.attempt->give_up()) on_given_up_(task.attempt);
         return;
     }
     task.attempt->request_stop(task.reason);
     // Counted from the deadline, not from when somebody looked: so a late look gives up at once.
-    const TimePoint asked =
-        task.reason == Attempt::StopReason::Timeout ? deadline_of(*task.attempt) : now;
+    const SteadyPoint asked =
+        task.reason == Attempt::StopReason::Timeout ? task.attempt->time_limit() : now;
     const Lock lock(mutex_);
     tasks_.emplace(
         Key{asked + environment_.options.stop_grace, task.attempt.get()},
@@ -56,14 +65,14 @@ void Watchdog::act(const Task& task, TimePoint now) {
     );
 }
 
-TimePoint Watchdog::tick(TimePoint now) {
+SteadyPoint Watchdog::tick(SteadyPoint now) {
     while (true) {
         const std::vector<Task> due = take_due(now);
         if (due.empty()) break;
         for (const Task& task : due) act(task, now);
     }
     const Lock lock(mutex_);
-    return tasks_.empty() ? kNever : tasks_.begin()->first.first;
+    return tasks_.empty() ? kSteadyNever : tasks_.begin()->first.first;
 }
 
 }  // namespace ebb::engine

@@ -29,7 +29,7 @@ class Watchdog final : public Service {
     /// Asks it to stop at the next tick.
     void stop(const AttemptPtr& attempt, Attempt::StopReason reason);
 
-    TimePoint tick(TimePoint now) override;
+    SteadyPoint tick(SteadyPoint now) override;
 
  private:
     struct Task {
@@ -37,10 +37,11 @@ class Watchdog final : public Service {
         Attempt::StopReason reason = Attempt::StopReason::None;  // None: give it up
     };
 
-    using Key = std::pair<TimePoint, const Attempt*>;
+    using Key = std::pair<SteadyPoint, const Attempt*>;
 
-    std::vector<Task> take_due(TimePoint now);
-    void act(const Task& task, TimePoint now);
+    std::vector<Task> take_due(SteadyPoint now);
+    bool is_put_off(const Task& task, SteadyPoint now);
+    void act(const Task& task, SteadyPoint now);
 
     Environment& environment_;
     const GivenUp on_given_up_;

@@ -49,12 +49,12 @@ void Simulation::calm_down() {
 
 bool Simulation::work_off(Worker& worker) {
     Engine::Core& core = worker.core();
-    const TimePoint now = worker.now();
+    const SteadyPoint now = worker.now();
     core.keeper.tick(now);
     core.watchdog.tick(now);
     core.committer.combine(engine::Committer::Role::Owner);
     if (core.environment.worker.may_hold(now)) {
-        core.claimer.claim(now, std::min(core.committer.free_capacity(), 64), true);
+        core.claimer.claim(std::min(core.committer.free_capacity(), 64), true);
         watch_limits();
     }
     core.committer.combine(engine::Committer::Role::Owner);

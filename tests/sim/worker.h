@@ -10,21 +10,11 @@
 #include "sim/plan.h"
 #include "sim/sim_store.h"
 #include "support/clock.h"
+#include "support/skewed_clock.h"
 
 namespace ebb::sim {
 
-/// A clock that is wrong by a constant.
-class SkewedClock : public Clock {
- public:
-    explicit SkewedClock(const Clock& truth) : truth_(truth) {}
-
-    TimePoint now() const override { return truth_.now() + error; }
-
-    Duration error{0};
-
- private:
-    const Clock& truth_;
-};
+using test::SkewedClock;
 
 /// A call in progress.
 struct Running {
@@ -67,7 +57,7 @@ class Worker {
 
     SimStore& store() { return *store_; }
 
-    TimePoint now() const { return clock.now(); }
+    SteadyPoint now() const { return clock.steady_now(); }
 
     void start();
     /// The process is gone, with everything that it knew.

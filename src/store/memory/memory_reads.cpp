@@ -153,18 +153,18 @@ std::vector<VersionCount> MemoryStore::count_versions() {
 
 std::vector<Store::Unserved> MemoryStore::unserved() {
     const Lock lock(mutex_);
-    const TimePoint now = clock_.now();
-    tasks_.promote(now);
+    tasks_.promote(clock_.now());
     std::vector<Unserved> result;
     for (const Unserved& waiting : tasks_.waiting()) {
-        if (!can_anybody_run(waiting, now)) result.push_back(waiting);
+        if (!can_anybody_run(waiting)) result.push_back(waiting);
     }
     return result;
 }
 
-bool MemoryStore::can_anybody_run(const Unserved& waiting, TimePoint now) const {
+bool MemoryStore::can_anybody_run(const Unserved& waiting) const {
+    const SteadyPoint now = clock_.steady_now();
     for (const auto& [id, worker] : workers_) {
-        if (worker.expires_at > now && can_run(worker, waiting)) return true;
+        if (worker.lease_end > now && can_run(worker.row, waiting)) return true;
     }
     return false;
 }
@@ -172,7 +172,12 @@ bool MemoryStore::can_anybody_run(const Unserved& waiting, TimePoint now) const 
 std::vector<WorkerRow> MemoryStore::workers() {
     const Lock lock(mutex_);
     std::vector<WorkerRow> rows;
-    for (const auto& [id, row] : workers_) rows.push_back(row);
+    const TimePoint date = clock_.now();
+    const SteadyPoint now = clock_.steady_now();
+    for (const auto& [id, worker] : workers_) {
+        rows.push_back(worker.row);
+        rows.back().expires_at = date + (worker.lease_end - now);
+    }
     return rows;
 }
 

@@ -153,7 +153,7 @@ Claim MemoryStore::lease(const TaskRef& ref, const ClaimRequest& request, bool t
 
 bool MemoryStore::is_displaced(const WorkerProcess& worker) const {
     const auto found = workers_.find(worker.id);
-    return found != workers_.end() && found->second.started_at != worker.started_at;
+    return found != workers_.end() && found->second.row.started_at != worker.started_at;
 }
 
 void MemoryStore::release(const WorkerProcess& worker, std::span<const TaskRef> tasks) {
@@ -192,13 +192,15 @@ HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) 
     const Lock lock(mutex_);
     if (!worker.takes_name && is_displaced({worker.id, worker.started_at}))
         return {.held = {}, .is_displaced = true};
-    const auto [found, is_new] = workers_.insert_or_assign(worker.id, worker);
-    found->second.takes_name = false;
-    found->second.expires_at = clock_.now() + lease;
+    const SteadyPoint now = clock_.steady_now();
+    const auto [found, is_new] = workers_.insert_or_assign(
+        worker.id, Worker{.row = worker, .lease_end = now + lease}
+    );
+    found->second.row.takes_name = false;
     HeartbeatResult result{.is_known = !is_new, .held = {}};
     for (const auto& [id, other] : workers_) {
         if (id == worker.id) continue;
-        const Duration lives_for = other.expires_at - clock_.now();
+        const Duration lives_for = other.lease_end - now;
         result.others_live_for = std::min(result.others_live_for, lives_for);
         if (lives_for > Duration::zero()) ++result.others;
     }
@@ -222,10 +224,10 @@ void MemoryStore::sign_off(const WorkerProcess& worker) {
 
 MaintenanceResult MemoryStore::maintain() {
     const Lock lock(mutex_);
-    const TimePoint now = clock_.now();
+    const SteadyPoint now = clock_.steady_now();
     MaintenanceResult result;
     for (auto it = workers_.begin(); it != workers_.end();) {
-        if (it->second.expires_at > now) {
+        if (it->second.lease_end > now) {
             ++it;
             continue;
         }
@@ -239,7 +241,7 @@ MaintenanceResult MemoryStore::maintain() {
             result.leases_expired += 1;
         }
     }
-    tasks_.promote(now);
+    tasks_.promote(clock_.now());
     result.next_due = tasks_.next_due();
     return result;
 }

@@ -73,6 +73,11 @@ class MemoryStore final : public Store {
         std::vector<HistoryEvent> history;  // by rising seq
     };
 
+    struct Worker {
+        WorkerRow row;
+        SteadyPoint lease_end{};  ///< of all its leases, whatever the date becomes
+    };
+
     struct Queue {
         QueueRow row;
         std::map<TimePoint, std::int64_t> starts;  // by the end of their slice
@@ -93,7 +98,7 @@ class MemoryStore final : public Store {
     /// Does another process have its name now?
     bool is_displaced(const WorkerProcess& worker) const EBB_REQUIRES(mutex_);
     void restart_sweep() EBB_REQUIRES(mutex_);
-    bool can_anybody_run(const Unserved& waiting, TimePoint now) const EBB_REQUIRES(mutex_);
+    bool can_anybody_run(const Unserved& waiting) const EBB_REQUIRES(mutex_);
 
     const Clock& clock_;
     Mutex mutex_;
@@ -101,7 +106,7 @@ class MemoryStore final : public Store {
     std::map<InstanceId, Instance> instances_ EBB_GUARDED_BY(mutex_);
     std::map<std::pair<std::string, std::string>, InstanceId> keys_ EBB_GUARDED_BY(mutex_
     );  // by workflow and key
-    std::map<std::string, WorkerRow, std::less<>> workers_ EBB_GUARDED_BY(mutex_);
+    std::map<std::string, Worker, std::less<>> workers_ EBB_GUARDED_BY(mutex_);
     std::map<std::string, Queue> queues_ EBB_GUARDED_BY(mutex_);
     memory::TaskTable tasks_ EBB_GUARDED_BY(mutex_);
     std::map<std::string, RetentionRule, std::less<>> retention_ EBB_GUARDED_BY(mutex_);

@@ -11,6 +11,7 @@
 #include <ebb/store.h>
 
 #include "store/sqlite/database.h"
+#include "store/sqlite/lease_dates.h"
 #include "store/store.h"
 #include "support/clock.h"
 #include "support/sync.h"
@@ -85,6 +86,8 @@ class SqliteStore final : public Store {
     );
     bool has_work_for(const ClaimRequest& request);
     void checkpoint();
+    /// Workers whose leases end before this date are dead; the earliest date while nobody knows.
+    TimePoint find_dead_before(TimePoint now);
 
     /// Calls `use(Database&)` with a reading connection. One that failed is not used again.
     template <class Use>
@@ -106,6 +109,7 @@ class SqliteStore final : public Store {
     sqlite::Database writer_ EBB_GUARDED_BY(writer_mutex_);
     /// The concurrency_key at which the last claim_limited ended its round, by queue.
     std::map<std::string, std::string> last_keys_ EBB_GUARDED_BY(writer_mutex_);
+    sqlite::LeaseDates lease_dates_ EBB_GUARDED_BY(writer_mutex_);
     std::atomic<int> wal_pages_{0
     };  // of the write-ahead log, after the last commit of this process
     Mutex readers_mutex_;

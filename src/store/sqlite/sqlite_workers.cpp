@@ -41,6 +41,7 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
     const Lock lock(writer_mutex_);
     WriteTransaction transaction(writer_);
     HeartbeatResult result;
+    lease_dates_.note_lease(lease);
     if (!worker.takes_name && sqlite::is_displaced(writer_, {worker.id, worker.started_at})) {
         return {.held = {}, .is_displaced = true};
     }
@@ -72,17 +73,29 @@ void SqliteStore::sign_off(const WorkerProcess& worker) {
     transaction.commit();
 }
 
+TimePoint SqliteStore::find_dead_before(TimePoint now) {
+    const Lock lock(writer_mutex_);
+    if (lease_dates_.look(clock_)) {
+        // A worker that died before the clock was set back must not seem to live until then.
+        WriteTransaction transaction(writer_);
+        Query(writer_, sql::shorten_leases, now + lease_dates_.grace()).run();
+        transaction.commit();
+    }
+    return lease_dates_.are_trusted(clock_) ? now : TimePoint{};
+}
+
 MaintenanceResult SqliteStore::maintain() {
     const TimePoint now = clock_.now();
+    const TimePoint dead_before = find_dead_before(now);
     MaintenanceResult result;
     const bool has_work = read([&](Database& database) {
-        Query query(database, sql::has_maintenance, now);
+        Query query(database, sql::has_maintenance, now, dead_before);
         return query.step() && query.integer(0) != 0;
     });
     if (has_work) {
         const Lock lock(writer_mutex_);
         WriteTransaction transaction(writer_);
-        Query dead(writer_, sql::dead_workers, now);
+        Query dead(writer_, sql::dead_workers, dead_before);
         while (dead.step()) result.workers_expired.emplace_back(dead.text(0));
         for (const std::string& worker : result.workers_expired) {
             Query(writer_, sql::remove_worker, worker).run();

@@ -232,7 +232,7 @@ TEST_F(Faults, a_request_that_waits_for_another_commit_is_answered_when_that_one
     world.store = &faulty;
     Engine::Core core(*world.store, world.handlers, world.options());
     core.environment.worker.is_driven = true;
-    core.keeper.tick(world.clock.now());
+    core.keeper.tick(world.clock.steady_now());
     core.register_workflow(
         workflow({step("a"), parallel("p", {{"x", {step("b")}}, {"y", {step("c")}}})})
     );

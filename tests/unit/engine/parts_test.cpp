@@ -94,9 +94,10 @@ TEST(ClaimSignals, keep_the_earliest_times_when_there_are_too_many) {
     EXPECT_EQ(signals.next_due(), kNever) << "the latest one, 2000, was not remembered";
 }
 
-AttemptPtr make_attempt(Duration timeout) {
+AttemptPtr make_attempt(Duration timeout, TimePoint deadline = kNever) {
     Attempt::Call call;
     call.invocation.timeout = timeout;
+    call.invocation.deadline = deadline;
     return std::make_shared<Attempt>(std::move(call));
 }
 
@@ -106,9 +107,9 @@ struct WatchdogTest : ::testing::Test {
     std::vector<AttemptPtr> given_up;
     Watchdog watchdog{environment, [this](const AttemptPtr& a) { given_up.push_back(a); }};
 
-    AttemptPtr begin(Duration timeout) {
-        AttemptPtr attempt = make_attempt(timeout);
-        EXPECT_TRUE(attempt->begin(world.clock.now()));
+    AttemptPtr begin(Duration timeout, TimePoint deadline = kNever) {
+        AttemptPtr attempt = make_attempt(timeout, deadline);
+        EXPECT_TRUE(attempt->begin(environment.moment()));
         watchdog.watch(attempt);
         return attempt;
     }
@@ -116,13 +117,13 @@ struct WatchdogTest : ::testing::Test {
 
 TEST_F(WatchdogTest, asks_at_the_deadline_and_gives_up_after_the_grace) {
     const AttemptPtr attempt = begin(10s);
-    const TimePoint start = world.clock.now();
+    const SteadyPoint start = world.clock.steady_now();
     EXPECT_EQ(watchdog.tick(start), start + 10s);
     EXPECT_FALSE(attempt->stop_token().stop_requested());
     EXPECT_EQ(watchdog.tick(start + 10s), start + 15s);
     EXPECT_TRUE(attempt->stop_token().stop_requested());
     EXPECT_EQ(attempt->stop_reason(), Attempt::StopReason::Timeout);
-    EXPECT_EQ(watchdog.tick(start + 15s), kNever);
+    EXPECT_EQ(watchdog.tick(start + 15s), kSteadyNever);
     EXPECT_EQ(given_up.size(), 1U);
     EXPECT_FALSE(attempt->finish()) << "its result comes too late";
 }
@@ -131,21 +132,46 @@ TEST_F(WatchdogTest, forgets_what_has_returned) {
     const AttemptPtr attempt = begin(10s);
     EXPECT_TRUE(attempt->finish());
     watchdog.forget(*attempt);
-    EXPECT_EQ(watchdog.tick(world.clock.now()), kNever);
+    EXPECT_EQ(watchdog.tick(world.clock.steady_now()), kSteadyNever);
     EXPECT_FALSE(attempt->stop_token().stop_requested());
 }
 
 TEST_F(WatchdogTest, does_not_watch_what_nothing_bounds) {
     begin(0s);
-    EXPECT_EQ(watchdog.tick(world.clock.now()), kNever);
+    EXPECT_EQ(watchdog.tick(world.clock.steady_now()), kSteadyNever);
+}
+
+TEST_F(WatchdogTest, measures_a_timeout_whatever_the_date_becomes) {
+    const AttemptPtr attempt = begin(10s);
+    const SteadyPoint start = world.clock.steady_now();
+    world.clock.jump(1h);
+    EXPECT_EQ(watchdog.tick(start), start + 10s);
+    EXPECT_FALSE(attempt->stop_token().stop_requested());
+    world.clock.jump(-2h);
+    watchdog.tick(start + 10s);
+    EXPECT_EQ(attempt->stop_reason(), Attempt::StopReason::Timeout);
+}
+
+TEST_F(WatchdogTest, waits_for_the_date_of_a_deadline_when_the_clock_is_set_back) {
+    const AttemptPtr attempt = begin(0s, world.clock.now() + 10s);
+    const SteadyPoint start = world.clock.steady_now();
+    world.clock.jump(-5min);
+    world.clock.advance(10s);
+    EXPECT_EQ(watchdog.tick(start + 10s), start + 10s + 5min);
+    EXPECT_FALSE(attempt->stop_token().stop_requested());
+    world.clock.advance(5min);
+    watchdog.tick(start + 10s + 5min);
+    EXPECT_EQ(attempt->stop_reason(), Attempt::StopReason::Timeout);
+    EXPECT_TRUE(attempt->finish());
+    watchdog.forget(*attempt);
 }
 
 TEST_F(WatchdogTest, the_first_reason_to_stop_stays) {
     const AttemptPtr attempt = begin(10s);
     watchdog.stop(attempt, Attempt::StopReason::Unwanted);
-    watchdog.tick(world.clock.now());
+    watchdog.tick(world.clock.steady_now());
     watchdog.stop(attempt, Attempt::StopReason::Shutdown);
-    watchdog.tick(world.clock.now() + 10s);
+    watchdog.tick(world.clock.steady_now() + 10s);
     EXPECT_EQ(attempt->stop_reason(), Attempt::StopReason::Unwanted);
     EXPECT_EQ(given_up.size(), 1U);
 }

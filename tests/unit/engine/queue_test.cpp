@@ -318,7 +318,7 @@ TEST_F(Queues, and_workers_are_listed_with_what_they_hold_and_whether_they_drain
     Engine::Core core(*world_.store, world_.handlers, world_.options());
     core.register_workflow(flow());
     core.environment.worker.is_driven = true;
-    core.keeper.tick(world_.clock.now());
+    core.keeper.tick(world_.clock.steady_now());
     const Payload input = "null";
     core.start_all("flow", {&input, 1}, {});
     WorkerView worker = core.workers().at(0);
@@ -327,7 +327,7 @@ TEST_F(Queues, and_workers_are_listed_with_what_they_hold_and_whether_they_drain
     EXPECT_FALSE(worker.is_draining);
     core.environment.worker.is_draining = true;
     world_.clock.advance(1s);
-    core.keeper.tick(world_.clock.now());
+    core.keeper.tick(world_.clock.steady_now());
     worker = core.workers().at(0);
     EXPECT_TRUE(worker.is_draining);
     EXPECT_EQ(worker.threads, 0);

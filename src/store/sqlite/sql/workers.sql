@@ -37,7 +37,7 @@ SET lease_owner = NULL, handler = CASE WHEN is_stop THEN '' ELSE handler END
 WHERE lease_owner = ?1 AND NOT EXISTS (SELECT 1 FROM workers AS w WHERE w.id = ?1);
 
 -- name: has_maintenance
-SELECT EXISTS (SELECT 1 FROM workers WHERE expires_at <= ?1)
+SELECT EXISTS (SELECT 1 FROM workers WHERE expires_at <= ?2)
     OR EXISTS (
         SELECT 1 FROM tasks INDEXED BY tasks_leased
         WHERE lease_owner IS NOT NULL AND lease_owner NOT IN (SELECT id FROM workers)
@@ -46,6 +46,9 @@ SELECT EXISTS (SELECT 1 FROM workers WHERE expires_at <= ?1)
         SELECT 1 FROM tasks INDEXED BY tasks_sleeping
         WHERE lane = 0 AND lease_owner IS NULL AND due_at <= ?1
     );
+
+-- name: shorten_leases
+UPDATE workers SET expires_at = ?1 WHERE expires_at > ?1;
 
 -- name: dead_workers
 SELECT id FROM workers WHERE expires_at <= ?1 ORDER BY id;
