@@ -17,6 +17,7 @@ std::vector<std::string> check(const Evidence& evidence) {
 
 std::string broken(const RunResult& result) {
     if (!result.crowded.empty()) return result.crowded;
+    if (!result.silent.empty()) return result.silent;
     if (!result.stuck.empty()) return result.stuck;
     for (const Evidence& evidence : result.evidence) {
         for (const std::string& what : check(evidence)) return what;

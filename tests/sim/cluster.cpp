@@ -172,11 +172,15 @@ void Simulation::poke(Worker& worker, Dice& dice) {
         end_one(worker, dice);
     } else if (action < 95) {
         note(worker.id() + " sends its heartbeat");
-        core.keeper.tick(worker.now());
+        keep_alive(worker);
     } else {
         note(worker.id() + " looks after its handlers");
         core.watchdog.tick(worker.now());
     }
+}
+
+void Simulation::keep_alive(Worker& worker) {
+    if (!worker.keep_alive()) result_.silent = worker.id() + " lives and sends no heartbeats";
 }
 
 int Simulation::number_of(const InstanceId& id) const {

@@ -50,7 +50,7 @@ void Simulation::calm_down() {
 bool Simulation::work_off(Worker& worker) {
     Engine::Core& core = worker.core();
     const SteadyPoint now = worker.now();
-    core.keeper.tick(now);
+    keep_alive(worker);
     core.watchdog.tick(now);
     core.committer.combine(engine::Committer::Role::Owner);
     if (core.environment.worker.may_hold(now)) {

@@ -66,6 +66,7 @@ struct RunResult {
     std::vector<Evidence> evidence;  ///< by instance, perhaps several times: each time of rest
     std::string stuck;               ///< not empty: the cluster did not come to rest
     std::string crowded;             ///< not empty: a queue's limits did not hold
+    std::string silent;              ///< not empty: a living worker let its leases run out
     int limited = 0;                 ///< claims in queues with limits
     std::uint64_t digest = 0;        ///< of all histories: equal runs have equal ones
     int calls = 0;

@@ -84,6 +84,11 @@ MaintenanceResult SimStore::maintain() {
     return result;
 }
 
+HeartbeatResult SimStore::heartbeat(const WorkerRow& worker, Duration lease) {
+    ++heartbeats_;
+    return FaultyStore::heartbeat(worker, lease);
+}
+
 void SimStore::perform_late() {
     for (Kept& kept : late_) {
         kept.commit.history = kept.history;

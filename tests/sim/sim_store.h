@@ -32,6 +32,11 @@ class SimStore : public testing::FaultyStore {
     LimitedClaims claim_limited(const ClaimRequest& request) override;
     MaintenanceResult maintain() override;
 
+    HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override;
+
+    /// That were sent, whatever became of them.
+    int heartbeats() const { return heartbeats_; }
+
     void perform_late();
 
     bool has_late() const { return !late_.empty(); }
@@ -56,6 +61,7 @@ class SimStore : public testing::FaultyStore {
     Store& shared_;
     StoreLog& log_;
     bool is_next_late_ = false;
+    int heartbeats_ = 0;
     std::vector<Kept> late_;
 };
 

@@ -31,6 +31,7 @@ class Simulation {
     // cluster.cpp: what happens by itself, in an order that chance gives.
     void move(Dice& dice);
     void poke(Worker& worker, Dice& dice);
+    void keep_alive(Worker& worker);
     void pass_time(Dice& dice);
     bool is_anybody_busy() const;
     TimePoint next_due() const;

@@ -50,7 +50,7 @@ Payload behave(Running& running, const Payload& input, const StepContext& contex
 }
 
 Worker::Worker(Setup setup, Store& shared, StoreLog& log, const Clock& truth)
-    : clock(truth), setup_(std::move(setup)), shared_(shared), log_(log) {
+    : clock(truth), truth_(truth), setup_(std::move(setup)), shared_(shared), log_(log) {
     for (const std::string& name : setup_.handlers) {
         handlers_.add_raw(name, [this](const Payload& input, const StepContext& context) {
             return behave(*returning_, input, context);
@@ -70,6 +70,21 @@ void Worker::start() {
     options.clock = &clock;
     core_ = std::make_unique<Engine::Core>(*store_, handlers_, std::move(options));
     core_->environment.worker.is_driven = !setup_.is_client;
+    beaten_at = truth_.steady_now();
+}
+
+bool Worker::keep_alive() {
+    /// However long the lease is; after a refusal it asks more rarely.
+    constexpr Duration kSilenceMax = std::chrono::seconds(1);
+    const int before = store_->heartbeats();
+    const auto is_excused = [&] {
+        return core_->environment.worker.is_displaced || core_->environment.worker.is_denied;
+    };
+    const bool was_excused = is_excused();
+    core_->keeper.tick(now());
+    if (store_->heartbeats() != before || was_excused || is_excused())
+        beaten_at = truth_.steady_now();
+    return truth_.steady_now() - beaten_at < kSilenceMax;
 }
 
 void Worker::crash() {

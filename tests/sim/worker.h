@@ -60,6 +60,8 @@ class Worker {
     SteadyPoint now() const { return clock.steady_now(); }
 
     void start();
+    /// Gives its keeper the time. False: it lives, and has sent no heartbeat for too long.
+    bool keep_alive();
     /// The process is gone, with everything that it knew.
     void crash();
     void begin_drain();
@@ -73,10 +75,12 @@ class Worker {
 
     SkewedClock clock;
     std::vector<Running> running;
-    int stalled_until = 0;  ///< a tick
-    int restart_at = 0;     ///< a tick, while it is not alive
+    SteadyPoint beaten_at{};  ///< the last heartbeat
+    int stalled_until = 0;    ///< a tick
+    int restart_at = 0;       ///< a tick, while it is not alive
 
  private:
+    const Clock& truth_;
     Setup setup_;
     Store& shared_;
     StoreLog& log_;

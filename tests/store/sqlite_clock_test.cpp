@@ -3,8 +3,8 @@
 // Method: two stores on one file, as two processes have it, and a clock that the test sets. What a
 // clock does to the engine is in tests/unit/engine/clock_test.cpp.
 
-#include "store/sqlite/sqlite_store.h"
 #include "store/conformance.h"
+#include "store/sqlite/sqlite_store.h"
 #include "support/clock.h"
 
 namespace ebb::testing {

@@ -193,9 +193,8 @@ HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) 
     if (!worker.takes_name && is_displaced({worker.id, worker.started_at}))
         return {.held = {}, .is_displaced = true};
     const SteadyPoint now = clock_.steady_now();
-    const auto [found, is_new] = workers_.insert_or_assign(
-        worker.id, Worker{.row = worker, .lease_end = now + lease}
-    );
+    const auto [found, is_new] =
+        workers_.insert_or_assign(worker.id, Worker{.row = worker, .lease_end = now + lease});
     found->second.row.takes_name = false;
     HeartbeatResult result{.is_known = !is_new, .held = {}};
     for (const auto& [id, other] : workers_) {
