@@ -57,8 +57,9 @@ struct EngineOptions {
     /// The same where other processes tell at once what they put (PostgreSQL, by LISTEN); at least
     /// poll_max.
     Duration poll_max_told = std::chrono::seconds(20);
-    Duration stop_grace = std::chrono::seconds(5
-    );  ///< how long a handler that was asked to stop may go on before it is given up
+    /// How long a handler that was asked to stop may go on before it is given up; longer if it
+    /// needs longer (HandlerRegistry::set_grace).
+    Duration stop_grace = std::chrono::seconds(5);
     std::size_t payload_bytes_max = std::size_t{1} << 20;
     int json_depth_max = 64;
     std::size_t error_bytes_max = 8 << 10;  ///< of a failure's message; the rest is cut off

@@ -225,6 +225,16 @@ class HandlerRegistry {
 
     bool has_transactional() const { return !transactional_.empty(); }
 
+    /// How long the handler may need to end after it was asked to stop, for example a program that
+    /// gets SIGTERM. An engine gives it up no sooner, even if its own stop_grace is shorter, so
+    /// that its compensation does not begin while it still works. Zero = as long as any other.
+    HandlerRegistry& set_grace(std::string_view name, Duration grace);
+
+    Duration grace(std::string_view name) const;
+
+    /// Of all of them.
+    Duration longest_grace() const;
+
     /// Null when there is none.
     const Handler* find(std::string_view name) const;
     /// Sorted.
@@ -273,6 +283,7 @@ class HandlerRegistry {
 
     std::map<std::string, Handler, std::less<>> handlers_;
     std::set<std::string, std::less<>> transactional_;
+    std::map<std::string, Duration, std::less<>> graces_;
 };
 
 }  // namespace ebb

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <ebb/definition.h>
+#include <ebb/error.h>
 #include <ebb/handler.h>
 
 #include "support/json.h"
@@ -68,6 +69,32 @@ HandlerRegistry& HandlerRegistry::add_transactional_raw(std::string name, Handle
     add_raw(name, std::move(handler));
     transactional_.insert(std::move(name));
     return *this;
+}
+
+HandlerRegistry& HandlerRegistry::set_grace(std::string_view name, Duration grace) {
+    if (find(name) == nullptr || grace < Duration::zero()) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "The grace of the handler \"{}\" cannot be set: {}.",
+                clean_text(name, DefinitionLimits::kNameBytesMax),
+                find(name) == nullptr ? "there is no handler of that name" : "it is negative"
+            )
+        );
+    }
+    graces_.insert_or_assign(std::string(name), grace);
+    return *this;
+}
+
+Duration HandlerRegistry::grace(std::string_view name) const {
+    const auto found = graces_.find(name);
+    return found == graces_.end() ? Duration::zero() : found->second;
+}
+
+Duration HandlerRegistry::longest_grace() const {
+    Duration longest{0};
+    for (const auto& [name, grace] : graces_) longest = std::max(longest, grace);
+    return longest;
 }
 
 const Handler* HandlerRegistry::find(std::string_view name) const {

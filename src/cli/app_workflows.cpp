@@ -62,6 +62,14 @@ void CommandLine::add_run() {
         run_.drain_timeout,
         "How long running handlers may go on after Ctrl-C (30s)"
     );
+    add_duration(
+        run,
+        "--stop-grace",
+        run_.stop_grace,
+        "How long a handler that was asked to stop may go on; a program's own grace counts if it "
+        "is longer (5s)",
+        {.least = std::chrono::milliseconds(1)}
+    );
     add_threads(run, run_.threads);
     add_priority(run, run_.priority);
     run->add_option("--by", run_.by, "Who starts it (default: $USER)")->type_name("NAME");
@@ -95,6 +103,14 @@ void CommandLine::add_worker() {
         "--drain-timeout",
         worker_.drain_timeout,
         "How long handlers may go on after SIGTERM (30s)"
+    );
+    add_duration(
+        worker,
+        "--stop-grace",
+        worker_.stop_grace,
+        "How long a handler that was asked to stop may go on; a program's own grace counts if it "
+        "is longer (5s)",
+        {.least = std::chrono::milliseconds(1)}
     );
     add_duration(
         worker,

@@ -93,7 +93,11 @@ class Run {
               *session.streams().clock,
               [this](const CallStarted& call) { on_call(call); }
           )),
-          engine_(session.any_store(), handlers_, {.threads = options.threads}) {
+          engine_(
+              session.any_store(),
+              handlers_,
+              {.threads = options.threads, .stop_grace = options.stop_grace}
+          ) {
         engine_.set_observer([this](const auto&, const auto&) {
             has_news_ = true;
             interrupts_.notify();

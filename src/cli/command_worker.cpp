@@ -53,6 +53,7 @@ class Worker {
                .threads = options.threads,
                .queues = options.queues,
                .lease = options.lease,
+               .stop_grace = options.stop_grace,
                .log = &log_}
           ) {
         engine_.set_observer([this](const InstanceSummary& instance, const auto& events) {

@@ -30,6 +30,7 @@ struct RunOptions {
     std::optional<int> priority{};
     Duration timeout = Duration::max();
     Duration drain_timeout = std::chrono::seconds(30);
+    Duration stop_grace = std::chrono::seconds(5);
     int threads = 0;
 };
 
@@ -60,6 +61,7 @@ struct WorkerOptions {
     std::string id{};
     int threads = 0;
     Duration drain_timeout = std::chrono::seconds(30);
+    Duration stop_grace = std::chrono::seconds(5);
     Duration lease = std::chrono::seconds(10);
     bool is_once = false;
     bool is_verbose = false;

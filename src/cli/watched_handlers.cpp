@@ -25,6 +25,7 @@ HandlerRegistry watch_handlers(
                 return (*handler)(input, context);
             }
         );
+        watched.set_grace(name, handlers.grace(name));
     }
     return watched;
 }

@@ -107,7 +107,7 @@ bool Engine::Core::wait_until_idle(Duration limit, const std::stop_token& hurry)
 }
 
 Duration Engine::Core::last_wait() const {
-    if (executor.running() > 0) return environment.options.stop_grace + kLastCommits;
+    if (executor.running() > 0) return environment.longest_grace() + kLastCommits;
     // Nothing runs any more; what is left is a store that does not answer.
     return environment.worker.has_threads ? kLastCommits : Duration::zero();
 }

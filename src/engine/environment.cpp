@@ -144,6 +144,25 @@ bool Environment::can_run(std::string_view handler, std::string_view queue) cons
     return queues.empty() || std::find(queues.begin(), queues.end(), queue) != queues.end();
 }
 
+namespace {
+
+/// A handler that uses its whole grace (a program that has to be killed) is still to be collected.
+constexpr Duration kAfterGrace = std::chrono::seconds(1);
+
+Duration with_own_grace(Duration stop_grace, Duration own) {
+    return own == Duration::zero() ? stop_grace : std::max(stop_grace, own + kAfterGrace);
+}
+
+}  // namespace
+
+Duration Environment::grace_of(std::string_view handler) const {
+    return with_own_grace(options.stop_grace, handlers.grace(handler));
+}
+
+Duration Environment::longest_grace() const {
+    return with_own_grace(options.stop_grace, handlers.longest_grace());
+}
+
 bool is_denial(const std::exception& error) {
     const auto* known = dynamic_cast<const Error*>(&error);
     return known != nullptr &&

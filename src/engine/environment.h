@@ -112,6 +112,11 @@ class Environment {
         return can_run(handler, queue) && !limited.has(queue);
     }
 
+    /// How long the handler may go on after it was asked to stop.
+    Duration grace_of(std::string_view handler) const;
+    /// Of all that may be running.
+    Duration longest_grace() const;
+
     /// Logs and counts an exception of the store; `what` is a stable snake_case name. Where the
     /// database denies what a worker needs, this is logged now and then, with all that is missing.
     void report(std::string_view what, const std::exception& error);

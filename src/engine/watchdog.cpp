@@ -37,6 +37,14 @@ std::vector<Watchdog::Task> Watchdog::take_due(SteadyPoint now) {
     return due;
 }
 
+void Watchdog::put_back(std::vector<Task> tasks, SteadyPoint now) {
+    const Lock lock(mutex_);
+    for (Task& task : tasks) {
+        const Attempt* attempt = task.attempt.get();
+        tasks_.emplace(Key{now, attempt}, std::move(task));
+    }
+}
+
 bool Watchdog::is_put_off(const Task& task, SteadyPoint now) {
     if (task.reason != Attempt::StopReason::Timeout) return false;
     const Lock lock(mutex_);
@@ -60,16 +68,26 @@ void Watchdog::act(const Task& task, SteadyPoint now) {
         task.reason == Attempt::StopReason::Timeout ? task.attempt->time_limit() : now;
     const Lock lock(mutex_);
     tasks_.emplace(
-        Key{asked + environment_.options.stop_grace, task.attempt.get()},
+        Key{asked + environment_.grace_of(task.attempt->call().invocation.handler),
+            task.attempt.get()},
         Task{task.attempt, Attempt::StopReason::None}
     );
 }
 
 SteadyPoint Watchdog::tick(SteadyPoint now) {
     while (true) {
-        const std::vector<Task> due = take_due(now);
+        std::vector<Task> due = take_due(now);
         if (due.empty()) break;
-        for (const Task& task : due) act(task, now);
+        while (!due.empty()) {
+            const Task task = due.back();
+            due.pop_back();
+            try {
+                act(task, now);
+            } catch (...) {
+                put_back(std::move(due), now);
+                throw;
+            }
+        }
     }
     const Lock lock(mutex_);
     return tasks_.empty() ? kSteadyNever : tasks_.begin()->first.first;

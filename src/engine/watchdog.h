@@ -11,7 +11,7 @@
 namespace ebb::engine {
 
 /// Asks handlers to stop, at their deadline or because somebody wants it, and gives those up that
-/// do not return within `stop_grace`. All stop callbacks of handlers run in its tick. Thread-safe.
+/// do not return within their grace. All stop callbacks of handlers run in its tick. Thread-safe.
 class Watchdog final : public Service {
  public:
     /// Called from the tick for each attempt that was just given up.
@@ -40,6 +40,7 @@ class Watchdog final : public Service {
     using Key = std::pair<SteadyPoint, const Attempt*>;
 
     std::vector<Task> take_due(SteadyPoint now);
+    void put_back(std::vector<Task> tasks, SteadyPoint now);
     bool is_put_off(const Task& task, SteadyPoint now);
     void act(const Task& task, SteadyPoint now);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
@@ -24,8 +25,17 @@ struct HandlerMaker {
     Handler operator()(HttpSpec spec) const { return make_http_handler(name, std::move(spec)); }
 };
 
-/// Null when the entry has problems.
-Handler try_make(
+struct Made {
+    Handler handler;  ///< null when the entry has problems
+    Duration grace{0};
+};
+
+Duration grace_of(const HandlerSpec& spec) {
+    const auto* exec = std::get_if<ExecSpec>(&spec);
+    return exec == nullptr ? Duration::zero() : exec->grace;
+}
+
+Made try_make(
     const std::string& name,
     const Payload& spec,
     const std::filesystem::path& base_directory,
@@ -34,8 +44,12 @@ Handler try_make(
     // Absolute now: the process may change its directory before the handler runs.
     const auto base = std::filesystem::absolute(base_directory);
     HandlerEntry entry = parse_handler_spec(name, spec, base, problems);
-    Handler handler = std::visit(HandlerMaker{name}, std::move(entry.spec));
-    return handler ? with_contract(name, std::move(handler), std::move(entry.contract)) : handler;
+    Made made{.handler = {}, .grace = grace_of(entry.spec)};
+    made.handler = std::visit(HandlerMaker{name}, std::move(entry.spec));
+    if (made.handler) {
+        made.handler = with_contract(name, std::move(made.handler), std::move(entry.contract));
+    }
+    return made;
 }
 
 /// The handlers of one name, by the workflow and version that they belong to.
@@ -71,7 +85,7 @@ Handler make_handler(
     const std::string& name, const Payload& spec, const std::filesystem::path& base_directory
 ) {
     std::vector<Diagnostic> problems;
-    Handler handler = try_make(name, spec, base_directory, problems);
+    Handler handler = try_make(name, spec, base_directory, problems).handler;
     if (!problems.empty()) throw DefinitionError(std::move(problems));
     return handler;
 }
@@ -82,12 +96,14 @@ void register_definition_handlers(
     const std::filesystem::path& base_directory
 ) {
     std::vector<Diagnostic> problems;
-    std::map<std::string, Handler> made;
+    std::map<std::string, Made> made;
     for (const auto& [name, spec] : definition.handlers) {
         made[name] = try_make(name, spec, base_directory, problems);
     }
     if (!problems.empty()) throw DefinitionError(std::move(problems));
-    for (auto& [name, handler] : made) registry.add_raw(name, std::move(handler));
+    for (auto& [name, each] : made) {
+        registry.add_raw(name, std::move(each.handler)).set_grace(name, each.grace);
+    }
 }
 
 void register_definition_handlers(
@@ -95,15 +111,19 @@ void register_definition_handlers(
 ) {
     std::vector<Diagnostic> problems;
     std::map<std::string, Versions> made;
+    std::map<std::string, Duration> graces;
     for (const DefinitionSource& source : sources) {
         const Definition& definition = *source.definition;
         for (const auto& [name, spec] : definition.handlers) {
-            made[name][{definition.name, definition.version}] =
-                try_make(name, spec, source.base_directory, problems);
+            Made each = try_make(name, spec, source.base_directory, problems);
+            made[name][{definition.name, definition.version}] = std::move(each.handler);
+            graces[name] = std::max(graces[name], each.grace);
         }
     }
     if (!problems.empty()) throw DefinitionError(std::move(problems));
-    for (auto& [name, versions] : made) registry.add_raw(name, dispatch(name, std::move(versions)));
+    for (auto& [name, versions] : made) {
+        registry.add_raw(name, dispatch(name, std::move(versions))).set_grace(name, graces[name]);
+    }
 }
 
 }  // namespace ebb
