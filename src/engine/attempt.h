@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -32,6 +33,7 @@ class Attempt {
         std::shared_ptr<const Program> program;
         std::optional<Payload> input;  ///< of the (forward) step; absent: read it from the store
         std::optional<HistoryEvent> compensated;  ///< absent: read it, if it is a compensation
+        std::int64_t rank = 0;  ///< the lowest is called first, as the store's claims have it
     };
 
     explicit Attempt(Call call) : call_(std::move(call)) {}

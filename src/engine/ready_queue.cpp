@@ -11,9 +11,20 @@ void ReadyQueue::push(std::vector<AttemptPtr> attempts) {
     {
         const Lock lock(mutex_);
         to_wake = std::min(idle_, static_cast<int>(attempts.size()));
-        for (AttemptPtr& attempt : attempts) attempts_.push_back(std::move(attempt));
+        for (AttemptPtr& attempt : attempts) {
+            const std::int64_t rank = attempt->call().rank;
+            attempts_.push_back({rank, ++last_number_, std::move(attempt)});
+            std::push_heap(attempts_.begin(), attempts_.end());
+        }
     }
     for (; to_wake > 0; --to_wake) changed_.notify_one();
+}
+
+AttemptPtr ReadyQueue::take_first() {
+    std::pop_heap(attempts_.begin(), attempts_.end());
+    AttemptPtr attempt = std::move(attempts_.back().attempt);
+    attempts_.pop_back();
+    return attempt;
 }
 
 AttemptPtr ReadyQueue::pop() {
@@ -23,18 +34,12 @@ AttemptPtr ReadyQueue::pop() {
         changed_.wait(lock);
         --idle_;
     }
-    if (attempts_.empty()) return nullptr;
-    AttemptPtr attempt = std::move(attempts_.front());
-    attempts_.pop_front();
-    return attempt;
+    return attempts_.empty() ? nullptr : take_first();
 }
 
 AttemptPtr ReadyQueue::try_pop() {
     const Lock lock(mutex_);
-    if (attempts_.empty()) return nullptr;
-    AttemptPtr attempt = std::move(attempts_.front());
-    attempts_.pop_front();
-    return attempt;
+    return attempts_.empty() ? nullptr : take_first();
 }
 
 std::size_t ReadyQueue::size() const {

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <deque>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "engine/attempt.h"
@@ -8,7 +9,8 @@
 
 namespace ebb::engine {
 
-/// Attempts that wait for a thread, first come, first served. Thread-safe.
+/// Attempts that wait for a thread, by rank: priority first, unless a task has waited long. Of
+/// equal rank, first come, first served. Thread-safe.
 class ReadyQueue {
  public:
     void push(std::vector<AttemptPtr> attempts);
@@ -23,7 +25,22 @@ class ReadyQueue {
  private:
     mutable Mutex mutex_;
     CondVar changed_;
-    std::deque<AttemptPtr> attempts_ EBB_GUARDED_BY(mutex_);
+
+    struct Entry {
+        std::int64_t rank = 0;
+        std::uint64_t number = 0;  ///< of its coming
+        AttemptPtr attempt;
+
+        /// As std's heaps want it: the greatest is taken first.
+        bool operator<(const Entry& other) const {
+            return std::pair(rank, number) > std::pair(other.rank, other.number);
+        }
+    };
+
+    AttemptPtr take_first() EBB_REQUIRES(mutex_);
+
+    std::vector<Entry> attempts_ EBB_GUARDED_BY(mutex_);  // a heap
+    std::uint64_t last_number_ EBB_GUARDED_BY(mutex_) = 0;
     int idle_ EBB_GUARDED_BY(mutex_) = 0;
     bool is_closed_ EBB_GUARDED_BY(mutex_) = false;
 };

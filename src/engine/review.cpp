@@ -24,6 +24,13 @@ std::optional<Payload> remembered_payload(const LiveInstance& live, Seq seq) {
     return event->payload.empty() ? Payload("null") : event->payload;
 }
 
+/// As the row of its task has it, or would have it: the state is the truth.
+std::int64_t rank_of_ready(const Held& held, const LiveInstance& live) {
+    const Token* token = live.state.find_token(held.task.token);
+    const bool has_waited = token != nullptr && token->status == TokenStatus::Retrying;
+    return rank_of(has_waited ? token->due : live.row.updated_at, live.row.priority);
+}
+
 }  // namespace
 
 void Committer::review_touched(const Moment& now) {
@@ -162,6 +169,7 @@ void Committer::start_attempt(Held& held, LiveInstance& live, Invocation call) {
         .program = live.program,
         .input = {},
         .compensated = {},
+        .rank = rank_of_ready(held, live),
     };
     if (made.invocation.is_compensation) {
         const HistoryEvent* event = live.recent.find(made.invocation.compensated);

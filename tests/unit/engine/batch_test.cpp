@@ -171,5 +171,26 @@ TEST_F(Batches, are_made_without_reading_what_is_held) {
     EXPECT_EQ(counting.calls(testing::StoreVerb::Load), 0);
 }
 
+TEST_F(Batches, of_the_tasks_of_one_claim_the_highest_priority_runs_first) {
+    const HandlerRegistry none;
+    Engine starting(store, none, world.options("starting"));
+    starting.register_workflow(workflow({step("a", {.is_compensated = false})}));
+    std::vector<std::string> order;
+    HandlerRegistry handlers;
+    handlers.add_raw("a", [&](const Payload& input, const StepContext&) {
+        order.push_back(input);
+        return input;
+    });
+    for (const int priority : {-50, 0, 100, -100, 50}) {
+        starting.start("test", std::to_string(priority), {.priority = priority});
+    }
+    starting.start("test", R"("0, later")", {.priority = 0});
+    EngineOptions options = world.options();
+    options.threads = 8;  // so that it claims all of them at once
+    Engine engine(store, handlers, options);
+    engine.poll();
+    EXPECT_EQ(order, (std::vector<std::string>{"100", "50", "0", R"("0, later")", "-50", "-100"}));
+}
+
 }  // namespace
 }  // namespace ebb::test
