@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/checks.h"
+
 namespace ebb::engine {
 
 namespace {
@@ -18,7 +20,12 @@ AttemptPtr Committer::combine(Role role) {
     bool is_inside = true;
     try {
         return run_rounds(role, is_inside);
+    } catch (const std::exception& error) {
+        // Out of memory, or a bug.
+        end_process(environment().log, "a round of the committer must not fail", error);
     } catch (...) {
+        // No store or handler of ours throws this: a test lets a process die by it.
+        last_error_ = std::current_exception();
         if (is_inside) inbox_.leave();
         throw;
     }
@@ -30,7 +37,7 @@ AttemptPtr Committer::run_rounds(Role role, bool& is_inside) {
         Moment now = environment().moment();
         if (leave_after(role, rounds, now.steady)) return mine;
         if (mine) parts_.ready.push({std::exchange(mine, nullptr)});
-        guarded(now, &Committer::begin_round);
+        take_part(now, &Committer::begin_round);
         if (FlightPtr flight = take_off(now.steady)) {
             // What can run meanwhile is run by others, and what can be decided is decided by them.
             parts_.ready.push(std::exchange(started_, {}));
@@ -42,7 +49,7 @@ AttemptPtr Committer::run_rounds(Role role, bool& is_inside) {
             if (!is_inside) return nullptr;
             now = environment().moment();
         }
-        guarded(now, &Committer::end_round);
+        take_part(now, &Committer::end_round);
         mine = hand_out(role);
     }
 }
@@ -131,14 +138,9 @@ int Committer::free_capacity() const {
     return std::max(0, parts_.pace.in_flight_target() - held);
 }
 
-void Committer::guarded(const Moment& now, void (Committer::*part)(const Moment&)) {
-    try {
-        (this->*part)(now);
-    } catch (const std::exception& error) {
-        // Out of memory, or a bug: whoever is the committer must not take the place with it.
-        environment().log.error("committer_failed", {{"error", error.what()}});
-        block(now.steady, error);
-    }
+void Committer::take_part(const Moment& now, void (Committer::*part)(const Moment&)) {
+    (this->*part)(now);
+    check_books(now);
     environment().statistics.in_flight = held_.size();
     const int slots = held_.slots();
     const int slots_before = environment().statistics.slots.exchange(slots);
@@ -322,8 +324,15 @@ AttemptPtr Committer::hand_out(Role role) {
     // Under load the queue's order is the fair one; alone, a hand-over to another thread would cost
     // more than the step.
     if (role == Role::Handler && !started.empty() && parts_.ready.size() == 0) {
-        mine = std::move(started.back());
-        started.pop_back();
+        const auto first = std::min_element(
+            started.begin(),
+            started.end(),
+            [](const AttemptPtr& one, const AttemptPtr& other) {
+                return one->call().rank < other->call().rank;
+            }
+        );
+        mine = std::move(*first);
+        started.erase(first);
     }
     parts_.ready.push(std::move(started));
     return mine;

@@ -125,7 +125,7 @@ class Committer final : public Service {
 
     // The round: committer.cpp
     AttemptPtr run_rounds(Role role, bool& is_inside);
-    void guarded(const Moment& now, void (Committer::*part)(const Moment&));
+    void take_part(const Moment& now, void (Committer::*part)(const Moment&));
     void begin_round(const Moment& now);
     void end_round(const Moment& now);
     bool leave_after(Role role, int rounds, SteadyPoint now);
@@ -145,6 +145,11 @@ class Committer final : public Service {
     void forget_lost(Work& work);
     void make_batches(std::vector<Turn> turns);
     AttemptPtr hand_out(Role role);
+
+    // What must be so between the parts of a round: books.cpp
+    void check_books(const Moment& now);
+    void check_work() const;
+    void check_held(const Moment& now);
 
     // Flights: flying.cpp
     FlightPtr take_off(SteadyPoint now);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/checks.h"
 #include "engine/transacted.h"
 
 namespace ebb::engine {
@@ -10,10 +11,10 @@ Executor::Ending Executor::run(const AttemptPtr& attempt) {
     return begin(attempt) ? end(attempt) : Ending::NotCalled;
 }
 
-bool Executor::begin(const AttemptPtr& attempt) {
+bool Executor::begin(const AttemptPtr& attempt) try {
     const Moment now = environment_.moment();
     if (!environment_.worker.has_valid_leases(now.steady)) {
-        // Somebody else may have it by now: a heartbeat must say first that it is still ours.
+        // Another worker may have it by now: a heartbeat must say first that it is still ours.
         if (attempt->withdraw()) put_back(attempt);
         return false;
     }
@@ -24,6 +25,8 @@ bool Executor::begin(const AttemptPtr& attempt) {
     }
     watchdog_.watch(attempt);
     return true;
+} catch (const std::exception& error) {
+    end_process(environment_.log, "beginning an attempt must not fail", error);
 }
 
 Item Executor::call(const AttemptPtr& attempt) {
@@ -33,7 +36,7 @@ Item Executor::call(const AttemptPtr& attempt) {
     return item::Outcome{attempt, run_attempt(environment_, *attempt)};
 }
 
-Executor::Ending Executor::end(const AttemptPtr& attempt) {
+Executor::Ending Executor::end(const AttemptPtr& attempt) try {
     std::optional<Item> result;
     try {
         result = call(attempt);
@@ -61,6 +64,8 @@ Executor::Ending Executor::end(const AttemptPtr& attempt) {
     committer_.post(std::move(*result));
     --running_;
     return Ending::Posted;
+} catch (const std::exception& error) {
+    end_process(environment_.log, "ending an attempt must not fail", error);
 }
 
 void Executor::let_others_finish() const {

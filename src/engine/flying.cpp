@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/committer.h"
+#include "support/assert.h"
 
 namespace ebb::engine {
 
@@ -75,6 +76,8 @@ void Committer::settle_flight(Flight& flight, SteadyPoint now) {
         settle_all(batch, flight.results);
     } catch (const std::exception& error) {
         const auto* known = dynamic_cast<const Error*>(&error);
+        // Only the store's own errors say that what was to be written is not written.
+        if (known == nullptr && !flight.error) throw;
         if (known == nullptr || !may_pass(*known)) return write_one_by_one(batch, error);
         ++batch.tries;
         block(now, error);
@@ -85,6 +88,7 @@ void Committer::settle_flight(Flight& flight, SteadyPoint now) {
 }
 
 void Committer::settle_all(Batch& batch, const std::vector<CommitResult>& results) {
+    EBB_ASSERT(results.size() == batch.turns.size(), "the store answers for every commit");
     std::size_t settled = 0;
     try {
         for (; settled < results.size(); ++settled) {

@@ -103,6 +103,7 @@ void Committer::undecide(const Turn& turn) {
         if (Held* held = held_.find({id, token})) held->is_deciding = false;
     };
     for (const TaskChange& change : turn.tasks) undecide_task(change.token);
+    for (const TokenId token : turn.rewritten) undecide_task(token);
     for (const Cause& cause : turn.causes) {
         if (const auto* token = std::get_if<TokenId>(&cause.origin)) undecide_task(*token);
         if (const auto* attempt = std::get_if<AttemptPtr>(&cause.origin)) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "engine/checks.h"
 #include "engine/core.h"
 #include "engine/history_reader.h"
 #include "support/uuid.h"
@@ -129,6 +130,7 @@ Beginning begin(
         now
     );
     live.state = std::move(decision.state);
+    engine::check_state(live.state, *program);
     live.row.status = live.state.status;
     if (is_terminal(live.row.status)) live.row.finished_at = now;
     live.recent.append(decision.history, *program);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/checks.h"
 #include "engine/history_reader.h"
 
 namespace ebb::engine {
@@ -85,6 +86,17 @@ void decide_causes(Turn& turn, const HistoryReader& reader, LiveInstance& live, 
     }
 }
 
+/// `work` keeps its causes where the state is not fit to be written.
+void check_decided(Turn& turn, const LiveInstance& live, Work& work) {
+    if (!turn.has_changed) return;
+    try {
+        check_state(turn.state, *live.program);
+    } catch (...) {
+        std::move(turn.deferred.begin(), turn.deferred.end(), std::back_inserter(work.causes));
+        throw;
+    }
+}
+
 }  // namespace
 
 Turn decide_turn(Store& store, LivePtr live, Work& work, TimePoint now) {
@@ -93,8 +105,10 @@ Turn decide_turn(Store& store, LivePtr live, Work& work, TimePoint now) {
     turn.now = now;
     turn.conflicts = work.conflicts;
     decide_causes(turn, HistoryReader(store, *live, turn.history), *live, work);
+    check_decided(turn, *live, work);
     turn.causes = std::move(work.causes);
     for (TaskChange& row : work.rewrites) {
+        turn.rewritten.push_back(row.token);
         if (is_terminal(turn.state.status) || find_change(turn.tasks, row.token) != nullptr) {
             continue;
         }

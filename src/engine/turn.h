@@ -36,8 +36,9 @@ struct Turn {
     std::vector<Cause> deferred;  ///< those that need a commit of their own after it
     InstanceState state;
     std::vector<HistoryEvent> history;
-    std::vector<TaskChange> tasks;  ///< at most one per token
-    bool has_changed = false;       ///< false: there is nothing to write
+    std::vector<TaskChange> tasks;   ///< at most one per token
+    std::vector<TokenId> rewritten;  ///< whose rows were to be put right, wanted still or not
+    bool has_changed = false;        ///< false: there is nothing to write
     TimePoint now{};
     int conflicts = 0;
 

@@ -94,10 +94,17 @@ TEST(ClaimSignals, keep_the_earliest_times_when_there_are_too_many) {
     EXPECT_EQ(signals.next_due(), kNever) << "the latest one, 2000, was not remembered";
 }
 
-AttemptPtr make_attempt(Duration timeout, TimePoint deadline = kNever) {
+struct Bounds {
+    Duration timeout{0};
+    TimePoint deadline = kNever;
+};
+
+AttemptPtr make_attempt(Bounds bounds, const std::string& handler = {}, std::int64_t rank = 0) {
     Attempt::Call call;
-    call.invocation.timeout = timeout;
-    call.invocation.deadline = deadline;
+    call.invocation.timeout = bounds.timeout;
+    call.invocation.deadline = bounds.deadline;
+    call.invocation.handler = handler;
+    call.rank = rank;
     return std::make_shared<Attempt>(std::move(call));
 }
 
@@ -107,8 +114,10 @@ struct WatchdogTest : ::testing::Test {
     std::vector<AttemptPtr> given_up;
     Watchdog watchdog{environment, [this](const AttemptPtr& a) { given_up.push_back(a); }};
 
-    AttemptPtr begin(Duration timeout, TimePoint deadline = kNever) {
-        AttemptPtr attempt = make_attempt(timeout, deadline);
+    AttemptPtr begin(
+        Duration timeout, TimePoint deadline = kNever, const std::string& handler = {}
+    ) {
+        AttemptPtr attempt = make_attempt({.timeout = timeout, .deadline = deadline}, handler);
         EXPECT_TRUE(attempt->begin(environment.moment()));
         watchdog.watch(attempt);
         return attempt;
@@ -166,6 +175,23 @@ TEST_F(WatchdogTest, waits_for_the_date_of_a_deadline_when_the_clock_is_set_back
     watchdog.forget(*attempt);
 }
 
+TEST_F(WatchdogTest, gives_a_handler_its_own_grace_where_that_is_longer) {
+    const auto pass = [](const Payload& input, const StepContext&) { return input; };
+    world.handlers.add_raw("program", pass).set_grace("program", 10min);
+    world.handlers.add_raw("quick", pass).set_grace("quick", 1s);
+    const SteadyPoint start = world.clock.steady_now();
+    begin(10s, kNever, "program");
+    watchdog.tick(start + 10s);
+    EXPECT_EQ(watchdog.tick(start + 10s + 10min), start + 10s + 10min + 1s)
+        << "a program that has to be killed is still to be collected";
+    EXPECT_TRUE(given_up.empty());
+    watchdog.tick(start + 10s + 10min + 1s);
+    EXPECT_EQ(given_up.size(), 1U);
+    EXPECT_EQ(environment.grace_of("quick"), 5s) << "not shorter than stop_grace";
+    EXPECT_EQ(environment.grace_of("unknown"), 5s);
+    EXPECT_EQ(environment.longest_grace(), 10min + 1s);
+}
+
 TEST_F(WatchdogTest, the_first_reason_to_stop_stays) {
     const AttemptPtr attempt = begin(10s);
     watchdog.stop(attempt, Attempt::StopReason::Unwanted);
@@ -178,8 +204,8 @@ TEST_F(WatchdogTest, the_first_reason_to_stop_stays) {
 
 TEST(ReadyQueue, hands_out_in_order_and_lets_waiting_threads_go_when_closed) {
     ReadyQueue queue;
-    const AttemptPtr first = make_attempt(0s);
-    const AttemptPtr second = make_attempt(0s);
+    const AttemptPtr first = make_attempt({});
+    const AttemptPtr second = make_attempt({});
     queue.push({first, second});
     EXPECT_EQ(queue.size(), 2U);
     EXPECT_EQ(queue.try_pop(), first);
@@ -189,16 +215,27 @@ TEST(ReadyQueue, hands_out_in_order_and_lets_waiting_threads_go_when_closed) {
     EXPECT_EQ(queue.pop(), nullptr);
 }
 
+TEST(ReadyQueue, hands_out_the_lowest_rank_first_and_of_equal_ones_the_first_that_came) {
+    ReadyQueue queue;
+    std::vector<AttemptPtr> attempts;
+    for (const std::int64_t rank : {5, 3, 5, -7, 3}) attempts.push_back(make_attempt({}, {}, rank));
+    queue.push({attempts[0], attempts[1], attempts[2]});
+    queue.push({attempts[3], attempts[4]});
+    for (const std::size_t next : {3, 1, 4, 0, 2}) EXPECT_EQ(queue.try_pop(), attempts[next]);
+    EXPECT_EQ(queue.try_pop(), nullptr);
+}
+
 TEST(Attempt, goes_forward_only_and_each_step_is_taken_once) {
-    const AttemptPtr attempt = make_attempt(0s);
-    EXPECT_TRUE(attempt->begin(TimePoint{1s}));
+    const AttemptPtr attempt = make_attempt({});
+    const Moment now{TimePoint{1s}, SteadyPoint{1s}};
+    EXPECT_TRUE(attempt->begin(now));
     EXPECT_FALSE(attempt->withdraw());
     EXPECT_TRUE(attempt->give_up());
     EXPECT_FALSE(attempt->give_up());
     EXPECT_FALSE(attempt->finish());
-    const AttemptPtr other = make_attempt(0s);
+    const AttemptPtr other = make_attempt({});
     EXPECT_TRUE(other->withdraw());
-    EXPECT_FALSE(other->begin(TimePoint{1s}));
+    EXPECT_FALSE(other->begin(now));
 }
 
 }  // namespace
