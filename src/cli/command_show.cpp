@@ -49,7 +49,8 @@ std::string_view glyph_of(StepStatus status, const Glyphs& glyphs) {
 bool is_detail(std::string_view type) {
     return type == "step_retried" || type == "lease_lost" || type == "decision_made" ||
            type == "step_compensated" || type == "compensation_retried" ||
-           type == "compensation_failed" || type == "compensation_skipped";
+           type == "compensation_failed" || type == "compensation_skipped" ||
+           type == "compensation_stopped";
 }
 
 class Timeline {
@@ -160,6 +161,10 @@ class Timeline {
             name = fmt::format("{} undo", glyphs.undone);
             status = "skipped";
             text = "by an operator";
+        } else if (entry.type == "compensation_stopped") {
+            name = fmt::format("{} undo, attempt {}", glyphs.undone, entry.attempt);
+            status = "stopped";
+            text = fmt::format("outcome {}", member_text(entry.payload, "outcome"));
         } else if (entry.type != "step_retried") {
             name = fmt::format("{} undo, attempt {}", glyphs.undone, entry.attempt);
         }

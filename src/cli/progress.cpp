@@ -145,6 +145,10 @@ std::optional<ProgressLine> Progress::read_compensation(const HistoryEntry& even
         end_live(event, true);
         return undo(Mark::Skipped, "was skipped by an operator");
     }
+    if (event.type == "compensation_stopped") {
+        end_live(event, true);
+        return undo(Mark::Skipped, "was stopped");
+    }
     return std::nullopt;
 }
 

@@ -110,6 +110,9 @@ Event event_of_failure(const Environment& environment, const Attempt& attempt, F
     const bool is_late = attempt.stop_reason() == Attempt::StopReason::Timeout ||
                          environment.steady_now() >= attempt.time_limit();
     if (is_late && !failure.is_permanent) failure.code = "timeout";
+    // Whether it would have failed by itself, and what it had done by then, nobody knows.
+    const bool was_ended_by_us = reason == Attempt::StopReason::Unwanted;
+    if (was_ended_by_us && !failure.is_permanent) failure.code = "stopped";
     return event::StepFailed{ref, std::move(failure), attempt.started_at(), worker};
 }
 

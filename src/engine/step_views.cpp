@@ -220,6 +220,9 @@ class StepViews {
             case HistoryType::CompensationSkipped:
                 status = StepStatus::Compensated;
                 break;
+            case HistoryType::CompensationStopped:
+                // What it has undone by then nobody knows, so the step reads as before.
+                return true;
             case HistoryType::CompensationFailed:
                 status = StepStatus::CompensationFailed;
                 break;

@@ -43,7 +43,7 @@ void Reading::read_entry(const Entry& e) {
         e.type == "requeued" || e.type == "step_requeued" || e.type == "compensation_skipped";
     if (!is_of_requeue) skippable_.clear();
     require(e.seq > 1 || e.type == "started", "a history begins with started");
-    const bool is_stop = e.type == "step_skipped" || e.type == "step_stopped";
+    const bool is_stop = is_end_by_stop(e);
     was_expected_ = false;
     if (expected_ && !is_stop && e.type != "step_requeued") check_expected(e);
     require(!is_released_ || e.type == "arrived", "it was let go of, so nothing happens to it");
@@ -54,6 +54,10 @@ void Reading::read_entry(const Entry& e) {
     const bool is_known = read_instance_entry(e) || read_forward_entry(e) || read_step_entry(e) ||
                           read_scope_entry(e) || read_rollback_entry(e);
     require(is_known, "nobody knows this type");
+}
+
+bool Reading::is_end_by_stop(const Entry& e) {
+    return e.type == "step_skipped" || e.type == "step_stopped" || e.type == "compensation_stopped";
 }
 
 void Reading::check_expected(const Entry& e) {
@@ -94,9 +98,11 @@ bool Reading::read_instance_entry(const Entry& e) {
     } else if (type == "cancel_requested") {
         on_cancel(e);
     } else if (type == "abort_requested") {
+        stop_all();
         expected_ = {.type = "aborted", .node = {}, .path = {}, .ref = e.seq, .kind = {}};
     } else if (type == "aborted") {
         require(entries_.at(e.ref)->type == "abort_requested", "nobody asked for it");
+        check_all_ended("");
         end("aborted");
     } else if (type == "paused") {
         require(!is_paused_ && phase_ != "dead_letter", "it cannot be paused now");

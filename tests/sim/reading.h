@@ -108,6 +108,8 @@ class Reading {
 
     // reading.cpp: the order of events, and events of the instance.
     void read_entry(const Entry& e);
+    /// May come between an event and what follows from it.
+    static bool is_end_by_stop(const Entry& e);
     bool read_instance_entry(const Entry& e);
     void check_expected(const Entry& e);
     void on_started(const Entry& e);
@@ -207,6 +209,9 @@ class Reading {
     bool read_rollback_entry(const Entry& e);
     void on_rollback_started(const Entry& e);
     void on_rollback_finished(const Entry& e);
+    void on_compensation_stopped(const Entry& e);
+    /// Of all that was stopped under `prefix`, the history says how it ended.
+    void check_all_ended(const std::string& prefix) const;
     void on_compensation(const Entry& e);
     void finish_undoing(Undoing& undoing, const Entry& e);
     void on_resumed(const Entry& e);

@@ -13,7 +13,7 @@ namespace {
 
 bool leaves_doubt(const std::string& code) {
     return code == "in_doubt" || code == "worker_lost" || code == "timeout" ||
-           code == "step_timeout";
+           code == "step_timeout" || code == "stopped";
 }
 
 }  // namespace
@@ -152,11 +152,11 @@ void Reading::check_calls() {
         if (e.type == "step_skipped") skipped.insert(e.visit);
         const bool is_end = e.type == "step_completed" || e.type == "step_failed" ||
                             e.type == "step_stopped" || e.type == "compensation_failed" ||
-                            e.type == "step_compensated";
+                            e.type == "step_compensated" || e.type == "compensation_stopped";
         if (is_end) ended.insert(e.visit);
     }
     now_ = nullptr;
-    const bool has_ended = !ended_.empty() && ended_ != "aborted";
+    const bool has_ended = !ended_.empty();
     std::set<std::pair<std::int64_t, int>> made;
     for (const Call& call : evidence_.calls) {
         if (!call.is_made) continue;
@@ -164,10 +164,7 @@ void Reading::check_calls() {
         const bool is_first = made.emplace(call.visit, call.attempt).second;
         require(is_first, fmt::format("{} twice in attempt {}", what, call.attempt));
         require(!skipped.contains(call.visit), what + ", but counts as skipped");
-        const bool is_forward = call.undoes == 0;
-        require(
-            !has_ended || !is_forward || ended.contains(call.visit), what + ": how did it end?"
-        );
+        require(!has_ended || ended.contains(call.visit), what + ": how did it end?");
         check_input(call);
         check_payload(call);
     }

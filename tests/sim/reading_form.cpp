@@ -56,6 +56,7 @@ const Types& with_attempt() {
         "compensation_retried",
         "compensation_failed",
         "compensation_skipped",
+        "compensation_stopped",
         "input_resolved",
         "loop_finished"
     };
@@ -167,7 +168,7 @@ void Reading::check_order(const Entry& e) {
         check_settled();
         decision_ = e.seq;
     }
-    const bool is_stop = e.type == "step_skipped" || e.type == "step_stopped";
+    const bool is_stop = is_end_by_stop(e);
     if (!is_stop) last_but_stop_ = e.seq;
     const bool is_old = visits_.contains(e.visit);
     const bool is_arrival = at_arrival().contains(e.type) && !is_pause(e) && !is_way(e);

@@ -17,6 +17,8 @@ bool Reading::read_rollback_entry(const Entry& e) {
     } else if (type == "step_compensated" || type == "compensation_retried" ||
                type == "compensation_failed" || type == "compensation_skipped") {
         on_compensation(e);
+    } else if (type == "compensation_stopped") {
+        on_compensation_stopped(e);
     } else if (type == "resumed") {
         on_resumed(e);
     } else if (type == "failed" || type == "cancelled") {
@@ -171,6 +173,27 @@ void Reading::on_compensation(const Entry& e) {
     finish_undoing(undoing->second, e);
 }
 
+/// An abort, or a join that keeps its losers, does not wait for its end.
+void Reading::on_compensation_stopped(const Entry& e) {
+    const std::string what = expected_ ? expected_->type : "";
+    require(what == "aborted" || what == "scope_joined", "nothing has stopped it");
+    const auto undone = undoable_.find(e.ref);
+    require(undone != undoable_.end(), "there is nothing to undo in what it refers to");
+    require(undone->second->node == e.node, "it undoes another step");
+    require(is_to_be_undone(*undone->second), "that was undone before, or needs no undoing");
+    visits_.insert(e.visit);
+    if (const auto undoing = undoings_.find(e.ref); undoing != undoings_.end()) {
+        require(!undoing->second.is_frozen, "it had ended before");
+        require(undoing->second.visit == e.visit, "it is another visit");
+        require(
+            e.attempt == undoing->second.attempt,
+            fmt::format("attempt {} comes next", undoing->second.attempt)
+        );
+        undoings_.erase(undoing);
+    }
+    in_flight_.erase(e.ref);
+}
+
 void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
     const FlowNode& node = *flow_.find(e.node);
     const int most = node.compensation_attempts();
@@ -205,6 +228,14 @@ void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
     }
 }
 
+void Reading::check_all_ended(const std::string& prefix) const {
+    for (const auto& [path, strand] : strands_) {
+        const bool is_open =
+            strand.is_stopping && !strand.is_forked && strand.must_end && path.starts_with(prefix);
+        require(!is_open, "'" + path + "' had begun: how did it end?");
+    }
+}
+
 void Reading::on_rollback_finished(const Entry& e) {
     require(e.node.empty() == ebbing_.has_value(), "it is of another rollback");
     const auto losers = loser_ebbings_.find(e.node);
@@ -212,11 +243,7 @@ void Reading::on_rollback_finished(const Entry& e) {
     const Ebbing& ebbing = ebbing_ ? *ebbing_ : losers->second;
     const std::int64_t next = next_of(ebbing);
     require(next == 0, fmt::format("event {} is still to be undone", next));
-    for (const auto& [path, strand] : strands_) {
-        const bool is_open = strand.is_stopping && !strand.is_forked && strand.must_end &&
-                             path.starts_with(ebbing.prefix);
-        require(!is_open, "'" + path + "' had begun: how did it end?");
-    }
+    check_all_ended(ebbing.prefix);
     const std::int64_t cause = e.node.empty() ? ebbing.cause : ebbing.started - 1;
     require(e.ref == cause, fmt::format("its cause is event {}", cause));
     if (!e.node.empty()) {

@@ -22,9 +22,9 @@ enum class HistoryType {
     StepCompleted,  ///< payload: the output; ref: the input's event
     StepRetried,    ///< an attempt failed and another follows; payload: the failure
     StepFailed,     ///< failed for good; payload: the failure; ref: the input's event
-    StepStopped,    ///< stopped by a rollback after it was called; payload: {outcome}; ref: the
-                    ///< input's event
-    StepSkipped,    ///< stopped by a rollback before it was called
+    StepStopped,    ///< stopped by a rollback or an abort after it was called, or when it may have
+                    ///< been; payload: {outcome}; ref: the input's event
+    StepSkipped,    ///< stopped by a rollback or an abort before it was called
     LeaseLost,      ///< payload of a compensation: {of}
     BranchTaken,    ///< of a condition or switch; payload: {branch}
     ScopeOpened,
@@ -46,6 +46,8 @@ enum class HistoryType {
     StepCompensated,      ///< ref: the compensated event; payload: the compensation's output
     CompensationFailed,   ///< exhausted; ref: the compensated event; payload: the failure
     CompensationSkipped,  ///< by an operator; ref: the compensated event
+    CompensationStopped,  ///< dropped by an abort or a join while it may have been running;
+                          ///< payload: {outcome}; ref: the event that it was to undo
     RollbackFinished,
     Resumed,  ///< from a savepoint; ref: its event
     DeadLettered,

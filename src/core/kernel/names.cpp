@@ -29,7 +29,7 @@ std::optional<Enum> value_of(const Names<Enum, N>& names, std::string_view text)
 }
 
 // Each table stands in the order of its enum, so that a value is its own index.
-constexpr Names<HistoryType, 43> kHistoryTypes{{
+constexpr Names<HistoryType, 44> kHistoryTypes{{
     {HistoryType::Started, "started"},
     {HistoryType::InputResolved, "input_resolved"},
     {HistoryType::StepCompleted, "step_completed"},
@@ -58,6 +58,7 @@ constexpr Names<HistoryType, 43> kHistoryTypes{{
     {HistoryType::StepCompensated, "step_compensated"},
     {HistoryType::CompensationFailed, "compensation_failed"},
     {HistoryType::CompensationSkipped, "compensation_skipped"},
+    {HistoryType::CompensationStopped, "compensation_stopped"},
     {HistoryType::RollbackFinished, "rollback_finished"},
     {HistoryType::Resumed, "resumed"},
     {HistoryType::DeadLettered, "dead_lettered"},

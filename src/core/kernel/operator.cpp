@@ -101,6 +101,8 @@ void on_abort_requested(Transition& t, const event::AbortRequested& e) {
     if (t.state.status == InstanceStatus::Aborted) return t.ignore();
     if (t.is_over()) return refuse_finished(t, "aborted");
     const Seq cause = append_request(t, HistoryType::AbortRequested, e.by, e.reason);
+    // Their handlers may go on and take effect: that they were called must not be forgotten.
+    stop_tokens(t, 0, {}, StopMode::DropRunning);
     t.state.error = cause;
     HistoryEvent event;
     event.type = HistoryType::Aborted;

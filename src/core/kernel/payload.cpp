@@ -12,7 +12,7 @@ namespace ebb::kernel {
 
 bool leaves_doubt(std::string_view code) {
     return code == "in_doubt" || code == "worker_lost" || code == "timeout" ||
-           code == "step_timeout";
+           code == "step_timeout" || code == "stopped";
 }
 
 Payload failure_payload(const Failure& failure, bool in_doubt) {

@@ -46,6 +46,17 @@ std::vector<std::int32_t> losing_branches(const Scope& scope) {
     return losers;
 }
 
+/// No call of the token's attempt can be in progress: its next attempt is not due yet.
+bool waits_for_retry(const Transition& t, const Token& token) {
+    return token.status == TokenStatus::Retrying && token.due > t.now;
+}
+
+/// Ends one token whose handler may be running, without waiting for its end.
+void drop_handler(Transition& t, const Token& token) {
+    const bool may_run = !waits_for_retry(t, token);
+    end_stopped_token(t, token.id, may_run, may_run ? Outcome::Unknown : Outcome::Failed);
+}
+
 /// Ends one token whose handler may be running, or asks it to stop.
 void stop_handler(Transition& t, Token& token, StopMode mode) {
     if (token.stopping) {
@@ -57,8 +68,7 @@ void stop_handler(Transition& t, Token& token, StopMode mode) {
     }
     if (t.is_new_here(token) || token.is_parked)
         return end_stopped_token(t, token.id, false, Outcome::Failed);
-    if (mode == StopMode::DropRunning)
-        return end_stopped_token(t, token.id, true, Outcome::Unknown);
+    if (mode == StopMode::DropRunning) return drop_handler(t, token);
     token.stopping = true;
     if (token.deadline != kNever) t.remove_task(deadline_task(token.id));
     token.deadline = kNever;
@@ -70,8 +80,11 @@ void stop_token(Transition& t, TokenId id, ScopeId scope, StopMode mode) {
     if (token.compensates != 0) {
         // One that runs already is finished by the rollback that takes over: compensations never
         // overlap.
-        if (mode == StopMode::DropRunning || token.status == TokenStatus::Frozen)
-            return t.erase_token(id);
+        if (token.status == TokenStatus::Frozen) return t.erase_token(id);
+        if (mode == StopMode::DropRunning) {
+            const bool may_run = !waits_for_retry(t, token);
+            return end_stopped_compensation(t, id, may_run ? Outcome::Unknown : Outcome::Failed);
+        }
         token.scope = scope;
         token.branch = -1;
         return;

@@ -286,7 +286,9 @@ void on_step_failed(Transition& t, const event::StepFailed& e) {
     if (token == nullptr) return t.ignore();
     HistoryEvent details = attempt_details(e.started_at, e.worker);
     if (token->stopping) {
-        return end_stopped_token(t, token->id, true, Outcome::Failed, failure_payload(e.failure));
+        const bool in_doubt = leaves_doubt(e.failure.code);
+        const Outcome outcome = in_doubt ? Outcome::Unknown : Outcome::Failed;
+        return end_stopped_token(t, token->id, true, outcome, failure_payload(e.failure));
     }
     fail_attempt(t, *token, e.failure, std::move(details));
 }
@@ -334,14 +336,32 @@ void on_token_stopped(Transition& t, const event::TokenStopped& e) {
     end_stopped_token(t, e.token, e.was_called, e.was_called ? Outcome::Unknown : Outcome::Failed);
 }
 
+namespace {
+
+/// What is known of a token's calls when it will not go on.
+Payload stopped_payload(const Token& token, Outcome outcome, const Payload& error = {}) {
+    if (token.in_doubt) outcome = Outcome::Unknown;
+    std::string payload = "{\"outcome\":\"" + std::string(to_string(outcome)) + "\"";
+    if (!error.empty()) payload += ",\"error\":" + error;
+    return payload + "}";
+}
+
+}  // namespace
+
+void end_stopped_compensation(Transition& t, TokenId id, Outcome outcome) {
+    const Token& token = *t.state.find_token(id);
+    t.append_at(
+        token, HistoryType::CompensationStopped, token.compensates, stopped_payload(token, outcome)
+    );
+    t.erase_token(id);
+}
+
 void end_stopped_token(Transition& t, TokenId id, bool was_called, Outcome outcome, Payload error) {
     Token& token = *t.state.find_token(id);
     const bool was_called_before = token.attempt > 1;
     if (was_called || was_called_before) {
-        if (token.in_doubt) outcome = Outcome::Unknown;
-        std::string payload = "{\"outcome\":\"" + std::string(to_string(outcome)) + "\"";
-        if (!error.empty()) payload += ",\"error\":" + error;
-        t.append_at(token, HistoryType::StepStopped, token.input, payload + "}");
+        Payload payload = stopped_payload(token, outcome, error);
+        t.append_at(token, HistoryType::StepStopped, token.input, std::move(payload));
     } else {
         t.append_at(token, HistoryType::StepSkipped);
     }

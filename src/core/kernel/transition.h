@@ -230,6 +230,8 @@ void on_compensation_completed(Transition& t, Token& token, const event::StepCom
 void end_stopped_token(
     Transition& t, TokenId token, bool was_called, Outcome outcome, Payload error = {}
 );
+/// The same of a compensation that will not go on.
+void end_stopped_compensation(Transition& t, TokenId token, Outcome outcome);
 
 // move.cpp
 /// True: the instance is elsewhere, so whatever happens here but its arrival is ignored or refused.

@@ -196,5 +196,29 @@ TEST_F(RealTimeouts, a_cancelled_handler_is_asked_to_stop) {
     EXPECT_EQ(engine.wait(id, 20s).status, "cancelled");
 }
 
+/// Its program was ended by us, or it gave up its work: nobody knows how far it had come.
+TEST_F(RealTimeouts, a_handler_that_fails_when_it_is_stopped_has_an_unknown_outcome) {
+    std::latch begun{1};
+    std::string told;
+    handlers.add_raw("a", [&](const Payload&, const StepContext& context) -> Payload {
+        begun.count_down();
+        while (!context.stop.stop_requested()) std::this_thread::yield();
+        throw std::runtime_error("killed by signal 15");
+    });
+    handlers.add_raw("~a", [&](const Payload& input, const StepContext&) {
+        told = input;
+        return input;
+    });
+    Engine engine(*store, handlers, options());
+    engine.register_workflow(workflow({step("a", {.max_attempts = 5})}));
+    engine.run();
+    const InstanceId id = engine.start("test").id;
+    begun.wait();
+    engine.cancel(id);
+    EXPECT_EQ(engine.wait(id, 20s).status, "cancelled");
+    EXPECT_NE(told.find(R"("outcome":"unknown")"), std::string::npos) << told;
+    EXPECT_NE(told.find("killed by signal 15"), std::string::npos) << "with what it said";
+}
+
 }  // namespace
 }  // namespace ebb::test
