@@ -33,6 +33,7 @@ void Committer::settle(Turn& turn, CommitResult result, bool may_be_repeated) {
         case CommitResult::Committed:
             return settle_committed(turn);
         case CommitResult::Conflict:
+        case CommitResult::Busy:
             return settle_conflict(turn);
         case CommitResult::NotFound: {
             Work work{.instance = turn.live->row.id, .causes = {}, .rewrites = {}};

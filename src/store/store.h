@@ -150,7 +150,22 @@ struct LimitedClaims {
     TimePoint next_start = kNever;
 };
 
-enum class CommitResult { Committed, Conflict, NotFound };
+enum class CommitResult {
+    Committed,
+    Conflict,
+    NotFound,
+    /// Not written, and nothing is known to be wrong with it: something else is in the way of this
+    /// instance alone, for example a lock that a person holds. Try it again later, by itself.
+    Busy,
+};
+
+/// What an operator should know although no call has failed for it.
+struct StoreNotice {
+    std::string name;     ///< of the event in the log, for example `commit_blocked`
+    std::string message;  ///< a whole sentence
+
+    bool operator==(const StoreNotice&) const = default;
+};
 
 struct HistoryQuery {
     enum class Order { Forward, Backward };
@@ -289,6 +304,15 @@ class Store {
 
     virtual StoreTraits traits() const = 0;
 
+    /// The present date by the store's clock: the server's on PostgreSQL, as far as this process
+    /// has learned it; the `Clock` of the embedded stores. A date that is written and later
+    /// compared by another process (`due`, deadlines) is counted from here, so that it means the
+    /// same to all of them. Cheap: asks nobody.
+    virtual TimePoint now() const = 0;
+
+    /// What has come up since the last call. The same thing is named at most once a minute.
+    virtual std::vector<StoreNotice> take_notices() { return {}; }
+
     /// Brings the schema to this program's version. Safe when several processes start at once.
     /// Throws StoreVersion when the database is newer.
     virtual void migrate() = 0;
@@ -316,6 +340,10 @@ class Store {
     /// where nothing can be written in that transaction (none open, failed, another database), and
     /// StoreVersion where the schema is not this program's; the transaction is then as it was.
     virtual StartResult start_in(const Transaction& transaction, const NewInstance& instance);
+
+    /// False while begin_transaction would fail, as far as is known: whoever claims should leave
+    /// transactional steps to others. Now and then it tries to connect, to find out.
+    virtual bool can_begin_transaction() { return true; }
 
     /// A transaction for a handler, on a connection of its own. The one exception to the rule that
     /// none is open between two calls.
@@ -350,6 +378,10 @@ class Store {
     /// Conflict. Terminal statuses remove all tasks of the instance. Remove, Park, Unpark and Stop
     /// of a task that does not exist do nothing; a Stop ends a Park.
     virtual std::vector<CommitResult> commit(std::span<const Commit> commits) = 0;
+
+    /// After a commit whose answer was lost: for each, whether the instance's row and history say
+    /// what it would have written. In one round trip where the store can.
+    virtual std::vector<bool> were_committed(std::span<const Commit> commits);
 
     /// Hands tasks back, free for any claimer and not counted as lost. Only those that `worker`
     /// still holds: none, when another process has its name now. So also the next two.

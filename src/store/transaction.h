@@ -27,6 +27,9 @@ class StoreTransaction {
     /// neither end it nor leave a failed statement or an unread answer in it.
     virtual void check() const = 0;
 
+    /// Its connection broke: nothing that the handler did is left, whatever the handler says of it.
+    virtual bool is_lost() const { return false; }
+
     /// The instance as it is now; from here on nobody else changes it. None where there is none.
     virtual std::optional<InstanceRow> lock(const InstanceId& id) = 0;
 

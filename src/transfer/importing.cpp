@@ -246,7 +246,14 @@ class Importer {
             .lease_owner = {},
             .now = core_.environment.now(),
         };
-        return store().commit({&commit, 1}).front() == CommitResult::Committed;
+        const CommitResult result = store().commit({&commit, 1}).front();
+        if (result == CommitResult::Busy) {
+            throw Error(
+                ErrorCode::StoreBusy,
+                fmt::format("Instance {} is locked in its store; try again.", id().to_string())
+            );
+        }
+        return result == CommitResult::Committed;
     }
 
     Engine::Core& core_;

@@ -72,9 +72,15 @@ class StoreDecorator : public Store {
 
     StoreTraits traits() const override { return inner_.traits(); }
 
+    TimePoint now() const override { return inner_.now(); }
+
+    std::vector<StoreNotice> take_notices() override { return inner_.take_notices(); }
+
     StartResult start_in(const Transaction& transaction, const NewInstance& instance) override {
         return inner_.start_in(transaction, instance);
     }
+
+    bool can_begin_transaction() override { return inner_.can_begin_transaction(); }
 
     std::unique_ptr<StoreTransaction> begin_transaction() override {
         return inner_.begin_transaction();

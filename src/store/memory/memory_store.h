@@ -27,6 +27,8 @@ class MemoryStore final : public Store {
 
     StoreTraits traits() const override;
 
+    TimePoint now() const override { return clock_.now(); }
+
     void migrate() override {}
 
     void register_workflow(const WorkflowRow& row) override;

@@ -26,9 +26,11 @@ constexpr std::int64_t kLongestPoll = 3'600'000;  // milliseconds
 ///   empty tables would scan them, and go on so with a million rows. So nothing may be scanned or
 ///   hashed that an index serves.
 /// - Names are qualified; nothing of the user's search_path can get in between.
+/// - A person who has locked a row and gone home must not stop a worker.
 constexpr std::string_view kSessionOptions =
     " -c search_path=pg_catalog -c plan_cache_mode=force_generic_plan -c enable_seqscan=off"
-    " -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c client_min_messages=error";
+    " -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c client_min_messages=error"
+    " -c lock_timeout=2s";
 
 PGconn* connect(const Settings& settings) {
     std::vector<const char*> names;
@@ -95,6 +97,17 @@ bool Connection::is_open() const {
     // Nothing to read is good; an end, an error, or words that nobody has asked for are not. TLS
     // may have housekeeping to say, which is not told from a farewell here: a new session it is.
     return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+bool Connection::is_connected() const {
+    if (PQstatus(handle_.get()) != CONNECTION_OK) return false;
+    char byte = 0;
+    // Only an end or an error tells of a loss; the server's farewell comes right before its end.
+    const auto peeked = recv(PQsocket(handle_.get()), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (peeked < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
+    if (peeked == 0) return false;
+    if (PQconsumeInput(handle_.get()) == 0) return false;
+    return PQstatus(handle_.get()) == CONNECTION_OK;
 }
 
 Connection::Prepared& Connection::prepared(std::string_view sql) {

@@ -58,6 +58,9 @@ class Connection {
     /// False when the server has closed the connection meanwhile, so far as it can be seen here.
     bool is_open() const;
 
+    /// False once it is known to have broken, also by what the application did with it.
+    bool is_connected() const;
+
     /// True: its last answer could not be read to the end, so it is not to be used again.
     bool is_spent() const { return is_spent_; }
 

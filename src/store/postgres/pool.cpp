@@ -56,6 +56,21 @@ Pool::Lease Pool::take() {
     return {*this, connect()};
 }
 
+bool Pool::can_connect() {
+    {
+        const Lock lock(mutex_);
+        if (!last_failure_ || !idle_.empty()) return true;
+        if (clock_.now() < retry_at_ || open_ >= settings_.connections_max) return false;
+        ++open_;
+    }
+    try {
+        give_back(connect());
+        return true;
+    } catch (const Error&) {
+        return false;  // and when to try again is known
+    }
+}
+
 std::unique_ptr<Connection> Pool::take_idle() {
     while (!idle_.empty()) {
         Idle last = std::move(idle_.back());

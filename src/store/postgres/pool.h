@@ -45,6 +45,10 @@ class Pool {
     /// was to be written must wait for that.
     Lease take();
 
+    /// Whether `take` would give a connection without waiting for others, as far as is known. After
+    /// a failure it is this that tries again, when it is time.
+    bool can_connect();
+
     /// What nobody uses just now is not used again.
     void drop_idle();
 

@@ -13,6 +13,9 @@ namespace {
 
 /// How often a verb is tried again after it has lost a race.
 constexpr int kRaceTriesMax = 12;
+/// And after it has waited for a lock until the server's lock_timeout. A commit is not: it can go
+/// on without the instance that is locked.
+constexpr int kLockTriesMax = 2;
 constexpr Duration kRacePauseMin = std::chrono::milliseconds(1);
 constexpr Duration kRacePauseMax = std::chrono::milliseconds(200);
 /// How often a verb is tried again after its connection broke: once on each of the old ones that a
@@ -34,7 +37,10 @@ void Pooled::recover(Pool::Lease& connection, Repeat repeat, int tries) {
             return;
         }
         const bool is_worth_it = error.is_lost_race() || error.is_stale_plan();
-        if (!is_worth_it || tries > kRaceTriesMax) throw;
+        // That it has waited for long already is no reason to wait for ever.
+        const int tries_max = error.is_lock_timeout() ? kLockTriesMax : kRaceTriesMax;
+        if (!is_worth_it || tries > tries_max) throw;
+        if (error.is_lock_timeout() && repeat == Repeat::IsInDoubt) throw;
         if (error.is_stale_plan()) {
             connection.drop();
             return;

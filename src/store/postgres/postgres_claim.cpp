@@ -137,7 +137,7 @@ std::vector<Claim> PostgresStore::claim(const ClaimRequest& request) {
 std::vector<Claim> PostgresStore::claim_of_instance(const ClaimRequest& request) {
     const Wanted wanted(request);
     const Array limited = postgres::texts_of(request.limited_queues);
-    const Arguments wake = Arguments::of(now(), kWakeMax, ClaimMarks::kLowest);
+    const Arguments wake = Arguments::of(given_time(), kWakeMax, ClaimMarks::kLowest);
     const Arguments claim = Arguments::of(
         request.worker,
         wanted.anywhere,
@@ -157,7 +157,8 @@ std::vector<Claim> PostgresStore::claim_of_instance(const ClaimRequest& request)
 
 std::vector<Claim> PostgresStore::claim_stops(const ClaimRequest& request) {
     const std::int64_t limit = request.limit;
-    const Arguments arguments = Arguments::of(request.worker, limit, request.bytes_max);
+    const Arguments arguments =
+        Arguments::of(request.worker, limit, request.bytes_max, limit + kSpareCandidates);
     return claims_of(request.worker, read(sql::claim_stops, arguments));
 }
 
@@ -167,7 +168,7 @@ std::vector<Claim> PostgresStore::claim_from(
     const Wanted wanted = look.is_full ? Wanted(request) : Wanted(look.places);
     const Array limited = postgres::texts_of(request.limited_queues);
     const std::int64_t limit = request.limit;
-    const Arguments wake = Arguments::of(now(), kWakeMax, look.due_from);
+    const Arguments wake = Arguments::of(given_time(), kWakeMax, look.due_from);
     const Arguments claim = Arguments::of(
         request.worker,
         wanted.anywhere,

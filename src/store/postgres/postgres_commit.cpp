@@ -8,6 +8,7 @@
 #include "store/postgres/folded_tasks.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
+#include "store/postgres/sql_error.h"
 #include "store/postgres/write_commits.h"
 
 // The verb that writes what was decided.
@@ -259,6 +260,12 @@ struct Failure {
     std::optional<std::int64_t> revision;  ///< none: there is no such instance
 };
 
+/// Whether it may be one instance that the server has refused for now, and not
+/// the server itself.
+bool may_concern_one(const postgres::SqlError& error) {
+    return error.is_lost_race() || error.is_interrupted();
+}
+
 /// Of an answer of commit_and_remove.
 std::vector<Failure> failures_of(
     const postgres::Result& failed, std::span<const std::size_t> order
@@ -309,11 +316,20 @@ void PostgresStore::note_committed(std::span<const Commit> commits) {
 
 std::vector<CommitResult> PostgresStore::commit(std::span<const Commit> commits) {
     if (commits.empty()) return {};
+    try {
+        return commit_together(commits);
+    } catch (const postgres::SqlError& error) {
+        if (!may_concern_one(error)) throw;
+        return commit_apart(commits, error);
+    }
+}
+
+std::vector<CommitResult> PostgresStore::commit_together(std::span<const Commit> commits) {
     std::vector<CommitResult> results(commits.size(), CommitResult::Committed);
     const std::vector<std::size_t> order = order_of(commits);
     const std::vector<Fold> folds = folded_tasks_.folds_of(commits);
     const postgres::Result failed = perform(Repeat::IsInDoubt, [&](Connection& connection) {
-        return run_all(connection, {commits, folds}, order, now());
+        return run_all(connection, {commits, folds}, order, given_time());
     });
     note_committed(commits);
     folded_tasks_.forget_ended(commits, folds);
@@ -337,7 +353,7 @@ void PostgresStore::commit_unfolded(
     folded_tasks_.forget(ids);
     try {
         const postgres::Result failed = perform(Repeat::IsInDoubt, [&](Connection& connection) {
-            return run_all(connection, {commits, {}}, places, now());
+            return run_all(connection, {commits, {}}, places, given_time());
         });
         for (const std::size_t place : places) results[place] = CommitResult::Committed;
         for (const auto& [place, revision] : failures_of(failed, places)) {

@@ -52,7 +52,7 @@ QueueRow queue_row(const postgres::Result& rows, int row) {
 
 RateUse PostgresStore::rate_use(const QueueRow& queue) {
     if (!queue.limits.rate) return {};
-    const postgres::Result rows = read(sql::list_starts, Arguments::of(queue.name, now()));
+    const postgres::Result rows = read(sql::list_starts, Arguments::of(queue.name, given_time()));
     std::vector<Starts> starts;
     for (int row = 0; row < rows.rows(); ++row) {
         starts.push_back({rows.time(row, 0), rows.integer(row, 1)});
@@ -69,8 +69,8 @@ LimitedClaims PostgresStore::claim_limited(const ClaimRequest& request) {
         if (handler != kEngineHandler) handlers.add(handler);
     }
     const Array queues = postgres::texts_of(request.queues);
-    const Arguments wake = Arguments::of(now(), kWakeMax, postgres::ClaimMarks::kLowest);
-    const Arguments look = Arguments::of(handlers, queues, now());
+    const Arguments wake = Arguments::of(given_time(), kWakeMax, postgres::ClaimMarks::kLowest);
+    const Arguments look = Arguments::of(handlers, queues, given_time());
     const std::vector<Call> calls{{sql::wake_tasks, wake}, {sql::limited_queues_with_work, look}};
     // A look that locks nothing: where nothing may start, nobody waits for anybody.
     const auto answers =
@@ -111,14 +111,14 @@ std::vector<Claim> PostgresStore::claim_in_rooms(
         for (const std::string& name : names) last_keys.add(OrNull(last_keys_[name]));
     }
     const Arguments lock = Arguments::of(queues);
-    const Arguments prune = Arguments::of(queues, now());
+    const Arguments prune = Arguments::of(queues, given_time());
     const Arguments claim = Arguments::of(
         request.worker,
         handlers,
         queues,
         last_keys,
         std::int64_t{request.limit},
-        now(),
+        given_time(),
         std::int64_t{kSlicesPerPeriod},
         kWindow,
         kKeysMax
@@ -170,7 +170,7 @@ void PostgresStore::set_queue(const QueueRow& row) {
 std::vector<QueueUse> PostgresStore::queues(const QueueQuery& query) {
     std::map<std::string, QueueUse> uses;
     if (query.counts_tasks) {
-        const postgres::Result rows = read(sql::tasks_by_queue, Arguments::of(now()));
+        const postgres::Result rows = read(sql::tasks_by_queue, Arguments::of(given_time()));
         for (int row = 0; row < rows.rows(); ++row) {
             QueueView& view = uses[std::string(rows.text(row, 0))].view;
             view.running = rows.integer(row, 1);

@@ -79,33 +79,33 @@ PurgeResult PostgresStore::purge(const PurgeRequest& request) {
     arguments.add(std::int64_t{least->count()});
     arguments.add(kPurgeChangesMax);
     arguments.add(request.only_counts);
-    arguments.add(now());
+    arguments.add(given_time());
     arguments.add(request.by_partition);
     return purge_result(read(sql::purge_instances, arguments));
 }
 
 HousekeepingResult PostgresStore::housekeep(std::span<const RetentionRule> rules) {
     return perform(Repeat::Freely, [&](Connection& connection) {
-        return postgres::housekeep(connection, rules, now());
+        return postgres::housekeep(connection, rules, given_time());
     });
 }
 
 std::optional<PartitionView> PostgresStore::partitions() {
     return perform(Repeat::Freely, [&](Connection& connection) {
-        return postgres::view_partitions(connection, now());
+        return postgres::view_partitions(connection, given_time());
     });
 }
 
 std::optional<SweepTurn> PostgresStore::take_sweep(Duration hold) {
     const postgres::Result rows =
-        read(sql::take_sweep, Arguments::of(now(), std::int64_t{hold.count()}));
+        read(sql::take_sweep, Arguments::of(given_time(), std::int64_t{hold.count()}));
     if (rows.is_empty()) return std::nullopt;
     return SweepTurn{rows.integer(0, 0), rows.id(0, 1)};
 }
 
 bool PostgresStore::put_sweep(const SweepTurn& turn, Duration pause) {
     const Arguments arguments =
-        Arguments::of(now(), turn.number, turn.after, std::int64_t{pause.count()});
+        Arguments::of(given_time(), turn.number, turn.after, std::int64_t{pause.count()});
     return !read(sql::put_sweep, arguments).is_empty();
 }
 

@@ -215,9 +215,9 @@ std::vector<StartResult> PostgresStore::start_new(
     }
     try {
         if (is_single) {
-            connection.run(sql::start_instance, simple_arguments(instances.front(), now()));
+            connection.run(sql::start_instance, simple_arguments(instances.front(), given_time()));
         } else {
-            columns.start(connection, now());
+            columns.start(connection, given_time());
         }
         return results;
     } catch (const postgres::SqlError& error) {
@@ -253,7 +253,7 @@ std::vector<StartResult> PostgresStore::start_absent(
         if (sent.insert(instance.row.id).second) columns.add(instance);
     }
     std::unordered_set<InstanceId> added;
-    const postgres::Result rows = columns.start_absent(connection, now());
+    const postgres::Result rows = columns.start_absent(connection, given_time());
     for (int row = 0; row < rows.rows(); ++row) added.insert(rows.id(row, 0));
 
     std::vector<StartResult> results;

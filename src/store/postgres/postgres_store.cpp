@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include <ebb/error.h>
 
 #include "ebb/postgres/sql.h"
@@ -37,12 +39,14 @@ PostgresStore::PostgresStore(const PostgresOptions& options, const Clock* clock)
       transactions_(plain_settings_) {
     if (settings_.migrates) {
         migrate();
-        return;
+    } else {
+        perform(Repeat::Freely, [](Connection& connection) {
+            postgres::check_schema(connection);
+            return true;
+        });
     }
-    perform(Repeat::Freely, [](Connection& connection) {
-        postgres::check_schema(connection);
-        return true;
-    });
+    const SteadyPoint sent = server_clock_.steady_now();
+    learn_time(sent, read(sql::server_time, {}).time(0, 0));
 }
 
 StoreTraits PostgresStore::traits() const {
@@ -55,9 +59,31 @@ StoreTraits PostgresStore::traits() const {
     };
 }
 
-std::optional<TimePoint> PostgresStore::now() const {
+std::optional<TimePoint> PostgresStore::given_time() const {
     if (clock_ == nullptr) return std::nullopt;
     return clock_->now();
+}
+
+TimePoint PostgresStore::now() const {
+    return clock_ != nullptr ? clock_->now() : server_clock_.now();
+}
+
+void PostgresStore::learn_time(SteadyPoint sent, TimePoint server) {
+    server_clock_.learn(sent, server, server_clock_.steady_now());
+    const Duration skew = server_clock_.skew();
+    if (clock_ != nullptr || std::chrono::abs(skew) < kSkewNoticed) return;
+    notices_.add(
+        "clock_skew",
+        {},
+        fmt::format(
+            "The clock of this machine is {} {} that of PostgreSQL at {}. Ebb counts by the "
+            "server's "
+            "clock; set this one right.",
+            format_duration(std::chrono::floor<std::chrono::seconds>(std::chrono::abs(skew))),
+            skew > Duration::zero() ? "ahead of" : "behind",
+            settings_.target()
+        )
+    );
 }
 
 void PostgresStore::on_loss() {
@@ -67,7 +93,7 @@ void PostgresStore::on_loss() {
 
 void PostgresStore::migrate() {
     perform(Repeat::Freely, [&](Connection& connection) {
-        postgres::migrate(connection, now());
+        postgres::migrate(connection, given_time());
         return true;
     });
 }

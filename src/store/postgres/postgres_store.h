@@ -10,15 +10,21 @@
 #include <ebb/store.h>
 
 #include "store/agreement.h"
+#include "store/notices.h"
 #include "store/postgres/claim_marks.h"
 #include "store/postgres/folded_tasks.h"
 #include "store/postgres/lease_marks.h"
 #include "store/postgres/pooled.h"
+#include "store/postgres/server_clock.h"
 #include "store/store.h"
 #include "support/clock.h"
 #include "support/sync.h"
 
 namespace ebb {
+
+namespace postgres {
+class SqlError;
+}
 
 /// One PostgreSQL database. Every verb is one statement, or one pipeline of statements in one
 /// transaction, on a connection of a small pool; nothing is open between two calls.
@@ -29,6 +35,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     PostgresStore(const PostgresOptions& options, const Clock* clock);
 
     StoreTraits traits() const override;
+    TimePoint now() const override;
     void migrate() override;
     void check_rights() override;
     void register_workflow(const WorkflowRow& row) override;
@@ -37,12 +44,14 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<WorkflowRow> list_workflows() override;
     std::vector<StartResult> start(std::span<const NewInstance> instances) override;
     StartResult start_in(const Transaction& transaction, const NewInstance& instance) override;
+    bool can_begin_transaction() override;
     std::unique_ptr<StoreTransaction> begin_transaction() override;
     std::vector<Claim> claim(const ClaimRequest& request) override;
     LimitedClaims claim_limited(const ClaimRequest& request) override;
     void set_queue(const QueueRow& row) override;
     std::vector<QueueUse> queues(const QueueQuery& query) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
+    std::vector<bool> were_committed(std::span<const Commit> commits) override;
     void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) override;
@@ -69,11 +78,16 @@ class PostgresStore final : public Store, private postgres::Pooled {
     bool put_sweep(const SweepTurn& turn, Duration pause) override;
     std::unique_ptr<Hints> open_hints() override;
 
+    std::vector<StoreNotice> take_notices() override { return notices_.take(); }
+
+    /// A skew of at least this much is worth a notice.
+    static constexpr Duration kSkewNoticed = std::chrono::seconds(2);
+
  private:
     class StepTransaction;
 
     /// The time of a test; none = the server's own.
-    std::optional<TimePoint> now() const;
+    std::optional<TimePoint> given_time() const;
 
     std::vector<StartResult> start_new(
         postgres::Connection& connection, std::span<const NewInstance> instances
@@ -89,6 +103,15 @@ class PostgresStore final : public Store, private postgres::Pooled {
         std::span<const std::size_t> places,
         std::vector<CommitResult>& results
     );
+    std::vector<CommitResult> commit_together(std::span<const Commit> commits);
+    /// After `error`, which one of them may have caused: the others are written nevertheless.
+    std::vector<CommitResult> commit_apart(
+        std::span<const Commit> commits, const postgres::SqlError& error
+    );
+    std::vector<CommitResult> commit_part(std::span<const Commit> commits);
+    /// Those that somebody has locked, by their places; each becomes a notice.
+    std::vector<bool> find_locked(std::span<const Commit> commits);
+    void note_busy(const Commit& commit, const std::exception& error);
     void park_broken(const TaskRef& task);
     void hand_back(
         std::string_view statement, const WorkerProcess& worker, std::span<const TaskRef> tasks
@@ -101,6 +124,8 @@ class PostgresStore final : public Store, private postgres::Pooled {
         Duration lease,
         const InstanceId& from
     );
+    /// The server's time came with an answer.
+    void learn_time(SteadyPoint sent, TimePoint server);
     std::vector<Claim> claim_of_instance(const ClaimRequest& request);
     std::vector<Claim> claim_stops(const ClaimRequest& request);
     /// `has_woken`: tasks whose time has come were made claimable, wherever they are.
@@ -122,6 +147,8 @@ class PostgresStore final : public Store, private postgres::Pooled {
 
     const Clock* clock_;
     const SystemClock system_clock_;
+    postgres::ServerClock server_clock_;
+    Notices notices_{system_clock_};
     /// Sessions as the application would have them: no settings of ours, no prepared statements.
     const postgres::Settings plain_settings_;
     postgres::Pool transactions_;

@@ -86,6 +86,8 @@ class PostgresStore::StepTransaction final : public StoreTransaction {
         fail_step(has_ended ? "transaction_ended" : "transaction_failed", trouble, has_ended);
     }
 
+    bool is_lost() const override { return !connection_->is_connected(); }
+
     std::optional<InstanceRow> lock(const InstanceId& id) override {
         const postgres::Result rows =
             connection_->run(sql::load_instance_for_update, Arguments::of(id));
@@ -95,7 +97,7 @@ class PostgresStore::StepTransaction final : public StoreTransaction {
 
     void commit(const Commit& commit) override {
         const postgres::Result failed =
-            postgres::write_commits(*connection_, {&commit, 1}, store_.now());
+            postgres::write_commits(*connection_, {&commit, 1}, store_.given_time());
         if (!failed.is_empty()) {
             throw Error(ErrorCode::Internal, "A locked instance was changed by somebody else.");
         }
@@ -144,6 +146,10 @@ class PostgresStore::StepTransaction final : public StoreTransaction {
     const Transaction handle_;
     bool is_committed_ = false;
 };
+
+bool PostgresStore::can_begin_transaction() {
+    return transactions_.can_connect();
+}
 
 std::unique_ptr<StoreTransaction> PostgresStore::begin_transaction() {
     return std::make_unique<StepTransaction>(*this);

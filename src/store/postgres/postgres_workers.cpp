@@ -80,14 +80,18 @@ HeartbeatResult PostgresStore::beat(
         std::int32_t{worker.capacity},
         worker.started_at,
         std::int64_t{lease.count()},
-        now(),
+        given_time(),
         worker.takes_name
     );
     const Arguments held = Arguments::of(worker.id, from);
     // What it holds is read by a statement of its own, which sees what came of the first.
     const std::vector<Call> prolong{{sql::prolong_worker, row}, {sql::held_tasks, held}};
+    const SteadyPoint sent = server_clock_.steady_now();
     const std::vector<postgres::Result> prolonged = connection.run(prolong);
-    if (!prolonged[0].is_empty()) return heartbeat_result(true, prolonged);
+    if (!prolonged[0].is_empty()) {
+        learn_time(sent, prolonged[0].time(0, 3));
+        return heartbeat_result(true, prolonged);
+    }
     const std::vector<Call> add{{sql::add_worker, row}, {sql::held_tasks, held}};
     const std::vector<postgres::Result> added = connection.run(add);
     if (added[0].is_empty()) return {.held = {}, .is_displaced = true};
@@ -110,8 +114,8 @@ void PostgresStore::sign_off(const WorkerProcess& worker) {
 }
 
 MaintenanceResult PostgresStore::maintain() {
-    const Arguments time = Arguments::of(now());
-    const Arguments wake = Arguments::of(now(), kWakeMax, postgres::ClaimMarks::kLowest);
+    const Arguments time = Arguments::of(given_time());
+    const Arguments wake = Arguments::of(given_time(), kWakeMax, postgres::ClaimMarks::kLowest);
     const Arguments none;
     const Arguments unfold = Arguments::of(kHeadStart);
     const std::vector<Call> calls{
@@ -157,7 +161,7 @@ std::map<std::string, std::int64_t> PostgresStore::count_leases() {
 }
 
 std::vector<Store::Unserved> PostgresStore::unserved() {
-    const postgres::Result rows = read(sql::unserved_tasks, Arguments::of(now()));
+    const postgres::Result rows = read(sql::unserved_tasks, Arguments::of(given_time()));
     std::vector<Unserved> result;
     for (int row = 0; row < rows.rows(); ++row) {
         result.push_back(

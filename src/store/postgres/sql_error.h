@@ -22,6 +22,13 @@ class SqlError : public Error {
 
     /// The transaction lost against another one and did nothing: the same again may succeed.
     bool is_lost_race() const;
+
+    /// Somebody else has held a lock for longer than anybody waits. Nothing was done.
+    bool is_lock_timeout() const { return sqlstate_ == "55P03"; }
+
+    /// The statement took longer than the server lets it.
+    bool is_interrupted() const { return sqlstate_ == "57014"; }
+
     /// The session is not what it was: a pooler has given it to others, or its server writes no
     /// more. Another one may do.
     bool is_of_session() const;

@@ -26,6 +26,9 @@ class SqliteStore final : public Store {
     SqliteStore(const SqliteOptions& options, const Clock& clock);
 
     StoreTraits traits() const override;
+
+    TimePoint now() const override { return clock_.now(); }
+
     void migrate() override;
     void register_workflow(const WorkflowRow& row) override;
     std::optional<WorkflowRow> find_workflow(std::string_view name, std::optional<int> version)

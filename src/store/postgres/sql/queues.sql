@@ -87,7 +87,7 @@ WHERE s.queue = ANY ($1::text[]) AND q.name = s.queue
 -- name: claim_limited
 -- $1 worker, $2 handlers, $3 queues, which are locked, $4 where the last round over their keys ended,
 -- $5 limit, $6 time, $7 slices of a period, $8 tasks looked at in the order of their rank, $9 keys
--- visited.
+-- visited. The version of a row: see claim_tasks.
 -- Where the slots of keys are limited, tasks are looked for in the order of their rank, and by one
 -- look for each key from the first on and from $4 on: those of a key whose slots are all in use
 -- hide no others, and none is read but the heads.
@@ -152,18 +152,19 @@ rounds AS MATERIALIZED (
     SELECT queue, min(key) AS last_key FROM keys WHERE is_round AND visit = visits GROUP BY queue
 ),
 candidates AS MATERIALIZED (
-    SELECT p.queue, c.concurrency_key, c.rank, c.instance_id, c.token
+    SELECT p.queue, c.concurrency_key, c.rank, c.instance_id, c.token, c.row_version
     FROM places AS p CROSS JOIN LATERAL (
-        SELECT t.concurrency_key, t.rank, t.instance_id, t.token FROM ebb.tasks AS t
+        SELECT t.concurrency_key, t.rank, t.instance_id, t.token, t.xmin AS row_version
+        FROM ebb.tasks AS t
         WHERE t.lane = 1 AND t.lease_owner IS NULL
           AND t.handler = p.handler AND t.queue = p.queue
         ORDER BY t.rank, t.instance_id, t.token
         LIMIT CASE WHEN p.per_key IS NULL THEN p.tasks ELSE $8::bigint END
     ) AS c
     UNION
-    SELECT k.queue, k.key, c.rank, c.instance_id, c.token
+    SELECT k.queue, k.key, c.rank, c.instance_id, c.token, c.row_version
     FROM keys AS k CROSS JOIN LATERAL (
-        SELECT t.rank, t.instance_id, t.token FROM ebb.tasks AS t
+        SELECT t.rank, t.instance_id, t.token, t.xmin AS row_version FROM ebb.tasks AS t
         WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.concurrency_key IS NOT NULL
           AND t.handler = k.handler AND t.queue = k.queue AND t.concurrency_key = k.key
         ORDER BY t.rank, t.instance_id, t.token
@@ -191,14 +192,15 @@ of_queues AS (
     ), 0)
 ),
 chosen AS MATERIALIZED (
-    SELECT q.rank, q.instance_id, q.token FROM of_queues AS q WHERE q.place_in_queue <= q.tasks
+    SELECT q.rank, q.instance_id, q.token, q.row_version FROM of_queues AS q
+    WHERE q.place_in_queue <= q.tasks
     ORDER BY q.rank, q.instance_id, q.token LIMIT $5::bigint
 ),
 locked AS (
     SELECT f.instance_id, f.token
     FROM chosen AS c CROSS JOIN LATERAL (
         SELECT t.instance_id, t.token FROM ebb.tasks AS t
-        WHERE t.instance_id = c.instance_id AND t.token = c.token
+        WHERE t.instance_id = c.instance_id AND t.token = c.token AND t.xmin = c.row_version
           AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
         FOR UPDATE SKIP LOCKED
     ) AS f

@@ -27,6 +27,9 @@ WHERE lane = 0 AND lease_owner IS NULL ORDER BY due_at LIMIT 1;
 -- Candidates are read without locks, the best of all are locked: whatever another worker holds or
 -- has just taken is passed over. What is asked of them once more is written so that no partial index
 -- seems to serve it: a plan that was made while that was empty would read all of it.
+-- A lock is taken on the newest version of a row, but all else is read as it was when the statement
+-- began. So a row is passed over that has another version (xmin) by then: somebody has had the task
+-- meanwhile, and the state that belongs to the new version cannot be seen here.
 -- (x IN (...)) IS TRUE: see commit_and_remove. A join instead costs time by the square of the tasks.
 -- The answer names what the update has returned, and nothing else.
 WITH RECURSIVE anywhere AS (
@@ -51,9 +54,9 @@ places AS (
     FROM unnest($3::text[], $4::text[], $7::bigint[]) AS p (handler, queue, rank)
 ),
 candidates AS MATERIALIZED (
-    SELECT c.rank, c.instance_id, c.token
+    SELECT c.rank, c.instance_id, c.token, c.row_version
     FROM places AS p CROSS JOIN LATERAL (
-        SELECT t.rank, t.instance_id, t.token FROM ebb.tasks AS t
+        SELECT t.rank, t.instance_id, t.token, t.xmin AS row_version FROM ebb.tasks AS t
         WHERE t.lane = 1 AND t.lease_owner IS NULL
           AND t.handler = p.handler AND t.queue = p.queue AND t.rank >= p.rank
         ORDER BY t.rank, t.instance_id, t.token LIMIT $6::bigint
@@ -66,7 +69,7 @@ locked AS (
     FROM candidates AS c CROSS JOIN LATERAL (
         SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
         FROM ebb.tasks AS t
-        WHERE t.instance_id = c.instance_id AND t.token = c.token
+        WHERE t.instance_id = c.instance_id AND t.token = c.token AND t.xmin = c.row_version
           AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
         FOR UPDATE SKIP LOCKED
     ) AS f
@@ -133,8 +136,8 @@ FROM unnest($2::text[], $3::text[]) AS p (handler, queue) CROSS JOIN LATERAL (
 
 -- name: claim_tasks_of_instance
 -- The task's handler and queue are as in claim_tasks; only stops when $6; not in the queues $8.
-WITH locked AS (
-    SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
+WITH candidates AS MATERIALIZED (
+    SELECT t.instance_id, t.token, t.xmin AS row_version
     FROM ebb.tasks AS t
     WHERE t.instance_id = $7::uuid AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
       AND (CASE WHEN $6::boolean THEN t.is_stop
@@ -145,8 +148,17 @@ WITH locked AS (
                )
            )
            END)
-    ORDER BY t.rank, t.instance_id, t.token LIMIT $5::bigint
-    FOR UPDATE SKIP LOCKED
+    ORDER BY t.rank, t.instance_id, t.token
+),
+locked AS (
+    SELECT f.*
+    FROM candidates AS c CROSS JOIN LATERAL (
+        SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
+        FROM ebb.tasks AS t
+        WHERE t.instance_id = c.instance_id AND t.token = c.token AND t.xmin = c.row_version
+        FOR UPDATE SKIP LOCKED
+    ) AS f
+    LIMIT $5::bigint
 ),
 -- What comes along is read at once, for its size: none is taken beyond $9 bytes, but the first.
 sized AS MATERIALIZED (
@@ -180,12 +192,22 @@ FROM sized WHERE ((id, task) IN (SELECT instance_id, token FROM leased)) IS TRUE
 ORDER BY rank, id, task;
 
 -- name: claim_stops
-WITH locked AS (
-    SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
+-- $4: looked at, because others may be taking the first ones.
+WITH candidates AS MATERIALIZED (
+    SELECT t.instance_id, t.token, t.xmin AS row_version
     FROM ebb.tasks AS t
     WHERE t.is_stop AND t.lane = 1 AND t.lease_owner IS NULL
-    ORDER BY t.rank, t.instance_id, t.token LIMIT $2::bigint
-    FOR UPDATE SKIP LOCKED
+    ORDER BY t.rank, t.instance_id, t.token LIMIT $4::bigint
+),
+locked AS (
+    SELECT f.*
+    FROM candidates AS c CROSS JOIN LATERAL (
+        SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
+        FROM ebb.tasks AS t
+        WHERE t.instance_id = c.instance_id AND t.token = c.token AND t.xmin = c.row_version
+        FOR UPDATE SKIP LOCKED
+    ) AS f
+    LIMIT $2::bigint
 ),
 -- What comes along is read at once, for its size: none is taken beyond $3 bytes, but the first.
 sized AS MATERIALIZED (

@@ -16,8 +16,9 @@ FOR UPDATE;
 -- name: pin_search_path
 -- The first statement of each transaction in a session that others use, too, and whose settings we
 -- leave alone: whatever the path of role and database is, operators and functions are those of
--- PostgreSQL.
-SELECT pg_catalog.set_config('search_path', 'pg_catalog', true);
+-- PostgreSQL. And nobody waits for ever for a row that a person has locked.
+SELECT pg_catalog.set_config('search_path', 'pg_catalog', true),
+       pg_catalog.set_config('lock_timeout', '2s', true);
 
 -- name: borrow_search_path
 -- The same within the transaction of an application, which gets its own path back.

@@ -1,6 +1,6 @@
 -- name: prolong_worker
--- Answers with the time until the first of the others is dead, the queues that have limits, and how
--- many others live.
+-- Answers with the time until the first of the others is dead, the queues that have limits, how many
+-- others live, and the present time.
 UPDATE ebb.workers
 SET host = $2::text, pid = $3::bigint, handlers = $4::text[], queues = $5::text[],
     capacity = $6::integer, started_at = $7::bigint,
@@ -14,7 +14,7 @@ RETURNING (
     SELECT count(*) FROM ebb.workers AS w
     WHERE w.id <> $1::text
       AND w.expires_at > coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
-);
+), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
 
 -- name: add_worker
 -- Nothing where another process has the name.
@@ -36,7 +36,10 @@ RETURNING (
     SELECT count(*) FROM ebb.workers AS w
     WHERE w.id <> $1::text
       AND w.expires_at > coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
-);
+), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+
+-- name: server_time
+SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
 
 -- name: held_tasks
 -- From $2 on: below may be many entries of rows that are gone.
@@ -83,7 +86,8 @@ WHERE expires_at <= coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::
 RETURNING id;
 
 -- name: unfold_lost_tasks
--- Runs before take_lost_leases, and looks for the lost as that does.
+-- Runs before take_lost_leases, and looks for the lost as that does. Whoever commits one of these
+-- instances now is not waited for: there will be another time.
 WITH RECURSIVE living AS (
     SELECT w.id, lead(w.id) OVER (ORDER BY w.id) AS next FROM ebb.workers AS w
     UNION ALL
@@ -109,7 +113,8 @@ folded AS MATERIALIZED (
     SELECT f.* FROM lost AS l CROSS JOIN LATERAL (
         SELECT i.id, i.created_at, i.priority, i.lease_owner, i.lease_handler, i.lease_queue
         FROM ebb.instances AS i WHERE i.lease_owner = l.lease_owner
-        FOR UPDATE OF i
+        ORDER BY i.id
+        FOR UPDATE OF i SKIP LOCKED
     ) AS f
 ),
 unfolded AS (
@@ -148,10 +153,21 @@ lost AS (
     ) AS f
 ),
 held AS MATERIALIZED (
-    SELECT f.instance_id, f.token
+    SELECT f.instance_id, f.token, f.row_version
     FROM lost AS l CROSS JOIN LATERAL (
-        SELECT t.instance_id, t.token FROM ebb.tasks AS t WHERE t.lease_owner = l.lease_owner
+        SELECT t.instance_id, t.token, t.xmin AS row_version
+        FROM ebb.tasks AS t WHERE t.lease_owner = l.lease_owner
         ORDER BY t.instance_id, t.token OFFSET 0
+    ) AS f
+),
+-- A lease that has another row version by now may be somebody else's: see claim_tasks. A row that is
+-- locked is left for the next time, so nobody waits here, in whatever order.
+locked AS MATERIALIZED (
+    SELECT f.instance_id, f.token
+    FROM held AS h CROSS JOIN LATERAL (
+        SELECT t.instance_id, t.token FROM ebb.tasks AS t
+        WHERE t.instance_id = h.instance_id AND t.token = h.token AND t.xmin = h.row_version
+        FOR UPDATE SKIP LOCKED
     ) AS f
 ),
 taken AS (
@@ -159,8 +175,8 @@ taken AS (
     SET was_lost = t.was_lost OR t.handler <> '',
         lost_by = CASE WHEN t.handler <> '' THEN t.lease_owner ELSE t.lost_by END,
         handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END, lease_owner = NULL
-    WHERE t.instance_id = ANY (ARRAY(SELECT instance_id FROM held))
-      AND (t.instance_id, t.token) IN (SELECT instance_id, token FROM held)
+    WHERE t.instance_id = ANY (ARRAY(SELECT instance_id FROM locked))
+      AND ((t.instance_id, t.token) IN (SELECT instance_id, token FROM locked)) IS TRUE
     RETURNING 1
 )
 SELECT count(*) FROM taken;
