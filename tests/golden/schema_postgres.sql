@@ -90,7 +90,8 @@ CREATE TABLE ebb.migrations (
     number integer NOT NULL,
     name text NOT NULL,
     checksum text NOT NULL,
-    applied_at bigint NOT NULL
+    applied_at bigint NOT NULL,
+    compatible_with integer
 );
 
 CREATE TABLE ebb.partitioning (

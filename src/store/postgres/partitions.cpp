@@ -17,6 +17,8 @@ namespace ebb::postgres {
 namespace {
 
 constexpr std::string_view kTables[] = {"instances", "history"};
+constexpr int kWithdrawalsMax = 6;
+constexpr int kDivisionsMax = 5;
 
 /// What the places of a text in braces stand for.
 using Values = std::map<std::string_view, std::string>;
@@ -157,35 +159,103 @@ std::string views_of(Connection& connection) {
     return script;
 }
 
-/// The promise that there is nothing beyond the bound, checked while others go on.
-void promise_bound(Connection& connection, const std::string& bound) {
-    std::string promise;
-    for (const std::string_view table : kTables) {
-        const Values values{
-            {"table", std::string(table)}, {"column", column_of(table)}, {"bound", bound}
-        };
-        promise += filled(partition_sql::bound_table, values);
-    }
-    {
-        Attempt attempt(connection, partition_sql::begin_exchange);
-        if (find_partitioning(connection)) return;
-        connection.execute(promise);
-        attempt.commit();
-    }
-    for (const std::string_view table : kTables) {
+/// Takes the bound away that a session which is gone, or this one (`session`), has left on the
+/// tables. False where somebody uses them all the time.
+bool withdraw_promises(Connection& connection, const std::string& session) {
+    for (int tries = 0; tries < kWithdrawalsMax; ++tries) {
+        const Arguments own = Arguments::of(session);
+        const Result tables = connection.run(partition_sql::broken_promises, own);
+        if (tables.is_empty()) return true;
         try {
-            connection.execute(filled(partition_sql::check_bound, {{"table", std::string(table)}}));
+            Attempt attempt(connection, partition_sql::begin_withdrawal);
+            for (int row = 0; row < tables.rows(); ++row) {
+                const Values values{{"table", std::string(tables.text(row, 0))}};
+                connection.execute(filled(partition_sql::withdraw_promise, values));
+            }
+            attempt.commit();
+            return true;
         } catch (const SqlError& error) {
-            // Somebody else was faster, and it is gone.
-            if (error.sqlstate() != "42704" && !error.is_lost_race()) throw;
+            if (!is_put_off(error)) throw;
         }
     }
+    return false;
 }
 
-void exchange(Connection& connection, PartitionPeriod period, const std::string& bound) {
+/// The promise that there is nothing beyond the bound, checked while others go on. It holds for
+/// them, too, so it is withdrawn unless it is kept by an exchange.
+class Promise {
+ public:
+    Promise(Connection& connection, const std::string& bound)
+        : connection_(connection), session_(connection.run(partition_sql::session, {}).text(0, 0)) {
+        try {
+            make(bound);
+        } catch (...) {
+            withdraw();
+            throw;
+        }
+    }
+
+    Promise(const Promise&) = delete;
+    Promise& operator=(const Promise&) = delete;
+
+    ~Promise() { withdraw(); }
+
+    /// In the transaction of the exchange: false where somebody has taken it away meanwhile.
+    bool is_there() const {
+        const Arguments own = Arguments::of(session_);
+        return connection_.run(partition_sql::count_promises, own).integer(0, 0) == 2;
+    }
+
+ private:
+    void make(const std::string& bound) {
+        std::string script;
+        for (const std::string_view table : kTables) {
+            const Values values{
+                {"table", std::string(table)},
+                {"column", column_of(table)},
+                {"bound", bound},
+                {"session", session_}
+            };
+            script += filled(partition_sql::bound_table, values);
+        }
+        {
+            Attempt attempt(connection_, partition_sql::begin_exchange);
+            if (find_partitioning(connection_)) return;
+            connection_.execute(script);
+            attempt.commit();
+        }
+        for (const std::string_view table : kTables) {
+            const Values values{{"table", std::string(table)}};
+            try {
+                connection_.execute(filled(partition_sql::check_bound, values));
+            } catch (const SqlError& error) {
+                // Somebody else was faster, and it is gone.
+                if (error.sqlstate() != "42704" && !error.is_lost_race()) throw;
+            }
+        }
+    }
+
+    void withdraw() noexcept {
+        try {
+            withdraw_promises(connection_, session_);
+        } catch (const Error&) {
+            // The connection is gone; the next `migrate` or sweep finds what it has left.
+            return;
+        }
+    }
+
+    Connection& connection_;
+    const std::string session_;
+};
+
+/// False where the promise has gone, so that others would wait for a check of all rows.
+bool exchange(
+    Connection& connection, PartitionPeriod period, const std::string& bound, const Promise* promise
+) {
     Attempt attempt(connection, partition_sql::begin_exchange);
-    if (find_partitioning(connection)) return;
+    if (find_partitioning(connection)) return true;
     const bool is_empty = connection.run(partition_sql::greatest_id, {}).is_empty();
+    if (!is_empty && (promise == nullptr || !promise->is_there())) return false;
     std::string script;
     for (const std::string_view table : kTables) {
         script += exchange_of(describe(connection, std::string(table)), table);
@@ -201,6 +271,19 @@ void exchange(Connection& connection, PartitionPeriod period, const std::string&
         filled(partition_sql::note_partitioning, {{"period", std::string(to_string(period))}})
     );
     attempt.commit();
+    return true;
+}
+
+/// Divides the tables once; false when it must be tried again.
+bool divide(Connection& connection, PartitionPeriod period, TimePoint time) {
+    // While it is checked, nobody may get beyond it.
+    TimePoint latest = time + std::chrono::days(1);
+    const Result greatest = connection.run(partition_sql::greatest_id, {});
+    if (!greatest.is_empty()) latest = std::max(latest, time_of(greatest.id(0, 0)));
+    const std::string bound = lowest_id_of(period_end(period, latest)).to_string();
+    if (greatest.is_empty()) return exchange(connection, period, bound, nullptr);
+    const Promise promise(connection, bound);
+    return exchange(connection, period, bound, &promise);
 }
 
 bool attach(Connection& connection, const Partition& partition) {
@@ -311,15 +394,20 @@ bool partition(Connection& connection, PartitionPeriod period, std::optional<Tim
         return connection.run(partition_sql::change_period, name).changed() > 0;
     }
     const TimePoint time = time_now(connection, now);
-    // While it is checked, nobody may get beyond it.
-    TimePoint latest = time + std::chrono::days(1);
-    const Result greatest = connection.run(partition_sql::greatest_id, {});
-    if (!greatest.is_empty()) latest = std::max(latest, time_of(greatest.id(0, 0)));
-    const std::string bound = lowest_id_of(period_end(period, latest)).to_string();
-    if (!greatest.is_empty()) promise_bound(connection, bound);
-    exchange(connection, period, bound);
+    for (int tries = 1; !divide(connection, period, time); ++tries) {
+        if (tries < kDivisionsMax) continue;
+        throw Error(
+            ErrorCode::StoreBusy,
+            "The tables cannot be divided now: another session divides them, too, or removes the "
+            "bound that has to be checked first. Try again."
+        );
+    }
     make_ahead(connection, period, time);
     return true;
+}
+
+void remove_broken_promises(Connection& connection) {
+    withdraw_promises(connection, {});
 }
 
 std::optional<PartitionView> view_partitions(Connection& connection, std::optional<TimePoint> now) {
@@ -335,6 +423,7 @@ HousekeepingResult housekeep(
     Connection& connection, std::span<const RetentionRule> rules, std::optional<TimePoint> now
 ) {
     const auto present = find_partitioning(connection);
+    if (!present) remove_broken_promises(connection);
     if (!present || !present->may_change) return {};
     const TimePoint time = time_now(connection, now);
     return {

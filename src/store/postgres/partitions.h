@@ -40,6 +40,10 @@ std::vector<Partition> list_partitions(Connection& connection);
 /// others are kept waiting only for an instant. `now`: the test's clock, or none for the server's.
 bool partition(Connection& connection, PartitionPeriod period, std::optional<TimePoint> now);
 
+/// Takes away what a session that has died while it divided the tables has left: a bound beyond
+/// which nothing can be started. Leaves what this user may not change.
+void remove_broken_promises(Connection& connection);
+
 /// Store::partitions.
 std::optional<PartitionView> view_partitions(Connection& connection, std::optional<TimePoint> now);
 

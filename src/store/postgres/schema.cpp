@@ -1,12 +1,14 @@
 #include "store/postgres/schema.h"
 
 #include <cstdint>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "ebb/postgres/migrations.h"
 #include "ebb/postgres/roles.h"
 #include "ebb/postgres/sql.h"
+#include "store/postgres/partitions.h"
 #include "store/postgres/sql_error.h"
 
 namespace ebb::postgres {
@@ -39,6 +41,19 @@ void check_checksum(const Connection& connection, int number, const Result& rows
     }
 }
 
+/// `-- compatible with 6` as the first line of a migration: programs that know
+/// the schema up to 6 go on working with it, so it is applied while they run.
+std::optional<int> compatible_with(std::string_view migration) {
+    constexpr std::string_view kMark = "-- compatible with ";
+    if (!migration.starts_with(kMark)) return std::nullopt;
+    int number = 0;
+    for (const char c : migration.substr(kMark.size())) {
+        if (c < '0' || c > '9') break;
+        number = 10 * number + (c - '0');
+    }
+    return number;
+}
+
 /// The rows of the migrations that were applied, by number, newer ones among them; none where there
 /// is no schema.
 std::optional<Result> applied_migrations(Connection& connection) {
@@ -51,13 +66,24 @@ std::optional<Result> applied_migrations(Connection& connection) {
     return rows;
 }
 
-/// The number of the newest migration that was applied, all of which this program must know; 0
-/// where there is no schema.
+/// Whether this program can work with what newer ones have made of the schema.
+bool are_compatible(const Result& rows) {
+    for (int row = 0; row < rows.rows(); ++row) {
+        if (rows.integer(row, 0) <= kNewest) continue;
+        if (rows.is_null(row, 4) || rows.integer(row, 4) > kNewest) return false;
+    }
+    return true;
+}
+
+/// The number of the newest migration that was applied, as far as this program
+/// knows them; what it does not know must be compatible with it. 0 where there
+/// is no schema.
 int applied_version(Connection& connection) {
     const auto rows = applied_migrations(connection);
     if (!rows || rows->is_empty()) return 0;
     const int version = static_cast<int>(rows->integer(rows->rows() - 1, 0));
     if (version <= kNewest) return version;
+    if (are_compatible(*rows)) return kNewest;
     throw Error(
         ErrorCode::StoreVersion,
         fmt::format(
@@ -103,7 +129,7 @@ void make_migrations_table(Connection& connection) {
     // Not for those who may only use it: creating asks for more privileges than there is need of.
     const Arguments schema = Arguments::of(connection.settings().schema);
     const bool has_schema = connection.run(sql::has_schema, schema).integer(0, 0) != 0;
-    if (connection.run(sql::has_migrations, schema).integer(0, 0) != 0) return;
+    if (connection.run(sql::has_compatible_with, schema).integer(0, 0) != 0) return;
     Transaction transaction(connection);
     if (!has_schema) connection.execute(sql::create_schema);
     connection.execute(sql::create_migrations);
@@ -114,8 +140,13 @@ void apply(
     Connection& connection, const migrations::Migration& next, std::optional<TimePoint> now
 ) {
     Transaction transaction(connection);
-    const Arguments row =
+    Arguments row =
         Arguments::of(std::int32_t{next.number}, next.name, migration_checksum(next.sql), now);
+    if (const auto compatible = compatible_with(next.sql)) {
+        row.add(std::int32_t{*compatible});
+    } else {
+        row.add_null();
+    }
     connection.run(sql::add_migration, row);
     connection.execute(next.sql);
     transaction.commit();
@@ -144,6 +175,8 @@ std::string script_of(const Settings& settings, const migrations::Migration& mig
     replace(add, "$2", postgres::quoted(migration.name));
     replace(add, "$3", postgres::quoted(migration_checksum(migration.sql)));
     replace(add, "$4", "NULL");
+    const auto compatible = compatible_with(migration.sql);
+    replace(add, "$5", compatible ? std::to_string(*compatible) : "NULL");
     return settings.in_schema(fmt::format(
         "-- {:04} {}\n{}\n\n{}\n\n{}\n\n{}\n\n{}\n{}\n",
         migration.number,
@@ -203,7 +236,7 @@ namespace {
 void migrate(Connection& connection, std::optional<TimePoint> now) {
     for (int tries = 1;; ++tries) {
         const int applied = applied_version(connection);
-        if (applied == kNewest) return;
+        if (applied == kNewest) return remove_broken_promises(connection);
         try {
             return migrate_once(connection, now);
         } catch (const SqlError& error) {

@@ -62,6 +62,13 @@ Meaning meaning_of(std::string_view sqlstate) {
             ErrorCode::StoreVersion, "The schema is not the one of this program: run `ebb migrate`."
         };
     }
+    if (sqlstate == "23514") {
+        return {
+            ErrorCode::StoreError,
+            "An `ebb migrate --partition-by` that did not end may have left a bound on the table: "
+            "`ebb migrate` removes it."
+        };
+    }
     if (sqlstate == "22021" || sqlstate == "22P05") {
         return {ErrorCode::InvalidPayload, "Texts are UTF-8 and have no character U+0000."};
     }

@@ -77,6 +77,50 @@ LOCK TABLE ebb.instances, ebb.history IN ACCESS EXCLUSIVE MODE;
 -- partition at once.
 ALTER TABLE ebb.{table} DROP CONSTRAINT IF EXISTS {table}_before;
 ALTER TABLE ebb.{table} ADD CONSTRAINT {table}_before CHECK ({column} < '{bound}') NOT VALID;
+COMMENT ON CONSTRAINT {table}_before ON ebb.{table} IS '{session}';
+
+-- name: session
+-- What no other session is called, now or later.
+SELECT pg_catalog.format('%s %s', a.pid, (extract(epoch FROM a.backend_start) * 1000000)::bigint)
+FROM pg_catalog.pg_stat_activity AS a WHERE a.pid = pg_catalog.pg_backend_pid();
+
+-- name: count_promises
+-- Those of the session $1 that were checked.
+SELECT count(*) FROM pg_catalog.pg_constraint AS k
+WHERE k.conrelid IN (
+    'ebb.instances'::pg_catalog.regclass, 'ebb.history'::pg_catalog.regclass
+) AND k.conname IN ('instances_before', 'history_before') AND k.convalidated
+  AND pg_catalog.obj_description(k.oid, 'pg_constraint') = $1::text;
+
+-- name: broken_promises
+-- Tables that have the bound of a session that is gone, or of $1, and may be changed by this user.
+-- The start of a session is hidden from some users; then its process must do.
+SELECT c.relname::text
+FROM pg_catalog.pg_constraint AS k
+JOIN pg_catalog.pg_class AS c ON c.oid = k.conrelid
+CROSS JOIN LATERAL (
+    SELECT coalesce(pg_catalog.obj_description(k.oid, 'pg_constraint'), '') AS session
+) AS p
+WHERE c.oid IN ('ebb.instances'::pg_catalog.regclass, 'ebb.history'::pg_catalog.regclass)
+  AND c.relkind = 'r' AND k.conname = c.relname || '_before'
+  AND pg_catalog.pg_has_role(c.relowner, 'USAGE')
+  AND (p.session = $1::text OR NOT EXISTS (
+      SELECT 1 FROM pg_catalog.pg_stat_activity AS a
+      WHERE a.pid::text = split_part(p.session, ' ', 1)
+        AND coalesce((extract(epoch FROM a.backend_start) * 1000000)::bigint::text, split_part(
+            p.session, ' ', 2
+        )) = split_part(p.session, ' ', 2)
+  ))
+ORDER BY c.relname DESC;
+
+-- name: begin_withdrawal
+-- It waits for long statements, and lets others wait behind it, so it is not for long.
+BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL search_path = pg_catalog;
+SET LOCAL lock_timeout = '500ms';
+
+-- name: withdraw_promise
+ALTER TABLE ebb.{table} DROP CONSTRAINT IF EXISTS {table}_before;
 
 -- name: check_bound
 ALTER TABLE ebb.{table} VALIDATE CONSTRAINT {table}_before;

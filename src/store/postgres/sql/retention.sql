@@ -27,7 +27,13 @@ SET number = number + 1,
     next_at = coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint) + $2::bigint
 WHERE id = 1
   AND next_at <= coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
-  AND (EXISTS (SELECT 1 FROM ebb.retention) OR EXISTS (SELECT 1 FROM ebb.partitioning))
+  AND (EXISTS (SELECT 1 FROM ebb.retention) OR EXISTS (SELECT 1 FROM ebb.partitioning)
+       -- What a session has left that died while it divided the tables.
+       OR EXISTS (
+           SELECT 1 FROM pg_catalog.pg_constraint AS k
+           WHERE k.conrelid = 'ebb.instances'::pg_catalog.regclass
+             AND k.conname = 'instances_before'
+       ))
 RETURNING number, reached;
 
 -- name: put_sweep

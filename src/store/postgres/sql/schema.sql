@@ -2,6 +2,7 @@
 -- Types, operators and functions have no schema in what follows, and are not to be somebody else's.
 BEGIN;
 SET LOCAL search_path = pg_catalog;
+SET LOCAL lock_timeout = '10s';
 
 -- name: commit_migration
 COMMIT;
@@ -17,8 +18,10 @@ CREATE TABLE IF NOT EXISTS ebb.migrations (
     number integer PRIMARY KEY,
     name text NOT NULL,
     checksum text NOT NULL,
-    applied_at bigint NOT NULL
+    applied_at bigint NOT NULL,
+    compatible_with integer
 );
+ALTER TABLE ebb.migrations ADD COLUMN IF NOT EXISTS compatible_with integer;
 
 -- name: has_schema
 SELECT count(*) FROM information_schema.schemata WHERE schema_name = $1::text;
@@ -27,16 +30,26 @@ SELECT count(*) FROM information_schema.schemata WHERE schema_name = $1::text;
 SELECT count(*) FROM pg_catalog.pg_tables
 WHERE schemaname = $1::text AND tablename = 'migrations';
 
+-- name: has_compatible_with
+SELECT count(*) FROM pg_catalog.pg_attribute AS a
+JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
+JOIN pg_catalog.pg_namespace AS s ON s.oid = c.relnamespace
+WHERE s.nspname = $1::text AND c.relname = 'migrations' AND a.attname = 'compatible_with';
+
 -- name: list_migrations
-SELECT number, name, checksum, applied_at FROM ebb.migrations ORDER BY number;
+-- compatible_with: programs that know the schema up to that number go on with this migration; NULL is
+-- none. The column came later than the table.
+SELECT m.number, m.name, m.checksum, m.applied_at,
+       (pg_catalog.to_jsonb(m) ->> 'compatible_with')::integer
+FROM ebb.migrations AS m ORDER BY m.number;
 
 -- name: add_migration
 -- Its key is the lock: of several processes that migrate at once, the others wait here and then
 -- find that it is done.
-INSERT INTO ebb.migrations (number, name, checksum, applied_at)
+INSERT INTO ebb.migrations (number, name, checksum, applied_at, compatible_with)
 VALUES (
     $1::integer, $2::text, $3::text,
-    coalesce($4::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+    coalesce($4::bigint, (extract(epoch FROM now()) * 1000000)::bigint), $5::integer
 );
 
 -- name: missing_rights

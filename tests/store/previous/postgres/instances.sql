@@ -1,0 +1,52 @@
+-- name: find_key
+SELECT instance_id FROM ebb.keys WHERE key = $2::text AND workflow = $1::text;
+
+-- name: load_instance
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state
+FROM ebb.instances WHERE id = $1::uuid;
+
+-- name: list_instances
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state
+FROM ebb.instances
+WHERE id < $1::uuid
+  AND ($2::text IS NULL OR workflow = $2::text)
+  AND ($3::integer IS NULL OR version = $3::integer)
+ORDER BY id DESC LIMIT $4::bigint;
+
+-- name: list_completed_instances
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state
+FROM ebb.instances
+WHERE id < $1::uuid
+  AND ($2::text IS NULL OR workflow = $2::text)
+  AND ($3::integer IS NULL OR version = $3::integer)
+  AND status = 'completed'
+ORDER BY id DESC LIMIT $4::bigint;
+
+-- name: list_instances_by_status
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state
+FROM ebb.instances
+WHERE id < $1::uuid
+  AND ($2::text IS NULL OR workflow = $2::text)
+  AND ($3::integer IS NULL OR version = $3::integer)
+  AND status = $5::text AND status <> 'completed'
+ORDER BY id DESC LIMIT $4::bigint;
+
+-- name: list_instances_by_key
+SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
+       i.created_at, i.updated_at, i.finished_at, i.state
+FROM ebb.keys AS k
+JOIN ebb.instances AS i ON i.id = k.instance_id
+WHERE k.key = $5::text AND k.instance_id < $1::uuid
+  AND ($2::text IS NULL OR k.workflow = $2::text)
+  AND ($3::integer IS NULL OR i.version = $3::integer)
+ORDER BY i.id DESC LIMIT $4::bigint;
+
+-- name: count_instances
+SELECT workflow, status, count(*) FROM ebb.instances GROUP BY workflow, status;
+
+-- name: count_versions
+SELECT workflow, version, status, count(*) FROM ebb.instances GROUP BY workflow, version, status;

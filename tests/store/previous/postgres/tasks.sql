@@ -1,0 +1,307 @@
+-- name: wake_tasks
+-- A bounded number at a time, so that a million timers that fire at once block nobody. From $3 on:
+-- below may be many entries of rows that are gone.
+WITH due AS (
+    SELECT instance_id, token FROM ebb.tasks
+    WHERE lane = 0 AND lease_owner IS NULL AND due_at >= $3::bigint
+      AND due_at <= coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+    ORDER BY due_at LIMIT $2::bigint
+    FOR UPDATE SKIP LOCKED
+),
+woken AS (
+    UPDATE ebb.tasks AS t SET lane = 1
+    FROM due WHERE t.instance_id = due.instance_id AND t.token = due.token
+    RETURNING 1
+)
+SELECT count(*), coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint) FROM woken;
+
+-- name: next_due
+SELECT due_at FROM ebb.tasks
+WHERE lane = 0 AND lease_owner IS NULL ORDER BY due_at LIMIT 1;
+
+-- name: claim_tasks
+-- $2 handlers to be claimed in any queue, ($3, $4) handlers and their queues to be claimed there
+-- from the rank $7 on: below may be many entries of rows that are gone. Not in the queues $8, but for
+-- the engine's tasks.
+-- The first CTE finds the queues in which there is work, by one look at the index for each.
+-- Candidates are read without locks, the best of all are locked: whatever another worker holds or
+-- has just taken is passed over. What is asked of them once more is written so that no partial index
+-- seems to serve it: a plan that was made while that was empty would read all of it.
+-- (x IN (...)) IS TRUE: see commit_and_remove. A join instead costs time by the square of the tasks.
+-- The answer names what the update has returned, and nothing else.
+WITH RECURSIVE anywhere AS (
+    SELECT h.handler, (
+        SELECT t.queue FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = h.handler
+        ORDER BY t.queue LIMIT 1
+    ) AS queue
+    FROM unnest($2::text[]) AS h (handler)
+    UNION ALL
+    SELECT a.handler, (
+        SELECT t.queue FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = a.handler AND t.queue > a.queue
+        ORDER BY t.queue LIMIT 1
+    )
+    FROM anywhere AS a WHERE a.queue IS NOT NULL
+),
+places AS (
+    SELECT handler, queue, -9223372036854775808 AS rank FROM anywhere WHERE queue IS NOT NULL
+    UNION ALL
+    SELECT p.handler, p.queue, p.rank
+    FROM unnest($3::text[], $4::text[], $7::bigint[]) AS p (handler, queue, rank)
+),
+candidates AS MATERIALIZED (
+    SELECT c.rank, c.instance_id, c.token
+    FROM places AS p CROSS JOIN LATERAL (
+        SELECT t.rank, t.instance_id, t.token FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL
+          AND t.handler = p.handler AND t.queue = p.queue AND t.rank >= p.rank
+        ORDER BY t.rank, t.instance_id, t.token LIMIT $6::bigint
+    ) AS c
+    WHERE p.handler = '' OR p.queue <> ALL ($8::text[])
+    ORDER BY c.rank, c.instance_id, c.token LIMIT $6::bigint
+),
+locked AS (
+    SELECT f.*
+    FROM candidates AS c CROSS JOIN LATERAL (
+        SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
+        FROM ebb.tasks AS t
+        WHERE t.instance_id = c.instance_id AND t.token = c.token
+          AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
+        FOR UPDATE SKIP LOCKED
+    ) AS f
+    LIMIT $5::bigint
+),
+-- What comes along is read at once, for its size: none is taken beyond $9 bytes, but the first.
+sized AS MATERIALIZED (
+    SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
+           i.created_at, i.updated_at, i.finished_at, i.state,
+           l.token AS task, l.handler, l.queue, l.rank, l.is_stop, l.was_lost, l.lost_by,
+           h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
+           h.started_at, h.at, h.payload,
+           coalesce(sum(octet_length(i.state) + coalesce(octet_length(h.payload), 0)) OVER (
+               ORDER BY l.rank, l.instance_id, l.token
+               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+           ), 0) AS bytes_before
+    FROM locked AS l
+    JOIN ebb.instances AS i ON i.id = l.instance_id
+    -- Nearly all tasks that are claimed are the first of their instance: their input comes along.
+    LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
+),
+leased AS (
+    UPDATE ebb.tasks AS t SET lease_owner = $1::text, took_slot = NULL
+    WHERE t.instance_id = ANY (ARRAY(SELECT id FROM sized))
+      AND ((t.instance_id, t.token) IN (
+          SELECT id, task FROM sized WHERE bytes_before < $9::bigint
+      )) IS TRUE
+    RETURNING t.instance_id, t.token
+)
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state,
+       task, handler, is_stop, was_lost, lost_by,
+       seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload,
+       queue, rank
+FROM sized WHERE ((id, task) IN (SELECT instance_id, token FROM leased)) IS TRUE
+ORDER BY rank, id, task;
+
+-- name: claim_places
+-- Where something is left to be claimed, by handler and queue, and the lowest rank there. $1 handlers
+-- in any queue, ($2, $3) handlers and their queues.
+WITH RECURSIVE anywhere AS (
+    SELECT h.handler, f.queue, f.rank
+    FROM unnest($1::text[]) AS h (handler) CROSS JOIN LATERAL (
+        SELECT t.queue, t.rank FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = h.handler
+        ORDER BY t.queue, t.rank LIMIT 1
+    ) AS f
+    UNION ALL
+    SELECT a.handler, f.queue, f.rank
+    FROM anywhere AS a CROSS JOIN LATERAL (
+        SELECT t.queue, t.rank FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = a.handler AND t.queue > a.queue
+        ORDER BY t.queue, t.rank LIMIT 1
+    ) AS f
+)
+SELECT handler, queue, rank FROM anywhere
+UNION ALL
+SELECT p.handler, p.queue, f.rank
+FROM unnest($2::text[], $3::text[]) AS p (handler, queue) CROSS JOIN LATERAL (
+    SELECT t.rank FROM ebb.tasks AS t
+    WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = p.handler AND t.queue = p.queue
+    ORDER BY t.rank LIMIT 1
+) AS f;
+
+-- name: claim_tasks_of_instance
+-- The task's handler and queue are as in claim_tasks; only stops when $6; not in the queues $8.
+WITH locked AS (
+    SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
+    FROM ebb.tasks AS t
+    WHERE t.instance_id = $7::uuid AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
+      AND (CASE WHEN $6::boolean THEN t.is_stop
+           ELSE (t.handler = '' OR t.queue <> ALL ($8::text[])) AND (
+               t.handler = ANY ($2::text[]) OR EXISTS (
+                   SELECT 1 FROM unnest($3::text[], $4::text[]) AS p (handler, queue)
+                   WHERE p.handler = t.handler AND p.queue = t.queue
+               )
+           )
+           END)
+    ORDER BY t.rank, t.instance_id, t.token LIMIT $5::bigint
+    FOR UPDATE SKIP LOCKED
+),
+-- What comes along is read at once, for its size: none is taken beyond $9 bytes, but the first.
+sized AS MATERIALIZED (
+    SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
+           i.created_at, i.updated_at, i.finished_at, i.state,
+           l.token AS task, l.handler, l.queue, l.rank, l.is_stop, l.was_lost, l.lost_by,
+           h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
+           h.started_at, h.at, h.payload,
+           coalesce(sum(octet_length(i.state) + coalesce(octet_length(h.payload), 0)) OVER (
+               ORDER BY l.rank, l.instance_id, l.token
+               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+           ), 0) AS bytes_before
+    FROM locked AS l
+    JOIN ebb.instances AS i ON i.id = l.instance_id
+    -- Nearly all tasks that are claimed are the first of their instance: their input comes along.
+    LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
+),
+leased AS (
+    UPDATE ebb.tasks AS t SET lease_owner = $1::text, took_slot = NULL
+    WHERE t.instance_id = ANY (ARRAY(SELECT id FROM sized))
+      AND ((t.instance_id, t.token) IN (
+          SELECT id, task FROM sized WHERE bytes_before < $9::bigint
+      )) IS TRUE
+    RETURNING t.instance_id, t.token
+)
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state,
+       task, handler, is_stop, was_lost, lost_by,
+       seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
+FROM sized WHERE ((id, task) IN (SELECT instance_id, token FROM leased)) IS TRUE
+ORDER BY rank, id, task;
+
+-- name: claim_stops
+WITH locked AS (
+    SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
+    FROM ebb.tasks AS t
+    WHERE t.is_stop AND t.lane = 1 AND t.lease_owner IS NULL
+    ORDER BY t.rank, t.instance_id, t.token LIMIT $2::bigint
+    FOR UPDATE SKIP LOCKED
+),
+-- What comes along is read at once, for its size: none is taken beyond $3 bytes, but the first.
+sized AS MATERIALIZED (
+    SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
+           i.created_at, i.updated_at, i.finished_at, i.state,
+           l.token AS task, l.handler, l.queue, l.rank, l.is_stop, l.was_lost, l.lost_by,
+           h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
+           h.started_at, h.at, h.payload,
+           coalesce(sum(octet_length(i.state) + coalesce(octet_length(h.payload), 0)) OVER (
+               ORDER BY l.rank, l.instance_id, l.token
+               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+           ), 0) AS bytes_before
+    FROM locked AS l
+    JOIN ebb.instances AS i ON i.id = l.instance_id
+    -- Nearly all tasks that are claimed are the first of their instance: their input comes along.
+    LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
+),
+leased AS (
+    UPDATE ebb.tasks AS t SET lease_owner = $1::text, took_slot = NULL
+    WHERE t.instance_id = ANY (ARRAY(SELECT id FROM sized))
+      AND ((t.instance_id, t.token) IN (
+          SELECT id, task FROM sized WHERE bytes_before < $3::bigint
+      )) IS TRUE
+    RETURNING t.instance_id, t.token
+)
+SELECT id, workflow, version, key, status, revision, priority,
+       created_at, updated_at, finished_at, state,
+       task, handler, is_stop, was_lost, lost_by,
+       seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
+FROM sized WHERE ((id, task) IN (SELECT instance_id, token FROM leased)) IS TRUE
+ORDER BY rank, id, task;
+
+-- name: park_broken_task
+-- Its instance cannot be understood: nobody may meet it again and again.
+UPDATE ebb.tasks SET lane = 2, lease_owner = NULL
+WHERE instance_id = $1::uuid AND token = $2::bigint;
+
+-- name: release_tasks
+-- Nothing where another process has the worker's name; so also the next two.
+UPDATE ebb.tasks AS t
+SET lease_owner = NULL, handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END
+FROM unnest($2::uuid[], $3::bigint[]) AS r (instance_id, token)
+WHERE t.instance_id = r.instance_id AND t.token = r.token AND t.lease_owner = $1::text
+  AND NOT EXISTS (
+      SELECT 1 FROM ebb.workers AS w WHERE w.id = $1::text AND w.started_at <> $4::bigint
+  );
+
+-- name: abandon_tasks
+UPDATE ebb.tasks AS t
+SET was_lost = t.was_lost OR t.handler <> '',
+    lost_by = CASE WHEN t.handler <> '' THEN t.lease_owner ELSE t.lost_by END,
+    handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END, lease_owner = NULL
+FROM unnest($2::uuid[], $3::bigint[]) AS r (instance_id, token)
+WHERE t.instance_id = r.instance_id AND t.token = r.token AND t.lease_owner = $1::text
+  AND NOT EXISTS (
+      SELECT 1 FROM ebb.workers AS w WHERE w.id = $1::text AND w.started_at <> $4::bigint
+  );
+
+-- name: postpone_task
+UPDATE ebb.tasks
+SET rank = rank + ($4::bigint - due_at), due_at = $4::bigint,
+    lane = CASE lane WHEN 2 THEN 2 ELSE 0 END,
+    handler = CASE WHEN is_stop THEN '' ELSE handler END, lease_owner = NULL
+WHERE instance_id = $1::uuid AND token = $2::bigint AND lease_owner = $3::text
+  AND NOT EXISTS (
+      SELECT 1 FROM ebb.workers AS w WHERE w.id = $3::text AND w.started_at <> $5::bigint
+  );
+
+-- name: tasks_of_instance
+-- As in all_tasks, but a plan that was made while nothing was folded must not go by the owners.
+SELECT t.token, t.handler, t.queue, t.due_at, t.lane, t.is_stop, t.was_lost, t.lease_owner,
+       t.concurrency_key, t.took_slot
+FROM ebb.tasks AS t WHERE t.instance_id = $1::uuid
+UNION ALL
+SELECT 1, coalesce(i.lease_handler, ''), coalesce(i.lease_queue, ''), i.created_at, 1, false, false,
+       i.lease_owner, NULL, NULL
+FROM ebb.instances AS i WHERE i.id = $1::uuid AND coalesce(i.lease_owner, '') <> ''
+ORDER BY 1;
+
+-- name: unserved_tasks
+-- Looks once for each handler and queue that has work, and counts only what nobody serves.
+WITH RECURSIVE clock AS (
+    SELECT coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
+),
+ready AS (
+    (
+        SELECT handler, queue FROM ebb.tasks
+        WHERE lane = 1 AND lease_owner IS NULL ORDER BY handler, queue LIMIT 1
+    )
+    UNION ALL
+    SELECT n.handler, n.queue FROM ready AS r CROSS JOIN LATERAL (
+        SELECT t.handler, t.queue FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND (t.handler, t.queue) > (r.handler, r.queue)
+        ORDER BY t.handler, t.queue LIMIT 1
+    ) AS n
+),
+waking AS MATERIALIZED (
+    SELECT handler, queue, count(*) AS tasks FROM ebb.tasks
+    WHERE lane = 0 AND lease_owner IS NULL AND due_at <= (SELECT now FROM clock)
+    GROUP BY handler, queue
+),
+unserved AS (
+    SELECT p.handler, p.queue
+    FROM (SELECT handler, queue FROM ready UNION SELECT handler, queue FROM waking) AS p
+    WHERE NOT EXISTS (
+        SELECT 1 FROM ebb.workers AS w
+        WHERE w.expires_at > (SELECT now FROM clock)
+          AND (p.handler = '' OR (
+              p.handler = ANY (w.handlers) AND (w.queues = '{}' OR p.queue = ANY (w.queues))
+          ))
+    )
+)
+SELECT u.handler, u.queue, (
+    SELECT count(*) FROM ebb.tasks AS t
+    WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = u.handler AND t.queue = u.queue
+) + coalesce((
+    SELECT k.tasks FROM waking AS k WHERE k.handler = u.handler AND k.queue = u.queue
+), 0)
+FROM unserved AS u ORDER BY u.handler, u.queue;

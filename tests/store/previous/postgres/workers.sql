@@ -1,0 +1,166 @@
+-- name: prolong_worker
+-- Answers with the time until the first of the others is dead, the queues that have limits, and how
+-- many others live.
+UPDATE ebb.workers
+SET host = $2::text, pid = $3::bigint, handlers = $4::text[], queues = $5::text[],
+    capacity = $6::integer, started_at = $7::bigint,
+    expires_at = $8::bigint + coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+WHERE id = $1::text AND (started_at = $7::bigint OR $10::boolean)
+RETURNING (
+    SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
+) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint), (
+    SELECT string_agg(q.name, ',' ORDER BY q.name) FROM ebb.queues AS q
+), (
+    SELECT count(*) FROM ebb.workers AS w
+    WHERE w.id <> $1::text
+      AND w.expires_at > coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+);
+
+-- name: add_worker
+-- Nothing where another process has the name.
+INSERT INTO ebb.workers AS o (id, host, pid, handlers, queues, capacity, started_at, expires_at)
+VALUES (
+    $1::text, $2::text, $3::bigint, $4::text[], $5::text[], $6::integer, $7::bigint,
+    $8::bigint + coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+)
+ON CONFLICT (id) DO UPDATE SET
+    host = excluded.host, pid = excluded.pid, handlers = excluded.handlers,
+    queues = excluded.queues, capacity = excluded.capacity, started_at = excluded.started_at,
+    expires_at = excluded.expires_at
+WHERE o.started_at = excluded.started_at OR $10::boolean
+RETURNING (
+    SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
+) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint), (
+    SELECT string_agg(q.name, ',' ORDER BY q.name) FROM ebb.queues AS q
+), (
+    SELECT count(*) FROM ebb.workers AS w
+    WHERE w.id <> $1::text
+      AND w.expires_at > coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+);
+
+-- name: held_tasks
+-- From $2 on: below may be many entries of rows that are gone.
+SELECT instance_id, token, is_stop, was_lost OR handler <> '' FROM ebb.all_tasks
+WHERE lease_owner = $1::text AND instance_id >= $2::uuid ORDER BY instance_id, token;
+
+-- name: list_workers
+SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at
+FROM ebb.workers ORDER BY id;
+
+-- name: count_leases
+SELECT lease_owner, count(*) FROM ebb.all_tasks WHERE lease_owner IS NOT NULL GROUP BY lease_owner;
+
+-- name: remove_worker
+DELETE FROM ebb.workers WHERE id = $1::text AND started_at = $2::bigint;
+
+-- name: unfold_tasks_of_worker
+-- As the next one, after remove_worker: who is still there is another process of that name.
+WITH folded AS MATERIALIZED (
+    SELECT i.id, i.created_at, i.priority, i.lease_owner, i.lease_handler, i.lease_queue
+    FROM ebb.instances AS i
+    WHERE i.lease_owner = $1::text
+      AND NOT EXISTS (SELECT 1 FROM ebb.workers AS w WHERE w.id = $1::text)
+    FOR UPDATE OF i
+),
+unfolded AS (
+    UPDATE ebb.instances AS i SET lease_owner = NULL, lease_handler = NULL, lease_queue = NULL
+    WHERE i.id = ANY (ARRAY(SELECT f.id FROM folded AS f))
+)
+INSERT INTO ebb.tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
+SELECT f.id, 1, coalesce(f.lease_handler, ''), coalesce(f.lease_queue, ''), f.created_at,
+       f.created_at - $2::bigint * f.priority, 1, f.lease_owner
+FROM folded AS f;
+
+-- name: release_tasks_of_worker
+UPDATE ebb.tasks
+SET lease_owner = NULL, handler = CASE WHEN is_stop THEN '' ELSE handler END
+WHERE lease_owner = $1::text
+  AND NOT EXISTS (SELECT 1 FROM ebb.workers AS w WHERE w.id = $1::text);
+
+-- name: remove_dead_workers
+DELETE FROM ebb.workers
+WHERE expires_at <= coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+RETURNING id;
+
+-- name: unfold_lost_tasks
+-- Runs before take_lost_leases, and looks for the lost as that does.
+WITH RECURSIVE living AS (
+    SELECT w.id, lead(w.id) OVER (ORDER BY w.id) AS next FROM ebb.workers AS w
+    UNION ALL
+    SELECT '', (SELECT w.id FROM ebb.workers AS w ORDER BY w.id LIMIT 1)
+),
+lost AS (
+    SELECT f.lease_owner, l.next
+    FROM (
+        SELECT id, coalesce(next, repeat(U&'\+10FFFF', 63)) AS next FROM living
+    ) AS l CROSS JOIN LATERAL (
+        SELECT i.lease_owner FROM ebb.instances AS i
+        WHERE i.lease_owner > l.id AND i.lease_owner < l.next ORDER BY i.lease_owner LIMIT 1
+    ) AS f
+    UNION ALL
+    SELECT f.lease_owner, l.next
+    FROM lost AS l CROSS JOIN LATERAL (
+        SELECT i.lease_owner FROM ebb.instances AS i
+        WHERE i.lease_owner > l.lease_owner AND i.lease_owner < l.next
+        ORDER BY i.lease_owner LIMIT 1
+    ) AS f
+),
+folded AS MATERIALIZED (
+    SELECT f.* FROM lost AS l CROSS JOIN LATERAL (
+        SELECT i.id, i.created_at, i.priority, i.lease_owner, i.lease_handler, i.lease_queue
+        FROM ebb.instances AS i WHERE i.lease_owner = l.lease_owner
+        FOR UPDATE OF i
+    ) AS f
+),
+unfolded AS (
+    UPDATE ebb.instances AS i SET lease_owner = NULL, lease_handler = NULL, lease_queue = NULL
+    WHERE i.id = ANY (ARRAY(SELECT f.id FROM folded AS f))
+)
+INSERT INTO ebb.tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
+SELECT f.id, 1, coalesce(f.lease_handler, ''), coalesce(f.lease_queue, ''), f.created_at,
+       f.created_at - $1::bigint * f.priority, 1, f.lease_owner
+FROM folded AS f;
+
+-- name: take_lost_leases
+-- Runs after remove_dead_workers and unfold_lost_tasks in the same transaction, with its own view of who is left: a
+-- heartbeat that came first saves its leases.
+-- It looks only between the names of those who are left: what they hold may be much. No name is as
+-- high as the last one.
+WITH RECURSIVE living AS (
+    SELECT w.id, lead(w.id) OVER (ORDER BY w.id) AS next FROM ebb.workers AS w
+    UNION ALL
+    SELECT '', (SELECT w.id FROM ebb.workers AS w ORDER BY w.id LIMIT 1)
+),
+lost AS (
+    SELECT f.lease_owner, l.next
+    FROM (
+        SELECT id, coalesce(next, repeat(U&'\+10FFFF', 63)) AS next FROM living
+    ) AS l CROSS JOIN LATERAL (
+        SELECT t.lease_owner FROM ebb.tasks AS t
+        WHERE t.lease_owner > l.id AND t.lease_owner < l.next ORDER BY t.lease_owner LIMIT 1
+    ) AS f
+    UNION ALL
+    SELECT f.lease_owner, l.next
+    FROM lost AS l CROSS JOIN LATERAL (
+        SELECT t.lease_owner FROM ebb.tasks AS t
+        WHERE t.lease_owner > l.lease_owner AND t.lease_owner < l.next
+        ORDER BY t.lease_owner LIMIT 1
+    ) AS f
+),
+held AS MATERIALIZED (
+    SELECT f.instance_id, f.token
+    FROM lost AS l CROSS JOIN LATERAL (
+        SELECT t.instance_id, t.token FROM ebb.tasks AS t WHERE t.lease_owner = l.lease_owner
+        ORDER BY t.instance_id, t.token OFFSET 0
+    ) AS f
+),
+taken AS (
+    UPDATE ebb.tasks AS t
+    SET was_lost = t.was_lost OR t.handler <> '',
+        lost_by = CASE WHEN t.handler <> '' THEN t.lease_owner ELSE t.lost_by END,
+        handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END, lease_owner = NULL
+    WHERE t.instance_id = ANY (ARRAY(SELECT instance_id FROM held))
+      AND (t.instance_id, t.token) IN (SELECT instance_id, token FROM held)
+    RETURNING 1
+)
+SELECT count(*) FROM taken;
