@@ -19,7 +19,7 @@ if [ -t 1 ]; then
     PLAIN=$'\033[0m'
 fi
 say() { printf '\n%s%s%s\n' "$BOLD" "$*" "$PLAIN"; }
-steps_done() { "$ebb" history "$1" --json 2>/dev/null | grep -c '"type":"step_completed"' || true; }
+steps_done() { "$ebb" history "$1" -o jsonl 2>/dev/null | grep -c '"type":"step_completed"' || true; }
 
 say "1. Ann orders a lamp. A worker starts; each of its actions takes half a second."
 id=$("$order" "$shop" start ann lamp 1 4200)

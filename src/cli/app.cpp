@@ -19,7 +19,7 @@ constexpr int kHelpColumn = 32;
 std::vector<std::string> command_names(const CLI::App& app) {
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-        names.push_back(command->get_name());
+        if (!command->get_group().empty()) names.push_back(command->get_name());
     }
     return names;
 }
@@ -37,6 +37,7 @@ OptionInfo describe_option(const CLI::Option& option) {
         .description = option.get_description(),
         .takes_value = option.get_expected_max() > 0,
         .is_positional = option.get_positional(),
+        .is_list = option.get_expected_max() > 1,
     };
     for (const std::string& name : option.get_lnames()) info.names.push_back("--" + name);
     for (const std::string& name : option.get_snames()) info.names.push_back("-" + name);
@@ -49,6 +50,21 @@ std::string sentence(std::string text) {
     text = one_line(text);
     if (!text.empty() && text.back() != '.' && text.back() != '?') text += '.';
     return text;
+}
+
+/// One of `choices`, spelt exactly so.
+CLI::Validator choice(const std::vector<std::string>& choices) {
+    const auto check = [choices](const std::string& text) -> std::string {
+        if (std::find(choices.begin(), choices.end(), text) != choices.end()) return {};
+        const std::string meant = closest(text, choices);
+        return fmt::format(
+            "\"{}\" is none of {}{}",
+            one_line(text),
+            fmt::join(choices, ", "),
+            meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant)
+        );
+    };
+    return CLI::Validator(check, "", "choice");
 }
 
 }  // namespace
@@ -65,7 +81,8 @@ CommandLine::CommandLine()
     app_.get_formatter()->column_width(kHelpColumn);
     app_.get_formatter()->label("TEXT", "");
     app_.footer(
-        "An INSTANCE is an id, its first 4 or more characters, or key:WORKFLOW/KEY.\n"
+        "An INSTANCE is an id or at least 4 characters of it (tables show the last 8), @1 for\n"
+        "the newest one, or key:WORKFLOW/KEY.\n"
         "`ebb COMMAND --help` has a command's options, docs/reference/cli.md everything."
     );
     app_.add_option("--db", global_.db, "PATH (SQLite), postgresql://..., memory: ($EBB_DB)")
@@ -109,6 +126,7 @@ CommandLine::CommandLine()
     add_purge();
     add_migrate();
     add_completion();
+    add_complete();
     add_command("version", "Print the version", show_version)->group("Other");
 }
 
@@ -120,8 +138,22 @@ CLI::App* CommandLine::add_command(std::string name, std::string description, Ac
 }
 
 void CommandLine::add_instance(CLI::App* command, std::string& target) {
-    command->add_option("INSTANCE", target, "Id, the beginning of one, or key:WORKFLOW/KEY")
+    command->add_option("INSTANCE", target, "An id or part of it, @1, or key:WORKFLOW/KEY")
         ->required();
+}
+
+void CommandLine::add_instances(CLI::App* command, std::vector<std::string>& targets) {
+    command
+        ->add_option("INSTANCE", targets, "Ids or parts of them, @1, or key:WORKFLOW/KEY; several")
+        ->required();
+}
+
+void CommandLine::add_watch(CLI::App* command, bool& watches, Duration& every) {
+    command->add_flag("-f,--watch", watches, "Show it again and again, until it ends or Ctrl-C");
+    constexpr DurationRange kEvery{
+        .least = std::chrono::milliseconds(100), .most = std::chrono::hours(1)
+    };
+    add_duration(command, "--every", every, "Of --watch: how often to look", kEvery);
 }
 
 /// CLI11's own Range describes itself in the middle of the help.
@@ -175,18 +207,8 @@ void CommandLine::add_choice(
     const std::string& description,
     std::vector<std::string> choices
 ) {
-    const auto check = [name, choices](const std::string& text) -> std::string {
-        if (std::find(choices.begin(), choices.end(), text) != choices.end()) return {};
-        const std::string meant = closest(text, choices);
-        return fmt::format(
-            "\"{}\" is none of {}{}",
-            one_line(text),
-            fmt::join(choices, ", "),
-            meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant)
-        );
-    };
     CLI::Option* option = command->add_option(name, target, description);
-    option->check(CLI::Validator(check, "", "choice"));
+    option->check(choice(choices));
     option->type_name(fmt::format("{}", fmt::join(choices, "|")));
     choices_[option] = std::move(choices);
 }
@@ -197,6 +219,44 @@ void CommandLine::add_request_id(CLI::App* command, std::string& target) {
             "--request-id", target, "Repeating the request with the same id changes nothing"
         )
         ->type_name("ID");
+}
+
+void CommandLine::add_output(CLI::App* command, std::vector<std::string> formats) {
+    add_choice(command, "-o,--output", format_, "The format of the result", std::move(formats));
+}
+
+void CommandLine::add_times(CLI::App* command, Times& target) {
+    const auto read = [&target](const std::string& text) {
+        target = text == "utc" ? Times::Utc : text == "local" ? Times::Local : Times::Relative;
+    };
+    const std::vector<std::string> names{"relative", "local", "utc"};
+    CLI::Option* option = command->add_option_function<std::string>(
+        "--times", read, "How times are shown (default: relative)"
+    );
+    option->check(choice(names))->type_name(fmt::format("{}", fmt::join(names, "|")));
+    choices_[option] = names;
+}
+
+/// `-o` of a command and `--json` of all say the same in two ways.
+void CommandLine::read_output() {
+    static const std::map<std::string, OutputFormat, std::less<>> kFormats{
+        {"", OutputFormat::Table},
+        {"wide", OutputFormat::Wide},
+        {"name", OutputFormat::Name},
+        {"json", OutputFormat::Json},
+        {"jsonl", OutputFormat::Jsonl},
+        {"yaml", OutputFormat::Yaml},
+    };
+    const OutputFormat format = kFormats.at(format_);
+    const bool is_for_machines = format == OutputFormat::Json || format == OutputFormat::Jsonl ||
+                                 format == OutputFormat::Yaml;
+    if (global_.is_json && !format_.empty() && !is_for_machines) {
+        throw Mistake{
+            .message = fmt::format("--json and -o {} cannot be combined.", format_), .hint = {}
+        };
+    }
+    global_.format = global_.is_json && format_.empty() ? OutputFormat::Json : format;
+    global_.is_json = global_.is_json || is_for_machines;
 }
 
 std::string CommandLine::help() const {
@@ -276,6 +336,7 @@ CommandLine::Request CommandLine::parse(std::span<const std::string> args) {
     global_.color = color_ == "always"  ? ColorMode::Always
                     : color_ == "never" ? ColorMode::Never
                                         : ColorMode::Auto;
+    read_output();
     if (!action_)
         throw Mistake{
             .message = "A command is missing.", .hint = "here is what there is:\n\n" + app_.help()
@@ -297,7 +358,8 @@ std::vector<CommandInfo> CommandLine::describe() const {
     };
     describe_one(app_, "");
     for (const CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
-        describe_one(*command, command->get_name());
+        // A command without a group is for scripts and hidden.
+        if (!command->get_group().empty()) describe_one(*command, command->get_name());
     }
     return commands;
 }

@@ -57,6 +57,7 @@ class CommandLine {
     void add_workflows();
     void add_migrate();
     void add_completion();
+    void add_complete();
 
     // app_instances.cpp
     void add_list();
@@ -78,6 +79,8 @@ class CommandLine {
 
     CLI::App* add_command(std::string name, std::string description, Action action);
     static void add_instance(CLI::App* command, std::string& target);
+    static void add_instances(CLI::App* command, std::vector<std::string>& targets);
+    static void add_watch(CLI::App* command, bool& watches, Duration& every);
     static CLI::Validator within(std::int64_t least, std::int64_t most);
     static void add_threads(CLI::App* command, int& target);
     static void add_priority(CLI::App* command, std::optional<int>& target);
@@ -109,6 +112,9 @@ class CommandLine {
         std::vector<std::string> choices
     );
     void add_request_id(CLI::App* command, std::string& target);
+    void add_output(CLI::App* command, std::vector<std::string> formats);
+    void add_times(CLI::App* command, Times& target);
+    void read_output();
 
     std::string help() const;
     Mistake explain(const CLI::ParseError& error) const;
@@ -117,6 +123,7 @@ class CommandLine {
     CLI::App app_;
     GlobalOptions global_;
     std::string color_ = "auto";
+    std::string format_{};
     Action action_;
     std::map<const CLI::Option*, std::vector<std::string>> choices_;
 
@@ -130,8 +137,9 @@ class CommandLine {
     ListCommandOptions list_;
     ShowOptions show_;
     HistoryOptions history_;
-    std::string instance_;
+    std::vector<std::string> instances_;
     WaitOptions wait_;
+    CompleteOptions complete_;
     SteerOptions steer_;
     DecideOptions decide_;
     SignalOptions signal_;

@@ -18,6 +18,7 @@ const std::vector<std::string> kStatuses{
     "failed",
     "cancelled",
     "aborted",
+    "waiting",
 };
 
 constexpr int kListMax = 100'000;
@@ -41,6 +42,25 @@ void CommandLine::add_list() {
     list->add_option("--key", list_.key, "Only with this key")->type_name("KEY");
     list->add_option("--before", list_.before, "Only those started before this one")
         ->type_name("INSTANCE");
+    list->add_option("--since", list_.since, "Only those started since: 2h ago, today, a time")
+        ->type_name("TIME");
+    list->add_option("--until", list_.until, "Only those started until then")->type_name("TIME");
+    add_choice(
+        list,
+        "--waiting",
+        list_.waiting,
+        "Only those that wait for this",
+        {"any", "person", "decision", "signal", "timer", "retry", "worker", "queue", "operator"}
+    );
+    list->add_option("--error", list_.error, "Only those whose error has this in it")
+        ->type_name("TEXT");
+    list->add_option(
+            "--handler", list_.handler, "Only those that stand at a step with this handler"
+    )
+        ->type_name("NAME");
+    add_times(list, list_.times);
+    add_watch(list, list_.watches, list_.every);
+    add_output(list, {"json", "jsonl", "yaml", "wide", "name"});
     list->add_option("-n,--limit", list_.limit, "At most so many (20)")
         ->check(within(1, kListMax))
         ->type_name("N");
@@ -52,8 +72,12 @@ void CommandLine::add_reading() {
         return show_instance(s, show_);
     });
     show->group("Look");
-    add_instance(show, show_.instance);
+    add_instances(show, show_.instances);
     show->add_flag("--payloads", show_.with_payloads, "With the steps' whole inputs and outputs");
+    show->add_flag("--all", show_.is_whole, "All turns of loops");
+    add_times(show, show_.times);
+    add_watch(show, show_.watches, show_.every);
+    add_output(show, {"json", "jsonl", "yaml"});
 
     CLI::App* history = add_command("history", "Print an instance's events", [this](Session& s) {
         return show_history(s, history_);
@@ -67,13 +91,17 @@ void CommandLine::add_reading() {
         ->check(within(1, kHistoryMax))
         ->type_name("N");
     history->add_flag("--payloads", history_.with_payloads, "With whole payloads");
+    history->add_flag("-f,--follow", history_.follows, "Go on with what happens, until the end");
+    add_times(history, history_.times);
+    add_output(history, {"json", "jsonl", "yaml"});
 
     CLI::App* why =
         add_command("why", "Say what an instance waits for, or why it ended", [this](Session& s) {
-            return explain_instance(s, instance_);
+            return explain_instances(s, instances_);
         });
     why->group("Look");
-    add_instance(why, instance_);
+    add_instances(why, instances_);
+    add_output(why, {"json", "jsonl", "yaml"});
 }
 
 void CommandLine::add_wait() {
@@ -105,7 +133,7 @@ void CommandLine::add_steering() {
                 return action(s, steer_);
             });
         command->group("Steer");
-        add_instance(command, steer_.instance);
+        add_instances(command, steer_.instances);
         command->add_option("--by", steer_.by, "Who asks for it (default: $USER)")
             ->type_name("NAME");
         if (!verb.has_reason) continue;
@@ -149,7 +177,7 @@ void CommandLine::add_requeue() {
             return requeue_instance(s, requeue_);
         });
     requeue->group("Steer");
-    add_instance(requeue, requeue_.instance);
+    add_instances(requeue, requeue_.instances);
     requeue
         ->add_option("-i,--input", requeue_.input, "New input of the failed step: JSON, @FILE or -")
         ->type_name("JSON");

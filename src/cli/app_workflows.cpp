@@ -178,6 +178,7 @@ void CommandLine::add_workflows() {
             return list_workflows(s, workflows_);
         });
     workflows->group("Workflows");
+    add_output(workflows, {"json", "jsonl", "yaml", "name"});
     workflows->add_flag("--names", workflows_.only_names, "Only their names, one in each line");
 }
 
@@ -201,6 +202,16 @@ void CommandLine::add_migrate() {
         "Divide PostgreSQL's tables by the time of the instances' start",
         {"day", "week", "month"}
     );
+}
+
+/// What the completion scripts ask for.
+void CommandLine::add_complete() {
+    CLI::App* complete = add_command("__complete", "Print what may follow", [this](Session& s) {
+        return complete_word(s, complete_);
+    });
+    complete->group("");
+    complete->add_option("WHAT", complete_.what)->required();
+    complete->add_option("WORD", complete_.words);
 }
 
 void CommandLine::add_completion() {

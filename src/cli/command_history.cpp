@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
+#include "cli/patience.h"
 #include "cli/read_history.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -35,52 +36,104 @@ std::string detail_text(const HistoryEntry& entry, const Style& style, bool with
                          : payload_text(entry.payload, 120, style.glyphs().ellipsis);
 }
 
+/// Waits between two looks at an instance that is followed.
+constexpr Duration kLook = std::chrono::milliseconds(300);
+/// The names of workers are long, and mostly the same.
+constexpr int kWorkerMin = 12;
+
+class HistoryTable {
+ public:
+    HistoryTable(Session& session, const HistoryOptions& options, TimePoint start)
+        : session_(session), options_(options), start_(start) {}
+
+    std::string text(const std::vector<HistoryEntry>& events, bool has_header) const {
+        const Style& style = session_.out();
+        std::vector<std::string> header{"SEQ", "AT", "EVENT", "NODE", "TOOK", "WORKER", "DETAILS"};
+        for (std::string& title : header) title = style.dim(title);
+        Table table(header);
+        const int columns = options_.with_payloads ? 0 : session_.columns();
+        const int worker_max = columns == 0 ? 1'000 : std::max(columns / 5, kWorkerMin);
+        constexpr int kNodeMin = 12;
+        table.may_shrink(3, kNodeMin);
+        table.may_shrink(5, 4);
+        for (const HistoryEntry& entry : events) {
+            const bool has_run = entry.started_at != TimePoint{};
+            table.add({
+                std::to_string(entry.seq),
+                options_.times == Times::Relative ? "+" + elapsed(entry.at - start_)
+                                                  : absolute_time(entry.at, options_.times),
+                entry.type,
+                node_text(entry),
+                has_run ? elapsed(entry.at - entry.started_at) : "",
+                truncate(one_line(entry.worker), worker_max, style.glyphs().ellipsis),
+                detail_text(entry, style, options_.with_payloads),
+            });
+        }
+        const std::string all = table.text(columns, style.glyphs().ellipsis);
+        return has_header ? all : all.substr(all.find('\n') + 1);
+    }
+
+ private:
+    Session& session_;
+    const HistoryOptions& options_;
+    TimePoint start_;
+};
+
+void print_events(
+    Session& session,
+    const HistoryTable& table,
+    const std::vector<HistoryEntry>& events,
+    bool has_header
+) {
+    if (!session.options().is_json) return session.print(table.text(events, has_header));
+    for (const HistoryEntry& entry : events) session.print_json_line(view::event_json(entry));
+}
+
+/// Prints what happens until the instance has ended, or Ctrl-C.
+int follow(Session& session, Engine& engine, const InstanceId& id, const HistoryOptions& options) {
+    Interrupts interrupts;
+    const auto caught = session.streams().catch_signals(interrupts);
+    Patience patience([&session](const std::string& text) { session.note(text + "\n"); });
+    const HistoryTable table(session, options, engine.find(id)->created_at);
+    std::int64_t after = options.after;
+    bool is_first = true;
+    while (interrupts.count() == 0) {
+        bool is_over = false;
+        std::vector<HistoryEntry> events;
+        const bool is_reached = patience.reach([&] {
+            // Asked first: what has ended by then is in the events.
+            const auto summary = engine.find(id);
+            is_over = !summary || summary->finished_at != TimePoint{} || summary->status == "moved";
+            events = read_history(engine, id, after);
+        });
+        if (!events.empty()) {
+            print_events(session, table, events, is_first);
+            is_first = false;
+            after = events.back().seq;
+        }
+        if (is_over) return kOk;
+        interrupts.wait(is_reached ? kLook : patience.pause());
+    }
+    return kOk;
+}
+
 }  // namespace
 
 int show_history(Session& session, const HistoryOptions& options) {
     Engine& engine = session.client("history");
     const InstanceId id = resolve_instance(engine, options.instance);
+    if (options.follows) return follow(session, engine, id, options);
     const auto events = read_history(engine, id, options.after, options.limit.value_or(0));
     if (session.options().is_json) {
-        const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-        for (const HistoryEntry& entry : events) {
-            const std::string line = view::event_json(entry).dump(-1, ' ', false, replace);
-            session.print(terminal_json(line) + "\n");
-        }
-        return kOk;
-    }
-    if (events.empty()) {
+        nlohmann::ordered_json all = nlohmann::ordered_json::array();
+        for (const HistoryEntry& entry : events) all.push_back(view::event_json(entry));
+        session.print_json(all);
+    } else if (events.empty()) {
         session.note("No events.\n");
-        return kOk;
+    } else {
+        const HistoryTable table(session, options, engine.find(id)->created_at);
+        print_events(session, table, events, true);
     }
-    const Style& style = session.out();
-    const TimePoint start = engine.find(id)->created_at;
-    Table table({
-        style.dim("SEQ"),
-        style.dim("AT"),
-        style.dim("EVENT"),
-        style.dim("NODE"),
-        style.dim("TOOK"),
-        style.dim("WORKER"),
-        style.dim("DETAILS"),
-    });
-    const int columns = options.with_payloads ? 0 : session.columns();
-    // The names of workers are long, and mostly the same.
-    constexpr int kWorkerMin = 12;
-    const int worker_max = columns == 0 ? 1'000 : std::max(columns / 5, kWorkerMin);
-    for (const HistoryEntry& entry : events) {
-        const bool has_run = entry.started_at != TimePoint{};
-        table.add({
-            std::to_string(entry.seq),
-            "+" + elapsed(entry.at - start),
-            entry.type,
-            node_text(entry),
-            has_run ? elapsed(entry.at - entry.started_at) : "",
-            truncate(one_line(entry.worker), worker_max, style.glyphs().ellipsis),
-            detail_text(entry, style, options.with_payloads),
-        });
-    }
-    session.print(table.text(columns, style.glyphs().ellipsis));
     return kOk;
 }
 

@@ -13,6 +13,7 @@ struct OptionInfo {
     std::vector<std::string> choices{};
     bool takes_value = false;
     bool is_positional = false;
+    bool is_list = false;  ///< may be given several times
 };
 
 struct CommandInfo {

@@ -1,178 +1,324 @@
-// `ebb list`, `ebb workflows`: what there is.
+// `ebb list`: the instances, each in one line.
 
 #include <algorithm>
-#include <set>
+#include <cctype>
 
 #include <fmt/format.h>
 
+#include <ebb/error.h>
+
 #include "cli/commands.h"
+#include "cli/failure_text.h"
 #include "cli/instance_ref.h"
+#include "cli/outline_text.h"
+#include "cli/report.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "store/store.h"
-#include "view/instance_json.h"
-#include "view/workflow_json.h"
+#include "cli/time_text.h"
+#include "cli/watching.h"
+#include "engine/view.h"
 
 namespace ebb::cli {
 
 namespace {
 
+using view::Outline;
+
 constexpr int kPageMax = 1'000;
+/// Filters that no index serves look at so many instances at most.
+constexpr int kScanMax = 20'000;
+constexpr std::string_view kWaiting = "waiting";
 
-/// Page by page, as the engine allows at most kPageMax at once.
-std::vector<InstanceSummary> find_instances(Engine& engine, const ListCommandOptions& options) {
-    ListOptions query{
-        .statuses = options.statuses,
-        .workflow = options.workflow,
-        .version = options.version,
-        .key = options.key,
-    };
-    if (!options.before.empty()) query.before = resolve_instance(engine, options.before);
-    std::vector<InstanceSummary> found;
-    const auto wanted = static_cast<std::size_t>(options.limit);
-    while (found.size() < wanted) {
-        query.limit = static_cast<int>(std::min<std::size_t>(wanted - found.size(), kPageMax));
-        auto page = engine.list(query);
-        const bool is_last = static_cast<int>(page.size()) < query.limit;
-        for (InstanceSummary& summary : page) found.push_back(std::move(summary));
-        if (is_last) break;
-        query.before = found.back().id;
-    }
-    return found;
-}
+struct Found {
+    std::vector<Outline> outlines{};
+    std::optional<InstanceId> more_before{};  ///< there may be older ones: the last one looked at
+    bool was_cut_short = false;               ///< kScanMax was reached
+};
 
-std::string duration_of(const InstanceSummary& summary, TimePoint now) {
-    const bool is_finished = summary.finished_at != TimePoint{};
-    return elapsed((is_finished ? summary.finished_at : now) - summary.created_at);
-}
-
-void print_table(Session& session, const std::vector<InstanceSummary>& instances) {
-    const Style& style = session.out();
-    const TimePoint now = session.now();
-    Table table({
-        style.dim("ID"),
-        style.dim("WORKFLOW"),
-        style.dim("STATUS"),
-        style.dim("STARTED"),
-        style.dim("TOOK"),
-        style.dim("KEY"),
+std::string lower(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
+        return static_cast<char>(std::tolower(c));
     });
-    for (const InstanceSummary& summary : instances) {
-        table.add({
-            summary.id.to_string(),
-            fmt::format("{} v{}", summary.workflow, summary.version),
-            style.status(summary.status),
-            ago(summary.created_at, now),
-            duration_of(summary, now),
-            one_line(summary.key),
+    return text;
+}
+
+TimePoint read_when(std::string_view option, const std::string& text, TimePoint now) {
+    if (const auto time = parse_when(text, now)) return *time;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "{}: \"{}\" is not a time; write 2h (that long ago), today, yesterday, 2027-03-01, "
+            "\"2027-03-01 08:30\" or 2027-03-01T08:30:00Z.",
+            option,
+            one_line(text)
+        )
+    );
+}
+
+class Search {
+ public:
+    Search(Session& session, const ListCommandOptions& options)
+        : session_(session),
+          options_(options),
+          store_(session.shared_store("list", OpenMode::MustExist)),
+          outliner_(store_, session.now()) {
+        query_.workflow = options.workflow;
+        if (!query_.workflow.empty() && !store_.find_workflow(query_.workflow, std::nullopt)) {
+            throw Error(
+                ErrorCode::WorkflowNotFound,
+                fmt::format("There is no workflow \"{}\".", one_line(query_.workflow))
+            );
+        }
+        query_.version = options.version;
+        query_.key = options.key;
+        query_.statuses = statuses();
+        if (!options.before.empty()) {
+            query_.before = resolve_instance(session.client("list"), options.before);
+        }
+        if (!options.since.empty()) since_ = read_when("--since", options.since, session.now());
+        if (options.until.empty()) return;
+        until_ = read_when("--until", options.until, session.now());
+        const InstanceId last = last_id_at(until_);
+        if (!query_.before || last < *query_.before) query_.before = last;
+    }
+
+    Found go() {
+        Found found;
+        int seen = 0;
+        const bool has_filter = needs_outline();
+        while (static_cast<int>(found.outlines.size()) < options_.limit) {
+            const int missing = options_.limit - static_cast<int>(found.outlines.size());
+            query_.limit = has_filter ? kPageMax : std::min(missing, kPageMax);
+            const auto rows = store_.list(query_);
+            for (const InstanceRow& row : rows) {
+                if (row.created_at < since_) return found;
+                found.more_before = row.id;
+                ++seen;
+                add(found, row);
+                if (static_cast<int>(found.outlines.size()) == options_.limit) return found;
+            }
+            if (static_cast<int>(rows.size()) < query_.limit) {
+                found.more_before.reset();
+                return found;
+            }
+            if (has_filter && seen >= kScanMax) {
+                found.was_cut_short = true;
+                return found;
+            }
+            query_.before = rows.back().id;
+        }
+        return found;
+    }
+
+ private:
+    bool has_status(std::string_view status) const {
+        const auto& all = options_.statuses;
+        return std::find(all.begin(), all.end(), status) != all.end();
+    }
+
+    bool needs_outline() const {
+        return has_status(kWaiting) || !options_.waiting.empty() || !options_.error.empty() ||
+               !options_.handler.empty();
+    }
+
+    [[noreturn]] static void refuse_status(const std::string& name) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "--status: \"{}\" is not a status; there are running, waiting, paused, "
+                "compensating, dead_letter, completed, failed, cancelled, aborted and moved.",
+                one_line(name)
+            )
+        );
+    }
+
+    std::vector<InstanceStatus> statuses() const {
+        std::vector<InstanceStatus> statuses;
+        for (const std::string& name : options_.statuses) {
+            const auto status = parse_status(name);
+            if (status) statuses.push_back(*status);
+            if (!status && name != kWaiting) refuse_status(name);
+        }
+        if (has_status(kWaiting) && !has_status("running")) {
+            statuses.push_back(InstanceStatus::Running);
+        }
+        using enum InstanceStatus;
+        if (!statuses.empty()) return statuses;
+        // An index serves them: what has completed need not be looked at.
+        if (!options_.error.empty()) return {Failed, DeadLetter, Compensating, Paused};
+        if (!options_.waiting.empty() || !options_.handler.empty()) {
+            return {Running, Paused, Compensating, DeadLetter};
+        }
+        return {};
+    }
+
+    /// The id after all of those that were made up to `time`: the time stands in front.
+    static InstanceId last_id_at(TimePoint time) {
+        InstanceId id;
+        id.bytes.fill(0xff);
+        const auto since_epoch =
+            std::chrono::ceil<std::chrono::milliseconds>(time.time_since_epoch());
+        auto milliseconds =
+            static_cast<std::uint64_t>(std::max<std::int64_t>(since_epoch.count(), 0));
+        constexpr std::size_t kTimeBytes = 6;
+        for (std::size_t i = kTimeBytes; i > 0; --i) {
+            id.bytes[i - 1] = static_cast<std::uint8_t>(milliseconds & 0xffU);
+            milliseconds >>= 8U;
+        }
+        return id;
+    }
+
+    void add(Found& found, const InstanceRow& row) {
+        if (row.created_at > until_) return;
+        if (!needs_outline() && options_.only_ids) {
+            found.outlines.push_back({.summary = engine::to_summary(row)});
+            return;
+        }
+        Outline outline = outliner_.read(row);
+        if (fits(outline)) found.outlines.push_back(std::move(outline));
+    }
+
+    bool fits(const Outline& outline) const {
+        const bool may_wait_only = has_status(kWaiting) && !has_status("running");
+        const bool is_running = outline.summary.status == "running";
+        if (may_wait_only && is_running && !outline.is_waiting()) return false;
+        return fits_wait(outline) && fits_error(outline) && fits_handler(outline);
+    }
+
+    bool fits_wait(const Outline& outline) const {
+        if (options_.waiting.empty()) return true;
+        if (options_.waiting == "any") return outline.is_waiting();
+        const std::string kind = options_.waiting == "person" ? "decision" : options_.waiting;
+        const auto& waits = outline.waiting_for;
+        return std::any_of(waits.begin(), waits.end(), [&](const WaitingFor& wait) {
+            return wait.kind == kind;
         });
     }
-    session.print(table.text(session.columns(), style.glyphs().ellipsis));
+
+    bool fits_error(const Outline& outline) const {
+        if (options_.error.empty()) return true;
+        if (outline.error.empty()) return false;
+        return lower(failure_text(outline.error)).find(lower(options_.error)) != std::string::npos;
+    }
+
+    bool fits_handler(const Outline& outline) const {
+        const auto& names = outline.handlers;
+        return options_.handler.empty() ||
+               std::find(names.begin(), names.end(), options_.handler) != names.end();
+    }
+
+    Session& session_;
+    const ListCommandOptions& options_;
+    Store& store_;
+    view::Outliner outliner_;
+    InstanceQuery query_;
+    TimePoint since_ = TimePoint::min();
+    TimePoint until_ = kNever;
+};
+
+std::string table_text(Session& session, const std::vector<Outline>& outlines, Times times) {
+    const Style& style = session.out();
+    const TimePoint now = session.now();
+    const bool is_wide = session.options().format == OutputFormat::Wide;
+    const bool has_keys = std::any_of(outlines.begin(), outlines.end(), [](const Outline& outline) {
+        return !outline.summary.key.empty();
+    });
+    std::vector<std::string> header{"ID", "WORKFLOW", "STATUS", "STARTED"};
+    if (is_wide) header.insert(header.end(), {"ENDED", "PRIORITY"});
+    if (has_keys) header.emplace_back("KEY");
+    header.emplace_back("DETAILS");
+    for (std::string& title : header) title = style.dim(title);
+    Table table(header);
+    constexpr int kWorkflowMin = 12;
+    constexpr int kKeyMin = 8;
+    table.may_shrink(1, kWorkflowMin);
+    if (has_keys) table.may_shrink(header.size() - 2, kKeyMin);
+    for (const Outline& outline : outlines) {
+        const InstanceSummary& summary = outline.summary;
+        std::vector<std::string> row{
+            is_wide ? summary.id.to_string() : short_id(summary.id),
+            fmt::format("{} v{}", one_line(summary.workflow), summary.version),
+            style.signed_status(shown_status(outline)),
+            time_text(summary.created_at, now, times),
+        };
+        if (is_wide) {
+            const bool has_ended = summary.finished_at != TimePoint{};
+            row.push_back(has_ended ? time_text(summary.finished_at, now, times) : "");
+            row.push_back(std::to_string(summary.priority));
+        }
+        if (has_keys) row.push_back(one_line(summary.key));
+        row.push_back(details_of(outline, now, style));
+        table.add(std::move(row));
+    }
+    return table.text(is_wide ? 0 : session.columns(), style.glyphs().ellipsis);
+}
+
+void print_ids(Session& session, const std::vector<Outline>& outlines) {
+    if (session.options().is_json) {
+        nlohmann::ordered_json ids = nlohmann::ordered_json::array();
+        for (const Outline& outline : outlines) ids.push_back(outline.summary.id.to_string());
+        session.print_json(ids);
+        return;
+    }
+    std::string ids;
+    for (const Outline& outline : outlines) ids += outline.summary.id.to_string() + "\n";
+    session.print(ids);
+}
+
+void tell_more(Session& session, const Found& found, int limit) {
+    if (!found.more_before) return;
+    const std::string next = short_id(*found.more_before);
+    const std::string text =
+        found.was_cut_short
+            ? fmt::format(
+                  "Looked at the newest {} instances. Older ones: --before {}", kScanMax, next
+              )
+            : fmt::format("The newest {}. More: --limit N, or --before {}", limit, next);
+    session.note(session.err().dim(text) + "\n");
+}
+
+}  // namespace
+
+namespace {
+
+int watch_list(Session& session, const ListCommandOptions& options) {
+    std::string shown;
+    return watch(session, options.every, [&](Watched& watched) {
+        const Found found = Search(session, options).go();
+        if (session.options().is_json) {
+            nlohmann::ordered_json json = nlohmann::ordered_json::array();
+            for (const Outline& each : found.outlines) json.push_back(view::outline_json(each));
+            if (json.dump() != shown) session.print_json_line(json);
+            shown = json.dump();
+            return;
+        }
+        std::string text = found.outlines.empty()
+                               ? std::string("No instances.\n")
+                               : table_text(session, found.outlines, options.times);
+        if (!session.streams().out.is_terminal && text == shown) return;
+        watched.picture = shown = std::move(text);
+    });
 }
 
 }  // namespace
 
 int list_instances(Session& session, const ListCommandOptions& options) {
-    const auto instances = find_instances(session.client("list"), options);
-    if (options.only_ids && session.options().is_json) {
-        nlohmann::ordered_json ids = nlohmann::ordered_json::array();
-        for (const InstanceSummary& summary : instances) ids.push_back(summary.id.to_string());
-        session.print_json(ids);
-        return kOk;
-    }
-    if (options.only_ids) {
-        std::string ids;
-        for (const InstanceSummary& summary : instances) ids += summary.id.to_string() + "\n";
-        session.print(ids);
-        return kOk;
-    }
-    if (session.options().is_json) {
+    if (options.watches) return watch_list(session, options);
+    ListCommandOptions wanted = options;
+    wanted.only_ids |= session.options().format == OutputFormat::Name;
+    const Found found = Search(session, wanted).go();
+    if (wanted.only_ids) {
+        print_ids(session, found.outlines);
+    } else if (session.options().is_json) {
         nlohmann::ordered_json json = nlohmann::ordered_json::array();
-        for (const InstanceSummary& summary : instances)
-            json.push_back(view::summary_json(summary));
+        for (const Outline& outline : found.outlines) json.push_back(view::outline_json(outline));
         session.print_json(json);
-        return kOk;
-    }
-    if (instances.empty()) {
+    } else if (found.outlines.empty()) {
         session.note("No instances.\n");
-        return kOk;
-    }
-    print_table(session, instances);
-    if (static_cast<int>(instances.size()) == options.limit) {
-        session.note(fmt::format(
-            "{}\n",
-            session.err().dim(fmt::format(
-                "The newest {}. More: --limit N, or --before {}",
-                options.limit,
-                instances.back().id.to_string()
-            ))
-        ));
-    }
-    return kOk;
-}
-
-namespace {
-
-/// `12 running, 3 failed`; a version that nobody needs has `none`.
-std::string counts_text(
-    const WorkflowRow& row, const std::vector<VersionCount>& counts, const Style& style
-) {
-    std::string text;
-    for (const VersionCount& count : counts) {
-        const bool is_of_row = count.workflow == row.name && count.version == row.version;
-        if (!is_of_row || count.count == 0) continue;
-        if (!text.empty()) text += ", ";
-        text += fmt::format("{} {}", count.count, style.status(to_string(count.status)));
-    }
-    return text.empty() ? style.dim("none") : text;
-}
-
-void print_workflows(
-    Session& session, const std::vector<WorkflowRow>& rows, const std::vector<VersionCount>& counts
-) {
-    const Style& style = session.out();
-    Table table({
-        style.dim("WORKFLOW"),
-        style.dim("VERSION"),
-        style.dim("REGISTERED"),
-        style.dim("INSTANCES"),
-    });
-    for (const WorkflowRow& row : rows) {
-        table.add({
-            row.name,
-            std::to_string(row.version),
-            ago(row.created_at, session.now()),
-            counts_text(row, counts, style),
-        });
-    }
-    session.print(table.text(session.columns(), style.glyphs().ellipsis));
-}
-
-}  // namespace
-
-int list_workflows(Session& session, const WorkflowsOptions& options) {
-    Store& store = session.shared_store("workflows", OpenMode::MustExist);
-    const auto rows = store.list_workflows();
-    if (options.only_names) {
-        std::set<std::string> names;
-        for (const WorkflowRow& row : rows) names.insert(row.name);
-        if (session.options().is_json) {
-            session.print_json(names);
-            return kOk;
-        }
-        for (const std::string& name : names) session.print(name + "\n");
-        return kOk;
-    }
-    const auto counts = store.count_versions();
-    if (session.options().is_json) {
-        nlohmann::ordered_json json = nlohmann::ordered_json::array();
-        for (const WorkflowRow& row : rows) json.push_back(view::workflow_json(row, counts));
-        session.print_json(json);
-    } else if (rows.empty()) {
-        session.note("No workflows are registered.\n");
     } else {
-        print_workflows(session, rows, counts);
+        session.print(table_text(session, found.outlines, options.times));
     }
+    if (!wanted.only_ids) tell_more(session, found, options.limit);
     return kOk;
 }
 

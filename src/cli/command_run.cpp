@@ -218,7 +218,7 @@ class Run {
             "{} v{}{}{}",
             style.bold(plan_.definition->name),
             plan_.definition->version,
-            session_.is_in_memory() ? "" : "  " + style.dim(id_.to_string()),
+            session_.is_in_memory() ? "" : "  " + style.dim(short_id(id_)),
             plan_.resumed ? " goes on" : (is_new_ ? "" : " has this key already and goes on")
         ));
     }

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/instance_ref.h"
 #include "cli/payload_argument.h"
+#include "cli/report.h"
 #include "view/instance_json.h"
 
 namespace ebb::cli {
@@ -29,49 +30,74 @@ int confirm(Session& session, Engine& engine, const InstanceId& id, std::string_
     return tell(session, engine, id, fmt::format("{} {}", done, id.to_string()));
 }
 
-/// A request that finds nothing to do is no error, as when it is repeated.
-int tell_nothing(
-    Session& session,
-    Engine& engine,
-    const InstanceId& id,
-    std::string_view nothing,
-    std::string_view state
-) {
-    return tell(
-        session, engine, id, fmt::format("{}: {} was not {}", nothing, id.to_string(), state)
-    );
+/// Does something to each instance. One that refuses does not keep the others from it: each error
+/// is reported, and the first one decides the exit code.
+template <typename Act>
+int steer_each(Session& session, Engine& engine, const std::vector<std::string>& names, Act act) {
+    const std::vector<InstanceId> ids = resolve_instances(engine, names);
+    if (ids.size() == 1) {
+        const std::string what = act(ids.front());
+        return tell(session, engine, ids.front(), what);
+    }
+    int code = kOk;
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const InstanceId& id : ids) {
+        try {
+            const std::string what = act(id);
+            const auto summary = engine.find(id);
+            if (session.options().is_json && summary) all.push_back(view::summary_json(*summary));
+            if (!session.options().is_json) tell(session, engine, id, what);
+        } catch (const Error& error) {
+            if (error.is_transient()) throw;
+            const int failed = report_failure(session, std::current_exception());
+            if (code == kOk) code = failed;
+        }
+    }
+    if (session.options().is_json) session.print_json(all);
+    return code;
+}
+
+std::string done(std::string_view what, const InstanceId& id) {
+    return fmt::format("{} {}", what, id.to_string());
+}
+
+/// A request that finds nothing to do is not an error, as when it is repeated.
+std::string nothing(std::string_view what, const InstanceId& id, std::string_view state) {
+    return fmt::format("There is nothing to {}: {} was not {}", what, id.to_string(), state);
 }
 
 }  // namespace
 
 int cancel_instance(Session& session, const SteerOptions& options) {
     Engine& engine = session.client("cancel");
-    const InstanceId id = resolve_instance(engine, options.instance);
-    engine.cancel(id, session.by(options.by), options.reason);
-    return confirm(session, engine, id, "Cancelled");
+    return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
+        engine.cancel(id, session.by(options.by), options.reason);
+        return done("Cancelled", id);
+    });
 }
 
 int abort_instance(Session& session, const SteerOptions& options) {
     Engine& engine = session.client("abort");
-    const InstanceId id = resolve_instance(engine, options.instance);
-    engine.abort(id, session.by(options.by), options.reason);
-    return confirm(session, engine, id, "Aborted");
+    return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
+        engine.abort(id, session.by(options.by), options.reason);
+        return done("Aborted", id);
+    });
 }
 
 int pause_instance(Session& session, const SteerOptions& options) {
     Engine& engine = session.client("pause");
-    const InstanceId id = resolve_instance(engine, options.instance);
-    engine.pause(id, session.by(options.by), options.reason);
-    return confirm(session, engine, id, "Paused");
+    return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
+        engine.pause(id, session.by(options.by), options.reason);
+        return done("Paused", id);
+    });
 }
 
 int resume_instance(Session& session, const SteerOptions& options) {
     Engine& engine = session.client("resume");
-    const InstanceId id = resolve_instance(engine, options.instance);
-    const bool was_paused = engine.resume(id, session.by(options.by));
-    if (!was_paused)
-        return tell_nothing(session, engine, id, "There is nothing to resume", "paused");
-    return confirm(session, engine, id, "Resumed");
+    return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
+        const bool was_paused = engine.resume(id, session.by(options.by));
+        return was_paused ? done("Resumed", id) : nothing("resume", id, "paused");
+    });
 }
 
 int decide_instance(Session& session, const DecideOptions& options) {
@@ -113,12 +139,10 @@ int requeue_instance(Session& session, const RequeueCommandOptions& options) {
         request.new_input = read_payload(options.input, "--input", session.streams());
     }
     Engine& engine = session.client("requeue");
-    const InstanceId id = resolve_instance(engine, options.instance);
-    const bool was_dead = engine.requeue(id, request);
-    if (!was_dead) {
-        return tell_nothing(session, engine, id, "There is nothing to requeue", "dead-lettered");
-    }
-    return confirm(session, engine, id, "Requeued");
+    return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
+        const bool was_dead = engine.requeue(id, request);
+        return was_dead ? done("Requeued", id) : nothing("requeue", id, "dead-lettered");
+    });
 }
 
 }  // namespace ebb::cli

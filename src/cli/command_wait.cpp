@@ -163,19 +163,21 @@ int tell_left_alone(Session& session, const InstanceId& id, const Error& why) {
     return tell_left_alone(session, id, complaint);
 }
 
-int explain_instance(Session& session, const std::string& instance) {
+int explain_instances(Session& session, const std::vector<std::string>& instances) {
     Engine& engine = session.client("why");
-    const InstanceId id = resolve_instance(engine, instance);
-    const std::string text = one_line(engine.why(id));
-    if (session.options().is_json) {
-        session.print_json({{"id", id.to_string()}, {"why", text}});
-        return kOk;
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    const int columns = session.columns() == 0 ? 1'000'000 : session.columns();
+    const std::vector<InstanceId> ids = resolve_instances(engine, instances);
+    for (const InstanceId& id : ids) {
+        const std::string text = one_line(engine.why(id));
+        if (session.options().is_json) {
+            all.push_back({{"id", id.to_string()}, {"why", text}});
+            continue;
+        }
+        const std::string name = ids.size() > 1 ? short_id(id) + "  " : "";
+        for (const std::string& line : wrap(name + text, columns)) session.print(line + "\n");
     }
-    if (session.columns() == 0) {
-        session.print(text + "\n");
-        return kOk;
-    }
-    for (const std::string& line : wrap(text, session.columns())) session.print(line + "\n");
+    if (session.options().is_json) session.print_json(all.size() == 1 ? all.front() : all);
     return kOk;
 }
 

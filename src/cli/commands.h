@@ -18,7 +18,7 @@ int run_worker(Session& session, const WorkerOptions& options);
 int list_instances(Session& session, const ListCommandOptions& options);
 int show_instance(Session& session, const ShowOptions& options);
 int show_history(Session& session, const HistoryOptions& options);
-int explain_instance(Session& session, const std::string& instance);
+int explain_instances(Session& session, const std::vector<std::string>& instances);
 int list_workflows(Session& session, const WorkflowsOptions& options);
 int wait_for_instance(Session& session, const WaitOptions& options);
 
@@ -38,6 +38,10 @@ int manage_retention(Session& session, const RetentionCommandOptions& options);
 int purge_instances(Session& session, const PurgeCommandOptions& options);
 
 int migrate_database(Session& session, const MigrateOptions& options);
+
+/// Prints candidates, one in each line: the word, a tab and what it is. Prints nothing instead of
+/// errors.
+int complete_word(Session& session, const CompleteOptions& options);
 
 int show_version(Session& session);
 

@@ -9,18 +9,26 @@ namespace ebb::cli {
 namespace {
 
 /// What follows a command or an option.
-enum class Kind { Nothing, File, Instance, Workflow, Choice, Any };
+enum class Kind { Nothing, File, Instance, Workflow, Signal, Queue, Choice, Any };
 
-Kind kind_of(const OptionInfo& option) {
+Kind kind_of(const CommandInfo& command, const OptionInfo& option) {
     const auto is = [&](std::string_view name) {
         return std::find(option.names.begin(), option.names.end(), name) != option.names.end();
     };
     if (!option.takes_value) return Kind::Nothing;
     if (!option.choices.empty()) return Kind::Choice;
+    if (command.name == "signal" && is("NAME")) return Kind::Signal;
+    if ((command.name == "queue" && is("NAME")) || is("--queues")) return Kind::Queue;
     if (is("FILE") || is("--output") || is("--db")) return Kind::File;
     if (is("INSTANCE") || is("SUBJECT") || is("--resume") || is("--before")) return Kind::Instance;
     if (is("WORKFLOW") || is("--workflow")) return Kind::Workflow;
     return Kind::Any;
+}
+
+/// Files, and instances of the verbs that take several.
+bool is_list(const CommandInfo& command, const OptionInfo& option) {
+    const Kind kind = kind_of(command, option);
+    return kind == Kind::File || (kind == Kind::Instance && option.is_list);
 }
 
 std::string joined(const std::vector<std::string>& words, std::string_view separator) {
@@ -43,8 +51,8 @@ std::string shell_quoted(std::string_view text) {
     return result + "'";
 }
 
-std::string bash_action(const OptionInfo& option) {
-    switch (kind_of(option)) {
+std::string bash_action(const CommandInfo& command, const OptionInfo& option) {
+    switch (kind_of(command, option)) {
         case Kind::Choice:
             return fmt::format(
                 "COMPREPLY=($(compgen -W {} -- \"$cur\"))",
@@ -53,7 +61,11 @@ std::string bash_action(const OptionInfo& option) {
         case Kind::File:
             return "COMPREPLY=($(compgen -f -- \"$cur\"))";
         case Kind::Instance:
-            return "COMPREPLY=($(compgen -f -W \"$(_ebb_ids)\" -- \"$cur\"))";
+            return "COMPREPLY=($(compgen -f -W \"$(_ebb_ask instances $command)\" -- \"$cur\"))";
+        case Kind::Signal:
+            return "COMPREPLY=($(compgen -W \"$(_ebb_ask signals \"$first\")\" -- \"$cur\"))";
+        case Kind::Queue:
+            return "COMPREPLY=($(compgen -W \"$(_ebb_ask queues)\" -- \"$cur\"))";
         case Kind::Workflow:
             return "COMPREPLY=($(compgen -f -W \"$(_ebb_workflows)\" -- \"$cur\"))";
         case Kind::Nothing:
@@ -72,7 +84,7 @@ std::string bash_values(const CommandInfo& command) {
             "        {}) {}; return ;;\n",
             (command.name.empty() ? "*:" : command.name + ":") +
                 joined(option.names, command.name.empty() ? "|*:" : "|" + command.name + ":"),
-            bash_action(option)
+            bash_action(command, option)
         );
     }
     return text;
@@ -83,12 +95,15 @@ std::string bash_positionals(const CommandInfo& command) {
     int place = 0;
     for (const OptionInfo& option : command.options) {
         if (!option.is_positional) continue;
-        text += fmt::format("        {}:{}) {} ;;\n", command.name, place++, bash_action(option));
+        text += fmt::format(
+            "        {}:{}) {} ;;\n", command.name, place++, bash_action(command, option)
+        );
     }
-    // The last one may be given again where it is a list of files.
+    // The last one may be given again if it is a list.
     for (const OptionInfo& option : command.options) {
-        if (option.is_positional && kind_of(option) == Kind::File) {
-            text += fmt::format("        {}:*) {} ;;\n", command.name, bash_action(option));
+        if (option.is_positional && is_list(command, option)) {
+            text +=
+                fmt::format("        {}:*) {} ;;\n", command.name, bash_action(command, option));
         }
     }
     return text;
@@ -97,12 +112,19 @@ std::string bash_positionals(const CommandInfo& command) {
 constexpr std::string_view kBashHead = R"script(# bash completion of ebb
 # Load it with:  source <(ebb completion bash)
 
-_ebb_ids() { ebb list --ids --limit 50 2>/dev/null; }
+# Asks the database of the command line, or else that of EBB_DB.
+_ebb_ask() {
+    local i db=()
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i]} == --db ]] && db=(--db "${COMP_WORDS[i+1]}")
+    done
+    ebb "${db[@]}" __complete "$@" 2>/dev/null | cut -f1
+}
 _ebb_workflows() { ebb workflows --names 2>/dev/null; }
 
 _ebb() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
-    local command='' place=0 i word
+    local command='' first='' place=0 i word
     for ((i = 1; i < COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         case $word in
@@ -128,7 +150,8 @@ std::string bash_script(const std::vector<CommandInfo>& commands) {
     std::string text(kBashHead);
     text += fmt::format("            {}) continue ;;\n            esac\n", joined(with_value, "|"));
     text +=
-        "            if [[ -z $command ]]; then command=$word; else place=$((place + 1)); fi ;;\n"
+        "            if [[ -z $command ]]; then command=$word; else first=${first:-$word}; "
+        "place=$((place + 1)); fi ;;\n"
         "        esac\n"
         "    done\n"
         "    case $command:$prev in\n";
@@ -168,14 +191,18 @@ std::string zsh_text(std::string_view text) {
     return result;
 }
 
-std::string zsh_value(const OptionInfo& option) {
-    switch (kind_of(option)) {
+std::string zsh_value(const CommandInfo& command, const OptionInfo& option) {
+    switch (kind_of(command, option)) {
         case Kind::Choice:
             return fmt::format(":value:({})", joined(option.choices, " "));
         case Kind::File:
             return ":file:_files";
         case Kind::Instance:
-            return ":instance:_ebb_instances";
+            return ":instance:_ebb_instances " + command.name;
+        case Kind::Signal:
+            return ":signal:_ebb_signals";
+        case Kind::Queue:
+            return ":queue:_ebb_queues";
         case Kind::Workflow:
             return ":workflow:_ebb_workflows";
         case Kind::Any:
@@ -190,11 +217,13 @@ std::string zsh_arguments(const CommandInfo& command, std::string_view indent) {
     std::string text;
     for (const OptionInfo& option : command.options) {
         if (option.is_positional) {
-            const bool is_list = kind_of(option) == Kind::File;
             text += fmt::format(
                 " \\\n{}{}",
                 indent,
-                shell_quoted((is_list ? "*" : "") + (":" + zsh_value(option).substr(1)))
+                shell_quoted(
+                    (is_list(command, option) ? "*" : "") +
+                    (":" + zsh_value(command, option).substr(1))
+                )
             );
             continue;
         }
@@ -202,9 +231,9 @@ std::string zsh_arguments(const CommandInfo& command, std::string_view indent) {
             text += fmt::format(
                 " \\\n{}{}",
                 indent,
-                shell_quoted(
-                    fmt::format("{}[{}]{}", name, zsh_text(option.description), zsh_value(option))
-                )
+                shell_quoted(fmt::format(
+                    "{}[{}]{}", name, zsh_text(option.description), zsh_value(command, option)
+                ))
             );
         }
     }
@@ -216,12 +245,19 @@ std::string zsh_script(const std::vector<CommandInfo>& commands) {
 # zsh completion of ebb: put it as _ebb into a folder of $fpath, or
 # source <(ebb completion zsh)
 
-_ebb_instances() {
-    local -a ids
-    ids=(${(f)"$(ebb list --ids --limit 50 2>/dev/null)"})
-    compadd -a ids
-    _files
+# Asks the database of the command line, or else that of EBB_DB; each line is a word, a tab and what
+# it is.
+_ebb_ask() {
+    local -a db lines
+    local at=${words[(I)--db]}
+    (( at )) && db=(--db ${words[at+1]})
+    lines=(${(f)"$(ebb $db __complete $@ 2>/dev/null)"})
+    lines=(${lines//$'\t'/:})
+    _describe value lines
 }
+_ebb_instances() { _ebb_ask instances $1; _files }
+_ebb_signals() { _ebb_ask signals ${line[2]:-${words[2]}} }
+_ebb_queues() { _ebb_ask queues }
 
 _ebb_workflows() {
     local -a names
@@ -259,14 +295,18 @@ _ebb() {
     return text;
 }
 
-std::string fish_value(const OptionInfo& option) {
-    switch (kind_of(option)) {
+std::string fish_value(const CommandInfo& command, const OptionInfo& option) {
+    switch (kind_of(command, option)) {
         case Kind::Choice:
             return " -x -a " + shell_quoted(joined(option.choices, " "));
         case Kind::File:
             return " -r -F";
         case Kind::Instance:
-            return " -x -a '(__ebb_ids)'";
+            return fmt::format(" -x -a '(__ebb_ask instances {})'", command.name);
+        case Kind::Signal:
+            return " -x -a '(__ebb_ask signals (commandline -opc)[3])'";
+        case Kind::Queue:
+            return " -x -a '(__ebb_ask queues)'";
         case Kind::Workflow:
             return " -x -a '(__ebb_workflows)'";
         case Kind::Any:
@@ -283,22 +323,28 @@ std::string fish_line(const CommandInfo& command, const OptionInfo& option) {
         text += fmt::format(" -n '__fish_seen_subcommand_from {}'", command.name);
     }
     if (option.is_positional) {
-        const std::string value = fish_value(option);
-        return kind_of(option) == Kind::File ? text + " -F\n"
-                                             : text + " -F" + value.substr(3) + "\n";
+        const std::string value = fish_value(command, option);
+        return kind_of(command, option) == Kind::File ? text + " -F\n"
+                                                      : text + " -F" + value.substr(3) + "\n";
     }
     for (const std::string& name : option.names) {
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
-    return text + fish_value(option) + " -d " + shell_quoted(option.description) + "\n";
+    return text + fish_value(command, option) + " -d " + shell_quoted(option.description) + "\n";
 }
 
 std::string fish_script(const std::vector<CommandInfo>& commands) {
     std::string text =
         R"script(# fish completion of ebb: ebb completion fish > ~/.config/fish/completions/ebb.fish
 
-function __ebb_ids
-    ebb list --ids --limit 50 2>/dev/null
+# Asks the database of the command line, or else that of EBB_DB.
+function __ebb_ask
+    set -l words (commandline -opc)
+    set -l db
+    if set -l at (contains -i -- --db $words)
+        set db --db $words[(math $at + 1)]
+    end
+    ebb $db __complete $argv 2>/dev/null
 end
 
 function __ebb_workflows

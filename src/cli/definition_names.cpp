@@ -2,6 +2,8 @@
 
 #include <variant>
 
+#include <fmt/format.h>
+
 namespace ebb::cli {
 
 namespace {
@@ -10,70 +12,74 @@ class Indexer {
  public:
     explicit Indexer(NodeIndexByName& index) : index_(index) {}
 
-    void read(const Block& block, int depth) {
+    void read(const Block& block) {
         for (const Node& node : block) {
             NodeFacts& facts = index_[node.name];
             facts.kind = kind_name(node);
-            facts.depth = depth;
+            facts.depth = static_cast<int>(around_.size());
+            facts.around = around_;
             std::visit([&](const auto& kind) { read(node, kind, facts); }, node.kind);
         }
     }
 
  private:
-    void read(const Node& node, const Step& step, NodeFacts& facts) {
+    void read_branch(const Node& node, const std::string& branch, const Block& block) {
+        around_.push_back({node.name, branch});
+        read(block);
+        around_.pop_back();
+    }
+
+    static void read(const Node& node, const Step& step, NodeFacts& facts) {
         facts.handler = step.handler.empty() ? node.name : step.handler;
         facts.max_attempts = step.non_idempotent ? 1 : step.attempts.max_attempts;
         if (step.compensate) facts.compensation = step.compensate->handler;
     }
 
-    void read(const Node&, const Condition& condition, NodeFacts& facts) {
-        const int depth = facts.depth + 1;
-        read(condition.then, depth);
-        read(condition.otherwise, depth);
+    void read(const Node& node, const Condition& condition, NodeFacts&) {
+        read_branch(node, "then", condition.then);
+        read_branch(node, "else", condition.otherwise);
     }
 
-    void read(const Node&, const Switch& choice, NodeFacts& facts) {
-        const int depth = facts.depth + 1;
-        for (const Switch::Case& one : choice.cases) read(one.steps, depth);
-        read(choice.otherwise, depth);
+    void read(const Node& node, const Switch& choice, NodeFacts&) {
+        for (std::size_t i = 0; i < choice.cases.size(); ++i) {
+            read_branch(node, fmt::format("case {}", i + 1), choice.cases[i].steps);
+        }
+        read_branch(node, "default", choice.otherwise);
     }
 
-    void read(const Node&, const Parallel& parallel, NodeFacts& facts) {
-        const int depth = facts.depth + 1;
-        for (const Parallel::Branch& branch : parallel.branches) read(branch.steps, depth);
+    void read(const Node& node, const Parallel& parallel, NodeFacts&) {
+        for (const Parallel::Branch& branch : parallel.branches) {
+            read_branch(node, branch.name, branch.steps);
+        }
     }
 
-    void read(const Node&, const Loop& loop, NodeFacts& facts) {
-        const int depth = facts.depth + 1;
-        read(loop.steps, depth);
+    void read(const Node& node, const Loop& loop, NodeFacts&) { read_branch(node, "", loop.steps); }
+
+    void read(const Node& node, const NodeGraph& graph, NodeFacts&) {
+        read_branch(node, "", graph.nodes);
     }
 
-    void read(const Node&, const NodeGraph& graph, NodeFacts& facts) {
-        const int depth = facts.depth + 1;
-        read(graph.nodes, depth);
-    }
-
-    void read(const Node&, const HumanDecision& decision, NodeFacts& facts) {
+    void read(const Node& node, const HumanDecision& decision, NodeFacts& facts) {
         facts.roles = decision.roles;
-        const int depth = facts.depth + 1;
-        if (decision.on_reject) read(*decision.on_reject, depth);
+        if (decision.on_reject) read_branch(node, "on reject", *decision.on_reject);
     }
 
-    void read(const Node& node, const Signal& signal, NodeFacts& facts) {
+    static void read(const Node& node, const Signal& signal, NodeFacts& facts) {
         facts.signal = signal.signal.empty() ? node.name : signal.signal;
     }
 
     // Delays, savepoints and the like have nothing below them.
-    void read(const Node&, const auto&, NodeFacts&) {}
+    static void read(const Node&, const auto&, NodeFacts&) {}
 
     NodeIndexByName& index_;
+    std::vector<NodeFacts::Around> around_;
 };
 
 }  // namespace
 
 NodeIndexByName index_nodes(const Definition& definition) {
     NodeIndexByName index;
-    Indexer(index).read(definition.steps, 0);
+    Indexer(index).read(definition.steps);
     return index;
 }
 

@@ -17,6 +17,16 @@ struct NodeFacts {
     std::vector<std::string> roles{};
     int max_attempts = 0;
     int depth = 0;  ///< how many blocks are around it
+
+    /// A block around it: the block's own node, and which of its branches.
+    struct Around {
+        std::string block{};
+        std::string branch{};  ///< empty: a loop or a graph, which has only one
+
+        bool operator==(const Around&) const = default;
+    };
+
+    std::vector<Around> around{};  ///< the outermost first
 };
 
 /// The nodes of a definition by their names, however deep they lie.

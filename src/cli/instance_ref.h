@@ -1,17 +1,32 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <ebb/engine.h>
 
 namespace ebb::cli {
 
-/// How short a prefix of an id may be.
-inline constexpr std::size_t kIdPrefixMin = 4;
+/// The fewest characters of an id that may stand for it.
+inline constexpr std::size_t kIdPartMin = 4;
+/// The end of an id that tables show: the beginning only says when it was made.
+inline constexpr std::size_t kShortIdLength = 8;
+/// Only the newest ones are searched for a part that is not the beginning of an id.
+inline constexpr int kPartSearchMax = 20'000;
+/// The largest N of `@N`.
+inline constexpr int kNewestMax = 1'000;
 
-/// The instance that `text` names: a whole id, a prefix that only one id has (with or without
-/// dashes), or `key:WORKFLOW/KEY`. Throws Error: InvalidArgument when it can be neither or when
-/// several ids begin so (the message lists them), InstanceNotFound when there is none.
+/// The instance that the user means: a whole id, its beginning, its end or another part of it that
+/// no other instance has, `key:WORKFLOW/KEY`, or `@N` for the N-th newest one. Throws Error with
+/// InvalidArgument if the text is none of these or several instances fit, and with
+/// InstanceNotFound if none does.
 InstanceId resolve_instance(Engine& engine, std::string_view text);
+
+/// The same for several, each once, in the order in which they were first named.
+std::vector<InstanceId> resolve_instances(Engine& engine, const std::vector<std::string>& texts);
+
+/// The last kShortIdLength characters.
+std::string short_id(const InstanceId& id);
 
 }  // namespace ebb::cli

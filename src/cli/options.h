@@ -8,16 +8,28 @@
 #include <ebb/time.h>
 
 #include "cli/style.h"
+#include "cli/time_text.h"
 
 // What the user has asked for, command by command. Only the app*.cpp files know how it was parsed.
 
 namespace ebb::cli {
 
+/// What results look like.
+enum class OutputFormat {
+    Table,  ///< for people
+    Wide,   ///< the same with all columns, however wide
+    Name,   ///< only names or ids, one in each line
+    Json,   ///< one document
+    Jsonl,  ///< one document in each line
+    Yaml,
+};
+
 struct GlobalOptions {
     std::string db{};                  ///< empty = neither --db nor EBB_DB
     std::vector<std::string> types{};  ///< files of node types
     ColorMode color = ColorMode::Auto;
-    bool is_json = false;
+    OutputFormat format = OutputFormat::Table;
+    bool is_json = false;  ///< Json, Jsonl or Yaml: results and errors are for machines
     bool is_quiet = false;
 };
 
@@ -73,6 +85,14 @@ struct ListCommandOptions {
     std::optional<int> version{};
     std::string key{};
     std::string before{};
+    std::string since{};
+    std::string until{};
+    std::string waiting{};  ///< a kind of wait, or `any`
+    std::string error{};    ///< part of the code or the message
+    std::string handler{};
+    Times times = Times::Relative;
+    bool watches = false;
+    Duration every = std::chrono::seconds(2);
     int limit = 20;
     bool only_ids = false;
 };
@@ -92,17 +112,23 @@ struct HistoryOptions {
     std::string instance{};
     std::int64_t after = 0;
     std::optional<int> limit{};
+    Times times = Times::Relative;
     bool with_payloads = false;
+    bool follows = false;
 };
 
 struct ShowOptions {
-    std::string instance{};
+    std::vector<std::string> instances{};
+    Times times = Times::Relative;
     bool with_payloads = false;
+    bool is_whole = false;
+    bool watches = false;
+    Duration every = std::chrono::seconds(1);
 };
 
 /// Of cancel, abort, pause and resume.
 struct SteerOptions {
-    std::string instance{};
+    std::vector<std::string> instances{};
     std::string by{};
     std::string reason{};
 };
@@ -125,7 +151,7 @@ struct SignalOptions {
 };
 
 struct RequeueCommandOptions {
-    std::string instance{};
+    std::vector<std::string> instances{};
     std::string input{};
     std::string by{};
     bool skip_compensation = false;
@@ -166,6 +192,12 @@ struct PurgeCommandOptions {
     std::string workflow{};
     std::optional<std::string> older_than{};
     bool is_dry_run = false;
+};
+
+/// Of the hidden command that completion scripts call.
+struct CompleteOptions {
+    std::string what{};  ///< `instances`, `signals`, `queues`
+    std::vector<std::string> words{};
 };
 
 struct WaitOptions {

@@ -6,6 +6,7 @@
 #include "cli/text.h"
 #include "store/store.h"
 #include "support/terminal.h"
+#include "yaml/yaml_writer.h"
 
 namespace ebb::cli {
 
@@ -28,10 +29,41 @@ void Session::print(std::string_view text) {
     streams_.out.write(text);
 }
 
-void Session::print_json(const nlohmann::ordered_json& json) {
-    const int indent = streams_.out.is_terminal ? 2 : -1;
+namespace {
+
+/// A map as a document; of a list each element.
+std::string yaml_text(const nlohmann::ordered_json& json) {
     const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+    if (json.is_object()) return yaml::write_yaml(json);
+    if (!json.is_array() || json.empty()) {
+        return terminal_json(json.dump(-1, ' ', false, replace)) + "\n";
+    }
+    std::string text;
+    for (const auto& each : json) text += (text.empty() ? "" : "---\n") + yaml_text(each);
+    return text;
+}
+
+}  // namespace
+
+void Session::print_json(const nlohmann::ordered_json& json) {
+    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+    if (options_.format == OutputFormat::Yaml) return print(yaml_text(json));
+    if (options_.format == OutputFormat::Jsonl) {
+        std::string lines;
+        if (!json.is_array()) lines = terminal_json(json.dump(-1, ' ', false, replace)) + "\n";
+        for (const auto& each : json.is_array() ? json : nlohmann::ordered_json::array()) {
+            lines += terminal_json(each.dump(-1, ' ', false, replace)) + "\n";
+        }
+        return print(lines);
+    }
+    const int indent = streams_.out.is_terminal ? 2 : -1;
     print(terminal_json(json.dump(indent, ' ', false, replace)) + "\n");
+}
+
+void Session::print_json_line(const nlohmann::ordered_json& json) {
+    if (options_.format == OutputFormat::Yaml) return print("---\n" + yaml_text(json));
+    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+    print(terminal_json(json.dump(-1, ' ', false, replace)) + "\n");
 }
 
 void Session::note(std::string_view text) {

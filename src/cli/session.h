@@ -40,8 +40,11 @@ class Session {
 
     /// To stdout.
     void print(std::string_view text);
-    /// One JSON document and a line break, indented on a terminal only.
+    /// One JSON document and a line break, indented on a terminal only; with `-o jsonl` each
+    /// element of an array in a line of its own, with `-o yaml` YAML.
     void print_json(const nlohmann::ordered_json& json);
+    /// One JSON document in one line, for results that come one after another.
+    void print_json_line(const nlohmann::ordered_json& json);
     /// What is good to know but no result: to stderr, unless --quiet or --json.
     void note(std::string_view text);
 

@@ -15,6 +15,7 @@ namespace ebb::cli {
 namespace {
 
 constexpr int kDefaultColumns = 80;
+constexpr int kDefaultRows = 24;
 
 void write_to(int fd, std::string_view text) {
     while (!text.empty()) {
@@ -35,6 +36,12 @@ int columns_of(int fd) {
     return size.ws_col;
 }
 
+int rows_of(int fd) {
+    winsize size{};
+    if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return kDefaultRows;
+    return size.ws_row;
+}
+
 Output output_of(int fd) {
     auto mutex = std::make_shared<Mutex>();
     return {
@@ -45,6 +52,7 @@ Output output_of(int fd) {
             },
         .is_terminal = isatty(fd) == 1,
         .columns = [fd] { return columns_of(fd); },
+        .rows = [fd] { return rows_of(fd); },
     };
 }
 

@@ -21,6 +21,7 @@ struct Output {
     bool is_terminal = false;
     /// The width now; it changes with the window.
     std::function<int()> columns = [] { return 80; };
+    std::function<int()> rows = [] { return 24; };
 };
 
 /// The reader of the output has gone (`ebb list | head`): there is no reason to go on.

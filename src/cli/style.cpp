@@ -16,6 +16,10 @@ constexpr Glyphs kAscii{
     .pending = ".",
     .skipped = "-",
     .running = ">",
+    .dead = "!!",
+    .paused = "=",
+    .cancelled = "o",
+    .aborted = "@",
     .ellipsis = "...",
     .dash = "-",
 };
@@ -98,6 +102,25 @@ Style::Color Style::color_of_status(std::string_view status) {
 
 std::string Style::status(std::string_view status) const {
     return paint(color_of_status(status), status);
+}
+
+std::string_view Style::sign(std::string_view status) const {
+    if (status == "completed") return glyphs_.done;
+    if (status == "failed" || status == "compensation_failed") return glyphs_.failed;
+    if (status == "dead_letter") return glyphs_.dead;
+    if (status == "running") return glyphs_.running;
+    if (status == "waiting") return glyphs_.waiting;
+    if (status == "retrying") return glyphs_.retry;
+    if (status == "compensating" || status == "compensated") return glyphs_.undone;
+    if (status == "paused") return glyphs_.paused;
+    if (status == "cancelled") return glyphs_.cancelled;
+    if (status == "aborted") return glyphs_.aborted;
+    return status == "skipped" || status == "moved" ? glyphs_.skipped : glyphs_.pending;
+}
+
+std::string Style::signed_status(std::string_view status) const {
+    std::string text(sign(status));
+    return paint(color_of_status(status), text.append(" ").append(status));
 }
 
 std::string_view Style::spinner(int turn) const {

@@ -19,6 +19,10 @@ struct Glyphs {
     std::string_view pending = "·";
     std::string_view skipped = "○";
     std::string_view running = "▸";
+    std::string_view dead = "■";
+    std::string_view paused = "‖";
+    std::string_view cancelled = "⊘";
+    std::string_view aborted = "⊗";
     std::string_view ellipsis = "…";
     std::string_view dash = "–";
 };
@@ -42,6 +46,10 @@ class Style {
     /// A status of an instance or a step in the colour of its kind.
     std::string status(std::string_view status) const;
     static Color color_of_status(std::string_view status);
+    /// The mark in front of a status.
+    std::string_view sign(std::string_view status) const;
+    /// The status with its sign, in its colour.
+    std::string signed_status(std::string_view status) const;
 
     const Glyphs& glyphs() const { return glyphs_; }
 

@@ -1,6 +1,7 @@
 #include "cli/table.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "cli/text.h"
 
@@ -9,26 +10,26 @@ namespace ebb::cli {
 namespace {
 
 constexpr int kGap = 2;
-constexpr int kLastColumnMin = 8;
 
-void append_row(
-    std::string& out,
+std::string row_text(
     const std::vector<std::string>& row,
     const std::vector<int>& widths,
+    int columns,
     std::string_view ellipsis
 ) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-        const bool is_last = i + 1 == row.size();
-        line += is_last ? truncate(row[i], widths[i], ellipsis) : pad(row[i], widths[i] + kGap);
+        const std::string cell = truncate(row[i], widths[i], ellipsis);
+        line += i + 1 == row.size() ? cell : pad(cell, widths[i] + kGap);
     }
+    if (columns > 0) line = truncate(line, columns, ellipsis);
     line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
+    return line + "\n";
 }
 
 }  // namespace
 
-std::string Table::text(int columns, std::string_view ellipsis) const {
+std::vector<int> Table::widths_for(int columns) const {
     std::vector<int> widths;
     for (const std::string& cell : header_) widths.push_back(display_width(cell));
     for (const auto& row : rows_) {
@@ -36,14 +37,26 @@ std::string Table::text(int columns, std::string_view ellipsis) const {
             widths[i] = std::max(widths[i], display_width(row[i]));
         }
     }
-    if (columns > 0) {
-        int before = 0;
-        for (std::size_t i = 0; i + 1 < widths.size(); ++i) before += widths[i] + kGap;
-        widths.back() = std::min(widths.back(), std::max(columns - before, kLastColumnMin));
+    if (columns <= 0 || widths.empty()) return widths;
+    const int gaps = kGap * (static_cast<int>(widths.size()) - 1);
+    int excess = std::accumulate(widths.begin(), widths.end(), gaps) - columns;
+    while (excess > 0) {
+        std::size_t widest = widths.size();
+        for (std::size_t i = 0; i < widths.size(); ++i) {
+            if (least_[i] == 0 || widths[i] <= least_[i]) continue;
+            if (widest == widths.size() || widths[i] >= widths[widest]) widest = i;
+        }
+        if (widest == widths.size()) break;
+        --widths[widest];
+        --excess;
     }
-    std::string out;
-    append_row(out, header_, widths, ellipsis);
-    for (const auto& row : rows_) append_row(out, row, widths, ellipsis);
+    return widths;
+}
+
+std::string Table::text(int columns, std::string_view ellipsis) const {
+    const std::vector<int> widths = widths_for(columns);
+    std::string out = row_text(header_, widths, columns, ellipsis);
+    for (const auto& row : rows_) out += row_text(row, widths, columns, ellipsis);
     return out;
 }
 

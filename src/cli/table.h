@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,18 +9,29 @@ namespace ebb::cli {
 /// Aligned columns under a header. Cells may be coloured; wide characters are measured.
 class Table {
  public:
-    explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
+    explicit Table(std::vector<std::string> header)
+        : header_(std::move(header)), least_(header_.size(), 0) {
+        if (!least_.empty()) least_.back() = kLastColumnMin;
+    }
 
     void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
 
+    /// If the table is too wide, `column` may be cut to `least` columns. The last one always may.
+    void may_shrink(std::size_t column, int least) { least_[column] = least; }
+
     bool is_empty() const { return rows_.empty(); }
 
-    /// The lines, the last column cut so that none is wider than `columns` (0 = as wide as needed).
-    /// Nothing has trailing spaces.
+    /// The lines, none wider than `columns` (0 = as wide as needed): the widest columns that may
+    /// shrink are cut first. Nothing has trailing spaces.
     std::string text(int columns, std::string_view ellipsis) const;
 
+    static constexpr int kLastColumnMin = 8;
+
  private:
+    std::vector<int> widths_for(int columns) const;
+
     std::vector<std::string> header_;
+    std::vector<int> least_;  ///< 0: never cut
     std::vector<std::vector<std::string>> rows_;
 };
 

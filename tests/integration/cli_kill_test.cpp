@@ -64,7 +64,7 @@ class CliKills : public ::testing::TestWithParam<std::string> {
     /// Every event of the instance, by type and node.
     std::map<std::string, int> events(const std::string& id) const {
         std::map<std::string, int> counts;
-        std::istringstream lines(run({"history", id, "--json"}));
+        std::istringstream lines(run({"history", id, "-o", "jsonl"}));
         for (std::string line; std::getline(lines, line);) {
             const Json event = Json::parse(line);
             ++counts[event["type"].get<std::string>() + " " + name_of(event["node"])];

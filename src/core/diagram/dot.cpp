@@ -107,7 +107,7 @@ class Writer {
             return;
         }
         std::string label = escape(node.label);
-        if (node.mark) label = fmt::format("{} {}", style_of(node.mark->state).sign, label);
+        if (node.mark) label = fmt::format("{} {}", sign_of(*node.mark), label);
         if (!node.sublabel.empty()) label += "\\n" + escape(node.sublabel);
         if (node.mark && node.mark->state != StepMark::State::Pending)
             label += "\\n" + escape(mark_words(*node.mark));
@@ -129,8 +129,10 @@ class Writer {
 
     static std::string attributes(const GraphNode& node) {
         Look look = look_of(node.shape);
-        if (node.mark) look.colors = style_of(node.mark->state).light;
-        const bool skipped = node.mark && node.mark->state == StepMark::State::Skipped;
+        if (node.mark) look.colors = style_of(shown_state(*node.mark)).light;
+        if (node.is_off) look.colors = {"#ffffff", "#cbd5e1", "#94a3b8"};
+        const bool skipped =
+            node.is_off || (node.mark && node.mark->state == StepMark::State::Skipped);
         const std::string about =
             node.description.empty() ? std::string(kind_word(node.shape)) : node.description;
         return fmt::format(

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/diagram/labels.h"
+#include "core/diagram/mark_style.h"
 
 namespace ebb::diagram {
 namespace {
@@ -182,6 +183,7 @@ class Builder {
             put(root, NodeRef{last});
             connect_next(*end, last);
         }
+        mark_ways_not_taken(graph_);
         return std::move(graph_);
     }
 
@@ -477,7 +479,7 @@ std::string_view kind_word(Shape shape) {
 std::vector<StepMark::State> states_of(const Graph& graph) {
     std::set<StepMark::State> states;
     for (const GraphNode& node : graph.nodes)
-        if (node.mark) states.insert(node.mark->state);
+        if (node.mark) states.insert(shown_state(*node.mark));
     return {states.begin(), states.end()};
 }
 

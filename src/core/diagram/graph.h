@@ -45,6 +45,7 @@ struct GraphNode {
     std::string exit_label;        ///< of the edge to what follows
     std::string ways;              ///< of a node of a graph: where its edges lead, in words
     std::optional<StepMark> mark;  ///< present on named nodes of an instance's picture
+    bool is_off = false;           ///< in a branch that was not taken: drawn faintly
 };
 
 struct GraphEdge {
@@ -104,6 +105,9 @@ struct Graph {
 };
 
 Graph build_graph(const Definition& definition, const DiagramOptions& options);
+
+/// Marks the nodes of the sides of a condition or switch that was left by another side.
+void mark_ways_not_taken(Graph& graph);
 
 /// `step`, `condition`, ...: the words of the definition; empty for shapes that have no name there.
 std::string_view kind_word(Shape shape);

@@ -101,14 +101,33 @@ const MarkStyle& style_of(StepMark::State state) {
     return mark_styles().at(static_cast<std::size_t>(state));
 }
 
+bool has_failed(const StepMark& mark) {
+    const bool is_undone = mark.state == Compensated || mark.state == Compensating;
+    return mark.state == Failed || (is_undone && mark.note.starts_with(kFailedNote));
+}
+
+StepMark::State shown_state(const StepMark& mark) {
+    return has_failed(mark) ? Failed : mark.state;
+}
+
+std::string sign_of(const StepMark& mark) {
+    std::string sign(style_of(shown_state(mark)).sign);
+    if (has_failed(mark) && mark.state != Failed) sign += style_of(mark.state).sign;
+    return sign;
+}
+
 std::string mark_words(const StepMark& mark) {
     std::string text(style_of(mark.state).words);
+    if (has_failed(mark) && mark.state == Compensated) text = "failed, then undone";
+    if (has_failed(mark) && mark.state == Compensating) text = "failed, is being undone";
     const bool goes_on =
         mark.state == StepMark::State::Running || mark.state == StepMark::State::Retrying;
     if (mark.attempts > 1)
         text += goes_on ? fmt::format(", attempt {}", mark.attempts)
                         : fmt::format(", {} attempts", mark.attempts);
-    if (!mark.note.empty()) text += ": " + mark.note;
+    std::string_view note = mark.note;
+    if (mark.state != Failed && has_failed(mark)) note.remove_prefix(kFailedNote.size());
+    if (!note.empty()) text.append(": ").append(note);
     return text;
 }
 

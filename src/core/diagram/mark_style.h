@@ -33,7 +33,19 @@ const std::array<MarkStyle, kStates>& mark_styles();
 
 const MarkStyle& style_of(StepMark::State state);
 
-/// `retrying, attempt 3: timeout`.
+/// How the note of a step begins that failed before it was undone; why follows.
+inline constexpr std::string_view kFailedNote = "failed: ";
+
+/// Whether the step failed, though it may have been undone since.
+bool has_failed(const StepMark& mark);
+
+/// The state by which the mark is coloured: failed also if the step was undone afterwards.
+StepMark::State shown_state(const StepMark& mark);
+
+/// The sign, and behind it the undo badge of a failed step that was undone.
+std::string sign_of(const StepMark& mark);
+
+/// `retrying, attempt 3: timeout`, `failed, then undone: card_declined`.
 std::string mark_words(const StepMark& mark);
 
 }  // namespace ebb::diagram

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/diagram/graph.h"
@@ -113,7 +115,8 @@ Brackets brackets(Shape shape) {
 }
 
 std::string_view class_of(const GraphNode& node) {
-    if (node.mark) return style_of(node.mark->state).name;
+    if (node.is_off) return "off";
+    if (node.mark) return style_of(shown_state(*node.mark)).name;
     switch (node.shape) {
         case Shape::Start:
         case Shape::End:
@@ -156,7 +159,7 @@ class Writer {
     void write_node(NodeIndex index, int depth) {
         const GraphNode& node = graph_.nodes[index];
         std::string label = escape(node.label);
-        if (node.mark) label = fmt::format("{} {}", style_of(node.mark->state).sign, label);
+        if (node.mark) label = fmt::format("{} {}", sign_of(*node.mark), label);
         if (!node.sublabel.empty()) label += "<br/>" + escape(node.sublabel);
         if (node.mark && node.mark->state != StepMark::State::Pending)
             label += "<br/>" + escape(mark_words(*node.mark));
@@ -232,6 +235,10 @@ class Writer {
             write_class("control", {"#f8fafc", "#475569", "#1e293b"});
             write_class("savepoint", {"#f0fdfa", "#0d9488", "#134e4a"}, ",stroke-dasharray:4 3");
             write_class("fail", {"#fee2e2", "#dc2626", "#991b1b"});
+        }
+        const auto& nodes = graph_.nodes;
+        if (std::any_of(nodes.begin(), nodes.end(), [](const GraphNode& n) { return n.is_off; })) {
+            line(1, "classDef off fill:none,stroke:#cbd5e1,color:#94a3b8,stroke-dasharray:3 3");
         }
         for (const StepMark::State state : states_of(graph_))
             write_class(style_of(state).name, style_of(state).light, dashes(state));

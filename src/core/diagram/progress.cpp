@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/diagram/graph.h"
 
 namespace ebb::diagram {
@@ -24,7 +26,48 @@ bool is_held(const GraphNode& from, GraphEdge::Kind kind) {
     }
 }
 
+/// Calls `visit` with every node of the block, however deep.
+template <typename Visit>
+void for_each_node(Graph& graph, BlockIndex block, const Visit& visit) {
+    for (const Item& item : graph.blocks[block].items) {
+        if (const auto* node = std::get_if<NodeRef>(&item)) {
+            visit(graph.nodes[node->index]);
+        } else {
+            for_each_node(graph, std::get<BlockRef>(item).index, visit);
+        }
+    }
+    const GraphBlock& whole = graph.blocks[block];
+    if (whole.head) visit(graph.nodes[*whole.head]);
+    if (whole.tail && whole.tail != whole.head) visit(graph.nodes[*whole.tail]);
+}
+
+bool is_entered(Graph& graph, BlockIndex lane) {
+    bool is_entered = false;
+    for_each_node(graph, lane, [&](const GraphNode& node) {
+        is_entered = is_entered || (node.mark && !is_ahead(node));
+    });
+    return is_entered;
+}
+
 }  // namespace
+
+void mark_ways_not_taken(Graph& graph) {
+    if (!graph.has_marks) return;
+    for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
+        if (graph.blocks[i].kind != GraphBlock::Kind::Choice) continue;
+        const std::vector<Item> lanes = graph.blocks[i].items;
+        const auto is_taken = [&](const Item& lane) {
+            return is_entered(graph, std::get<BlockRef>(lane).index);
+        };
+        if (std::none_of(lanes.begin(), lanes.end(), is_taken)) continue;
+        for (const Item& lane : lanes) {
+            if (is_taken(lane)) continue;
+            for_each_node(graph, std::get<BlockRef>(lane).index, [](GraphNode& node) {
+                node.is_off = true;
+            });
+        }
+    }
+}
 
 std::vector<bool> unused_edges(const Graph& graph) {
     std::vector<bool> unused(graph.edges.size());

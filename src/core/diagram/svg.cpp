@@ -298,7 +298,9 @@ class Writer {
         write_text({middle, top + 11}, view.texts.sublabel.text, "mid");
         if (!view.texts.sublabel.text.empty()) top += kSmallLine;
         if (!view.texts.status.text.empty())
-            write_with_icon({middle, top + 9}, view.texts.status, state_icon(node.mark->state));
+            write_with_icon(
+                {middle, top + 9}, view.texts.status, state_icon(shown_state(*node.mark))
+            );
         if (!view.texts.compensation.text.empty()) write_undo(view);
     }
 

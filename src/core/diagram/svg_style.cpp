@@ -57,6 +57,7 @@ constexpr std::string_view kForms =
 .ebb-diagram .undo.icon{stroke-dasharray:none;stroke-width:1.4}
 .ebb-diagram .savepoint .shape,.ebb-diagram .skipped .shape{stroke-dasharray:4 3}
 .ebb-diagram .edge.off{stroke-dasharray:4 3}
+.ebb-diagram g.off{opacity:.45}
 )";
 
 struct KindColors {
@@ -107,7 +108,10 @@ std::string style_sheet(const Graph& graph) {
 }
 
 std::string color_class(const GraphNode& node) {
-    if (node.mark) return std::string(style_of(node.mark->state).name);
+    if (node.mark) {
+        const std::string_view name = style_of(shown_state(*node.mark)).name;
+        return std::string(name) + (node.is_off ? " off" : "");
+    }
     if (node.shape == Shape::Step) return "work";
     if (node.shape == Shape::Savepoint) return "savepoint";
     if (node.shape == Shape::Fail) return "stop";

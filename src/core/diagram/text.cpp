@@ -142,14 +142,18 @@ class Writer {
     }
 
     void write_node(const GraphNode& node) {
-        const MarkStyle* mark = node.mark ? &style_of(node.mark->state) : nullptr;
+        const MarkStyle* mark = node.mark ? &style_of(shown_state(*node.mark)) : nullptr;
         if (mark != nullptr) {
             put_sign(mark->sign, mark->ascii_sign, mark->ansi);
+            if (mark->state != node.mark->state) {
+                const MarkStyle& undo = style_of(node.mark->state);
+                put_sign(undo.sign, undo.ascii_sign, undo.ansi);
+            }
             out_ += ' ';
         }
         put_sign(glyph_of(node.shape).unicode, glyph_of(node.shape).ascii);
         out_ += ' ';
-        put(node.label, kBold);
+        put(node.label, node.is_off ? kDim : kBold);
         if (node.shape != Shape::Step) put(fmt::format("  {}", kind_word(node.shape)), kDim);
         if (!node.sublabel.empty()) {
             put((node.shape == Shape::Step ? "  " : ": ") + node.sublabel, kDim);

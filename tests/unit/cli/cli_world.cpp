@@ -79,6 +79,7 @@ std::string normal(const CliWorld& world, std::string text) {
     }
     const std::pair<const char*, const char*> rules[] = {
         {"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<id>"},
+        {"\\b(?=[0-9a-f]*[0-9])[0-9a-f]{8}\\b", "<short>"},
         {"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+Z?( UTC)?", "<time>"},
         {"just now|[0-9]+s ago", "<ago>"},
         {"\\b[0-9]+(\\.[0-9]+)?m?s\\b", "<t>"},

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/text.h"
 #include "cli_world.h"
 #include "workflows.h"
 
@@ -29,9 +30,9 @@ TEST(CliLook, list_is_a_table_with_the_newest_first) {
     EXPECT_EQ(list.code, 0);
     EXPECT_EQ(
         normal(world, list.out),
-        "ID WORKFLOW STATUS STARTED TOOK KEY\n"
-        "<id> parcel v1 running <ago> <t>\n"
-        "<id> hello v1 completed <ago> <t> first\n"
+        "ID WORKFLOW STATUS STARTED KEY DETAILS\n"
+        "<short> parcel v1 ◷ waiting <ago> signal delivered\n"
+        "<short> hello v1 ✓ completed <ago> first took <t>\n"
     );
 }
 
@@ -107,8 +108,104 @@ TEST(CliLook, list_filters_and_pages) {
     EXPECT_EQ(world.run_db({"workflows", "--names", "--json"}).out, "[\"hello\",\"parcel\"]\n");
     EXPECT_EQ(ids({"--before", parcel}), hello + "\n");
     const Outcome cut = world.run_db({"list", "--limit", "1"});
-    EXPECT_NE(cut.err.find("--before " + parcel), std::string::npos);
+    EXPECT_NE(cut.err.find("--before " + parcel.substr(28)), std::string::npos);
     EXPECT_EQ(world.run_db({"list", "-s", "done"}).code, 2);
+}
+
+TEST(CliLook, list_says_what_an_instance_waits_for) {
+    CliWorld world;
+    const std::string approval = started(world, kApproval);
+    const std::string parcel = started(world, kSignal);
+    const std::string saga = started(world, kSaga);
+    const std::string dead = started(world, kFrozen, {"-i", "{}"});
+    world.run_db({"worker", "--once", "-q"});
+    const std::string work = R"(workflow: far
+steps:
+  - {step: ship, handler: ship_abroad}
+)";
+    const std::string far = started(world, work);
+    world.run_db({"start", "parcel"});
+    const std::string text = normal(world, world.run_db({"list"}).out);
+    EXPECT_THAT(text, ::testing::HasSubstr("far v1 ◷ waiting <ago> no worker has ship_abroad\n"));
+    EXPECT_THAT(text, ::testing::HasSubstr("frozen v1 ■ dead_letter <ago> work: exit_1"));
+    EXPECT_THAT(text, ::testing::HasSubstr("saga v1 ✗ failed <ago> charge: exit_65"));
+    EXPECT_THAT(text, ::testing::HasSubstr("parcel v1 ◷ waiting <ago> signal delivered\n"));
+    EXPECT_THAT(text, ::testing::HasSubstr("approval v1 ◷ waiting <ago> decision boss\n"));
+    const auto ids = [&](std::vector<std::string> args) {
+        args.insert(args.begin(), {"list", "-o", "name"});
+        return world.run_db(args).out;
+    };
+    EXPECT_EQ(ids({"--waiting", "person"}), approval + "\n");
+    EXPECT_EQ(ids({"--waiting", "worker"}), far + "\n");
+    EXPECT_EQ(ids({"--handler", "ship_abroad"}), far + "\n");
+    EXPECT_EQ(ids({"--error", "DECLINED"}), saga + "\n");
+    EXPECT_EQ(ids({"--error", "exit_1"}), dead + "\n");
+    EXPECT_EQ(ids({"-s", "waiting", "-w", "approval"}), approval + "\n");
+    EXPECT_EQ(ids({"--waiting", "timer"}), "");
+}
+
+TEST(CliLook, list_knows_times) {
+    CliWorld world;
+    const std::string id = started(world, kSignal);
+    const auto ids = [&](std::vector<std::string> args) {
+        args.insert(args.begin(), {"list", "-o", "name"});
+        return world.run_db(args).out;
+    };
+    EXPECT_EQ(ids({"--since", "1h"}), id + "\n");
+    EXPECT_EQ(ids({"--since", "2999-01-01"}), "");
+    EXPECT_EQ(ids({"--until", "1h"}), "");
+    EXPECT_EQ(ids({"--until", "2999-01-01T00:00:00Z"}), id + "\n");
+    EXPECT_EQ(ids({"--since", "yesterday", "--until", "0s"}), id + "\n");
+    EXPECT_EQ(world.run_db({"list", "--since", "soon"}).code, 2);
+    EXPECT_EQ(world.run_db({"list", "--since", "2027-02-30"}).code, 2);
+}
+
+TEST(CliLook, list_fits_80_columns) {
+    CliWorld world;
+    const std::string name(40, 'w');
+    const std::string long_one = "workflow: " + name + R"(
+handlers:
+  work: {exec: [sh, -c, 'echo "Something went wrong, and this text says at length what it was" >&2; exit 1']}
+steps: [{step: work, max_attempts: 1}]
+)";
+    started(world, long_one, {"--key", std::string(40, 'k')});
+    world.run_db({"worker", "--once", "-q"});
+    world.is_terminal = true;
+    world.environment["NO_COLOR"] = "1";
+    for (const int columns : {40, 80, 120}) {
+        world.columns = columns;
+        const std::string out = world.run_db({"list"}).out;
+        for (std::size_t i = 0; !line_of(out, i).empty(); ++i) {
+            EXPECT_LE(display_width(line_of(out, i)), columns) << out;
+        }
+    }
+}
+
+TEST(CliLook, results_come_in_several_formats) {
+    CliWorld world;
+    const std::string first = started(world, kSignal, {"--key", "yes"});
+    const std::string second = started(world, kSignal);
+    const auto out = [&](const std::string& format) {
+        return world.run_db({"list", "-o", format}).out;
+    };
+    EXPECT_EQ(out("json"), world.run_db({"list", "--json"}).out);
+    const std::string lines = out("jsonl");
+    EXPECT_EQ(Json::parse(line_of(lines, 0))["id"], second);
+    EXPECT_EQ(Json::parse(line_of(lines, 1))["id"], first);
+    EXPECT_THAT(out("yaml"), ::testing::HasSubstr(second));
+    EXPECT_THAT(out("yaml"), ::testing::HasSubstr("\n---\n"));
+    EXPECT_THAT(out("yaml"), ::testing::HasSubstr("workflow: parcel\n"));
+    EXPECT_THAT(out("wide"), ::testing::HasSubstr(first));
+    EXPECT_EQ(out("name"), second + "\n" + first + "\n");
+    EXPECT_EQ(world.run_db({"list", "--json", "-o", "wide"}).code, 2);
+}
+
+TEST(CliLook, list_of_an_unknown_workflow_is_an_error) {
+    CliWorld world;
+    started(world, kSignal);
+    const Outcome outcome = world.run_db({"list", "-w", "parcle"});
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_THAT(outcome.err, ::testing::HasSubstr("There is no workflow \"parcle\"."));
 }
 
 TEST(CliLook, list_without_instances_says_so_on_stderr) {
@@ -135,7 +232,9 @@ TEST(CliLook, list_json_has_the_documented_fields) {
           "revision",
           "created_at",
           "updated_at",
-          "finished_at"}) {
+          "finished_at",
+          "error",
+          "waiting_for"}) {
         EXPECT_TRUE(json[0].contains(field)) << field;
     }
     EXPECT_EQ(json[0]["priority"], 5);
@@ -151,22 +250,55 @@ TEST(CliLook, show_is_a_timeline_with_compensations) {
     EXPECT_EQ(show.code, 0);
     EXPECT_EQ(
         normal(world, show.out),
-        "saga v1 failed\n"
+        "✗ failed saga v1 <short> <ago>, took <t>\n"
+        "  charge: exit_65: The handler \"charge\": the program \"sh\" ended with exit code 65. "
+        "Its "
+        "last words on stderr: the card was declined\n"
         "  id <id>\n"
         "  key o-1\n"
-        "  started <time>, <ago>\n"
-        "  ended <time>, after <t>\n"
+        "  started <time>\n"
+        "  ended <time>\n"
         "  input {\"amount\":1}\n"
-        "  error exit_65: The handler \"charge\": the program \"sh\" ended with exit code 65. Its "
-        "last "
-        "words on stderr: the card was declined (at charge)\n"
         "\n"
         "  ↩ reserve compensated +<t> <t> {\"amount\":1}\n"
         "    ↩ undo done +<t> <t>\n"
-        "  ✗ charge failed +<t> <t> exit_65: The handler \"charge\": the program \"sh\" ended with "
-        "exit "
-        "code 65. Its last words on stderr: the card was declined\n"
+        "  ✗ charge failed +<t> <t> exit_65\n"
     );
+}
+
+TEST(CliLook, show_groups_branches_and_folds_the_turns_of_loops) {
+    CliWorld world;
+    const std::string id = started(
+        world,
+        R"(workflow: shapes
+handlers:
+  work: {exec: [cat]}
+  undo: {exec: ['true']}
+  count: {exec: [jq, -c, '{n: ((.n? // 0) + 1)}']}
+  fail: {exec: [sh, -c, 'echo no >&2; exit 9'], permanent_exit_codes: [9]}
+steps:
+  - loop: again
+    max_iterations: 9
+    while: "!has(input.n) || input.n < 8"
+    do: [count]
+  - parallel: both
+    branches:
+      left: [{step: l, handler: work}]
+      right: [{step: r, handler: work}]
+  - {step: fail, compensate: undo}
+)",
+        {"-i", "{}"}
+    );
+    world.run_db({"worker", "--once", "-q"});
+    const std::string text = normal(world, world.run_db({"show", id}).out);
+    EXPECT_THAT(text, ::testing::HasSubstr("again completed"));
+    EXPECT_THAT(text, ::testing::HasSubstr("    turn 1\n"));
+    EXPECT_THAT(text, ::testing::HasSubstr("    … 5 turns more: --all\n"));
+    EXPECT_THAT(text, ::testing::HasSubstr("    turn 8\n"));
+    EXPECT_THAT(text, ::testing::HasSubstr("    left\n"));
+    EXPECT_THAT(text, ::testing::HasSubstr("✗ fail failed, then undone"));
+    const std::string all = world.run_db({"show", id, "--all"}).out;
+    EXPECT_THAT(all, ::testing::HasSubstr("    turn 4\n"));
 }
 
 TEST(CliLook, show_says_what_is_awaited) {
@@ -211,14 +343,16 @@ TEST(CliLook, history_is_a_table_or_json_lines) {
     const Outcome table = world.run_db({"history", id});
     EXPECT_EQ(line_of(normal(world, table.out), 0), "SEQ AT EVENT NODE TOOK WORKER DETAILS");
     EXPECT_NE(table.out.find("step_compensated"), std::string::npos);
-    const Outcome lines = world.run_db({"history", id, "--json"});
+    const Outcome lines = world.run_db({"history", id, "-o", "jsonl"});
     std::size_t count = 0;
     for (std::string line; !(line = line_of(lines.out, count)).empty(); ++count) {
         EXPECT_EQ(Json::parse(line)["seq"], count + 1);
     }
     EXPECT_GT(count, 4U);
     const Outcome one = world.run_db({"history", id, "--json", "--after", "1", "--limit", "1"});
-    EXPECT_EQ(Json::parse(one.out)["seq"], 2);
+    EXPECT_EQ(Json::parse(one.out)[0]["seq"], 2);
+    // An instance that has ended is followed to its end at once.
+    EXPECT_EQ(world.run_db({"history", id, "-f", "--json"}).out, lines.out);
 }
 
 TEST(CliLook, why_is_a_sentence) {
@@ -312,7 +446,18 @@ TEST(CliLook, an_instance_is_named_in_three_ways) {
     EXPECT_EQ(ambiguous.code, 2);
     EXPECT_NE(ambiguous.err.find("\n  " + first + "  parcel v1  running"), std::string::npos);
     EXPECT_NE(ambiguous.err.find("\n  " + second), std::string::npos);
-    EXPECT_EQ(code("0000"), 3);
+    EXPECT_EQ(code(first.substr(28)), 0);
+    EXPECT_EQ(code(second.substr(24, 10)), 0);
+    EXPECT_EQ(
+        world.run_db({"why", "@1", "--json"}).out, world.run_db({"why", second, "--json"}).out
+    );
+    EXPECT_EQ(
+        world.run_db({"why", "@2", "--json"}).out, world.run_db({"why", first, "--json"}).out
+    );
+    EXPECT_EQ(code("@3"), 3);
+    EXPECT_EQ(code("@0"), 2);
+    EXPECT_EQ(code("@1001"), 2);
+    EXPECT_EQ(code("0000000000000000"), 3);
     EXPECT_EQ(code("00000000-0000-7000-8000-000000000000"), 3);
     EXPECT_EQ(code("key:parcel/none"), 3);
     EXPECT_EQ(code("key:parcel"), 2);

@@ -181,7 +181,7 @@ TEST(CliRun, interrupted_with_a_database_it_says_how_to_go_on) {
     EXPECT_EQ(outcome.code, 143);
     EXPECT_EQ(
         normal(world, outcome.err),
-        "parcel v1 <id>\n"
+        "parcel v1 <short>\n"
         "  ◷ delivered waits for the signal \"delivered\"\n"
         "Interrupted\n"
         "It is kept. Go on with:\n"

@@ -183,7 +183,7 @@ TEST_F(CliSteer, requeue_and_resume_say_that_there_was_nothing_to_do) {
 TEST_F(CliSteer, by_is_the_systems_user_where_the_environment_names_none) {
     const auto by_of = [&](const std::string& id) {
         const Outcome lines = world.run_db({"history", id, "--json"});
-        return Json::parse(line_of(lines.out, 0))["payload"].dump() + lines.out;
+        return Json::parse(lines.out)[0]["payload"].dump() + lines.out;
     };
     EXPECT_THAT(by_of(start(kSignal)), ::testing::HasSubstr("ann"));
     world.user_name = "uid-7";

@@ -4,6 +4,8 @@
 
 #include "cli/style.h"
 #include "cli/table.h"
+#include "cli/time_text.h"
+#include "support/clock.h"
 
 namespace ebb::cli {
 namespace {
@@ -79,6 +81,30 @@ TEST(CliTable, aligns_columns_and_cuts_the_last) {
     table.add({"日本", "x", "something long"});
     EXPECT_EQ(table.text(0, "…"), "A     LONG  LAST\n日本  x     something long\n");
     EXPECT_EQ(table.text(22, "…"), "A     LONG  LAST\n日本  x     something…\n");
+}
+
+TEST(CliTable, cuts_the_widest_columns_that_may_shrink) {
+    Table table({"A", "NAME", "LAST"});
+    table.may_shrink(1, 6);
+    table.add({"x", "a-long-name", "a long text"});
+    EXPECT_EQ(table.text(24, "…"), "A  NAME       LAST\nx  a-long-n…  a long t…\n");
+    EXPECT_EQ(table.text(10, "…"), "A  NAME   …\nx  a-lon…  …\n");
+}
+
+TEST(CliText, reads_times_of_people) {
+    const TimePoint now = *parse_time("2027-03-01T12:00:00Z");
+    EXPECT_EQ(parse_when("2h", now), *parse_time("2027-03-01T10:00:00Z"));
+    EXPECT_EQ(parse_when("2027-02-28T10:00:00+01:00", now), *parse_time("2027-02-28T09:00:00Z"));
+    const auto local = parse_when("2027-02-28 10:00", now);
+    ASSERT_TRUE(local);
+    EXPECT_EQ(absolute_time(*local, Times::Local), "2027-02-28 10:00:00");
+    EXPECT_EQ(
+        parse_when("yesterday", now).value() + std::chrono::hours(24), parse_when("today", now)
+    );
+    for (const char* wrong : {"", "soon", "2027-02-30", "2027-02-28 25:00", "2027-2-28"}) {
+        EXPECT_FALSE(parse_when(wrong, now)) << wrong;
+    }
+    EXPECT_EQ(until_text(now + std::chrono::hours(71), now), "in 2d 23h");
 }
 
 struct Case {

@@ -66,7 +66,7 @@ TEST(CliUsage, values_out_of_range_say_what_is_allowed) {
         err({"run", "x", "--threads", "many"}),
         "ebb: --threads: \"many\" is no number from 1 to 4096. (usage)"
     );
-    EXPECT_EQ(err({"show", "abcd", "efgh"}), "ebb: `ebb show` does not expect \"efgh\". (usage)");
+    EXPECT_EQ(err({"wait", "abcd", "efgh"}), "ebb: `ebb wait` does not expect \"efgh\". (usage)");
     EXPECT_EQ(err({}), "ebb: A command is missing. (usage)");
 }
 

@@ -36,6 +36,36 @@ TEST(DiagramText, is_a_tree) {
     );
 }
 
+TEST(DiagramText, a_step_that_failed_stays_failed_when_it_is_undone) {
+    const Definition two = workflow("two", {step("pay", "pay", "refund")});
+    using enum StepMark::State;
+    const auto text = [&](StepMark::State state, const std::string& note) {
+        return to_text(two, {.marks = StepMarks{{"pay", {.state = state, .note = note}}}});
+    };
+    EXPECT_EQ(
+        text(Compensated, "failed: declined"),
+        "two v1\n└─ ✗↶ ■ pay  ↩ refund  [failed, then undone: declined]\n"
+    );
+    EXPECT_EQ(text(Compensated, ""), "two v1\n└─ ↶ ■ pay  ↩ refund  [compensated]\n");
+}
+
+TEST(DiagramText, a_branch_that_was_not_taken_is_faint) {
+    const Definition choice =
+        workflow("choice", {condition("large", "input.n > 1", {step("a")}, {step("b")})});
+    const StepMarks marks{
+        {"large", {.state = StepMark::State::Completed}},
+        {"b", {.state = StepMark::State::Running}},
+    };
+    const std::string text = to_text(choice, {.marks = marks}, kAnsi);
+    EXPECT_NE(text.find("\x1b[2ma\x1b[0m"), std::string::npos) << text;
+    EXPECT_NE(text.find("\x1b[1mb\x1b[0m"), std::string::npos) << text;
+    // Before the way is known, none is faint.
+    const std::string before = to_text(
+        choice, {.marks = StepMarks{{"large", {.state = StepMark::State::Completed}}}}, kAnsi
+    );
+    EXPECT_EQ(before.find("\x1b[2ma\x1b[0m"), std::string::npos) << before;
+}
+
 TEST(DiagramText, is_the_same_tree_in_ascii) {
     EXPECT_EQ(
         to_text(small(), {}, kAscii),

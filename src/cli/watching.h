@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cli/session.h"
+
+namespace ebb::cli {
+
+/// What one look has found.
+struct Watched {
+    std::string picture{};  ///< empty: nothing new
+    bool is_over = false;   ///< there will be nothing more
+};
+
+/// Looks every `every` until it is over or Ctrl-C. On a terminal each picture takes the place of
+/// the one before it, cut to the height of the window; the last one stays. Elsewhere they follow
+/// one another, with an empty line between. A database that does not answer is asked again.
+int watch(Session& session, Duration every, const std::function<void(Watched&)>& look);
+
+}  // namespace ebb::cli
