@@ -1,7 +1,10 @@
 #pragma once
 
-// The whole library at once. Components that need third-party libraries have headers of their own:
+// The whole library at once, ready for typed handlers: with <nlohmann/json.hpp>, which no other
+// header of Ebb includes. Components that need third-party libraries have headers of their own:
 // <ebb/yaml.h> (ebb::yaml) and <ebb/handlers.h> (ebb::handlers).
+
+#include <nlohmann/json.hpp>
 
 #include <ebb/builder.h>
 #include <ebb/clock.h>

@@ -26,6 +26,11 @@ SteadyPoint SystemClock::steady_now() const {
     return std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
 }
 
+const Clock& SystemClock::source() const {
+    static const SystemClock the_system;
+    return the_system;
+}
+
 namespace {
 
 // RFC 3339 has four digits for the year, so times outside (kNever is one) are written as the

@@ -48,9 +48,9 @@ class InvoiceTest : public testing::Test {
     }
 
     ebb::ManualClock clock_{ebb::TimePoint(std::chrono::sys_days(2026y / 1 / 31))};
-    ebb::StorePtr store_ = ebb::open_memory_store();
+    ebb::StorePtr store_ = ebb::open_memory_store({.clock = &clock_});
     ebb::HandlerRegistry handlers_;
-    ebb::Engine engine_{*store_, handlers_, {.clock = &clock_}};
+    ebb::Engine engine_{*store_, handlers_};
     std::vector<std::string> calls_;
     int failures_ = 0;
 };

@@ -14,6 +14,8 @@ class SkewedClock : public Clock {
 
     SteadyPoint steady_now() const override { return truth_.steady_now(); }
 
+    const Clock& source() const override { return truth_.source(); }
+
     Duration error{0};
 
  private:

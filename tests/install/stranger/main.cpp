@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include <ebb/ebb.h>
 
 namespace {

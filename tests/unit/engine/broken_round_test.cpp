@@ -21,6 +21,8 @@ class BreakingClock : public Clock {
 
     SteadyPoint steady_now() const override { return SteadyPoint(now().time_since_epoch()); }
 
+    const Clock& source() const override { return truth_.source(); }
+
     void break_at(int reading) { left_ = reading; }
 
     /// Did it throw?
