@@ -108,6 +108,9 @@ CommandLine::CommandLine()
     );
     add_run();
     add_worker();
+    add_serve();
+    add_token();
+    add_login_link();
     add_start();
     add_validate();
     add_diagram();

@@ -12,6 +12,7 @@
 #include "cli/command_info.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/serve_options.h"
 
 // Only app*.cpp include this: CLI11 costs more than two seconds in every file.
 
@@ -58,6 +59,11 @@ class CommandLine {
     void add_migrate();
     void add_completion();
     void add_complete();
+
+    // app_serve.cpp
+    void add_serve();
+    void add_token();
+    void add_login_link();
 
     // app_instances.cpp
     void add_list();
@@ -129,6 +135,9 @@ class CommandLine {
 
     RunOptions run_;
     WorkerOptions worker_;
+    ServeOptions serve_;
+    TokenOptions token_;
+    LoginLinkOptions login_link_;
     StartCommandOptions start_;
     ValidateOptions validate_;
     DiagramCommandOptions diagram_;

@@ -26,6 +26,9 @@ class FileDescriptor {
 
     bool is_open() const { return fd_ >= 0; }
 
+    /// The caller closes it from now on.
+    int release() noexcept { return std::exchange(fd_, -1); }
+
     void reset() noexcept;
 
  private:

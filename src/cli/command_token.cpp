@@ -1,0 +1,119 @@
+// `ebb token` and `ebb login-link`: who may use the server of a database.
+
+#ifdef EBB_WITH_SERVER
+
+#include <fmt/format.h>
+
+#include "cli/admin.h"
+#include "cli/serve_options.h"
+#include "cli/table.h"
+#include "server/auth/access.h"
+
+namespace ebb::cli {
+
+namespace {
+
+using server::Access;
+
+[[noreturn]] void refuse(const std::string& message) {
+    throw Error(ErrorCode::InvalidArgument, message);
+}
+
+/// The admin store of a database that outlives this command.
+std::unique_ptr<AdminStore> open_shared(Session& session) {
+    const std::string url = served_url(session);
+    // Opened first: a path that is misspelt must not leave an empty database behind.
+    if (parse_store_url(url).kind == StoreUrl::Kind::Memory) {
+        refuse("A database in memory belongs to one process: give the --db of the server.");
+    }
+    session.streams().open_store(url, OpenMode::MustExist);
+    return open_admin_store(url);
+}
+
+Duration life_of(const TokenOptions& options) {
+    if (options.expires.empty()) return Access::kTokenLife;
+    if (options.expires == "never") return Duration::zero();
+    const auto life = parse_duration(options.expires);
+    if (!life || *life < std::chrono::minutes(1)) {
+        refuse(fmt::format("\"{}\" is not a duration of at least 1m, or never.", options.expires));
+    }
+    return *life;
+}
+
+int create(Session& session, Access& access, const TokenOptions& options) {
+    if (options.name.empty()) refuse("`ebb token create` needs a name.");
+    const auto role = server::parse_role(options.role);
+    if (!role) refuse("`ebb token create` needs --role.");
+    const auto created = access.create_token(
+        {.name = options.name,
+         .role = *role,
+         .decision_roles = options.decision_roles,
+         .life = life_of(options),
+         .by = session.by("")}
+    );
+    if (!created) refuse(fmt::format("There is a token \"{}\" already.", options.name));
+    if (session.options().is_json) {
+        nlohmann::ordered_json json = created->view;
+        json["token"] = created->token;
+        session.print_json(json);
+        return kOk;
+    }
+    session.print(created->token + "\n");
+    session.note("It is shown only now. Send it as \"Authorization: Bearer TOKEN\".\n");
+    return kOk;
+}
+
+int list(Session& session, Access& access) {
+    const auto tokens = access.tokens();
+    if (session.options().is_json) {
+        session.print_json(tokens);
+        return kOk;
+    }
+    const Style& style = session.out();
+    Table table({style.dim("NAME"), style.dim("ROLE"), style.dim("EXPIRES"), style.dim("LAST USED")}
+    );
+    const auto text = [](const nlohmann::ordered_json& value, const char* otherwise) {
+        return value.is_string() ? value.get<std::string>() : std::string(otherwise);
+    };
+    for (const auto& token : tokens) {
+        table.add(
+            {text(token.at("name"), ""),
+             text(token.at("role"), ""),
+             text(token.at("expires_at"), "never"),
+             text(token.at("last_used_at"), "never")}
+        );
+    }
+    session.print(table.text(session.columns(), style.glyphs().ellipsis));
+    return kOk;
+}
+
+}  // namespace
+
+int manage_tokens(Session& session, const TokenOptions& options) {
+    const auto admin = open_shared(session);
+    Access access(*admin, *session.streams().clock);
+    if (options.action == "create") return create(session, access, options);
+    if (options.action == "list") return list(session, access);
+    if (options.action != "revoke") {
+        refuse(fmt::format("\"{}\" is not create, list or revoke.", options.action));
+    }
+    if (options.name.empty()) refuse("`ebb token revoke` needs a name.");
+    access.revoke_token(options.name);
+    return kOk;
+}
+
+int print_login_link(Session& session, const LoginLinkOptions& options) {
+    const auto admin = open_shared(session);
+    Access access(*admin, *session.streams().clock);
+    const auto role = server::parse_role(options.role);
+    if (!role) refuse(fmt::format("\"{}\" is not a role.", options.role));
+    const std::string secret =
+        access.create_login({.name = session.by(options.user), .role = *role});
+    const std::string slash = options.url.ends_with('/') ? "" : "/";
+    session.print(fmt::format("{}{}#login={}\n", options.url, slash, secret));
+    return kOk;
+}
+
+}  // namespace ebb::cli
+
+#endif

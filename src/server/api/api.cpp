@@ -1,0 +1,313 @@
+#include "server/api/api.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "server/api/pages.h"
+#include "server/assets/assets.h"
+#include "server/live/hub.h"
+#include "support/uuid.h"
+
+namespace ebb::server {
+
+namespace {
+
+constexpr std::string_view kPrefix = "/api/v1";
+constexpr Duration kStuckAfter = std::chrono::seconds(10);
+constexpr std::size_t kRequestIdBytesMax = 64;
+
+bool is_health(std::string_view path) {
+    return path == "/livez" || path == "/readyz" || path == "/healthz";
+}
+
+bool is_safe(std::string_view method) {
+    return method == "GET" || method == "HEAD";
+}
+
+bool is_request_id(std::string_view text) {
+    return !text.empty() && text.size() <= kRequestIdBytesMax &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                      c == '.' || c == '_' || c == '-';
+           });
+}
+
+http::Response plain(int status, std::string text) {
+    http::Response response{.status = status, .headers = {}, .body = std::move(text)};
+    response.set("Content-Type", "text/plain; charset=utf-8");
+    response.set("Cache-Control", "no-store");
+    return response;
+}
+
+}  // namespace
+
+/// A request and what is known of it, until it is answered.
+struct Api::Exchange {
+    http::Request request;
+    http::Responder respond;
+    std::string request_id;
+    SteadyPoint begun{};
+    std::string_view route = "-";  ///< the template, for the log
+    std::string principal{};
+    std::string method{};
+    std::string path{};
+    std::string remote{};
+    std::size_t bytes_in = 0;
+    bool is_tls = false;
+};
+
+Routes make_routes(Service& service) {
+    Routes routes;
+    add_server_routes(routes, service);
+    add_access_routes(routes, service);
+    add_workflow_routes(routes, service);
+    add_instance_routes(routes, service);
+    add_history_routes(routes, service);
+    add_start_routes(routes, service);
+    add_steering_routes(routes, service);
+    add_operation_routes(routes, service);
+    add_people_routes(routes, service);
+    add_live_routes(routes, service);
+    return routes;
+}
+
+Api::Api(Service& service, ApiOptions options)
+    : service_(service),
+      options_(std::move(options)),
+      routes_(make_routes(service)),
+      pool_(options_.pool, service.clock) {
+    for (std::size_t i = 0; i < routes_.size(); ++i) {
+        router_.add(routes_[i].method, routes_[i].path, i);
+    }
+}
+
+Api::~Api() = default;
+
+void Api::handle(http::Request request, const http::Responder& respond) {
+    auto exchange = std::make_shared<Exchange>(Exchange{std::move(request), respond, {}});
+    Exchange& now = *exchange;
+    now.begun = service_.clock.steady_now();
+    now.method = now.request.method;
+    now.path = now.request.path;
+    now.bytes_in = now.request.body.size();
+    now.remote = now.request.remote;
+    const std::string_view given = now.request.header("X-Request-Id");
+    now.request_id = is_request_id(given) ? std::string(given)
+                                          : make_instance_id(service_.clock.now()).to_string();
+    const bool is_proxy = std::any_of(
+        options_.proxies.begin(),
+        options_.proxies.end(),
+        [&](const AddressRange& range) { return range.contains(now.remote); }
+    );
+    if (is_proxy && now.request.header("X-Forwarded-Proto") == "https") now.request.is_tls = true;
+    now.is_tls = now.request.is_tls;
+    try {
+        if (is_health(now.path)) return answer_health(now);
+        if (options_.only_proxies && !is_proxy) {
+            throw Problem("not_allowed", "Only the proxy may connect to this server.");
+        }
+        if (!is_allowed_host(now.request.header("Host"), options_.allowed_hosts)) {
+            throw Problem("misdirected", "The server does not answer to this name.");
+        }
+        std::string path = now.path;
+        if (!options_.base.empty()) {
+            if (path == options_.base) path += "/";
+            if (!path.starts_with(options_.base + "/")) {
+                throw Problem("not_found", "There is nothing at this path.");
+            }
+            path.erase(0, options_.base.size());
+        }
+        if (path == kPrefix || path.starts_with(std::string(kPrefix) + "/")) {
+            return answer_api(std::move(exchange), path.substr(kPrefix.size()));
+        }
+        now.path = path;
+        answer_page(now);
+    } catch (const std::exception& error) {
+        send_problem(now, error);
+    }
+}
+
+void Api::answer_health(const Exchange& exchange) {
+    if (!is_safe(exchange.method)) {
+        throw Problem("method_not_allowed", "Health is asked for with GET.")
+            .with_header("Allow", "GET, HEAD");
+    }
+    if (exchange.path == "/livez") {
+        const bool is_alive = options_.is_ticking() && pool_.is_moving(kStuckAfter);
+        return send(exchange, is_alive ? plain(200, "ok\n") : plain(503, "stuck\n"));
+    }
+    const std::string why = is_draining_ ? "draining" : options_.unready();
+    send(exchange, why.empty() ? plain(200, "ok\n") : plain(503, why + "\n"));
+}
+
+void Api::answer_page(const Exchange& exchange) {
+    if (!is_safe(exchange.method)) {
+        throw Problem("method_not_allowed", "Pages are asked for with GET.")
+            .with_header("Allow", "GET, HEAD");
+    }
+    send(exchange, page_response(exchange.request, exchange.path, options_.base + "/"));
+}
+
+std::size_t Api::body_bytes_max(const http::Request& head) const {
+    std::string_view path = head.path;
+    if (!path.starts_with(options_.base)) return 0;
+    path.remove_prefix(options_.base.size());
+    if (!path.starts_with(kPrefix)) return 0;
+    const auto found = router_.find(head.method, path.substr(kPrefix.size()));
+    // What is refused anyway is read, so that its client gets to see why.
+    if (!found.match) return kJsonBytesMax;
+    return routes_[found.match->route].body_bytes_max;
+}
+
+void Api::answer_api(std::shared_ptr<Exchange> exchange, std::string path) {
+    auto found = router_.find(exchange->method, path);
+    if (!found.match) {
+        if (found.allowed.empty()) {
+            throw Problem("not_found", "There is nothing at this path of the API.");
+        }
+        throw Problem(
+            "method_not_allowed",
+            fmt::format("This path is for {}.", fmt::join(found.allowed, ", "))
+        )
+            .with_header("Allow", fmt::format("{}", fmt::join(found.allowed, ", ")));
+    }
+    exchange->route = routes_[found.match->route].path;
+    const auto work = [this, exchange, match = std::move(*found.match)] { call(exchange, match); };
+    const auto late = [this, exchange] {
+        send_problem(*exchange, Problem("overloaded", "The request has waited for too long."));
+    };
+    if (!pool_.post(work, late)) {
+        throw Problem("overloaded", "The server has more requests than it can take.");
+    }
+}
+
+Principal Api::authenticate(const http::Request& request, const Route& route) {
+    if (const std::string_view token = bearer_token(request); !token.empty()) {
+        auto principal = service_.access.by_token(token);
+        if (principal) return std::move(*principal);
+        throw Problem("unauthenticated", "The token is not valid, or it has expired.");
+    }
+    if (!is_safe(request.method)) check_same_site(request);
+    if (!service_.needs_login) {
+        return {.kind = Principal::Kind::Anonymous, .name = "anonymous", .role = Role::Admin};
+    }
+    const std::string_view session = cookie(request, request.is_tls ? "__Host-ebb" : "ebb");
+    if (!session.empty()) {
+        auto principal = service_.access.by_session(session);
+        if (principal) return std::move(*principal);
+    }
+    if (route.permission == "none") return {.name = "anonymous"};
+    throw Problem(
+        "unauthenticated",
+        session.empty() ? "The request has no token and no session."
+                        : "The session has ended; log in again."
+    );
+}
+
+void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
+    const Route& route = routes_[match.route];
+    try {
+        Call call{
+            .request = {},
+            .parameters = std::move(match.parameters),
+            .query = Query(exchange->request.query),
+            .principal = authenticate(exchange->request, route),
+            .request_id = exchange->request_id,
+            .base = options_.base
+        };
+        exchange->principal = call.principal.name;
+        if (!call.principal.may(route.permission)) {
+            throw Problem(
+                "not_allowed",
+                fmt::format(
+                    "{} has the role {}, which lacks the permission {}.",
+                    call.principal.name,
+                    to_string(call.principal.role),
+                    route.permission
+                )
+            );
+        }
+        const std::string_view type = exchange->request.header("Content-Type");
+        const std::string_view plain_type = type.substr(0, type.find(';'));
+        const bool has_body = !exchange->request.body.empty();
+        const bool is_understood =
+            std::find(route.media_types.begin(), route.media_types.end(), plain_type) !=
+            route.media_types.end();
+        if (has_body && !is_understood) {
+            throw Problem(
+                "unsupported_media_type",
+                fmt::format("The body may be {}.", fmt::join(route.media_types, " or "))
+            );
+        }
+        if (!exchange->request.header("Content-Encoding").empty()) {
+            throw Problem("unsupported_media_type", "A body may not be compressed.");
+        }
+        call.request = std::move(exchange->request);
+        if (route.handle) return send(*exchange, route.handle(call));
+        route.async(
+            call,
+            http::Responder(std::make_shared<Relay>(
+                [this, exchange](auto response) { send(*exchange, std::move(response)); },
+                exchange->respond
+            ))
+        );
+    } catch (const std::exception& error) {
+        send_problem(*exchange, error);
+    }
+}
+
+void Api::send(const Exchange& exchange, http::Response response) {
+    response.set("X-Request-Id", exchange.request_id);
+    add_security_headers(response, exchange.is_tls);
+    log(exchange, response);
+    exchange.respond(std::move(response));
+}
+
+void Api::send_problem(const Exchange& exchange, const std::exception& error) {
+    const Problem problem = to_problem(error);
+    if (problem_kind(problem.code()).status == 500 && options_.log != nullptr) {
+        const LogField fields[] = {
+            {"request_id", exchange.request_id}, {"route", exchange.route}, {"error", error.what()}
+        };
+        options_.log->write(LogLevel::Error, "http_failed", fields);
+    }
+    send(exchange, problem_response(problem, exchange.path, exchange.request_id));
+}
+
+void Api::log(const Exchange& exchange, const http::Response& response) {
+    const LogLevel level = is_health(exchange.path) ? LogLevel::Debug : LogLevel::Info;
+    if (options_.log == nullptr || !options_.log->is_enabled(level)) return;
+    const auto took = service_.clock.steady_now() - exchange.begun;
+    // The template of the route, never the path: names and keys are not for the log.
+    const LogField fields[] = {
+        {"method", exchange.method},
+        {"route", exchange.route},
+        {"status", response.status},
+        {"took_us", took.count()},
+        {"bytes_in", exchange.bytes_in},
+        {"bytes_out", response.body.size()},
+        {"remote", exchange.remote},
+        {"by", exchange.principal},
+        {"request_id", exchange.request_id},
+    };
+    options_.log->write(level, "http_request", fields);
+}
+
+http::Response Api::refuse(const http::Refusal& refusal, const std::string& remote) {
+    const std::string request_id = make_instance_id(service_.clock.now()).to_string();
+    if (options_.log != nullptr && options_.log->is_enabled(LogLevel::Warning)) {
+        const LogField fields[] = {
+            {"reason", refusal.detail}, {"remote", remote}, {"request_id", request_id}
+        };
+        options_.log->write(LogLevel::Warning, "http_refused", fields);
+    }
+    auto response = problem_response(Problem(refusal.code, refusal.detail), "-", request_id);
+    response.status = refusal.status;
+    if (refusal.status == 405) response.set("Allow", "GET, HEAD, POST, PUT, DELETE");
+    response.set("X-Request-Id", request_id);
+    add_security_headers(response, false);
+    return response;
+}
+
+}  // namespace ebb::server

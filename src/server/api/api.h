@@ -1,0 +1,73 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ebb/log.h>
+
+#include "server/api/guard.h"
+#include "server/api/pool.h"
+#include "server/api/router.h"
+#include "server/api/service.h"
+
+namespace ebb::server {
+
+struct ApiOptions {
+    std::string base;  ///< in front of every path: empty, or `/ebb`
+    std::vector<std::string> allowed_hosts{};
+    std::vector<AddressRange> proxies{};  ///< whose X-Forwarded-* are believed
+    bool only_proxies = false;            ///< nobody else is served
+    Pool::Options pool{};
+    LogSink* log = nullptr;
+    /// Why the server is not ready; empty if it is.
+    std::function<std::string()> unready{};
+    std::function<bool()> is_ticking{};  ///< of the I/O threads
+};
+
+/// Answers every request: health, API, UI.
+class Api {
+ public:
+    Api(Service& service, ApiOptions options);
+    ~Api();
+    Api(const Api&) = delete;
+    Api& operator=(const Api&) = delete;
+
+    /// Called on I/O threads.
+    void handle(http::Request request, const http::Responder& respond);
+    std::size_t body_bytes_max(const http::Request& head) const;
+    http::Response refuse(const http::Refusal& refusal, const std::string& remote);
+
+    /// From now on /readyz says that the server shuts down.
+    void begin_drain() { is_draining_ = true; }
+
+    /// Waits until the pool has done what it was given.
+    void stop() { pool_.stop(); }
+
+    const Routes& routes() const { return routes_; }
+
+ private:
+    struct Exchange;
+
+    void answer_health(const Exchange& exchange);
+    void answer_page(const Exchange& exchange);
+    void answer_api(std::shared_ptr<Exchange> exchange, std::string path);
+    void call(const std::shared_ptr<Exchange>& exchange, Router::Match match);
+    Principal authenticate(const http::Request& request, const Route& route);
+    void send(const Exchange& exchange, http::Response response);
+    void send_problem(const Exchange& exchange, const std::exception& error);
+    void log(const Exchange& exchange, const http::Response& response);
+
+    Service& service_;
+    ApiOptions options_;
+    Routes routes_;
+    Router router_;
+    std::atomic<bool> is_draining_{false};
+    Pool pool_;
+};
+
+/// All routes of the API.
+Routes make_routes(Service& service);
+
+}  // namespace ebb::server

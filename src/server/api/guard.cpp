@@ -1,0 +1,140 @@
+#include "server/api/guard.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <ebb/error.h>
+
+namespace ebb::server {
+
+namespace {
+
+constexpr std::string_view kPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+    "base-uri 'self'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html";
+
+/// 4 or 16 bytes; empty if it is not an address. An IPv4 address in IPv6 clothes is IPv4.
+std::string address_bytes(std::string_view text) {
+    const std::string address(text);
+    std::array<char, 16> bytes{};
+    if (inet_pton(AF_INET, address.c_str(), bytes.data()) == 1) return {bytes.data(), 4};
+    if (inet_pton(AF_INET6, address.c_str(), bytes.data()) != 1) return {};
+    constexpr std::string_view kMapped("\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
+    const std::string_view all(bytes.data(), bytes.size());
+    return std::string(all.starts_with(kMapped) ? all.substr(12) : all);
+}
+
+bool is_address(std::string_view host) {
+    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+    return !address_bytes(host).empty();
+}
+
+bool has(const http::Response& response, std::string_view name) {
+    return std::any_of(response.headers.begin(), response.headers.end(), [&](const auto& header) {
+        return http::is_same_name(header.name, name);
+    });
+}
+
+}  // namespace
+
+AddressRange::AddressRange(std::string_view text) {
+    const std::size_t slash = std::min(text.find('/'), text.size());
+    bytes_ = address_bytes(text.substr(0, slash));
+    bits_ = static_cast<int>(bytes_.size()) * 8;
+    bool is_valid = !bytes_.empty();
+    if (slash < text.size()) {
+        const char* last = text.data() + text.size();
+        int bits = -1;
+        const auto [end, error] = std::from_chars(text.data() + slash + 1, last, bits);
+        is_valid = is_valid && error == std::errc() && end == last && bits >= 0 && bits <= bits_;
+        bits_ = bits;
+    }
+    if (is_valid) return;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format("\"{}\" is not a range of addresses such as 10.0.0.0/8 or ::1.", text)
+    );
+}
+
+bool AddressRange::contains(const std::string& address) const {
+    const std::string bytes = address_bytes(address);
+    if (bytes.size() != bytes_.size()) return false;
+    for (int bit = 0; bit < bits_; ++bit) {
+        const auto at = static_cast<std::size_t>(bit / 8);
+        const int mask = 0x80 >> (bit % 8);
+        if ((bytes[at] & mask) != (bytes_[at] & mask)) return false;
+    }
+    return true;
+}
+
+std::string_view host_name(std::string_view authority) {
+    if (authority.starts_with('[')) return authority.substr(0, authority.find(']') + 1);
+    return authority.substr(0, authority.find(':'));
+}
+
+bool is_allowed_host(std::string_view authority, const std::vector<std::string>& names) {
+    const std::string_view host = host_name(authority);
+    if (is_address(host) || http::is_same_name(host, "localhost")) return true;
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return http::is_same_name(host, name);
+    });
+}
+
+void check_same_site(const http::Request& request) {
+    const std::string_view site = request.header("Sec-Fetch-Site");
+    if (site == "same-origin" || site == "none") return;
+    const std::string_view origin = request.header("Origin");
+    if (site.empty()) {
+        // Not a browser, or one that is too old to say; it then says at least the origin.
+        if (origin.empty()) return;
+        const std::size_t slashes = origin.find("://");
+        const bool is_ours = slashes != std::string_view::npos &&
+                             http::is_same_name(origin.substr(slashes + 3), request.header("Host"));
+        if (is_ours) return;
+    }
+    throw Problem("csrf_refused", "The request comes from a page of another site.");
+}
+
+std::string_view cookie(const http::Request& request, std::string_view name) {
+    for (const http::Header& header : request.headers) {
+        if (!http::is_same_name(header.name, "Cookie")) continue;
+        std::string_view cookies = header.value;
+        while (!cookies.empty()) {
+            const std::size_t end = std::min(cookies.find(';'), cookies.size());
+            std::string_view pair = cookies.substr(0, end);
+            cookies.remove_prefix(std::min(end + 1, cookies.size()));
+            while (pair.starts_with(' ')) pair.remove_prefix(1);
+            if (pair.starts_with(name) && pair.substr(name.size()).starts_with('=')) {
+                return pair.substr(name.size() + 1);
+            }
+        }
+    }
+    return {};
+}
+
+std::string_view bearer_token(const http::Request& request) {
+    const std::string_view value = request.header("Authorization");
+    constexpr std::string_view kScheme = "Bearer ";
+    if (value.size() < kScheme.size()) return {};
+    if (!http::is_same_name(value.substr(0, kScheme.size()), kScheme)) return {};
+    return value.substr(kScheme.size());
+}
+
+void add_security_headers(http::Response& response, bool is_tls) {
+    if (!has(response, "Content-Security-Policy")) {
+        response.set("Content-Security-Policy", std::string(kPolicy));
+    }
+    response.set("X-Content-Type-Options", "nosniff");
+    response.set("Referrer-Policy", "no-referrer");
+    response.set("Cross-Origin-Opener-Policy", "same-origin");
+    response.set("Cross-Origin-Resource-Policy", "same-origin");
+    response.set("Permissions-Policy", "camera=(), geolocation=(), microphone=()");
+    if (is_tls) response.set("Strict-Transport-Security", "max-age=31536000");
+}
+
+}  // namespace ebb::server

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/api/problem.h"
+#include "server/http/http.h"
+
+// Rules about where a request comes from.
+
+namespace ebb::server {
+
+/// `10.0.0.0/8`, `::1/128`, or one address.
+class AddressRange {
+ public:
+    /// Throws Error with InvalidArgument.
+    explicit AddressRange(std::string_view text);
+
+    bool contains(const std::string& address) const;
+
+ private:
+    std::string bytes_;
+    int bits_ = 0;
+};
+
+/// The host of a Host header without its port.
+std::string_view host_name(std::string_view authority);
+
+/// Whether a name in Host is one of ours. An address always is: a browser that is led here by a
+/// name that its owner has pointed at us sends the name.
+bool is_allowed_host(std::string_view authority, const std::vector<std::string>& names);
+
+/// A request that changes something and that a browser may have sent on behalf of another site.
+/// Throws Problem with csrf_refused.
+void check_same_site(const http::Request& request);
+
+/// The value of a cookie; empty if there is none.
+std::string_view cookie(const http::Request& request, std::string_view name);
+
+/// The token of `Authorization: Bearer TOKEN`; empty if there is none.
+std::string_view bearer_token(const http::Request& request);
+
+/// What every answer says to a browser.
+void add_security_headers(http::Response& response, bool is_tls);
+
+}  // namespace ebb::server

@@ -1,0 +1,97 @@
+// Routes that show what has happened to an instance.
+
+#include <fmt/format.h>
+
+#include "call/event_view.h"
+#include "server/api/payloads.h"
+#include "server/api/service.h"
+
+namespace ebb::server {
+
+namespace {
+
+using view::Json;
+
+constexpr std::int64_t kSeqMax = std::int64_t{1} << 53;
+
+std::string payload_href(const Call& call, const InstanceId& id, std::int64_t seq) {
+    return call.href(fmt::format("/instances/{}/history/{}/payload", id.to_string(), seq));
+}
+
+void require(Service& service, const InstanceId& id) {
+    if (service.reads.load(id)) return;
+    throw Problem("instance_not_found", fmt::format("There is no instance {}.", id.to_string()));
+}
+
+http::Response get_history(Service& service, Call& call) {
+    HistoryQuery query{.instance = resolve(service, call)};
+    query.after = call.query.integer("after", 0, kSeqMax).value_or(0);
+    query.before = call.query.integer("before", 1, kSeqMax).value_or(0);
+    const bool is_backward = call.query.choice("order", {"forward", "backward"}) == "backward";
+    query.order = is_backward ? HistoryQuery::Order::Backward : HistoryQuery::Order::Forward;
+    query.node = call.query.text("node").value_or("");
+    for (const std::string& name : call.query.list("type")) {
+        const auto type = parse_history_type(name);
+        if (!type) throw Problem("invalid_argument", "The parameter \"type\" has an unknown type.");
+        query.types.push_back(*type);
+    }
+    const auto limit = static_cast<int>(call.query.integer("limit", 1, kPageMax).value_or(200));
+    PayloadDocument document(call.query.choice("payloads", {"short", "none", "full"}));
+    call.query.check_all_used();
+    query.limit = limit + 1;
+    auto events = service.reads.history(query);
+    if (events.empty()) require(service, query.instance);
+    const bool has_more = static_cast<int>(events.size()) > limit;
+    if (has_more) events.pop_back();
+    Json items = Json::array();
+    for (const HistoryEvent& event : events) {
+        items.push_back(
+            document.event(to_entry(event), payload_href(call, query.instance, event.seq))
+        );
+    }
+    return json_response(
+        200, document.text({{"items", std::move(items)}, {"complete", !has_more}})
+    );
+}
+
+http::Response get_payload(Service& service, Call& call) {
+    const InstanceId id = resolve(service, call);
+    call.query.check_all_used();
+    Query path("seq=" + call.parameter("seq"));
+    const std::int64_t seq = *path.integer("seq", 1, kSeqMax);
+    const auto events =
+        service.reads.history({.instance = id, .after = seq - 1, .before = seq + 1, .limit = 1});
+    if (events.empty()) {
+        require(service, id);
+        throw Problem("not_found", fmt::format("The instance has no event {}.", seq));
+    }
+    const Payload payload = to_entry(events.front()).payload;
+    auto response = json_response(200, payload.empty() ? "null" : payload);
+    response.set(
+        "Content-Disposition",
+        fmt::format("attachment; filename=\"{}-{}.json\"", id.to_string(), seq)
+    );
+    response.set("Content-Security-Policy", "sandbox; default-src 'none'");
+    return response;
+}
+
+}  // namespace
+
+void add_history_routes(Routes& routes, Service& service) {
+    routes.push_back(
+        {.method = "GET",
+         .path = "/instances/{id}/history",
+         .operation = "getHistory",
+         .permission = "instances.read",
+         .handle = [&service](Call& call) { return get_history(service, call); }}
+    );
+    routes.push_back(
+        {.method = "GET",
+         .path = "/instances/{id}/history/{seq}/payload",
+         .operation = "getPayload",
+         .permission = "payloads.read",
+         .handle = [&service](Call& call) { return get_payload(service, call); }}
+    );
+}
+
+}  // namespace ebb::server

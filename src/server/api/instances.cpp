@@ -1,0 +1,326 @@
+// Routes that show instances.
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "call/event_view.h"
+#include "engine/view.h"
+#include "server/api/listing.h"
+#include "server/api/payloads.h"
+#include "server/api/router.h"
+#include "server/api/service.h"
+#include "server/api/unblock.h"
+#include "support/sha256.h"
+#include "support/uuid.h"
+#include "view/instance_json.h"
+
+namespace ebb::server {
+
+namespace {
+
+using view::Json;
+
+/// What one request reads at most where no index serves its filter.
+constexpr int kScanRowsMax = 20'000;
+constexpr auto kScanTimeMax = std::chrono::milliseconds(150);
+constexpr int kScanPage = 500;
+
+InstanceStatus to_status(const std::string& text) {
+    const auto status = parse_status(text);
+    if (status) return *status;
+    throw Problem(
+        "invalid_argument",
+        "The parameter \"status\" has a word that is not one of running, paused, compensating, "
+        "dead_letter, moved, completed, failed, cancelled, aborted."
+    );
+}
+
+/// A page of instances: what to look for, and where it goes on.
+class Listing {
+ public:
+    explicit Listing(Query& query)
+        : created_after_(query.time("created_after")),
+          key_prefix_(query.text("key_prefix").value_or("")),
+          limit_(static_cast<int>(query.integer("limit", 1, kPageMax).value_or(50))) {
+        for (const std::string& status : query.list("status")) {
+            query_.statuses.push_back(to_status(status));
+        }
+        query_.workflow = query.text("workflow").value_or("");
+        if (const auto version = query.integer("version", 1, 2'147'483'647)) {
+            query_.version = static_cast<int>(*version);
+        }
+        query_.key = query.text("key").value_or("");
+        const auto created_before = query.time("created_before");
+        if (created_before) query_.before = lowest_id_of(*created_before);
+        filters_ = fmt::format(
+            "{}|{}|{}|{}|{}|{}|{}",
+            fmt::join(query.list("status"), ","),
+            query_.workflow,
+            query_.version.value_or(0),
+            query_.key,
+            key_prefix_,
+            query.text("created_after").value_or(""),
+            query.text("created_before").value_or("")
+        );
+        wants_total_ = query.choice("count", {"none", "exact"}) == "exact";
+        if (wants_total_ && (query_.version || !query_.key.empty() || !key_prefix_.empty() ||
+                             created_after_ || created_before)) {
+            throw Problem(
+                "invalid_argument", "count=exact may only be combined with status and workflow."
+            );
+        }
+        if (const auto cursor = query.text("cursor")) read_cursor(*cursor);
+    }
+
+    void read(Store& store) {
+        using Steady = std::chrono::steady_clock;
+        const auto end = Steady::now() + kScanTimeMax;
+        const bool filters_here = !key_prefix_.empty();
+        const InstanceId floor = created_after_ ? lowest_id_of(*created_after_) : InstanceId{};
+        int scanned = 0;
+        while (true) {
+            const int wanted = limit_ - static_cast<int>(rows_.size());
+            // One more than the page has tells whether there is another page.
+            query_.limit = filters_here ? kScanPage : wanted + 1;
+            const auto page = store.list(query_);
+            for (const InstanceRow& row : page) {
+                if (row.id < floor) return finish();
+                if (static_cast<int>(rows_.size()) >= limit_) return stop(true);
+                query_.before = row.id;
+                scanned_to_ = row.created_at;
+                if (row.key.starts_with(key_prefix_)) rows_.push_back(row);
+            }
+            scanned += static_cast<int>(page.size());
+            if (static_cast<int>(page.size()) < query_.limit) return finish();
+            if (scanned >= kScanRowsMax || Steady::now() >= end) return stop(false);
+        }
+    }
+
+    Json items() const {
+        Json items = Json::array();
+        for (const InstanceRow& row : rows_) {
+            items.push_back(view::summary_json(engine::to_summary(row)));
+        }
+        return items;
+    }
+
+    Json json(Store& store) const {
+        Json json = {
+            {"items", items()},
+            {"next_cursor", has_more_ ? Json(cursor()) : Json(nullptr)},
+            {"scanned_to", view::time_json(scanned_to_)},
+            {"complete", is_complete_},
+        };
+        if (wants_total_) json["total"] = total(store);
+        return json;
+    }
+
+    std::string cursor() const {
+        return fmt::format("1.{}.{}", query_.before->to_string(), hash());
+    }
+
+    bool has_more() const { return has_more_; }
+
+ private:
+    void finish() { has_more_ = false; }
+
+    void stop(bool is_full) {
+        has_more_ = true;
+        is_complete_ = is_full;
+    }
+
+    std::string hash() const { return sha256_hex(filters_).substr(0, 16); }
+
+    void read_cursor(const std::string& cursor) {
+        const std::size_t last = cursor.rfind('.');
+        const bool has_parts = cursor.starts_with("1.") && last > 2 && last != std::string::npos;
+        const auto id = has_parts ? InstanceId::parse(cursor.substr(2, last - 2)) : std::nullopt;
+        if (!id) throw Problem("invalid_argument", "The cursor is not one of this server.");
+        if (cursor.substr(last + 1) != hash()) {
+            throw Problem("cursor_mismatch", "The cursor belongs to other filters.");
+        }
+        query_.before = id;
+    }
+
+    std::int64_t total(Store& store) const {
+        std::int64_t total = 0;
+        for (const VersionCount& count : store.count_versions()) {
+            const auto& wanted = query_.statuses;
+            const bool fits_status =
+                wanted.empty() ||
+                std::find(wanted.begin(), wanted.end(), count.status) != wanted.end();
+            if (!fits_status) continue;
+            if (query_.workflow.empty() || query_.workflow == count.workflow) total += count.count;
+        }
+        return total;
+    }
+
+    InstanceQuery query_;
+    std::optional<TimePoint> created_after_;
+    std::string key_prefix_;
+    int limit_;
+    bool wants_total_ = false;
+    std::string filters_;
+    std::vector<InstanceRow> rows_;
+    bool has_more_ = false;
+    bool is_complete_ = true;
+    TimePoint scanned_to_{};
+};
+
+http::Response list_instances(Service& service, Call& call) {
+    Listing listing(call.query);
+    call.query.check_all_used();
+    listing.read(service.reads);
+    auto response = json_response(200, listing.json(service.reads));
+    if (listing.has_more()) {
+        std::string query;
+        for (std::string_view rest = call.request.query; !rest.empty();) {
+            const std::size_t end = std::min(rest.find('&'), rest.size());
+            if (!rest.starts_with("cursor=")) query += std::string(rest.substr(0, end)) + "&";
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+        response.set(
+            "Link",
+            fmt::format(
+                "<{}?{}cursor={}>; rel=\"next\"", call.href("/instances"), query, listing.cursor()
+            )
+        );
+    }
+    return response;
+}
+
+http::Response get_instance(Service& service, Call& call) {
+    const InstanceId id = resolve(service, call);
+    const std::string mode = call.query.choice("payloads", {"short", "none", "full"});
+    call.query.check_all_used();
+    // Answered from the row alone, without its history.
+    if (!call.request.header("If-None-Match").empty()) {
+        const auto found = service.reader.find(id);
+        if (found && matches(call, etag_of(found->revision))) {
+            return not_modified(etag_of(found->revision));
+        }
+    }
+    const InstanceView view = service.reader.show(id);
+    PayloadDocument document(mode);
+    Json json = view::summary_json(view.summary);
+    json["input"] = document.value(
+        view.input, call.href("/instances/" + id.to_string() + "/history/1/payload")
+    );
+    json["output"] = document.value(view.output);
+    json["error"] = document.value(view.error);
+    json["waiting_for"] = Json::array();
+    for (const WaitingFor& wait : view.waiting_for) {
+        json["waiting_for"].push_back(view::waiting_json(wait));
+    }
+    json["steps"] = Json::object();
+    for (const StepView& step : view.steps) {
+        Json& count = json["steps"][std::string(to_string(step.status))];
+        count = count.is_null() ? 1 : count.get<int>() + 1;
+    }
+    auto response = json_response(200, document.text(json));
+    response.set("ETag", etag_of(view.summary.revision));
+    return response;
+}
+
+http::Response list_steps(Service& service, Call& call) {
+    const InstanceId id = resolve(service, call);
+    const auto node = call.query.text("node");
+    const auto status = call.query.text("status");
+    const auto limit = call.query.integer("limit", 1, kPageMax).value_or(50);
+    const auto after = call.query.integer("cursor", 0, 1'000'000'000).value_or(0);
+    PayloadDocument document(call.query.choice("payloads", {"short", "none", "full"}));
+    call.query.check_all_used();
+    const InstanceView view = service.reader.show(id);
+    Json items = Json::array();
+    Json next = nullptr;
+    for (std::size_t at = static_cast<std::size_t>(after); at < view.steps.size(); ++at) {
+        const StepView& step = view.steps[at];
+        if (node && step.node != *node) continue;
+        if (status && to_string(step.status) != *status) continue;
+        if (static_cast<std::int64_t>(items.size()) == limit) {
+            next = std::to_string(at);
+            break;
+        }
+        items.push_back(document.step(step));
+    }
+    return json_response(
+        200, document.text({{"items", std::move(items)}, {"next_cursor", std::move(next)}})
+    );
+}
+
+http::Response get_graph(Service& service, Call& call) {
+    const InstanceId id = resolve(service, call);
+    call.query.check_all_used();
+    const InstanceView view = service.reader.show(id);
+    Json marks = Json::object();
+    for (const auto& [node, mark] : marks_of(view)) {
+        marks[node] = {
+            {"status", to_string(mark.state)},
+            {"attempts", mark.attempts},
+            {"note", view::text_json(mark.note)},
+        };
+    }
+    auto response = json_response(
+        200,
+        Json{
+            {"workflow", view.summary.workflow},
+            {"version", view.summary.version},
+            {"revision", view.summary.revision},
+            {"status", view.summary.status},
+            {"marks", std::move(marks)},
+        }
+    );
+    response.set("ETag", etag_of(view.summary.revision));
+    return response;
+}
+
+http::Response get_why(Service& service, Call& call) {
+    const InstanceId id = resolve(service, call);
+    call.query.check_all_used();
+    const InstanceView view = service.reader.show(id);
+    Json waiting = Json::array();
+    for (const WaitingFor& wait : view.waiting_for) waiting.push_back(view::waiting_json(wait));
+    return json_response(
+        200,
+        Json{
+            {"id", id.to_string()},
+            {"why", service.reader.why(id)},
+            {"waiting_for", std::move(waiting)},
+            {"unblock", unblocking_requests(view, call)},
+        }
+    );
+}
+
+}  // namespace
+
+view::Json list_page(Store& store, const std::string& text) {
+    Query query(text);
+    Listing listing(query);
+    query.check_all_used();
+    listing.read(store);
+    return listing.items();
+}
+
+void add_instance_routes(Routes& routes, Service& service) {
+    const auto add = [&](std::string_view path,
+                         std::string_view operation,
+                         http::Response (*handle)(Service&, Call&)) {
+        routes.push_back(
+            {.method = "GET",
+             .path = path,
+             .operation = operation,
+             .permission = "instances.read",
+             .handle = [&service, handle](Call& call) { return handle(service, call); }}
+        );
+    };
+    add("/instances", "listInstances", list_instances);
+    add("/instances/{id}", "getInstance", get_instance);
+    add("/instances/{id}/steps", "listSteps", list_steps);
+    add("/instances/{id}/graph", "getGraph", get_graph);
+    add("/instances/{id}/why", "getWhy", get_why);
+}
+
+}  // namespace ebb::server

@@ -1,0 +1,228 @@
+// Routes about workers, queues, figures, and deleting what is old.
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "engine/view.h"
+#include "server/api/body.h"
+#include "server/api/service.h"
+#include "server/live/hub.h"
+#include "support/clock.h"
+#include "view/instance_json.h"
+#include "view/retention_json.h"
+#include "view/worker_json.h"
+
+namespace ebb::server {
+
+namespace {
+
+using view::Json;
+
+constexpr std::size_t kHitsMax = 20;
+
+http::Response get_stats(Service& service, Call& call) {
+    call.query.check_all_used();
+    Json instances = Json::object();
+    for (const StatusCount& count : service.reads.count()) {
+        instances[std::string(to_string(count.status))] = count.count;
+    }
+    std::set<std::string> workflows;
+    for (const WorkflowRow& row : service.reads.list_workflows()) workflows.insert(row.name);
+    int alive = 0;
+    int draining = 0;
+    int dead = 0;
+    for (const WorkerView& worker : service.reader.workers()) {
+        int& count = !worker.is_alive ? dead : worker.is_draining ? draining : alive;
+        ++count;
+    }
+    std::int64_t unserved = 0;
+    for (const UnservedTasks& tasks : service.reader.unserved()) unserved += tasks.count;
+    const EngineCounters counters = service.engine.counters();
+    return json_response(
+        200,
+        Json{
+            {"instances", std::move(instances)},
+            {"workflows", workflows.size()},
+            {"workers", {{"alive", alive}, {"draining", draining}, {"dead", dead}}},
+            {"unserved", unserved},
+            {"server",
+             {{"started", counters.started},
+              {"finished", counters.finished},
+              {"steps", counters.steps},
+              {"attempts_failed", counters.attempts_failed},
+              {"in_flight", counters.in_flight},
+              {"watchers", service.hub.watchers()}}},
+        }
+    );
+}
+
+http::Response list_workers(Service& service, Call& call) {
+    call.query.check_all_used();
+    Json items = Json::array();
+    for (const WorkerView& worker : service.reader.workers()) {
+        items.push_back(view::worker_json(worker));
+    }
+    return json_response(200, Json{{"items", std::move(items)}});
+}
+
+http::Response list_unserved(Service& service, Call& call) {
+    call.query.check_all_used();
+    Json items = Json::array();
+    for (const UnservedTasks& tasks : service.reader.unserved()) {
+        items.push_back(view::unserved_json(tasks));
+    }
+    return json_response(200, Json{{"items", std::move(items)}});
+}
+
+http::Response list_queues(Service& service, Call& call) {
+    call.query.check_all_used();
+    Json items = Json::array();
+    for (const QueueView& queue : service.reader.queues()) items.push_back(view::queue_json(queue));
+    return json_response(200, Json{{"items", std::move(items)}});
+}
+
+std::optional<QueueView> find_queue(Store& store, const std::string& name) {
+    for (QueueUse& use : store.queues({.name = name})) {
+        if (use.view.name == name) return std::move(use.view);
+    }
+    return std::nullopt;
+}
+
+http::Response get_queue(Service& service, Call& call) {
+    call.query.check_all_used();
+    const auto queue = find_queue(service.reads, call.parameter("name"));
+    if (!queue) throw Problem("not_found", "There is no queue of this name with limits or tasks.");
+    return json_response(200, view::queue_json(*queue));
+}
+
+http::Response set_queue(Service& service, Call& call) {
+    call.query.check_all_used();
+    Body body(call.request.body);
+    QueueLimits limits;
+    const auto number = [&](std::string_view name) -> std::optional<int> {
+        const auto value = body.integer(name, 0, QueueLimits::kConcurrencyMax);
+        if (!value) return std::nullopt;
+        return static_cast<int>(*value);
+    };
+    limits.concurrency = number("concurrency");
+    limits.concurrency_per_key = number("concurrency_per_key");
+    if (auto rate = body.object("rate")) {
+        const auto starts = rate->integer("starts", 1, QueueLimits::kStartsMax);
+        const auto period = parse_duration(rate->required_text("period", 32));
+        rate->check_all_used();
+        if (!starts || !period) {
+            throw Problem(
+                "invalid_argument",
+                "The member \"rate\" has starts (a number) and period (a duration such as 1m)."
+            );
+        }
+        limits.rate = QueueRate{static_cast<int>(*starts), *period};
+    }
+    body.check_all_used();
+    const std::string& name = call.parameter("name");
+    service.engine.set_queue(name, limits);
+    QueueView none;
+    none.name = name;
+    return json_response(200, view::queue_json(find_queue(service.store, name).value_or(none)));
+}
+
+http::Response clear_queue(Service& service, Call& call) {
+    call.query.check_all_used();
+    service.engine.set_queue(call.parameter("name"), {});
+    return {.status = 204};
+}
+
+http::Response purge(Service& service, Call& call) {
+    call.query.check_all_used();
+    Body body(call.request.body);
+    PurgeOptions options{.workflow = body.text("workflow", 128).value_or("")};
+    if (const auto text = body.text("older_than", 32)) {
+        options.older_than = parse_duration(*text);
+        if (!options.older_than) {
+            throw Problem(
+                "invalid_argument", "The member \"older_than\" is not a duration such as 30d."
+            );
+        }
+    }
+    options.only_counts = body.boolean("dry_run", false);
+    body.check_all_used();
+    const PurgeReport report = service.engine.purge(options);
+    return json_response(200, view::purge_json(report, options.only_counts));
+}
+
+/// Whatever a person may type to find something; every look uses an index.
+http::Response search(Service& service, Call& call) {
+    const std::string text = call.query.text("q").value_or("");
+    call.query.check_all_used();
+    if (text.empty()) throw Problem("invalid_argument", "The parameter \"q\" is missing.");
+    Json items = Json::array();
+    std::set<InstanceId> seen;
+    const auto add_instance = [&](const InstanceRow& row) {
+        if (items.size() >= kHitsMax || !seen.insert(row.id).second) return;
+        items.push_back({
+            {"kind", "instance"},
+            {"title",
+             fmt::format("{} {}", row.workflow, row.key.empty() ? row.id.to_string() : row.key)},
+            {"instance", view::summary_json(engine::to_summary(row))},
+        });
+    };
+    try {
+        if (const auto row = service.reads.load(resolve(service, text))) add_instance(*row);
+    } catch (const Problem& problem) {
+        const auto candidates = problem.members().find("candidates");
+        if (candidates != problem.members().end()) {
+            for (const Json& id : *candidates) {
+                const auto parsed = InstanceId::parse(id.get<std::string>());
+                if (const auto row = service.reads.load(parsed.value())) add_instance(*row);
+            }
+        }
+    }
+    std::set<std::string> names;
+    for (const WorkflowRow& row : service.reads.list_workflows()) {
+        if (!names.insert(row.name).second) continue;
+        if (const auto id = service.reads.find_key(row.name, text)) {
+            if (const auto found = service.reads.load(*id)) add_instance(*found);
+        }
+    }
+    for (const std::string& name : names) {
+        if (items.size() >= kHitsMax || name.find(text) == std::string::npos) continue;
+        items.push_back({{"kind", "workflow"}, {"title", name}, {"workflow", name}});
+    }
+    return json_response(200, Json{{"items", std::move(items)}});
+}
+
+}  // namespace
+
+void add_operation_routes(Routes& routes, Service& service) {
+    const auto add = [&](std::string_view method,
+                         std::string_view path,
+                         std::string_view operation,
+                         Permission permission,
+                         http::Response (*handle)(Service&, Call&)) {
+        Route route{
+            .method = method,
+            .path = path,
+            .operation = operation,
+            .permission = permission,
+            .handle = [&service, handle](Call& call) { return handle(service, call); }
+        };
+        if (method == "POST" || method == "PUT") {
+            route.body_bytes_max = kJsonBytesMax;
+            route.media_types = {"application/json"};
+        }
+        routes.push_back(std::move(route));
+    };
+    add("GET", "/stats", "getStats", "stats.read", get_stats);
+    add("GET", "/workers", "listWorkers", "workers.read", list_workers);
+    add("GET", "/unserved", "listUnserved", "workers.read", list_unserved);
+    add("GET", "/queues", "listQueues", "workers.read", list_queues);
+    add("GET", "/queues/{name}", "getQueue", "workers.read", get_queue);
+    add("PUT", "/queues/{name}", "setQueue", "queues.write", set_queue);
+    add("DELETE", "/queues/{name}", "clearQueue", "queues.write", clear_queue);
+    add("POST", "/purge", "purge", "purge", purge);
+    add("GET", "/search", "search", "instances.read", search);
+}
+
+}  // namespace ebb::server

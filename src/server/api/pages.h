@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "server/http/http.h"
+
+namespace ebb::server {
+
+/// What is not the API: the UI's files and its page, and the pages about problems. `base_path` has
+/// a slash at both ends. Throws Problem.
+http::Response page_response(
+    const http::Request& request, std::string_view path, const std::string& base_path
+);
+
+/// Hands an answer on that comes later, from any thread.
+class Relay : public http::Responder::Sink {
+ public:
+    Relay(std::function<void(http::Response)> send, http::Responder respond)
+        : send_(std::move(send)), respond_(std::move(respond)) {}
+
+    void respond(http::Response response) override { send_(std::move(response)); }
+
+    std::shared_ptr<http::Stream> stream(http::Response head) override;
+
+    bool is_gone() const override { return respond_.is_gone(); }
+
+ private:
+    std::function<void(http::Response)> send_;
+    http::Responder respond_;
+};
+
+}  // namespace ebb::server

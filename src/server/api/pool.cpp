@@ -1,0 +1,56 @@
+#include "server/api/pool.h"
+
+#include <utility>
+
+namespace ebb::server {
+
+Pool::Pool(Options options, const Clock& clock) : options_(options), clock_(clock) {
+    for (int i = 0; i < options_.threads; ++i) {
+        threads_.emplace_back([this] { run(); });
+    }
+}
+
+Pool::~Pool() {
+    stop();
+}
+
+bool Pool::post(std::function<void()> work, std::function<void()> late) {
+    const Lock lock(mutex_);
+    if (is_stopped_ || queue_.size() >= options_.queue_max) return false;
+    queue_.push_back({std::move(work), std::move(late), clock_.steady_now()});
+    changed_.notify_one();
+    return true;
+}
+
+bool Pool::is_moving(Duration limit) const {
+    const Lock lock(mutex_);
+    return queue_.empty() || clock_.steady_now() - queue_.front().posted < limit;
+}
+
+void Pool::stop() {
+    {
+        const Lock lock(mutex_);
+        is_stopped_ = true;
+        changed_.notify_all();
+    }
+    threads_.clear();
+}
+
+void Pool::run() {
+    Lock lock(mutex_);
+    while (true) {
+        if (queue_.empty()) {
+            if (is_stopped_) return;
+            changed_.wait(lock);
+            continue;
+        }
+        const Item item = std::move(queue_.front());
+        queue_.pop_front();
+        lock.unlock();
+        const bool is_late = clock_.steady_now() - item.posted > options_.wait_max;
+        (is_late ? item.late : item.work)();
+        lock.lock();
+    }
+}
+
+}  // namespace ebb::server

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <ebb/error.h>
+
+#include "server/http/http.h"
+
+// What goes wrong with a request, as RFC 9457 has it.
+
+namespace ebb::server {
+
+/// Thrown by whoever cannot do what a request asks for.
+class Problem : public std::runtime_error {
+ public:
+    /// `code` decides the status and the title. `detail` is a whole sentence.
+    Problem(std::string code, const std::string& detail);
+
+    const std::string& code() const { return code_; }
+
+    /// Adds a member to the document.
+    Problem&& with(const std::string& member, nlohmann::ordered_json value) &&;
+    Problem&& with_header(std::string_view name, std::string value) &&;
+
+    const nlohmann::ordered_json& members() const { return members_; }
+
+    const std::vector<http::Header>& headers() const { return headers_; }
+
+ private:
+    std::string code_;
+    nlohmann::ordered_json members_ = nlohmann::ordered_json::object();
+    std::vector<http::Header> headers_;
+};
+
+/// A kind of problem.
+struct ProblemKind {
+    std::string_view code;
+    int status;
+    std::string_view title;
+    std::string_view hint;
+};
+
+/// All kinds, by code; `internal` for an unknown one.
+const ProblemKind& problem_kind(std::string_view code);
+std::vector<ProblemKind> problem_kinds();
+
+/// The code of a problem that an error of the engine is to a client.
+std::string_view problem_code(ErrorCode code);
+
+/// What a caught exception is to the client. What is our own fault is not told in detail.
+Problem to_problem(const std::exception& error);
+
+/// The whole answer. `path` and `request_id` are those of the request.
+http::Response problem_response(
+    const Problem& problem, const std::string& path, const std::string& request_id
+);
+
+}  // namespace ebb::server

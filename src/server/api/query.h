@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ebb/time.h>
+
+namespace ebb::server {
+
+/// The parameters behind the `?` of a URL. What no one has asked for when the request is answered
+/// is refused, so that a misspelt filter does not show everything.
+class Query {
+ public:
+    static constexpr std::size_t kParametersMax = 64;
+
+    /// Throws Problem for what is not valid.
+    explicit Query(std::string_view text);
+
+    std::optional<std::string> text(std::string_view name);
+    /// Between commas, and of every parameter of this name.
+    std::vector<std::string> list(std::string_view name);
+    /// Every parameter of this name, as it stands.
+    std::vector<std::string> all(std::string_view name);
+    std::optional<std::int64_t> integer(
+        std::string_view name, std::int64_t least, std::int64_t most
+    );
+    /// One of `choices`; the first if it is absent.
+    std::string choice(std::string_view name, const std::vector<std::string>& choices);
+    std::optional<Duration> duration(std::string_view name, Duration most);
+    std::optional<TimePoint> time(std::string_view name);
+
+    /// Throws Problem for a parameter that no one has asked for.
+    void check_all_used() const;
+
+ private:
+    struct Parameter {
+        std::string value;
+        bool is_used = false;
+    };
+
+    std::multimap<std::string, Parameter, std::less<>> parameters_;
+};
+
+}  // namespace ebb::server

@@ -1,0 +1,220 @@
+// Routes about the server itself and who may use it.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "server/api/body.h"
+#include "server/api/service.h"
+#include "support/clock.h"
+#include "view/payload_json.h"
+
+namespace ebb::server {
+
+namespace {
+
+using view::Json;
+
+constexpr std::size_t kTokenNameBytesMax = 64;
+constexpr std::size_t kDecisionRolesMax = 64;
+
+Json me_json(const Principal& principal) {
+    static constexpr std::string_view kKinds[] = {"token", "session", "anonymous"};
+    return {
+        {"principal", principal.name},
+        {"display_name", nullptr},
+        {"kind", kKinds[static_cast<std::size_t>(principal.kind)]},
+        {"role", to_string(principal.role)},
+        {"decision_roles", principal.decision_roles},
+        {"permissions", permissions_of(principal.role)},
+        {"expires_at", view::time_json(principal.expires_at)},
+    };
+}
+
+http::Response get_server(Service& service, Call& call) {
+    call.query.check_all_used();
+    return json_response(
+        200,
+        Json{
+            {"name", "ebb"},
+            {"version", service.version},
+            {"api", "v1"},
+            {"time", format_time(service.clock.now())},
+            {"store", service.store.traits().name},
+            {"is_dev", service.is_dev},
+            {"worker", {{"id", service.engine.worker_id()}, {"is_enabled", service.has_worker}}},
+            {"auth", {{"mode", service.needs_login ? "token" : "none"}}},
+            {"ui", {{"title", view::text_json(service.title)}, {"banner", nullptr}}},
+            {"capabilities", {"events"}},
+            {"limits",
+             {{"json_bytes_max", kJsonBytesMax},
+              {"definition_bytes_max", kDefinitionBytesMax},
+              {"batch_bytes_max", kBatchBytesMax},
+              {"page_max", kPageMax}}},
+        }
+    );
+}
+
+http::Response get_openapi(Service& service, Call& call) {
+    call.query.check_all_used();
+    if (matches(call, service.openapi_etag)) return not_modified(service.openapi_etag);
+    auto response = json_response(200, service.openapi);
+    response.set("ETag", service.openapi_etag);
+    return response;
+}
+
+http::Response get_me(Service& /*service*/, Call& call) {
+    call.query.check_all_used();
+    return json_response(200, me_json(call.principal));
+}
+
+/// With TLS the name's prefix binds the cookie to this host and to encrypted connections.
+http::Header session_cookie(const Call& call, const std::string& secret, bool is_over) {
+    const bool is_secure = call.request.is_tls;
+    return {
+        "Set-Cookie",
+        fmt::format(
+            "{}={}; Path=/; HttpOnly; SameSite=Lax{}{}",
+            is_secure ? "__Host-ebb" : "ebb",
+            secret,
+            is_secure ? "; Secure" : "",
+            is_over ? "; Max-Age=0" : ""
+        )
+    };
+}
+
+http::Response log_in(Service& service, Call& call) {
+    call.query.check_all_used();
+    Body body(call.request.body);
+    const std::string secret = body.required_text("login", 256);
+    body.check_all_used();
+    const auto login = service.access.log_in(secret);
+    if (!login) {
+        throw Problem(
+            "unauthenticated",
+            "The login link is not valid: it works once, within 10 minutes. `ebb login-link` makes "
+            "another one."
+        );
+    }
+    auto response = json_response(200, me_json(login->principal));
+    response.headers.push_back(session_cookie(call, login->secret, false));
+    return response;
+}
+
+http::Response log_out(Service& service, Call& call) {
+    call.query.check_all_used();
+    service.access.log_out(call.principal);
+    http::Response response{.status = 204};
+    response.headers.push_back(session_cookie(call, "", true));
+    return response;
+}
+
+http::Response list_tokens(Service& service, Call& call) {
+    call.query.check_all_used();
+    return json_response(200, Json{{"items", service.access.tokens()}});
+}
+
+Duration read_life(Body& body) {
+    const auto text = body.text("expires", 32);
+    if (!text) return Access::kTokenLife;
+    if (*text == "never") return Duration::zero();
+    const auto life = parse_duration(*text);
+    if (!life || *life < std::chrono::minutes(1)) {
+        throw Problem(
+            "invalid_argument",
+            "The member \"expires\" is not a duration of at least 1m, such as 2160h, or never."
+        );
+    }
+    return *life;
+}
+
+http::Response put_token(Service& service, Call& call) {
+    call.query.check_all_used();
+    Body body(call.request.body);
+    NewCredential credential{.name = call.parameter("name"), .by = call.principal.name};
+    const bool is_name = credential.name.size() <= kTokenNameBytesMax &&
+                         std::all_of(credential.name.begin(), credential.name.end(), [](char c) {
+                             return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;
+                         });
+    if (!is_name) {
+        throw Problem(
+            "invalid_argument",
+            fmt::format(
+                "The name of a token has 1 to {} characters and no spaces.", kTokenNameBytesMax
+            )
+        );
+    }
+    const auto role = parse_role(body.required_text("role", 32));
+    if (!role) {
+        throw Problem(
+            "invalid_argument",
+            "The member \"role\" is not one of viewer, approver, operator, developer, admin, "
+            "worker, starter."
+        );
+    }
+    credential.role = *role;
+    credential.life = read_life(body);
+    credential.decision_roles = body.texts("decision_roles", kDecisionRolesMax);
+    body.check_all_used();
+    auto created = service.access.create_token(credential);
+    if (!created) {
+        throw Problem("conflict", fmt::format("There is a token \"{}\" already.", credential.name));
+    }
+    created->view["token"] = created->token;
+    auto response = json_response(201, created->view);
+    response.set("Cache-Control", "no-store");
+    return response;
+}
+
+http::Response revoke_token(Service& service, Call& call) {
+    call.query.check_all_used();
+    service.access.revoke_token(call.parameter("name"));
+    return {.status = 204};
+}
+
+}  // namespace
+
+void add_server_routes(Routes& routes, Service& service) {
+    const auto add = [&](std::string_view path,
+                         std::string_view operation,
+                         http::Response (*handle)(Service&, Call&)) {
+        routes.push_back(
+            {.method = "GET",
+             .path = path,
+             .operation = operation,
+             .permission = "any",
+             .handle = [&service, handle](Call& call) { return handle(service, call); }}
+        );
+    };
+    add("/", "getServer", get_server);
+    add("/openapi.json", "getOpenapi", get_openapi);
+    add("/me", "getMe", get_me);
+}
+
+void add_access_routes(Routes& routes, Service& service) {
+    const auto add = [&](std::string_view method,
+                         std::string_view path,
+                         std::string_view operation,
+                         Permission permission,
+                         http::Response (*handle)(Service&, Call&)) {
+        Route route{
+            .method = method,
+            .path = path,
+            .operation = operation,
+            .permission = permission,
+            .handle = [&service, handle](Call& call) { return handle(service, call); }
+        };
+        if (method == "POST" || method == "PUT") {
+            route.body_bytes_max = kJsonBytesMax;
+            route.media_types = {"application/json"};
+        }
+        routes.push_back(std::move(route));
+    };
+    add("POST", "/session", "login", "none", log_in);
+    add("DELETE", "/session", "logout", "any", log_out);
+    add("GET", "/tokens", "listTokens", "admin", list_tokens);
+    add("PUT", "/tokens/{name}", "putToken", "admin", put_token);
+    add("DELETE", "/tokens/{name}", "revokeToken", "admin", revoke_token);
+}
+
+}  // namespace ebb::server

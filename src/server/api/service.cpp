@@ -1,0 +1,156 @@
+#include "server/api/service.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace ebb::server {
+
+namespace {
+
+constexpr std::string_view kKeyPrefix = "key:";
+constexpr std::size_t kHexDigits = 32;
+constexpr std::size_t kPrefixMin = 4;
+constexpr int kCandidatesMax = 8;
+
+/// The hexadecimal digits without dashes; empty if there is anything else.
+std::string digits_of(std::string_view text) {
+    std::string digits;
+    for (char c : text) {
+        if (c == '-') continue;
+        if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
+        const bool is_digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+        if (!is_digit) return {};
+        digits += c;
+    }
+    return digits;
+}
+
+InstanceId id_of(const std::string& digits, char rest) {
+    std::string text = digits + std::string(kHexDigits - digits.size(), rest);
+    for (const std::size_t dash : {8, 13, 18, 23}) text.insert(dash, 1, '-');
+    return *InstanceId::parse(text);
+}
+
+[[noreturn]] void throw_no_instance(std::string_view what) {
+    throw Problem("instance_not_found", fmt::format("There is no instance {}.", what));
+}
+
+InstanceId find_by_key(Service& service, std::string_view reference) {
+    const std::string_view name = reference.substr(kKeyPrefix.size());
+    const std::size_t slash = name.find('/');
+    if (slash == std::string_view::npos || slash == 0 || slash + 1 == name.size()) {
+        throw Problem("invalid_argument", "A key is named as key:WORKFLOW/KEY.");
+    }
+    const auto id = service.reads.find_key(name.substr(0, slash), name.substr(slash + 1));
+    if (!id) throw_no_instance("with this key");
+    return *id;
+}
+
+InstanceId find_by_prefix(Service& service, const std::string& digits) {
+    const InstanceId first = id_of(digits, '0');
+    auto rows = service.reads.list({.before = id_of(digits, 'f'), .limit = kCandidatesMax});
+    std::erase_if(rows, [&](const InstanceRow& row) { return row.id < first; });
+    if (rows.empty()) throw_no_instance("whose id begins so");
+    if (rows.size() == 1) return rows.front().id;
+    nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
+    for (const InstanceRow& row : rows) candidates.push_back(row.id.to_string());
+    throw Problem("ambiguous", "Several instances begin so; give more of the id.")
+        .with("candidates", std::move(candidates));
+}
+
+/// `application/json; q=0.5` as its type and its weight; a weight of zero excludes it.
+bool accepts(std::string_view range, std::string_view offered) {
+    const std::size_t semicolon = std::min(range.find(';'), range.size());
+    std::string_view type = range.substr(0, semicolon);
+    while (!type.empty() && type.front() == ' ') type.remove_prefix(1);
+    while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
+    const std::string_view rest = range.substr(semicolon);
+    if (rest.find("q=0") != std::string_view::npos && rest.find("q=0.") == std::string_view::npos) {
+        return false;
+    }
+    if (type == "*/*" || http::is_same_name(type, offered)) return true;
+    return type.ends_with("/*") && offered.starts_with(type.substr(0, type.size() - 1));
+}
+
+}  // namespace
+
+const std::string& Call::parameter(std::string_view name) const {
+    const auto found = parameters.find(name);
+    if (found == parameters.end()) {
+        throw Problem("internal", fmt::format("There is no parameter {}.", name));
+    }
+    return found->second;
+}
+
+http::Response json_response(int status, std::string json) {
+    http::Response response{.status = status, .headers = {}, .body = std::move(json)};
+    response.set("Content-Type", "application/json");
+    response.set("Cache-Control", "no-cache");
+    return response;
+}
+
+http::Response json_response(int status, const nlohmann::ordered_json& json) {
+    return json_response(
+        status, json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+    );
+}
+
+std::string etag_of(std::int64_t revision) {
+    return fmt::format("\"{}\"", revision);
+}
+
+bool matches(const Call& call, std::string_view etag) {
+    std::string_view tags = call.request.header("If-None-Match");
+    while (!tags.empty()) {
+        const std::size_t comma = std::min(tags.find(','), tags.size());
+        std::string_view tag = tags.substr(0, comma);
+        while (!tag.empty() && tag.front() == ' ') tag.remove_prefix(1);
+        while (!tag.empty() && tag.back() == ' ') tag.remove_suffix(1);
+        if (tag.starts_with("W/")) tag.remove_prefix(2);
+        if (tag == etag || tag == "*") return true;
+        tags.remove_prefix(std::min(comma + 1, tags.size()));
+    }
+    return false;
+}
+
+http::Response not_modified(std::string etag) {
+    http::Response response{.status = 304};
+    response.set("ETag", std::move(etag));
+    return response;
+}
+
+std::string negotiate(const http::Request& request, const std::vector<std::string>& offered) {
+    std::string_view ranges = request.header("Accept");
+    if (ranges.empty()) return offered.front();
+    while (!ranges.empty()) {
+        const std::size_t comma = std::min(ranges.find(','), ranges.size());
+        for (const std::string& type : offered) {
+            if (accepts(ranges.substr(0, comma), type)) return type;
+        }
+        ranges.remove_prefix(std::min(comma + 1, ranges.size()));
+    }
+    throw Problem(
+        "not_acceptable", fmt::format("This can be had as {}.", fmt::join(offered, ", "))
+    );
+}
+
+InstanceId resolve(Service& service, std::string_view reference) {
+    if (reference.starts_with(kKeyPrefix)) return find_by_key(service, reference);
+    const std::string digits = digits_of(reference);
+    if (digits.size() < kPrefixMin || digits.size() > kHexDigits) {
+        throw Problem(
+            "invalid_argument",
+            "An instance is named by its id, its first 4 or more characters, or "
+            "key:WORKFLOW/KEY."
+        );
+    }
+    if (digits.size() == kHexDigits) return id_of(digits, '0');
+    return find_by_prefix(service, digits);
+}
+
+InstanceId resolve(Service& service, const Call& call) {
+    return resolve(service, call.parameter("id"));
+}
+
+}  // namespace ebb::server

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ebb/clock.h>
+#include <ebb/engine.h>
+
+#include "server/api/problem.h"
+#include "server/api/query.h"
+#include "server/auth/access.h"
+#include "server/http/http.h"
+#include "store/store.h"
+
+// What the routes of the API share.
+
+namespace ebb::server {
+
+class Hub;
+
+/// What the routes work on. All of it outlives them.
+struct Service {
+    Engine& engine;  ///< starts, steers, and runs handlers if the server does
+    Engine& reader;  ///< reads through connections of its own
+    Store& store;    ///< of `engine`
+    Store& reads;    ///< of `reader`
+    Access& access;
+    const Clock& clock;
+    Hub& hub;
+    std::string version;
+    bool has_worker = false;
+    bool is_dev = false;
+    bool needs_login = true;
+    std::string title;
+    std::string openapi;       ///< the document
+    std::string openapi_etag;  ///< with its quotes
+    std::function<void(std::string_view event, const std::string& detail)> report;
+};
+
+/// One request on its way through the API.
+struct Call {
+    http::Request request;
+    std::map<std::string, std::string, std::less<>> parameters;
+    Query query;
+    Principal principal;
+    std::string request_id;
+    std::string base;  ///< what stands in front of `/api/v1` in URLs: empty, or `/ebb`
+
+    const std::string& parameter(std::string_view name) const;
+
+    /// The URL of something in the API.
+    std::string href(std::string_view path) const { return base + "/api/v1" + std::string(path); }
+};
+
+using Handle = std::function<http::Response(Call&)>;
+/// Answers later, from any thread; what it throws before it returns is answered as usual.
+using AsyncHandle = std::function<void(Call&, http::Responder)>;
+
+struct Route {
+    std::string_view method;
+    std::string_view path;
+    std::string_view operation;  ///< the operationId
+    Permission permission;
+    Handle handle{};
+    AsyncHandle async{};
+    std::size_t body_bytes_max = 0;
+    std::vector<std::string_view> media_types{};  ///< of the body
+};
+
+inline constexpr std::size_t kJsonBytesMax = std::size_t{2} << 20;
+inline constexpr std::size_t kDefinitionBytesMax = std::size_t{1} << 20;
+inline constexpr std::size_t kBatchBytesMax = std::size_t{64} << 20;
+inline constexpr Duration kWaitMax = std::chrono::seconds(60);
+inline constexpr int kPageMax = 1'000;
+
+using Routes = std::vector<Route>;
+
+void add_server_routes(Routes& routes, Service& service);
+void add_access_routes(Routes& routes, Service& service);
+void add_workflow_routes(Routes& routes, Service& service);
+void add_instance_routes(Routes& routes, Service& service);
+void add_history_routes(Routes& routes, Service& service);
+void add_start_routes(Routes& routes, Service& service);
+void add_steering_routes(Routes& routes, Service& service);
+void add_operation_routes(Routes& routes, Service& service);
+void add_people_routes(Routes& routes, Service& service);
+void add_live_routes(Routes& routes, Service& service);
+
+http::Response json_response(int status, std::string json);
+http::Response json_response(int status, const nlohmann::ordered_json& json);
+/// `"17"`.
+std::string etag_of(std::int64_t revision);
+/// Whether If-None-Match of the request has this tag.
+bool matches(const Call& call, std::string_view etag);
+http::Response not_modified(std::string etag);
+
+/// The first of `offered` that the request's Accept allows. Throws Problem if there is none.
+std::string negotiate(const http::Request& request, const std::vector<std::string>& offered);
+
+/// The instance that a path names. Throws Problem or Error.
+InstanceId resolve(Service& service, std::string_view reference);
+InstanceId resolve(Service& service, const Call& call);
+
+}  // namespace ebb::server

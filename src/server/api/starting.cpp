@@ -1,0 +1,237 @@
+// Routes that start instances, and the one that waits for the end of one.
+
+#include <fmt/format.h>
+
+#include "server/api/body.h"
+#include "server/api/payloads.h"
+#include "server/api/service.h"
+#include "server/live/hub.h"
+#include "support/json.h"
+#include "support/sha256.h"
+
+namespace ebb::server {
+
+namespace {
+
+using view::Json;
+
+constexpr std::size_t kKeyBytesMax = 256;
+constexpr std::size_t kIdempotencyKeyBytesMax = 128;
+constexpr std::size_t kBatchLinesMax = 10'000;
+
+Json result_json(const InstanceId& id, const Result& result, PayloadDocument& document) {
+    return {
+        {"id", id.to_string()},
+        {"status", result.status},
+        {"is_finished", result.is_finished},
+        {"output", document.value(result.output)},
+        {"error", document.value(result.error)},
+    };
+}
+
+/// The key that stands for an Idempotency-Key. `~` is in no key of a user's own request.
+std::string reserved_key(const Call& call) {
+    const std::string_view key = call.request.header("Idempotency-Key");
+    if (key.size() > kIdempotencyKeyBytesMax) {
+        throw Problem(
+            "invalid_argument",
+            fmt::format("Idempotency-Key has more than {} bytes.", kIdempotencyKeyBytesMax)
+        );
+    }
+    if (key.empty()) return {};
+    return "~" + sha256_hex(fmt::format("{}\n{}", call.principal.name, key)).substr(0, 32);
+}
+
+struct StartRequest {
+    std::string workflow;
+    Payload input = "null";
+    StartOptions options{};
+    bool is_reserved = false;
+};
+
+StartRequest read_start(const Call& call) {
+    Body body(call.request.body);
+    StartRequest start{.workflow = body.required_text("workflow", 128)};
+    if (const auto version = body.integer("version", 1, 2'147'483'647)) {
+        start.options.version = static_cast<int>(*version);
+    }
+    start.input = body.payload("input").value_or("null");
+    start.options.key = body.text("key", kKeyBytesMax).value_or("");
+    if (start.options.key.starts_with('~')) {
+        throw Problem("invalid_argument", "A key that begins with ~ is reserved.");
+    }
+    if (const auto priority = body.integer("priority", -100, 100)) {
+        start.options.priority = static_cast<int>(*priority);
+    }
+    body.check_all_used();
+    start.options.by = call.principal.name;
+    if (start.options.key.empty()) {
+        start.options.key = reserved_key(call);
+        start.is_reserved = !start.options.key.empty();
+    }
+    return start;
+}
+
+/// An Idempotency-Key stands for one request: another one with it is a mistake of the client.
+void check_same_request(Service& service, const InstanceId& id, const StartRequest& start) {
+    const auto row = service.store.load(id);
+    const auto events = service.store.history({.instance = id, .limit = 1});
+    if (!row || events.empty()) return;
+    const bool is_same_version = !start.options.version || *start.options.version == row->version;
+    const bool is_same_input = Json::parse(start.input, nullptr, false) ==
+                               Json::parse(events.front().payload, nullptr, false);
+    if (is_same_version && is_same_input) return;
+    throw Problem(
+        "idempotency_key_reused",
+        fmt::format(
+            "The Idempotency-Key was used for the instance {}, with another input or "
+            "version.",
+            id.to_string()
+        )
+    );
+}
+
+void start_instance(Service& service, Call& call, const http::Responder& respond) {
+    const auto wait = call.query.duration("wait", kWaitMax);
+    call.query.check_all_used();
+    const StartRequest start = read_start(call);
+    const StartedInstance started =
+        service.engine.start(start.workflow, start.input, start.options);
+    if (!started.is_new && start.is_reserved) check_same_request(service, started.id, start);
+    const std::string location = call.href("/instances/" + started.id.to_string());
+    const auto answer = [started, location, respond](std::optional<Result> result) {
+        PayloadDocument document("full");
+        Json json = {{"id", started.id.to_string()}, {"is_new", started.is_new}};
+        if (result) json["result"] = result_json(started.id, *result, document);
+        auto response = json_response(started.is_new ? 201 : 200, document.text(json));
+        if (started.is_new) response.set("Location", location);
+        respond(std::move(response));
+    };
+    if (!wait) return answer(std::nullopt);
+    service.hub.wait(started.id, *wait, [answer](const Result& result) { answer(result); });
+}
+
+void get_result(Service& service, Call& call, const http::Responder& respond) {
+    const InstanceId id = resolve(service, call);
+    const Duration wait = call.query.duration("wait", kWaitMax).value_or(Duration::zero());
+    call.query.check_all_used();
+    if (!service.reads.load(id)) {
+        throw Problem(
+            "instance_not_found", fmt::format("There is no instance {}.", id.to_string())
+        );
+    }
+    service.hub.wait(id, wait, [id, respond](const Result& result) {
+        PayloadDocument document("full");
+        const Json json = result_json(id, result, document);
+        respond(json_response(result.is_finished ? 200 : 202, document.text(json)));
+    });
+}
+
+std::vector<Payload> read_lines(const std::string& body) {
+    std::vector<Payload> lines;
+    std::size_t number = 0;
+    for (std::size_t begin = 0; begin < body.size();) {
+        const std::size_t end = std::min(body.find('\n', begin), body.size());
+        std::string line = body.substr(begin, end - begin);
+        begin = end + 1;
+        ++number;
+        if (!line.empty() && line.back() == '\r') line.pop_back();
+        if (line.empty()) continue;
+        if (lines.size() >= kBatchLinesMax) {
+            throw Problem(
+                "limit_exceeded", fmt::format("There are more than {} lines.", kBatchLinesMax)
+            );
+        }
+        try {
+            check_payload(line, fmt::format("Line {}", number));
+        } catch (const Error& error) {
+            throw Problem("invalid_payload", error.what()).with("line", number);
+        }
+        lines.push_back(std::move(line));
+    }
+    if (lines.empty()) throw Problem("invalid_argument", "The body has no lines.");
+    return lines;
+}
+
+http::Response start_batch(Service& service, Call& call) {
+    const auto workflow = call.query.text("workflow");
+    if (!workflow || workflow->empty()) {
+        throw Problem("invalid_argument", "The parameter \"workflow\" is missing.");
+    }
+    StartOptions options{.by = call.principal.name};
+    if (const auto version = call.query.integer("version", 1, 2'147'483'647)) {
+        options.version = static_cast<int>(*version);
+    }
+    if (const auto priority = call.query.integer("priority", -100, 100)) {
+        options.priority = static_cast<int>(*priority);
+    }
+    call.query.check_all_used();
+    const auto inputs = read_lines(call.request.body);
+    http::Response response{.status = 201};
+    response.set("Content-Type", "application/x-ndjson");
+    for (const StartedInstance& started : service.engine.start_all(*workflow, inputs, options)) {
+        response.body += fmt::format(
+            "{{\"id\":\"{}\",\"is_new\":{}}}\n", started.id.to_string(), started.is_new
+        );
+    }
+    return response;
+}
+
+http::Response import_instance(Service& service, Call& call) {
+    call.query.check_all_used();
+    const ImportedInstance imported =
+        service.engine.import_snapshot(call.request.body, {.by = call.principal.name});
+    auto response = json_response(
+        imported.is_new ? 201 : 200,
+        Json{{"id", imported.id.to_string()}, {"is_new", imported.is_new}}
+    );
+    if (imported.is_new) {
+        response.set("Location", call.href("/instances/" + imported.id.to_string()));
+    }
+    return response;
+}
+
+}  // namespace
+
+void add_start_routes(Routes& routes, Service& service) {
+    routes.push_back(
+        {.method = "POST",
+         .path = "/instances",
+         .operation = "startInstance",
+         .permission = "instances.start",
+         .async = [&service](
+                      Call& call, const http::Responder& respond
+                  ) { start_instance(service, call, respond); },
+         .body_bytes_max = kJsonBytesMax,
+         .media_types = {"application/json"}}
+    );
+    routes.push_back(
+        {.method = "POST",
+         .path = "/instances/batch",
+         .operation = "startInstances",
+         .permission = "instances.start",
+         .handle = [&service](Call& call) { return start_batch(service, call); },
+         .body_bytes_max = kBatchBytesMax,
+         .media_types = {"application/x-ndjson"}}
+    );
+    routes.push_back(
+        {.method = "POST",
+         .path = "/instances/import",
+         .operation = "importInstance",
+         .permission = "instances.move",
+         .handle = [&service](Call& call) { return import_instance(service, call); },
+         .body_bytes_max = kBatchBytesMax,
+         .media_types = {"application/json"}}
+    );
+    routes.push_back(
+        {.method = "GET",
+         .path = "/instances/{id}/result",
+         .operation = "getResult",
+         .permission = "instances.read",
+         .async = [&service](
+                      Call& call, const http::Responder& respond
+                  ) { get_result(service, call, respond); }}
+    );
+}
+
+}  // namespace ebb::server

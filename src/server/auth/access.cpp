@@ -1,0 +1,187 @@
+#include "server/auth/access.h"
+
+#include <algorithm>
+
+#include "server/auth/secret.h"
+#include "support/clock.h"
+#include "view/payload_json.h"
+
+namespace ebb::server {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view kToken = "token";
+constexpr std::string_view kLogin = "login";
+constexpr std::string_view kSession = "session";
+/// Of what is remembered; beyond it everything is forgotten and read again.
+constexpr std::size_t kRememberedMax = 10'000;
+
+ordered_json document_of(const NewCredential& credential, TimePoint now, TimePoint expires_at) {
+    return {
+        {"name", credential.name},
+        {"role", to_string(credential.role)},
+        {"decision_roles", credential.decision_roles},
+        {"created_at", format_time(now)},
+        {"created_by", view::text_json(credential.by)},
+        {"expires_at", view::time_json(expires_at)},
+    };
+}
+
+Principal to_principal(const ordered_json& document, Principal::Kind kind) {
+    Principal principal{.kind = kind, .name = {}};
+    const bool is_token = kind == Principal::Kind::Token;
+    principal.name = (is_token ? "token:" : "user:") + document.at("name").get<std::string>();
+    principal.role = parse_role(document.at("role").get<std::string>()).value_or(Role::Viewer);
+    principal.decision_roles = document.at("decision_roles").get<std::vector<std::string>>();
+    return principal;
+}
+
+TimePoint end_of(TimePoint now, Duration life) {
+    return life == Duration::zero() ? kNever : now + life;
+}
+
+}  // namespace
+
+template <class Load>
+std::optional<Principal> Access::remember(const std::string& key, Load load) {
+    const TimePoint now = clock_.now();
+    {
+        const Lock lock(mutex_);
+        const auto found = remembered_.find(key);
+        if (found != remembered_.end() && now < found->second.until) {
+            return found->second.principal;
+        }
+    }
+    std::optional<Principal> principal = load(now);
+    const Lock lock(mutex_);
+    if (remembered_.size() >= kRememberedMax) remembered_.clear();
+    const TimePoint end = principal ? principal->expires_at : kNever;
+    remembered_[key] = {principal, std::min(now + kRemembered, end)};
+    return principal;
+}
+
+void Access::forget_all() {
+    const Lock lock(mutex_);
+    remembered_.clear();
+}
+
+std::optional<Principal> Access::by_token(std::string_view token) {
+    const auto id = token_id(token);
+    if (!id) return std::nullopt;
+    const std::string hash = hash_secret(token);
+    return remember("token " + hash, [&](TimePoint now) -> std::optional<Principal> {
+        for (const AdminRow& row : store_.list(kToken)) {
+            const auto document = ordered_json::parse(row.document);
+            if (document.at("id").get<std::string>() != *id) continue;
+            if (!is_equal_secret(document.at("hash").get<std::string>(), hash)) continue;
+            if (row.expires_at <= now) return std::nullopt;
+            Principal principal = to_principal(document, Principal::Kind::Token);
+            principal.expires_at = row.expires_at;
+            principal.credential = row.name;
+            ordered_json used = document;
+            used["last_used_at"] = format_time(now);
+            const auto last = parse_time(document.value("last_used_at", std::string()));
+            // Not at every request: it is for people who clean up.
+            if (!last || now - *last > std::chrono::minutes(1)) {
+                AdminRow changed = row;
+                changed.document = used.dump();
+                store_.put(changed);
+            }
+            return principal;
+        }
+        return std::nullopt;
+    });
+}
+
+std::optional<Principal> Access::by_session(std::string_view secret) {
+    const std::string hash = hash_secret(secret);
+    return remember("session " + hash, [&](TimePoint now) -> std::optional<Principal> {
+        const auto row = store_.find(kSession, hash);
+        if (!row || row->expires_at <= now) return std::nullopt;
+        auto document = ordered_json::parse(row->document);
+        const auto seen = parse_time(document.at("seen_at").get<std::string>()).value_or(now);
+        if (now - seen > kSessionIdle) return std::nullopt;
+        if (now - seen > std::chrono::minutes(5)) {
+            document["seen_at"] = format_time(now);
+            AdminRow changed = *row;
+            changed.document = document.dump();
+            store_.put(changed);
+        }
+        Principal principal = to_principal(document, Principal::Kind::Session);
+        principal.expires_at = row->expires_at;
+        principal.credential = row->name;
+        return principal;
+    });
+}
+
+std::optional<Access::CreatedToken> Access::create_token(const NewCredential& credential) {
+    const TimePoint now = clock_.now();
+    const TimePoint expires_at = end_of(now, credential.life);
+    const TokenText token = make_token();
+    ordered_json document = document_of(credential, now, expires_at);
+    document["id"] = token.id;
+    document["hash"] = hash_secret(token.whole);
+    const AdminRow row{std::string(kToken), credential.name, document.dump(), expires_at};
+    if (!store_.add(row)) return std::nullopt;
+    forget_all();
+    document.erase("hash");
+    document["principal"] = "token:" + credential.name;
+    document["last_used_at"] = nullptr;
+    return CreatedToken{std::move(document), token.whole};
+}
+
+std::vector<ordered_json> Access::tokens() {
+    std::vector<ordered_json> tokens;
+    for (const AdminRow& row : store_.list(kToken)) {
+        auto document = ordered_json::parse(row.document);
+        document.erase("hash");
+        document["principal"] = "token:" + row.name;
+        if (!document.contains("last_used_at")) document["last_used_at"] = nullptr;
+        tokens.push_back(std::move(document));
+    }
+    return tokens;
+}
+
+void Access::revoke_token(std::string_view name) {
+    store_.remove(kToken, name);
+    forget_all();
+}
+
+std::string Access::create_login(const NewCredential& person) {
+    const TimePoint now = clock_.now();
+    store_.remove_expired(now);
+    std::string secret = make_secret();
+    store_.add(
+        {std::string(kLogin),
+         hash_secret(secret),
+         document_of(person, now, now + kLoginLife).dump(),
+         now + kLoginLife}
+    );
+    return secret;
+}
+
+std::optional<Access::Login> Access::log_in(std::string_view secret) {
+    const std::string hash = hash_secret(secret);
+    const auto link = store_.find(kLogin, hash);
+    const TimePoint now = clock_.now();
+    // Whoever removes it may use it: only one can.
+    if (!link || !store_.remove(kLogin, hash) || link->expires_at <= now) return std::nullopt;
+    auto document = ordered_json::parse(link->document);
+    document["seen_at"] = format_time(now);
+    Login login{make_secret(), to_principal(document, Principal::Kind::Session)};
+    const TimePoint end = now + kSessionLife;
+    login.principal.expires_at = end;
+    login.principal.credential = hash_secret(login.secret);
+    store_.add({std::string(kSession), login.principal.credential, document.dump(), end});
+    return login;
+}
+
+void Access::log_out(const Principal& principal) {
+    if (principal.kind != Principal::Kind::Session) return;
+    store_.remove(kSession, principal.credential);
+    forget_all();
+}
+
+}  // namespace ebb::server

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace ebb::server {
+
+/// A bundle of permissions.
+enum class Role { Viewer, Approver, Operator, Developer, Admin, Worker, Starter };
+
+std::string_view to_string(Role role);
+std::optional<Role> parse_role(std::string_view text);
+
+/// What routes need: `instances.read`, `queues.write`, ... Two are special: `any` (whoever is
+/// logged in) and `none` (no login is needed).
+using Permission = std::string_view;
+
+bool has_permission(Role role, Permission permission);
+std::vector<Permission> permissions_of(Role role);
+
+}  // namespace ebb::server

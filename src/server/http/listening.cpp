@@ -1,0 +1,159 @@
+#include "server/http/listening.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <ebb/error.h>
+
+namespace ebb::http {
+
+namespace {
+
+constexpr int kBacklog = 1'024;
+
+struct Address {
+    sockaddr_storage storage{};
+    socklen_t size = 0;
+
+    sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+
+    int family() const { return storage.ss_family; }
+};
+
+[[noreturn]] void throw_failed(const std::string& address, const char* what) {
+    const int error = errno;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format("Cannot listen on {}: {}: {}.", address, what, std::strerror(error))
+    );
+}
+
+Address to_address(const Endpoint& endpoint) {
+    Address address;
+    if (endpoint.kind == Endpoint::Kind::Unix) {
+        auto& local = reinterpret_cast<sockaddr_un&>(address.storage);
+        local.sun_family = AF_UNIX;
+        if (endpoint.host.size() >= sizeof(local.sun_path)) {
+            errno = ENAMETOOLONG;
+            throw_failed("unix:" + endpoint.host, "path");
+        }
+        std::memcpy(local.sun_path, endpoint.host.c_str(), endpoint.host.size() + 1);
+        address.size = sizeof(sockaddr_un);
+        return address;
+    }
+    const std::string host = endpoint.host == "localhost" ? "127.0.0.1" : endpoint.host;
+    auto& six = reinterpret_cast<sockaddr_in6&>(address.storage);
+    if (inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) == 1) {
+        six.sin6_family = AF_INET6;
+        six.sin6_port = htons(endpoint.port);
+        address.size = sizeof(sockaddr_in6);
+        return address;
+    }
+    auto& four = reinterpret_cast<sockaddr_in&>(address.storage);
+    four.sin_family = AF_INET;
+    four.sin_port = htons(endpoint.port);
+    inet_pton(AF_INET, host.c_str(), &four.sin_addr);
+    address.size = sizeof(sockaddr_in);
+    return address;
+}
+
+/// `127.0.0.1:8322`; of a Unix socket empty.
+std::string text_of(const Address& address, bool with_port) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    if (address.family() == AF_INET) {
+        const auto& four = reinterpret_cast<const sockaddr_in&>(address.storage);
+        inet_ntop(AF_INET, &four.sin_addr, text.data(), text.size());
+        return with_port ? fmt::format("{}:{}", text.data(), ntohs(four.sin_port)) : text.data();
+    }
+    if (address.family() == AF_INET6) {
+        const auto& six = reinterpret_cast<const sockaddr_in6&>(address.storage);
+        inet_ntop(AF_INET6, &six.sin6_addr, text.data(), text.size());
+        return with_port ? fmt::format("[{}]:{}", text.data(), ntohs(six.sin6_port)) : text.data();
+    }
+    return {};
+}
+
+/// A socket file that nobody listens on any more is left over from a process that was killed.
+void remove_stale_socket(const std::string& path, Address& address) {
+    struct stat status{};
+    if (lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return;
+    const FileDescriptor probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (connect(probe.get(), address.get(), address.size) != 0 && errno == ECONNREFUSED) {
+        unlink(path.c_str());
+    }
+}
+
+bool is_loopback(const std::string& address) {
+    return address.starts_with("127.") || address == "::1" || address.starts_with("::ffff:127.");
+}
+
+}  // namespace
+
+ListeningSocket::~ListeningSocket() {
+    if (!unlinks.empty() && descriptor.is_open()) unlink(unlinks.c_str());
+}
+
+ListeningSocket listen_on(const Endpoint& endpoint) {
+    ListeningSocket socket;
+    const bool is_unix = endpoint.kind == Endpoint::Kind::Unix;
+    if (endpoint.kind == Endpoint::Kind::Descriptor) {
+        socket.descriptor = FileDescriptor(endpoint.descriptor);
+        socket.address = fmt::format("fd:{}", endpoint.descriptor);
+    } else {
+        const std::string name =
+            is_unix ? "unix:" + endpoint.host : fmt::format("{}:{}", endpoint.host, endpoint.port);
+        Address address = to_address(endpoint);
+        if (is_unix) remove_stale_socket(endpoint.host, address);
+        socket.descriptor =
+            FileDescriptor(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
+            );
+        if (!socket.descriptor.is_open()) throw_failed(name, "socket");
+        const int fd = socket.descriptor.get();
+        const int on = 1;
+        if (!is_unix) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+        if (address.family() == AF_INET6) {
+            setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+        }
+        if (bind(fd, address.get(), address.size) != 0) throw_failed(name, "bind");
+        if (is_unix) {
+            socket.unlinks = endpoint.host;
+            socket.address = name;
+        }
+        if (listen(fd, kBacklog) != 0) throw_failed(name, "listen");
+    }
+    Address bound;
+    bound.size = sizeof(bound.storage);
+    if (getsockname(socket.descriptor.get(), bound.get(), &bound.size) != 0) {
+        throw_failed(socket.address, "getsockname");
+    }
+    if (const std::string text = text_of(bound, true); !text.empty()) socket.address = text;
+    return socket;
+}
+
+Peer peer_of(int descriptor) {
+    Address address;
+    address.size = sizeof(address.storage);
+    if (getpeername(descriptor, address.get(), &address.size) != 0) return {};
+    if (address.family() == AF_UNIX) {
+        ucred credentials{};
+        socklen_t size = sizeof(credentials);
+        getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size);
+        return {fmt::format("unix:{}", credentials.uid), true, false};
+    }
+    Peer peer{text_of(address, false), false, true};
+    peer.is_loopback = is_loopback(peer.address);
+    const int on = 1;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    return peer;
+}
+
+}  // namespace ebb::http

@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <ebb/engine.h>
+#include <ebb/server.h>
+
+#include "server/api/api.h"
+#include "server/auth/access.h"
+#include "server/live/hub.h"
+#include "server/openapi.h"
+#include "server/start_rules.h"
+#include "support/sha256.h"
+
+namespace ebb {
+
+namespace {
+
+using server::Access;
+using server::Api;
+using server::Hub;
+
+const Clock& system_clock() {
+    static const SystemClock clock;
+    return clock;
+}
+
+std::vector<http::Endpoint> parse_endpoints(const ServerOptions& options) {
+    std::vector<http::Endpoint> endpoints;
+    for (const std::string& text : options.listen) endpoints.push_back(http::parse_endpoint(text));
+    if (endpoints.empty()) {
+        throw Error(ErrorCode::InvalidArgument, "A server needs an address to listen on.");
+    }
+    server::check_start_rules(options, endpoints);
+    return endpoints;
+}
+
+/// `/ebb/` as `/ebb`, and `/` as nothing.
+std::string base_of(std::string path) {
+    while (path.ends_with('/')) path.pop_back();
+    const bool is_path = path.empty() || path.front() == '/';
+    const bool is_safe = std::all_of(path.begin(), path.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+               c == '/' || c == '-' || c == '_' || c == '.';
+    });
+    if (is_path && is_safe && path.find("//") == std::string::npos) return path;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format("\"{}\" is not a base path such as / or /ebb/.", path)
+    );
+}
+
+/// Tells the hub of what this process commits.
+class HubObserver : public Observer {
+ public:
+    explicit HubObserver(std::shared_ptr<std::atomic<Hub*>> hub) : hub_(std::move(hub)) {}
+
+    void on_committed(
+        const InstanceSummary& instance, std::span<const HistoryEntry> /*events*/
+    ) override {
+        if (Hub* hub = *hub_) hub->note(instance);
+    }
+
+ private:
+    std::shared_ptr<std::atomic<Hub*>> hub_;
+};
+
+}  // namespace
+
+class Server::Core {
+ public:
+    Core(Engine& engine, Store& store, Store& reads, const ServerOptions& options)
+        : options_(options),
+          endpoints_(parse_endpoints(options)),
+          clock_(options.clock != nullptr ? *options.clock : system_clock()),
+          own_admin_(make_memory_admin_store()),
+          access_(options.admin != nullptr ? *options.admin : *own_admin_, clock_),
+          reader_(reads, no_handlers_, {.clock = options.clock, .log = options.log}),
+          hub_(reads, reader_, clock_),
+          service_{engine, reader_, store, reads, access_, clock_, hub_, EBB_VERSION},
+          observed_(std::make_shared<std::atomic<Hub*>>(&hub_)) {
+        service_.has_worker = options.has_worker;
+        service_.needs_login = options.needs_login;
+        service_.title = options.title;
+        service_.openapi = std::string(server::openapi_document());
+        service_.openapi_etag = fmt::format("\"{}\"", sha256_hex(service_.openapi).substr(0, 16));
+        engine.add_observer(std::make_shared<HubObserver>(observed_));
+        api_ = std::make_unique<Api>(service_, api_options());
+        http_ = std::make_unique<http::Server>(http_options());
+    }
+
+    ~Core() {
+        begin_drain();
+        http_->stop();
+        api_->stop();
+        *observed_ = nullptr;
+    }
+
+    void start() { http_->start(); }
+
+    std::vector<std::string> addresses() const { return http_->addresses(); }
+
+    std::string url() const {
+        const std::string address = http_->addresses().front();
+        const std::string_view scheme = options_.tls_certificate.empty() ? "http" : "https";
+        return fmt::format("{}://{}{}/", scheme, address, base_of(options_.base_path));
+    }
+
+    std::string login_link(const std::string& user, const std::string& role) {
+        const auto parsed = server::parse_role(role);
+        if (!parsed) {
+            throw Error(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a role.", role));
+        }
+        return url() + "#login=" + access_.create_login({.name = user, .role = *parsed});
+    }
+
+    void begin_drain() {
+        api_->begin_drain();
+        hub_.drain();
+    }
+
+    bool drain(Duration limit) {
+        begin_drain();
+        http_->stop_accepting();
+        const bool is_clean =
+            http_->wait_for_requests(std::chrono::duration_cast<std::chrono::milliseconds>(limit));
+        http_->stop();
+        return is_clean;
+    }
+
+ private:
+    server::ApiOptions api_options() {
+        server::ApiOptions api;
+        api.base = base_of(options_.base_path);
+        api.allowed_hosts = options_.allowed_hosts;
+        for (const std::string& range : options_.behind_proxy) api.proxies.emplace_back(range);
+        api.only_proxies = !options_.behind_proxy.empty();
+        api.pool = {.threads = options_.api_threads, .queue_max = options_.api_queue};
+        api.log = options_.log;
+        api.unready = [this] { return unready(); };
+        api.is_ticking = [this] { return http_->is_ticking(std::chrono::seconds(10)); };
+        return api;
+    }
+
+    http::ServerOptions http_options() {
+        http::ServerOptions http;
+        http.listen = endpoints_;
+        http.threads = options_.http_threads;
+        if (!options_.behind_proxy.empty()) {
+            http.limits.connections_per_address_max = http.limits.connections_max;
+        }
+        if (!options_.tls_certificate.empty()) {
+            http.tls = {{.certificate = options_.tls_certificate, .key = options_.tls_key}};
+        }
+        http.handler = [this](http::Request request, const http::Responder& respond) {
+            api_->handle(std::move(request), respond);
+        };
+        http.body_bytes_max = [this](const http::Request& head) {
+            return api_->body_bytes_max(head);
+        };
+        http.refuse = [this](const http::Refusal& refusal, const std::string& remote) {
+            return api_->refuse(refusal, remote);
+        };
+        return http;
+    }
+
+    /// Asks the store now and then only, however often it is asked itself.
+    std::string unready() {
+        constexpr Duration kKnownFor = std::chrono::seconds(1);
+        const SteadyPoint now = clock_.steady_now();
+        const Lock lock(ready_mutex_);
+        if (asked_at_ != SteadyPoint{} && now - asked_at_ < kKnownFor) return unready_;
+        asked_at_ = now;
+        try {
+            service_.reads.load(InstanceId{});
+            unready_.clear();
+        } catch (const std::exception& error) {
+            unready_ = error.what();
+        }
+        return unready_;
+    }
+
+    const ServerOptions options_;
+    const std::vector<http::Endpoint> endpoints_;
+    const Clock& clock_;
+    const HandlerRegistry no_handlers_;
+    std::unique_ptr<AdminStore> own_admin_;
+    Access access_;
+    Engine reader_;
+    Hub hub_;
+    server::Service service_;
+    std::shared_ptr<std::atomic<Hub*>> observed_;
+    Mutex ready_mutex_;
+    SteadyPoint asked_at_ EBB_GUARDED_BY(ready_mutex_){};
+    std::string unready_ EBB_GUARDED_BY(ready_mutex_);
+    std::unique_ptr<Api> api_;
+    std::unique_ptr<http::Server> http_;  // last: its threads use all of the above
+};
+
+Server::Server(Engine& engine, Store& store, Store& reads, const ServerOptions& options)
+    : core_(std::make_unique<Core>(engine, store, reads, options)) {}
+
+Server::~Server() = default;
+
+void Server::start() {
+    core_->start();
+}
+
+std::vector<std::string> Server::addresses() const {
+    return core_->addresses();
+}
+
+std::string Server::url() const {
+    return core_->url();
+}
+
+std::string Server::login_link(const std::string& user, const std::string& role) {
+    return core_->login_link(user, role);
+}
+
+void Server::begin_drain() {
+    core_->begin_drain();
+}
+
+bool Server::drain(Duration limit) {
+    return core_->drain(limit);
+}
+
+}  // namespace ebb

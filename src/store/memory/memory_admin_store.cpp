@@ -1,0 +1,60 @@
+#include <map>
+#include <utility>
+
+#include "store/admin_store.h"
+#include "support/sync.h"
+
+namespace ebb {
+
+namespace {
+
+class MemoryAdminStore : public AdminStore {
+ public:
+    bool add(const AdminRow& row) override {
+        const Lock lock(mutex_);
+        return rows_.emplace(std::pair(row.kind, row.name), row).second;
+    }
+
+    void put(const AdminRow& row) override {
+        const Lock lock(mutex_);
+        rows_.insert_or_assign(std::pair(row.kind, row.name), row);
+    }
+
+    std::optional<AdminRow> find(std::string_view kind, std::string_view name) override {
+        const Lock lock(mutex_);
+        const auto found = rows_.find({std::string(kind), std::string(name)});
+        if (found == rows_.end()) return std::nullopt;
+        return found->second;
+    }
+
+    std::vector<AdminRow> list(std::string_view kind) override {
+        const Lock lock(mutex_);
+        std::vector<AdminRow> found;
+        for (const auto& [key, row] : rows_) {
+            if (key.first == kind) found.push_back(row);
+        }
+        return found;
+    }
+
+    bool remove(std::string_view kind, std::string_view name) override {
+        const Lock lock(mutex_);
+        return rows_.erase({std::string(kind), std::string(name)}) > 0;
+    }
+
+    void remove_expired(TimePoint now) override {
+        const Lock lock(mutex_);
+        std::erase_if(rows_, [&](const auto& entry) { return entry.second.expires_at < now; });
+    }
+
+ private:
+    Mutex mutex_;
+    std::map<std::pair<std::string, std::string>, AdminRow> rows_ EBB_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+std::unique_ptr<AdminStore> make_memory_admin_store() {
+    return std::make_unique<MemoryAdminStore>();
+}
+
+}  // namespace ebb

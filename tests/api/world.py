@@ -1,0 +1,150 @@
+"""A real `ebb serve` on a free port of loopback, with a store of its own, and a client of it."""
+
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import urllib.parse
+
+WORKFLOW = """
+workflow: order
+steps:
+  - step: charge
+    max_attempts: 1
+  - decision: approve
+    roles: [boss]
+  - signal: paid
+handlers:
+  charge:
+    exec: [cat]
+"""
+
+
+class Server:
+    """Stopped when its `with` block ends."""
+
+    def __init__(self, ebb, store, folder, arguments=(), files=()):
+        self.folder = pathlib.Path(folder)
+        url = {"memory": "memory:", "sqlite": f"sqlite:{self.folder}/ebb.db"}.get(store, store)
+        command = [str(ebb), "serve", *files, "--json", "--db", url, "--listen", "127.0.0.1:0", *arguments]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+            env={**os.environ, "EBB_DB": ""},
+        )
+        self.log = []
+        self.greeting = None
+        for line in self.process.stdout:
+            entry = json.loads(line)
+            self.log.append(entry)
+            if entry.get("event") == "serving":
+                self.greeting = entry
+                break
+        if self.greeting is None:
+            raise RuntimeError(self.process.stderr.read())
+        self.port = int(self.greeting["addresses"][0].rsplit(":", 1)[1])
+        self.login = self.greeting.get("login", "#login=").split("#login=")[1]
+        self._reader = threading.Thread(target=self._drain, daemon=True)
+        self._reader.start()
+
+    def _drain(self):
+        with contextlib.suppress(ValueError):
+            for line in self.process.stdout:
+                self.log.append(json.loads(line))
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(timeout=60)
+        self._reader.join(timeout=10)
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return code
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    def json(self):
+        return json.loads(self.body)
+
+    def lines(self):
+        return [json.loads(line) for line in self.body.splitlines()]
+
+
+class Client:
+    """One connection that is kept alive. Every exchange with the API is held against its document."""
+
+    def __init__(self, server, contract, token=None, cookie=None, base=""):
+        self.server = server
+        self.contract = contract
+        self.token = token
+        self.cookie = cookie
+        self.base = base
+        self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+
+    def raw(self, method, path, body=None, headers=None):
+        sent = dict(headers or {})
+        if self.token:
+            sent.setdefault("Authorization", f"Bearer {self.token}")
+        if self.cookie:
+            sent.setdefault("Cookie", self.cookie)
+        self.connection.request(method, path, body, sent)
+        response = self.connection.getresponse()
+        names = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(response.status, names, response.read().decode())
+
+    def __call__(self, method, path, body=None, headers=None, query=None):
+        """`path` begins behind /api/v1; a body that is no text is sent as JSON."""
+        sent = dict(headers or {})
+        if body is not None and not isinstance(body, (str, bytes)):
+            body = json.dumps(body)
+        if body is not None:
+            sent.setdefault("Content-Type", "application/json")
+        target = f"{self.base}/api/v1{path}"
+        if query:
+            target += "?" + urllib.parse.urlencode(query, doseq=True)
+        answer = self.raw(method, target, body, sent)
+        self.contract.check(method, path, answer.status, answer.headers, answer.body)
+        return answer
+
+    def get(self, path, **query):
+        return self("GET", path, query=query)
+
+    def post(self, path, body=None, headers=None, **query):
+        return self("POST", path, body, headers, query)
+
+    def close(self):
+        self.connection.close()
+
+
+def log_in(server, contract):
+    """A client with a session, as the link that the server prints gives it."""
+    client = Client(server, contract)
+    answer = client.post("/session", {"login": server.login})
+    assert answer.status == 200, answer.body
+    client.cookie = answer.headers["set-cookie"].split(";")[0]
+    return client
+
+
+class Folder:
+    def __enter__(self):
+        self.path = tempfile.mkdtemp(prefix="ebb-api-")
+        return self.path
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
