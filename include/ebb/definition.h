@@ -10,6 +10,7 @@
 
 #include <ebb/error.h>
 #include <ebb/json.h>
+#include <ebb/rules.h>
 #include <ebb/time.h>
 
 // A workflow as plain data: what the builder builds, what YAML and JSON say, what the store keeps.
@@ -250,7 +251,8 @@ struct Definition {
     Payload output{};  ///< a template of the instance's output, as JSON text; empty = the last
                        ///< node's output
     HandlerSpecs handlers{};
-    Block steps{};
+    Block steps{};  ///< of rules: what the trigger of the same index runs, a step each
+    std::optional<Rules> rules{};  ///< absent: the steps run in their order
 
     bool operator==(const Definition&) const = default;
 };

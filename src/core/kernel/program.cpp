@@ -259,6 +259,13 @@ class ProgramCompiler {
 std::shared_ptr<const Program> Program::compile(const ebb::Definition& definition) {
     std::vector<Diagnostic> diagnostics = validate(definition);
     if (!diagnostics.empty()) throw DefinitionError(std::move(diagnostics));
+    if (definition.rules) {
+        throw Error(
+            ErrorCode::InvalidDefinition,
+            "The workflow \"" + definition.name +
+                "\" has rules. This version of Ebb checks rules, but it cannot run them yet."
+        );
+    }
     auto program = std::make_shared<Program>();
     program->definition_ = definition;
     ProgramCompiler(*program).compile();

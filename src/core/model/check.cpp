@@ -37,6 +37,7 @@ class Checker {
         check_input_schema();
         check_handlers();
         check_nodes();
+        if (definition_.rules) check_rules(findings_, definition_);
         expressions_.payload(-1, "/output", definition_.output);
         if (findings_.is_empty()) check_size();
         return findings_;
@@ -148,7 +149,7 @@ class Checker {
     }
 
     void check_nodes() {
-        if (definition_.steps.empty()) {
+        if (definition_.steps.empty() && !definition_.rules) {
             note("empty_block", "/steps", "The workflow does nothing: give it at least one step.");
         }
         NodeChecker nodes(findings_, walk_, expressions_);

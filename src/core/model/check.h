@@ -68,6 +68,8 @@ void check_attempts(Findings& findings, const std::string& path, const AttemptPo
 /// `queue` may be empty.
 void check_queue(Findings& findings, const std::string& path, const std::string& queue);
 void check_duration(Findings& findings, const std::string& path, Duration duration);
+/// What the rules of a definition say, besides its steps.
+void check_rules(Findings& findings, const Definition& definition);
 /// What can be told of a JSON Schema without a validator: the types of its keywords.
 void check_schema(Findings& findings, const std::string& path, const Json& schema);
 

@@ -195,6 +195,7 @@ Definition read_definition(const Document& root, Problems& problems, const TypeL
          "defaults",
          "handlers",
          "steps",
+         "rules",
          "entry",
          "nodes",
          "edges",
@@ -217,8 +218,9 @@ Definition read_definition(const Document& root, Problems& problems, const TypeL
         .input_schema = map.payload("input_schema"),
         .output = map.payload("output"),
         .handlers = std::move(handlers),
-        .steps = read_steps(map, defaults),
+        .steps = map.has("rules") ? Block{} : read_steps(map, defaults),
     };
+    if (map.has("rules")) read_rules(map, defaults, definition);
     if (types != nullptr) take_types(definition, *types);
     return definition;
 }

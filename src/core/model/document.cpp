@@ -274,6 +274,10 @@ Location locate(const Document& root, std::string_view pointer) {
     if (is_graph && pointer == "/graph") return location;
     bool is_in_branches = false;
     bool is_in_payload = false;
+    // The lists of rules may be maps of names.
+    const bool is_in_rules = pointer.starts_with("/rules/");
+    int depth = 0;
+    bool is_in_writes = false;
     while (!pointer.empty()) {
         const Document& here = *location.document;
         if (!here.is_map() && !here.is_list()) break;
@@ -283,6 +287,11 @@ Location locate(const Document& root, std::string_view pointer) {
             location.path.append("/").append(segment);
             if (element == nullptr) return location.path.append(pointer), location;
             location.document = element;
+        } else if (is_in_rules && (depth == 2 || is_in_writes)) {
+            const Document::Member* member = at_index(here.members, segment);
+            if (member == nullptr) return location;
+            location.path += "/" + escape_pointer(member->key);
+            location.document = &member->value;
         } else if (is_in_branches) {
             const Document::Member* member = at_index(here.members, segment);
             if (member == nullptr) return location;
@@ -296,6 +305,8 @@ Location locate(const Document& root, std::string_view pointer) {
             if (value == nullptr) return location.path.append(pointer), location;
             location.document = value;
         }
+        ++depth;
+        is_in_writes = segment == "writes";
         is_in_payload = is_in_payload || segment == "input" || segment == "output" ||
                         segment == "input_schema" || segment == "handlers" || segment == "metadata";
         is_in_branches = !is_in_payload && segment == "branches" && location.document->is_map();

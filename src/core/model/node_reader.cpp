@@ -54,15 +54,21 @@ struct NodeReader {
     Block block(std::string_view key) const { return read_block(map, key, defaults); }
 };
 
-std::optional<Compensation> read_compensation(const NodeReader& node) {
-    const Document* value = node.map.find("compensate");
+}  // namespace
+
+namespace {
+
+std::optional<Compensation> read_compensation(
+    const MapReader& outer, const StepDefaults& defaults
+) {
+    const Document* value = outer.find("compensate");
     if (value == nullptr) return std::nullopt;
     if (value->is_text()) {
-        const std::string handler = node.map.text("compensate");
-        return Compensation{.handler = handler, .attempts = node.defaults.attempts_of(handler)};
+        const std::string handler = outer.text("compensate");
+        return Compensation{.handler = handler, .attempts = defaults.attempts_of(handler)};
     }
     if (!value->is_map()) {
-        node.map.note(
+        outer.note(
             "wrong_type",
             "compensate",
             fmt::format(
@@ -73,17 +79,44 @@ std::optional<Compensation> read_compensation(const NodeReader& node) {
         );
         return std::nullopt;
     }
-    const std::string path = node.map.path_of("compensate");
-    const MapReader map(node.map.problems(), *value, path);
+    const std::string path = outer.path_of("compensate");
+    const MapReader map(outer.problems(), *value, path);
     map.allow_only({"handler", "max_attempts", "max_retries", "backoff", "timeout", "step_timeout"}
     );
     map.require("handler", "it names what undoes the step");
     const std::string handler = map.text("handler");
     return Compensation{
         .handler = handler,
-        .attempts = read_attempts(map, node.defaults.attempts_of(handler)),
+        .attempts = read_attempts(map, defaults.attempts_of(handler)),
     };
 }
+
+}  // namespace
+
+Step read_step_fields(
+    const MapReader& map,
+    std::string_view handler_key,
+    const std::string& name,
+    const StepDefaults& defaults
+) {
+    Step step{
+        .handler = map.text(handler_key),
+        .input = map.payload("input"),
+        .compensate = read_compensation(map, defaults),
+        .attempts = {},
+        .non_idempotent = map.boolean("non_idempotent", false),
+        .queue = map.has("queue") ? map.text("queue") : defaults.queue,
+        .concurrency_key = map.text("concurrency_key"),
+        .next = map.text("next"),
+    };
+    const std::string& handler = step.handler.empty() ? name : step.handler;
+    AttemptPolicy otherwise = defaults.attempts_of(handler);
+    if (step.non_idempotent) otherwise.max_attempts = 1;
+    step.attempts = read_attempts(map, otherwise);
+    return step;
+}
+
+namespace {
 
 Node::Kind read_step(const NodeReader& node) {
     node.allow_only(
@@ -100,21 +133,7 @@ Node::Kind read_step(const NodeReader& node) {
          "concurrency_key",
          "next"}
     );
-    Step step{
-        .handler = node.map.text("handler"),
-        .input = node.map.payload("input"),
-        .compensate = read_compensation(node),
-        .attempts = {},
-        .non_idempotent = node.map.boolean("non_idempotent", false),
-        .queue = node.map.has("queue") ? node.map.text("queue") : node.defaults.queue,
-        .concurrency_key = node.map.text("concurrency_key"),
-        .next = node.map.text("next"),
-    };
-    const std::string& handler = step.handler.empty() ? node.name : step.handler;
-    AttemptPolicy otherwise = node.defaults.attempts_of(handler);
-    if (step.non_idempotent) otherwise.max_attempts = 1;
-    step.attempts = read_attempts(node.map, otherwise);
-    return step;
+    return read_step_fields(node.map, "handler", node.name, node.defaults);
 }
 
 Node::Kind read_condition(const NodeReader& node) {

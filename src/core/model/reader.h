@@ -44,6 +44,15 @@ Definition read_and_check(
 Block read_block(const MapReader& map, std::string_view key, const StepDefaults& defaults);
 /// The keys `entry`, `nodes`, `edges` and `unmatched` of `map`.
 NodeGraph read_graph(const MapReader& map, const StepDefaults& defaults);
+/// What a step and a trigger say alike; `handler_key` names the handler.
+Step read_step_fields(
+    const MapReader& map,
+    std::string_view handler_key,
+    const std::string& name,
+    const StepDefaults& defaults
+);
+/// The key `rules` of `root`, into the definition's rules and steps.
+void read_rules(const MapReader& root, const StepDefaults& defaults, Definition& definition);
 AttemptPolicy read_attempts(const MapReader& map, const AttemptPolicy& otherwise);
 StepDefaults read_defaults(const MapReader& root);
 

@@ -6,7 +6,7 @@
 namespace ebb::model {
 
 Walk::Walk(const Definition& definition) {
-    add(definition.steps, "/steps", {});
+    add(definition.steps, definition.rules ? "/rules/triggers" : "/steps", {});
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         by_name_.emplace(nodes_[i].node->name, static_cast<int>(i));
     }

@@ -56,6 +56,40 @@ inline constexpr std::array<Word<Savepoint::OnRollback>, 2> kRollbackWords = {{
     {"resume", Savepoint::OnRollback::Resume},
 }};
 
+inline constexpr std::array<Word<AttributeType>, 9> kAttributeTypeWords = {{
+    {"text", AttributeType::Text},
+    {"boolean", AttributeType::Boolean},
+    {"integer", AttributeType::Integer},
+    {"double", AttributeType::Double},
+    {"numeric", AttributeType::Numeric},
+    {"timestamp", AttributeType::Timestamp},
+    {"date", AttributeType::Date},
+    {"uuid", AttributeType::Uuid},
+    {"json", AttributeType::Document},
+}};
+
+inline constexpr std::array<Word<Trigger::Mode>, 3> kTriggerModeWords = {{
+    {"level", Trigger::Mode::Level},
+    {"edge", Trigger::Mode::Edge},
+    {"once", Trigger::Mode::Once},
+}};
+
+inline constexpr std::array<Word<Rules::OnException>, 2> kOnExceptionWords = {{
+    {"dead_letter", Rules::OnException::DeadLetter},
+    {"compensate", Rules::OnException::Compensate},
+}};
+
+inline constexpr std::array<Word<Rules::FinalWhilePending>, 2> kFinalWhilePendingWords = {{
+    {"wait", Rules::FinalWhilePending::Wait},
+    {"refuse", Rules::FinalWhilePending::Refuse},
+}};
+
+inline constexpr std::array<Word<Rules::ExternalWrites>, 3> kExternalWritesWords = {{
+    {"declared", Rules::ExternalWrites::Declared},
+    {"all", Rules::ExternalWrites::All},
+    {"none", Rules::ExternalWrites::None},
+}};
+
 template <typename Enum, std::size_t N>
 std::string word_of(const std::array<Word<Enum>, N>& words, Enum value) {
     const auto found = std::find_if(words.begin(), words.end(), [value](const Word<Enum>& word) {

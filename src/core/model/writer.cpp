@@ -176,6 +176,92 @@ void write_kind(Ordered& out, const NodeGraph& graph) {
     put_word(out, "unmatched", kUnmatchedWords, graph.unmatched, NodeGraph{}.unmatched);
 }
 
+Ordered write_conditions(const char* kind, const std::vector<NamedCondition>& conditions) {
+    Ordered out = Ordered::array();
+    for (const NamedCondition& condition : conditions) {
+        out.push_back({{kind, condition.name}, {"when", condition.when}});
+    }
+    return out;
+}
+
+Ordered write_attribute(const Attribute& attribute) {
+    const Attribute otherwise;
+    Ordered out = {{"attribute", attribute.name}};
+    put_word(out, "type", kAttributeTypeWords, attribute.type, otherwise.type);
+    if (attribute.initial != otherwise.initial) put_payload(out, "default", attribute.initial);
+    put(out, "external", attribute.is_external);
+    put(out, "enabled", attribute.is_enabled, true);
+    return out;
+}
+
+Ordered write_writes(const std::vector<DeclaredWrite>& writes) {
+    Ordered out = Ordered::array();
+    for (const DeclaredWrite& write : writes) {
+        if (write.values.empty()) {
+            out.push_back(write.attribute);
+            continue;
+        }
+        Ordered values = Ordered::array();
+        for (const Payload& value : write.values) values.push_back(Ordered::parse(value));
+        out.push_back({{"attribute", write.attribute}, {"values", std::move(values)}});
+    }
+    return out;
+}
+
+Ordered write_trigger(const Trigger& trigger, const Node& node) {
+    const Trigger otherwise;
+    Ordered out = {{"trigger", node.name}, {"when", trigger.when}};
+    put(out, "description", node.description);
+    put_payload(out, "metadata", node.metadata);
+    if (const auto* step = std::get_if<Step>(&node.kind)) {
+        Step fields = *step;
+        put(out, "do", std::exchange(fields.handler, {}));
+        write_kind(out, fields);
+    }
+    put_payload(out, "set", trigger.set);
+    if (trigger.writes) out["writes"] = write_writes(*trigger.writes);
+    put_word(out, "mode", kTriggerModeWords, trigger.mode, otherwise.mode);
+    put(out, "max_fires", trigger.max_fires);
+    put(out, "enabled", trigger.is_enabled, true);
+    return out;
+}
+
+Ordered write_rules(const Rules& rules, const Block& steps) {
+    const Rules otherwise;
+    Ordered out = Ordered::object();
+    Ordered& attributes = out["attributes"] = Ordered::array();
+    for (const Attribute& attribute : rules.attributes) {
+        attributes.push_back(write_attribute(attribute));
+    }
+    Ordered& triggers = out["triggers"] = Ordered::array();
+    for (std::size_t i = 0; i < rules.triggers.size() && i < steps.size(); ++i) {
+        triggers.push_back(write_trigger(rules.triggers[i], steps[i]));
+    }
+    if (!rules.finals.empty()) out["final"] = write_conditions("final", rules.finals);
+    if (!rules.exceptions.empty()) {
+        out["exceptions"] = write_conditions("exception", rules.exceptions);
+    }
+    if (!rules.invariants.empty()) {
+        out["invariants"] = write_conditions("invariant", rules.invariants);
+    }
+    put_word(out, "on_exception", kOnExceptionWords, rules.on_exception, otherwise.on_exception);
+    put_word(
+        out,
+        "final_while_pending",
+        kFinalWhilePendingWords,
+        rules.final_while_pending,
+        otherwise.final_while_pending
+    );
+    put_word(
+        out,
+        "external_writes",
+        kExternalWritesWords,
+        rules.external_writes,
+        otherwise.external_writes
+    );
+    return out;
+}
+
 Ordered write_block(const Block& block) {
     Ordered out = Ordered::array();
     for (const Node& node : block) {
@@ -207,7 +293,11 @@ Ordered write_definition(const Definition& definition) {
             put_payload(handlers, name.c_str(), spec);
         }
     }
-    out["steps"] = write_block(definition.steps);
+    if (definition.rules) {
+        out["rules"] = write_rules(*definition.rules, definition.steps);
+    } else {
+        out["steps"] = write_block(definition.steps);
+    }
     put_payload(out, "output", definition.output);
     return out;
 }

@@ -1,0 +1,263 @@
+#include <algorithm>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/model/check.h"
+#include "core/model/words.h"
+#include "core/predicate/predicate.h"
+#include "core/rules/program.h"
+#include "core/rules/values.h"
+#include "support/json.h"
+
+namespace ebb::model {
+
+namespace {
+
+class RulesChecker {
+ public:
+    RulesChecker(Findings& findings, const Definition& definition)
+        : findings_(findings),
+          definition_(definition),
+          rules_(*definition.rules),
+          columns_(rules::columns_of(rules_)) {}
+
+    void check() {
+        if (!are_counts_allowed()) return;
+        check_attributes();
+        check_triggers();
+        check_conditions("final", "final condition", rules_.finals);
+        check_conditions("exceptions", "exception", rules_.exceptions);
+        check_conditions("invariants", "invariant", rules_.invariants);
+    }
+
+ private:
+    Findings& findings_;
+    const Definition& definition_;
+    const Rules& rules_;
+    std::vector<predicate::Column> columns_;
+
+    void note(std::string code, std::string path, std::string message) {
+        findings_.note(std::move(code), std::move(path), std::move(message));
+    }
+
+    bool is_count_allowed(std::string_view key, std::size_t count, std::size_t most) {
+        if (count <= most) return true;
+        note(
+            "too_many",
+            fmt::format("/rules/{}", key),
+            fmt::format("There are {} {}; at most {} are allowed.", count, key, most)
+        );
+        return false;
+    }
+
+    bool are_counts_allowed() {
+        if (rules_.triggers.size() != definition_.steps.size()) {
+            note(
+                "trigger_without_step",
+                "/rules/triggers",
+                fmt::format(
+                    "There are {} triggers and {} steps: the trigger of an index fires the step of "
+                    "the same index.",
+                    rules_.triggers.size(),
+                    definition_.steps.size()
+                )
+            );
+            return false;
+        }
+        if (rules_.triggers.empty()) {
+            note("empty_block", "/rules/triggers", "The rules do nothing: give them a trigger.");
+        }
+        const bool are_few =
+            is_count_allowed("attributes", rules_.attributes.size(), RulesLimits::kAttributesMax);
+        return is_count_allowed("triggers", rules_.triggers.size(), RulesLimits::kTriggersMax) &&
+               is_count_allowed("final", rules_.finals.size(), RulesLimits::kFinalsMax) &&
+               is_count_allowed(
+                   "exceptions", rules_.exceptions.size(), RulesLimits::kExceptionsMax
+               ) &&
+               is_count_allowed(
+                   "invariants", rules_.invariants.size(), RulesLimits::kInvariantsMax
+               ) &&
+               are_few;
+    }
+
+    static bool is_attribute_name(std::string_view name) {
+        const auto is_allowed = [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+        };
+        return !name.empty() && name[0] >= 'a' && name[0] <= 'z' &&
+               name.size() <= RulesLimits::kAttributeNameBytesMax &&
+               std::all_of(name.begin(), name.end(), is_allowed);
+    }
+
+    void check_attributes() {
+        std::set<std::string_view> names;
+        for (std::size_t i = 0; i < rules_.attributes.size(); ++i) {
+            const Attribute& attribute = rules_.attributes[i];
+            const std::string path = fmt::format("/rules/attributes/{}", i);
+            // Columns of that name are there already, where rules have a table.
+            const bool is_reserved = attribute.name == "wid" || attribute.name == "instance_id";
+            if (!is_attribute_name(attribute.name) || is_reserved) {
+                note(
+                    "invalid_name",
+                    path,
+                    fmt::format(
+                        "The name {} cannot be that of an attribute: allowed are lower-case "
+                        "letters, digits and _, at most {} of them, with a letter first, except "
+                        "\"wid\" and \"instance_id\".",
+                        in_quotes(attribute.name),
+                        RulesLimits::kAttributeNameBytesMax
+                    )
+                );
+            }
+            if (!names.insert(attribute.name).second) {
+                note(
+                    "duplicate_name",
+                    path,
+                    fmt::format("There are two attributes {}.", in_quotes(attribute.name))
+                );
+            }
+            check_default(attribute, path + "/default");
+        }
+    }
+
+    void check_default(const Attribute& attribute, const std::string& path) {
+        try {
+            const rules::Coerced coerced = rules::coerce(
+                attribute.type,
+                parse_json(
+                    attribute.initial,
+                    "The default",
+                    {.payload_bytes_max = RulesLimits::kStateBytesMax,
+                     .json_depth_max = DefinitionLimits::kPayloadDepthMax}
+                )
+            );
+            if (coerced.fault.empty()) return;
+            note(
+                "invalid_default",
+                path,
+                fmt::format(
+                    "{} cannot be the default of the attribute {} ({}); allowed is {}.",
+                    in_quotes(attribute.initial),
+                    in_quotes(attribute.name),
+                    rules::to_string(attribute.type),
+                    coerced.fault
+                )
+            );
+        } catch (const Error& error) {
+            note("invalid_payload", path, error.what());
+        }
+    }
+
+    void check_condition(const std::string& path, const std::string& source) {
+        try {
+            static_cast<void>(Predicate::compile(source, columns_));
+        } catch (const PredicateError& error) {
+            findings_.note(
+                {.diagnostic = {.code = "invalid_condition", .path = path, .message = error.what()},
+                 .expression = source,
+                 .line = error.line(),
+                 .column = error.column()}
+            );
+        }
+    }
+
+    void check_triggers() {
+        for (std::size_t i = 0; i < rules_.triggers.size(); ++i) {
+            const Trigger& trigger = rules_.triggers[i];
+            const std::string path = fmt::format("/rules/triggers/{}", i);
+            check_condition(path + "/when", trigger.when);
+            if (!std::holds_alternative<Step>(definition_.steps[i].kind)) {
+                note("not_a_step", path, "A trigger fires a step with a handler.");
+            }
+            if (trigger.max_fires < 0 || trigger.max_fires > RulesLimits::kFiresMax) {
+                note(
+                    "out_of_range",
+                    path + "/max_fires",
+                    fmt::format(
+                        "\"max_fires\" is {}; it must be from 0 (no limit) to {}.",
+                        trigger.max_fires,
+                        RulesLimits::kFiresMax
+                    )
+                );
+            }
+            if (trigger.writes) check_writes(*trigger.writes, path + "/writes");
+        }
+    }
+
+    void check_writes(const std::vector<DeclaredWrite>& writes, const std::string& path) {
+        for (std::size_t i = 0; i < writes.size(); ++i) {
+            const DeclaredWrite& write = writes[i];
+            const auto found = std::find_if(
+                rules_.attributes.begin(),
+                rules_.attributes.end(),
+                [&](const Attribute& attribute) { return attribute.name == write.attribute; }
+            );
+            if (found == rules_.attributes.end()) {
+                std::vector<std::string_view> names;
+                for (const Attribute& known : rules_.attributes) names.push_back(known.name);
+                note(
+                    "unknown_attribute",
+                    fmt::format("{}/{}", path, i),
+                    fmt::format(
+                        "There is no attribute {}.{}",
+                        in_quotes(write.attribute),
+                        hint(write.attribute, names)
+                    )
+                );
+                continue;
+            }
+            check_values(*found, write, fmt::format("{}/{}", path, i));
+        }
+    }
+
+    void check_values(
+        const Attribute& attribute, const DeclaredWrite& write, const std::string& path
+    ) {
+        for (const Payload& value : write.values) {
+            const Json json = Json::parse(value, nullptr, false);
+            const rules::Coerced coerced = rules::coerce(attribute.type, json);
+            if (!json.is_discarded() && coerced.fault.empty()) continue;
+            note(
+                "invalid_value",
+                path,
+                fmt::format(
+                    "{} is not a value of the attribute {} ({}); allowed is {}.",
+                    in_quotes(value),
+                    in_quotes(attribute.name),
+                    rules::to_string(attribute.type),
+                    coerced.fault
+                )
+            );
+        }
+    }
+
+    void check_conditions(
+        std::string_view key, std::string_view what, const std::vector<NamedCondition>& conditions
+    ) {
+        std::set<std::string_view> names;
+        for (std::size_t i = 0; i < conditions.size(); ++i) {
+            const std::string path = fmt::format("/rules/{}/{}", key, i);
+            check_name(findings_, path, what, conditions[i].name);
+            if (!names.insert(conditions[i].name).second) {
+                note(
+                    "duplicate_name",
+                    path,
+                    fmt::format("There are two of the name {}.", in_quotes(conditions[i].name))
+                );
+            }
+            check_condition(path + "/when", conditions[i].when);
+        }
+    }
+};
+
+}  // namespace
+
+void check_rules(Findings& findings, const Definition& definition) {
+    RulesChecker(findings, definition).check();
+}
+
+}  // namespace ebb::model

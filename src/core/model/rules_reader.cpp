@@ -1,0 +1,290 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/model/reader.h"
+#include "support/json.h"
+
+namespace ebb::model {
+
+namespace {
+
+/// Calls `read(name, value, path)` for every entry of a map of names, or of a list of maps whose
+/// key `kind` is the name.
+template <typename Read>
+void each_named(
+    const MapReader& rules, std::string_view key, std::string_view kind, const Read& read
+) {
+    const Document* value = rules.find(key);
+    if (value == nullptr) return;
+    const std::string path = rules.path_of(key);
+    if (value->is_map()) {
+        for (const Document::Member& member : value->members) {
+            read(member.key, member.value, path + "/" + escape_pointer(member.key));
+        }
+        return;
+    }
+    if (!value->is_list()) {
+        rules.note(
+            "wrong_type",
+            key,
+            fmt::format("\"{}\" must be a map of names, but here is {}.", key, describe(*value))
+        );
+        return;
+    }
+    for (std::size_t i = 0; i < value->elements.size(); ++i) {
+        const Document& element = value->elements[i];
+        const std::string element_path = fmt::format("{}/{}", path, i);
+        const Document* name = element.is_map() ? element.find(kind) : nullptr;
+        if (name == nullptr || !name->is_text()) {
+            rules.problems().set_incomplete();
+            rules.problems().add(
+                "wrong_type",
+                element_path,
+                element,
+                fmt::format("This must be a map with \"{}\" and its name.", kind)
+            );
+            continue;
+        }
+        read(name->text(), element, element_path);
+    }
+}
+
+Attribute read_attribute(
+    Problems& problems, const std::string& name, const Document& value, const std::string& path
+) {
+    const Attribute otherwise;
+    if (!value.is_map()) {
+        // `name: text`, the short form.
+        Document whole{.type = Document::Type::Map, .scalar = {}, .elements = {}, .members = {}};
+        whole.members.push_back({.key = "type", .place = value.place, .value = value});
+        const MapReader map(problems, whole, path);
+        return {.name = name, .type = map.word("type", kAttributeTypeWords, otherwise.type)};
+    }
+    const MapReader map(problems, value, path);
+    map.allow_only({"attribute", "type", "default", "external", "enabled"});
+    return {
+        .name = name,
+        .type = map.word("type", kAttributeTypeWords, otherwise.type),
+        .initial = map.has("default") ? map.payload("default") : otherwise.initial,
+        .is_external = map.boolean("external", otherwise.is_external),
+        .is_enabled = map.boolean("enabled", otherwise.is_enabled),
+    };
+}
+
+std::vector<Payload> read_values(const MapReader& map, std::string_view key) {
+    const Document* value = map.find(key);
+    std::vector<Payload> values;
+    if (value == nullptr || (value->is_text() && value->text() == "any")) return values;
+    if (!value->is_list() || value->elements.empty()) {
+        map.note(
+            "wrong_type",
+            key,
+            fmt::format(
+                "The values that a transition may write must be a list, or \"any\", but here is "
+                "{}.",
+                describe(*value)
+            )
+        );
+        return values;
+    }
+    for (const Document& element : value->elements) values.push_back(to_text(element.to_json()));
+    return values;
+}
+
+/// A name, or a map with `attribute` and `values`.
+DeclaredWrite read_write(const MapReader& outer, const Document& value, const std::string& path) {
+    if (value.is_text()) return {.attribute = value.text()};
+    if (!value.is_map()) {
+        outer.problems().add(
+            "wrong_type",
+            path,
+            value,
+            fmt::format(
+                "This must be the name of an attribute, or a map with \"attribute\" and "
+                "\"values\", but here is {}.",
+                describe(value)
+            )
+        );
+        return {};
+    }
+    const MapReader map(outer.problems(), value, path);
+    map.allow_only({"attribute", "values"});
+    map.require("attribute", "it is what the transition may write");
+    return {.attribute = map.text("attribute"), .values = read_values(map, "values")};
+}
+
+std::optional<std::vector<DeclaredWrite>> read_writes(const MapReader& map) {
+    const Document* value = map.find("writes");
+    if (value == nullptr) return std::nullopt;
+    std::vector<DeclaredWrite> writes;
+    const std::string path = map.path_of("writes");
+    if (value->is_map()) {
+        const MapReader inner(map.problems(), *value, path);
+        for (const Document::Member& member : value->members) {
+            writes.push_back({.attribute = member.key, .values = read_values(inner, member.key)});
+        }
+    } else if (value->is_list()) {
+        for (std::size_t i = 0; i < value->elements.size(); ++i) {
+            writes.push_back(read_write(map, value->elements[i], fmt::format("{}/{}", path, i)));
+        }
+    } else {
+        map.note(
+            "wrong_type",
+            "writes",
+            fmt::format(
+                "\"writes\" must be a list of attributes, but here is {}.", describe(*value)
+            )
+        );
+    }
+    return writes;
+}
+
+void read_trigger(
+    const MapReader& map, const std::string& name, const StepDefaults& defaults, Definition& into
+) {
+    map.allow_only({"trigger", "when",         "do",           "description",    "metadata",
+                    "input",   "set",          "writes",       "mode",           "max_fires",
+                    "enabled", "compensate",   "max_attempts", "max_retries",    "backoff",
+                    "timeout", "step_timeout", "queue",        "non_idempotent", "concurrency_key"}
+    );
+    map.require("when", "it is the condition that fires the transition");
+    const Trigger otherwise;
+    into.rules->triggers.push_back({
+        .when = map.expression("when"),
+        .set = map.payload("set"),
+        .writes = read_writes(map),
+        .mode = map.word("mode", kTriggerModeWords, otherwise.mode),
+        .max_fires = map.integer("max_fires", otherwise.max_fires),
+        .is_enabled = map.boolean("enabled", otherwise.is_enabled),
+    });
+    into.steps.push_back({
+        .name = name,
+        .description = map.free_text("description"),
+        .kind = read_step_fields(map, "do", name, defaults),
+        .metadata = map.payload("metadata"),
+    });
+}
+
+void read_conditions(
+    const MapReader& rules,
+    std::string_view key,
+    std::string_view kind,
+    std::vector<NamedCondition>& into
+) {
+    each_named(
+        rules,
+        key,
+        kind,
+        [&](const std::string& name, const Document& value, const std::string& path) {
+            if (value.is_text()) {
+                into.push_back({.name = name, .when = value.text()});
+                return;
+            }
+            if (!value.is_map()) {
+                rules.problems().add(
+                    "wrong_type",
+                    path,
+                    value,
+                    fmt::format("A condition must be a text, but here is {}.", describe(value))
+                );
+                return;
+            }
+            const MapReader map(rules.problems(), value, path);
+            map.allow_only({kind, "when"});
+            map.require("when", "it is the condition");
+            into.push_back({.name = name, .when = map.expression("when")});
+        }
+    );
+}
+
+void note_steps_beside(const MapReader& root) {
+    for (const std::string_view key : {"steps", "nodes", "entry", "edges", "unmatched"}) {
+        if (!root.has(key)) continue;
+        root.problems().set_incomplete();
+        root.note(
+            "steps_and_rules",
+            key,
+            fmt::format(
+                "A workflow has either \"rules\", whose conditions say what comes next, or \"{}\", "
+                "not both.",
+                key
+            )
+        );
+    }
+}
+
+}  // namespace
+
+void read_rules(const MapReader& root, const StepDefaults& defaults, Definition& definition) {
+    note_steps_beside(root);
+    definition.rules.emplace();
+    const Document& value = *root.find("rules");
+    if (!value.is_map()) {
+        root.problems().set_incomplete();
+        root.note(
+            "wrong_type",
+            "rules",
+            fmt::format(
+                "\"rules\" must be a map with \"attributes\" and \"triggers\", but here is {}.",
+                describe(value)
+            )
+        );
+        return;
+    }
+    const std::string path = root.path_of("rules");
+    const MapReader map(root.problems(), value, path);
+    map.allow_only(
+        {"attributes",
+         "triggers",
+         "final",
+         "exceptions",
+         "invariants",
+         "on_exception",
+         "final_while_pending",
+         "external_writes"}
+    );
+    map.require("attributes", "they are what conditions read and transitions write");
+    map.require("triggers", "they say which condition fires what");
+    Rules& rules = *definition.rules;
+    each_named(
+        map,
+        "attributes",
+        "attribute",
+        [&](const std::string& name, const Document& at, const std::string& at_path) {
+            rules.attributes.push_back(read_attribute(map.problems(), name, at, at_path));
+        }
+    );
+    each_named(
+        map,
+        "triggers",
+        "trigger",
+        [&](const std::string& name, const Document& at, const std::string& at_path) {
+            if (at.is_map()) {
+                const MapReader trigger(map.problems(), at, at_path);
+                return read_trigger(trigger, name, defaults, definition);
+            }
+            map.problems().set_incomplete();
+            map.problems().add(
+                "wrong_type",
+                at_path,
+                at,
+                fmt::format("A trigger must be a map with \"when\", but here is {}.", describe(at))
+            );
+        }
+    );
+    read_conditions(map, "final", "final", rules.finals);
+    read_conditions(map, "exceptions", "exception", rules.exceptions);
+    read_conditions(map, "invariants", "invariant", rules.invariants);
+    const Rules otherwise;
+    rules.on_exception = map.word("on_exception", kOnExceptionWords, otherwise.on_exception);
+    rules.final_while_pending =
+        map.word("final_while_pending", kFinalWhilePendingWords, otherwise.final_while_pending);
+    rules.external_writes =
+        map.word("external_writes", kExternalWritesWords, otherwise.external_writes);
+}
+
+}  // namespace ebb::model

@@ -1,0 +1,173 @@
+// Rules in definitions: what is written can be read again, the shorter forms, every problem with
+// its place, and the limits.
+
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <ebb/definition.h>
+
+#include "core/model/writer.h"
+#include "support/json.h"
+
+namespace ebb::test {
+namespace {
+
+const std::string kTravel = R"({
+    "workflow": "travel",
+    "rules": {
+        "attributes": [
+            {"attribute": "order_status", "default": "Not Requested", "external": true},
+            {"attribute": "hotel_status"},
+            {"attribute": "price", "type": "numeric", "default": "0"},
+            {"attribute": "old", "type": "date", "enabled": false}
+        ],
+        "triggers": [
+            {"trigger": "validate", "when": "order_status = 'Received'", "do": "validate_order",
+             "writes": ["order_status", {"attribute": "hotel_status", "values": ["Requested"]}],
+             "compensate": "unvalidate", "timeout": "10s", "max_attempts": 5, "mode": "once"},
+            {"trigger": "hotel", "when": "hotel_status = 'Requested'",
+             "set": {"hotel_status": "${ output.status }"}, "max_fires": 7, "enabled": false}
+        ],
+        "final": [{"final": "booked", "when": "hotel_status = 'reserved'"}],
+        "exceptions": [{"exception": "overbooked", "when": "hotel_status = 'none left'"}],
+        "invariants": [{"invariant": "price", "when": "price >= 0"}],
+        "on_exception": "compensate",
+        "final_while_pending": "refuse",
+        "external_writes": "all"
+    }
+})";
+
+TEST(RulesDefinition, round_trip_of_everything_is_exact) {
+    const Definition definition = parse_definition_json(kTravel);
+    ASSERT_TRUE(definition.rules.has_value());
+    EXPECT_EQ(definition.rules->attributes.size(), 4U);
+    EXPECT_EQ(definition.rules->triggers[0].mode, Trigger::Mode::Once);
+    EXPECT_EQ(std::get<Step>(definition.steps[0].kind).handler, "validate_order");
+    EXPECT_EQ(std::get<Step>(definition.steps[0].kind).attempts.max_attempts, 5);
+    EXPECT_EQ(definition_to_json(definition), Json::parse(kTravel));
+    EXPECT_EQ(definition_from_json(definition_to_json(definition)), definition);
+}
+
+TEST(RulesDefinition, maps_of_names_and_texts_are_the_shorter_form) {
+    const Definition expected = parse_definition_json(R"({"workflow": "w", "rules": {
+        "attributes": [{"attribute": "a"}, {"attribute": "n", "type": "integer", "default": 1}],
+        "triggers": [{"trigger": "t", "when": "a is null", "writes": [
+            {"attribute": "a", "values": ["x"]}, "n"]}],
+        "final": [{"final": "f", "when": "a = 'x'"}]}})");
+    EXPECT_EQ(
+        parse_definition_json(R"({"workflow": "w", "rules": {
+            "attributes": {"a": "text", "n": {"type": "integer", "default": 1}},
+            "triggers": {"t": {"when": "a is null", "writes": {"a": ["x"], "n": "any"}}},
+            "final": {"f": "a = 'x'"}}})"),
+        expected
+    );
+}
+
+std::string problems_of(std::string_view rules, std::string_view head = "") {
+    try {
+        parse_definition_json(fmt::format(R"({{"workflow": "w", {} "rules": {}}})", head, rules));
+    } catch (const DefinitionError& error) {
+        std::string text;
+        for (const Diagnostic& d : error.diagnostics()) {
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", d.path, d.code);
+        }
+        return text;
+    }
+    return "";
+}
+
+constexpr std::string_view kAttributes = R"("attributes": {"a": "text", "n": "integer"})";
+
+std::string with_trigger(std::string_view trigger, std::string_view more = "") {
+    return problems_of(
+        fmt::format(R"({{{}, "triggers": {{"t": {}}} {}}})", kAttributes, trigger, more)
+    );
+}
+
+TEST(RulesDefinition, says_where_it_is_wrong) {
+    EXPECT_EQ(with_trigger(R"({"when": "a = 'x'"})"), "");
+    EXPECT_EQ(with_trigger(R"({"when": "b = 'x'"})"), "/rules/triggers/t/when invalid_condition");
+    EXPECT_EQ(with_trigger(R"({"do": "x"})"), "/rules/triggers/t/when missing_key");
+    EXPECT_EQ(
+        with_trigger(R"({"when": "a = 'x'", "writes": ["b"]})"),
+        "/rules/triggers/t/writes/0 unknown_attribute"
+    );
+    EXPECT_EQ(
+        with_trigger(R"({"when": "a = 'x'", "writes": {"n": ["x"]}})"),
+        "/rules/triggers/t/writes/n invalid_value"
+    );
+    EXPECT_EQ(
+        with_trigger(R"({"when": "a = 'x'", "then": []})"), "/rules/triggers/t/then unknown_key"
+    );
+    EXPECT_EQ(
+        with_trigger(R"({"when": "a = 'x'"})", R"(, "final": {"f": "n"})"),
+        "/rules/final/f invalid_condition"
+    );
+    EXPECT_EQ(
+        problems_of(R"({"attributes": {"A": "text"}, "triggers": {"t": {"when": "true"}}})"),
+        "/rules/attributes/A invalid_name"
+    );
+    EXPECT_EQ(
+        problems_of(R"({"attributes": {"a": {"type": "date", "default": "soon"}},
+                        "triggers": {"t": {"when": "true"}}})"),
+        "/rules/attributes/a/default invalid_default"
+    );
+    EXPECT_EQ(
+        problems_of(R"({"attributes": {"a": "string"}, "triggers": {"t": {"when": "true"}}})"),
+        "/rules/attributes/a/type invalid_value"
+    );
+    EXPECT_EQ(problems_of(R"({"attributes": {}, "triggers": {}})"), "/rules/triggers empty_block");
+    EXPECT_EQ(
+        problems_of(
+            R"({"attributes": {}, "triggers": {"t": {"when": "true"}}})", R"("steps": ["a"],)"
+        ),
+        "/steps steps_and_rules"
+    );
+}
+
+TEST(RulesDefinition, says_what_is_wrong_in_a_condition) {
+    try {
+        parse_definition_json(R"({"workflow": "w", "rules": {"attributes": {"a": "text"},
+            "triggers": {"t": {"when": "a = 1"}}}})");
+        FAIL();
+    } catch (const DefinitionError& error) {
+        ASSERT_EQ(error.diagnostics().size(), 1U);
+        EXPECT_TRUE(error.diagnostics()[0].message.starts_with(
+            "The comparison cannot take a (text) and 1 (integer) together"
+        )) << error.diagnostics()[0].message;
+    }
+}
+
+Definition with_attributes(std::size_t count) {
+    Definition definition{.name = "w"};
+    definition.rules.emplace();
+    for (std::size_t i = 0; i < count; ++i) {
+        definition.rules->attributes.push_back({.name = fmt::format("a{}", i)});
+    }
+    definition.rules->triggers.push_back({.when = "true"});
+    definition.steps.push_back({.name = "t"});
+    return definition;
+}
+
+TEST(RulesLimits, of_definitions_hold) {
+    EXPECT_TRUE(validate(with_attributes(RulesLimits::kAttributesMax)).empty());
+    EXPECT_EQ(validate(with_attributes(RulesLimits::kAttributesMax + 1)).at(0).code, "too_many");
+    Definition definition = with_attributes(1);
+    definition.rules->finals.assign(RulesLimits::kFinalsMax + 1, {.name = "f", .when = "true"});
+    EXPECT_EQ(validate(definition).at(0).code, "too_many");
+    definition = with_attributes(1);
+    definition.rules->triggers[0].max_fires = RulesLimits::kFiresMax + 1;
+    EXPECT_EQ(validate(definition).at(0).code, "out_of_range");
+    definition = with_attributes(1);
+    definition.steps.push_back({.name = "u"});
+    EXPECT_EQ(validate(definition).at(0).code, "trigger_without_step");
+    definition = with_attributes(1);
+    definition.rules->attributes[0].name =
+        std::string(RulesLimits::kAttributeNameBytesMax + 1, 'a');
+    EXPECT_EQ(validate(definition).at(0).code, "invalid_name");
+}
+
+}  // namespace
+}  // namespace ebb::test
