@@ -175,6 +175,15 @@ const std::vector<Verb>& verbs() {
     return all;
 }
 
+/// While the tables are locked, a verb may find that it has waited for too long.
+void run_or_give_up(const Verb& verb, Side& side) {
+    try {
+        verb.run(side);
+    } catch (const Error& error) {
+        if (!error.is_transient()) throw;
+    }
+}
+
 class Races : public ::testing::TestWithParam<Isolation> {
  protected:
     Races() : clock_(kStart), world_(std::make_unique<Interleaving>(GetParam(), clock_)) {}
@@ -372,7 +381,7 @@ TEST_P(Races, leave_everything_whole_inside_of_a_division_of_the_tables) {
             make_world();
             Side other{world_->open(), "w2"};
             EXPECT_TRUE(world_->run(
-                {"ddl", look}, [&] { divide(true); }, [&] { verb.run(other); }
+                {"ddl", look}, [&] { divide(true); }, [&] { run_or_give_up(verb, other); }
             ));
             check_divided({other});
             if (HasFailure()) return;
