@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/diagram/unicode.h"
+#include "support/unicode.h"
 #include "unit/diagram/samples.h"
 
 namespace ebb::diagram_test {

@@ -166,7 +166,7 @@ TEST(HandlerSpec, expressions_are_compiled_at_once) {
         http_with({{"url", "https://a/${nothing}"}}),
         "unknown_variable",
         "/http/url",
-        "there are input, instance"
+        "there are input, payload, instance"
     );
     expect_problem(
         http_with({{"body", {{"a", "${b}"}}}}), "unknown_variable", "/http/body", "\"b\""
