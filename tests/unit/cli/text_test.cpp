@@ -87,7 +87,7 @@ TEST(CliTable, cuts_the_widest_columns_that_may_shrink) {
     Table table({"A", "NAME", "LAST"});
     table.may_shrink(1, 6);
     table.add({"x", "a-long-name", "a long text"});
-    EXPECT_EQ(table.text(24, "…"), "A  NAME       LAST\nx  a-long-n…  a long t…\n");
+    EXPECT_EQ(table.text(24, "…"), "A  NAME        LAST\nx  a-long-na…  a long t…\n");
     EXPECT_EQ(table.text(10, "…"), "A  NAME  …\nx  a-lon……\n");
 }
 
