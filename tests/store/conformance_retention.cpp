@@ -84,11 +84,11 @@ TEST_P(StoreConformance, never_purges_what_has_not_ended) {
         commit_one(store(), {.instance = n, .status = value, .tasks = {put(1, "pay")}});
     }
     const std::string before = describe(store(), n);
-    clock_.advance(24h * 36'500);
+    clock_.jump(24h * 36'500);
     EXPECT_EQ(store().purge(older_than(0s)), PurgeResult{});
     EXPECT_EQ(n, 5);
     EXPECT_THAT(left(store()), ElementsAre(1, 2, 3, 4, 5));
-    clock_.set(kStart);
+    clock_.jump(-24h * 36'500);
     EXPECT_EQ(describe(store(), n), before);
 }
 

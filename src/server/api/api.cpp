@@ -119,7 +119,7 @@ void Api::handle(http::Request request, const http::Responder& respond) {
             path.erase(0, options_.base.size());
         }
         if (path == kPrefix || path.starts_with(std::string(kPrefix) + "/")) {
-            return answer_api(std::move(exchange), path.substr(kPrefix.size()));
+            return answer_api(exchange, path.substr(kPrefix.size()));
         }
         now.path = path;
         answer_page(now);

@@ -1,4 +1,4 @@
-#include "ebb/postgres/sql.h"
+#include "ebb/postgres/admin_sql.h"
 #include "store/admin_store.h"
 #include "store/postgres/pooled.h"
 
@@ -9,7 +9,7 @@ namespace {
 using postgres::Arguments;
 using postgres::Connection;
 using postgres::Result;
-namespace sql = postgres::sql;
+namespace admin_sql = postgres::admin_sql;
 
 /// Few connections of its own: an administrator's reads and writes are rare and small.
 PostgresOptions small_pool(PostgresOptions options) {
@@ -21,27 +21,27 @@ class PostgresAdminStore : public AdminStore, private postgres::Pooled {
  public:
     explicit PostgresAdminStore(const PostgresOptions& options)
         : postgres::Pooled(small_pool(options)) {
-        if (!read(sql::has_admin, {}).is_empty()) return;
+        if (!read(admin_sql::has_admin, {}).is_empty()) return;
         perform(Repeat::Freely, [](Connection& connection) {
-            connection.run(sql::make_admin, {});
+            connection.run(admin_sql::make_admin, {});
             return true;
         });
     }
 
     bool add(const AdminRow& row) override {
-        return !read(sql::add_admin, arguments_of(row)).is_empty();
+        return !read(admin_sql::add_admin, arguments_of(row)).is_empty();
     }
 
-    void put(const AdminRow& row) override { read(sql::put_admin, arguments_of(row)); }
+    void put(const AdminRow& row) override { read(admin_sql::put_admin, arguments_of(row)); }
 
     std::optional<AdminRow> find(std::string_view kind, std::string_view name) override {
-        const Result rows = read(sql::find_admin, Arguments::of(kind, name));
+        const Result rows = read(admin_sql::find_admin, Arguments::of(kind, name));
         if (rows.is_empty()) return std::nullopt;
         return row_of(kind, rows, 0);
     }
 
     std::vector<AdminRow> list(std::string_view kind) override {
-        const Result rows = read(sql::list_admin, Arguments::of(kind));
+        const Result rows = read(admin_sql::list_admin, Arguments::of(kind));
         std::vector<AdminRow> found;
         for (int row = 0; row < rows.rows(); ++row) found.push_back(row_of(kind, rows, row));
         return found;
@@ -50,11 +50,13 @@ class PostgresAdminStore : public AdminStore, private postgres::Pooled {
     bool remove(std::string_view kind, std::string_view name) override {
         // Not repeated where its answer got lost: the second time it would find nothing.
         return perform(Repeat::IsInDoubt, [&](Connection& connection) {
-            return !connection.run(sql::remove_admin, Arguments::of(kind, name)).is_empty();
+            return !connection.run(admin_sql::remove_admin, Arguments::of(kind, name)).is_empty();
         });
     }
 
-    void remove_expired(TimePoint now) override { read(sql::expire_admin, Arguments::of(now)); }
+    void remove_expired(TimePoint now) override {
+        read(admin_sql::expire_admin, Arguments::of(now));
+    }
 
  private:
     static Arguments arguments_of(const AdminRow& row) {

@@ -1,4 +1,4 @@
-#include "ebb/sqlite/sql.h"
+#include "ebb/sqlite/admin_sql.h"
 #include "store/admin_store.h"
 #include "store/sqlite/database.h"
 #include "support/sync.h"
@@ -9,7 +9,7 @@ namespace {
 
 using sqlite::Database;
 using sqlite::Query;
-namespace sql = sqlite::sql;
+namespace admin_sql = sqlite::admin_sql;
 
 constexpr int kBusyTimeoutMs = 10'000;
 
@@ -18,23 +18,26 @@ class SqliteAdminStore : public AdminStore {
  public:
     explicit SqliteAdminStore(const std::string& path)
         : database_(path, Database::Access::ReadWrite, kBusyTimeoutMs) {
-        database_.execute(sql::make_admin);
+        database_.execute(admin_sql::make_admin);
     }
 
     bool add(const AdminRow& row) override {
         const Lock lock(mutex_);
-        Query query(database_, sql::add_admin, row.kind, row.name, row.document, row.expires_at);
+        Query query(
+            database_, admin_sql::add_admin, row.kind, row.name, row.document, row.expires_at
+        );
         return query.run() > 0;
     }
 
     void put(const AdminRow& row) override {
         const Lock lock(mutex_);
-        Query(database_, sql::put_admin, row.kind, row.name, row.document, row.expires_at).run();
+        Query(database_, admin_sql::put_admin, row.kind, row.name, row.document, row.expires_at)
+            .run();
     }
 
     std::optional<AdminRow> find(std::string_view kind, std::string_view name) override {
         const Lock lock(mutex_);
-        Query query(database_, sql::find_admin, kind, name);
+        Query query(database_, admin_sql::find_admin, kind, name);
         if (!query.step()) return std::nullopt;
         return row_of(kind, query);
     }
@@ -42,19 +45,19 @@ class SqliteAdminStore : public AdminStore {
     std::vector<AdminRow> list(std::string_view kind) override {
         const Lock lock(mutex_);
         std::vector<AdminRow> rows;
-        Query query(database_, sql::list_admin, kind);
+        Query query(database_, admin_sql::list_admin, kind);
         while (query.step()) rows.push_back(row_of(kind, query));
         return rows;
     }
 
     bool remove(std::string_view kind, std::string_view name) override {
         const Lock lock(mutex_);
-        return Query(database_, sql::remove_admin, kind, name).run() > 0;
+        return Query(database_, admin_sql::remove_admin, kind, name).run() > 0;
     }
 
     void remove_expired(TimePoint now) override {
         const Lock lock(mutex_);
-        Query(database_, sql::expire_admin, now).run();
+        Query(database_, admin_sql::expire_admin, now).run();
     }
 
  private:

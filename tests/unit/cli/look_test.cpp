@@ -166,7 +166,7 @@ TEST(CliLook, list_fits_80_columns) {
     const std::string long_one = "workflow: " + name + R"(
 handlers:
   work:
-    exec: [sh, -c, 'echo "Something went wrong, and this text says at length what it was" >&2; exit 1']
+    exec: [sh, -c, 'echo "Something failed, and this text says at length what it was" >&2; exit 1']
 steps: [{step: work, max_attempts: 1}]
 )";
     started(world, long_one, {"--key", std::string(40, 'k')});
