@@ -19,18 +19,24 @@ class Clock {
     /// Time that has passed since some moment in the past. Never goes back, and does not jump when
     /// the clock is set. The default follows `now`, which is right for a clock that nobody sets.
     virtual SteadyPoint steady_now() const { return SteadyPoint(now().time_since_epoch()); }
+
+    /// The clock that this one follows: two clocks with the same source show the same time, except
+    /// for a skew. The default is the clock itself.
+    virtual const Clock& source() const { return *this; }
 };
 
 /// The system's UTC clock. Its steady reading goes on while the machine sleeps: other machines do
-/// not wait for it.
+/// not wait for it. All system clocks have the same source.
 class SystemClock : public Clock {
  public:
     TimePoint now() const override;
     SteadyPoint steady_now() const override;
+    const Clock& source() const override;
 };
 
-/// A clock that stands still until it is moved: for tests and simulation. Engine::next_due says
-/// where to move it.
+/// A clock that stands still until it is moved: for tests and simulation. Give it to the store
+/// (MemoryOptions, SqliteOptions, PostgresOptions): its engines go by it, too. Engine::next_due
+/// says where to move it.
 class ManualClock : public Clock {
  public:
     explicit ManualClock(TimePoint start)

@@ -62,7 +62,9 @@ struct EngineOptions {
     std::size_t payload_bytes_max = std::size_t{1} << 20;
     int json_depth_max = 64;
     std::size_t error_bytes_max = 8 << 10;  ///< of a failure's message; the rest is cut off
-    Clock* clock = nullptr;  ///< <ebb/clock.h>; null = the system's; must outlive the engine
+    /// <ebb/clock.h>; null = the store's. Any other than the store's is refused (InvalidArgument),
+    /// since then nothing would become due when it should. Must outlive the engine.
+    const Clock* clock = nullptr;
     LogSink* log = nullptr;  ///< <ebb/log.h>; null = silent; must outlive the engine
 };
 

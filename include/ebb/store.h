@@ -18,8 +18,12 @@ struct StoreDeleter {
 /// thread-safe.
 using StorePtr = std::unique_ptr<Store, StoreDeleter>;
 
+struct MemoryOptions {
+    const Clock* clock = nullptr;  ///< null = the system's; must outlive the store
+};
+
 /// State in this process's memory only: for tests and for `ebb run` without --db.
-StorePtr open_memory_store();
+StorePtr open_memory_store(const MemoryOptions& options = {});
 
 struct SqliteOptions {
     /// Full: a commit survives power loss. Normal: it survives a crash of the process, and the last
@@ -31,6 +35,7 @@ struct SqliteOptions {
     int busy_timeout_ms =
         10'000;           ///< how long to wait for another process's write before StoreBusy
     bool migrate = true;  ///< bring the schema up to date when opening
+    const Clock* clock = nullptr;  ///< null = the system's; must outlive the store
 };
 
 /// State in one SQLite file (WAL). Several processes on one machine may share it. Component
@@ -51,6 +56,9 @@ struct PostgresOptions {
     int connections_max = 8;
     bool migrate = true;  ///< bring the schema up to date when opening
     std::string application_name = "ebb";
+    /// For tests, where only one process uses the schema; null = the server's. Must outlive the
+    /// store.
+    const Clock* clock = nullptr;
 };
 
 /// State in a PostgreSQL database (13 or newer), shared by any number of processes and machines.

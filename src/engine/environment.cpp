@@ -84,6 +84,23 @@ Log make_log(LogSink* sink) {
     return sink == nullptr ? Log() : Log(std::shared_ptr<LogSink>(std::shared_ptr<void>(), sink));
 }
 
+/// The store's clock, which is the engine's as well.
+const Clock& choose_clock(const Store& store, const EngineOptions& options, const Clock& system) {
+    const StoreTraits traits = store.traits();
+    const Clock* given = options.clock;
+    if (given == nullptr) return traits.clock != nullptr ? *traits.clock : system;
+    if (traits.clock == nullptr || &traits.clock->source() == &given->source()) return *given;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "EngineOptions::clock is not the clock of the {} store, so nothing would become due "
+            "when it should. Give the clock to the store instead, as in open_memory_store({{.clock "
+            "= &clock}}): its engines go by it.",
+            traits.name
+        )
+    );
+}
+
 }  // namespace
 
 std::string host_name() {
@@ -114,7 +131,7 @@ Environment::Environment(
     : store(store_in),
       handlers(handlers_in),
       options(resolve(std::move(options_in))),
-      clock(options.clock != nullptr ? *options.clock : system_clock_),
+      clock(choose_clock(store, options, system_clock_)),
       log(make_log(options.log)),
       started_at(clock.now()) {
     if (!handlers.has_transactional() || store.traits().has_transactions) return;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <ebb/clock.h>
 #include <ebb/id.h>
 #include <ebb/json.h>
 #include <ebb/queue.h>
@@ -272,6 +273,9 @@ struct StoreTraits {
     bool is_shared_between_processes = false;
     int commits_at_once = 1;        ///< of one worker; more would wait for one another
     bool has_transactions = false;  ///< start_in and begin_transaction work
+    /// What it stamps leases by and compares due times with; its engines go by it, too. Null =
+    /// unknown.
+    const Clock* clock = nullptr;
 };
 
 /// The durable verbs. Each member function is one atomic transition in one round trip: it happens

@@ -20,6 +20,8 @@ class SkewedClock : public Clock {
 
     TimePoint now() const override { return truth_.now() + error; }
 
+    const Clock& source() const override { return truth_.source(); }
+
     Duration error{0};
 
  private:

@@ -8,13 +8,18 @@ StorePtr make_memory_store(const Clock& clock) {
     return StorePtr(new MemoryStore(clock));
 }
 
-StorePtr open_memory_store() {
-    static const SystemClock clock;
-    return make_memory_store(clock);
+StorePtr open_memory_store(const MemoryOptions& options) {
+    static const SystemClock system;
+    return make_memory_store(options.clock != nullptr ? *options.clock : system);
 }
 
 StoreTraits MemoryStore::traits() const {
-    return {.name = "memory", .is_durable = false, .is_shared_between_processes = false};
+    return {
+        .name = "memory",
+        .is_durable = false,
+        .is_shared_between_processes = false,
+        .clock = &clock_,
+    };
 }
 
 void MemoryStore::register_workflow(const WorkflowRow& row) {

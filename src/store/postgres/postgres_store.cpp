@@ -27,7 +27,7 @@ StorePtr make_postgres_store(const PostgresOptions& options, const Clock& clock)
 }
 
 StorePtr open_postgres_store(const PostgresOptions& options) {
-    return StorePtr(new PostgresStore(options, nullptr));
+    return StorePtr(new PostgresStore(options, options.clock));
 }
 
 PostgresStore::PostgresStore(const PostgresOptions& options, const Clock* clock)
@@ -52,6 +52,8 @@ StoreTraits PostgresStore::traits() const {
         .is_shared_between_processes = true,
         .commits_at_once = std::clamp(settings_.connections_max / 2, 1, kCommitsAtOnceMax),
         .has_transactions = true,
+        // The server's clock is taken for the system's: they are the same but for a skew.
+        .clock = clock_ != nullptr ? clock_ : &system_clock_,
     };
 }
 

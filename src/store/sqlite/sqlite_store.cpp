@@ -37,8 +37,8 @@ StorePtr make_sqlite_store(const SqliteOptions& options, const Clock& clock) {
 }
 
 StorePtr open_sqlite_store(const SqliteOptions& options) {
-    static const SystemClock clock;
-    return make_sqlite_store(options, clock);
+    static const SystemClock system;
+    return make_sqlite_store(options, options.clock != nullptr ? *options.clock : system);
 }
 
 SqliteStore::SqliteStore(const SqliteOptions& options, const Clock& clock)
@@ -56,7 +56,8 @@ StoreTraits SqliteStore::traits() const {
         .name = "sqlite",
         .is_durable = true,
         .is_shared_between_processes = true,
-        .has_transactions = true
+        .has_transactions = true,
+        .clock = &clock_,
     };
 }
 
