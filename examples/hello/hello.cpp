@@ -16,7 +16,7 @@ int main() {
     ebb::Engine engine(*store, handlers);
     engine.register_workflow(ebb::WorkflowBuilder("hello").step("greet").step("shout").build());
 
-    const auto [id, is_new] = engine.start("hello", "\"world\"");
+    const auto [id, is_new] = engine.start("hello", ebb::Payload::text("\"world\""));
     const ebb::Result result = engine.wait(id);
     std::printf("%s: %s\n", result.status.c_str(), result.output.c_str());
     return result.status == "completed" ? 0 : 1;

@@ -97,7 +97,7 @@ int start(ebb::Engine& engine, std::span<char*> arguments) {
     const Order order{
         arguments[0], arguments[1], std::atoll(arguments[2]), std::atoll(arguments[3])
     };
-    const auto started = engine.start("order", nlohmann::json(order).dump());
+    const auto started = engine.start("order", ebb::Payload::text(nlohmann::json(order).dump()));
     std::printf("%s\n", started.id.to_string().c_str());
     return 0;
 }

@@ -221,7 +221,7 @@ struct Node {
     Payload metadata{};  ///< a JSON object that Ebb keeps and does not read, such as where an
                          ///< editor draws the node; empty = none
 
-    bool operator==(const Node&) const = default;
+    bool operator==(const Node&) const;
 };
 
 /// `step`, `condition`, `switch`, `parallel`, `loop`, `delay`, `decision`, `signal`, `savepoint`,
@@ -252,7 +252,7 @@ struct Definition {
     HandlerSpecs handlers{};
     Block steps{};
 
-    bool operator==(const Definition&) const = default;
+    bool operator==(const Definition&) const;
 };
 
 /// The named limits of a definition.

@@ -1,10 +1,15 @@
 #pragma once
 
-// The whole library at once. Components that need third-party libraries have headers of their own:
+// The whole library at once, ready for typed handlers: with <nlohmann/json.hpp>, which no other
+// header of Ebb includes. Components that need third-party libraries have headers of their own:
 // <ebb/yaml.h> (ebb::yaml) and <ebb/handlers.h> (ebb::handlers).
+
+#include <nlohmann/json.hpp>
 
 #include <ebb/builder.h>
 #include <ebb/clock.h>
+#include <ebb/completion.h>
+#include <ebb/context.h>
 #include <ebb/definition.h>
 #include <ebb/engine.h>
 #include <ebb/error.h>
@@ -18,6 +23,7 @@
 #include <ebb/retention.h>
 #include <ebb/snapshot_store.h>
 #include <ebb/stateless.h>
+#include <ebb/status.h>
 #include <ebb/store.h>
 #include <ebb/stored_run.h>
 #include <ebb/time.h>

@@ -78,7 +78,7 @@ Payload Redactor::payload(const Payload& payload) const {
     if (value.is_discarded()) return text(payload);
     const Json cleaned = clean(value);
     // Keys keep their order where there is nothing to hide.
-    return cleaned == value ? payload : to_text(cleaned);
+    return cleaned == value ? payload : Payload(to_text(cleaned));
 }
 
 }  // namespace ebb

@@ -19,10 +19,29 @@ namespace {
 
 constexpr int kPageMax = 1'000;
 
+std::vector<InstanceStatus> parse_statuses(const std::vector<std::string>& texts) {
+    std::vector<InstanceStatus> statuses;
+    for (const std::string& text : texts) {
+        const auto status = parse_status(text);
+        if (!status) {
+            throw Error(
+                ErrorCode::InvalidArgument,
+                fmt::format(
+                    "\"{}\" is not a status; a status is running, paused, compensating, "
+                    "dead_letter, moved, completed, failed, cancelled or aborted.",
+                    text
+                )
+            );
+        }
+        statuses.push_back(*status);
+    }
+    return statuses;
+}
+
 /// Page by page, as the engine allows at most kPageMax at once.
 std::vector<InstanceSummary> find_instances(Engine& engine, const ListCommandOptions& options) {
     ListOptions query{
-        .statuses = options.statuses,
+        .statuses = parse_statuses(options.statuses),
         .workflow = options.workflow,
         .version = options.version,
         .key = options.key,

@@ -55,9 +55,9 @@ class Worker {
                .lease = options.lease,
                .log = &log_}
           ) {
-        engine_.set_observer([this](const InstanceSummary& instance, const auto& events) {
-            log_.write(instance, events);
-        });
+        engine_.add_observer(make_observer([this](
+                                               const InstanceSummary& instance, const auto& events
+                                           ) { log_.write(instance, events); }));
     }
 
     Engine& engine() { return engine_; }

@@ -13,7 +13,6 @@ TimePoint SystemClock::now() const {
     return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
 }
 
-<<<<<<< HEAD
 SteadyPoint SystemClock::steady_now() const {
 #ifdef CLOCK_BOOTTIME
     // std::chrono::steady_clock stands still while the machine sleeps; leases do not.
@@ -25,11 +24,11 @@ SteadyPoint SystemClock::steady_now() const {
     }
 #endif
     return std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
-=======
+}
+
 const Clock& SystemClock::source() const {
     static const SystemClock the_system;
     return the_system;
->>>>>>> 2a52c96 (Clock: the engine goes by its store's clock; another one is refused)
 }
 
 namespace {

@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <ostream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "support/clock.h"
+#include "testing/world_state.h"
+
+namespace ebb::testing {
+
+namespace {
+
+std::string_view mark_of(StepStatus status) {
+    switch (status) {
+        case StepStatus::Completed:
+            return "+";
+        case StepStatus::Failed:
+        case StepStatus::CompensationFailed:
+            return "!";
+        case StepStatus::Compensated:
+        case StepStatus::Compensating:
+            return "~";
+        default:
+            return ".";
+    }
+}
+
+std::string line_of(const StepView& step, TimePoint start) {
+    std::string at = "-";
+    if (step.started_at != TimePoint{}) at = "+" + format_duration(step.started_at - start);
+    std::string text = fmt::format(
+        "  {} {:<20} {:<20} {}", mark_of(step.status), step.node, to_string(step.status), at
+    );
+    if (step.attempts > 1) text += fmt::format("  {} attempts", step.attempts);
+    if (!step.error.empty()) text += "  " + step.error;
+    if (!step.output.empty() && step.error.empty()) text += "  " + step.output;
+    return text + "\n";
+}
+
+[[noreturn]] void fail(const Run& run, const std::string& what, const std::source_location& where) {
+    throw ExpectationFailed(
+        fmt::format("{}:{}: {}\n{}", where.file_name(), where.line(), what, run.timeline())
+    );
+}
+
+}  // namespace
+
+Engine& Run::engine() const {
+    return world_->need_engine();
+}
+
+InstanceView Run::show() const {
+    return engine().show(id_);
+}
+
+InstanceStatus Run::status() const {
+    return show().summary.status;
+}
+
+std::string Run::calls() const {
+    std::vector<std::string> texts;
+    for (const detail::Call& call : world_->calls) {
+        if (call.instance != id_) continue;
+        texts.push_back(
+            (call.is_compensation ? "~" : "") + call.step + (call.has_failed ? "!" : "")
+        );
+    }
+    return fmt::format("{}", fmt::join(texts, " "));
+}
+
+std::string Run::timeline() const {
+    const InstanceView view = show();
+    std::string text = fmt::format(
+        "{} v{} is {}, input {}\n",
+        view.summary.workflow,
+        view.summary.version,
+        to_string(view.summary.status),
+        view.input
+    );
+    for (const StepView& step : view.steps) text += line_of(step, view.summary.created_at);
+    for (const WaitingFor& wait : view.waiting_for) text += "  waits: " + wait.sentence + "\n";
+    if (!view.error.empty()) text += "  error: " + view.error + "\n";
+    return text + "  calls: " + calls() + "\n";
+}
+
+Run& Run::poll() {
+    world_->poll();
+    return *this;
+}
+
+Run& Run::to_end() {
+    world_->run_until_idle();
+    return *this;
+}
+
+Run& Run::after(Duration duration) {
+    world_->advance_to(world_->clock.now() + duration);
+    return *this;
+}
+
+Run& Run::signal(std::string_view name) {
+    engine().signal(id_, name);
+    return poll();
+}
+
+Run& Run::decide(const PersonalDecision& decision) {
+    engine().decide(id_, decision);
+    return poll();
+}
+
+Run& Run::cancel(std::string_view by, std::string_view reason) {
+    engine().cancel(id_, by, reason);
+    return poll();
+}
+
+const Run& Run::expect(InstanceStatus wanted, std::source_location where) const {
+    const InstanceStatus found = status();
+    if (found == wanted) return *this;
+    fail(
+        *this,
+        fmt::format("The instance is {}, not {}.", to_string(found), to_string(wanted)),
+        where
+    );
+}
+
+const Run& Run::expect_step(std::string_view step, StepStatus wanted, std::source_location where)
+    const {
+    const InstanceView view = show();
+    const auto found = std::find_if(view.steps.rbegin(), view.steps.rend(), [&](const auto& each) {
+        return each.node == step;
+    });
+    if (found == view.steps.rend()) {
+        fail(*this, fmt::format("The step \"{}\" was not reached.", step), where);
+    }
+    if (found->status == wanted) return *this;
+    fail(
+        *this,
+        fmt::format(
+            "The step \"{}\" is {}, not {}.", step, to_string(found->status), to_string(wanted)
+        ),
+        where
+    );
+}
+
+const Run& Run::expect_calls(std::string_view wanted, std::source_location where) const {
+    const std::string found = calls();
+    if (found == wanted) return *this;
+    fail(*this, fmt::format("The calls are \"{}\", not \"{}\".", found, wanted), where);
+}
+
+const Run& Run::expect_compensated(
+    const std::vector<std::string>& wanted, std::source_location where
+) const {
+    std::vector<std::string> found;
+    for (const detail::Call& call : world_->calls) {
+        const bool is_undone = call.instance == id_ && call.is_compensation && !call.has_failed;
+        if (is_undone) found.push_back(call.step);
+    }
+    if (found == wanted) return *this;
+    fail(
+        *this,
+        fmt::format(
+            "The steps that were undone are \"{}\", not \"{}\".",
+            fmt::join(found, " "),
+            fmt::join(wanted, " ")
+        ),
+        where
+    );
+}
+
+const Run& Run::expect_waiting(std::string_view node, std::source_location where) const {
+    const InstanceView view = show();
+    const bool is_waiting =
+        std::ranges::any_of(view.waiting_for, [&](const auto& wait) { return wait.node == node; });
+    if (is_waiting) return *this;
+    fail(*this, fmt::format("The instance does not wait at \"{}\".", node), where);
+}
+
+std::ostream& operator<<(std::ostream& out, const Run& run) {
+    return out << run.timeline();
+}
+
+}  // namespace ebb::testing
