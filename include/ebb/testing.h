@@ -58,18 +58,18 @@ class Script {
     std::shared_ptr<detail::ScriptState> state_;
 };
 
-/// Thrown by the expectations of a Run. Its message says what was expected, what was found, where
-/// the test says so, and ends with the timeline of the instance: GoogleTest, Catch2 and others
-/// print it as that of an unexpected exception.
+/// Thrown by the expectations of a Instance. Its message says what was expected, what was found,
+/// where the test says so, and ends with the timeline of the instance: GoogleTest, Catch2 and
+/// others print it as that of an unexpected exception.
 class ExpectationFailed : public std::logic_error {
  public:
     using std::logic_error::logic_error;
 };
 
 /// One instance of a world: a handle, which the world must outlive.
-class Run {
+class Instance {
  public:
-    Run(std::shared_ptr<detail::WorldState> world, InstanceId id)
+    Instance(std::shared_ptr<detail::WorldState> world, InstanceId id)
         : world_(std::move(world)), id_(id) {}
 
     const InstanceId& id() const { return id_; }
@@ -91,54 +91,54 @@ class Run {
     std::string timeline() const;
 
     /// World::run_until_idle.
-    Run& to_end();
+    Instance& to_end();
     /// World::advance.
-    Run& after(Duration duration);
+    Instance& after(Duration duration);
 
     template <typename Value>
-    Run& signal(std::string_view name, const Value& payload) {
+    Instance& signal(std::string_view name, const Value& payload) {
         engine().signal(id_, name, payload);
         return poll();
     }
 
-    Run& signal(std::string_view name);
-    Run& decide(const PersonalDecision& decision);
-    Run& cancel(std::string_view by = {}, std::string_view reason = {});
+    Instance& signal(std::string_view name);
+    Instance& decide(const PersonalDecision& decision);
+    Instance& cancel(std::string_view by = {}, std::string_view reason = {});
 
     // All of these throw ExpectationFailed if it is not so.
-    const Run& expect(
+    const Instance& expect(
         InstanceStatus status, std::source_location where = std::source_location::current()
     ) const;
     /// The newest visit of the step.
-    const Run& expect_step(
+    const Instance& expect_step(
         std::string_view step,
         StepStatus status,
         std::source_location where = std::source_location::current()
     ) const;
     /// As calls() gives them.
-    const Run& expect_calls(
+    const Instance& expect_calls(
         std::string_view calls, std::source_location where = std::source_location::current()
     ) const;
     /// These steps, and no others, were undone, in this order.
-    const Run& expect_compensated(
+    const Instance& expect_compensated(
         const std::vector<std::string>& steps,
         std::source_location where = std::source_location::current()
     ) const;
     /// It waits at this node: for a person, a signal, time, or the next attempt.
-    const Run& expect_waiting(
+    const Instance& expect_waiting(
         std::string_view node, std::source_location where = std::source_location::current()
     ) const;
 
  private:
     Engine& engine() const;
-    Run& poll();
+    Instance& poll();
 
     std::shared_ptr<detail::WorldState> world_;
     InstanceId id_;
 };
 
 /// The timeline.
-std::ostream& operator<<(std::ostream& out, const Run& run);
+std::ostream& operator<<(std::ostream& out, const Instance& run);
 
 struct WorldOptions {
     /// The time at the beginning; always the same, so that a test never depends on today's date.
@@ -170,10 +170,12 @@ class World {
     void add(const Definition& workflow);
 
     /// Starts an instance and does what is due at once. A string is refused, as by Engine::start.
-    Run start(std::string_view workflow, const Payload& input = {}, const StartOptions& = {});
+    Instance start(std::string_view workflow, const Payload& input = {}, const StartOptions& = {});
 
     template <PayloadValue Input>
-    Run start(std::string_view workflow, const Input& input, const StartOptions& options = {}) {
+    Instance start(
+        std::string_view workflow, const Input& input, const StartOptions& options = {}
+    ) {
         return start(workflow, ebb::detail::payload_of(input), options);
     }
 

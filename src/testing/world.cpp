@@ -219,7 +219,9 @@ void World::add(const Definition& workflow) {
     state_->workflows.push_back(workflow);
 }
 
-Run World::start(std::string_view workflow, const Payload& input, const StartOptions& options) {
+Instance World::start(
+    std::string_view workflow, const Payload& input, const StartOptions& options
+) {
     const InstanceId id = engine().start(workflow, input, options).id;
     state_->instances.push_back(id);
     poll();

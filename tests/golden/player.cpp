@@ -199,7 +199,7 @@ Payload Player::perform(const Json& outcome, const Payload& input) {
             message, {.code = "error", .retry_after = {}, .details = outcome.at("details").dump()}
         );
     }
-    return outcome.contains("output") ? outcome.at("output").dump() : input;
+    return outcome.contains("output") ? Payload(outcome.at("output").dump()) : input;
 }
 
 bool Player::is_patient(int& tries, const Error& error) {

@@ -21,8 +21,8 @@ def compile_case(compiler, include, case):
 
 
 def complaint(status, output, wanted):
-    said = [line for line in output.split("\n") if re.search(r"static assertion failed|static_assert failed", line)]
     errors = [line for line in output.split("\n") if re.search(r"(?<!\w)error: ", line)]
+    said = [line for line in errors if re.search(r"static assertion failed|static_assert failed", line)]
     if status == 0:
         return "it compiles"
     if len(said) != 1 or len(errors) != 1:

@@ -36,7 +36,7 @@ class NotingObserver : public Observer {
     }
 
     void after_step(const StepContext& step, const CallEnd& end) override {
-        note("after " + step.step + " " + (end.is_completed ? end.output : end.message));
+        note("after " + step.step + " " + (end.is_completed ? std::string(end.output) : end.message));
     }
 
     void on_retry_scheduled(const InstanceSummary&, const HistoryEntry& event, TimePoint due)

@@ -14,7 +14,7 @@ using ebb::InstanceStatus;
 using ebb::Payload;
 using ebb::StepStatus;
 using ebb::testing::ExpectationFailed;
-using ebb::testing::Run;
+using ebb::testing::Instance;
 using ebb::testing::World;
 
 ebb::Definition order_workflow() {
@@ -31,7 +31,7 @@ ebb::Definition order_workflow() {
 
 TEST(TestingWorld, handlers_pass_their_input_on_unless_they_are_scripted) {
     World world(order_workflow());
-    Run run = world.start("order", 7).to_end();
+    Instance run = world.start("order", 7).to_end();
     run.expect(InstanceStatus::Completed).expect_calls("reserve charge ship");
     EXPECT_EQ(run.output<int>(), 7);
     EXPECT_EQ(world.now() - world.clock().now(), 0s);
@@ -40,7 +40,7 @@ TEST(TestingWorld, handlers_pass_their_input_on_unless_they_are_scripted) {
 TEST(TestingWorld, time_passes_only_when_the_test_says_so) {
     World world(order_workflow());
     const ebb::TimePoint start = world.now();
-    Run run = world.start("order", 7);
+    Instance run = world.start("order", 7);
     run.expect_calls("reserve charge").expect_waiting("cool_off");
     EXPECT_EQ(world.now(), start);
     run.after(24h * 13).expect_waiting("cool_off");
@@ -52,7 +52,7 @@ TEST(TestingWorld, a_script_goes_call_by_call_and_stays_at_its_end) {
     World world(order_workflow());
     world.on("charge").fails("busy").times(2).returns(std::string("paid"));
     world.on("ship").fails_for_good("no address", "no_address");
-    Run run = world.start("order").to_end();
+    Instance run = world.start("order").to_end();
     run.expect(InstanceStatus::Failed)
         .expect_calls("reserve charge! charge! charge ship! ~charge ~reserve")
         .expect_compensated({"charge", "reserve"})
@@ -63,7 +63,7 @@ TEST(TestingWorld, a_script_goes_call_by_call_and_stays_at_its_end) {
 TEST(TestingWorld, a_call_that_takes_too_long_times_out) {
     World world(ebb::WorkflowBuilder("w").step("slow").timeout(1min).max_attempts(1).build());
     world.on("slow").fails("late").takes(2min);
-    Run run = world.start("w").to_end();
+    Instance run = world.start("w").to_end();
     run.expect(InstanceStatus::Failed);
     EXPECT_NE(run.show().error.find("timeout"), std::string::npos) << run;
 }
@@ -83,9 +83,9 @@ TEST(TestingWorld, people_and_signals_are_waited_for_and_deadlines_pass_only_by_
                               .signal("paid")
                               .build();
     World world(workflow);
-    Run late = world.start("w").to_end();
+    Instance late = world.start("w").to_end();
     late.expect_waiting("approve").after(48h).expect(InstanceStatus::Failed);
-    Run good = world.start("w").decide({.by = "eve"});
+    Instance good = world.start("w").decide({.by = "eve"});
     good.to_end().expect_waiting("paid");
     good.signal("paid", 7).expect(InstanceStatus::Completed);
     EXPECT_EQ(good.output<int>(), 7);
@@ -93,7 +93,7 @@ TEST(TestingWorld, people_and_signals_are_waited_for_and_deadlines_pass_only_by_
 
 TEST(TestingWorld, an_instance_survives_a_restart) {
     World world(order_workflow());
-    Run run = world.start("order", 7);
+    Instance run = world.start("order", 7);
     world.restart();
     run.to_end().expect(InstanceStatus::Completed).expect_calls("reserve charge ship");
 }
@@ -101,7 +101,7 @@ TEST(TestingWorld, an_instance_survives_a_restart) {
 TEST(TestingWorld, a_failed_expectation_says_what_and_where_and_shows_the_timeline) {
     World world(order_workflow());
     world.on("ship").fails_for_good("no address", "no_address");
-    const Run run = world.start("order", 7).to_end();
+    const Instance run = world.start("order", 7).to_end();
     try {
         run.expect(InstanceStatus::Completed);
         FAIL() << "it was not completed";

@@ -39,7 +39,9 @@ std::string line_of(const StepView& step, TimePoint start) {
     return text + "\n";
 }
 
-[[noreturn]] void fail(const Run& run, const std::string& what, const std::source_location& where) {
+[[noreturn]] void fail(
+    const Instance& run, const std::string& what, const std::source_location& where
+) {
     throw ExpectationFailed(
         fmt::format("{}:{}: {}\n{}", where.file_name(), where.line(), what, run.timeline())
     );
@@ -47,19 +49,19 @@ std::string line_of(const StepView& step, TimePoint start) {
 
 }  // namespace
 
-Engine& Run::engine() const {
+Engine& Instance::engine() const {
     return world_->need_engine();
 }
 
-InstanceView Run::show() const {
+InstanceView Instance::show() const {
     return engine().show(id_);
 }
 
-InstanceStatus Run::status() const {
+InstanceStatus Instance::status() const {
     return show().summary.status;
 }
 
-std::string Run::calls() const {
+std::string Instance::calls() const {
     std::vector<std::string> texts;
     for (const detail::Call& call : world_->calls) {
         if (call.instance != id_) continue;
@@ -70,7 +72,7 @@ std::string Run::calls() const {
     return fmt::format("{}", fmt::join(texts, " "));
 }
 
-std::string Run::timeline() const {
+std::string Instance::timeline() const {
     const InstanceView view = show();
     std::string text = fmt::format(
         "{} v{} is {}, input {}\n",
@@ -85,37 +87,37 @@ std::string Run::timeline() const {
     return text + "  calls: " + calls() + "\n";
 }
 
-Run& Run::poll() {
+Instance& Instance::poll() {
     world_->poll();
     return *this;
 }
 
-Run& Run::to_end() {
+Instance& Instance::to_end() {
     world_->run_until_idle();
     return *this;
 }
 
-Run& Run::after(Duration duration) {
+Instance& Instance::after(Duration duration) {
     world_->advance_to(world_->clock.now() + duration);
     return *this;
 }
 
-Run& Run::signal(std::string_view name) {
+Instance& Instance::signal(std::string_view name) {
     engine().signal(id_, name);
     return poll();
 }
 
-Run& Run::decide(const PersonalDecision& decision) {
+Instance& Instance::decide(const PersonalDecision& decision) {
     engine().decide(id_, decision);
     return poll();
 }
 
-Run& Run::cancel(std::string_view by, std::string_view reason) {
+Instance& Instance::cancel(std::string_view by, std::string_view reason) {
     engine().cancel(id_, by, reason);
     return poll();
 }
 
-const Run& Run::expect(InstanceStatus wanted, std::source_location where) const {
+const Instance& Instance::expect(InstanceStatus wanted, std::source_location where) const {
     const InstanceStatus found = status();
     if (found == wanted) return *this;
     fail(
@@ -125,8 +127,9 @@ const Run& Run::expect(InstanceStatus wanted, std::source_location where) const 
     );
 }
 
-const Run& Run::expect_step(std::string_view step, StepStatus wanted, std::source_location where)
-    const {
+const Instance& Instance::expect_step(
+    std::string_view step, StepStatus wanted, std::source_location where
+) const {
     const InstanceView view = show();
     const auto found = std::find_if(view.steps.rbegin(), view.steps.rend(), [&](const auto& each) {
         return each.node == step;
@@ -144,13 +147,13 @@ const Run& Run::expect_step(std::string_view step, StepStatus wanted, std::sourc
     );
 }
 
-const Run& Run::expect_calls(std::string_view wanted, std::source_location where) const {
+const Instance& Instance::expect_calls(std::string_view wanted, std::source_location where) const {
     const std::string found = calls();
     if (found == wanted) return *this;
     fail(*this, fmt::format("The calls are \"{}\", not \"{}\".", found, wanted), where);
 }
 
-const Run& Run::expect_compensated(
+const Instance& Instance::expect_compensated(
     const std::vector<std::string>& wanted, std::source_location where
 ) const {
     std::vector<std::string> found;
@@ -170,7 +173,7 @@ const Run& Run::expect_compensated(
     );
 }
 
-const Run& Run::expect_waiting(std::string_view node, std::source_location where) const {
+const Instance& Instance::expect_waiting(std::string_view node, std::source_location where) const {
     const InstanceView view = show();
     const bool is_waiting =
         std::ranges::any_of(view.waiting_for, [&](const auto& wait) { return wait.node == node; });
@@ -178,7 +181,7 @@ const Run& Run::expect_waiting(std::string_view node, std::source_location where
     fail(*this, fmt::format("The instance does not wait at \"{}\".", node), where);
 }
 
-std::ostream& operator<<(std::ostream& out, const Run& run) {
+std::ostream& operator<<(std::ostream& out, const Instance& run) {
     return out << run.timeline();
 }
 
