@@ -91,19 +91,19 @@ class Instance {
     std::string timeline() const;
 
     /// World::run_until_idle.
-    Instance& to_end();
+    const Instance& to_end() const;
     /// World::advance.
-    Instance& after(Duration duration);
+    const Instance& after(Duration duration) const;
 
     template <typename Value>
-    Instance& signal(std::string_view name, const Value& payload) {
+    const Instance& signal(std::string_view name, const Value& payload) const {
         engine().signal(id_, name, payload);
         return poll();
     }
 
-    Instance& signal(std::string_view name);
-    Instance& decide(const PersonalDecision& decision);
-    Instance& cancel(std::string_view by = {}, std::string_view reason = {});
+    const Instance& signal(std::string_view name) const;
+    const Instance& decide(const PersonalDecision& decision) const;
+    const Instance& cancel(std::string_view by = {}, std::string_view reason = {}) const;
 
     // All of these throw ExpectationFailed if it is not so.
     const Instance& expect(
@@ -131,7 +131,7 @@ class Instance {
 
  private:
     Engine& engine() const;
-    Instance& poll();
+    const Instance& poll() const;
 
     std::shared_ptr<detail::WorldState> world_;
     InstanceId id_;

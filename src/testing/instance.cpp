@@ -87,32 +87,32 @@ std::string Instance::timeline() const {
     return text + "  calls: " + calls() + "\n";
 }
 
-Instance& Instance::poll() {
+const Instance& Instance::poll() const {
     world_->poll();
     return *this;
 }
 
-Instance& Instance::to_end() {
+const Instance& Instance::to_end() const {
     world_->run_until_idle();
     return *this;
 }
 
-Instance& Instance::after(Duration duration) {
+const Instance& Instance::after(Duration duration) const {
     world_->advance_to(world_->clock.now() + duration);
     return *this;
 }
 
-Instance& Instance::signal(std::string_view name) {
+const Instance& Instance::signal(std::string_view name) const {
     engine().signal(id_, name);
     return poll();
 }
 
-Instance& Instance::decide(const PersonalDecision& decision) {
+const Instance& Instance::decide(const PersonalDecision& decision) const {
     engine().decide(id_, decision);
     return poll();
 }
 
-Instance& Instance::cancel(std::string_view by, std::string_view reason) {
+const Instance& Instance::cancel(std::string_view by, std::string_view reason) const {
     engine().cancel(id_, by, reason);
     return poll();
 }

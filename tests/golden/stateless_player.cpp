@@ -166,7 +166,8 @@ class StatelessPlayer {
         const bool is_text = outcome.is_string();
         if (!is_text && outcome.contains("takes")) clock_.advance(seconds(outcome.at("takes")));
         const bool fails = is_text || outcome.contains("fail") || outcome.contains("retry_after");
-        if (!fails) return outcome.contains("output") ? Payload(outcome.at("output").dump()) : input;
+        if (!fails)
+            return outcome.contains("output") ? Payload(outcome.at("output").dump()) : input;
         calls_.back() += "!";
         if (outcome == "fail for good") throw PermanentError("boom", "broken");
         if (is_text) throw std::runtime_error("boom");

@@ -29,14 +29,18 @@ class NotingObserver : public Observer {
     explicit NotingObserver(Notes& notes, std::string name = {})
         : notes_(notes), name_(std::move(name)) {}
 
-    void on_start(const InstanceSummary& instance) override { note("start " + instance.status); }
+    void on_start(const InstanceSummary& instance) override {
+        note("start " + std::string(to_string(instance.status)));
+    }
 
     void before_step(const StepContext& step, const Payload& input) override {
         note("before " + step.step + " " + input);
     }
 
     void after_step(const StepContext& step, const CallEnd& end) override {
-        note("after " + step.step + " " + (end.is_completed ? std::string(end.output) : end.message));
+        note(
+            "after " + step.step + " " + (end.is_completed ? std::string(end.output) : end.message)
+        );
     }
 
     void on_retry_scheduled(const InstanceSummary&, const HistoryEntry& event, TimePoint due)
@@ -56,7 +60,9 @@ class NotingObserver : public Observer {
         note("resume " + event.type);
     }
 
-    void on_end(const InstanceSummary& instance) override { note("end " + instance.status); }
+    void on_end(const InstanceSummary& instance) override {
+        note("end " + std::string(to_string(instance.status)));
+    }
 
     void on_committed(const InstanceSummary&, std::span<const HistoryEntry> events) override {
         note("committed " + std::to_string(events.size()));
