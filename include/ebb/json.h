@@ -151,8 +151,8 @@ class Payload : public std::string {
                 "types."
             );
             detail::JsonOf<T> json;
-            detail::read_json(*this, json);
             try {
+                detail::read_json(*this, json);
                 return detail::read_value<T>(json);
             } catch (const typename detail::JsonOf<T>::exception& error) {
                 detail::throw_unreadable(error.what());

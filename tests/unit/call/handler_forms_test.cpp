@@ -90,7 +90,8 @@ TEST_F(HandlerForms, are_functions_members_and_bound_or_generic_callables) {
     EXPECT_EQ(call("generic_context", order_), R"("payo1")");
     EXPECT_EQ(call("erased", order_), "7");
     EXPECT_EQ(call("move_only", "4"), "5");
-    EXPECT_EQ(call("mutable", "0") + call("mutable", "0"), "12");
+    EXPECT_EQ(call("mutable", "0"), "1");
+    EXPECT_EQ(call("mutable", "0"), "2");
 }
 
 TEST_F(HandlerForms, give_values_options_futures_and_payloads) {

@@ -22,7 +22,7 @@ ebb::Definition order_workflow() {
         .step("reserve", {.compensate = "release"})
         .step("charge", {.compensate = "refund"})
         .max_attempts(3)
-        .backoff({.initial = 1h})
+        .backoff({.initial = 1h, .max = 1h})
         .delay("cool_off", 24h * 14)
         .step("ship")
         .max_attempts(1)
