@@ -1,0 +1,192 @@
+// Routes that act on one instance.
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "server/api/body.h"
+#include "server/api/service.h"
+#include "view/instance_json.h"
+
+namespace ebb::server {
+
+namespace {
+
+constexpr std::size_t kReasonBytesMax = 1'024;
+constexpr std::size_t kNameBytesMax = 256;
+constexpr std::size_t kRequestIdBytesMax = 128;
+
+std::optional<std::int64_t> expected_revision(const Call& call) {
+    const std::string_view tag = call.request.header("If-Match");
+    if (tag.empty() || tag == "*") return std::nullopt;
+    std::int64_t revision = 0;
+    const char* last = tag.data() + tag.size() - 1;
+    const bool is_quoted = tag.size() > 2 && tag.front() == '"' && tag.back() == '"';
+    const bool is_revision =
+        is_quoted && std::from_chars(tag.data() + 1, last, revision).ptr == last;
+    if (!is_revision) {
+        throw Problem(
+            "invalid_argument", "If-Match is not a revision in quotes, such as \"17\"."
+        );
+    }
+    return revision;
+}
+
+/// The act and what it needs.
+struct Steering {
+    Service& service;
+    Call& call;
+    InstanceId id;
+    Body body;
+    RequestOptions options{};
+};
+
+using Act = void (*)(Steering&);
+
+void cancel(Steering& steer) {
+    steer.options.reason = steer.body.text("reason", kReasonBytesMax).value_or("");
+    steer.body.check_all_used();
+    steer.service.engine.cancel(steer.id, steer.options);
+}
+
+void abort(Steering& steer) {
+    steer.options.reason = steer.body.text("reason", kReasonBytesMax).value_or("");
+    steer.body.check_all_used();
+    steer.service.engine.abort(steer.id, steer.options);
+}
+
+void pause(Steering& steer) {
+    steer.options.reason = steer.body.text("reason", kReasonBytesMax).value_or("");
+    steer.body.check_all_used();
+    steer.service.engine.pause(steer.id, steer.options);
+}
+
+void resume(Steering& steer) {
+    steer.body.check_all_used();
+    steer.service.engine.resume(steer.id, steer.options);
+}
+
+void requeue(Steering& steer) {
+    RequeueOptions options{
+        .new_input = steer.body.payload("input"),
+        .skip_compensation = steer.body.boolean("skip_compensation", false),
+        .by = steer.options.by,
+        .expected_revision = steer.options.expected_revision,
+    };
+    steer.body.check_all_used();
+    steer.service.engine.requeue(steer.id, options);
+}
+
+std::string request_id(Steering& steer) {
+    auto given = steer.body.text("request_id", kRequestIdBytesMax);
+    if (given) return std::move(*given);
+    const std::string_view key = steer.call.request.header("Idempotency-Key");
+    if (key.size() > kRequestIdBytesMax) {
+        throw Problem(
+            "invalid_argument",
+            fmt::format("Idempotency-Key has more than {} bytes.", kRequestIdBytesMax)
+        );
+    }
+    return std::string(key);
+}
+
+/// The role in which the principal decides: the one that was asked for if the grant has it, or the
+/// only one that the grant has.
+std::string decision_role(const Principal& principal, const std::string& asked) {
+    const auto& granted = principal.decision_roles;
+    if (granted.empty()) return asked;
+    if (asked.empty() && granted.size() == 1) return granted.front();
+    for (const std::string& role : granted) {
+        if (role == asked) return asked;
+    }
+    throw Problem(
+        "not_allowed",
+        fmt::format("You may decide as {}; say in which role.", fmt::join(granted, ", "))
+    );
+}
+
+void decide(Steering& steer) {
+    const std::string verdict = steer.body.required_text("verdict", kNameBytesMax);
+    if (verdict != "confirm" && verdict != "reject") {
+        throw Problem("invalid_argument", "The member \"verdict\" is not confirm or reject.");
+    }
+    PersonalDecision decision{
+        .verdict = verdict == "confirm" ? PersonalDecision::Verdict::Confirm
+                                        : PersonalDecision::Verdict::Reject,
+        .node = steer.body.text("node", kNameBytesMax).value_or(""),
+        .by = steer.options.by,
+        .role = steer.body.text("role", kNameBytesMax).value_or(""),
+        .comment = steer.body.text("comment", kReasonBytesMax).value_or(""),
+        .request_id = request_id(steer),
+        .expected_revision = steer.options.expected_revision,
+    };
+    steer.body.check_all_used();
+    decision.role = decision_role(steer.call.principal, decision.role);
+    steer.service.engine.decide(steer.id, decision);
+}
+
+void signal(Steering& steer) {
+    const std::string name = steer.body.required_text("name", kNameBytesMax);
+    Payload payload = steer.body.payload("payload").value_or("null");
+    steer.options.request_id = request_id(steer);
+    steer.body.check_all_used();
+    steer.service.engine.signal(steer.id, name, std::move(payload), steer.options);
+}
+
+http::Response act_on(Service& service, Call& call, Act act) {
+    call.query.check_all_used();
+    Steering steer{service, call, resolve(service, call), Body(call.request.body)};
+    steer.options.by = call.principal.name;
+    steer.options.expected_revision = expected_revision(call);
+    try {
+        act(steer);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::RevisionChanged) throw;
+        const auto now = service.engine.find(steer.id);
+        throw Problem("precondition_failed", error.what())
+            .with("revision", now ? now->revision : 0);
+    }
+    const auto summary = service.engine.find(steer.id);
+    if (!summary) {
+        throw Problem("instance_not_found", "The instance was deleted meanwhile.");
+    }
+    auto response = json_response(200, view::summary_json(*summary));
+    response.set("ETag", etag_of(summary->revision));
+    return response;
+}
+
+http::Response export_instance(Service& service, Call& call) {
+    const ExportOptions options{
+        .wait = call.query.duration("wait", kWaitMax).value_or(Duration::zero()),
+        .by = call.principal.name,
+    };
+    call.query.check_all_used();
+    return json_response(200, service.engine.export_instance(resolve(service, call), options));
+}
+
+}  // namespace
+
+void add_steering_routes(Routes& routes, Service& service) {
+    const auto add = [&](std::string_view path, std::string_view operation, Permission permission,
+                         Act act) {
+        routes.push_back(
+            {.method = "POST", .path = path, .operation = operation, .permission = permission,
+             .handle = [&service, act](Call& call) { return act_on(service, call, act); },
+             .body_bytes_max = kJsonBytesMax, .media_types = {"application/json"}}
+        );
+    };
+    add("/instances/{id}/cancel", "cancelInstance", "instances.cancel", cancel);
+    add("/instances/{id}/abort", "abortInstance", "instances.cancel", abort);
+    add("/instances/{id}/pause", "pauseInstance", "instances.pause", pause);
+    add("/instances/{id}/resume", "resumeInstance", "instances.pause", resume);
+    add("/instances/{id}/requeue", "requeueInstance", "instances.requeue", requeue);
+    add("/instances/{id}/decide", "decideInstance", "decisions.decide", decide);
+    add("/instances/{id}/signal", "signalInstance", "instances.signal", signal);
+    routes.push_back(
+        {.method = "POST", .path = "/instances/{id}/export", .operation = "exportInstance",
+         .permission = "instances.move",
+         .handle = [&service](Call& call) { return export_instance(service, call); }}
+    );
+}
+
+}  // namespace ebb::server
