@@ -1,4 +1,4 @@
-// `ebb serve`: the API and the web UI over one database, until it is told to stop.
+// `ebb serve`: the API and the web UI over one database, until a signal stops it.
 
 #ifdef EBB_WITH_SERVER
 

@@ -1,4 +1,4 @@
-// `ebb worker`: runs what is due until it is told to stop.
+// `ebb worker`: runs what is due until a signal stops it.
 
 #include <fmt/format.h>
 

@@ -14,7 +14,7 @@ namespace ebb::cli {
 
 namespace {
 
-/// `12 running, 3 failed`; a version that nobody needs has `none`.
+/// `12 running, 3 failed`; a version without live instances has `none`.
 std::string counts_text(
     const WorkflowRow& row, const std::vector<VersionCount>& counts, const Style& style
 ) {
