@@ -215,10 +215,16 @@ TEST_F(Hinting, an_idle_worker_sends_heartbeats_and_looks_no_more) {
     const auto wait_for_heartbeats = [&](int count) {
         while (watched.heartbeats < count) std::this_thread::yield();
     };
-    wait_for_heartbeats(watched.heartbeats + 10);
-    const int looks = watched.looks;
-    wait_for_heartbeats(watched.heartbeats + 20);
-    EXPECT_EQ(watched.looks, looks);
+    // On a loaded machine a heartbeat may come after the lease has ended, and then the worker looks
+    // with good reason. A worker that looks as a rule does so in each of the periods.
+    constexpr int kPeriods = 50;
+    constexpr int kHeartbeats = 10;
+    for (int period = 0; period < kPeriods; ++period) {
+        const int looks = watched.looks;
+        wait_for_heartbeats(watched.heartbeats + kHeartbeats);
+        if (watched.looks == looks) return;
+    }
+    ADD_FAILURE() << "the worker looked in each period of " << kHeartbeats << " heartbeats";
 }
 
 TEST_F(Hinting, the_end_of_another_worker_is_noticed_by_its_deadline) {
