@@ -201,6 +201,32 @@ CASES = {
             {"README.md": "[docs](docs) [d](docs/a.md)\n", "docs/a.md": ""},
         ],
     ),
+    "plain-english": (
+        [
+            {"docs/a.md": "It waits for\never.\n"},
+            {"docs/a.md": "Ends.\n\nWho claims it locks the row.\n"},
+            {"docs/a.md": "Where nothing is left, it ends.\n"},
+            {"README.md": "| row | what somebody has |\n"},
+            {"src/a.cpp": "// The row is told\n// of it.\nint a;\n"},
+            {"src/a.h": "/// Nobody\n/// waits.\n"},
+            {"src/a.cpp": 'auto text = "\\"5\\" is no duration";\n'},
+            {"src/a.cpp": 'auto text = R"(it is done anew)";\n'},
+            {"tests/a.cpp": "// Goal.\nTEST(Store, tells_whoever_waits) {}\n"},
+            {"src/a.sql": "-- Somebody else took\n-- it.\nSELECT 1;\n"},
+            {"dev": "# builds everything anew\n"},
+            # A file that has become clean, and one that is gone, leave the list.
+            {"tests/style/prose_exempt.txt": "src/a.cpp\n", "src/a.cpp": "int a;\n"},
+            {"tests/style/prose_exempt.txt": "src/a.cpp\n"},
+        ],
+        [
+            {"docs/a.md": "There is no duration. It is no longer there.\n"},
+            {"docs/a.md": "`told` and\n```\nnobody\n```\n<!-- run: whoever -->\n[a](he.md)\n"},
+            {"docs/a.md": "- Who deletes it?\n- Where is it?\n\nThe page that says who waits.\n"},
+            {"src/a.cpp": "int told = 1;  // see `nobody`\n// Who sends it.\n"},
+            {"tests/a.cpp": "// Goal.\nTEST(Store, notifies_the_worker) {}\n"},
+            {"tests/style/prose_exempt.txt": "src/a.cpp\n", "src/a.cpp": "// for ever\n"},
+        ],
+    ),
     "doc-code": (
         [
             {
