@@ -1,7 +1,9 @@
-# The web UI: npm and Vite build it from ui/, and ebb_assets holds the result (src/server/assets).
+# The web UI: npm and Vite build it from ui/, and ebb_assets holds the result (src/server/assets). Without Node, or when
+# npm cannot fetch the packages, the build says so and goes on without the UI.
 option(EBB_UI "Build the web UI and embed it in the program (needs Node 18 or later with npm)" ${PROJECT_IS_TOP_LEVEL})
 
-function(ebb_ui_find_node)
+# ebb_ui_needs(<out>): what is missing for the UI, as a text for people; empty if nothing is.
+function(ebb_ui_needs out)
   find_program(EBB_NODE node)
   find_program(EBB_NPM npm)
   set(reason)
@@ -14,25 +16,28 @@ function(ebb_ui_find_node)
       set(reason "${EBB_NODE} is version ${version}")
     endif()
   endif()
-  if(reason)
-    message(FATAL_ERROR "The web UI needs Node 18 or later with npm, but ${reason}. "
-      "Install both (Debian: apt-get install nodejs npm), or build without the UI: -DEBB_UI=OFF.")
-  endif()
+  set(${out} "${reason}" PARENT_SCOPE)
 endfunction()
 
 # ebb_assets(<name>): the library with the UI's files, or with none.
 function(ebb_assets name)
-  find_package(ZLIB REQUIRED)
-  if(NOT EBB_UI)
+  set(missing)
+  if(EBB_UI)
+    ebb_ui_needs(missing)
+  endif()
+  if(missing)
+    message(WARNING "This build has no web UI, which needs Node 18 or later with npm: ${missing}.")
+  endif()
+  if(NOT EBB_UI OR missing)
     ebb_component(${name} DIRECTORIES server/assets server/assets/absent PUBLIC ebb PRIVATE ZLIB::ZLIB)
     return()
   endif()
-  ebb_ui_find_node()
+  set(EBB_HAS_UI ON CACHE INTERNAL "")
   set(ui ${PROJECT_SOURCE_DIR}/ui)
   set(out ${PROJECT_BINARY_DIR}/ui)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${ui}/src/* ${ui}/public/* ${ui}/scripts/*.mjs)
   add_custom_command(OUTPUT ${out}/assets.bin ${out}/assets_table.inc
-    COMMAND ${EBB_NODE} ${ui}/scripts/build.mjs ${out}
+    COMMAND ${EBB_NODE} ${ui}/scripts/build.mjs ${out} --optional
     DEPENDS ${sources} ${ui}/index.html ${ui}/package.json ${ui}/package-lock.json ${ui}/vite.config.ts
             ${ui}/svelte.config.js ${ui}/tsconfig.json
     COMMENT "Building the web UI" VERBATIM)

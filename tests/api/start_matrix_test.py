@@ -41,8 +41,9 @@ class Matrix(unittest.TestCase):
         return ["--tls-cert", str(certificate), "--tls-key", str(key)]
 
     def starts(self, *arguments):
+        """What the server says of itself. Its first address is one of loopback (see world.py)."""
         with Server(EBB, "memory", self.path, arguments=arguments) as server:
-            return server.greeting["url"]
+            return server.greeting
 
     def test_off_loopback_it_refuses_to_be_open(self):
         for address in ("0.0.0.0:0", "[::]:0", "192.0.2.1:0"):
@@ -53,15 +54,17 @@ class Matrix(unittest.TestCase):
                 self.assertIn("--no-auth", self.refusal("--listen", address, *OPEN, *protection))
 
     def test_loopback_needs_no_encryption(self):
-        self.assertTrue(self.starts().startswith("http://127.0.0.1:"))
-        self.assertTrue(self.starts(*OPEN).startswith("http://127.0.0.1:"))
+        self.assertTrue(self.starts()["url"].startswith("http://127.0.0.1:"))
+        self.assertTrue(self.starts(*OPEN)["url"].startswith("http://127.0.0.1:"))
 
     def test_off_loopback_it_starts_when_it_is_protected(self):
         for protection in (PLAIN, PROXY):
-            self.assertIn("0.0.0.0", self.starts("--listen", "0.0.0.0:0", *protection))
+            addresses = self.starts("--listen", "0.0.0.0:0", *protection)["addresses"]
+            self.assertEqual([address.split(":")[0] for address in addresses], ["127.0.0.1", "0.0.0.0"])
 
     def test_serves_https(self):
-        self.assertTrue(self.starts("--listen", "0.0.0.0:0", *self.certificate()).startswith("https://"))
+        greeting = self.starts("--listen", "0.0.0.0:0", *self.certificate())
+        self.assertTrue(greeting["url"].startswith("https://"), greeting)
         self.assertIn("--tls-key", self.refusal("--tls-cert", "x.pem"))
         self.assertIn("x.pem", self.refusal("--tls-cert", "x.pem", "--tls-key", "y.pem"))
 

@@ -32,7 +32,8 @@ class Server:
     def __init__(self, ebb, store, folder, arguments=(), files=()):
         self.folder = pathlib.Path(folder)
         url = {"memory": "memory:", "sqlite": f"sqlite:{self.folder}/ebb.db"}.get(store, store)
-        command = [str(ebb), "serve", *files, "--json", "--db", url, "--listen", "127.0.0.1:0", *arguments]
+        command = [os.path.abspath(ebb), "serve", *files, "--json", "--db", url]
+        command += ["--listen", "127.0.0.1:0", *arguments]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
             env={**os.environ, "EBB_DB": ""},

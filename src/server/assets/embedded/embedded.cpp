@@ -30,17 +30,22 @@ struct Row {
     std::size_t gzip_size;
 };
 
+// The table is empty if the packages of the UI could not be fetched (ui/scripts/build.mjs), and an
+// array may not be: hence a last row that is no asset.
 constexpr Row kRows[] = {
 #include "assets_table.inc"
+    {},
 };
 
+constexpr std::size_t kAssets = std::size(kRows) - 1;
+
 struct Table {
-    Asset assets[std::size(kRows)];
+    Asset assets[kAssets + 1];
 };
 
 Table make_table() {
     Table table;
-    for (std::size_t i = 0; i < std::size(kRows); ++i) {
+    for (std::size_t i = 0; i < kAssets; ++i) {
         const Row& row = kRows[i];
         table.assets[i] = {
             .path = row.path,
@@ -59,7 +64,7 @@ Table make_table() {
 
 std::span<const Asset> assets() {
     static const Table table = make_table();
-    return table.assets;
+    return {table.assets, kAssets};
 }
 
 }  // namespace ebb::server
