@@ -1,8 +1,8 @@
 """Makes a site of the pages in docs/, which are written to be read in the repository, too.
 
-Links that lead out of docs/ would be dead on the site: a header leads to its page in the C++ reference, a picture or another
-file is copied into the site, and a folder becomes plain text. A link to a file that does not exist fails the build, and so does
-a page that the navigation lacks.
+Links that lead out of docs/ would be dead on the site: a header leads to its page in the C++ reference, a
+picture or another file is copied into the site, and a folder becomes plain text. A link to a file that does
+not exist fails the build, and so does a page that the navigation lacks.
 """
 
 import os
@@ -21,7 +21,7 @@ CODE = re.compile(r"^```(\w*) ?([^\n]*)(\n.*?^```)", re.MULTILINE | re.DOTALL)
 
 def _api_page(header):
     # Doxygen's name for the page of a file.
-    name = re.sub(r"[A-Z]", lambda letter: "_" + letter.group().lower(), header.replace("_", "__").replace(".", "_8"))
+    name = header.replace("_", "__").replace(".", "_8")
     return f"api/{name}.html"
 
 

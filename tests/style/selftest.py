@@ -14,8 +14,33 @@ def body(lines):
     return "{\n" + "    work();\n" * lines + "}\n"
 
 
+NAMES = "docs/reference/names.md"
+
 # rule: ([trees that violate it], [trees that do not])
 CASES = {
+    "index-of-names": (
+        [
+            {
+                NAMES: "## Error codes\n",
+                "include/ebb/error.h": "enum class ErrorCode {\n    StoreFull,\n};\n",
+            },
+            {NAMES: "## Log events\n", "src/engine/a.cpp": 'log.info("worker_ready", {});\n'},
+            {NAMES: "## Log events\n", "src/server/a.cpp": 'sink.write(LogLevel::Error, "failed", x);\n'},
+            {NAMES: "## History events\n| `started` | x |\n"},
+            {NAMES: "## Environment variables\n", "src/cli/a.cpp": 'environment("EBB_DB");\n'},
+        ],
+        [
+            {
+                NAMES: "## Error codes\n| `store_full` | `x` |\n## Log events\n| `lease_lost` | x |\n"
+                "## History events\n| `step_failed` | x |\n"
+                "## Environment variables\n| `EBB_A`, `EBB_B` | x |\n",
+                "include/ebb/error.h": "enum class ErrorCode {\n    StoreFull,  ///< {disk};\n};\n",
+                "src/core/kernel/history.h": "enum class HistoryType {\n    StepFailed,\n};\n",
+                "src/engine/a.cpp": 'report("lease_lost", error);\n',
+                "src/cli/a.cpp": '"EBB_A", "EBB_B"\n',
+            },
+        ],
+    ),
     "include-arrow": (
         [
             {"src/core/a.h": '#include "store/store.h"\n'},
