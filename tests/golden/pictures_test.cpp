@@ -96,12 +96,15 @@ std::string picture(const Case& test_case) {
 std::string page() {
     std::string text =
         "# Worked pictures\n\n"
-        "Workflows as they ended, one for each rule of [semantics](../semantics.md) that is easier "
-        "seen than read.\n`done 2` says that the step was the second to end, `undone 1` that it "
-        "was "
-        "the first to be compensated. In a\nhistory `of 5` points at the event that is meant. The "
-        "tests write this page (`./dev approve`) from\n[golden "
-        "workflows](../../tests/golden/workflows), where all the others are.\n";
+        "These pictures show how workflows ended. There is one for each rule of "
+        "[semantics](../semantics.md)\n"
+        "that is easier to see than to read. `done 2` means that the step was the second to end, "
+        "`undone 1`\n"
+        "that it was the first to be compensated. In a history, `of 5` refers to event 5. The "
+        "tests generate\n"
+        "this page (`./dev approve`) from [golden workflows](../../tests/golden/workflows), which "
+        "include all\n"
+        "other cases.\n";
     const std::vector<Case> cases = load_cases(workflows_folder());
     for (const Chapter& chapter : chapters()) {
         text += fmt::format("\n## {}\n", chapter.title);

@@ -55,7 +55,7 @@ void add_probes_of_people(
     add("arrive", event::Arrived{.details = "{}"});
     add("requeue with input", event::Requeued{.new_input = "{}", .by = {}});
     add("requeue, skip", event::Requeued{.new_input = {}, .skip_compensation = true, .by = {}});
-    add("signal nobody awaits", event::SignalReceived{.name = "?", .payload = "{}"});
+    add("signal not awaited", event::SignalReceived{.name = "?", .payload = "{}"});
     std::string decision;
     std::string signal;
     for (const Token& token : state.tokens) {

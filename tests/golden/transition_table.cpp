@@ -41,7 +41,7 @@ std::string outcome_for_token(const Token& before, const Decision& decision) {
     return after->visit != before.visit ? "goes on" : state_of(*after);
 }
 
-/// What a worker or a clock tells may be told twice; what people ask for is judged anew.
+/// Workers and clocks can report an event twice; a request of a person is judged again each time.
 bool may_come_again(const Probe& probe) {
     return std::holds_alternative<event::StepCompleted>(probe.event) ||
            std::holds_alternative<event::StepFailed>(probe.event) ||
@@ -165,27 +165,28 @@ std::string TransitionTable::page() const {
     return fmt::format(
         R"(# Transitions
 
-What the kernel makes of every event in every state. This page is written by the tests
-(`./dev approve`): they play all golden workflows, and in each state that any of them passes through
-they let everything happen that could happen there. A change of the kernel that changes an entry, or
-a state that no golden workflow reaches any more, fails them.
+This page lists the kernel's decision on every event in every state. The tests generate it
+(`./dev approve`): they run all golden workflows, and in each state that any workflow reaches, they
+try every event that can happen there. The tests fail if a change of the kernel changes an entry, or
+if no golden workflow reaches a state anymore.
 
 ## Instances
 
 {}
-Columns: the status before. Entries: the status after, `ignored` (it is stale, or was so already;
-nothing is written), or `refused` (the caller gets a precise error). Several lines: it depends on
-what else the instance does. `–`: it has no token that this could happen to.
+Each column is the status before the event. Each entry is the status after it, `ignored` (the event
+is stale or changes nothing; nothing is written), or `refused` (the caller gets a precise error). If
+an entry has several lines, the result depends on the rest of the instance. `–` means that the
+instance has no token to which this event can happen.
 
 {}
 ## Tokens
 
-A token is a place where an instance stands. Compensations run in tokens of their own. `[*]` in the
-picture: the token ends, or goes on to its next node.
+A token is a place where an instance stands. Compensations run in tokens of their own. In the
+picture, `[*]` means that the token ends or continues to its next node.
 
 {}
-Columns: what the token does before. Entries: what it does after, `goes on` (to another node),
-`ends` or `ignored`.
+Each column is the state of the token before the event. Each entry is its state after the event,
+`goes on` (it continues to another node), `ends` or `ignored`.
 
 {})",
         diagram(of_instances_, kStatuses, {}),
