@@ -60,9 +60,11 @@ class Loop {
 
     void run(Engine& engine) {
         gaps_.clear();
-        const Result result = engine.wait(engine.start(name_, "{}").id);
+        const Result result = engine.wait(engine.start(name_, Payload::text("{}")).id);
         if (static_cast<int>(gaps_.size()) == turns_) return;
-        throw std::runtime_error("the loop ended early: " + result.status + result.error);
+        throw std::runtime_error(
+            fmt::format("the loop ended early: {} {}", to_string(result.status), result.error)
+        );
     }
 
     std::span<const double> gaps() const { return gaps_; }

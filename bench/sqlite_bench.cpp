@@ -240,7 +240,8 @@ OneAtATime one_at_a_time() {
     std::int64_t done = 0;
     while (seconds_since(start) < kSeconds) {
         const auto began = SteadyClock::now();
-        if (engine.wait(engine.start("bench", "{}").id).status != "completed")
+        if (engine.wait(engine.start("bench", Payload::text("{}")).id).status !=
+            InstanceStatus::Completed)
             throw std::runtime_error("not completed");
         measured.latencies_ms.push_back(seconds_since(began) * 1e3);
         ++done;
@@ -261,12 +262,13 @@ double many_in_flight() {
     std::mutex mutex;
     std::condition_variable changed;
     std::int64_t ended = 0;
-    engine.set_observer([&](const InstanceSummary& instance, std::span<const HistoryEntry>) {
+    engine.add_observer(make_observer([&](const InstanceSummary& instance,
+                                          std::span<const HistoryEntry>) {
         if (instance.finished_at == TimePoint{}) return;
         const std::lock_guard lock(mutex);
         ++ended;
         changed.notify_one();
-    });
+    }));
     engine.run();
     std::int64_t started = 0;
     const std::vector<Payload> batch(kGroup, "{}");

@@ -60,11 +60,11 @@ Definition loop(std::int64_t turns) {
 }
 
 void run_in_memory(const stateless::Engine& engine) {
-    engine.execute(engine.start("linear", "{\"n\":1}"));
+    engine.execute(engine.start("linear", Payload::text("{\"n\":1}")));
 }
 
 void run_through_json(const stateless::Engine& engine) {
-    std::string json = engine.start("linear", "{\"n\":1}").to_json();
+    std::string json = engine.start("linear", Payload::text("{\"n\":1}")).to_json();
     for (int step = 0; step < kSteps; ++step) {
         json = engine.step(engine.parse(json)).to_json();
     }
@@ -94,7 +94,7 @@ std::pair<double, std::size_t> time_loop(
 ) {
     stateless::Engine engine(handlers, {.history = policy});
     engine.add(loop(turns));
-    stateless::Snapshot snapshot = engine.start("loop", "0");
+    stateless::Snapshot snapshot = engine.start("loop", Payload::text("0"));
     const double start = cpu_seconds();
     snapshot = engine.execute(std::move(snapshot), {.step_limit = turns + 1});
     return {cpu_seconds() - start, snapshot.to_json().size()};

@@ -88,7 +88,8 @@ std::vector<double> run_one_at_a_time(Store& store, double seconds) {
     const auto start = SteadyClock::now();
     while (seconds_since(start) < seconds) {
         const auto began = SteadyClock::now();
-        if (engine.wait(engine.start("bench", "{}").id).status != "completed") {
+        if (engine.wait(engine.start("bench", Payload::text("{}")).id).status !=
+            InstanceStatus::Completed) {
             throw std::runtime_error("a workflow did not complete");
         }
         latencies_ms.push_back(seconds_since(began) * 1e3);

@@ -39,10 +39,12 @@ set(pc_needs_sqlite sqlite3)
 set(pc_needs_postgres libpq)
 set(pc_needs_yaml libfyaml)
 set(pc_needs_handlers libcurl)
+set(pc_needs_testing "")
 set(pc_about_ebb "${PROJECT_DESCRIPTION}")
 set(pc_about_sqlite "Ebb: state in SQLite")
 set(pc_about_postgres "Ebb: state in PostgreSQL")
 set(pc_about_yaml "Ebb: workflow definitions in YAML")
+set(pc_about_testing "Ebb: tests of workflows in virtual time")
 set(pc_about_handlers "Ebb: steps that call programs and HTTP services")
 
 # The .pc files move with the prefix, unless the folders were given as absolute paths.

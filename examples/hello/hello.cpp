@@ -1,5 +1,5 @@
 // The smallest Ebb program: two handlers, one workflow, one instance, all in this process's memory.
-#include <cstdio>
+#include <iostream>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -16,10 +16,10 @@ int main() {
     ebb::Engine engine(*store, handlers);
     engine.register_workflow(ebb::WorkflowBuilder("hello").step("greet").step("shout").build());
 
-    const auto [id, is_new] = engine.start("hello", "\"world\"");
+    const auto [id, is_new] = engine.start("hello", ebb::Payload::text("\"world\""));
     const ebb::Result result = engine.wait(id);
-    std::printf("%s: %s\n", result.status.c_str(), result.output.c_str());
-    return result.status == "completed" ? 0 : 1;
+    std::cout << result.status << ": " << result.output << "\n";
+    return result.status == ebb::InstanceStatus::Completed ? 0 : 1;
 }
 
 //! [hello]

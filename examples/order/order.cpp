@@ -97,7 +97,7 @@ int start(ebb::Engine& engine, std::span<char*> arguments) {
     const Order order{
         arguments[0], arguments[1], std::atoll(arguments[2]), std::atoll(arguments[3])
     };
-    const auto started = engine.start("order", nlohmann::json(order).dump());
+    const auto started = engine.start("order", order);
     std::printf("%s\n", started.id.to_string().c_str());
     return 0;
 }
@@ -106,12 +106,14 @@ int start(ebb::Engine& engine, std::span<char*> arguments) {
 void follow(ebb::Engine& engine, const ebb::InstanceId& id) {
     ebb::Result result;
     do result = engine.wait(id, std::chrono::milliseconds(200));
-    while (!result.is_finished && result.status != "dead_letter");
+    while (!result.is_finished && result.status != ebb::InstanceStatus::DeadLetter);
 }
 
 int work(ebb::Engine& engine) {
     engine.run();
-    for (const auto& instance : engine.list({.statuses = {"running", "compensating"}})) {
+    for (const auto& instance :
+         engine.list({.statuses = {ebb::InstanceStatus::Running, ebb::InstanceStatus::Compensating}}
+         )) {
         follow(engine, instance.id);
     }
     return engine.drain(std::chrono::seconds(5)) ? 0 : 1;

@@ -104,7 +104,7 @@ StoredRun send(
 ) {
     //! [send]
     return change_stored(store, engine, id, [&](Snapshot snapshot) {
-        return engine.signal(std::move(snapshot), "approval", payload);
+        return engine.signal(std::move(snapshot), "approval", ebb::Payload::text(payload));
     });
     //! [send]
 }

@@ -47,6 +47,14 @@ struct StepOptions {
     std::string queue{};
     std::string concurrency_key{};  ///< an expression
     std::string description{};
+    Payload metadata{};  ///< a JSON object, for handlers and templates to read; empty = none
+};
+
+/// What every step is that does not say otherwise.
+struct StepDefaults {
+    /// Of compensations as well. `max_attempts` does not apply to a non_idempotent step.
+    AttemptPolicy attempts{};
+    std::string queue{};
 };
 
 namespace detail {
@@ -138,7 +146,8 @@ class BlockBuilder {
 class NodeBuilder : public BlockBuilder {
  public:
     NodeBuilder& description(std::string text);
-    /// A JSON object that Ebb keeps and does not read.
+    /// A JSON object that Ebb keeps and does not read; a step's handler finds it in
+    /// StepContext::metadata, its templates under `metadata`.
     NodeBuilder& metadata(Payload object);
 
  protected:
@@ -165,6 +174,7 @@ class NodeBuilder : public BlockBuilder {
 class StepBuilder : public NodeBuilder {
  public:
     StepBuilder& description(std::string text);
+    StepBuilder& metadata(Payload object);
     StepBuilder& handler(std::string name);
     /// A template as JSON text: `{"id": "${ input.id }"}`.
     StepBuilder& input(Payload text);
@@ -301,6 +311,10 @@ class WorkflowBuilder : public BlockBuilder {
     WorkflowBuilder& on_error(Definition::OnError reaction);
     WorkflowBuilder& deadline(Duration duration);
     WorkflowBuilder& priority(int priority);
+    /// For all steps that are added after it. What a step sets itself wins, field by field; a field
+    /// that StepOptions::attempts leaves at its default is not set by it. The definition that is
+    /// built has them in each step.
+    WorkflowBuilder& defaults(StepDefaults defaults);
     WorkflowBuilder& step_budget(std::int64_t visits);
     /// JSON text.
     WorkflowBuilder& input_schema(Payload schema);

@@ -222,7 +222,7 @@ struct Node {
     Payload metadata{};  ///< a JSON object that Ebb keeps and does not read, such as where an
                          ///< editor draws the node; empty = none
 
-    bool operator==(const Node&) const = default;
+    bool operator==(const Node&) const;
 };
 
 /// `step`, `condition`, `switch`, `parallel`, `loop`, `delay`, `decision`, `signal`, `savepoint`,
@@ -254,7 +254,7 @@ struct Definition {
     Block steps{};  ///< of rules: what the trigger of the same index runs, a step each
     std::optional<Rules> rules{};  ///< absent: the steps run in their order
 
-    bool operator==(const Definition&) const = default;
+    bool operator==(const Definition&) const;
 };
 
 /// The named limits of a definition.

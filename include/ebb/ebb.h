@@ -8,6 +8,8 @@
 
 #include <ebb/builder.h>
 #include <ebb/clock.h>
+#include <ebb/completion.h>
+#include <ebb/context.h>
 #include <ebb/definition.h>
 #include <ebb/engine.h>
 #include <ebb/error.h>
@@ -21,6 +23,7 @@
 #include <ebb/retention.h>
 #include <ebb/snapshot_store.h>
 #include <ebb/stateless.h>
+#include <ebb/status.h>
 #include <ebb/store.h>
 #include <ebb/stored_run.h>
 #include <ebb/time.h>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -67,6 +66,8 @@ struct EngineOptions {
     /// since then nothing would become due when it should. Must outlive the engine.
     const Clock* clock = nullptr;
     LogSink* log = nullptr;  ///< <ebb/log.h>; null = silent; must outlive the engine
+    /// Notified of what happens to instances, in this order (<ebb/observer.h>).
+    std::vector<std::shared_ptr<Observer>> observers{};
 };
 
 struct StartOptions {
@@ -98,6 +99,7 @@ struct StepView {
     std::string worker;
     TimePoint started_at{};
     TimePoint finished_at{};
+    Payload progress{};  ///< the last that a handler has said of it (StepContext::progress)
 };
 
 /// Everything about one instance that `ebb show` prints.
@@ -116,15 +118,51 @@ StepMarks marks_of(const InstanceView& view);
 
 /// How a finished instance ended.
 struct Result {
-    std::string
-        status;  ///< `completed`, `failed`, `cancelled`, `aborted`; or the present one on timeout
+    InstanceStatus status = InstanceStatus::Running;  ///< the present one on timeout
     bool is_finished = false;
-    Payload output;
+    Payload output;  ///< of a completed instance; read it with `output.as<T>()`
     Payload error;
 };
 
+/// Thrown by Engine::wait<Output> for an instance that has no output: it failed, was cancelled or
+/// aborted, or is not finished within the timeout.
+class NotCompleted : public Error {
+ public:
+    NotCompleted(const InstanceId& id, Result result);
+
+    const Result& result() const { return result_; }
+
+ private:
+    Result result_;
+};
+
+/// What register_workflow has found.
+struct Registration {
+    /// The handlers that the workflow names and that neither this engine's registry nor any living
+    /// worker has, sorted: its steps would wait. Usually a misspelled name.
+    std::vector<std::string> unserved_handlers{};
+};
+
+/// A workflow that the store knows.
+struct WorkflowView {
+    std::string name;
+    int version = 1;
+    TimePoint created_at{};
+
+    bool operator==(const WorkflowView&) const = default;
+};
+
+/// How many instances of a workflow have a status.
+struct InstanceCount {
+    std::string workflow;
+    InstanceStatus status = InstanceStatus::Running;
+    std::int64_t count = 0;
+
+    bool operator==(const InstanceCount&) const = default;
+};
+
 struct ListOptions {
-    std::vector<std::string> statuses{};  ///< empty = all
+    std::vector<InstanceStatus> statuses{};  ///< empty = all
     std::string workflow{};
     std::optional<int> version{};
     std::string key{};
@@ -187,12 +225,28 @@ class Engine {
     Engine& operator=(const Engine&) = delete;
 
     /// Validates and keeps a definition. Repeating it is free; other content under the same name
-    /// and version throws WorkflowConflict.
-    void register_workflow(const Definition& definition);
+    /// and version throws WorkflowConflict. If this engine has handlers, but not all that the
+    /// workflow names, and no living worker has the others, it says so: in what it returns, and in
+    /// the log as `workflow_unserved`.
+    Registration register_workflow(const Definition& definition);
 
+    /// The workflows that the store knows, by name and version.
+    std::vector<WorkflowView> workflows();
+
+    /// Starts an instance. The input is a value of your own type, a Json or a Payload; none = null.
+    /// A string is refused by the compiler: Payload::text(json) is JSON text, Payload::of(string) a
+    /// JSON string.
     StartedInstance start(
-        std::string_view workflow, Payload input = "null", const StartOptions& options = {}
+        std::string_view workflow, const Payload& input = {}, const StartOptions& options = {}
     );
+
+    template <PayloadValue Input>
+    StartedInstance start(
+        std::string_view workflow, const Input& input, const StartOptions& options = {}
+    ) {
+        return start(workflow, detail::payload_of(input), options);
+    }
+
     /// Starts an instance inside the caller's own open transaction (<ebb/transaction.h>): it begins
     /// when that commits, and has never existed if that rolls back. Workers find it by looking, up
     /// to `poll_max` (`poll_max_told`) later, or at once after `wake_workers`. Throws Error; then
@@ -201,9 +255,20 @@ class Engine {
     StartedInstance start_in(
         const Transaction& transaction,
         std::string_view workflow,
-        Payload input = "null",
+        const Payload& input = {},
         const StartOptions& options = {}
     );
+
+    template <PayloadValue Input>
+    StartedInstance start_in(
+        const Transaction& transaction,
+        std::string_view workflow,
+        const Input& input,
+        const StartOptions& options = {}
+    ) {
+        return start_in(transaction, workflow, detail::payload_of(input), options);
+    }
+
     /// Lets all workers look for work now: those of this process, and of others where they hear of
     /// one another (PostgreSQL). To be called after the commit of a transaction in which something
     /// was started; without it they only find that later. A hint: nothing depends on it, and it
@@ -215,16 +280,36 @@ class Engine {
         std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options = {}
     );
 
+    template <PayloadValue Input>
+    std::vector<StartedInstance> start_all(
+        std::string_view workflow,
+        const std::vector<Input>& inputs,
+        const StartOptions& options = {}
+    ) {
+        std::vector<Payload> payloads;
+        for (const Input& input : inputs) payloads.push_back(detail::payload_of(input));
+        return start_all(workflow, std::span<const Payload>(payloads), options);
+    }
+
     /// Waits until the instance has ended or `timeout` is over (kNever-like: Duration::max() = for
     /// ever). Where this engine has no threads, the caller's thread does its work meanwhile (poll);
     /// in another process it asks the store now and then.
     Result wait(const InstanceId& id, Duration timeout = Duration::max());
+
+    /// The output of an instance that completes: `wait<Receipt>(id)`. Throws NotCompleted if it
+    /// does not, and InvalidPayload if the output is of another type.
+    template <typename Output>
+    Output wait(const InstanceId& id, Duration timeout = Duration::max()) {
+        return completed(id, timeout).template as<Output>();
+    }
 
     std::optional<InstanceSummary> find(const InstanceId& id);
     std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key);
     /// Throws InstanceNotFound.
     InstanceView show(const InstanceId& id);
     std::vector<InstanceSummary> list(const ListOptions& options = {});
+    /// How many instances there are, by workflow and status; what there is none of is left out.
+    std::vector<InstanceCount> stats();
     std::vector<HistoryEntry> history(
         const InstanceId& id, std::int64_t after = 0, int limit = 1'000
     );
@@ -237,12 +322,24 @@ class Engine {
     // All of these are idempotent, and throw InstanceNotFound, InvalidState, NotWaiting or
     // NotAllowed.
     void decide(const InstanceId& id, const PersonalDecision& decision);
+    /// The payload is a value, as of `start`.
     void signal(
         const InstanceId& id,
         std::string_view name,
-        Payload payload = "null",
+        const Payload& payload = {},
         std::string_view request_id = {}
     );
+
+    template <PayloadValue Value>
+    void signal(
+        const InstanceId& id,
+        std::string_view name,
+        const Value& payload,
+        std::string_view request_id = {}
+    ) {
+        signal(id, name, detail::payload_of(payload), request_id);
+    }
+
     void cancel(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
     void abort(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
     void pause(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
@@ -311,18 +408,12 @@ class Engine {
     /// will never run any again; starting and steering still work. Within a second.
     bool is_displaced() const;
 
-    /// Called after every commit of this engine with the instance and the history events just
-    /// written, in order per instance, from the committing thread: for progress displays. Must be
-    /// quick; must not call the engine; exceptions are logged and dropped. Set before `run`.
-    using Observer =
-        std::function<void(const InstanceSummary& instance, std::span<const HistoryEntry> events)>;
-    void set_observer(Observer observer);
-
-    /// The same in more detail, by a class that the stateless engine can be given as well; any
-    /// number of them. Before `run` and before the first instance.
-    void add_observer(std::shared_ptr<ebb::Observer> observer);
+    /// Adds one to EngineOptions::observers. Before `run` and before the first instance.
+    void add_observer(std::shared_ptr<Observer> observer);
 
  private:
+    Payload completed(const InstanceId& id, Duration timeout);
+
     std::unique_ptr<Core> core_;
 };
 

@@ -5,9 +5,12 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include <ebb/json.h>
 
 namespace ebb {
 
@@ -29,6 +32,30 @@ struct InstanceId {
         return std::bit_cast<Words>(bytes) == std::bit_cast<Words>(other.bytes);
     }
 };
+
+inline std::string to_string(const InstanceId& id) {
+    return id.to_string();
+}
+
+/// The text form. For fmt and std::format include <ebb/format.h>.
+std::ostream& operator<<(std::ostream& out, const InstanceId& id);
+
+[[noreturn]] void throw_invalid_id(std::string_view text);
+
+/// As a JSON string, so that an id can be a member of your own types.
+template <detail::JsonObject T>
+void to_json(T& json, const InstanceId& id) {
+    json = id.to_string();
+}
+
+/// Throws Error with InvalidArgument if the string is not an id.
+template <detail::JsonObject T>
+void from_json(const T& json, InstanceId& id) {
+    const auto text = json.template get<std::string>();
+    const auto parsed = InstanceId::parse(text);
+    if (!parsed) throw_invalid_id(text);
+    id = *parsed;
+}
 
 }  // namespace ebb
 

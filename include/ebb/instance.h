@@ -6,6 +6,7 @@
 
 #include <ebb/id.h>
 #include <ebb/json.h>
+#include <ebb/status.h>
 #include <ebb/time.h>
 
 // What the durable engine and the stateless one say of an instance and are told about it.
@@ -18,8 +19,7 @@ struct InstanceSummary {
     std::string workflow;
     int version = 1;
     std::string key;
-    std::string status;  ///< `running`, `paused`, `compensating`, `dead_letter`, `moved`,
-                         ///< `completed`, `failed`, `cancelled`, `aborted`
+    InstanceStatus status = InstanceStatus::Running;
     int priority = 0;
     std::int64_t revision = 0;
     TimePoint created_at{};

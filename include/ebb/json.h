@@ -1,6 +1,12 @@
 #pragma once
 
+#include <concepts>
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -9,8 +15,177 @@ namespace ebb {
 /// A parsed JSON value. Include <nlohmann/json.hpp> where you use its members.
 using Json = nlohmann::json;
 
-/// A JSON document as text: what a handler is given and what it returns. The engine stores and
-/// forwards payloads as they are and parses them only where an expression needs them.
-using Payload = std::string;
+class Payload;
+
+namespace detail {
+
+template <typename T>
+concept JsonObject = std::same_as<T, nlohmann::json> || std::same_as<T, nlohmann::ordered_json>;
+
+/// Json, but looked at only where a template is used: by then <nlohmann/json.hpp> is included.
+template <typename>
+struct JsonFor {
+    using Type = Json;
+};
+
+template <typename T>
+using JsonOf = typename JsonFor<T>::Type;
+
+template <typename T>
+concept Complete = requires { sizeof(T); };
+
+template <typename T>
+struct IsOptional : std::false_type {};
+
+template <typename T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+/// A text, of which nobody can tell whether it is a value or JSON.
+template <typename T>
+concept Text = std::convertible_to<const T&, std::string_view> && !std::same_as<T, Payload> &&
+               !std::derived_from<T, Payload>;
+
+template <typename T>
+concept Readable = requires(const JsonOf<T>& json, T& value) {
+    nlohmann::adl_serializer<T>::from_json(json, value);
+} || requires(const JsonOf<T>& json) {
+    { nlohmann::adl_serializer<T>::from_json(json) } -> std::convertible_to<T>;
+};
+
+template <typename T>
+concept Writable = requires(JsonOf<T>& json, const T& value) {
+    nlohmann::adl_serializer<T>::to_json(json, value);
+};
+
+// In the library, so that no translation unit of an application compiles a parser.
+std::string write_json(const nlohmann::json& json);
+std::string write_json(const nlohmann::ordered_json& json);
+std::string write_string(std::string_view text);
+void read_json(const std::string& text, Json& json);
+[[noreturn]] void throw_unreadable(const char* why);
+
+/// Throws what nlohmann's from_json throws.
+template <typename T>
+T read_value(const JsonOf<T>& json) {
+    if constexpr (std::same_as<T, JsonOf<T>>) {
+        return json;
+    } else if constexpr (IsOptional<T>::value) {
+        if (json.is_null()) return std::nullopt;
+        return read_value<typename T::value_type>(json);
+    } else {
+        return json.template get<T>();
+    }
+}
+
+template <typename T>
+std::string write_value(const T& value) {
+    if constexpr (JsonObject<T>) {
+        return write_json(value);
+    } else if constexpr (std::convertible_to<const T&, std::string_view>) {
+        return write_string(value);
+    } else if constexpr (IsOptional<T>::value) {
+        return value ? write_value(*value) : "null";
+    } else {
+        static_assert(
+            Complete<JsonOf<T>>,
+            "Include <ebb/ebb.h> or <nlohmann/json.hpp> where you give Ebb values of your own "
+            "types."
+        );
+        static_assert(
+            Writable<T>,
+            "Ebb cannot write this type as JSON: give it NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, "
+            "members...) or a to_json function next to the type."
+        );
+        if constexpr (Writable<T>) {
+            return write_json(JsonOf<T>(value));
+        } else {
+            return {};
+        }
+    }
+}
+
+}  // namespace detail
+
+/// A JSON document as text: what the engine stores and forwards. It is parsed only where an
+/// expression or a typed handler needs it. Make one from a value of your own with `of`, from JSON
+/// text with `text`; read it with `as`. Empty = there is none.
+///
+/// A payload is its text, so everything that reads a std::string reads a payload. Functions that
+/// take values (Engine::start, Engine::signal) do not accept a std::string in its place.
+class Payload : public std::string {
+ public:
+    Payload() = default;
+    using std::string::string;
+
+    Payload(const std::string& json_text) : std::string(json_text) {}
+
+    Payload(std::string&& json_text) : std::string(std::move(json_text)) {}
+
+    template <detail::JsonObject T>
+    Payload(const T& json) : std::string(detail::write_json(json)) {}
+
+    /// A text that is a JSON document already. It is checked where it is used.
+    static Payload text(std::string json_text) { return Payload(std::move(json_text)); }
+
+    /// A value of any type that nlohmann/json can write; a std::string becomes a JSON string, an
+    /// empty std::optional becomes null.
+    template <typename T>
+    static Payload of(const T& value) {
+        if constexpr (std::derived_from<T, Payload>) {
+            return value;
+        } else {
+            return text(detail::write_value(value));
+        }
+    }
+
+    /// The value that it holds. Throws Error with InvalidPayload if the text is not JSON or does
+    /// not fit the type.
+    template <typename T>
+    T as() const {
+        if constexpr (std::same_as<T, Payload>) {
+            return *this;
+        } else {
+            static_assert(
+                detail::Complete<detail::JsonOf<T>>,
+                "Include <ebb/ebb.h> or <nlohmann/json.hpp> where you read values of your own "
+                "types."
+            );
+            detail::JsonOf<T> json;
+            try {
+                detail::read_json(*this, json);
+                return detail::read_value<T>(json);
+            } catch (const typename detail::JsonOf<T>::exception& error) {
+                detail::throw_unreadable(error.what());
+            }
+        }
+    }
+};
+
+/// A payload is never read out of a Json by accident: say Payload::of(json).
+template <detail::JsonObject T>
+void from_json(const T& json, Payload& payload) = delete;
+
+namespace detail {
+
+/// What is given to a function that takes a value.
+template <typename T>
+Payload payload_of(const T& value) {
+    static_assert(
+        !Text<T>,
+        "A string can be a value or JSON text: pass ebb::Payload::of(text) for a JSON string, or "
+        "ebb::Payload::text(json) for JSON text."
+    );
+    if constexpr (Text<T>) {
+        return {};
+    } else {
+        return Payload::of(value);
+    }
+}
+
+}  // namespace detail
+
+/// A value that is given to the engine in place of a payload.
+template <typename T>
+concept PayloadValue = !std::derived_from<T, Payload>;
 
 }  // namespace ebb

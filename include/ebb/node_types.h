@@ -108,10 +108,10 @@ class NodeTypes {
     NodeTypes& add_raw(const std::string& type, const NodeType& contract, Handler handler);
 
     /// As HandlerRegistry::add.
-    template <typename JsonType = Json, typename Function>
+    template <typename Input = detail::Deduced, typename Function>
     NodeTypes& add(const std::string& type, const NodeType& contract, Function function) {
         HandlerRegistry typed;
-        typed.add<JsonType>(type, std::move(function));
+        typed.add<Input>(type, std::move(function));
         return add_raw(type, contract, *typed.find(type));
     }
 

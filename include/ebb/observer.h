@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <span>
 
+#include <ebb/context.h>
 #include <ebb/error.h>
-#include <ebb/handler.h>
 #include <ebb/instance.h>
 #include <ebb/json.h>
 #include <ebb/time.h>
@@ -66,5 +68,11 @@ class Observer {
         const InstanceSummary& /*instance*/, std::span<const HistoryEntry> /*events*/
     ) {}
 };
+
+/// An observer that hears only of commits: for progress displays.
+std::shared_ptr<Observer> make_observer(
+    std::function<void(const InstanceSummary& instance, std::span<const HistoryEntry> events)>
+        on_committed
+);
 
 }  // namespace ebb

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <ebb/definition.h>
@@ -94,9 +95,8 @@ class Snapshot {
     const std::string& key() const;
 
     SnapshotStatus status() const;
-    /// Ebb's own status: `running`, `paused`, `compensating`, `dead_letter`, `moved`, `completed`,
-    /// `failed`, `cancelled`, `aborted`.
-    std::string_view instance_status() const;
+    /// How the instance stands in the terms of the durable engine.
+    InstanceStatus instance_status() const;
     bool is_finished() const;
 
     /// The node that is about to run, that is waited at, or that failed the instance; empty when it
@@ -152,6 +152,7 @@ struct EngineOptions {
     std::size_t snapshot_bytes_max = std::size_t{64} << 20;  ///< of a text to parse
     const Clock* clock = nullptr;  ///< <ebb/clock.h>; null = the system's; must outlive the engine
     LogSink* log = nullptr;        ///< <ebb/log.h>; null = silent; must outlive the engine
+    std::vector<std::shared_ptr<Observer>> observers{};  ///< notified in this order
 };
 
 struct StartOptions {
@@ -193,9 +194,16 @@ class Engine {
     void add_observer(std::shared_ptr<Observer> observer);
 
     /// A new instance, standing before its first step: version 0.
+    /// The input is a value, as of ebb::Engine::start.
     Snapshot start(
-        std::string_view workflow, Payload input = "null", const StartOptions& options = {}
+        std::string_view workflow, const Payload& input = {}, const StartOptions& options = {}
     ) const;
+
+    template <PayloadValue Input>
+    Snapshot start(std::string_view workflow, const Input& input, const StartOptions& options = {})
+        const {
+        return start(workflow, detail::payload_of(input), options);
+    }
 
     /// Reads the text form. Throws InvalidPayload (no JSON), CorruptState (not a snapshot, or one
     /// that does not fit together any more), WorkflowNotFound, WorkflowConflict (the definition has
@@ -216,9 +224,20 @@ class Engine {
     Snapshot signal(
         Snapshot snapshot,
         std::string_view name,
-        Payload payload = "null",
+        const Payload& payload = {},
         std::string_view request_id = {}
     ) const;
+
+    template <PayloadValue Value>
+    Snapshot signal(
+        Snapshot snapshot,
+        std::string_view name,
+        const Value& payload,
+        std::string_view request_id = {}
+    ) const {
+        return signal(std::move(snapshot), name, detail::payload_of(payload), request_id);
+    }
+
     Snapshot cancel(Snapshot snapshot, std::string_view by = {}, std::string_view reason = {})
         const;
     Snapshot abort(Snapshot snapshot, std::string_view by = {}, std::string_view reason = {}) const;

@@ -71,7 +71,7 @@ StoredRun start_stored(
     SnapshotStore& store,
     const Engine& engine,
     std::string_view workflow,
-    Payload input = "null",
+    const Payload& input = {},
     const StartOptions& start = {},
     const StoredRunOptions& options = {}
 );

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <future>
 
 #include <fmt/format.h>
 
@@ -6,6 +7,7 @@
 #include <ebb/error.h>
 #include <ebb/handler.h>
 
+#include "call/completion.h"
 #include "support/json.h"
 
 namespace ebb {
@@ -63,6 +65,27 @@ HandlerRegistry& HandlerRegistry::add_raw(std::string name, Handler handler) {
         );
     }
     return *this;
+}
+
+HandlerRegistry& HandlerRegistry::add_async_raw(std::string name, AsyncHandler handler) {
+    if (handler == nullptr) return add_raw(std::move(name), nullptr);
+    add_raw(name, [handler](const Payload& input, const StepContext& context) {
+        std::promise<StepResult> ended;
+        begin_async(handler, input, context, [&](AsyncEnd end) {
+            if (end.error) return ended.set_exception(end.error);
+            ended.set_value(std::move(*end.result));
+        });
+        StepResult result = ended.get_future().get();
+        if (context.choice != nullptr) *context.choice = std::move(result.choice);
+        return std::move(result.output);
+    });
+    async_.emplace(std::move(name), std::move(handler));
+    return *this;
+}
+
+const AsyncHandler* HandlerRegistry::find_async(std::string_view name) const {
+    const auto found = async_.find(name);
+    return found == async_.end() ? nullptr : &found->second;
 }
 
 HandlerRegistry& HandlerRegistry::add_transactional_raw(std::string name, Handler handler) {

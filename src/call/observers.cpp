@@ -12,6 +12,22 @@ namespace ebb {
 
 namespace {
 
+/// Calls a function with every commit.
+class CommitObserver final : public Observer {
+ public:
+    using Function = std::function<void(const InstanceSummary&, std::span<const HistoryEntry>)>;
+
+    explicit CommitObserver(Function function) : function_(std::move(function)) {}
+
+    void on_committed(const InstanceSummary& instance, std::span<const HistoryEntry> events)
+        override {
+        function_(instance, events);
+    }
+
+ private:
+    const Function function_;
+};
+
 enum class Notice { None, Start, Retry, Error, Pause, Resume, End };
 
 Notice notice_of(HistoryType type) {
@@ -118,6 +134,13 @@ void Observers::committed(
         });
     }
     each(log, [&](Observer& observer) { observer.on_committed(instance, entries); });
+}
+
+std::shared_ptr<Observer> make_observer(
+    std::function<void(const InstanceSummary& instance, std::span<const HistoryEntry> events)>
+        on_committed
+) {
+    return std::make_shared<CommitObserver>(std::move(on_committed));
 }
 
 }  // namespace ebb

@@ -103,7 +103,8 @@ int follow(Session& session, Engine& engine, const InstanceId& id, const History
         const bool is_reached = patience.reach([&] {
             // Asked first: what has ended by then is in the events.
             const auto summary = engine.find(id);
-            is_over = !summary || summary->finished_at != TimePoint{} || summary->status == "moved";
+            is_over = !summary || summary->finished_at != TimePoint{} ||
+                      summary->status == InstanceStatus::Moved;
             events = read_history(engine, id, after);
         });
         if (!events.empty()) {

@@ -180,7 +180,7 @@ class Search {
 
     bool fits(const Outline& outline) const {
         const bool may_wait_only = has_status(kWaiting) && !has_status("running");
-        const bool is_running = outline.summary.status == "running";
+        const bool is_running = outline.summary.status == InstanceStatus::Running;
         if (may_wait_only && is_running && !outline.is_waiting()) return false;
         return fits_wait(outline) && fits_error(outline) && fits_handler(outline);
     }

@@ -98,10 +98,10 @@ class Run {
               handlers_,
               {.threads = options.threads, .stop_grace = options.stop_grace}
           ) {
-        engine_.set_observer([this](const auto&, const auto&) {
+        engine_.add_observer(make_observer([this](const auto&, const auto&) {
             has_news_ = true;
             interrupts_.notify();
-        });
+        }));
     }
 
     int go() {
@@ -320,12 +320,13 @@ class Run {
 
     int tell(End end, const InstanceView& view) {
         // Errors are told with --quiet too; JSON has them in it.
-        const bool is_good = end == End::Finished && view.summary.status == "completed";
+        const bool is_good =
+            end == End::Finished && view.summary.status == InstanceStatus::Completed;
         const bool is_error = !is_good && !session_.options().is_json;
         if (is_shown() || is_error) tell_end(end, view);
         if (session_.options().is_json) {
             session_.print_json(view::instance_json(view));
-        } else if (view.summary.status == "completed") {
+        } else if (view.summary.status == InstanceStatus::Completed) {
             session_.print_json(view::payload_json(view.output));
         }
         switch (end) {
@@ -339,7 +340,7 @@ class Run {
                 return kTimeout;
             case End::Interrupted:
                 // What ran may have been all that was left.
-                if (view.summary.status == "completed") return kOk;
+                if (view.summary.status == InstanceStatus::Completed) return kOk;
                 return exit_code_of_signal(interrupts_.first_signal());
         }
         return kInternal;

@@ -22,7 +22,7 @@ using Color = Style::Color;
 constexpr int kTextMax = 200;
 
 bool is_over(const InstanceView& view) {
-    return view.summary.finished_at != TimePoint{} || view.summary.status == "moved";
+    return view.summary.finished_at != TimePoint{} || view.summary.status == InstanceStatus::Moved;
 }
 
 /// Of a terminal's width, or bounded where there is none.
@@ -31,7 +31,7 @@ int room_of(const Session& session, int margin) {
 }
 
 bool waits_for_somebody(const InstanceView& view) {
-    return view.summary.status == "running" && !view.waiting_for.empty() &&
+    return view.summary.status == InstanceStatus::Running && !view.waiting_for.empty() &&
            std::none_of(view.waiting_for.begin(), view.waiting_for.end(), [](const auto& wait) {
                return wait.kind == "handler";
            });
@@ -47,7 +47,7 @@ std::string title(Session& session, const InstanceView& view, Times times) {
     }
     return fmt::format(
         "{}  {}  {}  {}\n",
-        style.signed_status(waits_for_somebody(view) ? "waiting" : summary.status),
+        style.signed_status(waits_for_somebody(view) ? "waiting" : to_string(summary.status)),
         style.bold(fmt::format("{} v{}", one_line(summary.workflow), summary.version)),
         short_id(summary.id),
         style.dim(when)
@@ -77,7 +77,8 @@ std::string cause(Session& session, const InstanceView& view) {
     std::string text;
     if (!view.error.empty()) {
         const std::string step = member_text(view.error, "step");
-        const bool was_asked = summary.status == "cancelled" || summary.status == "aborted";
+        const bool was_asked = summary.status == InstanceStatus::Cancelled ||
+                               summary.status == InstanceStatus::Aborted;
         text += paragraph(
             session,
             (step.empty() ? "" : step + ": ") + failure_text(view.error),

@@ -26,7 +26,7 @@ bool is_finished(const InstanceSummary& summary) {
 
 /// Here nothing will happen to it any more: it ends elsewhere.
 bool is_elsewhere(const InstanceSummary& summary) {
-    return summary.status == "moved";
+    return summary.status == InstanceStatus::Moved;
 }
 
 int tell_end(Session& session, const InstanceView& view) {

@@ -56,9 +56,9 @@ class Worker {
                .stop_grace = options.stop_grace,
                .log = &log_}
           ) {
-        engine_.set_observer([this](const InstanceSummary& instance, const auto& events) {
-            log_.write(instance, events);
-        });
+        engine_.add_observer(make_observer([this](
+                                               const InstanceSummary& instance, const auto& events
+                                           ) { log_.write(instance, events); }));
     }
 
     Engine& engine() { return engine_; }

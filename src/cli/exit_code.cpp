@@ -39,8 +39,8 @@ int exit_code_of_signal(int signal) {
     return 128 + signal;
 }
 
-int exit_code_of_status(std::string_view status) {
-    return status == "completed" ? kOk : kEndedBadly;
+int exit_code_of_status(InstanceStatus status) {
+    return status == InstanceStatus::Completed ? kOk : kEndedBadly;
 }
 
 std::string hint_of(ErrorCode code) {

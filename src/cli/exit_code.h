@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include <ebb/error.h>
+#include <ebb/status.h>
 
 namespace ebb::cli {
 
@@ -29,7 +30,7 @@ ExitCode exit_code_of(ErrorCode code);
 int exit_code_of_signal(int signal);
 
 /// How a workflow's end is told: 0 when `status` is completed, else 1.
-int exit_code_of_status(std::string_view status);
+int exit_code_of_status(InstanceStatus status);
 
 /// What to do about an error of this kind, as half a sentence; empty when the error says it all.
 std::string hint_of(ErrorCode code);

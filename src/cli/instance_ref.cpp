@@ -77,7 +77,7 @@ InstanceId find_by_key(Engine& engine, std::string_view text) {
             candidate.id.to_string(),
             candidate.workflow,
             candidate.version,
-            candidate.status
+            to_string(candidate.status)
         );
     }
     throw Error(

@@ -40,16 +40,17 @@ std::string error_text(const Payload& error) {
 }  // namespace
 
 std::string_view shown_status(const view::Outline& outline) {
-    return outline.summary.status == "running" && outline.is_waiting()
-               ? std::string_view("waiting")
-               : std::string_view(outline.summary.status);
+    const InstanceStatus status = outline.summary.status;
+    return status == InstanceStatus::Running && outline.is_waiting() ? "waiting"
+                                                                     : to_string(status);
 }
 
 std::string details_of(const view::Outline& outline, TimePoint now, const Style& style) {
     const InstanceSummary& summary = outline.summary;
     if (!outline.error.empty()) {
         const std::string text = error_text(outline.error);
-        const bool is_failure = summary.status != "cancelled" && summary.status != "aborted";
+        const bool is_failure = summary.status != InstanceStatus::Cancelled &&
+                                summary.status != InstanceStatus::Aborted;
         return is_failure ? style.paint(Color::Red, text) : style.dim(text);
     }
     if (summary.finished_at != TimePoint{}) {

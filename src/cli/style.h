@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include <ebb/status.h>
+
 #include "cli/streams.h"
 
 namespace ebb::cli {
@@ -45,6 +47,9 @@ class Style {
 
     /// A status of an instance or a step in the colour of its kind.
     std::string status(std::string_view status) const;
+
+    std::string status(InstanceStatus status) const { return this->status(to_string(status)); }
+
     static Color color_of_status(std::string_view status);
     /// The mark in front of a status.
     std::string_view sign(std::string_view status) const;

@@ -7,6 +7,7 @@
 
 #include "call/call.h"
 #include "call/compensation.h"
+#include "call/port.h"
 #include "engine/history_reader.h"
 
 namespace ebb::engine {
@@ -86,6 +87,8 @@ StepContext make_context(const Attempt& attempt) {
         .payload = {},
         .transaction = nullptr,
         .choice = nullptr,
+        .metadata = *invocation.metadata,
+        .port = nullptr,
     };
 }
 
@@ -131,6 +134,8 @@ Event run_attempt(
     }
     StepChoice choice;
     context.choice = &choice;
+    const LogPort port(environment.log, context);
+    context.port = &port;
     const Handler* handler = environment.handlers.find(invocation.handler);
     Handler checked;
     if (transaction != nullptr) {

@@ -56,10 +56,7 @@ class Committer final : public Service {
 
     std::string_view name() const override { return "committer"; }
 
-    /// Before anything runs.
-    void set_observer(Engine::Observer observer) { observer_ = std::move(observer); }
-
-    bool has_observer() const { return observer_ != nullptr || !environment().observers.empty(); }
+    bool has_observer() const { return !environment().observers.empty(); }
 
     /// Leaves something to be done. It is done by the next `combine` of anybody.
     void post(Item item) { inbox_.post(std::move(item)); }
@@ -239,7 +236,6 @@ class Committer final : public Service {
 
     const Parts parts_;
     const int commits_at_once_;  // of a worker that is alone
-    Engine::Observer observer_;
     Inbox inbox_;
     std::atomic<int> acquiring_{0};
     std::atomic<std::uint64_t> heartbeats_{0};

@@ -45,7 +45,7 @@ class Engine::Core {
     engine::Runner runner;
 
     // starting.cpp
-    void register_workflow(const Definition& definition);
+    Registration register_workflow(const Definition& definition);
     std::vector<StartedInstance> start_all(
         std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
     );
@@ -69,6 +69,9 @@ class Engine::Core {
     std::vector<QueueView> queues();
     std::vector<WorkerView> workers();
     std::vector<UnservedTasks> unserved();
+    /// The handlers of a workflow that neither this engine nor a living worker has. Nothing for an
+    /// engine without handlers, which only starts and steers.
+    std::vector<std::string> unserved_by_anyone(const Program& program);
 
     // queries.cpp
     std::shared_ptr<const Program> program(std::string_view workflow, std::optional<int> version);

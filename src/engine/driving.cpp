@@ -230,7 +230,7 @@ Result Engine::Core::wait(const InstanceId& id, Duration timeout) {
         if (auto result = waiter.wait(Duration::zero())) return *result;
         const Result present = *look(id);
         // What was moved ends elsewhere.
-        const bool is_elsewhere = present.status == to_string(InstanceStatus::Moved);
+        const bool is_elsewhere = present.status == InstanceStatus::Moved;
         if (present.is_finished || is_elsewhere || waited >= timeout) return present;
         Duration slice = std::min(pause, timeout - waited);
         if (!environment.worker.has_threads) {

@@ -13,6 +13,11 @@ namespace {
 
 constexpr int kPageMax = 1'000;
 
+/// What is given as an input or a signal's payload: nothing is null.
+Payload or_null(const Payload& payload) {
+    return payload.empty() ? Payload("null") : payload;
+}
+
 int check_limit(int limit) {
     if (limit < 1 || limit > kPageMax) {
         throw Error(
@@ -23,19 +28,6 @@ int check_limit(int limit) {
     return limit;
 }
 
-InstanceStatus check_status(const std::string& text) {
-    const auto status = parse_status(text);
-    if (status) return *status;
-    throw Error(
-        ErrorCode::InvalidArgument,
-        fmt::format(
-            "\"{}\" is no status; there are running, paused, compensating, dead_letter, moved, "
-            "completed, failed, cancelled and aborted.",
-            clean_name(text)
-        )
-    );
-}
-
 }  // namespace
 
 Engine::Engine(Store& store, const HandlerRegistry& handlers, EngineOptions options)
@@ -43,23 +35,54 @@ Engine::Engine(Store& store, const HandlerRegistry& handlers, EngineOptions opti
 
 Engine::~Engine() = default;
 
-void Engine::register_workflow(const Definition& definition) {
-    core_->register_workflow(definition);
+NotCompleted::NotCompleted(const InstanceId& id, Result result)
+    : Error(
+          ErrorCode::InvalidState,
+          fmt::format(
+              "The instance {} has no output: it is {}{}{}",
+              id.to_string(),
+              to_string(result.status),
+              result.error.empty() ? "." : ": ",
+              result.error
+          )
+      ),
+      result_(std::move(result)) {}
+
+Registration Engine::register_workflow(const Definition& definition) {
+    return core_->register_workflow(definition);
+}
+
+std::vector<WorkflowView> Engine::workflows() {
+    std::vector<WorkflowView> views;
+    for (const WorkflowRow& row : core_->environment.store.list_workflows()) {
+        views.push_back({.name = row.name, .version = row.version, .created_at = row.created_at});
+    }
+    return views;
+}
+
+std::vector<InstanceCount> Engine::stats() {
+    std::vector<InstanceCount> counts;
+    for (const StatusCount& count : core_->environment.store.count()) {
+        counts.push_back({.workflow = count.workflow, .status = count.status, .count = count.count}
+        );
+    }
+    return counts;
 }
 
 StartedInstance Engine::start(
-    std::string_view workflow, Payload input, const StartOptions& options
+    std::string_view workflow, const Payload& input, const StartOptions& options
 ) {
-    return core_->start_all(workflow, {&input, 1}, options).front();
+    const Payload given = or_null(input);
+    return core_->start_all(workflow, {&given, 1}, options).front();
 }
 
 StartedInstance Engine::start_in(
     const Transaction& transaction,
     std::string_view workflow,
-    Payload input,
+    const Payload& input,
     const StartOptions& options
 ) {
-    return core_->start_in(transaction, workflow, input, options);
+    return core_->start_in(transaction, workflow, or_null(input), options);
 }
 
 void Engine::wake_workers() {
@@ -75,6 +98,12 @@ std::vector<StartedInstance> Engine::start_all(
 
 Result Engine::wait(const InstanceId& id, Duration timeout) {
     return core_->wait(id, timeout);
+}
+
+Payload Engine::completed(const InstanceId& id, Duration timeout) {
+    Result result = wait(id, timeout);
+    if (result.status != InstanceStatus::Completed) throw NotCompleted(id, std::move(result));
+    return std::move(result.output);
 }
 
 std::optional<InstanceSummary> Engine::find(const InstanceId& id) {
@@ -93,16 +122,13 @@ InstanceView Engine::show(const InstanceId& id) {
 
 std::vector<InstanceSummary> Engine::list(const ListOptions& options) {
     InstanceQuery query{
-        .statuses = {},
+        .statuses = options.statuses,
         .workflow = options.workflow,
         .version = options.version,
         .key = options.key,
         .before = options.before,
         .limit = check_limit(options.limit),
     };
-    for (const std::string& status : options.statuses) {
-        query.statuses.push_back(check_status(status));
-    }
     std::vector<InstanceSummary> summaries;
     for (const InstanceRow& row : core_->environment.store.list(query)) {
         summaries.push_back(engine::to_summary(row));
@@ -135,10 +161,10 @@ void Engine::decide(const InstanceId& id, const PersonalDecision& decision) {
 }
 
 void Engine::signal(
-    const InstanceId& id, std::string_view name, Payload payload, std::string_view request_id
+    const InstanceId& id, std::string_view name, const Payload& payload, std::string_view request_id
 ) {
     core_->request(
-        id, make_signal(name, std::move(payload), request_id, core_->environment.limits())
+        id, make_signal(name, or_null(payload), request_id, core_->environment.limits())
     );
 }
 
@@ -225,11 +251,7 @@ bool Engine::is_displaced() const {
     return core_->environment.worker.is_displaced;
 }
 
-void Engine::set_observer(Observer observer) {
-    core_->committer.set_observer(std::move(observer));
-}
-
-void Engine::add_observer(std::shared_ptr<ebb::Observer> observer) {
+void Engine::add_observer(std::shared_ptr<Observer> observer) {
     core_->environment.observers.add(std::move(observer));
 }
 

@@ -144,6 +144,7 @@ Environment::Environment(
       clock(choose_clock(store, options, system_clock_)),
       log(make_log(options.log)),
       started_at(clock.now()) {
+    for (const std::shared_ptr<Observer>& observer : options.observers) observers.add(observer);
     if (!handlers.has_transactional() || store.traits().has_transactions) return;
     throw Error(
         ErrorCode::InvalidArgument,

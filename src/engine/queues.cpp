@@ -107,4 +107,22 @@ std::vector<UnservedTasks> Engine::Core::unserved() {
     return tasks;
 }
 
+std::vector<std::string> Engine::Core::unserved_by_anyone(const Program& program) {
+    std::vector<std::string> missing;
+    if (environment.handlers.names().empty()) return missing;
+    for (const std::string& handler : program.handlers()) {
+        if (environment.handlers.find(handler) == nullptr) missing.push_back(handler);
+    }
+    if (missing.empty()) return missing;
+    const TimePoint now = environment.now();
+    for (const WorkerRow& worker : environment.store.workers()) {
+        if (worker.expires_at <= now) continue;
+        std::erase_if(missing, [&](const std::string& handler) {
+            return std::ranges::find(worker.handlers, handler) != worker.handlers.end();
+        });
+    }
+    std::ranges::sort(missing);
+    return missing;
+}
+
 }  // namespace ebb

@@ -313,16 +313,6 @@ void Committer::observe(const LiveInstance& live, std::span<const HistoryEvent> 
     if (!has_observer() || events.empty()) return;
     const InstanceSummary summary = to_summary(live.row);
     environment().observers.committed(summary, live.state, events, environment().log);
-    if (!observer_) return;
-    try {
-        std::vector<HistoryEntry> entries;
-        for (const HistoryEvent& event : events) entries.push_back(to_entry(event));
-        observer_(summary, entries);
-    } catch (const std::exception& error) {
-        environment().log.error("observer_failed", {{"error", error.what()}});
-    } catch (...) {
-        environment().log.error("observer_failed", {{"error", "unknown exception"}});
-    }
 }
 
 }  // namespace ebb::engine

@@ -169,7 +169,7 @@ std::vector<StartResult> start_surely(Store& store, std::span<const NewInstance>
 
 }  // namespace
 
-void Engine::Core::register_workflow(const Definition& definition) {
+Registration Engine::Core::register_workflow(const Definition& definition) {
     auto program = Program::compile(definition);
     environment.store.register_workflow({
         .name = definition.name,
@@ -178,7 +178,17 @@ void Engine::Core::register_workflow(const Definition& definition) {
         .checksum = definition_checksum(definition),
         .created_at = environment.now(),
     });
+    Registration registration{.unserved_handlers = unserved_by_anyone(*program)};
     programs.remember(std::move(program));
+    if (!registration.unserved_handlers.empty()) {
+        environment.log.warning(
+            "workflow_unserved",
+            {{"workflow", definition.name},
+             {"version", definition.version},
+             {"handlers", fmt::format("{}", fmt::join(registration.unserved_handlers, " "))}}
+        );
+    }
+    return registration;
 }
 
 StartedInstance Engine::Core::start_in(

@@ -56,6 +56,9 @@ class StepViews {
                 // A step that pauses may have begun before.
                 if (view_of(event).started_at == TimePoint{}) view_of(event).started_at = event.at;
                 return set(event, StepStatus::Waiting);
+            case HistoryType::StepProgressed:
+                view_of(event).progress = event.payload;
+                return;
             case HistoryType::StepRetried:
                 view_of(event).error = event.payload;
                 return read_attempt(event, StepStatus::Retrying);

@@ -14,7 +14,7 @@ InstanceSummary to_summary(const InstanceRow& row) {
         .workflow = row.workflow,
         .version = row.version,
         .key = row.key,
-        .status = std::string(to_string(row.status)),
+        .status = row.status,
         .priority = row.priority,
         .revision = row.revision,
         .created_at = row.created_at,
@@ -27,7 +27,7 @@ Result result_of(Store& store, LiveInstance& live) {
     const std::vector<HistoryEvent> nothing;
     const HistoryReader reader(store, live, nothing);
     Result result{
-        .status = std::string(to_string(live.state.status)),
+        .status = live.state.status,
         .is_finished = is_terminal(live.state.status),
         .output = {},
         .error = {},

@@ -8,6 +8,7 @@
 #include <ebb/error.h>
 
 #include "call/compensation.h"
+#include "call/port.h"
 #include "call/refusal.h"
 
 namespace ebb::stateless {
@@ -33,6 +34,7 @@ StepContext make_context(
     context.idempotency_key = std::move(call.idempotency_key);
     context.deadline = deadline;
     context.stop = stop;
+    context.metadata = *call.metadata;
     return context;
 }
 
@@ -149,6 +151,8 @@ bool Driver::call(const Chosen& chosen, TimePoint begun) {
     if (call->payload != 0) context.payload = data_.record.payload(call->payload);
     StepChoice choice;
     context.choice = &choice;
+    const LogPort port(environment_.log, context);
+    context.port = &port;
     const Observers& observers = environment_.observers;
     if (!observers.empty()) observers.before_step(context, input, environment_.log);
     CallResult result = call_handler(

@@ -73,7 +73,9 @@ class Engine::Core {
               options.clock != nullptr ? *options.clock : clock_,
               make_log(options.log),
               {}
-          } {}
+          } {
+        for (const auto& observer : options.observers) environment.observers.add(observer);
+    }
 
     Core(const Core&) = delete;
     Core& operator=(const Core&) = delete;
@@ -208,8 +210,9 @@ void Engine::add_observer(std::shared_ptr<Observer> observer) {
     core_->environment.observers.add(std::move(observer));
 }
 
-Snapshot Engine::start(std::string_view workflow, Payload input, const StartOptions& options)
+Snapshot Engine::start(std::string_view workflow, const Payload& given, const StartOptions& options)
     const {
+    Payload input = given.empty() ? Payload("null") : given;
     const Environment& environment = core_->environment;
     auto known = core_->find(workflow, options.version);
     std::string what = "The input of workflow \"";
@@ -271,8 +274,9 @@ Snapshot Engine::decide(Snapshot snapshot, const PersonalDecision& decision) con
 }
 
 Snapshot Engine::signal(
-    Snapshot snapshot, std::string_view name, Payload payload, std::string_view request_id
+    Snapshot snapshot, std::string_view name, const Payload& given, std::string_view request_id
 ) const {
+    Payload payload = given.empty() ? Payload("null") : given;
     const PayloadLimits limits = core_->environment.limits();
     return core_->request(
         std::move(snapshot), make_signal(name, std::move(payload), request_id, limits)

@@ -309,7 +309,7 @@ class Reader {
         data_->version = version_;
         data_->last_started_at = last_started_at_;
         data_->total_execution_time = total_;
-        data_->metadata = metadata_;
+        data_->metadata = Payload(metadata_);
         check_events(events_, data_->state, nodes_->program());
         data_->record.restore(std::move(events_), data_->state, std::move(text_.bytes));
         check_snapshot(*data_, derived_);

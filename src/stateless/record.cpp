@@ -93,7 +93,7 @@ HistoryEvent Record::to_event(const Kept& kept) const {
     event.visit = kept.visit;
     event.attempt = kept.attempt;
     event.ref = kept.ref;
-    event.payload = kept.payload.view();
+    event.payload = Payload(kept.payload.view());
     event.at = kept.at;
     return event;
 }

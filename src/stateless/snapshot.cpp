@@ -84,8 +84,8 @@ SnapshotStatus Snapshot::status() const {
     return status_of(data_->state);
 }
 
-std::string_view Snapshot::instance_status() const {
-    return ebb::to_string(data_->state.status);
+InstanceStatus Snapshot::instance_status() const {
+    return data_->state.status;
 }
 
 bool Snapshot::is_finished() const {

@@ -183,11 +183,11 @@ StoredRun start_stored(
     SnapshotStore& store,
     const Engine& engine,
     std::string_view workflow,
-    Payload input,
+    const Payload& input,
     const StartOptions& start,
     const StoredRunOptions& options
 ) {
-    Snapshot made = engine.start(workflow, std::move(input), start);
+    Snapshot made = engine.start(workflow, input, start);
     StoredRun run{.id = made.workflow_id()};
     const SaveOptions saving = save_options(made, options);
     SaveResult result = save_surely([&] { return store.insert_if_absent(made, saving); });

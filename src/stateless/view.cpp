@@ -139,7 +139,7 @@ InstanceSummary summary_of(const Snapshot::Data& data, TimePoint now) {
         .workflow = data.definition().name,
         .version = data.definition().version,
         .key = data.identity.key,
-        .status = std::string(to_string(data.state.status)),
+        .status = data.state.status,
         .priority = data.definition().priority,
         .revision = data.version,
         .created_at = started == nullptr ? TimePoint{} : started->at,

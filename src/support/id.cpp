@@ -1,6 +1,12 @@
 #include <array>
+#include <ostream>
 
+#include <fmt/format.h>
+
+#include <ebb/error.h>
 #include <ebb/id.h>
+
+#include "support/json.h"
 
 namespace ebb {
 
@@ -57,6 +63,18 @@ std::string InstanceId::to_string() const {
         digits[1] = kHex[bytes[i] & 15];
     }
     return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const InstanceId& id) {
+    return out << id.to_string();
+}
+
+void throw_invalid_id(std::string_view text) {
+    constexpr std::size_t kShownMax = 64;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format("\"{}\" is not the id of an instance.", clean_text(text, kShownMax))
+    );
 }
 
 }  // namespace ebb

@@ -39,10 +39,15 @@ class Log {
         write(LogLevel::Error, event, fields);
     }
 
+    void write(LogLevel level, std::string_view event, std::span<const LogField> fields)
+        const noexcept {
+        if (is_enabled(level)) sink_->write(level, event, fields);
+    }
+
  private:
     void write(LogLevel level, std::string_view event, std::initializer_list<LogField> fields)
         const noexcept {
-        if (is_enabled(level)) sink_->write(level, event, {fields.begin(), fields.size()});
+        write(level, event, std::span<const LogField>(fields.begin(), fields.size()));
     }
 
     std::shared_ptr<LogSink> sink_;

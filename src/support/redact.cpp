@@ -328,7 +328,7 @@ Payload Redactor::payload(const Payload& payload, Cut cut) const {
     if (value.is_discarded()) return text(payload, cut);
     const Json cleaned = clean(value, cut);
     // Keys keep their order if there is nothing to hide.
-    return cleaned == value ? payload : to_text(cleaned);
+    return cleaned == value ? payload : Payload(to_text(cleaned));
 }
 
 }  // namespace ebb

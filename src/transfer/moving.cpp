@@ -138,7 +138,7 @@ class MoveOut {
     /// first, and then it cannot be saved any more.
     void check_is_still_out(const Found& there) {
         const auto row = from_.find(id_);
-        const bool is_out = row && row->status == to_string(InstanceStatus::Moved);
+        const bool is_out = row && row->status == InstanceStatus::Moved;
         if (is_out && from_.history(id_, last_, 1).empty()) return;
         to_.remove(there.snapshot.workflow_id(), there.info.version);
         throw Error(
@@ -146,7 +146,7 @@ class MoveOut {
             fmt::format(
                 "Instance {} came back while it was being moved out; it is {} now.",
                 id_.to_string(),
-                row ? row->status : "deleted"
+                row ? to_string(row->status) : "deleted"
             )
         );
     }
@@ -211,7 +211,7 @@ ImportedInstance move_in(
     if (!released) {
         const InstanceId instance = instance_id_of(id);
         const auto row = to.find(instance);
-        if (row && row->status != to_string(InstanceStatus::Moved)) return {instance, false};
+        if (row && row->status != InstanceStatus::Moved) return {instance, false};
         throw Error(
             ErrorCode::InstanceNotFound, fmt::format("There is no snapshot of \"{}\".", id)
         );

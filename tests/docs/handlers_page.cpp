@@ -1,10 +1,13 @@
 // The C++ of docs/how-to/handlers.md, compiled and run.
 
 #include <cstdint>
+#include <functional>
+#include <iostream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <ebb/ebb.h>
 
@@ -36,6 +39,8 @@ struct Bank {
     }
 
     void refund(const std::string&) { ++refunds; }
+
+    int total() const { return refunds; }
 };
 
 //! [register]
@@ -75,6 +80,56 @@ ebb::Definition shop_workflow() {
 }
 
 //! [builder]
+
+/// A client of some service that answers later, from a thread of its own.
+struct Carrier {
+    void book(const Order& order, std::function<void(Receipt)> answer) {
+        threads.emplace_back([order, answer] { answer({"parcel of " + order.customer}); });
+    }
+
+    std::vector<std::jthread> threads;
+};
+
+//! [forms]
+int cents_of(const Order& order) {
+    return order.cents > 0 ? static_cast<int>(order.cents) : 0;
+}
+
+void add_more(ebb::HandlerRegistry& handlers, Bank& bank) {
+    handlers.add("now", [] { return 42; });             // no input
+    handlers.add("cents", cents_of);                    // a function
+    handlers.add("total", &Bank::total, &bank);         // a member function
+    handlers.add<Order>("log", [](const auto& order) {  // a generic lambda
+        return order.customer;
+    });
+    handlers.add("where", [](const ebb::StepContext& context) {  // only the context
+        context.log(ebb::LogLevel::Info, "asked where it runs");
+        return context.workflow + "/" + context.step;
+    });
+}
+
+//! [forms]
+
+//! [async]
+void add_async(ebb::HandlerRegistry& handlers, Carrier& carrier) {
+    handlers.add("book", [&carrier](const Order& order, ebb::Completion<Receipt> done) {
+        carrier.book(order, [done](const Receipt& receipt) { done.complete(receipt); });
+    });
+}
+
+//! [async]
+
+//! [values]
+void use_values(ebb::Engine& engine, const Order& order) {
+    const auto started = engine.start("shop", order, {.key = order.customer});
+    const auto thanks = engine.wait<std::string>(started.id);  // throws ebb::NotCompleted
+    for (const ebb::StepView& step : engine.show(started.id).steps) {
+        if (step.node == "charge") std::cout << step.output.as<Receipt>().charge << '\n';
+    }
+    std::cout << started.id << ": " << thanks << '\n';
+}
+
+//! [values]
 
 class HandlersPage : public testing::Test {
  protected:
@@ -129,7 +184,8 @@ TEST_F(HandlersPage, retry_after_says_when_to_come_back) {
     bank_.is_busy = true;
     ebb::Engine engine(*store_, handlers_);
     engine.register_workflow(shop_workflow());
-    const auto id = engine.start("shop", R"({"customer": "ann", "cents": 1})").id;
+    const auto id =
+        engine.start("shop", ebb::Payload::text(R"({"customer": "ann", "cents": 1})")).id;
     engine.poll();
     const auto waits = engine.show(id).waiting_for;
     ASSERT_EQ(waits.size(), 1u);
@@ -137,6 +193,34 @@ TEST_F(HandlersPage, retry_after_says_when_to_come_back) {
     const auto delay = waits[0].until - ebb::SystemClock().now();
     EXPECT_GT(delay, 20s);
     EXPECT_LE(delay, 30s);
+}
+
+TEST_F(HandlersPage, takes_callables_of_many_forms) {
+    add_more(handlers_, bank_);
+    const ebb::StepContext context;
+    EXPECT_EQ((*handlers_.find("now"))("null", context), "42");
+    EXPECT_EQ((*handlers_.find("cents"))(R"({"customer":"ann","cents":7})", context), "7");
+    EXPECT_EQ((*handlers_.find("total"))("null", context), "0");
+    EXPECT_EQ((*handlers_.find("log"))(R"({"customer":"ann","cents":7})", context), "\"ann\"");
+    EXPECT_EQ((*handlers_.find("where"))("null", context), "\"/\"");
+}
+
+TEST_F(HandlersPage, completes_later) {
+    Carrier carrier;
+    add_async(handlers_, carrier);
+    ebb::Engine engine(*store_, handlers_);
+    engine.register_workflow(ebb::WorkflowBuilder("parcel").step("book").build());
+    const auto id = engine.start("parcel", Order{"ann", 7}).id;
+    EXPECT_EQ(engine.wait<Receipt>(id, 10s).charge, "parcel of ann");
+}
+
+TEST_F(HandlersPage, gives_and_takes_values) {
+    ebb::Engine engine(*store_, handlers_);
+    engine.register_workflow(shop_workflow());
+    testing::internal::CaptureStdout();
+    use_values(engine, {"ann", 4200});
+    EXPECT_NE(testing::internal::GetCapturedStdout().find("thanks for ann/"), std::string::npos);
+    EXPECT_THROW(engine.wait<int>(engine.start("shop", Order{}).id, 1s), ebb::NotCompleted);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ TEST(MovingPage, an_instance_goes_out_and_comes_back) {
     const auto snapshots = ebb::stateless::open_memory_snapshot_store();
     ebb::stateless::Engine engine(handlers);
     engine.add(builder.build());
-    const ebb::InstanceId id = durable.start("order", "1").id;
+    const ebb::InstanceId id = durable.start("order", ebb::Payload::text("1")).id;
     //! [moving]
     ebb::stateless::move_out(durable, *snapshots, engine, id);
     ebb::stateless::run_stored(*snapshots, engine, id.to_string());

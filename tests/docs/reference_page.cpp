@@ -76,7 +76,7 @@ TEST(DiagramsPage, marks_an_instance) {
     handlers.add("charge", [](int) -> int { throw ebb::PermanentError("no_money", "empty"); });
     ebb::Engine engine(*store, handlers);
     engine.register_workflow(definition);
-    const ebb::InstanceId id = engine.start("pay", "1").id;
+    const ebb::InstanceId id = engine.start("pay", ebb::Payload::text("1")).id;
     engine.wait(id, std::chrono::seconds(1));
     //! [marks]
     ebb::DiagramOptions options;

@@ -1,21 +1,23 @@
 // The C++ of docs/how-to/test.md: it is a test itself.
 
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
+//! [include]
 #include <ebb/ebb.h>
+#include <ebb/testing.h>
+
+//! [include]
 
 namespace {
 
+//! [workflow]
 using namespace std::chrono_literals;
 
-//! [workflow]
 ebb::Definition invoice_workflow() {
     return ebb::WorkflowBuilder("invoice")
-        .step("send")
-        .compensate("credit")
+        .step("send", {.compensate = "credit"})
         .delay("due", 24h * 30)
         .step("collect")
         .max_attempts(4)
@@ -25,63 +27,42 @@ ebb::Definition invoice_workflow() {
 
 //! [workflow]
 
-//! [world]
-class InvoiceTest : public testing::Test {
- protected:
-    InvoiceTest() {
-        handlers_.add("send", [this](const std::string& to) { calls_.push_back("send " + to); });
-        handlers_.add("collect", [this](const std::string& to) {
-            calls_.push_back("collect " + to);
-            if (--failures_ >= 0) throw std::runtime_error("the bank is closed");
-        });
-        handlers_.add("credit", [this](const ebb::Json&) { calls_.push_back("credit"); });
-        engine_.register_workflow(invoice_workflow());
-    }
-
-    /// Does what is due, then moves the clock to what is due next, until nothing is.
-    void run_until_idle() {
-        engine_.poll();
-        while (engine_.next_due() != ebb::kNever) {
-            clock_.set(std::max(clock_.now(), engine_.next_due()));
-            engine_.poll();
-        }
-    }
-
-    ebb::ManualClock clock_{ebb::TimePoint(std::chrono::sys_days(2026y / 1 / 31))};
-    ebb::StorePtr store_ = ebb::open_memory_store({.clock = &clock_});
-    ebb::HandlerRegistry handlers_;
-    ebb::Engine engine_{*store_, handlers_};
-    std::vector<std::string> calls_;
-    int failures_ = 0;
-};
-
-//! [world]
-
 //! [tests]
-TEST_F(InvoiceTest, collects_after_thirty_days) {
-    const auto id = engine_.start("invoice", "\"ann\"").id;
-    const ebb::TimePoint sent = clock_.now();
-    run_until_idle();
-    EXPECT_EQ(engine_.find(id)->status, "completed");
-    EXPECT_EQ(clock_.now() - sent, 24h * 30);
-    EXPECT_EQ(calls_, (std::vector<std::string>{"send ann", "collect ann"}));
+TEST(Invoice, is_collected_after_thirty_days) {
+    ebb::testing::World world(invoice_workflow());
+    auto invoice = world.start("invoice", ebb::Payload::of("ann"));
+    invoice.expect_calls("send").expect_waiting("due");
+    invoice.after(24h * 30).expect(ebb::InstanceStatus::Completed).expect_calls("send collect");
 }
 
-TEST_F(InvoiceTest, survives_a_bank_that_is_closed) {
-    failures_ = 3;
-    const auto id = engine_.start("invoice", "\"ann\"").id;
-    run_until_idle();
-    EXPECT_EQ(engine_.find(id)->status, "completed");
+TEST(Invoice, survives_a_bank_that_is_closed) {
+    ebb::testing::World world(invoice_workflow());
+    world.on("collect").fails("the bank is closed").times(3).returns(4200);
+    auto invoice = world.start("invoice", ebb::Payload::of("ann")).to_end();
+    invoice.expect_calls("send collect! collect! collect! collect");
+    EXPECT_EQ(invoice.output<int>(), 4200);
 }
 
-TEST_F(InvoiceTest, credits_what_cannot_be_collected) {
-    failures_ = 4;
-    const auto id = engine_.start("invoice", "\"ann\"").id;
-    run_until_idle();
-    EXPECT_EQ(engine_.find(id)->status, "failed");
-    EXPECT_EQ(calls_.back(), "credit");
+TEST(Invoice, is_credited_if_it_cannot_be_collected) {
+    ebb::testing::World world(invoice_workflow());
+    world.on("collect").fails_for_good("no such account", "no_account");
+    world.start("invoice", ebb::Payload::of("ann"))
+        .to_end()
+        .expect(ebb::InstanceStatus::Failed)
+        .expect_compensated({"send"});
 }
 
 //! [tests]
+
+//! [real]
+TEST(Invoice, calls_the_real_handlers) {
+    std::string sent_to;
+    ebb::testing::World world(invoice_workflow());
+    world.handlers().add("send", [&](const std::string& customer) { sent_to = customer; });
+    world.start("invoice", ebb::Payload::of("ann"));
+    EXPECT_EQ(sent_to, "ann");
+}
+
+//! [real]
 
 }  // namespace

@@ -26,11 +26,11 @@ pg_conn* Database::connection() {
 
 void pay(pg_conn* /*connection*/, const std::string& /*key*/, const nlohmann::json& /*order*/) {}
 
-void place(Database& database, ebb::Engine& engine, const std::string& order);
+void place(Database& database, ebb::Engine& engine, const nlohmann::json& order);
 void add_handlers(ebb::HandlerRegistry& handlers);
 
 //! [start]
-void place(Database& database, ebb::Engine& engine, const std::string& order) {
+void place(Database& database, ebb::Engine& engine, const nlohmann::json& order) {
     database.execute("BEGIN");
     database.execute("INSERT INTO orders ...");
     engine.start_in(ebb::Transaction(database.connection()), "order", order);

@@ -34,7 +34,7 @@ std::string without_times(const Payload& output) {
 Ending ending_of(Player& player) {
     const InstanceView view = player.engine().show(player.id());
     Ending ending{
-        .status = view.summary.status,
+        .status = std::string(to_string(view.summary.status)),
         .output = without_times(view.output),
         .error = code_of(view.error),
         .compensated = {},

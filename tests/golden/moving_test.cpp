@@ -49,7 +49,7 @@ struct World {
         engine->add(definition);
         Engine first = open(store, "first");
         first.register_workflow(definition);
-        id = first.start(kName, "1").id;
+        id = first.start(kName, Payload::text("1")).id;
         first.run_one();
         first.drain(0s);
     }
@@ -345,7 +345,8 @@ TEST(MovingErrors, say_what_is_wrong) {
         expect_error(ErrorCode::InstanceNotFound, "no snapshot of \"nobody\"", [&] {
             move_in(*world.snapshots, *world.engine, "nobody", durable);
         });
-        const Snapshot other = world.engine->start(kName, "1", {.workflow_id = world.name()});
+        const Snapshot other =
+            world.engine->start(kName, Payload::text("1"), {.workflow_id = world.name()});
         world.snapshots->insert_if_absent(other);
         expect_error(ErrorCode::InvalidState, "two owners: remove it first", [&] {
             move_out(durable, *world.snapshots, *world.engine, world.id);

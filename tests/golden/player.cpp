@@ -86,7 +86,9 @@ void Player::reboot() {
 void Player::begin() {
     process_->engine->register_workflow(case_.definition);
     const Json input = case_.script.value("input", Json::object());
-    id_ = process_->engine->start(case_.definition.name, input.dump(), {.key = "golden"}).id;
+    id_ = process_->engine
+              ->start(case_.definition.name, Payload::text(input.dump()), {.key = "golden"})
+              .id;
 }
 
 void Player::play() {
@@ -197,7 +199,7 @@ Payload Player::perform(const Json& outcome, const Payload& input) {
             message, {.code = "error", .retry_after = {}, .details = outcome.at("details").dump()}
         );
     }
-    return outcome.contains("output") ? outcome.at("output").dump() : input;
+    return outcome.contains("output") ? Payload(outcome.at("output").dump()) : input;
 }
 
 bool Player::is_patient(int& tries, const Error& error) {
@@ -236,7 +238,10 @@ void Player::act_or_throw(const Json& event) {
         const std::string request =
             event.value("request", fmt::format("event {}", &event - &events_[0]));
         return world.signal(
-            id_, event.at("name").get<std::string>(), event.value("payload", Json()).dump(), request
+            id_,
+            event.at("name").get<std::string>(),
+            Payload::text(event.value("payload", Json()).dump()),
+            request
         );
     }
     if (action == "confirm" || action == "reject") {

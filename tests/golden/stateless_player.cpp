@@ -103,7 +103,9 @@ class StatelessPlayer {
 
     std::string play() {
         const Json input = case_.script.value("input", Json::object());
-        json_ = engine_->start(case_.definition.name, input.dump(), {.key = "golden"}).to_json();
+        json_ =
+            engine_->start(case_.definition.name, Payload::text(input.dump()), {.key = "golden"})
+                .to_json();
         for (int round = 0; round < 10'000; ++round) {
             act_when_due();
             run_what_is_due();
@@ -164,7 +166,8 @@ class StatelessPlayer {
         const bool is_text = outcome.is_string();
         if (!is_text && outcome.contains("takes")) clock_.advance(seconds(outcome.at("takes")));
         const bool fails = is_text || outcome.contains("fail") || outcome.contains("retry_after");
-        if (!fails) return outcome.contains("output") ? outcome.at("output").dump() : input;
+        if (!fails)
+            return outcome.contains("output") ? Payload(outcome.at("output").dump()) : input;
         calls_.back() += "!";
         if (outcome == "fail for good") throw PermanentError("boom", "broken");
         if (is_text) throw std::runtime_error("boom");
@@ -197,7 +200,7 @@ class StatelessPlayer {
             return engine_->signal(
                 std::move(snapshot),
                 name,
-                event.value("payload", Json()).dump(),
+                Payload::text(event.value("payload", Json()).dump()),
                 event.value("request", "")
             );
         }
@@ -243,7 +246,7 @@ class StatelessPlayer {
         }
         const auto broken = sim::check({
             .definition = definition_to_json(case_.definition).dump(),
-            .status = std::string(snapshot.instance_status()),
+            .status = std::string(to_string(snapshot.instance_status())),
             .history = scribe_->history,
             .is_at_rest = false,
             .knows_calls = false,
@@ -255,12 +258,12 @@ class StatelessPlayer {
         return text + tell_end(snapshot.instance_status(), snapshot.output(), snapshot.error());
     }
 
-    std::string tell_end(std::string_view status, const Payload& output, const Payload& error) {
+    std::string tell_end(InstanceStatus status, const Payload& output, const Payload& error) {
         std::string text = "calls:";
         for (const std::string& name : calls_) text += " " + name;
         text += "\n";
         for (const std::string& refusal : refusals_) text += "refused: " + refusal + "\n";
-        text += fmt::format("status: {}\n", status);
+        text += fmt::format("status: {}\n", to_string(status));
         if (!output.empty()) text += "output: " + output + "\n";
         if (!error.empty()) text += "error: " + error + "\n";
         return text;

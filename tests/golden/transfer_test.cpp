@@ -133,7 +133,7 @@ TEST_P(Transfer, goes_out_lives_elsewhere_and_comes_back) {
         World world;
         Engine durable(store, world.handlers, world.options(clock));
         durable.register_workflow(world.definition);
-        const InstanceId id = durable.start("order", "{\"n\":1}", {.key = "k"}).id;
+        const InstanceId id = durable.start("order", Payload::text("{\"n\":1}"), {.key = "k"}).id;
         ASSERT_TRUE(durable.run_one());
         const std::string text = durable.export_instance(id, {.by = "ann"});
 
@@ -184,7 +184,9 @@ TEST_P(Transfer, moves_to_another_store_under_its_own_name) {
         World world;
         const stateless::Engine elsewhere = world.engine(clock);
         Snapshot snapshot = elsewhere.step(elsewhere.start(
-            "order", "1", {.workflow_id = "order-17", .metadata = R"({"customer":"bob"})"}
+            "order",
+            Payload::text("1"),
+            {.workflow_id = "order-17", .metadata = R"({"customer":"bob"})"}
         ));
         Engine durable(store, world.handlers, world.options(clock));
         expect_error(ErrorCode::WorkflowNotFound, "order", [&] {
@@ -215,8 +217,9 @@ TEST_P(Transfer, refuses_a_key_of_another) {
         World world;
         Engine durable(store, world.handlers, world.options(clock));
         durable.register_workflow(world.definition);
-        durable.start("order", "1", {.key = "k"});
-        const Snapshot snapshot = world.engine(clock).start("order", "1", {.key = "k"});
+        durable.start("order", Payload::text("1"), {.key = "k"});
+        const Snapshot snapshot =
+            world.engine(clock).start("order", Payload::text("1"), {.key = "k"});
         expect_error(ErrorCode::InvalidState, "belongs to instance", [&] {
             durable.import_snapshot(snapshot.to_json());
         });
@@ -230,7 +233,7 @@ TEST_P(Transfer, leaves_an_instance_alone_whose_handler_runs) {
         Engine other(store, world.handlers, world.options(clock, "other"));
         Engine durable(store, world.handlers, world.options(clock));
         durable.register_workflow(world.definition);
-        const InstanceId id = durable.start("order", "1").id;
+        const InstanceId id = durable.start("order", Payload::text("1")).id;
         world.during_pay = [&] {
             expect_error(ErrorCode::InvalidState, "worker w holds", [&] {
                 other.export_instance(id);
@@ -253,7 +256,7 @@ TEST_P(Transfer, takes_what_a_dead_worker_held_when_its_lease_is_over) {
         auto dying = std::make_unique<FaultAtCall>(store, fault);
         auto dead = std::make_unique<Engine>(*dying, world.handlers, world.options(clock, "dead"));
         dead->register_workflow(world.definition);
-        const InstanceId id = dead->start("order", "1").id;
+        const InstanceId id = dead->start("order", Payload::text("1")).id;
         world.during_pay = [&] { dying->die(); };
         try {
             dead->poll();
@@ -283,7 +286,7 @@ bool travel_with_fault(Store& store, ManualClock& clock, Fault::Kind kind, int n
     {
         Engine durable(store, world.handlers, world.options(clock, "first"));
         durable.register_workflow(world.definition);
-        id = durable.start("order", "1").id;
+        id = durable.start("order", Payload::text("1")).id;
         durable.run_one();
         durable.drain(0s);
     }
@@ -341,7 +344,7 @@ TEST(TransferProcess, that_is_killed_between_export_and_import_loses_nothing) {
         const StorePtr store = open();
         Engine durable(*store, world.handlers, world.options(clock));
         durable.register_workflow(world.definition);
-        id = durable.start("order", "1").id;
+        id = durable.start("order", Payload::text("1")).id;
         durable.run_one();
         durable.drain(0s);
     }

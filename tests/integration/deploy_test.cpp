@@ -158,7 +158,7 @@ TEST_F(Deploy, of_other_handlers_leaves_each_version_to_those_who_have_its_own) 
     // A client remembers for a moment which version is the newest.
     Engine later(*store, none);
     for (int i = 0; i < 15; ++i) ids.push_back(later.start("flow").id);
-    for (int i = 0; i < 15; ++i) ids.push_back(client.start("flow", "null", {.version = 1}).id);
+    for (int i = 0; i < 15; ++i) ids.push_back(client.start("flow", {}, {.version = 1}).id);
     for (const InstanceId& id : ids) {
         EXPECT_EQ(client.wait(id, kPatience).status, "completed");
     }
@@ -172,7 +172,7 @@ TEST_F(Deploy, of_other_handlers_leaves_each_version_to_those_who_have_its_own) 
     EXPECT_EQ(counts["green"], 15 * 3);
 
     end_worker("blue");
-    const InstanceId late = client.start("flow", "null", {.version = 1}).id;
+    const InstanceId late = client.start("flow", {}, {.version = 1}).id;
     EXPECT_EQ(client.unserved(), (std::vector<UnservedTasks>{{"one1", "default", 1}}));
     EXPECT_THAT(
         client.why(late), HasSubstr("waits for a worker: no living worker has the handler \"one1\"")

@@ -81,7 +81,7 @@ TEST_F(Flights, of_two_at_once_lose_nothing_and_repeat_nothing) {
         }
     });
     for (std::size_t i = 0; i < started.size(); ++i) {
-        const std::string status = engine.wait(started[i].id, 100s).status;
+        const InstanceStatus status = engine.wait(started[i].id, 100s).status;
         const bool may_be_cancelled = i % 5 == 0;
         EXPECT_TRUE(status == "completed" || (may_be_cancelled && status == "cancelled")) << status;
         const auto happened = events(engine, started[i].id);

@@ -265,7 +265,8 @@ void Simulation::record(const Running& running) {
     call.result = running.code;
     call.message = running.message;
     call.retry_after_ms = running.retry_after_ms;
-    if (has_completed) call.result = running.output.empty() ? running.input : running.output;
+    if (has_completed)
+        call.result = running.output.empty() ? running.input : Payload(running.output);
 }
 
 bool Simulation::begin_one(Worker& worker) {

@@ -18,7 +18,7 @@ void Simulation::watch() {
     for (const InstanceId& id : instances_) {
         if (is_gone(id)) continue;
         const InstanceView view = client_->core().show(id);
-        ++result_.seen["instance " + view.summary.status];
+        ++result_.seen["instance " + std::string(to_string(view.summary.status))];
         for (const StepView& step : view.steps) {
             ++result_.seen["step " + std::string(to_string(step.status))];
         }

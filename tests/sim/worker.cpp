@@ -46,7 +46,7 @@ Payload behave(Running& running, const Payload& input, const StepContext& contex
             break;
     }
     if (!running.handle.empty()) context.leave_by(running.handle);
-    return running.output.empty() ? input : running.output;
+    return running.output.empty() ? input : Payload(running.output);
 }
 
 Worker::Worker(Setup setup, Store& shared, StoreLog& log, const Clock& truth)

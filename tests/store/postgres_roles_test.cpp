@@ -95,9 +95,9 @@ TEST_F(PostgresRoles, let_a_worker_do_all_its_work) {
     Engine engine(*store, handlers);
     engine.register_workflow(definition);
     engine.set_queue("truck", {.concurrency = 1, .rate = QueueRate{100, std::chrono::seconds(1)}});
-    const InstanceId id = engine.start("orders", "1", {.key = "k"}).id;
+    const InstanceId id = engine.start("orders", Payload::text("1"), {.key = "k"}).id;
     EXPECT_EQ(engine.wait(id, std::chrono::seconds(60)).status, "completed");
-    const InstanceId other = engine.start("orders", "2").id;
+    const InstanceId other = engine.start("orders", Payload::text("2")).id;
     engine.cancel(other);
     store->maintain();
     store->unserved();
@@ -208,7 +208,7 @@ bool can_work(Store& store, Store& owner, const std::string& key) {
     builder.step("pay").parallel("both", {{"x", ship}, {"y", pack}});
     starter.register_workflow(builder.build());
     starter.set_queue("truck", {.concurrency = 1, .rate = QueueRate{100, std::chrono::seconds(1)}});
-    const InstanceId id = starter.start("orders", "1", {.key = key}).id;
+    const InstanceId id = starter.start("orders", Payload::text("1"), {.key = key}).id;
     Engine engine(store, handlers);
     constexpr int kRoundsMax = 10;
     for (int i = 0; i < kRoundsMax && starter.find(id)->finished_at == TimePoint{}; ++i) {

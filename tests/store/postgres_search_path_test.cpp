@@ -146,8 +146,8 @@ void HostilePath::run_all_kinds_of_work() {
     for (const StartedInstance& started : engine.start_all("orders", inputs)) {
         ids.push_back(started.id);
     }
-    ids.push_back(engine.start("orders", "1", {.key = "a"}).id);
-    EXPECT_EQ(engine.start("orders", "1", {.key = "a"}).id, ids.back());
+    ids.push_back(engine.start("orders", Payload::text("1"), {.key = "a"}).id);
+    EXPECT_EQ(engine.start("orders", Payload::text("1"), {.key = "a"}).id, ids.back());
     const std::unique_ptr<PGconn, void (*)(PGconn*)> application(
         PQconnectdb(url_of_application().c_str()), PQfinish
     );

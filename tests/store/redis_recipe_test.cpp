@@ -193,7 +193,7 @@ class RedisRecipe : public ::testing::Test {
     }
 
     Snapshot start(const std::string& id) {
-        return engine_.start("order", "1", {.workflow_id = id});
+        return engine_.start("order", Payload::text("1"), {.workflow_id = id});
     }
 
     std::vector<std::string> due() {

@@ -333,7 +333,7 @@ TEST_P(SnapshotStores, purge_what_is_over_and_no_more_than_asked) {
 TEST_P(SnapshotStores, follow_a_workflow_to_its_end) {
     Snapshot snapshot = advance(insert("a"));
     EXPECT_EQ(store().load("a")->info.next_due_at, kNever);
-    Snapshot next = engine_.signal(snapshot, "approval", "\"yes\"");
+    Snapshot next = engine_.signal(snapshot, "approval", Payload::text("\"yes\""));
     EXPECT_EQ(store().save(next, snapshot.version()).kind, Kind::Saved);
     snapshot = advance(next);
     const SnapshotInfo info = store().load("a")->info;

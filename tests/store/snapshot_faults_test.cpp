@@ -50,7 +50,7 @@ class SnapshotFaults : public ::testing::Test {
     }
 
     Snapshot start(const std::string& id = "x") {
-        return engine_.start("one", "1", {.workflow_id = id});
+        return engine_.start("one", Payload::text("1"), {.workflow_id = id});
     }
 
     static void expect_error(

@@ -61,7 +61,7 @@ Snapshot reject(const stateless::Engine& engine, Snapshot snapshot) {
 }
 
 Snapshot signal(const stateless::Engine& engine, Snapshot snapshot) {
-    return engine.signal(std::move(snapshot), "paid", "1");
+    return engine.signal(std::move(snapshot), "paid", Payload::text("1"));
 }
 
 Snapshot pause(const stateless::Engine& engine, Snapshot snapshot) {
@@ -85,7 +85,7 @@ Snapshot requeue(const stateless::Engine& engine, Snapshot snapshot) {
 }
 
 Snapshot answer(const stateless::Engine& engine, Snapshot snapshot) {
-    return engine.signal(std::move(snapshot), "ask", "1");
+    return engine.signal(std::move(snapshot), "ask", Payload::text("1"));
 }
 
 Snapshot release(const stateless::Engine& engine, Snapshot snapshot) {
@@ -327,7 +327,9 @@ TEST_P(SnapshotRaces, exactly_one_process_starts_an_instance) {
 
 TEST_P(SnapshotRaces, a_loser_of_run_stored_ends_and_says_who_won) {
     const SnapshotStorePtr store = open();
-    store->insert_if_absent(engine_.start("order", "\"good\"", {.workflow_id = "one"}));
+    store->insert_if_absent(
+        engine_.start("order", Payload::text("\"good\""), {.workflow_id = "one"})
+    );
     HandlerRegistry slow;
     for (const char* name : {"refund", "ship"}) {
         slow.add_raw(name, [](const Payload& input, const StepContext&) { return input; });
@@ -378,13 +380,17 @@ TEST_P(SnapshotRaces, run_stored_saves_every_step_and_goes_on_to_the_end) {
 }
 
 TEST_P(SnapshotRaces, what_comes_from_outside_is_never_lost) {
-    open()->insert_if_absent(engine_.start("order", "\"good\"", {.workflow_id = "one"}));
+    open()->insert_if_absent(
+        engine_.start("order", Payload::text("\"good\""), {.workflow_id = "one"})
+    );
     const auto codes = race([&](const std::string& by, const auto& wait_at_gate) {
         const SnapshotStorePtr store = open();
         wait_at_gate();
         for (int n = 0; n < 10; ++n) {
             const StoredRun run = change_stored(*store, engine_, "one", [&](Snapshot read) {
-                return engine_.signal(std::move(read), "early", "1", fmt::format("{}-{}", by, n));
+                return engine_.signal(
+                    std::move(read), "early", Payload::text("1"), fmt::format("{}-{}", by, n)
+                );
             });
             if (run.kind != StoredRun::Kind::Saved) return 1;
         }

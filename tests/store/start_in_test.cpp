@@ -32,7 +32,7 @@ class StartIn : public ::testing::Test {
     }
 
     StartedInstance start(const Transaction& transaction, const std::string& key = {}) {
-        return engine_.start_in(transaction, "orders", "1", {.key = key});
+        return engine_.start_in(transaction, "orders", Payload::text("1"), {.key = key});
     }
 
     std::string refusal(
@@ -87,11 +87,11 @@ TEST_F(StartInPostgres, has_never_existed_when_the_transaction_rolls_back) {
     const InstanceId id = start(transaction_, "k").id;
     run("ROLLBACK");
     EXPECT_FALSE(engine_.find(id).has_value());
-    EXPECT_TRUE(engine_.start("orders", "1", {.key = "k"}).is_new);
+    EXPECT_TRUE(engine_.start("orders", Payload::text("1"), {.key = "k"}).is_new);
 }
 
 TEST_F(StartInPostgres, finds_who_has_the_key_already) {
-    const InstanceId id = engine_.start("orders", "1", {.key = "k"}).id;
+    const InstanceId id = engine_.start("orders", Payload::text("1"), {.key = "k"}).id;
     run("BEGIN");
     const StartedInstance again = start(transaction_, "k");
     EXPECT_FALSE(again.is_new);
@@ -162,7 +162,7 @@ TEST_F(StartInPostgres, refuses_the_same_schema_of_another_store) {
 }
 
 TEST_F(StartInPostgres, refuses_bad_input_before_it_touches_the_transaction) {
-    EXPECT_THROW(engine_.start_in(transaction_, "orders", "{"), Error);
+    EXPECT_THROW(engine_.start_in(transaction_, "orders", Payload::text("{")), Error);
     EXPECT_THROW(engine_.start_in(transaction_, "nothing"), Error);
 }
 
@@ -202,7 +202,7 @@ TEST_F(StartInSqlite, has_never_existed_when_the_transaction_rolls_back) {
     const InstanceId id = start(transaction_, "k").id;
     run("ROLLBACK");
     EXPECT_FALSE(engine_.find(id).has_value());
-    const InstanceId other = engine_.start("orders", "1", {.key = "k"}).id;
+    const InstanceId other = engine_.start("orders", Payload::text("1"), {.key = "k"}).id;
     run("BEGIN");
     const StartedInstance again = start(transaction_, "k");
     EXPECT_FALSE(again.is_new);

@@ -52,7 +52,7 @@ class TransactionalStep : public ::testing::TestWithParam<PlaceMaker> {
         const StorePtr store = place_.open();
         Engine engine(*store, handlers);
         engine.register_workflow(WorkflowBuilder("booking").step("book").backoff(kSoon).build());
-        id_ = engine.start("booking", "7").id;
+        id_ = engine.start("booking", Payload::text("7")).id;
         const Result result = engine.wait(id_, kLong);
         view_ = engine.show(id_);
         return result;
@@ -107,7 +107,7 @@ TEST_P(TransactionalStep, is_rolled_back_when_its_result_comes_too_late) {
         const StorePtr store = place_.open();
         Engine engine(*store, handlers_);
         engine.register_workflow(WorkflowBuilder("booking").step("book").build());
-        engine.start("booking", "7");
+        engine.start("booking", Payload::text("7"));
         engine.run_one();
     } else {
         EXPECT_EQ(run(handlers_).status, "aborted");
@@ -124,11 +124,11 @@ TEST_P(TransactionalStep, leaves_nothing_of_a_call_that_pauses) {
     const StorePtr store = place_.open();
     Engine engine(*store, handlers_);
     engine.register_workflow(WorkflowBuilder("booking").step("book").build());
-    const InstanceId id = engine.start("booking", "7").id;
+    const InstanceId id = engine.start("booking", Payload::text("7")).id;
     while (engine.run_one()) {
     }
     EXPECT_EQ(effects("booked"), "0");
-    engine.signal(id, "book", "8");
+    engine.signal(id, "book", Payload::text("8"));
     EXPECT_EQ(engine.wait(id, kLong).status, "completed");
     EXPECT_THAT(payloads, ::testing::ElementsAre("none", "8"));
     EXPECT_EQ(effects("booked"), "1");
@@ -164,7 +164,7 @@ TEST_P(TransactionalStep, may_start_other_instances_that_exist_only_if_it_commit
     client.register_workflow(WorkflowBuilder("mail").step("send").build());
     int calls = 0;
     handlers_.add_transactional("book", writer("booked", [&](const auto&, const auto& transaction) {
-                                    client.start_in(transaction, "mail", "1");
+                                    client.start_in(transaction, "mail", Payload::text("1"));
                                     if (++calls < 3) throw std::runtime_error("not yet");
                                 }));
     EXPECT_EQ(run(handlers_).status, "completed");
@@ -238,8 +238,7 @@ int work_until_killed(const Place& place, int pipe, int instances) {
     );
     engine.run();
     for (int i = 0; i < instances; ++i) {
-        const StartedInstance started =
-            engine.start("demo", std::to_string(i % 3), {.key = std::to_string(i)});
+        const StartedInstance started = engine.start("demo", i % 3, {.key = std::to_string(i)});
         if (i + 1 == instances) engine.wait(started.id, kLong);
     }
     for (int i = 0; i < instances; ++i) {
@@ -319,7 +318,7 @@ class CarelessHandler : public ::testing::Test {
         const StorePtr store = place_.open();
         Engine engine(*store, handlers);
         engine.register_workflow(WorkflowBuilder("booking").step("book").max_attempts(1).build());
-        return engine.wait(engine.start("booking", "7").id, kLong);
+        return engine.wait(engine.start("booking", Payload::text("7")).id, kLong);
     }
 
     TempDir dir_;

@@ -30,6 +30,7 @@ ARROWS = {
     "function": _ENGINE,
     "plugins": _ENGINE,
     "view": _ENGINE,
+    "testing": _ENGINE,
     "server": _SURFACE,
     "cli": _SURFACE | {"server"},
 }
@@ -90,8 +91,11 @@ def third_party_include(tree):
                     yield Finding(path, line, "third-party-include", f"<{name}> belongs to {homes[0]}")
 
 
-# The header that makes everything ready for use: an application that counts includes others.
-HEAVY = {"include/ebb/ebb.h": ("nlohmann/json.hpp",)}
+# The headers that make something ready for use: an application that counts includes others.
+HEAVY = {
+    "include/ebb/ebb.h": ("nlohmann/json.hpp",),
+    "include/ebb/format.h": ("fmt/format.h",),
+}
 
 
 @rule

@@ -11,13 +11,8 @@ namespace ebb::expression {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kVariables = {
-    "input",
-    "workflow",
-    "steps",
-    "instance",
-    "attempt",
-    "now",
+constexpr std::array<std::string_view, 7> kVariables = {
+    "input", "workflow", "steps", "instance", "attempt", "now", "metadata"
 };
 
 bool is_key_type(const Value& key) {
@@ -182,8 +177,8 @@ Value Evaluator::variable(std::uint32_t index) {
     if (const Json* json = variables_.find(name)) return json_value(*json);
     context_.charge(8);
     return context_.fail(
-        "There is no variable \"{}\"; Ebb's are input, workflow, steps, instance, attempt and "
-        "now.{}",
+        "There is no variable \"{}\"; Ebb's are input, workflow, steps, instance, attempt, now and "
+        "metadata.{}",
         name,
         did_you_mean(name, kVariables)
     );

@@ -57,6 +57,8 @@ struct Dispatch {
     void operator()(const event::Arrived& e) const { on_arrived(t, e); }
 
     void operator()(const event::StepPaused& e) const { on_step_paused(t, e); }
+
+    void operator()(const event::StepProgressed& e) const { on_step_progressed(t, e); }
 };
 
 }  // namespace
@@ -139,6 +141,7 @@ std::optional<Invocation> invocation(
     made->timeout = policy.timeout;
     made->deadline = std::min(token->deadline, state.deadline);
     made->idempotency_key = std::move(key);
+    made->metadata = &node.metadata;
     made->compensated = token->compensates;
     return made;
 }

@@ -60,6 +60,7 @@ struct Invocation {
     Duration timeout{0};
     TimePoint deadline = kNever;  ///< of the step, then of the instance: whichever is earlier
     std::string idempotency_key;
+    const Payload* metadata = nullptr;  ///< of the node; the program's
     // compensation only
     Seq compensated = 0;  ///< the event of the step that is undone
 };

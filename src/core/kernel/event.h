@@ -126,6 +126,13 @@ struct StepPaused {
     std::string worker;
 };
 
+/// The attempt's handler says how far it has come.
+struct StepProgressed {
+    AttemptRef attempt;
+    Payload value;
+    std::string worker;
+};
+
 /// The instance is to go on elsewhere, from a snapshot of its state. No handler of it runs.
 struct MoveRequested {
     Seq seen = 0;  ///< the newest event when that was made sure; refused if there is a newer one
@@ -156,7 +163,8 @@ using Event = std::variant<
     event::TokenStopped,
     event::StepPaused,
     event::MoveRequested,
-    event::Arrived>;
+    event::Arrived,
+    event::StepProgressed>;
 
 /// `started`, `step_completed`, ...: the name in logs, docs and the transition table.
 std::string_view event_name(const Event& event);

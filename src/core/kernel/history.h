@@ -17,16 +17,17 @@ std::string_view to_string(Outcome outcome);
 
 /// What an event of the history says. The snake_case name (`to_string`) is what the stores keep.
 enum class HistoryType {
-    Started,        ///< payload: the instance's input
-    InputResolved,  ///< payload: the input that a template gave for the visit
-    StepCompleted,  ///< payload: the output; ref: the input's event
-    StepRetried,    ///< an attempt failed and another follows; payload: the failure
-    StepFailed,     ///< failed for good; payload: the failure; ref: the input's event
-    StepStopped,    ///< stopped by a rollback or an abort after it was called, or when it may have
-                    ///< been; payload: {outcome}; ref: the input's event
-    StepSkipped,    ///< stopped by a rollback or an abort before it was called
-    LeaseLost,      ///< payload of a compensation: {of}
-    BranchTaken,    ///< of a condition or switch; payload: {branch}
+    Started,         ///< payload: the instance's input
+    InputResolved,   ///< payload: the input that a template gave for the visit
+    StepCompleted,   ///< payload: the output; ref: the input's event
+    StepRetried,     ///< an attempt failed and another follows; payload: the failure
+    StepFailed,      ///< failed for good; payload: the failure; ref: the input's event
+    StepStopped,     ///< stopped by a rollback or an abort after it was called, or when it may have
+                     ///< been; payload: {outcome}; ref: the input's event
+    StepSkipped,     ///< stopped by a rollback or an abort before it was called
+    StepProgressed,  ///< payload: what the running attempt's handler reported about its progress
+    LeaseLost,       ///< payload of a compensation: {of}
+    BranchTaken,     ///< of a condition or switch; payload: {branch}
     ScopeOpened,
     BranchCompleted,  ///< ref: the branch's output event
     BranchFailed,

@@ -13,7 +13,7 @@ constexpr bool kIsOfWorker =
     std::is_same_v<E, event::Started> || std::is_same_v<E, event::StepCompleted> ||
     std::is_same_v<E, event::StepFailed> || std::is_same_v<E, event::StepPaused> ||
     std::is_same_v<E, event::TimerFired> || std::is_same_v<E, event::LeaseLost> ||
-    std::is_same_v<E, event::TokenStopped>;
+    std::is_same_v<E, event::TokenStopped> || std::is_same_v<E, event::StepProgressed>;
 
 bool can_run(InstanceStatus status) {
     return status == InstanceStatus::Running || status == InstanceStatus::Compensating;

@@ -1,6 +1,7 @@
 #include "core/kernel/names.h"
 
 #include <array>
+#include <ostream>
 #include <utility>
 
 #include "core/kernel/event.h"
@@ -29,7 +30,7 @@ std::optional<Enum> value_of(const Names<Enum, N>& names, std::string_view text)
 }
 
 // Each table stands in the order of its enum, so that a value is its own index.
-constexpr Names<HistoryType, 44> kHistoryTypes{{
+constexpr Names<HistoryType, 45> kHistoryTypes{{
     {HistoryType::Started, "started"},
     {HistoryType::InputResolved, "input_resolved"},
     {HistoryType::StepCompleted, "step_completed"},
@@ -37,6 +38,7 @@ constexpr Names<HistoryType, 44> kHistoryTypes{{
     {HistoryType::StepFailed, "step_failed"},
     {HistoryType::StepStopped, "step_stopped"},
     {HistoryType::StepSkipped, "step_skipped"},
+    {HistoryType::StepProgressed, "step_progressed"},
     {HistoryType::LeaseLost, "lease_lost"},
     {HistoryType::BranchTaken, "branch_taken"},
     {HistoryType::ScopeOpened, "scope_opened"},
@@ -117,7 +119,7 @@ constexpr Names<Outcome, 3> kOutcomes{{
     {Outcome::Unknown, "unknown"},
 }};
 
-constexpr std::array<std::string_view, 16> kEvents{
+constexpr std::array<std::string_view, 17> kEvents{
     "started",
     "step_completed",
     "step_failed",
@@ -134,6 +136,7 @@ constexpr std::array<std::string_view, 16> kEvents{
     "step_paused",
     "move_requested",
     "arrived",
+    "step_progressed",
 };
 static_assert(kEvents.size() == std::variant_size_v<Event>);
 
@@ -153,6 +156,10 @@ std::string_view to_string(InstanceStatus status) {
 
 std::optional<InstanceStatus> parse_status(std::string_view text) {
     return value_of(kInstanceStatuses, text);
+}
+
+std::ostream& operator<<(std::ostream& out, InstanceStatus status) {
+    return out << to_string(status);
 }
 
 bool is_terminal(InstanceStatus status) {

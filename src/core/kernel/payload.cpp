@@ -98,6 +98,10 @@ const Json* TokenVariables::find(std::string_view name) const {
     // An input is resolved before its first attempt is counted.
     if (name == "attempt") return &keep(name, std::max(token_.attempt, 1));
     if (name == "now") return &keep(name, format_time(t_.now));
+    if (name == "metadata") {
+        const Payload& metadata = t_.node_of(token_).metadata;
+        return &keep(name, metadata.empty() ? Json::object() : Json::parse(metadata));
+    }
     return nullptr;
 }
 

@@ -44,7 +44,9 @@ class ProgramCompiler {
     void number(const Block& block) {
         for (const Node& node : block) {
             program_.by_name_.emplace(node.name, static_cast<NodeIndex>(program_.nodes_.size()));
-            program_.nodes_.emplace_back().name = node.name;
+            ProgramNode& compiled = program_.nodes_.emplace_back();
+            compiled.name = node.name;
+            compiled.metadata = node.metadata;
             std::visit([this](const auto& kind) { number_inside(kind); }, node.kind);
         }
     }

@@ -53,6 +53,7 @@ struct ProgramNode {
 
     Op op = Op::Step;
     std::string name;
+    Payload metadata;  ///< a JSON object; empty = none
     NodeIndex next = kNoNode;
 
     // step

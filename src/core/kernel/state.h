@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <ebb/status.h>
 #include <ebb/time.h>
 
 // The whole control state of an instance. It is bounded by what is live, never by what has
@@ -34,23 +35,6 @@ inline constexpr TokenId deadline_task(TokenId token) {
 }
 
 inline constexpr NodeIndex kNoNode = -1;
-
-enum class InstanceStatus {
-    Running,
-    Paused,
-    Compensating,
-    DeadLetter,
-    Moved,  ///< it goes on elsewhere, from a snapshot: nothing happens here until it arrives again
-    Completed,
-    Failed,
-    Cancelled,
-    Aborted,
-};
-
-/// The snake_case name: `running`, `dead_letter`, ...
-std::string_view to_string(InstanceStatus status);
-std::optional<InstanceStatus> parse_status(std::string_view text);
-bool is_terminal(InstanceStatus status);
 
 enum class TokenStatus {
     Ready,     ///< has a handler to run, or is running it

@@ -241,6 +241,12 @@ void on_step_paused(Transition& t, const event::StepPaused& e) {
     await_payload(t, *token);
 }
 
+void on_step_progressed(Transition& t, const event::StepProgressed& e) {
+    const Token* token = find_attempt(t, e.attempt);
+    if (token == nullptr) return t.ignore();
+    append_attempt(t, *token, HistoryType::StepProgressed, attempt_details({}, e.worker), e.value);
+}
+
 void resume_step(Transition& t, Token& token, Seq payload) {
     token.payload = payload;
     token.status = TokenStatus::Ready;

@@ -158,6 +158,7 @@ bool freezes_on_failure(const Transition& t);
 void on_step_completed(Transition& t, const event::StepCompleted& e);
 void on_step_failed(Transition& t, const event::StepFailed& e);
 void on_step_paused(Transition& t, const event::StepPaused& e);
+void on_step_progressed(Transition& t, const event::StepProgressed& e);
 /// A payload has come for the paused step; `payload` is its event.
 void resume_step(Transition& t, Token& token, Seq payload);
 void on_lease_lost(Transition& t, const event::LeaseLost& e);

@@ -12,6 +12,7 @@ namespace detail {
 struct WorkflowDraft {
     Definition definition;  ///< without its steps
     std::shared_ptr<Block> steps = std::make_shared<Block>();
+    StepDefaults defaults;
 };
 
 }  // namespace detail
@@ -24,6 +25,25 @@ Payload canonical(Payload text) {
     if (json_depth(text) > DefinitionLimits::kPayloadDepthMax) return text;
     const Json value = Json::parse(text, nullptr, false);
     return value.is_discarded() ? text : to_text(value);
+}
+
+template <typename T>
+void take_default(T& value, const T& otherwise, const T& general) {
+    if (value == otherwise) value = general;
+}
+
+/// What `policy` leaves at Ebb's own default becomes that of the workflow.
+AttemptPolicy with_defaults(AttemptPolicy policy, const AttemptPolicy& defaults) {
+    const AttemptPolicy ebbs;
+    take_default(policy.max_attempts, ebbs.max_attempts, defaults.max_attempts);
+    take_default(policy.backoff.strategy, ebbs.backoff.strategy, defaults.backoff.strategy);
+    take_default(policy.backoff.initial, ebbs.backoff.initial, defaults.backoff.initial);
+    take_default(policy.backoff.factor, ebbs.backoff.factor, defaults.backoff.factor);
+    take_default(policy.backoff.max, ebbs.backoff.max, defaults.backoff.max);
+    take_default(policy.backoff.jitter, ebbs.backoff.jitter, defaults.backoff.jitter);
+    take_default(policy.timeout, ebbs.timeout, defaults.timeout);
+    take_default(policy.step_timeout, ebbs.step_timeout, defaults.step_timeout);
+    return policy;
 }
 
 }  // namespace
@@ -44,18 +64,21 @@ StepBuilder BlockBuilder::step(std::string name, StepOptions options) {
         .handler = std::move(options.handler),
         .input = canonical(std::move(options.input)),
         .compensate = std::nullopt,
-        .attempts = options.attempts,
+        .attempts = with_defaults(options.attempts, draft_->defaults.attempts),
         .non_idempotent = options.non_idempotent,
-        .queue = std::move(options.queue),
+        .queue = options.queue.empty() ? draft_->defaults.queue : std::move(options.queue),
         .concurrency_key = std::move(options.concurrency_key),
     };
     if (!options.compensate.empty()) {
-        step.compensate = Compensation{.handler = std::move(options.compensate), .attempts = {}};
+        step.compensate = Compensation{
+            .handler = std::move(options.compensate), .attempts = draft_->defaults.attempts
+        };
     }
     const bool is_count_given = options.attempts.max_attempts != AttemptPolicy{}.max_attempts;
     if (step.non_idempotent && !is_count_given) step.attempts.max_attempts = 1;
     const std::size_t index = append(std::move(name), std::move(step));
     (*block_)[index].description = std::move(options.description);
+    (*block_)[index].metadata = canonical(std::move(options.metadata));
     return StepBuilder(draft_, block_, index);
 }
 
@@ -174,6 +197,11 @@ StepBuilder& StepBuilder::description(std::string text) {
     return *this;
 }
 
+StepBuilder& StepBuilder::metadata(Payload object) {
+    NodeBuilder::metadata(std::move(object));
+    return *this;
+}
+
 StepBuilder& StepBuilder::handler(std::string name) {
     kind<Step>().handler = std::move(name);
     return *this;
@@ -185,7 +213,10 @@ StepBuilder& StepBuilder::input(Payload text) {
 }
 
 StepBuilder& StepBuilder::compensate(std::string handler, AttemptPolicy attempts) {
-    kind<Step>().compensate = Compensation{.handler = std::move(handler), .attempts = attempts};
+    kind<Step>().compensate = Compensation{
+        .handler = std::move(handler),
+        .attempts = with_defaults(attempts, draft()->defaults.attempts)
+    };
     return *this;
 }
 
@@ -360,6 +391,11 @@ WorkflowBuilder::WorkflowBuilder(std::string name, int version)
     : WorkflowBuilder(std::make_shared<detail::WorkflowDraft>()) {
     draft()->definition.name = std::move(name);
     draft()->definition.version = version;
+}
+
+WorkflowBuilder& WorkflowBuilder::defaults(StepDefaults defaults) {
+    draft()->defaults = std::move(defaults);
+    return *this;
 }
 
 WorkflowBuilder& WorkflowBuilder::description(std::string text) {

@@ -12,8 +12,8 @@ namespace ebb::model {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kVariables = {
-    "input", "workflow", "steps", "instance", "attempt", "now"
+constexpr std::array<std::string_view, 7> kVariables = {
+    "input", "workflow", "steps", "instance", "attempt", "now", "metadata"
 };
 
 class NoVariables : public Variables {

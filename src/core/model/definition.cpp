@@ -8,6 +8,8 @@ namespace ebb {
 
 // Node is incomplete where the structs that hold blocks are declared, so their comparisons are
 // here.
+bool Node::operator==(const Node&) const = default;
+bool Definition::operator==(const Definition&) const = default;
 bool Step::operator==(const Step&) const = default;
 bool Condition::operator==(const Condition&) const = default;
 bool Switch::Case::operator==(const Case&) const = default;

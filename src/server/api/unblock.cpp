@@ -13,9 +13,11 @@ class Unblocking {
     Unblocking(const InstanceView& view, const Call& call) : view_(view), call_(call) {}
 
     Json requests() {
-        const std::string& status = view_.summary.status;
-        if (status == "paused") add("resume", "resumeInstance", "instances.pause", "Resume it", {});
-        if (status == "dead_letter") {
+        const InstanceStatus status = view_.summary.status;
+        if (status == InstanceStatus::Paused) {
+            add("resume", "resumeInstance", "instances.pause", "Resume it", {});
+        }
+        if (status == InstanceStatus::DeadLetter) {
             add("requeue", "requeueInstance", "instances.requeue", "Try the failed step again", {});
         }
         for (const WaitingFor& wait : view_.waiting_for) {

@@ -33,7 +33,7 @@ class EndWatcher : public Watcher {
         } catch (const Error&) {
             // The database may be back at the next turn.
             if (now < until_ && !is_draining_) return true;
-            done_({.status = "running"});
+            done_({.status = InstanceStatus::Running});
         }
         return false;
     }
@@ -44,8 +44,8 @@ class EndWatcher : public Watcher {
 
  private:
     Result result(const std::optional<InstanceRow>& row) {
-        if (!row) return {.status = "running"};
-        if (row->finished_at == TimePoint{}) return {.status = std::string(to_string(row->status))};
+        if (!row) return {.status = InstanceStatus::Running};
+        if (row->finished_at == TimePoint{}) return {.status = row->status};
         return reader_.wait(id_, Duration::zero());
     }
 

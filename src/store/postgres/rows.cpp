@@ -58,7 +58,7 @@ HistoryEvent history_event(const Result& rows, int row, const InstanceId& instan
     event.worker = rows.text(row, first + 8);
     event.started_at = rows.time(row, first + 9);
     event.at = rows.time(row, first + 10);
-    event.payload = rows.text(row, first + 11);
+    event.payload = Payload(rows.text(row, first + 11));
     return event;
 }
 

@@ -86,7 +86,7 @@ HistoryEvent history_event(const Query& query, const InstanceId& instance, int f
     event.worker = query.text(first + 8);
     event.started_at = query.time(first + 9);
     event.at = query.time(first + 10);
-    event.payload = query.text(first + 11);
+    event.payload = Payload(query.text(first + 11));
     return event;
 }
 

@@ -2,6 +2,7 @@
 // The trip between the markers is the example of the README.
 
 #include <cstdio>
+#include <iostream>
 #include <string>
 
 #include <ebb/ebb.h>
@@ -21,7 +22,7 @@ ebb::Definition trip() {
         .build();
 }
 
-std::string travel(ebb::Store& store, std::string& log) {
+ebb::InstanceStatus travel(ebb::Store& store, std::string& log) {
     ebb::HandlerRegistry handlers;
     handlers.add("book_hotel", [&](const std::string& city) {
         log += "hotel in " + city + " booked, ";
@@ -35,17 +36,18 @@ std::string travel(ebb::Store& store, std::string& log) {
 
     ebb::Engine engine(store, handlers);
     engine.register_workflow(trip());
-    const auto instance = engine.start("trip", "\"Lisbon\"", {.key = "order-1"});
-    return engine.wait(instance.id).status;  // "failed", and the hotel is cancelled
+    const auto instance = engine.start("trip", ebb::Payload::of("Lisbon"), {.key = "order-1"});
+    return engine.wait(instance.id).status;  // Failed, and the hotel is cancelled
 }
 
 //! [trip]
 
 bool travels(ebb::Store& store) {
     std::string log;
-    const std::string status = travel(store, log);
-    std::printf("%s: %s\n", status.c_str(), log.c_str());
-    return status == "failed" && log == "hotel in Lisbon booked, no flight, hotel cancelled";
+    const ebb::InstanceStatus status = travel(store, log);
+    std::cout << status << ": " << log << '\n';
+    return status == ebb::InstanceStatus::Failed &&
+           log == "hotel in Lisbon booked, no flight, hotel cancelled";
 }
 
 }  // namespace
@@ -59,5 +61,5 @@ int main(int argc, char** argv) {
     std::remove(path.c_str());
     if (!travels(*ebb::open_sqlite_store({.path = path}))) return 3;
 #endif
-    std::puts("stranger: done");
+    std::cout << "stranger: done\n";
 }

@@ -29,14 +29,18 @@ class NotingObserver : public Observer {
     explicit NotingObserver(Notes& notes, std::string name = {})
         : notes_(notes), name_(std::move(name)) {}
 
-    void on_start(const InstanceSummary& instance) override { note("start " + instance.status); }
+    void on_start(const InstanceSummary& instance) override {
+        note("start " + std::string(to_string(instance.status)));
+    }
 
     void before_step(const StepContext& step, const Payload& input) override {
         note("before " + step.step + " " + input);
     }
 
     void after_step(const StepContext& step, const CallEnd& end) override {
-        note("after " + step.step + " " + (end.is_completed ? end.output : end.message));
+        note(
+            "after " + step.step + " " + (end.is_completed ? std::string(end.output) : end.message)
+        );
     }
 
     void on_retry_scheduled(const InstanceSummary&, const HistoryEntry& event, TimePoint due)
@@ -56,7 +60,9 @@ class NotingObserver : public Observer {
         note("resume " + event.type);
     }
 
-    void on_end(const InstanceSummary& instance) override { note("end " + instance.status); }
+    void on_end(const InstanceSummary& instance) override {
+        note("end " + std::string(to_string(instance.status)));
+    }
 
     void on_committed(const InstanceSummary&, std::span<const HistoryEntry> events) override {
         note("committed " + std::to_string(events.size()));
@@ -131,7 +137,7 @@ TEST(Observers, are_told_everything_in_order_by_the_stateless_engine) {
     stateless::Engine engine(handlers, options);
     engine.add(definition());
     engine.add_observer(std::make_shared<NotingObserver>(notes));
-    auto snapshot = engine.execute(engine.start("test", "1"));
+    auto snapshot = engine.execute(engine.start("test", Payload::text("1")));
     clock.advance(1s);
     snapshot = engine.execute(std::move(snapshot));
     engine.execute(std::move(snapshot), {.payload = "2"});
@@ -146,11 +152,11 @@ TEST(Observers, are_told_the_same_by_the_durable_engine) {
     Engine engine(*store, handlers, {.worker_id = "w", .clock = &clock});
     engine.add_observer(std::make_shared<NotingObserver>(notes));
     engine.register_workflow(definition());
-    const InstanceId id = engine.start("test", "1").id;
+    const InstanceId id = engine.start("test", Payload::text("1")).id;
     engine.poll();
     clock.advance(1s);
     engine.poll();
-    engine.signal(id, "go", "2");
+    engine.signal(id, "go", Payload::text("2"));
     engine.poll();
     EXPECT_EQ(notes, kWanted);
 }
@@ -163,7 +169,8 @@ TEST(Observers, one_that_throws_disturbs_neither_the_next_nor_the_instance) {
     engine.add_observer(std::make_shared<NotingObserver>(notes, "1:"));
     engine.add_observer(std::make_shared<FailingObserver>());
     engine.add_observer(std::make_shared<NotingObserver>(notes, "2:"));
-    const auto snapshot = engine.execute(engine.start("test", "1"), {.retry_now = true});
+    const auto snapshot =
+        engine.execute(engine.start("test", Payload::text("1")), {.retry_now = true});
     EXPECT_EQ(snapshot.status(), stateless::SnapshotStatus::Completed);
     ASSERT_GT(notes.size(), 4U);
     EXPECT_EQ(notes[0], "1:start running");

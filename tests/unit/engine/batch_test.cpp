@@ -182,9 +182,9 @@ TEST_F(Batches, of_the_tasks_of_one_claim_the_highest_priority_runs_first) {
         return input;
     });
     for (const int priority : {-50, 0, 100, -100, 50}) {
-        starting.start("test", std::to_string(priority), {.priority = priority});
+        starting.start("test", priority, {.priority = priority});
     }
-    starting.start("test", R"("0, later")", {.priority = 0});
+    starting.start("test", Payload::of("0, later"), {.priority = 0});
     EngineOptions options = world.options();
     options.threads = 8;  // so that it claims all of them at once
     Engine engine(store, handlers, options);

@@ -82,7 +82,7 @@ inline std::string history_text(Engine& engine, const InstanceId& id) {
 }
 
 inline std::string status(Engine& engine, const InstanceId& id) {
-    return engine.find(id)->status;
+    return std::string(to_string(engine.find(id)->status));
 }
 
 }  // namespace ebb::test

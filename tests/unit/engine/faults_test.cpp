@@ -283,7 +283,9 @@ TEST_F(Faults, an_input_that_cannot_be_read_now_is_read_later) {
     const auto starter = world.engine("starter");
     starter->register_workflow(three_steps());
     const InstanceId id = starter->start("test").id;
-    starter->signal(id, "hello", "1");  // of an instance that has moved, a claim brings no input
+    starter->signal(
+        id, "hello", Payload::text("1")
+    );  // of an instance that has moved, a claim brings no input
     const auto engine = world.engine();
     faulty.plan({.kind = Fault::Kind::Unavailable, .nth = 1, .verb = StoreVerb::History});
     world.run(*engine);
@@ -300,7 +302,7 @@ TEST_F(Faults, who_loses_the_race_decides_again_on_the_fresh_state) {
     const InstanceId id = engine->start("test").id;
     const HandlerRegistry none;
     Engine other(*world.memory, none, world.options("other"));
-    racing.race = [&] { other.signal(id, "hello", "1"); };
+    racing.race = [&] { other.signal(id, "hello", Payload::text("1")); };
     engine->poll();
     EXPECT_EQ(status(*engine, id), "completed");
     EXPECT_EQ(world.calls_text(), "a b c");

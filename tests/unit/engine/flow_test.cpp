@@ -19,7 +19,7 @@ TEST(Flow, runs_a_sequence_and_hands_outputs_on) {
     world.handlers.add_raw("b", [](const Payload& input, const StepContext&) { return input; });
     const auto engine = world.engine();
     engine->register_workflow(workflow({step("a"), step("b")}));
-    const InstanceId id = engine->start("test", "7").id;
+    const InstanceId id = engine->start("test", Payload::text("7")).id;
     EXPECT_EQ(engine->poll(), 2);
     const Result result = engine->wait(id, 0s);
     EXPECT_EQ(result.status, "completed");
@@ -70,7 +70,7 @@ TEST(Flow, runs_all_branches_of_a_parallel_block_and_joins_them) {
     engine->register_workflow(workflow(
         {parallel("both", {{"left", {step("a"), step("b")}}, {"right", {step("c")}}}), step("d")}
     ));
-    const InstanceId id = engine->start("test", "1").id;
+    const InstanceId id = engine->start("test", Payload::text("1")).id;
     EXPECT_EQ(engine->poll(), 4);
     EXPECT_EQ(engine->wait(id, 0s).output, R"({"left":1,"right":1})");
 }
@@ -94,7 +94,7 @@ TEST(Flow, compensates_in_reverse_order_when_a_step_fails_for_good) {
     });
     const auto engine = world.engine();
     engine->register_workflow(workflow({step("a"), step("b"), step("c")}));
-    const InstanceId id = engine->start("test", "5").id;
+    const InstanceId id = engine->start("test", Payload::text("5")).id;
     engine->poll();
     EXPECT_EQ(world.calls_text(), "a b ~c ~b ~a");
     const Result result = engine->wait(id, 0s);
@@ -125,7 +125,7 @@ TEST(Flow, hands_input_and_output_of_the_forward_step_to_its_compensation) {
     });
     const auto engine = world.engine();
     engine->register_workflow(workflow({step("a"), step("b", {.is_compensated = false})}));
-    const InstanceId id = engine->start("test", "\"in\"").id;
+    const InstanceId id = engine->start("test", Payload::text("\"in\"")).id;
     engine->poll();
     EXPECT_EQ(given, R"({"input":"in","output":"out","error":null,"outcome":"completed"})");
     EXPECT_EQ(forward_key, id.to_string() + ":1");
@@ -196,7 +196,7 @@ TEST(Flow, keeps_the_idempotency_key_over_attempts_and_changes_it_in_a_loop) {
     loop.until_expression = "input == 2";
     loop.steps = {step("a", {.is_compensated = false, .max_attempts = 2})};
     engine->register_workflow(workflow({node("again", loop)}));
-    const InstanceId id = engine->start("test", "0").id;
+    const InstanceId id = engine->start("test", Payload::text("0")).id;
     world.run(*engine);
     EXPECT_EQ(status(*engine, id), "completed");
     ASSERT_EQ(keys.size(), 3U);
@@ -211,11 +211,11 @@ TEST(Flow, a_decision_and_a_signal_wait_without_work_and_go_on_at_once) {
     engine->register_workflow(
         workflow({node("approve", HumanDecision{}), node("paid", Signal{.signal = {}}), step("a")})
     );
-    const InstanceId id = engine->start("test", R"({"n":1})").id;
+    const InstanceId id = engine->start("test", Payload::text(R"({"n":1})")).id;
     engine->poll();
     EXPECT_EQ(engine->next_due(), kNever);
     engine->decide(id, {.by = "ann"});
-    engine->signal(id, "paid", R"({"amount":3})");
+    engine->signal(id, "paid", Payload::text(R"({"amount":3})"));
     EXPECT_EQ(engine->poll(), 1);
     EXPECT_EQ(engine->wait(id, 0s).output, R"({"amount":3})");
 }
@@ -234,7 +234,7 @@ TEST(Flow, runs_ten_thousand_steps_of_one_instance) {
     loop.max_iterations = 20'000;
     loop.steps = {step("a", {.is_compensated = false})};
     engine->register_workflow(workflow({node("again", loop)}));
-    const InstanceId id = engine->start("test", "0").id;
+    const InstanceId id = engine->start("test", Payload::text("0")).id;
     engine->poll();
     EXPECT_EQ(status(*engine, id), "completed");
     EXPECT_EQ(turns, 10'000);
@@ -261,7 +261,7 @@ TEST(Flow, rolls_back_a_long_instance_in_exact_reverse_order) {
     engine->register_workflow(
         workflow({node("again", loop), node("stop", Fail{.message = "enough"})})
     );
-    const InstanceId id = engine->start("test", "0").id;
+    const InstanceId id = engine->start("test", Payload::text("0")).id;
     engine->poll();
     EXPECT_EQ(status(*engine, id), "failed");
     ASSERT_EQ(undone.size(), static_cast<std::size_t>(kTurns));

@@ -54,7 +54,9 @@ TEST(Waiters, are_told_of_an_end_once_they_are_there) {
     Waiters::Waiter waiter(waiters, id);
     EXPECT_TRUE(waiters.is_expected(id));
     EXPECT_TRUE(waiters.end(id));
-    waiters.notify(id, {.status = "completed", .is_finished = true, .output = {}, .error = {}});
+    waiters.notify(
+        id, {.status = InstanceStatus::Completed, .is_finished = true, .output = {}, .error = {}}
+    );
     EXPECT_EQ(waiter.wait(0s).value().status, "completed");
 }
 

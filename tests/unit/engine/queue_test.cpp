@@ -218,7 +218,8 @@ TEST_F(Queues, are_explained_to_those_who_wait_for_them) {
         engine->set_queue("bank", limits);
         said.clear();
         ids.clear();
-        for (int i = 0; i < 2; ++i) ids.push_back(engine->start("look", R"("acme")").id);
+        for (int i = 0; i < 2; ++i)
+            ids.push_back(engine->start("look", Payload::text(R"("acme")")).id);
         world_.run(*engine, 1s);
         return said;
     };

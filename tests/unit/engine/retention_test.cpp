@@ -34,7 +34,7 @@ struct RetentionTest : ::testing::Test {
     }
 
     InstanceId finished(const std::string& key = {}) {
-        const InstanceId id = engine->start("test", "1", {.key = key}).id;
+        const InstanceId id = engine->start("test", Payload::text("1"), {.key = key}).id;
         engine->poll();
         EXPECT_EQ(status(*engine, id), "completed");
         return id;
@@ -75,7 +75,7 @@ TEST_F(RetentionTest, lets_a_worker_delete_what_has_been_kept_long_enough) {
     EXPECT_FALSE(engine->find(id).has_value());
     EXPECT_THROW(engine->show(id), Error);
     EXPECT_FALSE(engine->find_key("test", "k").has_value());
-    EXPECT_TRUE(engine->start("test", "1", {.key = "k"}).is_new);
+    EXPECT_TRUE(engine->start("test", Payload::text("1"), {.key = "k"}).is_new);
 }
 
 TEST_F(RetentionTest, lets_workers_look_rarely_and_one_at_a_time) {

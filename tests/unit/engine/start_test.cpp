@@ -38,19 +38,22 @@ struct Start : ::testing::Test {
 TEST_F(Start, refuses_an_unknown_workflow_and_an_unknown_version) {
     EXPECT_EQ(code_of([&] { engine->start("nope"); }), ErrorCode::WorkflowNotFound);
     EXPECT_EQ(
-        code_of([&] { engine->start("test", "1", {.version = 9}); }), ErrorCode::WorkflowNotFound
+        code_of([&] { engine->start("test", Payload::text("1"), {.version = 9}); }),
+        ErrorCode::WorkflowNotFound
     );
 }
 
 TEST_F(Start, refuses_an_input_that_is_no_json_or_too_large) {
-    EXPECT_EQ(code_of([&] { engine->start("test", "{"); }), ErrorCode::InvalidPayload);
+    EXPECT_EQ(
+        code_of([&] { engine->start("test", Payload::text("{")); }), ErrorCode::InvalidPayload
+    );
     EngineOptions options = world.options("w2");
     options.payload_bytes_max = 64;
     options.error_bytes_max = 64;
     Engine strict(*world.store, world.handlers, options);
-    EXPECT_NO_THROW(strict.start("test", '"' + std::string(62, 'x') + '"'));
+    EXPECT_NO_THROW(strict.start("test", Payload::text('"' + std::string(62, 'x') + '"')));
     EXPECT_EQ(
-        code_of([&] { strict.start("test", '"' + std::string(63, 'x') + '"'); }),
+        code_of([&] { strict.start("test", Payload::text('"' + std::string(63, 'x') + '"')); }),
         ErrorCode::PayloadTooLarge
     );
 }
@@ -59,21 +62,24 @@ TEST_F(Start, refuses_an_input_that_the_definition_does_not_allow) {
     engine->register_workflow(
         WorkflowBuilder("strict").input_schema(R"({"required":["id"]})").step("a").build()
     );
-    EXPECT_EQ(code_of([&] { engine->start("strict", "{}"); }), ErrorCode::InvalidPayload);
+    EXPECT_EQ(
+        code_of([&] { engine->start("strict", Payload::text("{}")); }), ErrorCode::InvalidPayload
+    );
     const std::vector<Payload> inputs{R"({"id":1})", "{}"};
     EXPECT_EQ(code_of([&] { engine->start_all("strict", inputs); }), ErrorCode::InvalidPayload);
     EXPECT_TRUE(engine->list({.workflow = "strict"}).empty()) << "all or none";
-    EXPECT_NO_THROW(engine->start("strict", R"({"id":1})"));
+    EXPECT_NO_THROW(engine->start("strict", Payload::text(R"({"id":1})")));
 }
 
 TEST_F(Start, refuses_options_that_cannot_be_right) {
-    EXPECT_NO_THROW(engine->start("test", "1", {.priority = -100}));
+    EXPECT_NO_THROW(engine->start("test", Payload::text("1"), {.priority = -100}));
     EXPECT_EQ(
-        code_of([&] { engine->start("test", "1", {.priority = 101}); }), ErrorCode::InvalidArgument
+        code_of([&] { engine->start("test", Payload::text("1"), {.priority = 101}); }),
+        ErrorCode::InvalidArgument
     );
-    EXPECT_NO_THROW(engine->start("test", "1", {.key = std::string(256, 'k')}));
+    EXPECT_NO_THROW(engine->start("test", Payload::text("1"), {.key = std::string(256, 'k')}));
     EXPECT_EQ(
-        code_of([&] { engine->start("test", "1", {.key = std::string(257, 'k')}); }),
+        code_of([&] { engine->start("test", Payload::text("1"), {.key = std::string(257, 'k')}); }),
         ErrorCode::LimitExceeded
     );
     const std::vector<Payload> two(2, "1");
@@ -93,15 +99,16 @@ TEST_F(Start, of_many_at_once_has_bounds) {
 }
 
 TEST_F(Start, twice_with_one_key_is_the_same_instance) {
-    const StartedInstance first = engine->start("test", "1", {.key = "order-1"});
-    const StartedInstance second = engine->start("test", "2", {.key = "order-1"});
+    const StartedInstance first = engine->start("test", Payload::text("1"), {.key = "order-1"});
+    const StartedInstance second = engine->start("test", Payload::text("2"), {.key = "order-1"});
     EXPECT_TRUE(first.is_new);
     EXPECT_FALSE(second.is_new);
     EXPECT_EQ(first.id, second.id);
     EXPECT_EQ(engine->find_key("test", "order-1"), first.id);
     engine->poll();
     EXPECT_EQ(world.calls_text(), "a");
-    EXPECT_EQ(engine->start("test", "1", {.key = "order-1"}).id, first.id) << "and afterwards";
+    EXPECT_EQ(engine->start("test", Payload::text("1"), {.key = "order-1"}).id, first.id)
+        << "and afterwards";
 }
 
 TEST_F(Start, many_at_once_get_one_id_each_in_order) {
@@ -128,7 +135,7 @@ TEST_F(Start, of_a_workflow_that_calls_nothing_is_completed_at_once) {
     Definition empty = workflow({savepoint("here")});
     empty.name = "empty";
     engine->register_workflow(empty);
-    const InstanceId id = engine->start("empty", "5").id;
+    const InstanceId id = engine->start("empty", Payload::text("5")).id;
     EXPECT_EQ(engine->wait(id, 0s).output, "5");
     EXPECT_EQ(engine->counters().finished, 1U);
 }
@@ -142,7 +149,9 @@ TEST_F(Start, takes_the_newest_version_also_when_another_process_registers_it) {
     world.clock.advance(100ms);
     const InstanceId id = engine->start("test").id;
     EXPECT_EQ(engine->find(id)->version, 2);
-    EXPECT_EQ(engine->find(engine->start("test", "1", {.version = 1}).id)->version, 1);
+    EXPECT_EQ(
+        engine->find(engine->start("test", Payload::text("1"), {.version = 1}).id)->version, 1
+    );
 }
 
 TEST_F(Start, whose_answer_is_lost_is_repeated_and_creates_one_instance) {

@@ -138,11 +138,12 @@ TEST_F(Threads, the_observer_sees_every_event_once_and_in_order) {
     );
     std::map<InstanceId, std::vector<std::int64_t>> seen;
     std::string last_status;
-    engine.set_observer([&](const InstanceSummary& instance, std::span<const HistoryEntry> events) {
+    engine.add_observer(make_observer([&](const InstanceSummary& instance,
+                                          std::span<const HistoryEntry> events) {
         for (const HistoryEntry& event : events) seen[instance.id].push_back(event.seq);
-        last_status = instance.status;
+        last_status = to_string(instance.status);
         throw std::runtime_error("an observer's fault is its own");
-    });
+    }));
     engine.run();
     std::vector<InstanceId> ids;
     for (int i = 0; i < 50; ++i) ids.push_back(engine.start("test").id);

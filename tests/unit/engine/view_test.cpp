@@ -15,7 +15,7 @@ struct View : ::testing::Test {
         engine = world.engine();
         engine->register_workflow(workflow(std::move(steps)));
         engine->poll();
-        const InstanceId id = engine->start("test", "1").id;
+        const InstanceId id = engine->start("test", Payload::text("1")).id;
         return id;
     }
 

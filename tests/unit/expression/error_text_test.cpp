@@ -132,12 +132,11 @@ TEST(ExpressionErrors, name_what_cannot_be_compiled_and_where) {
 
 const Golden kEvaluationErrors[] = {
     {"inptu.amount",
-     "1:1 There is no variable \"inptu\"; Ebb's are input, workflow, steps, instance, attempt and "
-     "now. Did you mean \"input\"?"},
+     "1:1 There is no variable \"inptu\"; Ebb's are input, workflow, steps, instance, attempt, now "
+     "and metadata. Did you mean \"input\"?"},
     {"whatever",
-     "1:1 There is no variable \"whatever\"; Ebb's are input, workflow, steps, instance, attempt "
-     "and "
-     "now."},
+     "1:1 There is no variable \"whatever\"; Ebb's are input, workflow, steps, instance, attempt, "
+     "now and metadata."},
     {"input.amonut > 1",
      "1:7 There is no field \"amonut\"; the map has \"amount\", \"items\", \"price\". Did you mean "
      "\"amount\"?"},

@@ -20,7 +20,7 @@ TEST(Cookbook, an_approval) {
     const auto engine = world.engine(builder.build());
 
     //! [wait]
-    auto snapshot = engine.execute(engine.start("expense", R"({"amount": 1200})"));
+    auto snapshot = engine.execute(engine.start("expense", Payload::text(R"({"amount": 1200})")));
     // Its status is "paused", its currentNodeId "approval". Save it.
     //! [wait]
     const Snapshot waiting = snapshot;
@@ -63,7 +63,8 @@ TEST(Cookbook, a_loop_over_items_repeats_the_failed_one_and_skips_none) {
     //! [loop]
     const auto engine = world.engine(builder.build(), {.keep = Keep::Last, .last = 1});
     const Snapshot done = engine.execute(
-        engine.start("mailing", R"({"people":["ann","bob","eve"],"next":0})"), {.retry_now = true}
+        engine.start("mailing", Payload::text(R"({"people":["ann","bob","eve"],"next":0})")),
+        {.retry_now = true}
     );
     EXPECT_EQ(done.status(), SnapshotStatus::Completed);
     EXPECT_EQ(sent, (std::vector<std::string>{"ann", "bob", "eve"}));
@@ -128,7 +129,8 @@ TEST(Cookbook, a_snapshot_goes_from_process_to_process) {
     ebb::stateless::Engine engine(handlers);  // the same handlers as for ebb::Engine
     engine.add(definition);
 
-    auto snapshot = engine.start("order", R"({"cents": 4200})", {.workflow_id = "order-17"});
+    auto snapshot =
+        engine.start("order", Payload::text(R"({"cents": 4200})"), {.workflow_id = "order-17"});
     snapshot =
         engine.execute(std::move(snapshot));  // until it waits, ends, or 1,000 steps are done
     save(snapshot.to_json());                 // anywhere

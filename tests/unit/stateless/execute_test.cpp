@@ -12,7 +12,7 @@ TEST(Stateless, runs_a_sequence_to_its_end) {
     StatelessWorld world;
     world.acts["b"] = [](const Payload&, const StepContext&) { return R"({"n":2})"; };
     const auto engine = world.engine(workflow({step("a"), step("b")}));
-    const Snapshot snapshot = engine.execute(engine.start("test", R"({"n":1})"));
+    const Snapshot snapshot = engine.execute(engine.start("test", Payload::text(R"({"n":1})")));
     EXPECT_EQ(snapshot.status(), SnapshotStatus::Completed);
     EXPECT_EQ(snapshot.output(), R"({"n":2})");
     EXPECT_EQ(snapshot.current_node(), "");
@@ -105,7 +105,7 @@ TEST(Stateless, the_time_can_be_given) {
         world.engine(workflow({node("wait", Delay{.duration = "2h", .until = {}}), step("a")}));
     const TimePoint start{std::chrono::seconds(1'000)};
     const Snapshot waiting =
-        engine.execute(engine.start("test", "1", {.now = start}), {.now = start});
+        engine.execute(engine.start("test", Payload::text("1"), {.now = start}), {.now = start});
     EXPECT_EQ(waiting.status(), SnapshotStatus::Paused);
     EXPECT_EQ(waiting.next_due(), start + 2h);
     EXPECT_EQ(engine.execute(waiting, {.now = start + 1h}).status(), SnapshotStatus::Paused);
@@ -172,7 +172,7 @@ TEST(Stateless, every_transition_of_every_kind_raises_the_version_by_one) {
     EXPECT_EQ(snapshot.status(), SnapshotStatus::Paused);
     expect_next(engine.resume(snapshot), "a resume");
     expect_next(engine.decide(snapshot, {.by = "ann"}), "a decision");
-    expect_next(engine.signal(snapshot, "go", "1"), "a signal");
+    expect_next(engine.signal(snapshot, "go", Payload::text("1")), "a signal");
     Snapshot edited = snapshot;
     edited.set_metadata(R"({"seen":true})");
     expect_next(edited, "metadata");
@@ -187,8 +187,8 @@ TEST(Stateless, every_transition_of_every_kind_raises_the_version_by_one) {
 TEST(Stateless, a_repeated_request_changes_nothing) {
     StatelessWorld world;
     const auto engine = world.engine(workflow({node("go", Signal{}), node("wait", Signal{})}));
-    const Snapshot once = engine.signal(engine.start("test"), "go", "1", "r1");
-    EXPECT_EQ(engine.signal(once, "go", "1", "r1").to_json(), once.to_json());
+    const Snapshot once = engine.signal(engine.start("test"), "go", Payload::text("1"), "r1");
+    EXPECT_EQ(engine.signal(once, "go", Payload::text("1"), "r1").to_json(), once.to_json());
 }
 
 TEST(Stateless, dead_letters_are_requeued) {
@@ -197,7 +197,7 @@ TEST(Stateless, dead_letters_are_requeued) {
     Definition definition = workflow({step("a")});
     definition.on_error = Definition::OnError::DeadLetter;
     const auto engine = world.engine(definition);
-    const Snapshot dead = engine.execute(engine.start("test", "1"));
+    const Snapshot dead = engine.execute(engine.start("test", Payload::text("1")));
     EXPECT_EQ(dead.status(), SnapshotStatus::Paused);
     EXPECT_EQ(dead.instance_status(), "dead_letter");
     EXPECT_EQ(dead.waiting_for().at(0).kind, "operator");
@@ -236,7 +236,9 @@ TEST(Stateless, a_handler_sees_the_circumstances_of_its_call) {
     Definition definition = workflow({step("a"), step("b")});
     std::get<Step>(definition.steps[0].kind).attempts.timeout = 5s;
     const auto engine = world.engine(definition);
-    engine.execute(engine.start("test", "7", {.workflow_id = "order-17", .key = "17"}));
+    engine.execute(
+        engine.start("test", Payload::text("7"), {.workflow_id = "order-17", .key = "17"})
+    );
     EXPECT_EQ(seen.workflow, "test");
     EXPECT_EQ(seen.step, "a");
     EXPECT_EQ(seen.attempt, 1);
@@ -279,9 +281,9 @@ TEST(Stateless, the_newest_version_is_started_unless_one_is_named) {
     second.version = 2;
     engine.add(second);
     EXPECT_EQ(engine.start("test").workflow_version(), 2);
-    EXPECT_EQ(engine.start("test", "null", {.version = 1}).workflow_version(), 1);
+    EXPECT_EQ(engine.start("test", {}, {.version = 1}).workflow_version(), 1);
     expect_error(ErrorCode::WorkflowNotFound, "version 3", [&] {
-        engine.start("test", "null", {.version = 3});
+        engine.start("test", {}, {.version = 3});
     });
 }
 

@@ -40,8 +40,9 @@ TEST(Graph, loops_over_items) {
     //! [items]
     Engine engine(handlers);
     engine.add(builder.build());
-    const Snapshot done =
-        engine.execute(engine.start("mailing", R"({"people":["ann","bob","eve"],"at":0})"));
+    const Snapshot done = engine.execute(
+        engine.start("mailing", Payload::text(R"({"people":["ann","bob","eve"],"at":0})"))
+    );
     EXPECT_EQ(done.status(), SnapshotStatus::Completed);
     EXPECT_EQ(sent, (std::vector<std::string>{"ann", "bob", "eve"}));
 }
@@ -96,7 +97,7 @@ TEST(Graph, a_step_pauses_and_is_resumed_with_a_payload_that_a_retry_sees_too) {
     //! [pause]
     Engine engine(handlers);
     engine.add(one_step());
-    const Snapshot paused = engine.execute(engine.start("w", "1"));
+    const Snapshot paused = engine.execute(engine.start("w", Payload::text("1")));
     EXPECT_EQ(paused.status(), SnapshotStatus::Paused);
     EXPECT_EQ(paused.current_node(), "ask");
     EXPECT_TRUE(paused.results("ask").empty());
@@ -141,7 +142,7 @@ TEST(Graph, the_step_limit_can_be_resumed) {
         .edge("ask", "enough", "");
     Engine engine(handlers);
     engine.add(builder.build());
-    Snapshot snapshot = engine.execute(engine.start("w", "1"), {.step_limit = 3});
+    Snapshot snapshot = engine.execute(engine.start("w", Payload::text("1")), {.step_limit = 3});
     EXPECT_EQ(snapshot.status(), SnapshotStatus::Active);
     snapshot = engine.execute(snapshot, {.step_limit = 7});
     EXPECT_EQ(snapshot.status(), SnapshotStatus::Completed);
@@ -158,7 +159,8 @@ TEST(Graph, a_long_cycle_costs_the_same_at_its_end_as_at_its_beginning) {
     stateless::EngineOptions options{.history = {.keep = Keep::Last, .last = 1}};
     Engine engine(handlers, options);
     engine.add(builder.build());
-    Snapshot snapshot = engine.execute(engine.start("w", "1"), {.step_limit = 1'000});
+    Snapshot snapshot =
+        engine.execute(engine.start("w", Payload::text("1")), {.step_limit = 1'000});
     const std::size_t early = snapshot.to_json().size();
     snapshot = engine.execute(std::move(snapshot), {.step_limit = 3'999});
     EXPECT_LT(snapshot.to_json().size(), early + 64);

@@ -32,7 +32,7 @@ struct Looping : StatelessWorld {
     }
 
     Snapshot start(std::int64_t turns, stateless::HistoryPolicy policy) {
-        return engine(loop_of(turns), policy).start("test", "0");
+        return engine(loop_of(turns), policy).start("test", Payload::text("0"));
     }
 };
 
@@ -121,7 +121,7 @@ TEST(HistoryPolicy, what_a_compensation_needs_is_kept_until_it_has_run) {
     });
     builder.step("b").max_attempts(1);
     const auto engine = world.engine(builder.build(), {.keep = Keep::Last, .last = 1});
-    Snapshot snapshot = engine.start("test", "0");
+    Snapshot snapshot = engine.start("test", Payload::text("0"));
     while (!snapshot.is_finished()) {
         snapshot = engine.step(engine.parse(snapshot.to_json()));
     }
@@ -148,7 +148,7 @@ TEST(HistoryPolicy, the_instances_input_is_kept_when_a_step_that_had_it_was_comp
          step("c"),
          step("d", {.input = R"("${workflow.input.id}")"})}
     ));
-    Snapshot snapshot = engine.execute(engine.start("test", R"({"id":7})"));
+    Snapshot snapshot = engine.execute(engine.start("test", Payload::text(R"({"id":7})")));
     world.clock.advance(1s);
     snapshot = engine.execute(std::move(snapshot));
     EXPECT_EQ(world.calls, (std::vector<std::string>{"a", "b", "~a", "c", "d"}));

@@ -43,8 +43,9 @@ std::vector<std::string> life_of(StatelessWorld& world, const stateless::Engine&
     world.acts["b"] = [](const Payload&, const StepContext&) {
         return R"({"text":"\u00e9\n\" \\","list":[1,-2.50e1,true,null,{}],"much":"0123456789ab"})";
     };
-    Snapshot snapshot =
-        engine.start("every", R"({"n":10})", {.workflow_id = "order-17\u00e9", .key = "k\"17"});
+    Snapshot snapshot = engine.start(
+        "every", Payload::text(R"({"n":10})"), {.workflow_id = "order-17\u00e9", .key = "k\"17"}
+    );
     std::vector<std::string> life{snapshot.to_json()};
     for (int i = 0; i < 40 && !snapshot.is_finished(); ++i) {
         const std::int64_t version = snapshot.version();
@@ -53,7 +54,8 @@ std::vector<std::string> life_of(StatelessWorld& world, const stateless::Engine&
         if (snapshot.version() == version) {
             const auto waits = snapshot.waiting_for();
             for (const WaitingFor& wait : waits) {
-                if (wait.kind == "signal") snapshot = engine.signal(snapshot, "go", "{\"y\":1.50}");
+                if (wait.kind == "signal")
+                    snapshot = engine.signal(snapshot, "go", Payload::text("{\"y\":1.50}"));
                 if (wait.kind == "decision") snapshot = engine.decide(snapshot, {.by = "ann"});
                 if (wait.kind == "timer") world.clock.advance(5s);
             }

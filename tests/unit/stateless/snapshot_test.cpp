@@ -26,14 +26,15 @@ std::vector<std::string> life_of(StatelessWorld& world, const stateless::Engine&
     std::vector<std::string> life;
     Snapshot snapshot = engine.start(
         "order",
-        R"({"amount":10})",
+        Payload::text(R"({"amount":10})"),
         {.workflow_id = "order-17", .key = "17", .metadata = "{\"x\":1}"}
     );
     life.push_back(snapshot.to_json());
     for (int i = 0; i < 20 && !snapshot.is_finished(); ++i) {
         const std::int64_t version = snapshot.version();
         snapshot = engine.step(std::move(snapshot), {.retry_now = true});
-        if (snapshot.version() == version) snapshot = engine.signal(snapshot, "go", "{\"y\":1.50}");
+        if (snapshot.version() == version)
+            snapshot = engine.signal(snapshot, "go", Payload::text("{\"y\":1.50}"));
         life.push_back(snapshot.to_json());
     }
     return life;
@@ -44,7 +45,7 @@ TEST(Snapshot, says_what_others_read) {
     world.fails("a", 1);
     const auto engine = world.engine(order());
     const Snapshot snapshot =
-        engine.step(engine.start("order", "{\"n\":1}", {.workflow_id = "order-17"}));
+        engine.step(engine.start("order", Payload::text("{\"n\":1}"), {.workflow_id = "order-17"}));
     const Json json = json_of(snapshot);
     EXPECT_EQ(json.at("workflowId"), "order-17");
     EXPECT_EQ(json.at("workflow").at("name"), "order");
@@ -103,25 +104,30 @@ TEST(Snapshot, the_schema_refuses_what_is_none) {
 TEST(Snapshot, an_id_of_the_applications_own_makes_a_stable_uuid) {
     StatelessWorld world;
     const auto engine = world.engine(order());
-    const Snapshot first = engine.start("order", "1", {.workflow_id = "order-17"});
-    const Snapshot second = engine.start("order", "1", {.workflow_id = "order-17"});
+    const Snapshot first = engine.start("order", Payload::text("1"), {.workflow_id = "order-17"});
+    const Snapshot second = engine.start("order", Payload::text("1"), {.workflow_id = "order-17"});
     EXPECT_EQ(first.instance(), second.instance());
     EXPECT_EQ(first.instance().to_string().at(14), '8');
     const std::string uuid = "01900000-0000-7000-8000-000000000001";
-    EXPECT_EQ(engine.start("order", "1", {.workflow_id = uuid}).instance().to_string(), uuid);
+    EXPECT_EQ(
+        engine.start("order", Payload::text("1"), {.workflow_id = uuid}).instance().to_string(),
+        uuid
+    );
     EXPECT_NE(engine.start("order").workflow_id(), engine.start("order").workflow_id());
 }
 
 TEST(Snapshot, the_named_limits_hold_exactly) {
     StatelessWorld world;
     const auto engine = world.engine(order());
-    EXPECT_NO_THROW(engine.start("order", "1", {.workflow_id = std::string(255, 'x')}));
+    EXPECT_NO_THROW(
+        engine.start("order", Payload::text("1"), {.workflow_id = std::string(255, 'x')})
+    );
     expect_error(ErrorCode::LimitExceeded, "255 are allowed", [&] {
-        engine.start("order", "1", {.workflow_id = std::string(256, 'x')});
+        engine.start("order", Payload::text("1"), {.workflow_id = std::string(256, 'x')});
     });
-    EXPECT_NO_THROW(engine.start("order", "1", {.key = std::string(256, 'x')}));
+    EXPECT_NO_THROW(engine.start("order", Payload::text("1"), {.key = std::string(256, 'x')}));
     expect_error(ErrorCode::LimitExceeded, "256 are allowed", [&] {
-        engine.start("order", "1", {.key = std::string(257, 'x')});
+        engine.start("order", Payload::text("1"), {.key = std::string(257, 'x')});
     });
     const std::string text = engine.start("order").to_json();
     auto options = world.options();
@@ -137,7 +143,7 @@ TEST(Snapshot, the_named_limits_hold_exactly) {
 TEST(Snapshot, metadata_is_an_object) {
     StatelessWorld world;
     const auto engine = world.engine(order());
-    Snapshot snapshot = engine.start("order", "1", {.metadata = R"({"a":[1]})"});
+    Snapshot snapshot = engine.start("order", Payload::text("1"), {.metadata = R"({"a":[1]})"});
     EXPECT_EQ(snapshot.metadata(), R"({"a":[1]})");
     expect_error(ErrorCode::InvalidPayload, "object", [&] { snapshot.set_metadata("[1]"); });
     expect_error(ErrorCode::InvalidPayload, "not valid JSON", [&] { snapshot.set_metadata("{"); });

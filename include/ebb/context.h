@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <ebb/id.h>
+#include <ebb/json.h>
+#include <ebb/log.h>
+#include <ebb/time.h>
+
+namespace ebb {
+
+class Transaction;
+
+/// What is known of the step that a compensation undoes.
+struct CompensatedStep {
+    enum class Outcome { Completed, Failed, Unknown };
+
+    std::string idempotency_key;  ///< of the forward step's calls
+    Payload input;
+    Payload output;  ///< empty unless it completed
+    Payload error;   ///< empty if it completed; else {"code", "message", ...}
+    Outcome outcome = Outcome::Completed;
+};
+
+/// What a handler says of its result besides the output.
+struct StepChoice {
+    std::string handle{};    ///< of the graph's edge to leave by; empty = the default one
+    bool is_paused = false;  ///< call this step again when a payload has come from outside
+};
+
+namespace detail {
+
+/// How a call reaches the engine that makes it. Thread-safe.
+class CallPort {
+ public:
+    virtual ~CallPort() = default;
+    virtual void log(LogLevel level, std::string_view message, std::span<const LogField> fields)
+        const noexcept = 0;
+    virtual void progress(Payload value) const = 0;
+};
+
+}  // namespace detail
+
+/// The circumstances of one call of a handler. Valid for the duration of the call; that of an
+/// asynchronous handler (Completion::context) for as long as its completion.
+struct StepContext {
+    InstanceId instance;
+    std::string workflow;
+    int workflow_version = 1;
+    std::string step;  ///< the node's name
+    std::string handler;
+    int attempt = 1;  ///< 1 = the first call
+    int max_attempts = 1;
+    /// The same for every attempt of one visit of the step, another one for the next turn of a loop
+    /// and for the compensation. Hand it to whatever the handler calls, so that a repeated call is
+    /// recognised there.
+    std::string idempotency_key;
+    TimePoint deadline = kNever;  ///< of this attempt, as far as timeouts bound it
+    /// Asks the handler to come to an end: timeout, cancel, a failed sibling, shutdown, or a lost
+    /// lease.
+    std::stop_token stop;
+    std::optional<CompensatedStep> compensates;  ///< set when this call is a compensation
+    /// What came from outside for this step after it had paused; every further attempt sees it,
+    /// too. Empty before.
+    std::optional<Payload> payload{};
+    /// Set in a transactional handler: the open transaction that will also commit the end of the
+    /// step.
+    const Transaction* transaction = nullptr;
+    /// Where leave_by and pause put what they are told; null in calls that no engine makes.
+    StepChoice* choice = nullptr;
+    Payload metadata{};                      ///< of the step's node, a JSON object; empty = none
+    const detail::CallPort* port = nullptr;  ///< null in calls that no engine makes
+
+    /// Of a node of a graph: the result goes by the edge with this handle. A handle without an edge
+    /// fails the step for good, as `unmatched_handle`, unless the graph says otherwise.
+    void leave_by(std::string handle) const {
+        if (choice != nullptr) choice->handle = std::move(handle);
+    }
+
+    /// Not done yet: what the handler returns is dropped, and it is called again, with `payload`,
+    /// when a signal with the step's name comes. A compensation cannot pause.
+    void pause() const {
+        if (choice != nullptr) choice->is_paused = true;
+    }
+
+    /// Writes to the engine's log (EngineOptions::log), as the event `handler_log` with the
+    /// instance, workflow, step, handler and attempt of this call and the message. Throws nothing.
+    void log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {})
+        const noexcept {
+        if (port != nullptr) port->log(level, message, {fields.begin(), fields.size()});
+    }
+
+    /// Says how far the call has come, for everyone who looks at the instance (StepView::progress,
+    /// `ebb show`). The value becomes a history event `step_progressed`; values that come too soon
+    /// after the one before (1 s, or 2 % of the time since the call began) are dropped, so that a
+    /// long call leaves a few hundred at most. Not for what a later attempt must know: it may be
+    /// lost in a crash.
+    template <typename Value>
+    void progress(const Value& value) const {
+        if (port != nullptr) port->progress(Payload::of(value));
+    }
+};
+
+/// The result of a typed handler that says more than its output: made by `result`, `next`, `pause`.
+struct StepResult {
+    Payload output = "null";
+    StepChoice choice{};
+};
+
+/// An output that names no handle.
+template <typename Value>
+StepResult result(const Value& value) {
+    return {.output = Payload::of(value)};
+}
+
+/// An output that leaves its node of a graph by the edge with this handle: as
+/// StepContext::leave_by.
+template <typename Value>
+StepResult next(std::string handle, const Value& value) {
+    return {.output = Payload::of(value), .choice = {.handle = std::move(handle)}};
+}
+
+/// No output yet: as StepContext::pause.
+inline StepResult pause() {
+    return {.choice = {.is_paused = true}};
+}
+
+}  // namespace ebb

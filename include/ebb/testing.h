@@ -1,0 +1,203 @@
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <iosfwd>
+#include <memory>
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <ebb/clock.h>
+#include <ebb/engine.h>
+#include <ebb/handler.h>
+#include <ebb/store.h>
+
+// Tests of your own workflows, with any test framework: a world in which time passes only when the
+// test says so, and handlers do what the test wants. See docs/how-to/test.md. Component
+// ebb::testing.
+
+namespace ebb::testing {
+
+namespace detail {
+struct WorldState;
+struct ScriptState;
+}  // namespace detail
+
+/// What the handlers of one name do instead of what they are, call by call. Each function adds
+/// what one more call does; after the last, every call does what the last one did.
+class Script {
+ public:
+    explicit Script(std::shared_ptr<detail::ScriptState> state) : state_(std::move(state)) {}
+
+    /// The call succeeds. A string is a JSON string here; Payload::text(json) is JSON text.
+    template <typename Value>
+    Script& returns(const Value& value) {
+        return returns_payload(Payload::of(value));
+    }
+
+    /// The call succeeds and passes its input on.
+    Script& passes_on();
+    /// The call fails; the step is tried again, as its policy says.
+    Script& fails(std::string message = "scripted failure", std::string code = "error");
+    /// The call fails for good.
+    Script& fails_for_good(std::string message = "scripted failure", std::string code = "error");
+    /// The call does this.
+    Script& calls(Handler handler);
+    /// The call that was added last takes so long: the world's clock moves on during it.
+    Script& takes(Duration duration);
+    /// The call that was added last is repeated: that many calls do the same.
+    Script& times(int count);
+
+ private:
+    Script& returns_payload(Payload payload);
+
+    std::shared_ptr<detail::ScriptState> state_;
+};
+
+/// Thrown by the expectations of a Instance. Its message says what was expected, what was found,
+/// where the test says so, and ends with the timeline of the instance: GoogleTest, Catch2 and
+/// others print it as that of an unexpected exception.
+class ExpectationFailed : public std::logic_error {
+ public:
+    using std::logic_error::logic_error;
+};
+
+/// One instance of a world: a handle, which the world must outlive.
+class Instance {
+ public:
+    Instance(std::shared_ptr<detail::WorldState> world, InstanceId id)
+        : world_(std::move(world)), id_(id) {}
+
+    const InstanceId& id() const { return id_; }
+
+    InstanceStatus status() const;
+    InstanceView show() const;
+
+    /// The output of a completed instance. Throws ExpectationFailed if it is not completed.
+    template <typename Output>
+    Output output(std::source_location where = std::source_location::current()) const {
+        expect(InstanceStatus::Completed, where);
+        return show().output.template as<Output>();
+    }
+
+    /// The calls of handlers so far, by the names of their steps, in order: `reserve charge!
+    /// charge! ~reserve`. `!` = the call failed, `~` = it undid the step.
+    std::string calls() const;
+    /// What happened, for people: a line for each step, then what the instance waits for.
+    std::string timeline() const;
+
+    /// World::run_until_idle.
+    const Instance& to_end() const;
+    /// World::advance.
+    const Instance& after(Duration duration) const;
+
+    template <typename Value>
+    const Instance& signal(std::string_view name, const Value& payload) const {
+        engine().signal(id_, name, payload);
+        return poll();
+    }
+
+    const Instance& signal(std::string_view name) const;
+    const Instance& decide(const PersonalDecision& decision) const;
+    const Instance& cancel(std::string_view by = {}, std::string_view reason = {}) const;
+
+    // All of these throw ExpectationFailed if it is not so.
+    const Instance& expect(
+        InstanceStatus status, std::source_location where = std::source_location::current()
+    ) const;
+    /// The newest visit of the step.
+    const Instance& expect_step(
+        std::string_view step,
+        StepStatus status,
+        std::source_location where = std::source_location::current()
+    ) const;
+    /// As calls() gives them.
+    const Instance& expect_calls(
+        std::string_view calls, std::source_location where = std::source_location::current()
+    ) const;
+    /// These steps, and no others, were undone, in this order.
+    const Instance& expect_compensated(
+        const std::vector<std::string>& steps,
+        std::source_location where = std::source_location::current()
+    ) const;
+    /// It waits at this node: for a person, a signal, time, or the next attempt.
+    const Instance& expect_waiting(
+        std::string_view node, std::source_location where = std::source_location::current()
+    ) const;
+
+ private:
+    Engine& engine() const;
+    const Instance& poll() const;
+
+    std::shared_ptr<detail::WorldState> world_;
+    InstanceId id_;
+};
+
+/// The timeline.
+std::ostream& operator<<(std::ostream& out, const Instance& run);
+
+struct WorldOptions {
+    /// The time at the beginning; always the same, so that a test never depends on today's date.
+    TimePoint start = TimePoint(std::chrono::sys_days(std::chrono::year(2030) / 1 / 15));
+    /// Opens the store, which must go by this clock; empty = a memory store.
+    std::function<StorePtr(const Clock& clock)> open_store{};
+    /// A handler that is neither added nor scripted fails the start of its workflow. Otherwise it
+    /// passes its input on.
+    bool is_strict = false;
+    LogSink* log = nullptr;
+};
+
+/// A clock, a store, handlers and an engine that only the test drives. Nothing happens, and no time
+/// passes, unless the test says so. For one thread.
+class World {
+ public:
+    explicit World(WorldOptions options = {});
+    explicit World(const Definition& workflow, WorldOptions options = {});
+    ~World();
+    World(const World&) = delete;
+    World& operator=(const World&) = delete;
+
+    /// The real handlers. Add them before the first instance is started.
+    HandlerRegistry& handlers();
+    /// From now on, calls of this handler do what is added to the script that it returns. What an
+    /// earlier script of the handler said is forgotten.
+    Script on(std::string handler);
+    /// Makes a workflow known.
+    void add(const Definition& workflow);
+
+    /// Starts an instance and does what is due at once. A string is refused, as by Engine::start.
+    Instance start(std::string_view workflow, const Payload& input = {}, const StartOptions& = {});
+
+    template <PayloadValue Input>
+    Instance start(
+        std::string_view workflow, const Input& input, const StartOptions& options = {}
+    ) {
+        return start(workflow, ebb::detail::payload_of(input), options);
+    }
+
+    /// Does what is due now; no time passes. Returns how many handlers were called.
+    int poll();
+    /// Does what is due, and lets time pass to what is due next, until nothing will happen any more
+    /// by itself: everything has ended, or waits for a person or a signal. Deadlines of such waits
+    /// do not pass: a test that wants that says `advance`.
+    void run_until_idle();
+    /// Lets so much time pass, and does everything that becomes due meanwhile at its time.
+    void advance(Duration duration);
+    TimePoint now() const;
+
+    /// The engine's process ends and another one begins on the same store.
+    void restart();
+
+    Engine& engine();
+    Store& store();
+    ManualClock& clock();
+
+ private:
+    std::shared_ptr<detail::WorldState> state_;
+};
+
+}  // namespace ebb::testing

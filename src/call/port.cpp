@@ -1,0 +1,31 @@
+#include "call/port.h"
+
+#include <vector>
+
+namespace ebb {
+
+void write_handler_log(
+    const Log& log,
+    const StepContext& context,
+    LogLevel level,
+    std::string_view message,
+    std::span<const LogField> fields
+) noexcept {
+    if (!log.is_enabled(level)) return;
+    try {
+        std::vector<LogField> all{
+            {"instance", context.instance.to_string()},
+            {"workflow", context.workflow},
+            {"step", context.step},
+            {"handler", context.handler},
+            {"attempt", context.attempt},
+            {"message", message},
+        };
+        all.insert(all.end(), fields.begin(), fields.end());
+        log.write(level, "handler_log", all);
+    } catch (...) {
+        // Out of memory: a log line is not worth the handler's call.
+    }
+}
+
+}  // namespace ebb

@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <ebb/error.h>
+#include <ebb/json.h>
+
+namespace ebb::detail {
+
+namespace {
+
+template <typename JsonType>
+std::string write(const JsonType& json) {
+    try {
+        return json.dump();
+    } catch (const nlohmann::json::exception& error) {
+        throw Error(
+            ErrorCode::InvalidPayload,
+            fmt::format("The value cannot be written as JSON: {}.", error.what())
+        );
+    }
+}
+
+}  // namespace
+
+std::string write_json(const nlohmann::json& json) {
+    return write(json);
+}
+
+std::string write_json(const nlohmann::ordered_json& json) {
+    return write(json);
+}
+
+std::string write_string(std::string_view text) {
+    return write(Json(text));
+}
+
+void read_json(const std::string& text, Json& json) {
+    json = Json::parse(text);
+}
+
+void throw_unreadable(const char* why) {
+    throw Error(
+        ErrorCode::InvalidPayload,
+        fmt::format("The payload does not fit the type that it is read as: {}.", why)
+    );
+}
+
+}  // namespace ebb::detail

@@ -1,0 +1,65 @@
+#include "testing/script.h"
+
+#include <utility>
+
+namespace ebb::testing {
+
+namespace detail {
+
+Payload ScriptState::call(const Payload& input, const StepContext& context) {
+    const ScriptedCall scripted = calls[next];
+    if (next + 1 < calls.size()) ++next;
+    if (scripted.takes > Duration::zero()) clock->advance(scripted.takes);
+    return scripted.handler(input, context);
+}
+
+}  // namespace detail
+
+Script& Script::calls(Handler handler) {
+    state_->calls.push_back({.handler = std::move(handler)});
+    return *this;
+}
+
+Script& Script::returns_payload(Payload payload) {
+    return calls([payload = std::move(payload)](const Payload&, const StepContext&) {
+        return payload;
+    });
+}
+
+Script& Script::passes_on() {
+    return calls([](const Payload& input, const StepContext&) { return input; });
+}
+
+Script& Script::fails(std::string message, std::string code) {
+    return calls(
+        [message = std::move(message),
+         code = std::move(code)](const Payload&, const StepContext&) -> Payload {
+            throw HandlerFailure(
+                message, {.code = code, .is_permanent = false, .retry_after = {}, .details = {}}
+            );
+        }
+    );
+}
+
+Script& Script::fails_for_good(std::string message, std::string code) {
+    return calls(
+        [message = std::move(message),
+         code = std::move(code)](const Payload&, const StepContext&) -> Payload {
+            throw PermanentError(message, code);
+        }
+    );
+}
+
+Script& Script::takes(Duration duration) {
+    if (!state_->is_empty()) state_->calls.back().takes = duration;
+    return *this;
+}
+
+Script& Script::times(int count) {
+    if (state_->is_empty()) return *this;
+    const detail::ScriptedCall last = state_->calls.back();
+    for (int i = 1; i < count; ++i) state_->calls.push_back(last);
+    return *this;
+}
+
+}  // namespace ebb::testing

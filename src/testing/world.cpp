@@ -1,0 +1,263 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include <ebb/error.h>
+#include <ebb/observer.h>
+
+#include "testing/world_state.h"
+
+namespace ebb::testing {
+
+namespace {
+
+/// A workflow that wakes up so often without an end would keep the test busy for good.
+constexpr int kWakesMax = 100'000;
+
+class Scribe final : public Observer {
+ public:
+    explicit Scribe(std::vector<detail::Call>& calls) : calls_(calls) {}
+
+    void after_step(const StepContext& step, const CallEnd& end) override {
+        calls_.push_back({
+            .instance = step.instance,
+            .step = step.step,
+            .is_compensation = step.compensates.has_value(),
+            .has_failed = !end.is_completed && !end.is_paused,
+        });
+    }
+
+ private:
+    std::vector<detail::Call>& calls_;
+};
+
+void collect(const Block& block, std::set<std::string>& handlers);
+
+struct Collector {
+    std::set<std::string>& handlers;
+
+    void operator()(const Condition& node) const {
+        collect(node.then, handlers);
+        collect(node.otherwise, handlers);
+    }
+
+    void operator()(const Switch& node) const {
+        for (const Switch::Case& each : node.cases) collect(each.steps, handlers);
+        collect(node.otherwise, handlers);
+    }
+
+    void operator()(const Parallel& node) const {
+        for (const Parallel::Branch& branch : node.branches) collect(branch.steps, handlers);
+    }
+
+    void operator()(const Loop& node) const { collect(node.steps, handlers); }
+
+    void operator()(const HumanDecision& node) const {
+        if (node.on_reject) collect(*node.on_reject, handlers);
+    }
+
+    void operator()(const NodeGraph& node) const { collect(node.nodes, handlers); }
+
+    template <typename Other>
+    void operator()(const Other&) const {}
+};
+
+void collect(const Block& block, std::set<std::string>& handlers) {
+    for (const Node& node : block) {
+        if (const auto* step = std::get_if<Step>(&node.kind)) {
+            handlers.insert(step->handler.empty() ? node.name : step->handler);
+            if (step->compensate) handlers.insert(step->compensate->handler);
+        } else {
+            std::visit(Collector{handlers}, node.kind);
+        }
+    }
+}
+
+}  // namespace
+
+namespace detail {
+
+WorldState::WorldState(WorldOptions its_options)
+    : options(std::move(its_options)),
+      clock(options.start),
+      store(options.open_store ? options.open_store(clock) : open_memory_store({.clock = &clock})) {
+}
+
+void WorldState::add_handler(const std::string& name) {
+    if (registry->find(name) != nullptr) return;
+    const auto known = scripts.try_emplace(name, std::make_shared<ScriptState>()).first;
+    known->second->clock = &clock;
+    const Handler* handler = real.find(name);
+    if (handler == nullptr && options.is_strict && known->second->is_empty()) {
+        throw Error(
+            ErrorCode::HandlerNotFound,
+            fmt::format(
+                "The handler \"{}\" is neither added to the world's handlers nor scripted.", name
+            )
+        );
+    }
+    const auto find_script = [this, name]() -> ScriptState& { return *scripts.at(name); };
+    const Handler otherwise =
+        handler != nullptr
+            ? *handler
+            : Handler([](const Payload& input, const StepContext&) { return input; });
+    const AsyncHandler* async = real.find_async(name);
+    if (async != nullptr && known->second->is_empty()) {
+        registry->add_async_raw(name, *async);
+        return;
+    }
+    Handler scripted = [=](const Payload& input, const StepContext& context) {
+        ScriptState& script = find_script();
+        return script.is_empty() ? otherwise(input, context) : script.call(input, context);
+    };
+    if (real.is_transactional(name)) {
+        registry->add_transactional_raw(name, std::move(scripted));
+    } else {
+        registry->add_raw(name, std::move(scripted));
+    }
+}
+
+void WorldState::add_handlers_of(const Definition& definition) {
+    std::set<std::string> names;
+    collect(definition.steps, names);
+    for (const std::string& name : names) add_handler(name);
+}
+
+Engine& WorldState::need_engine() {
+    if (engine) return *engine;
+    registry = std::make_unique<HandlerRegistry>();
+    for (const std::string& name : real.names()) add_handler(name);
+    for (const Definition& definition : workflows) add_handlers_of(definition);
+    EngineOptions engine_options;
+    engine_options.worker_id = "test";
+    engine_options.threads = 1;
+    engine_options.log = options.log;
+    engine_options.observers = {std::make_shared<Scribe>(calls)};
+    engine = std::make_unique<Engine>(*store, *registry, engine_options);
+    for (const Definition& definition : workflows) engine->register_workflow(definition);
+    return *engine;
+}
+
+void WorldState::drop_engine() {
+    engine.reset();
+    registry.reset();
+}
+
+int WorldState::poll() {
+    return need_engine().poll();
+}
+
+void WorldState::advance_to(TimePoint end) {
+    for (int wakes = 0; wakes < kWakesMax; ++wakes) {
+        poll();
+        const TimePoint due = need_engine().next_due();
+        if (due > end) break;
+        if (due > clock.now()) clock.set(due);
+    }
+    if (end > clock.now()) clock.set(end);
+    poll();
+}
+
+TimePoint WorldState::next_wake() {
+    TimePoint next = kNever;
+    std::erase_if(instances, [this](const InstanceId& id) {
+        const auto summary = engine->find(id);
+        return !summary || is_terminal(summary->status);
+    });
+    for (const InstanceId& id : instances) {
+        for (const WaitingFor& wait : need_engine().show(id).waiting_for) {
+            if (wait.kind == "retry" || wait.kind == "timer") next = std::min(next, wait.until);
+        }
+    }
+    return next;
+}
+
+void WorldState::run_until_idle() {
+    for (int wakes = 0; wakes < kWakesMax; ++wakes) {
+        poll();
+        const TimePoint next = next_wake();
+        if (next == kNever) return;
+        advance_to(std::max(next, clock.now()));
+    }
+    throw ExpectationFailed(fmt::format(
+        "The world does not come to rest: it has woken up {} times. Use advance() for a workflow "
+        "that repeats itself without an end.",
+        kWakesMax
+    ));
+}
+
+}  // namespace detail
+
+World::World(WorldOptions options)
+    : state_(std::make_shared<detail::WorldState>(std::move(options))) {}
+
+World::World(const Definition& workflow, WorldOptions options) : World(std::move(options)) {
+    add(workflow);
+}
+
+World::~World() = default;
+
+HandlerRegistry& World::handlers() {
+    state_->drop_engine();
+    return state_->real;
+}
+
+Script World::on(std::string handler) {
+    auto& script = state_->scripts[handler];
+    const bool is_known = script != nullptr && state_->real.find_async(handler) == nullptr;
+    script = std::make_shared<detail::ScriptState>();
+    script->clock = &state_->clock;
+    if (!is_known) state_->drop_engine();
+    return Script(script);
+}
+
+void World::add(const Definition& workflow) {
+    state_->drop_engine();
+    state_->workflows.push_back(workflow);
+}
+
+Instance World::start(
+    std::string_view workflow, const Payload& input, const StartOptions& options
+) {
+    const InstanceId id = engine().start(workflow, input, options).id;
+    state_->instances.push_back(id);
+    poll();
+    return {state_, id};
+}
+
+int World::poll() {
+    return state_->poll();
+}
+
+void World::run_until_idle() {
+    state_->run_until_idle();
+}
+
+void World::advance(Duration duration) {
+    state_->advance_to(now() + duration);
+}
+
+TimePoint World::now() const {
+    return state_->clock.now();
+}
+
+void World::restart() {
+    state_->drop_engine();
+}
+
+Engine& World::engine() {
+    return state_->need_engine();
+}
+
+Store& World::store() {
+    return *state_->store;
+}
+
+ManualClock& World::clock() {
+    return state_->clock;
+}
+
+}  // namespace ebb::testing
