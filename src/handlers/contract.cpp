@@ -31,7 +31,7 @@ Payload take_schema(
         problems.push_back(
             {.code = "invalid_schema",
              .path = path + "/" + key,
-             .message = fmt::format("\"{}\" is no JSON Schema: {}", key, error.what())}
+             .message = fmt::format("\"{}\" is not a valid JSON Schema: {}", key, error.what())}
         );
         return {};
     }
@@ -48,8 +48,8 @@ NodeType::Result take_result(
         {.code = "unknown_word",
          .path = path + "/result",
          .message = fmt::format(
-             "\"result\" is {}; allowed are output (what it gives) and envelope (it gives "
-             "{{data, nextHandle, __pause}}).",
+             "\"result\" is {}; allowed are output, and envelope for a handler that returns "
+             "{{data, nextHandle, __pause}}.",
              to_text(result)
          )}
     );
@@ -80,7 +80,7 @@ HandlerContract take_contract(
         problems.push_back(
             {.code = "wrong_type",
              .path = path + "/defaults",
-             .message = "\"defaults\" must be a map of what the input lacks."}
+             .message = "\"defaults\" must be a map of default values for the input."}
         );
     }
     return contract;

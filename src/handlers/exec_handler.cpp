@@ -234,7 +234,7 @@ class Call {
             case End::TimedOut:
                 return fmt::format("was ended because it took longer than {}", timeout_text());
             case End::Stopped:
-                return "was ended because the step was told to stop";
+                return "was ended because the step was stopped";
             case End::OutputTooLarge:
                 return fmt::format(
                     "was ended because it wrote more than the {} bytes to stdout that max_output "
@@ -242,7 +242,8 @@ class Call {
                     spec_.output_bytes_max
                 );
             case End::Lost:
-                return "ended, but this process has set SIGCHLD so that nobody can know how";
+                return "ended, but its exit status is unknown because this process ignores SIGCHLD "
+                       "or waits for other children";
         }
         return "failed";
     }

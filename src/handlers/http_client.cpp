@@ -215,7 +215,7 @@ class HttpClient::Connection {
             );
         }
         if (code == CURLE_ABORTED_BY_CALLBACK) {
-            throw HttpError(HttpError::Kind::Stopped, "the step was told to stop");
+            throw HttpError(HttpError::Kind::Stopped, "the step was stopped");
         }
         if (code != CURLE_OK) {
             const std::string_view details = transfer.error.data();

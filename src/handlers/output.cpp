@@ -53,7 +53,7 @@ Payload quote_text(const Answer& answer) {
     if (text.ends_with('\r')) text.remove_suffix(1);
     if (text.find('\0') != std::string_view::npos) {
         throw_invalid_output(
-            answer, "succeeded, but its answer contains a zero byte, which no text may."
+            answer, "succeeded, but its answer contains a zero byte, which a text cannot contain."
         );
     }
     try {

@@ -261,7 +261,7 @@ void SpecReader::check_variables(std::span<const std::string> names, const std::
             "unknown_variable",
             at,
             name == "steps"
-                ? "A handler does not see \"steps\": give the step an \"input\" with what it needs."
+                ? "A handler cannot read \"steps\": pass the data in the \"input\" of the step."
                 : fmt::format(
                       "There is no variable \"{}\" in a handler; there are {}.",
                       clean_text(name, 100),

@@ -159,7 +159,7 @@ void EventReader::read_place(JsonReader& json, std::string_view key, Kept& event
 HistoryType EventReader::type(JsonReader& json) {
     const std::string_view text = json.string_view(decoded_);
     const auto type = parse_history_type(text);
-    if (!type) throw_corrupt(fmt::format("\"{}\" is no type of event", text));
+    if (!type) throw_corrupt(fmt::format("\"{}\" is not a type of event", text));
     return *type;
 }
 

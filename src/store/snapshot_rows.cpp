@@ -41,7 +41,8 @@ SnapshotStatus parse_snapshot_status(std::string_view text) {
     throw Error(
         ErrorCode::CorruptState,
         fmt::format(
-            "The table workflow_executions has the status \"{}\", which is none of a snapshot.",
+            "The table workflow_executions has the status \"{}\", which is not the status of a "
+            "snapshot.",
             text
         )
     );

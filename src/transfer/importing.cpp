@@ -30,7 +30,8 @@ class Importer {
             throw Error(
                 ErrorCode::InvalidState,
                 fmt::format(
-                    "The snapshot of \"{}\" is {}; only what can still go on is imported.",
+                    "The snapshot of \"{}\" is {}; only an instance that has not ended can be "
+                    "imported.",
                     data_->workflow_id,
                     to_string(data_->state.status)
                 )

@@ -51,7 +51,7 @@ TEST_F(SqliteFaults, a_full_disk_stops_writes_and_work_goes_on_when_there_is_roo
     store->execute_on_writer("PRAGMA max_page_count = 1");
     NewInstance big = instance_of(2);
     big.row.state.assign(100'000, 'x');
-    expect_error(ErrorCode::StoreFull, "Make room", [&] { start_one(*store, big); });
+    expect_error(ErrorCode::StoreFull, "Free some space", [&] { start_one(*store, big); });
     Change change{.history = {event_of(2, HistoryType::StepCompleted, big.row.state)}};
     expect_error(ErrorCode::StoreFull, "failed while writing", [&] { commit_one(*store, change); });
     EXPECT_EQ(store->load(id_of(2)), std::nullopt);

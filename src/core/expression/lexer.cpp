@@ -59,7 +59,7 @@ std::string_view remedy(char c) {
         case '$':
             return " ${...} is written in templates only; leave it out here.";
         case '`':
-            return " A name in backticks stands behind a dot: steps.`a-b`.";
+            return " A name in backticks follows a dot: steps.`a-b`.";
         default:
             return "";
     }

@@ -94,7 +94,7 @@ class Unescaper {
         }
         if (code_point > 0x10FFFF || (code_point >= 0xD800 && code_point <= 0xDFFF)) {
             return "This escape is not a Unicode character: surrogates and numbers above 10FFFF "
-                   "are none.";
+                   "are not allowed.";
         }
         append_utf8(out_, code_point);
         at_ += count;
@@ -138,7 +138,7 @@ std::optional<double> parse_double(std::string_view text) {
 Literal number_literal(const Token& token, bool is_negative) {
     if (token.kind == TokenKind::Double) {
         const auto number = parse_double(token.text);
-        if (!number) return problem(fmt::format("{} is too great for a double.", token.text));
+        if (!number) return problem(fmt::format("{} is too large for a double.", token.text));
         return {.value = double_value(is_negative ? -*number : *number)};
     }
     std::string_view digits = token.text;
@@ -147,7 +147,7 @@ Literal number_literal(const Token& token, bool is_negative) {
     if (token.kind == TokenKind::Uint) {
         if (!number) {
             return problem(fmt::format(
-                "{} is too great for a uint, whose maximum is 18446744073709551615u.", token.text
+                "{} is too large for a uint, whose maximum is 18446744073709551615u.", token.text
             ));
         }
         return {.value = uint_value(*number)};

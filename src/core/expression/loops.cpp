@@ -44,9 +44,7 @@ const Instruction* Evaluator::begin_loop(const Instruction* at) {
         return leave_loop(
             at,
             context_.fail(
-                "{}() goes over a list or a map, but this is {}.",
-                name_of(loop.macro),
-                a_type(range)
+                "{}() needs a list or a map, but this is {}.", name_of(loop.macro), a_type(range)
             )
         );
     }

@@ -205,7 +205,7 @@ bool Parser::steps_membership(const Token& token, std::size_t left_begin) {
     const Instruction left = code_.instructions.back();
     if (here() != left_begin + 1 || left.op != Op::Constant ||
         !code_.constants[left.arg].is(Kind::String)) {
-        fail(token, "Before \"in steps\" stands a step's name as a string: \"pay\" in steps.");
+        fail(token, "Write the step's name as a string before \"in steps\": \"pay\" in steps.");
     }
     advance();
     const std::string_view name = code_.constants[left.arg].string();

@@ -56,7 +56,7 @@ Failure unmatched_failure(const Transition& t, const Token& token, const std::st
     const std::string shown = clean_text(handle, DefinitionLimits::kNameBytesMax);
     std::string why;
     if (!node.is_in_graph) {
-        why = "the step is no node of a graph, so there are no edges to choose from.";
+        why = "the step is not a node of a graph, so there are no edges to choose from.";
     } else if (known.empty()) {
         why = "none of its edges has a handle.";
     } else {

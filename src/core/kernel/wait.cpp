@@ -293,7 +293,7 @@ bool is_allowed(Transition& t, const Token& token, const event::DecisionMade& e)
             "The decision \"{}\" may be made by {}, not by {}.",
             t.node_of(token).name,
             fmt::join(roles, ", "),
-            e.role.empty() ? "somebody without a role" : "the role \"" + e.role + "\""
+            e.role.empty() ? "a person without a role" : "the role \"" + e.role + "\""
         )
     );
     return false;
@@ -327,7 +327,7 @@ void refuse_input(Transition& t, std::string_view what) {
     t.refuse(
         "invalid_state",
         fmt::format(
-            "The instance is {} already; it takes no {} any more.", to_string(t.state.status), what
+            "The instance is {} already and no longer accepts {}.", to_string(t.state.status), what
         )
     );
 }
@@ -371,7 +371,7 @@ void on_signal_received(Transition& t, const event::SignalReceived& e) {
     if (t.is_over()) return refuse_input(t, "signals");
     if (t.phase() == InstanceStatus::Compensating) {
         return t.refuse(
-            "invalid_state", "The instance is compensating; it takes no signals any more."
+            "invalid_state", "The instance is compensating and no longer accepts signals."
         );
     }
     const auto waits = [&](const Token& token) {
@@ -382,7 +382,7 @@ void on_signal_received(Transition& t, const event::SignalReceived& e) {
         return t.refuse(
             "limit_exceeded",
             fmt::format(
-                "{} signals wait to be received already; more are not kept.", kBufferedSignalsMax
+                "{} early signals are waiting already; Ebb keeps no more.", kBufferedSignalsMax
             )
         );
     }

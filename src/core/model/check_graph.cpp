@@ -180,7 +180,7 @@ int NodeChecker::find_in_graph(const std::string& key, const std::string& name) 
         "unknown_node",
         key,
         found >= 0 ? fmt::format(
-                         "{} is no node of this graph but of another block: edges join the nodes "
+                         "{} is a node of another block, not of this graph: edges join the nodes "
                          "of one graph.",
                          in_quotes(name)
                      )

@@ -145,8 +145,8 @@ void NodeChecker::check_kind(const Step& step) {
     note(
         "next_outside_graph",
         "next",
-        "\"next\" chooses one of a graph's edges, but this step is no node of a graph: put it into "
-        "one, or use a condition or switch after it."
+        "\"next\" chooses one of a graph's edges, but this step is not a node of a graph: put it "
+        "into one, or use a condition or switch after it."
     );
 }
 
@@ -435,7 +435,7 @@ void NodeChecker::check_kind(const Savepoint& savepoint) {
             "savepoint_pointless",
             "on_rollback",
             "Nothing runs after this savepoint, so there is nothing to resume: move it before the "
-            "nodes that are to be tried again, or remove it."
+            "nodes that must run again, or remove it."
         );
     }
     check_range("max_resumes", savepoint.max_resumes, 1, DefinitionLimits::kResumesMax);
@@ -443,7 +443,7 @@ void NodeChecker::check_kind(const Savepoint& savepoint) {
         note(
             "resume_missing",
             "max_resumes",
-            "\"max_resumes\" says nothing without \"on_rollback: resume\"."
+            "\"max_resumes\" has no effect without \"on_rollback: resume\"."
         );
     }
 }

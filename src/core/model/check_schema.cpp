@@ -118,7 +118,7 @@ class SchemaChecker {
             note(
                 path,
                 fmt::format(
-                    "{} is no type of JSON Schema: there are {}{}",
+                    "{} is not a type of JSON Schema: there are {}{}",
                     to_text(type).substr(0, 80),
                     fmt::join(kTypes, ", "),
                     meant.empty() ? "" : fmt::format(". Did you mean \"{}\"?", meant)

@@ -161,7 +161,7 @@ void check_duration(Findings& findings, const std::string& path, Duration durati
         "out_of_range",
         path,
         fmt::format(
-            "The duration {} is outside what is allowed: from 0 to a hundred years ({}).",
+            "The duration {} is out of range: allowed is 0 to a hundred years ({}).",
             format_duration(duration),
             format_duration(DefinitionLimits::kDurationMax)
         )

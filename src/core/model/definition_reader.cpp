@@ -140,7 +140,7 @@ Block read_steps(const MapReader& map, const StepDefaults& defaults) {
         for (const std::string_view key : {"entry", "edges", "unmatched"}) {
             if (!map.has(key)) continue;
             map.note(
-                "missing_key", key, fmt::format("\"{}\" says nothing without \"nodes\".", key)
+                "missing_key", key, fmt::format("\"{}\" has no effect without \"nodes\".", key)
             );
         }
         return read_block(map, "steps", defaults);

@@ -208,14 +208,13 @@ class Importer {
         note(
             entries.empty() ? "no_entry" : "ambiguous_entry",
             "/nodes",
-            entries.empty()
-                ? "An edge leads to every node, so none is where the graph begins: name one by "
-                  "\"entry\"."
-                : fmt::format(
-                      "No edge leads to the nodes {}: connect all but one, or say by \"entry\" "
-                      "where the graph begins.",
-                      fmt::join(entries, ", ")
-                  )
+            entries.empty() ? "An edge leads to every node, so the graph has no beginning: name "
+                              "the first node with \"entry\"."
+                            : fmt::format(
+                                  "No edge leads to the nodes {}: connect all but one, or name the "
+                                  "first node with \"entry\".",
+                                  fmt::join(entries, ", ")
+                              )
         );
         return {};
     }

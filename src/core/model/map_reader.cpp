@@ -142,11 +142,7 @@ int MapReader::small_integer(std::string_view key, int otherwise) const {
     constexpr int kMin = std::numeric_limits<int>::min();
     constexpr int kMax = std::numeric_limits<int>::max();
     if (value >= kMin && value <= kMax) return static_cast<int>(value);
-    note(
-        "out_of_range",
-        key,
-        fmt::format("\"{}\" is {}, which is far outside what is allowed.", key, value)
-    );
+    note("out_of_range", key, fmt::format("\"{}\" is {}, which is far out of range.", key, value));
     return otherwise;
 }
 

@@ -41,9 +41,8 @@ struct NodeReader {
                 "compensation_of_nothing",
                 "compensate",
                 fmt::format(
-                    "A {} node does nothing that could be undone, so it has no compensation: give "
-                    "it to "
-                    "the step whose effect is to be undone.",
+                    "A {} node has no effect to undo, so it cannot have a compensation: add it to "
+                    "the step whose effect must be undone.",
                     kind
                 )
             );

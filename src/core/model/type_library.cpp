@@ -90,7 +90,7 @@ class Resolver {
             note(
                 name,
                 depth > DefinitionLimits::kNestingMax
-                    ? fmt::format("The type {} stands for itself.", in_quotes(name))
+                    ? fmt::format("The type {} refers to itself.", in_quotes(name))
                     : fmt::format("There is no type {}.{}", in_quotes(shown), hint(shown, known))
             );
             entry.spec = "{}";

@@ -398,8 +398,8 @@ bool partition(Connection& connection, PartitionPeriod period, std::optional<Tim
         if (tries < kDivisionsMax) continue;
         throw Error(
             ErrorCode::StoreBusy,
-            "The tables cannot be divided now: another session divides them, too, or removes the "
-            "bound that has to be checked first. Try again."
+            "The tables cannot be partitioned now: another session is partitioning them, or is "
+            "removing the constraint that must be checked first. Try again."
         );
     }
     make_ahead(connection, period, time);

@@ -42,8 +42,8 @@ Pool::Lease Pool::take() {
                 throw Error(
                     ErrorCode::StoreBusy,
                     fmt::format(
-                        "All {} connections to {} are in use for too long; connections_max allows "
-                        "more.",
+                        "All {} connections to {} are in use for too long; increase "
+                        "connections_max.",
                         settings_.connections_max,
                         settings_.target()
                     )

@@ -78,9 +78,8 @@ void PostgresStore::learn_time(SteadyPoint sent, TimePoint server) {
         "clock_skew",
         {},
         fmt::format(
-            "The clock of this machine is {} {} that of PostgreSQL at {}. Ebb counts by the "
-            "server's "
-            "clock; set this one right.",
+            "The clock of this machine is {} {} that of PostgreSQL at {}. Ebb uses the server's "
+            "clock; correct the clock of this machine.",
             format_duration(std::chrono::floor<std::chrono::seconds>(std::chrono::abs(skew))),
             skew > Duration::zero() ? "ahead of" : "behind",
             settings_.target()

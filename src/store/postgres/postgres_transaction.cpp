@@ -99,7 +99,7 @@ class PostgresStore::StepTransaction final : public StoreTransaction {
         const postgres::Result failed =
             postgres::write_commits(*connection_, {&commit, 1}, store_.given_time());
         if (!failed.is_empty()) {
-            throw Error(ErrorCode::Internal, "A locked instance was changed by somebody else.");
+            throw Error(ErrorCode::Internal, "A locked instance was changed by another process.");
         }
         try {
             connection_->execute(sql::commit_transaction);

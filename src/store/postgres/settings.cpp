@@ -87,8 +87,8 @@ void check_known(std::string_view name) {
     // What is percent-encoded is left to libpq.
     if (is_known || !is_word_only) return;
     refuse(fmt::format(
-        "The database URL has the parameter \"{}\", which is none of libpq's and none of schema, "
-        "statement_cache, migrate, connections_max.",
+        "The database URL has the parameter \"{}\", which is neither a parameter of libpq nor one "
+        "of schema, statement_cache, migrate, connections_max.",
         name
     ));
 }

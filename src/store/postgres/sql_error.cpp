@@ -21,7 +21,7 @@ Meaning meaning_of_class(std::string_view sqlstate) {
         return {ErrorCode::StoreUnavailable, "The server lacks a resource; try again."};
     }
     if (kind == "40" || kind == "55") {
-        return {ErrorCode::StoreBusy, "Other transactions are in the way for too long; try again."};
+        return {ErrorCode::StoreBusy, "Other transactions hold locks for too long; try again."};
     }
     if (kind == "28") {
         return {ErrorCode::StoreDenied, "User and password must be known to the server."};
@@ -40,7 +40,8 @@ bool is_of_pooler(std::string_view sqlstate) {
 Meaning meaning_of(std::string_view sqlstate) {
     if (sqlstate == "53100") {
         return {
-            ErrorCode::StoreFull, "Make room on the server's disk; work then goes on by itself."
+            ErrorCode::StoreFull,
+            "Free some space on the server's disk; work then continues automatically."
         };
     }
     if (sqlstate == "25006") {
@@ -65,8 +66,8 @@ Meaning meaning_of(std::string_view sqlstate) {
     if (sqlstate == "23514") {
         return {
             ErrorCode::StoreError,
-            "An `ebb migrate --partition-by` that did not end may have left a bound on the table: "
-            "`ebb migrate` removes it."
+            "An `ebb migrate --partition-by` that did not end may have left a constraint on the "
+            "table: `ebb migrate` removes it."
         };
     }
     if (sqlstate == "22021" || sqlstate == "22P05") {

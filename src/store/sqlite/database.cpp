@@ -20,7 +20,9 @@ struct Meaning {
 
 Meaning meaning_of_io_error(int os_error) {
     if (os_error == ENOSPC || os_error == EDQUOT) {
-        return {ErrorCode::StoreFull, "Make room on the disk; work then goes on by itself."};
+        return {
+            ErrorCode::StoreFull, "Free some space on the disk; work then continues automatically."
+        };
     }
     return {ErrorCode::StoreUnavailable, "Check the disk; the operation can be tried again."};
 }
@@ -28,7 +30,10 @@ Meaning meaning_of_io_error(int os_error) {
 Meaning meaning_of(int rc, int os_error) {
     switch (rc & 0xff) {
         case SQLITE_FULL:
-            return {ErrorCode::StoreFull, "Make room on the disk; work then goes on by itself."};
+            return {
+                ErrorCode::StoreFull,
+                "Free some space on the disk; work then continues automatically."
+            };
         case SQLITE_READONLY:
         case SQLITE_PERM:
             return {

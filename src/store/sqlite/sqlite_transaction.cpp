@@ -103,7 +103,7 @@ class SqliteStore::StepTransaction final : public StoreTransaction {
 
     void commit(const Commit& commit) override {
         if (store_.commit_one(*database_, commit) != CommitResult::Committed) {
-            throw Error(ErrorCode::Internal, "A locked instance was changed by somebody else.");
+            throw Error(ErrorCode::Internal, "A locked instance was changed by another process.");
         }
         is_committing_ = true;
         transaction_->commit();

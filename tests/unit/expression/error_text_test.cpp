@@ -53,9 +53,11 @@ const Golden kCompileErrors[] = {
     {"'\\u12'", "1:2 This escape needs 4 hexadecimal digits."},
     {"'\\189'", "1:2 This escape needs 3 octal digits."},
     {"'\\ud800'",
-     "1:2 This escape is not a Unicode character: surrogates and numbers above 10FFFF are none."},
+     "1:2 This escape is not a Unicode character: surrogates and numbers above 10FFFF are not "
+     "allowed."},
     {"'\\U00110000'",
-     "1:2 This escape is not a Unicode character: surrogates and numbers above 10FFFF are none."},
+     "1:2 This escape is not a Unicode character: surrogates and numbers above 10FFFF are not "
+     "allowed."},
     {"b'abc'", "1:1 Bytes literals are not supported, as JSON has no bytes; write a string."},
     {"rb'abc'", "1:1 Bytes literals are not supported, as JSON has no bytes; write a string."},
     {"9223372036854775808",
@@ -65,8 +67,8 @@ const Golden kCompileErrors[] = {
      "1:2 -9223372036854775809 is outside of the range of int; write "
      "9223372036854775809u for a uint or 9223372036854775809.0 for a double."},
     {"18446744073709551616u",
-     "1:1 18446744073709551616u is too great for a uint, whose maximum is 18446744073709551615u."},
-    {"1e400", "1:1 1e400 is too great for a double."},
+     "1:1 18446744073709551616u is too large for a uint, whose maximum is 18446744073709551615u."},
+    {"1e400", "1:1 1e400 is too large for a double."},
     {"12abc", "1:1 A number cannot be followed by \"a\"."},
     {"if", "1:1 \"if\" is a reserved word and cannot be a variable."},
     {"a.`b",
@@ -113,7 +115,7 @@ const Golden kCompileErrors[] = {
      "has no "
      "exists()."},
     {"input.name in steps",
-     "1:12 Before \"in steps\" stands a step's name as a string: \"pay\" in steps."},
+     "1:12 Write the step's name as a string before \"in steps\": \"pay\" in steps."},
     {"input.?name", "1:7 Expected a field's name, found \"?\". Put an inner ?: into parentheses."},
 };
 
@@ -173,7 +175,7 @@ const Golden kEvaluationErrors[] = {
     {"1 ? 2 : 3", "1:3 The condition before ? must be a bool, but this is an int."},
     {"'a' < 1", "1:5 The operator < does not compare a string with an int."},
     {"1 in 2", "1:3 The operator in needs a list or a map on its right, but this is an int."},
-    {"1.all(x, true)", "1:3 all() goes over a list or a map, but this is an int."},
+    {"1.all(x, true)", "1:3 all() needs a list or a map, but this is an int."},
     {"[1].all(x, x)", "1:5 The condition of all() must be a bool, but this is an int."},
     {"[1].map(x, x, x)", "1:5 The filter of map() must be a bool, but this is an int."},
     {"{1.0: 2}", "1:2 The key of a map is a string, an int, a uint or a bool, not a double."},

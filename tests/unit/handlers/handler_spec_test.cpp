@@ -159,7 +159,7 @@ TEST(HandlerSpec, expressions_are_compiled_at_once) {
         exec_with({{"env", {{"A", "${steps.a.output}"}}}}),
         "unknown_variable",
         "/env/A",
-        "give the step an \"input\""
+        "pass the data in the \"input\""
     );
     EXPECT_EQ(problem_of(http_with({{"url", "https://a/${"}})).path, "/handlers/pay/http/url");
     expect_problem(

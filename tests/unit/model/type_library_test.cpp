@@ -137,7 +137,7 @@ TEST(TypeLibrary, tells_all_that_is_wrong_and_keeps_what_it_had) {
             HasSubstr("/types/never/retry/often"),
             HasSubstr("/types/word/retry (wrong_type)"),
             HasSubstr("/types/lost/handler (unknown_type): There is no type \"nobody\"."),
-            HasSubstr("/types/self/handler (unknown_type): The type \"self\" stands for itself.")
+            HasSubstr("/types/self/handler (unknown_type): The type \"self\" refers to itself.")
         )
     );
     EXPECT_THAT(types.names(), ElementsAre("pay", "refund", "slow_pay", "unused"));
