@@ -14,9 +14,11 @@ set_target_properties(ebb PROPERTIES VERIFY_INTERFACE_HEADER_SETS ${EBB_DEVELOPE
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ebb)
 install(TARGETS ${targets} EXPORT ebbTargets
-  FILE_SET HEADERS
+  LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
+  ARCHIVE COMPONENT development
+  FILE_SET HEADERS COMPONENT development
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT ebbTargets NAMESPACE ebb:: DESTINATION ${config_dir})
+install(EXPORT ebbTargets NAMESPACE ebb:: DESTINATION ${config_dir} COMPONENT development)
 
 set(EBB_COMPONENTS)
 foreach(target IN LISTS targets)
@@ -28,8 +30,42 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/ebbConfig.cmake.in ${P
 # Until 1.0 every minor version may change the API.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ebbConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ebbConfig.cmake ${PROJECT_BINARY_DIR}/ebbConfigVersion.cmake
-  DESTINATION ${config_dir})
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  DESTINATION ${config_dir} COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development
+  FILES_MATCHING PATTERN *.md)
+# For editors: the schemas of workflows, types and snapshots.
+file(GLOB schemas CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/schema/*.schema.json)
+install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/ebb/schema COMPONENT development)
+
+# The command's manual page and completions are what the command itself prints.
+find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
+if(TARGET ebb_command AND NOT CMAKE_CROSSCOMPILING)
+  set(generated ${PROJECT_BINARY_DIR}/command)
+  set(outputs)
+  foreach(shell IN ITEMS bash zsh fish)
+    add_custom_command(OUTPUT ${generated}/completion.${shell} COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
+      COMMAND ebb_command completion ${shell} > ${generated}/completion.${shell} VERBATIM)
+    list(APPEND outputs ${generated}/completion.${shell})
+  endforeach()
+  if(Python3_FOUND)
+    set(man_page ${PROJECT_SOURCE_DIR}/cmake/man_page.py)
+    add_custom_command(OUTPUT ${generated}/ebb.1 DEPENDS ${man_page}
+      COMMAND Python3::Interpreter -B ${man_page} $<TARGET_FILE:ebb_command> ${PROJECT_VERSION} > ${generated}/ebb.1 VERBATIM)
+    list(APPEND outputs ${generated}/ebb.1)
+    install(FILES ${generated}/ebb.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+  endif()
+  add_custom_target(ebb_command_files ALL DEPENDS ${outputs})
+  install(FILES ${generated}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    RENAME ebb COMPONENT command)
+  install(FILES ${generated}/completion.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions
+    RENAME _ebb COMPONENT command)
+  install(FILES ${generated}/completion.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+    RENAME ebb.fish COMPONENT command)
+endif()
 
 # --- pkg-config: ebb.pc is the core, ebb-<component>.pc each component ------------------------------------------
 
@@ -83,5 +119,5 @@ foreach(component IN LISTS EBB_COMPONENTS)
   endif()
   list(JOIN PC_REQUIRES ", " PC_REQUIRES)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/ebb.pc.in ${PROJECT_BINARY_DIR}/${PC_NAME}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${PC_NAME}.pc DESTINATION ${pc_dir})
+  install(FILES ${PROJECT_BINARY_DIR}/${PC_NAME}.pc DESTINATION ${pc_dir} COMPONENT development)
 endforeach()
