@@ -90,9 +90,9 @@ class Serving {
           server_(
               engine_, *stores_.store, *stores_.reads, server_options(options, *stores_.admin, log_)
           ) {
-        engine_.set_observer([this](const InstanceSummary& instance, const auto& events) {
+        engine_.add_observer(make_observer([this](const auto& instance, const auto& events) {
             log_.write(instance, events);
-        });
+        }));
         for (const DefinitionFile& file : files) engine_.register_workflow(file.definition);
     }
 
