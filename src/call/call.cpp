@@ -107,7 +107,7 @@ Failure describe_current_exception(const CallLimits& limits) {
     } catch (...) {
         return {
             .code = "error",
-            .message = "The handler threw an unknown exception, which is no std::exception.",
+            .message = "The handler threw an exception that is not a std::exception.",
             .is_permanent = false,
             .retry_after = {},
             .details = {},

@@ -71,9 +71,8 @@ void LateInputs::learn_text(
         learning.problems.push_back(
             {.code = "late_expression",
              .path = learning.path + at.to_string(),
-             .message =
-                 "This text has expressions over globals, secrets or payload and others besides: "
-                 "put them into texts of their own, since they are evaluated at different times."}
+             .message = "This text mixes globals, secrets or payload with other variables. Use "
+                        "separate texts, because Ebb evaluates them at different times."}
         );
         return;
     }

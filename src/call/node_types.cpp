@@ -177,7 +177,9 @@ struct NodeTypes::State {
         } catch (const std::exception& error) {
             return HandlerFailure(error.what(), {});
         } catch (...) {
-            return HandlerFailure("The handler threw something that is no exception.", {});
+            return HandlerFailure(
+                "The handler threw an exception that is not a std::exception.", {}
+            );
         }
     }
 

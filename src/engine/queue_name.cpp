@@ -28,9 +28,8 @@ void check_queue_name(std::string_view name) {
     throw Error(
         ErrorCode::InvalidArgument,
         fmt::format(
-            "\"{}\" is no name of a queue: it has 1 to {} letters, digits, `_`, `.` and `-` and "
-            "begins "
-            "with a letter or `_`.",
+            "\"{}\" is not a valid name of a queue: a name has 1 to {} letters, digits, `_`, `.` "
+            "and `-` and begins with a letter or `_`.",
             clean_text(name, DefinitionLimits::kNameBytesMax),
             DefinitionLimits::kNameBytesMax
         )

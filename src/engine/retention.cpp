@@ -32,8 +32,9 @@ void check_workflow(std::string_view name) {
                       std::string_view("0123456789.-").find(name.front()) == name.npos;
     if (fits) return;
     refuse(fmt::format(
-        "\"{}\" is no name of a workflow: it has 1 to {} letters, digits, `_`, `.` and `-` and "
-        "begins with a letter or `_`. `*` stands for all workflows without a rule of their own.",
+        "\"{}\" is not a valid name of a workflow: a name has 1 to {} letters, digits, `_`, `.` "
+        "and `-` and begins with a letter or `_`. `*` stands for all workflows without a rule of "
+        "their own.",
         clean_name(name.substr(0, DefinitionLimits::kNameBytesMax)),
         DefinitionLimits::kNameBytesMax
     ));
@@ -42,7 +43,7 @@ void check_workflow(std::string_view name) {
 void check_kept(std::string_view what, const std::optional<Duration>& kept) {
     if (!kept || (*kept >= Retention::kMin && *kept <= Retention::kMax)) return;
     refuse(fmt::format(
-        "Instances that {} cannot be kept for {}: it goes from {} to {}, or for ever.",
+        "Instances that {} cannot be kept for {}: it goes from {} to {}, or forever.",
         what,
         *kept < Duration::zero() ? "less than no time" : format_duration(*kept),
         format_duration(Retention::kMin),
@@ -141,7 +142,10 @@ PurgeReport Engine::purge(const PurgeOptions& options) {
         .only_counts = options.only_counts,
     };
     if (request.rules.empty()) {
-        refuse("No retention is set for what is to be purged: set one, or say how old it must be.");
+        refuse(
+            "There is no retention rule, so nothing can be purged: set a rule, or say how old the "
+            "instances must be."
+        );
     }
     Tally tally;
     while (true) {

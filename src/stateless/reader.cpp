@@ -165,7 +165,7 @@ class Reader {
     }
 
     void read_metadata() {
-        if (json_.peek() != '{') throw_corrupt("the metadata is no object");
+        if (json_.peek() != '{') throw_corrupt("the metadata is not an object");
         metadata_ = json_.raw();
     }
 
@@ -214,9 +214,8 @@ class Reader {
             throw Error(
                 ErrorCode::WorkflowConflict,
                 fmt::format(
-                    "The snapshot was made by another definition of workflow \"{}\" version {} "
-                    "than "
-                    "the one that is known here; a changed workflow needs a new version.",
+                    "The snapshot was made with a different definition of workflow \"{}\" version "
+                    "{}; a changed workflow needs a new version.",
                     definition.name,
                     definition.version
                 )

@@ -115,10 +115,10 @@ std::string StoredRun::sentence() const {
             return fmt::format("{} has nothing that is due", id);
         case Kind::Lost:
             return fmt::format(
-                "{} has got on meanwhile: version {} was saved by {} at {}",
+                "{} has changed in the meantime: version {} was saved by {} at {}",
                 id,
                 winner.version,
-                winner.saved_by.empty() ? "somebody else" : winner.saved_by,
+                winner.saved_by.empty() ? "another process" : winner.saved_by,
                 format_time(winner.updated_at)
             );
         case Kind::NotFound:

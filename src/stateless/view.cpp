@@ -34,7 +34,7 @@ WaitingFor wait_of(const Snapshot::Data& data, const Token& token) {
         case TokenStatus::Ready:
             wait.kind = "handler";
             wait.what = is_compensation ? node.compensate->handler : node.handler;
-            wait.sentence = fmt::format("{} is to call the handler \"{}\".", step, wait.what);
+            wait.sentence = fmt::format("{} will call the handler \"{}\".", step, wait.what);
             return wait;
         case TokenStatus::Retrying:
             wait.kind = "retry";
@@ -104,7 +104,7 @@ std::vector<WaitingFor> waiting_for(const Snapshot::Data& data) {
             {.kind = "snapshot",
              .node = {},
              .what = "import",
-             .sentence = "The instance was moved: it goes on elsewhere."}
+             .sentence = "The instance was moved: it continues elsewhere."}
         );
         return waits;
     }

@@ -348,7 +348,7 @@ TEST_P(SnapshotRaces, a_loser_of_run_stored_ends_and_says_who_won) {
     EXPECT_EQ(mine.winner.version, 1);
     EXPECT_FALSE(mine.snapshot);
     EXPECT_THAT(
-        mine.sentence(), HasSubstr("one has got on meanwhile: version 1 was saved by other")
+        mine.sentence(), HasSubstr("one has changed in the meantime: version 1 was saved by other")
     );
 }
 

@@ -56,7 +56,7 @@ bool is_answered_by_move(Transition& t, const Event& event) {
             } else {
                 t.refuse(
                     "invalid_state",
-                    "The instance was moved: it goes on elsewhere, from its snapshot."
+                    "The instance was moved: it continues elsewhere, from its snapshot."
                 );
             }
             return true;
@@ -70,11 +70,11 @@ void on_move_requested(Transition& t, const event::MoveRequested& e) {
         return t.refuse(
             "invalid_state",
             "The instance is " + std::string(to_string(t.state.status)) +
-                " already; there is nothing of it that could go on elsewhere."
+                " already, so it cannot be moved."
         );
     }
     if (e.seen != t.state.last_seq) {
-        return t.refuse("invalid_state", "The instance has got on since it was looked at.");
+        return t.refuse("invalid_state", "The instance has changed since it was read.");
     }
     const bool ends_pause = e.ends_pause && t.state.status == InstanceStatus::Paused;
     const InstanceStatus from = ends_pause ? t.state.paused_from : t.state.status;

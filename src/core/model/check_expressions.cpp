@@ -77,7 +77,7 @@ std::optional<bool> ExpressionChecker::condition(
         findings_.note(
             "invalid_expression",
             path,
-            "An expression stands here as it is: remove the ${ } around it."
+            "This key takes an expression without ${ }: remove the ${ } around it."
         );
         return std::nullopt;
     }
@@ -106,7 +106,7 @@ void ExpressionChecker::unconditional(
         findings_.note(
             "invalid_expression",
             path,
-            "An expression stands here as it is: remove the ${ } around it."
+            "This key takes an expression without ${ }: remove the ${ } around it."
         );
         return;
     }

@@ -96,7 +96,8 @@ TEST_F(CliQueue, says_what_it_does_not_understand) {
         HasSubstr("it goes from 0 to 1000000")
     );
     EXPECT_THAT(
-        refusal({"queue", "set", "9", "--concurrency", "1"}), HasSubstr("is no name of a queue")
+        refusal({"queue", "set", "9", "--concurrency", "1"}),
+        HasSubstr("is not a valid name of a queue")
     );
 }
 

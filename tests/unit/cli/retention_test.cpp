@@ -97,7 +97,7 @@ TEST_F(CliRetention, refuses_what_cannot_be) {
     EXPECT_THAT(why({"set", "parcel", "0"}), HasSubstr("cannot be kept for 0s: it goes from 10s"));
     EXPECT_THAT(why({"set", "parcel"}), HasSubstr("needs to know how long"));
     EXPECT_THAT(why({"set"}), HasSubstr("needs a workflow, or '*'"));
-    EXPECT_THAT(why({"set", "a b", "1d"}), HasSubstr("is no name of a workflow"));
+    EXPECT_THAT(why({"set", "a b", "1d"}), HasSubstr("is not a valid name of a workflow"));
     EXPECT_THAT(why({"clear", "parcel", "1d"}), HasSubstr("nothing else"));
     EXPECT_THAT(why({"list", "parcel"}), HasSubstr("takes no name"));
     EXPECT_THAT(why({"drop"}), HasSubstr("\"drop\" is none of list, set, clear"));

@@ -81,9 +81,12 @@ TEST(CliUsage, values_that_would_mislead_are_refused) {
     expect_refused({"worker", "--once", "--queues", ""}, "\"\" names no queue");
     expect_refused({"worker", "--once", "--queues", "bank,,x"}, "\"\" names no queue");
     expect_refused(
-        {"worker", "--once", "--queues", "a b"}, "\"a b\" is no name of a queue: it has 1"
+        {"worker", "--once", "--queues", "a b"},
+        "\"a b\" is not a valid name of a queue: a name has 1"
     );
-    expect_refused({"worker", "--once", "--queues", "bank,7"}, "\"7\" is no name of a queue");
+    expect_refused(
+        {"worker", "--once", "--queues", "bank,7"}, "\"7\" is not a valid name of a queue"
+    );
     expect_refused({"worker", "--once", "--lease", "99ms"}, "\"99ms\" is not within 100ms to ");
     expect_refused({"worker", "--once", "--lease", "25h"}, "\"25h\" is not within 100ms to ");
     expect_refused({"start", file, "--timeout", "1s"}, "--timeout requires --wait");

@@ -153,7 +153,7 @@ TEST_F(RetentionTest, takes_names_and_times_at_their_bounds_and_refuses_others) 
     const std::string longest(DefinitionLimits::kNameBytesMax, 'x');
     EXPECT_EQ(refusal(longest, {.completed = Retention::kMin}), "");
     EXPECT_EQ(refusal("*", {.failed = Retention::kMax}), "");
-    EXPECT_THAT(refusal(longest + "x", {}), HasSubstr("is no name of a workflow"));
+    EXPECT_THAT(refusal(longest + "x", {}), HasSubstr("is not a valid name of a workflow"));
     for (const char* name : {"", "a b", "1a", "**"}) {
         EXPECT_THAT(refusal(name, {}), HasSubstr("1 to 128 letters")) << name;
     }
@@ -236,9 +236,9 @@ TEST_F(RetentionTest, refuses_to_purge_what_nobody_has_said_the_age_of) {
         }
         return {};
     };
-    EXPECT_THAT(why({}), HasSubstr("No retention is set"));
+    EXPECT_THAT(why({}), HasSubstr("There is no retention rule"));
     engine->set_retention("other", {.completed = 1h});
-    EXPECT_THAT(why({.workflow = "test"}), HasSubstr("No retention is set"));
+    EXPECT_THAT(why({.workflow = "test"}), HasSubstr("There is no retention rule"));
     EXPECT_THAT(why({.workflow = "tset", .older_than = 1h}), HasSubstr("There is no workflow"));
     EXPECT_THAT(why({.workflow = "*", .older_than = 1h}), HasSubstr("all are purged"));
     EXPECT_THAT(why({.older_than = -1us}), HasSubstr("from 0s"));
