@@ -353,7 +353,7 @@ class Run {
         if (summary.finished_at == TimePoint{}) {
             if (end == End::Interrupted) return "Interrupted";
             if (end == End::DeadLetter) return status;
-            if (end == End::Moved) return status + ": it goes on elsewhere, from its snapshot";
+            if (end == End::Moved) return status + ": it continues elsewhere, from its snapshot";
             return fmt::format("Not finished within {}", elapsed(options_.timeout));
         }
         const std::string after = elapsed(summary.finished_at - summary.created_at);

@@ -37,7 +37,7 @@ int tell_end(Session& session, const InstanceView& view) {
         if (!view.error.empty()) session.note(failure_text(view.error) + "\n");
     }
     if (is_elsewhere(view.summary)) {
-        session.note("It was moved: it goes on elsewhere, from its snapshot.\n");
+        session.note("It was moved: it continues elsewhere, from its snapshot.\n");
         return kRefused;
     }
     return is_finished(view.summary) ? exit_code_of_status(view.summary.status) : kTimeout;

@@ -213,7 +213,7 @@ std::optional<ProgressLine> Progress::read_instance(const HistoryEntry& event) {
     if (event.type == "abort_requested") return notice("aborted" + request_text(event.payload));
     if (event.type == "paused") return notice("paused" + request_text(event.payload));
     if (event.type == "unpaused") return notice("goes on" + request_text(event.payload));
-    if (event.type == "moved") return notice("moved: it goes on elsewhere, from its snapshot");
+    if (event.type == "moved") return notice("moved: it continues elsewhere, from its snapshot");
     if (event.type == "arrived") return notice("arrived from a snapshot");
     if (event.type == "dead_lettered") return notice("dead-lettered: waits for an operator");
     if (event.type == "requeued") return notice("requeued" + request_text(event.payload));

@@ -330,7 +330,7 @@ std::string introduction(const Facts& facts) {
         case InstanceStatus::DeadLetter:
             return end_sentence("The instance is dead-lettered" + because);
         case InstanceStatus::Moved:
-            return "The instance was moved: it goes on elsewhere, from its snapshot.";
+            return "The instance was moved: it continues elsewhere, from its snapshot.";
         case InstanceStatus::Completed:
             return fmt::format("The instance completed at {}.", at);
         case InstanceStatus::Failed:
@@ -371,7 +371,7 @@ std::vector<WaitingFor> waiting_for(const Facts& facts) {
             .kind = "snapshot",
             .node = {},
             .what = "import",
-            .sentence = "The instance was moved: it goes on elsewhere, from its snapshot.",
+            .sentence = "The instance was moved: it continues elsewhere, from its snapshot.",
         });
         return waits;
     }

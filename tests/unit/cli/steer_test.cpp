@@ -134,12 +134,12 @@ TEST_F(CliSteer, export_moves_an_instance_to_a_file_and_import_brings_it_back) {
     EXPECT_EQ(status(id), "moved");
     const Outcome waited = world.run_db({"wait", id});
     EXPECT_EQ(waited.code, 4);
-    EXPECT_THAT(waited.err, ::testing::HasSubstr("goes on elsewhere"));
+    EXPECT_THAT(waited.err, ::testing::HasSubstr("continues elsewhere"));
     EXPECT_THAT(world.run_db({"show", id}).out, ::testing::HasSubstr("moved"));
-    EXPECT_THAT(world.run_db({"why", id}).out, ::testing::HasSubstr("goes on elsewhere"));
+    EXPECT_THAT(world.run_db({"why", id}).out, ::testing::HasSubstr("continues elsewhere"));
     const Outcome resumed = world.run_db({"run", "--resume", id});
     EXPECT_EQ(resumed.code, 4) << resumed.err;
-    EXPECT_THAT(resumed.err, ::testing::HasSubstr("goes on elsewhere"));
+    EXPECT_THAT(resumed.err, ::testing::HasSubstr("continues elsewhere"));
     EXPECT_EQ(world.run_db({"requeue", id, "--input", "{\"ok\":true}"}).code, 4);
     const Outcome again = world.run_db({"export", id});
     EXPECT_EQ(Json::parse(again.out)["workflowId"], id);
