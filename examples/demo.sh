@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The demo of ./dev demo: an order saga over SQLite survives a SIGKILL, and another one ebbs back.
+# The demo of ./dev demo: an order saga over SQLite survives a SIGKILL, and another one is undone.
 # targets: ebb_command order
 # Reads EBB (the ebb command) and EBB_BUILD_DIR (where the examples were built).
 # Writes only into a temporary folder.
@@ -31,25 +31,25 @@ worker=$!
 until [ "$(steps_done "$id")" -ge 1 ]; do kill -0 "$worker"; read -rt 0.05 <> <(:) || true; done
 
 say "2. kill -9, in the middle of the second step."
-# The shell would tell of its killed job in between.
+# The shell would print a message about its killed job here.
 { kill -9 "$worker" && wait "$worker"; } 2>/dev/null || true
 worker=
 "$ebb" show "$id"
 "$order" "$shop" report
 
-say "3. Another worker takes over when the dead one's lease has run out. Nothing is done twice."
+say "3. Another worker takes over when the dead worker's lease expires. Nothing is done twice."
 "$order" "$shop" work 100
 "$ebb" show "$id"
 "$order" "$shop" report
 
-say "4. Somebody orders to nowhere: it cannot be shipped, so the order ebbs back."
+say "4. The next order has an unknown address and cannot be shipped. Ebb undoes its completed steps."
 id=$("$order" "$shop" start nowhere lamp 2 8400)
 "$order" "$shop" work 100
 "$ebb" show "$id"
 "$ebb" why "$id"
 "$order" "$shop" report
 
-say "5. The same as a picture:"
+say "5. The same order as a picture:"
 "$ebb" diagram "$id" --format text
 echo
 echo "Try it yourself: $ebb --help"

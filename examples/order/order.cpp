@@ -2,8 +2,9 @@
 // its compensation.
 //
 //   order DIR start CUSTOMER ITEM QUANTITY CENTS   starts an order and prints its id
-//   order DIR work [PACE_MS]                       runs orders until none is left (each action
-//   takes PACE_MS) order DIR report                               what the shop's database says
+//   order DIR work [PACE_MS]                       runs orders until none is left
+//                                                  (each action takes PACE_MS)
+//   order DIR report                               prints the shop's database
 //
 // DIR holds two SQLite files: shop.db (the user's data) and ebb.db (the workflows). Kill `work`
 // with SIGKILL whenever you like and start it again: every order ends, and nothing is charged

@@ -5,7 +5,7 @@
 
 struct sqlite3;
 
-/// A small web shop's own database: what the order saga acts on. It knows nothing of workflows; it
+/// The database of a small web shop, on which the order saga acts. It does not know workflows; it
 /// only makes every action idempotent by a key, as any service that is called "at least once" must.
 class Shop {
  public:
@@ -14,16 +14,16 @@ class Shop {
         std::int64_t quantity = 0;
     };
 
-    /// Opens or makes the database; a new one has 10 lamps and 3 chairs in stock.
+    /// Opens or creates the database; a new one has 10 lamps and 3 chairs in stock.
     explicit Shop(const std::string& path);
     ~Shop();
     Shop(const Shop&) = delete;
     Shop& operator=(const Shop&) = delete;
 
-    /// Takes items out of the stock. Throws OutOfStock and changes nothing when there are not
+    /// Takes items out of the stock. Throws OutOfStock and changes nothing if there are not
     /// enough.
     void reserve(const std::string& key, const Item& item);
-    /// Puts them back. Nothing happens when `key` reserved nothing.
+    /// Puts them back. Does nothing if `key` reserved nothing.
     void release(const std::string& key);
 
     void charge(const std::string& key, const std::string& customer, std::int64_t cents);

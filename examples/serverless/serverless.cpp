@@ -1,13 +1,13 @@
-// One process per step, as a function platform would run it: load the snapshot, do one step, save
-// it if nobody else has saved it meanwhile, end. The whole state lies in one row of a table that
-// may stand in the application's own database.
+// One process per step, as a function platform would run it: it loads the snapshot, runs one step,
+// saves the snapshot unless another process has saved it in the meantime, and ends. The whole state
+// is in one row of a table, which can be in the application's own database.
 //
 //   serverless orders.db start order-17 '{"cents": 4200}'   a new order of 42.00
 //   serverless orders.db tick order-17           the next step, if one is due
 //   serverless orders.db send order-17 '{"by": "ann"}'   the approval that it waits for
-//   serverless orders.db due                     the orders that a tick would bring on
+//   serverless orders.db due                     the orders that a tick would run
 //
-// `orders.db` may as well be a URL of PostgreSQL: postgresql://...
+// Instead of `orders.db`, you can give a PostgreSQL URL: postgresql://...
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -57,7 +57,7 @@ ebb::HandlerRegistry order_handlers() {
     });
     handlers.add("ship", [](const ebb::Json& approval) {
         if (approval.value("to", "") == "nowhere") {
-            throw ebb::PermanentError("nobody ships to nowhere");
+            throw ebb::PermanentError("there is no such address");
         }
         std::printf("ship\n");
         return approval;
@@ -88,7 +88,7 @@ void tell(const StoredRun& run) {
     );
 }
 
-/// The next step. If another process has done it meanwhile, there is nothing more to do.
+/// The next step. If another process has run it in the meantime, there is nothing left to do.
 StoredRun tick(SnapshotStore& store, const Engine& engine, const std::string& id) {
     //! [tick]
     StoredRunOptions options{.by = "process " + std::to_string(getpid())};
@@ -98,7 +98,7 @@ StoredRun tick(SnapshotStore& store, const Engine& engine, const std::string& id
     //! [tick]
 }
 
-/// What comes from outside must not get lost: it is applied to what a faster process has left.
+/// Inputs from outside must not get lost: they are applied to the snapshot of a faster process.
 StoredRun send(
     SnapshotStore& store, const Engine& engine, const std::string& id, const std::string& payload
 ) {
