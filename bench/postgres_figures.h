@@ -31,7 +31,7 @@ Figure latency_figure(const testing::PostgresServer& server);
 /// How a worker comes to its work.
 enum class Work {
     Own,      ///< it starts the instances itself, and leases their tasks with that
-    Claimed,  ///< somebody else starts them
+    Claimed,  ///< another process starts them
 };
 
 Figure claimed_figure(const testing::PostgresServer& server);

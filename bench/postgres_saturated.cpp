@@ -17,7 +17,7 @@
 #include "three_steps.h"
 
 // As many three-step workflows as go: in one process, in several, far from the server, and while
-// somebody keeps an old snapshot.
+// another session keeps an old snapshot.
 
 namespace ebb::bench {
 
@@ -229,7 +229,7 @@ Figure claimed_figure(const PostgresServer& server) {
     Figure figure{
         .name = "pg_claimed",
         .unit = "steps/s",
-        .note = "saturated, with instances that somebody else starts"
+        .note = "saturated, with instances that another process starts"
     };
     Costs costs;
     measure_pairs(

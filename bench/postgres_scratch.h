@@ -69,8 +69,8 @@ class OldSnapshot {
 struct ServerUse {
     double cpu_seconds = 0;  ///< of all its processes, the ended ones too
     double wal_bytes = 0;
-    double wal_syncs = 0;     ///< told when sessions end
-    double transactions = 0;  ///< told when sessions end; each is one round trip
+    double wal_syncs = 0;     ///< reported when sessions end
+    double transactions = 0;  ///< reported when sessions end; each is one round trip
 
     ServerUse operator-(const ServerUse& earlier) const {
         return {
@@ -84,7 +84,7 @@ struct ServerUse {
 
 ServerUse use_of(const testing::PostgresServer& server);
 
-/// Waits until no more than `others` sessions are left, which then have told what they did.
+/// Waits until no more than `others` sessions are left; ended sessions have reported their work.
 void wait_for_sessions(const testing::PostgresServer& server, int others);
 
 }  // namespace ebb::bench

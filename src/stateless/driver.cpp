@@ -46,7 +46,7 @@ Payload input_of(const Snapshot::Data& data, const Invocation& call, StepContext
         throw Error(
             ErrorCode::CorruptState,
             fmt::format(
-                "The snapshot lacks the event {}, which is to be compensated.", call.compensated
+                "The snapshot lacks the event {}, which must be compensated.", call.compensated
             )
         );
     }

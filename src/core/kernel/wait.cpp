@@ -175,7 +175,7 @@ void on_decision_deadline(Transition& t, Token& token) {
                 t,
                 token.id,
                 {.code = "timeout",
-                 .message = "Nobody decided \"" + t.node_of(token).name + "\" before its deadline.",
+                 .message = "No one decided \"" + t.node_of(token).name + "\" before its deadline.",
                  .is_permanent = true}
             );
     }
