@@ -1,6 +1,6 @@
 """The table of kept results in docs/benchmarks.md, made from bench/results/*.json.
 
-`figures.py --write` makes it anew (`./dev bench SUITE --keep` does); without, it is compared: what
+`figures.py --write` rewrites it (`./dev bench SUITE --keep` does); without it, the table is compared: what
 the page says is what was measured.
 """
 

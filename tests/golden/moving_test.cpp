@@ -1,5 +1,5 @@
 // Goal: an instance that is moved between a durable store and a store of snapshots has one owner at
-// every moment, loses nothing and runs nothing twice, whoever crashes and whoever sleeps. Method: a
+// every moment, loses nothing and runs nothing twice, even if processes crash or sleep. Method: a
 // fault at every call of the two stores, the call repeated by the next process until it succeeds;
 // then a mover that sleeps before each of its calls while another one does everything. Before each
 // call it is looked who could run the instance.
@@ -284,7 +284,7 @@ TEST_P(Moving, has_one_owner_whatever_call_of_the_two_stores_goes_wrong) {
     }
 }
 
-/// The whole journey, while somebody else sleeps in the middle of it.
+/// The whole journey, while another process sleeps in the middle of it.
 void travel(World& world, bool goes_out_again) {
     Around calm{.world = world};
     Mover mover(calm, "quick");

@@ -104,7 +104,7 @@ class CliLimits : public ::testing::Test {
 
     /// Fails where more calls were under way at once than `limit`, or of one key than
     /// `limit_per_key`, until the note `limits N M` says otherwise. After `killing PID` those of
-    /// PID do not count: what it has left is nobody's.
+    /// PID do not count: what it has left belongs to no process.
     void check_log(std::size_t limit, std::size_t limit_per_key) const {
         std::ifstream log(directory_.path() / "log");
         std::set<std::string> dead;

@@ -70,7 +70,7 @@ TEST_F(CliRights, that_are_missing_at_the_start_end_the_worker) {
     EXPECT_EQ(worker.err().find("worker_started"), std::string::npos);
 }
 
-TEST_F(CliRights, that_are_taken_away_are_told_and_waited_for) {
+TEST_F(CliRights, that_are_taken_away_are_reported_and_waited_for) {
     const std::string id = run(admin_, {"start", "demo.yaml"});
     CliProcess worker(directory(), {"worker", "demo.yaml"}, hand_);
     ASSERT_TRUE(worker.wait_for("event=worker_denied")) << worker.err();

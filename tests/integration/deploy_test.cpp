@@ -1,5 +1,5 @@
 // Goal: a new version of a program goes into service while the old one is at work: nothing is lost,
-// nothing is called twice, and what nobody can run any more is told.
+// nothing is called twice, and work that no worker can run is reported.
 // Method: workers are processes of their own over one PostgreSQL, ended by SIGTERM; their handlers
 // note each call in a file.
 

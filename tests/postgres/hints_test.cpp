@@ -1,5 +1,5 @@
-// Goal: what one process puts for another is done at once, and nobody looks often meanwhile.
-// Method: engines that would look again only in an hour, so that nothing but what they are told can
+// Goal: what one process puts for another is done at once, without frequent polling.
+// Method: engines that would look again only in an hour, so that nothing but a hint can
 // make them do it; every wait ends with what it waits for.
 
 #include <atomic>
@@ -103,7 +103,7 @@ TEST_F(Hinting, an_instance_that_another_process_starts_runs_at_once) {
     worker.drain(10s);
 }
 
-TEST_F(Hinting, an_instance_of_a_transaction_runs_at_once_when_its_commit_is_told) {
+TEST_F(Hinting, an_instance_of_a_transaction_runs_at_once_when_its_commit_is_notified) {
     add_pass("a");
     Engine worker(*store, handlers, rarely_looking("worker"));
     worker.register_workflow(workflow({step("a")}));
@@ -123,7 +123,7 @@ TEST_F(Hinting, an_instance_of_a_transaction_runs_at_once_when_its_commit_is_tol
     worker.drain(10s);
 }
 
-TEST_F(Hinting, a_slot_that_becomes_free_is_told_to_who_can_use_it) {
+TEST_F(Hinting, a_slot_that_becomes_free_is_announced_to_the_workers_that_can_use_it) {
     std::atomic<bool> is_open{false};
     handlers.add_raw("hold", [&](const Payload& input, const StepContext&) {
         while (!is_open) std::this_thread::yield();

@@ -1,4 +1,4 @@
-// Goal: hints reach the other processes of the same schema and nobody else, and whoever cannot hear
+// Goal: hints reach only the other processes of the same schema, and a process that cannot hear
 // them learns it.
 // Method: several listeners over a real server, each waiting for what must come.
 

@@ -104,7 +104,7 @@ TEST_P(ClaimRaces, a_claim_of_stops_sees_the_state_that_belongs_to_the_row_it_lo
         {"tasks", 1},
         [&] { claims = world_.gated().claim(stops); },
         [&] {
-            // Another process finishes the stop, and what comes next is to be stopped as well.
+            // Another process finishes the stop, and what comes next must be stopped as well.
             ASSERT_EQ(claim(world_.open(), "w2").size(), 1U);
             const Change next{
                 .instance = 1,
@@ -139,8 +139,8 @@ TEST_P(ClaimRaces, a_claim_under_limits_sees_the_state_that_belongs_to_the_row_i
             {"tasks", look},
             [&] { claims = world_.gated().claim_limited(limited).claims; },
             [&] {
-                // Not by claim_limited, which would wait: by a process that is about to be told of
-                // the limits.
+                // Not by claim_limited, which would wait: by a process that does not know the
+                // limits yet.
                 const std::vector<Claim> taken = claim(world_.open(), "w2");
                 if (taken.empty()) return;
                 const std::int64_t revision = taken[0].instance.revision;

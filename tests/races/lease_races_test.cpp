@@ -1,5 +1,5 @@
-// Goal: what is taken from the dead is never taken from the living, and nobody who takes it waits
-// for anybody. Method: a maintenance that stops among the leases it has found, while another one
+// Goal: tasks are taken from dead workers only, never from living ones, and taking them waits for
+// no lock. Method: a maintenance that stops among the leases it has found, while another one
 // takes them and a living worker claims the tasks.
 
 #include <fmt/format.h>
@@ -64,7 +64,7 @@ TEST_P(LeaseRaces, leave_a_lease_to_the_living_worker_who_has_claimed_it_meanwhi
     EXPECT_GT(claims, 0) << "the living worker has never come in between";
 }
 
-TEST_P(LeaseRaces, wait_for_no_row_that_somebody_has_locked) {
+TEST_P(LeaseRaces, wait_for_no_row_that_another_session_has_locked) {
     std::int64_t taken = 0;
     world_.ask("BEGIN");
     world_.ask(

@@ -132,7 +132,7 @@ TEST_F(LockedRows, of_an_instance_that_always_loses_its_race_let_all_others_be_w
     );
 }
 
-TEST_F(LockedRows, do_not_keep_a_lease_from_being_given_back_for_ever) {
+TEST_F(LockedRows, do_not_keep_a_lease_from_being_given_back_forever) {
     store_->heartbeat(worker_of("w1"), std::chrono::seconds(30));
     ASSERT_EQ(claim(*store_, "w1").size(), 5U);
     run("BEGIN; UPDATE " + schema_ + ".tasks SET rank = rank WHERE instance_id = '" +
@@ -161,7 +161,7 @@ TEST_F(LockedRows, in_doubt_are_asked_about_in_one_question) {
     std::vector<Commit> commits;
     for (const Change& change : changes) commits.push_back(change.view());
     EXPECT_THAT(store_->were_committed(commits), ElementsAre(false, false, false, false, false));
-    // 1 and 5 were written, 1 has gone on; 2 was written by somebody else, who came to the same
+    // 1 and 5 were written, 1 has gone on; 2 was written by another worker, which came to the same
     // state, and 3 to another one.
     store_->commit(std::vector<Commit>{commits[0], commits[4]});
     commit_one(

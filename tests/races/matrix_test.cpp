@@ -80,7 +80,7 @@ void run_steps(Side& side) {
 }
 
 void commit_own(Side& side) {
-    // Whoever holds a task goes on with it; w1 has got 3 by a claim and 7 by its start.
+    // The worker that holds a task continues it; w1 has got 3 by a claim and 7 by its start.
     for (const HeldTask& held : side.store.heartbeat(worker_of(side.worker), kLease).held) {
         const int n = number_of(held.task.instance);
         const auto row = side.store.load(held.task.instance);
@@ -225,8 +225,8 @@ class Races : public ::testing::TestWithParam<Isolation> {
         check_leases();
     }
 
-    /// Who still holds what it has claimed has the state that nobody has changed since: no other
-    /// one may, but for those who end the instance.
+    /// A worker that still holds its task has a state that has not changed since: no other process
+    /// may change it, except to end the instance.
     void check_claim(const Side& side, const Claim& claimed) {
         Store& store = world_->open();
         const auto row = store.load(claimed.task.instance);
@@ -256,8 +256,8 @@ class Races : public ::testing::TestWithParam<Isolation> {
         EXPECT_LE(world_->ask("SELECT count(*) FROM " + world_->schema() + ".keys"), "1");
     }
 
-    /// Nobody who is gone holds anything, only what was held by one who is gone was lost, and no
-    /// more slots are taken than there are.
+    /// No dead worker holds a task, only tasks of dead workers were lost, and no more slots are
+    /// taken than there are.
     void check_leases() {
         std::set<std::string> living;
         for (const WorkerRow& worker : world_->open().workers()) living.insert(worker.id);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kAbroad = "abroad";
 
-/// Is told what the snapshot of the moment went through.
+/// Is notified of what the current snapshot went through.
 class Scribe : public Observer {
  public:
     explicit Scribe(std::vector<HistoryEntry>& seen) : seen_(seen) {}
@@ -95,7 +95,7 @@ void Simulation::note_request(const InstanceId& id, const char* type) {
     requests_.push_back(std::move(asked));
 }
 
-/// Whoever is interrupted repeats it some time: the instance may be paused for it.
+/// A process that is interrupted repeats it some time: the instance may be paused for it.
 void Simulation::take_out(Worker& by, const InstanceId& id) {
     note(fmt::format("{} exports i{}", by.id(), number_of(id)));
     note_request(id, "export");
@@ -161,7 +161,7 @@ void Simulation::bring_back(Worker& by, const InstanceId& id) {
         away.text = abroad_->release(abroad_->parse(away.text), kMover).to_json();
         note_told(id);
     }
-    // From here on it may be back, though nobody has heard so.
+    // From here on it may be back, though no process has heard so.
     away.is_leaving = true;
     try {
         transfer::import_snapshot(by.core(), away.text, {.by = kMover});
@@ -182,8 +182,8 @@ void Simulation::note_told(const InstanceId& id) {
     }
 }
 
-/// A snapshot drops what nobody needs any more, so what happened abroad is as its observers were
-/// told; what has come home must be the same.
+/// A snapshot drops what is no longer needed, so what happened abroad is what its observers saw;
+/// what has come home must be the same.
 std::vector<HistoryEntry> Simulation::whole_history(const InstanceId& id) {
     std::map<std::int64_t, HistoryEntry> whole = told_abroad_[number_of(id)];
     for (const HistoryEvent& event : store_->history({.instance = id, .limit = 1'000'000})) {

@@ -198,7 +198,7 @@ Payload Simulation::output_of(const std::string& handler, int count) const {
     return fmt::format("{{\"n\":{}}}", number % 4);
 }
 
-/// By which edge of its graph the step is to be left; empty: the handler does not say.
+/// By which edge of its graph the result must leave the step; empty: the handler does not say.
 std::string Simulation::handle_of(const Invocation& invocation, const Running& running, int count) {
     if (running.behaviour == Behaviour::Astray) return "astray";
     const auto program = client_->core().program("flow", {});

@@ -14,11 +14,11 @@
 namespace ebb::sim {
 
 struct RunOptions {
-    /// Is told what happens, line by line, at once; null = nobody wants to know.
+    /// Receives what happens, line by line, at once; null = no trace.
     std::function<void(const std::string&)> trace{};
     /// What stands between the workers and the shared store; null = nothing. For planted bugs.
     std::function<std::unique_ptr<Store>(Store&)> decorate{};
-    /// Whether somebody looks at the instances all the time, and `RunResult::seen` is filled.
+    /// Whether an observer looks at the instances all the time, and `RunResult::seen` is filled.
     bool watches = false;
     /// Makes the empty shared store, with the run's time; null = in memory.
     std::function<StorePtr(const Clock&)> open{};

@@ -1,4 +1,4 @@
-// The same seed is the same run, byte for byte. Method: runs are told as text, twice in this
+// The same seed is the same run, byte for byte. Method: runs are printed as text, twice in this
 // process and in two others, and compared.
 
 #include <array>
@@ -25,7 +25,7 @@ std::string tell(std::uint64_t seed) {
     return fmt::format("seed {}\n{}", seed, explain(plan, result, broken(result)));
 }
 
-/// What another process tells of all seeds.
+/// What another process prints about all seeds.
 std::string tell_elsewhere() {
     const std::string command =
         fmt::format("'{}' --tell --no-shrink --seed {} --runs {}", EBB_SIM_PROGRAM, kFirst, kSeeds);

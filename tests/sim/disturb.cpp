@@ -155,9 +155,9 @@ void Simulation::disturb_store(Worker& worker, const Disturbance& disturbance) {
     worker.store().plan(fault);
 }
 
-/// Whoever restarts it believes that it is dead.
+/// The operator that restarts it believes that it is dead.
 void Simulation::start_twin(const Worker& worker) {
-    // Two processes of one name are told apart by when they started.
+    // Two processes of one name are distinguished by when they started.
     clock_.advance(1ms + std::chrono::microseconds(workers_.size()));
     workers_.push_back(std::make_unique<Worker>(worker.setup(), *shared_, log_, clock_));
 }

@@ -34,8 +34,8 @@ struct Facts {
     std::optional<nlohmann::json> output{};
 };
 
-/// A small part of the expression language, read anew: `has(PATH)`, `PATH > 2`, `PATH < 2`,
-/// numbers, `'text'`, `null`, paths, `A && B`, `CONDITION ? A : B`, where a path begins with
+/// A small part of the expression language, read independently: `has(PATH)`, `PATH > 2`, `PATH <
+/// 2`, numbers, `'text'`, `null`, paths, `A && B`, `CONDITION ? A : B`, where a path begins with
 /// `input`, `output`, `workflow.input` or `steps.NAME`.
 Value evaluate(const std::string& expression, const Facts& facts);
 

@@ -9,7 +9,7 @@
 
 namespace ebb::sim {
 
-/// What can be wrong with one event of a history, or with what is told beside it.
+/// What can be wrong with one event of a history, or with what is recorded beside it.
 enum class Mutation {
     Drop,
     Duplicate,

@@ -117,7 +117,7 @@ std::vector<Kind> kinds_of_run(Dice& dice) {
 void put_into_queues(Dice& dice, nlohmann::json& json) {
     if (json.is_object() && json.contains("step") && json.at("step").is_string()) {
         if (dice.chance(60)) json["queue"] = dice.pick<std::string>({"q1", "q1", "q2"});
-        // A map is no key: the step fails.
+        // A map is not a key: the step fails.
         const char* key = dice.chance(3) ? "workflow.input" : "workflow.input.n";
         if (dice.chance(60)) json["concurrency_key"] = key;
     }

@@ -17,7 +17,7 @@ enum class Behaviour {
     Fail,         ///< may be tried again
     FailForGood,  ///< PermanentError
     FailLater,    ///< RetryAfter
-    Garble,       ///< returns what is no JSON
+    Garble,       ///< returns a text that is not JSON
     Hang,         ///< returns when it is asked to stop
     Ignore,       ///< does not even return then
     Pause,        ///< waits for a payload from outside
@@ -43,7 +43,7 @@ struct Disturbance {
         Drain,         ///< a worker ends in order
         TimeJump,      ///< a long time passes
         Skew,          ///< a worker's clock goes wrong
-        Duplicate,     ///< the last outcome is told once more, by somebody else
+        Duplicate,     ///< the last outcome is reported once more, by another process
         Purge,         ///< what has ended is deleted
         Export,        ///< an instance leaves the cluster ...
         Abroad,        ///< ... goes on there ...

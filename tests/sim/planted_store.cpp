@@ -1,5 +1,5 @@
-// Stores that are wrong: what they are told to keep is not what they keep or give back. Since every
-// decision goes through the store, that is also how a wrong kernel looks from outside.
+// Stores that are wrong: they do not keep or return what they were given. Because every decision
+// goes through the store, that is also how a wrong kernel looks from outside.
 
 #include <algorithm>
 #include <set>
@@ -109,8 +109,8 @@ class PlantedStore : public testing::StoreDecorator {
         return true;
     }
 
-    /// Whoever committed it goes on with what he had in mind, unless he finds that the instance has
-    /// moved, and reads it again.
+    /// The worker that committed it continues with its own state, unless it finds that the instance
+    /// has changed, and reads it again.
     void make_known(Commit commit) {
         commit.expected_revision += 1;
         commit.history = {};

@@ -14,8 +14,8 @@ bool Simulation::is_gone(const InstanceId& id) const {
 }
 
 void Simulation::purge(Worker& by, const Disturbance& disturbance) {
-    // Who repeats an import of what was purged makes it anew: that is how long imports may be
-    // repeated.
+    // A process that repeats an import of a purged instance creates it again: that is how long
+    // imports may be repeated.
     if (!away_.empty()) return;
     Dice dice(disturbance.pick, 6);
     const auto age = dice.pick<Duration>({0s, 0s, 10s, 5min});

@@ -18,7 +18,7 @@ bool leaves_doubt(const std::string& code) {
 
 }  // namespace
 
-/// Somebody made this very call, and it ended so.
+/// A worker made this call, and it ended so.
 void Reading::require_call(const Entry& e, const std::string& outcome, const std::string& result)
     const {
     const Json how = payload(e);
@@ -53,7 +53,7 @@ void Reading::check_ending(const Entry& e) const {
     if (!leaves_doubt(code)) require_call(e, "failed", code);
 }
 
-/// What the compensation is told of the step that it undoes.
+/// What the compensation knows of the step that it undoes.
 Json Reading::told_of(const Entry& undone) const {
     const bool is_completed = undone.type == "step_completed";
     Json told = {
@@ -84,7 +84,7 @@ void Reading::check_input(const Call& call) const {
         const auto undone = entries_.find(call.undoes);
         require(undone != entries_.end(), what + " undoes nothing that there is");
         Json told = told_of(*undone->second);
-        // What it is told of a step that was stopped is made up where nothing is known.
+        // What it gets about a stopped step is made up if nothing is known.
         if (told.at("error").is_null() && undone->second->type == "step_stopped") {
             told["error"] = input.at("error");
         }
@@ -99,7 +99,7 @@ void Reading::check_input(const Call& call) const {
     }
 }
 
-/// A call after a pause is told what came, and no other one is told anything.
+/// A call after a pause gets the payload, and no other call gets one.
 void Reading::check_payload(const Call& call) const {
     if (call.input.empty() || call.undoes != 0) return;
     std::int64_t signal = 0;

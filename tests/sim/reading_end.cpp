@@ -19,7 +19,7 @@ void Reading::check_end() {
     check_requests();
 }
 
-/// Whoever has not ended waits for people, and has nothing else to do.
+/// An instance that has not ended waits for people, and has nothing else to do.
 void Reading::check_waits() const {
     require(evidence_.tasks_live == 0, "it waits for people and has a live task");
     require(!is_away_, "it is away and has not come back: it is lost");

@@ -119,7 +119,7 @@ void Reading::go(Strand& strand, const FlowNode* to) {
     next.turns = strand.turns;
     next.data = strand.data;
     next.moved = now_->seq;
-    // A loop that is come upon from outside begins anew; from its own body it goes on.
+    // A loop that is entered from outside begins again; from its own body it continues.
     const bool is_back = to != nullptr && to->kind == "loop" && [&] {
         const FlowNode* inside = strand.at;
         while (inside != nullptr && inside->block->owner != to) inside = inside->block->owner;
@@ -139,13 +139,13 @@ std::string Reading::way_of(const Entry& e) const {
     return {};
 }
 
-/// By which edge a step is to be left whose attempt completed: as its handler said, or else its
+/// By which edge a result leaves a step whose attempt completed: as its handler said, or else its
 /// `next`. Nothing: it cannot be known.
 std::optional<std::string> Reading::asked_way(const Strand& strand, const Entry& e) const {
     if (!strand.at->is_in_graph()) return "";
     const Call* call = completed_call(e);
     if (call != nullptr && !call->handle.empty()) return call->handle;
-    // Whoever knows no calls does not know what the handler said.
+    // A reader without calls does not know what the handler said.
     if (!strand.at->body.contains("next")) {
         return call != nullptr ? std::optional<std::string>("") : std::nullopt;
     }
@@ -252,7 +252,7 @@ void Reading::on_loop_finished(const Entry& e) {
     require(may_finish(strand), "its data says that it goes on");
     require_data(strand, e);
     strand.data = e.seq;
-    // Its own default edge may lead to it again: then it begins anew.
+    // Its own default edge may lead to it again: then it begins again.
     strand.turns.erase(strand.at);
     go(strand, flow_.after(*strand.at));
 }

@@ -25,7 +25,7 @@ bool is_it(const Asked& asked, const HistoryEntry& e, const Json& payload) {
     return is_by && is_node && payload.at("verdict") == asked.payload;
 }
 
-/// Of somebody who moves it: he pauses it, moves it, or gives up and lets it go on.
+/// Of a process that moves it: it pauses it, moves it, or gives up and lets it continue.
 bool is_of_mover(const HistoryEntry& e, const Json& payload) {
     const bool is_move = e.type == "moved" || e.type == "arrived";
     const bool is_pause = e.type == "paused" || e.type == "unpaused";
@@ -43,7 +43,7 @@ void Reading::check_mover(const Entry& e) const {
     require(is_asked, fmt::format("event {} ({}): nobody moves it", e.seq, e.type));
 }
 
-/// Everything was asked for by somebody, once, and what was answered with yes is there.
+/// Everything was requested once, and every accepted request is there.
 void Reading::check_requests() const {
     if (!evidence_.knows_requests) return;
     static const std::set<std::string> kTypes = {

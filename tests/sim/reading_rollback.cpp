@@ -48,7 +48,7 @@ bool Reading::is_of_loser(const Ebbing& ebbing, const Entry& e) const {
     return ebbing.losers.contains(rest.substr(0, rest.find('/')));
 }
 
-/// The event that is to be undone next; 0 = none is left.
+/// The event that must be undone next; 0 = none is left.
 std::int64_t Reading::next_of(const Ebbing& ebbing) const {
     if (ebbing.first != 0 && is_to_be_undone(*undoable_.at(ebbing.first))) return ebbing.first;
     for (auto it = undoable_.rbegin(); it != undoable_.rend() && it->first > ebbing.floor; ++it) {

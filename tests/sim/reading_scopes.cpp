@@ -73,7 +73,7 @@ void Reading::stop_inside(const std::string& path) {
 }
 
 /// Of a block that keeps its losers: what is being undone in it is left as it is, too, and may be
-/// undone anew some time, in a visit of its own.
+/// undone again some time, in a visit of its own.
 void Reading::drop_inside(const std::string& path) {
     stop_inside(path);
     const auto is_inside = [&](std::int64_t undone) {

@@ -68,7 +68,7 @@ bool Simulation::work_off(Worker& worker) {
     return has_called;
 }
 
-/// Of all tasks; now or earlier: somebody holds one, or should.
+/// Of all tasks; now or earlier: a worker holds one, or should.
 TimePoint Simulation::next_due() const {
     TimePoint next = kNever;
     for (const InstanceId& id : instances_) {

@@ -26,7 +26,7 @@ struct Call {
     /// `completed`, `failed`, `paused`; empty: it never returned to its worker.
     std::string outcome;
     std::string handle{};              ///< that it named, of the edge to leave by; empty: none
-    std::optional<Payload> payload{};  ///< what it was told of what came after its pause
+    std::optional<Payload> payload{};  ///< the payload that came after its pause
     Payload input{};                   ///< that it was called with; empty: unknown
     Payload result{};                  ///< the output, or the code of the failure
     std::string message{};             ///< of the failure; empty: the engine's own words
@@ -34,7 +34,7 @@ struct Call {
     std::optional<std::int64_t> retry_after_ms{};
 };
 
-/// What somebody asked for.
+/// What people requested.
 struct Asked {
     int instance = 0;
     std::string type;  ///< of the event that it makes; `export`, `import`
@@ -51,7 +51,7 @@ struct Evidence {
     std::string definition;  ///< JSON
     std::string status;
     std::vector<HistoryEntry> history;
-    int tasks_live = 0;  ///< rows that somebody may claim now or later
+    int tasks_live = 0;  ///< rows that a worker may claim now or later
     int tasks_parked = 0;
     bool is_at_rest = true;     ///< faults have stopped and all that was due was done
     bool has_true_time = true;  ///< no clock was wrong
@@ -72,7 +72,7 @@ struct RunResult {
     int calls = 0;
     int events = 0;                       ///< at the end, of all instances
     int instances = 0;                    ///< the last so many of `evidence` are how it ended
-    std::map<std::string, int> faults;    ///< that befell somebody
+    std::map<std::string, int> faults;    ///< that happened
     std::map<std::string, int> seen;      ///< `instance running`, `step retrying`
     std::map<std::string, int> requests;  ///< `cancel taken`, `cancel refused`, `cancel repeated`
 };

@@ -27,7 +27,7 @@ void forget_handlers(Plan& plan) {
     std::erase_if(plan.scripts, [&](const auto& script) { return !known.contains(script.first); });
 }
 
-/// Whoever takes conditions away gets loops without an end, which are no smaller case of a mistake.
+/// Taking conditions away leads to loops without an end, which are no smaller case of a mistake.
 bool is_endless(const std::string& what) {
     return what.find("does not come to rest") != std::string::npos;
 }

@@ -111,7 +111,7 @@ class Simulation {
 
     /// Of an instance that was moved out, or is just being so.
     struct Away {
-        std::string home;         ///< its snapshot as it was exported; empty: nobody has it yet
+        std::string home;         ///< its snapshot as it was exported; empty: no process has it yet
         std::string text;         ///< as it is now
         bool is_leaving = false;  ///< it may be back already
     };

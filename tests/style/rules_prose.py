@@ -35,7 +35,6 @@ PHRASES = [
     (r"at all events", "in any case"),
     (r"wholly", "completely"),
     (r"oftener", "more often"),
-    (r"till", "until"),
     (r"thereof|therein|thereby|therefrom|whereof|whereupon|henceforth|hitherto", "use plain words"),
     (r"on no account", "must not, never"),
     (r"just so", "say how"),

@@ -37,7 +37,7 @@ const passwd* unprivileged_user() {
     return user;
 }
 
-/// Runs a program of PostgreSQL's. `dies_with_us`: it is told to end when this process ends.
+/// Runs a program of PostgreSQL's. `dies_with_us`: it is asked to end when this process ends.
 pid_t spawn(
     const std::vector<std::string>& command, const std::filesystem::path& log, bool dies_with_us
 ) {
@@ -177,7 +177,7 @@ void PostgresServer::make() {
         true
     );
     if (reap(pid) != 0) throw std::runtime_error("initdb failed: " + read_log(folder_ / "log"));
-    // Users whose names begin with secret_ need their password; everybody else is let in.
+    // Users whose names begin with secret_ need their password; all others are let in.
     const std::filesystem::path rules = folder_ / "data" / "pg_hba.conf";
     const std::string others = read_log(rules);
     std::ofstream(rules) << "local all +secret scram-sha-256\n" << others;

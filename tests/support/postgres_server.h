@@ -50,7 +50,7 @@ class PostgresServer {
 
     /// Ends it as a power failure would, with all its processes.
     void kill();
-    /// Ends it in good order; open sessions are told.
+    /// Ends it in good order; open sessions are notified.
     void stop();
     /// Starts it again on the same files.
     void start();
@@ -74,7 +74,7 @@ class PostgresServer {
 /// The one server of this test program, started when it is first asked for.
 PostgresServer& postgres_server();
 
-/// A name for a schema that nobody has used yet.
+/// A name for a schema that is not used yet.
 std::string fresh_schema();
 
 }  // namespace ebb::testing

@@ -61,7 +61,7 @@ bool RandomEdges::add_more() {
         const bool has_named = std::any_of(free.begin(), free.end(), [](const auto& handle) {
             return !handle.empty();
         });
-        // A default edge backwards would be gone for ever, up to the step budget.
+        // A default edge backwards would be taken forever, up to the step budget.
         if (free.empty() || (is_back && !has_named)) continue;
         ways_.push_back({.from = from, .handle = take(from, !is_back), .to = to});
         has_cycle |= is_back;

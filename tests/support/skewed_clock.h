@@ -4,7 +4,7 @@
 
 namespace ebb::test {
 
-/// The clock of one machine whose date is wrong by `error`, which a test changes when somebody sets
+/// The clock of one machine whose date is wrong by `error`, which a test changes to set
 /// that clock. It measures time as the others do.
 class SkewedClock : public Clock {
  public:
