@@ -41,7 +41,8 @@ std::string clean_code(std::string_view code) {
     return clean.empty() ? "error" : clean;
 }
 
-/// The details as the history may keep them: a text that is no JSON document is kept as a string.
+/// The details as the history may keep them: a text that is not a JSON document is kept as a
+/// string.
 std::string clean_details(const Payload& details, const CallLimits& limits) {
     if (details.empty()) return {};
     try {

@@ -11,7 +11,7 @@ namespace ebb::engine {
 
 namespace {
 
-/// A test lets a process die where it stands, by throwing what is no std::exception.
+/// A test lets a process die where it stands, by throwing something other than a std::exception.
 bool has_died(const std::exception_ptr& last_error) {
     if (!last_error) return false;
     try {

@@ -53,7 +53,7 @@ void Herald::hear(SteadyPoint until) {
         if (heard.is_proven) {
             retry_pause_ = Duration::zero();
             has_reported_ = false;
-            // What was put before it began to listen was not told.
+            // It was not notified of work from before it began to listen.
             if (!signals_.set_is_told(true)) {
                 environment_.log.info("hints_heard", {{"worker", environment_.options.worker_id}});
                 signals_.ring();

@@ -136,8 +136,8 @@ void Committer::review_idle(Held& held, LiveInstance& live, const Moment& now) {
     if (!is_sure) {
         held.fruitless = 0;
         if (environment().worker.may_come_back()) return;
-        // That a call of ours left no outcome must be told before the task is handed back: whoever
-        // claims it would call the same attempt once more.
+        // The store must know that a call left no outcome before the task is handed back: the next
+        // worker would call the same attempt once more.
         if (!held.is_called_in_vain) return hand_back(held.task);
     }
     if (auto event = event_for(held, live)) {

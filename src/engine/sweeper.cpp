@@ -38,7 +38,7 @@ SteadyPoint Sweeper::tick(SteadyPoint now) {
         if (!turn_) take_turn();
         if (turn_) sweep();
     } catch (const std::exception& error) {
-        // Whoever has the turn next goes on where this one was.
+        // The worker that has the next turn continues where this one stopped.
         turn_.reset();
         environment_.warn("sweep_failed", error);
     }

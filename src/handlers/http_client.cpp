@@ -40,7 +40,7 @@ std::string url_part(const UrlHandle& url, CURLUPart part, unsigned flags = 0) {
     return text;
 }
 
-/// Null when `text` is no URL.
+/// Null if `text` is not a URL.
 UrlHandle open_url(const std::string& text) {
     UrlHandle url(curl_url());
     constexpr unsigned kFlags = CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS;

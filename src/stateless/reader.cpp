@@ -25,7 +25,7 @@ std::size_t events_expected(std::size_t bytes) {
     return std::min(3 + bytes / kBytesOfOne, kMax);
 }
 
-/// A text that outlives whoever handed it in.
+/// A text that outlives the caller that passed it in.
 struct Text {
     explicit Text(std::string_view from)
         : bytes(std::make_shared_for_overwrite<char[]>(from.size())),

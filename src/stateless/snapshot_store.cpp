@@ -40,7 +40,7 @@ void check_number(std::string_view what, std::int64_t value, std::int64_t min, s
     );
 }
 
-/// Far enough for everybody, and far from an overflow.
+/// Long enough for every use, and far from an overflow.
 constexpr Duration kKeepMax = std::chrono::hours(24 * 366) * 1'000;
 
 /// Databases know few times after it.

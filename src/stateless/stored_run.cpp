@@ -15,7 +15,7 @@ namespace {
 
 /// A save whose answer was lost is repeated this often: under its own name that is safe.
 constexpr int kInDoubtTries = 3;
-/// Each time somebody else got on.
+/// Each time, another process was faster.
 constexpr int kChangesMax = 100;
 
 template <class Save>

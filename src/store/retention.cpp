@@ -51,7 +51,7 @@ std::optional<Duration> shortest(std::span<const RetentionRule> rules) {
 InstanceId purge_bound(std::span<const RetentionRule> rules, TimePoint now) {
     const std::optional<Duration> kept = shortest(rules);
     if (!kept) return {};
-    // Whoever ended in a millisecond may have been made in it.
+    // An instance that ended in a millisecond may have been created in it.
     return lowest_id_of(now - *kept + std::chrono::milliseconds(1));
 }
 

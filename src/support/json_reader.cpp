@@ -134,7 +134,7 @@ std::string_view JsonReader::any_string(std::string& decoded) {
     if (peek() != '"') fail("a string is expected");
     const char* first = at_;
     if (!skip_string()) return {first + 1, static_cast<std::size_t>(at_ - first - 2)};
-    // Escapes are rare in what is read here, so whoever knows them all may decode them.
+    // Escapes are rare in what is read here, so a complete decoder handles them.
     decoded = Json::parse(first, at_).get<std::string>();
     return decoded;
 }
@@ -239,7 +239,7 @@ void JsonReader::fail_at(const char* at, const char* what) {
     fail(what);
 }
 
-/// The next byte that is no space; there must be one.
+/// The next byte that is not a space; there must be one.
 const char* JsonReader::past_space(const char* at) {
     while (at != end_ && is_space(*at)) ++at;
     if (at == end_) fail_at(at, "the text ends too early");

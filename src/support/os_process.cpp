@@ -209,7 +209,7 @@ class Supervisor {
         if (is_missed || signal == SIGKILL) ::kill(child_.pid, signal);
     }
 
-    /// Empty if somebody else has taken the exit status.
+    /// Empty if other code has taken the exit status.
     std::optional<siginfo_t> wait() const {
         siginfo_t info{};
         int waited = 0;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kFirstInherited = 3;
 constexpr int kFailure = kFirstInherited;
-constexpr int kNotStarted = 127;  // as the exit code; nobody sees it
+constexpr int kNotStarted = 127;  // as the exit code; it is never shown
 
 /// The descriptor under a number that no dup2 to 0, 1 or 2 overwrites: this process may run with
 /// those closed.
@@ -86,7 +86,8 @@ bool reset_signals() noexcept {
     return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
 }
 
-/// A worker that is killed takes its programs with it, for another one begins their work anew.
+/// A worker that is killed takes its programs with it, because another worker starts their work
+/// again.
 bool die_with(pid_t parent) noexcept {
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return false;
     // The parent may have died before.
@@ -207,8 +208,8 @@ std::string explain(const ProcessRequest& request, int error) {
 
 FileDescriptor open_handle(pid_t pid) {
     FileDescriptor handle = open_process(pid);
-    // ESRCH: this process ignores SIGCHLD and the child is gone already; then nobody knows its
-    // status.
+    // ESRCH: this process ignores SIGCHLD and the child is gone already; then its
+    // status is unknown.
     if (handle.is_open() || errno == ESRCH) return handle;
     const std::system_error error(errno, std::generic_category(), "it cannot be watched");
     ::kill(-pid, SIGKILL);

@@ -34,7 +34,7 @@ std::optional<char32_t> hex_at(std::string_view text, std::size_t at, std::size_
     return value;
 }
 
-/// One character of a text as whoever decodes the text reads it.
+/// One character of a text as a decoder of the text reads it.
 struct Unit {
     std::string bytes;
     std::size_t length = 0;  ///< in the text

@@ -234,7 +234,7 @@ class Importer {
         return true;
     }
 
-    /// Into the store that it was moved out of. False: somebody was faster.
+    /// Into the store that it was moved out of. False: another process was faster.
     bool come_back(const InstanceRow& row) {
         const Arrived arrived = arrive(read_history(store(), id()), row.revision + 1);
         const Commit commit{

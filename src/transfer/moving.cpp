@@ -1,4 +1,4 @@
-// An instance goes from one kind of store to the other, and survives whoever moves it.
+// An instance goes from one kind of store to the other, even if the process that moves it crashes.
 
 #include <optional>
 #include <utility>
@@ -16,7 +16,7 @@ namespace ebb::stateless {
 
 namespace {
 
-/// Each means that somebody else has got on with the same instance.
+/// Each means that another process has run the same instance.
 constexpr int kTriesMax = 100;
 constexpr int kInDoubtTries = 3;
 
@@ -99,7 +99,7 @@ class MoveOut {
     }
 
  private:
-    /// As one that nobody can execute. What is there of an earlier life is replaced.
+    /// In a form that cannot be executed. What is there of an earlier life is replaced.
     void put(const Snapshot& taken, const std::optional<Found>& there) {
         const Snapshot released = engine_.release(taken, options_.by);
         const SaveOptions saving{.by = options_.by, .save_id = arriving(last_)};
@@ -120,7 +120,7 @@ class MoveOut {
         surely([&] { return to_.save(released, there->info.version, saving); });
     }
 
-    /// Nothing, when somebody else was faster.
+    /// Nothing, if another process was faster.
     std::optional<StoredRun> arrive(const Found& there) {
         check_is_still_out(there);
         Snapshot free = engine_.reclaim(there.snapshot, options_.by);
@@ -217,7 +217,7 @@ ImportedInstance move_in(
         );
     }
     const ImportedInstance imported = to.import_snapshot(released->to_json(), options);
-    // Nobody changes what is released; in doubt it stays, which does no harm.
+    // A released snapshot does not change; in doubt it stays, which does no harm.
     surely([&] { return from.remove(id, released->version()); });
     return imported;
 }

@@ -1,4 +1,4 @@
-// Goal: a commit happens wholly or not at all, only on the expected revision, and does to tasks
+// Goal: a commit happens completely or not at all, only on the expected revision, and does to tasks
 // what TaskChange says. Method: every case runs against every store.
 
 #include "store/conformance.h"
@@ -49,7 +49,7 @@ TEST_P(StoreConformance, keeps_every_field_of_an_event) {
     EXPECT_THAT(history_of(1), ElementsAre(::testing::_, event, bare));
 }
 
-TEST_P(StoreConformance, refuses_a_commit_on_a_stale_revision_wholly) {
+TEST_P(StoreConformance, refuses_a_commit_on_a_stale_revision_completely) {
     start_one(store(), instance_of(1, {put(1, "pay")}));
     commit_one(store(), {.state = "winner"});
     const std::string before = describe(store(), 1);

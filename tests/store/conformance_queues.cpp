@@ -282,7 +282,7 @@ TEST_P(StoreQueues, keep_the_slot_of_a_held_task_that_is_parked_or_stopped) {
     EXPECT_THAT(take("w1"), IsEmpty());
     commit_one(store(), {.revision = 2, .tasks = {change_of(TaskChange::Kind::Stop, 1)}});
     EXPECT_THAT(take("w1"), IsEmpty());
-    // Nobody calls its handler any more: the rest is the engine's.
+    // No worker calls its handler anymore: the rest is the engine's.
     const TaskRef ref{id_of(1), 1};
     store().release({"w1", kStart}, {&ref, 1});
     EXPECT_THAT(take("w1"), ElementsAre("2/1"));
@@ -397,7 +397,7 @@ TEST_P(StoreQueues, can_have_limits_up_to_a_number_of_queues) {
     );
 }
 
-TEST_P(StoreQueues, hold_their_limits_whoever_claims_at_once) {
+TEST_P(StoreQueues, hold_their_limits_when_several_workers_claim_at_once) {
     constexpr int kThreads = 4;
     limit("a", {.concurrency = 3});
     limit("b", {.concurrency_per_key = 2});

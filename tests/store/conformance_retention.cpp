@@ -1,5 +1,5 @@
-// Goal: what has ended long enough ago goes, wholly and with its key, and nothing else ever does.
-// Method: every case runs against every store. The last one lets purges race with commits.
+// Goal: what has ended long enough ago is deleted completely with its key, and nothing else ever
+// does. Method: every case runs against every store. The last one lets purges race with commits.
 
 #include <algorithm>
 #include <atomic>
@@ -265,7 +265,7 @@ TEST_P(StoreConformance, gives_the_turn_to_sweep_to_one_at_a_time) {
     const auto next = store().take_sweep(1min);
     ASSERT_TRUE(next.has_value());
     EXPECT_EQ(next->after, id_of(7));
-    EXPECT_FALSE(store().put_sweep(*turn, 1min)) << "it is somebody else's turn";
+    EXPECT_FALSE(store().put_sweep(*turn, 1min)) << "it is another worker's turn";
     EXPECT_TRUE(store().put_sweep(*next, 1min));
 }
 
@@ -277,7 +277,7 @@ TEST_P(StoreConformance, lets_the_next_one_sweep_when_the_one_before_is_dead) {
     EXPECT_FALSE(store().put_sweep(*turn, 1min));
 }
 
-TEST_P(StoreConformance, begins_to_sweep_anew_when_the_retention_changes) {
+TEST_P(StoreConformance, begins_to_sweep_again_when_the_retention_changes) {
     store().set_retention(rule("*", {.completed = 1h}));
     auto turn = store().take_sweep(1min);
     turn->after = id_of(7);

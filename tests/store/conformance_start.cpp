@@ -36,7 +36,7 @@ TEST_P(StoreConformance, takes_the_newest_version_when_none_is_named) {
     EXPECT_EQ(store().find_workflow("order", std::nullopt), std::nullopt);
 }
 
-TEST_P(StoreConformance, refuses_another_content_for_the_same_version) {
+TEST_P(StoreConformance, refuses_different_content_for_the_same_version) {
     store().register_workflow(workflow_of(1, "a"));
     store().register_workflow(workflow_of(1, "a"));
     try {

@@ -21,7 +21,7 @@ namespace ebb::testing {
 /// A PgBouncer before the server of the tests, reached by a socket in a folder of its own.
 class PgBouncer {
  public:
-    /// Whoever asks is `user` to the server.
+    /// Every client is `user` to the server.
     explicit PgBouncer(
         const std::string& settings = "default_pool_size = 3\n",
         const PostgresServer& server = postgres_server(),

@@ -103,10 +103,10 @@ void expect_refusal(const PgBouncer& bouncer, const std::string& reason) {
     }
 }
 
-TEST(WithoutTheSwitch, a_pgbouncer_that_refuses_the_options_is_told_from_a_server_that_is_down) {
+TEST(WithoutTheSwitch, a_pgbouncer_that_refuses_the_options_differs_from_a_server_that_is_down) {
     const PgBouncer bouncer;
     expect_refusal(bouncer, "unsupported startup parameter");
-    // Whoever has the switch and options of his own is told what is left.
+    // A user with the switch and with own options learns what is left to do.
     try {
         open_postgres_store({.url = bouncer.url() + "&statement_cache=off&options=-cjit%3Doff"});
         ADD_FAILURE() << "was opened";

@@ -65,7 +65,7 @@ TEST(PostgresCompatible, schemas_are_used_with_and_without_leave_to_migrate) {
     EXPECT_FALSE(all.back().is_known);
 }
 
-TEST(PostgresCompatible, schemas_are_no_others) {
+TEST(PostgresCompatible, schemas_are_those_that_a_migration_names) {
     for (const std::string compatible_with : {"NULL", "9000"}) {
         const std::string schema = fresh_schema();
         const PostgresOptions options{.url = postgres_server().url(), .schema = schema};

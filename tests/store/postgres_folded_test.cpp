@@ -1,5 +1,5 @@
 // Goal: a task that is folded into the row of its instance gets a row of its own when others change
-// it, whoever comes first. Method: two processes' stores on one database, and a session that holds
+// it, in either order. Method: two processes' stores on one database, and a session that holds
 // locks while a store waits for them; what the store remembers is asked directly.
 
 #include <thread>
@@ -54,7 +54,7 @@ class PostgresFolded : public ::testing::Test {
 
     int folded() { return count("{schema}.instances WHERE lease_owner IS NOT NULL"); }
 
-    /// Lets `change` come while somebody, who has locked instance 1 before, unfolds its task.
+    /// Lets `change` come while a session that has locked instance 1 before unfolds its task.
     CommitResult commit_while_it_is_unfolded(const Change& change) {
         postgres::Settings settings = postgres::read_settings({.url = postgres_server().url()});
         postgres::Connection other(settings);
@@ -162,7 +162,7 @@ TEST_F(PostgresFolded, leaves_no_row_behind_when_its_instance_ends_at_that_momen
     EXPECT_EQ(ours_->load(id_of(1))->status, InstanceStatus::Completed);
 }
 
-TEST_F(PostgresFolded, keeps_what_it_was_told_when_its_worker_goes_on_at_that_moment) {
+TEST_F(PostgresFolded, keeps_the_change_when_its_worker_continues_at_that_moment) {
     EXPECT_EQ(
         commit_while_it_is_unfolded({.history = {event_of(2, HistoryType::StepCompleted)}}),
         CommitResult::Committed

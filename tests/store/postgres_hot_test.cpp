@@ -151,8 +151,8 @@ TEST_F(PostgresHot, no_index_is_about_what_a_hop_changes) {
     EXPECT_EQ(indexed_columns("instances"), "id lease_owner status\n");
     EXPECT_EQ(indexed_columns("workers"), "id\n");
     EXPECT_EQ(indexed_columns("history"), "instance_id seq\n");
-    // Each of these is a reason for a cold update, and only whoever claims, puts, parks or stops a
-    // task makes one.
+    // Each of these is a reason for a cold update, and only a change that claims, puts, parks or
+    // stops a task makes one.
     EXPECT_EQ(
         indexed_columns("tasks"),
         "concurrency_key due_at handler instance_id is_stop lane lease_owner queue rank token "

@@ -319,7 +319,8 @@ TEST_F(PostgresOldSnapshot, costs_the_look_for_lost_leases_nothing) {
 }
 
 TEST_F(PostgresOldSnapshot, hides_no_task) {
-    // Whatever a mark says, and whoever puts the task: also far below what was claimed before.
+    // Whatever a mark says, and whichever process puts the task: also far below what was claimed
+    // before.
     int n = 1'000'000;
     for (int round = 0; round < 30; ++round) {
         const TimePoint due = kStart - std::chrono::seconds(round % 7);

@@ -1,5 +1,5 @@
 // Goal: partitioned tables do all that others do, find an instance in one partition, and lose whole
-// partitions that nobody needs, never one in which something lives.
+// partitions that are not needed, never one in which something lives.
 // Method: the conformance suite over partitions; plans; real tables with ids of chosen times.
 
 #include <set>
@@ -81,7 +81,7 @@ class PostgresPartitions : public ::testing::Test {
 };
 
 TEST_F(PostgresPartitions, are_made_from_empty_tables_for_the_time_to_come) {
-    EXPECT_EQ(store_->housekeep({}), HousekeepingResult{}) << "nobody has asked for partitions";
+    EXPECT_EQ(store_->housekeep({}), HousekeepingResult{}) << "no partitions were requested";
     divide(schema_);
     EXPECT_THAT(partitions(), ElementsAre("p20270101", "p20270201", "p20270301", "p20270401"));
     const InstanceId id = start(false);
@@ -102,7 +102,7 @@ TEST_F(PostgresPartitions, take_what_is_there_as_their_first_and_keep_every_righ
         "'instances'::regclass"
     );
     divide(schema_);
-    // The store was open before; its statements are planned anew.
+    // The store was open before; its statements are planned again.
     EXPECT_EQ(describe(store_->list({})), before);
     EXPECT_EQ(store_->find_key("w", "k"), lives);
     EXPECT_THAT(partitions(), ElementsAre("before", "p20270201", "p20270301", "p20270401"));
@@ -246,7 +246,7 @@ TEST_F(PostgresPartitions, let_their_instances_wait_for_the_end_of_the_period) {
     EXPECT_EQ(store_->purge(request).purged.size(), 1U);
 }
 
-TEST_F(PostgresPartitions, wait_for_nobody_who_reads_them_for_long) {
+TEST_F(PostgresPartitions, wait_for_no_session_that_reads_them_for_long) {
     divide(schema_);
     const InstanceId id = start(true, "k");
     clock_.advance(days(60));

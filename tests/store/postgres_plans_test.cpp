@@ -224,7 +224,7 @@ TEST_F(PostgresPlans, made_on_full_tables_are_good) {
 }
 
 // Without settings of its own and without prepared statements such a session plans each statement
-// anew, for the values that come with it.
+// again, for the values that come with it.
 TEST_F(PostgresPlans, of_poolers_sessions_are_good_on_full_tables) {
     settings_.schema = full_schema();
     settings_.caches_statements = false;

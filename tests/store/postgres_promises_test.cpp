@@ -56,7 +56,7 @@ class PostgresPromises : public ::testing::Test {
 };
 
 TEST_F(PostgresPromises, go_with_an_attempt_that_fails_at_the_exchange) {
-    execute("CREATE TABLE instances_default (n integer)");  // which is to be made
+    execute("CREATE TABLE instances_default (n integer)");  // which must be created
     EXPECT_THROW(divide(schema_, kStart), Error);
     EXPECT_EQ(bounds(), "0\n");
     execute("DROP TABLE instances_default");
@@ -66,7 +66,7 @@ TEST_F(PostgresPromises, go_with_an_attempt_that_fails_at_the_exchange) {
 }
 
 TEST_F(PostgresPromises, go_with_an_attempt_that_fails_at_the_check) {
-    // Somebody has rows beyond the bound: ids of a time that is far ahead.
+    // There are rows beyond the bound: ids of a time that is far ahead.
     execute(
         "CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN"
         " IF current_query() LIKE '%VALIDATE CONSTRAINT%' THEN RAISE 'not now'; END IF; END $$"
@@ -79,7 +79,7 @@ TEST_F(PostgresPromises, go_with_an_attempt_that_fails_at_the_check) {
     EXPECT_EQ(bounds(), "0\n");
 }
 
-TEST_F(PostgresPromises, of_sessions_that_are_gone_are_removed_by_whoever_migrates) {
+TEST_F(PostgresPromises, of_sessions_that_are_gone_are_removed_by_the_next_migration) {
     leave_bounds("1234567 1800000000000000");
     try {
         start_one(*store_, instance_of(3, {put(1, "pay")}));
@@ -95,7 +95,7 @@ TEST_F(PostgresPromises, of_sessions_that_are_gone_are_removed_by_whoever_migrat
 TEST_F(PostgresPromises, of_earlier_versions_are_removed_by_the_sweep) {
     leave_bounds("");
     const auto turn = store_->take_sweep(1min);
-    ASSERT_TRUE(turn.has_value()) << "nobody would sweep";
+    ASSERT_TRUE(turn.has_value()) << "no worker would sweep";
     store_->housekeep({});
     EXPECT_EQ(bounds(), "0\n");
     store_->put_sweep(*turn, 0s);
@@ -117,7 +117,7 @@ TEST_F(PostgresPromises, stay_as_long_as_the_session_lives_that_made_them) {
 }
 
 TEST_F(PostgresPromises, that_are_taken_away_are_made_again) {
-    // Whoever removes the bound after its check must not let all others wait for another check.
+    // Removing the bound after its check must not make all others wait for another check.
     // The removal is a command itself and calls the trigger again: the first check ends at 5.
     execute(fmt::format(
         "CREATE SEQUENCE removals; CREATE FUNCTION remove() RETURNS event_trigger LANGUAGE plpgsql "

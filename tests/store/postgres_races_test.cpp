@@ -1,4 +1,4 @@
-// Goal: a verb that loses a race is repeated by the store until it is done, once, and wholly.
+// Goal: a verb that loses a race is repeated by the store until it is done, once and completely.
 // Method: triggers that answer some changes of rows with 40001 (serialization_failure), while the
 // statement runs or, as SERIALIZABLE does it, at the end of its transaction.
 

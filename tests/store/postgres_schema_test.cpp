@@ -248,8 +248,8 @@ TEST_F(PostgresSchema, is_made_by_hand_from_the_printed_scripts) {
     EXPECT_EQ(execute("SELECT checksum FROM " + schema_ + ".migrations"), made);
 }
 
-/// What a program of an older schema may have left: instance 1 is held by w1, 2 waits for anybody,
-/// 3 has ended, 4 has no key.
+/// What a program of an older schema may have left: instance 1 is held by w1, 2 waits for any
+/// worker, 3 has ended, 4 has no key.
 constexpr const char* kOldData = R"(
     INSERT INTO ebb.instances (id, revision, created_at, updated_at, finished_at, version, priority,
                                status, workflow, key, state)
@@ -291,7 +291,7 @@ TEST_F(PostgresSchema, is_brought_up_to_date_with_all_that_is_in_it) {
         EXPECT_EQ(start_one(*store, again).id, id_of(3));
         EXPECT_EQ(store->list({}).size(), 4U);
         WorkerRow w1 = worker_of("w1");
-        w1.takes_name = true;  // from the process that the old data tells of
+        w1.takes_name = true;  // from the process in the old data
         const HeartbeatResult held = store->heartbeat(w1, std::chrono::hours(1));
         ASSERT_EQ(held.held.size(), 1U);
         EXPECT_EQ(held.held[0].task.instance, id_of(1));

@@ -1,7 +1,8 @@
 // Goal: whatever search_path a role or a database has, Ebb means its own tables and PostgreSQL's
-// own types, functions and operators; and whoever shares a transaction with it keeps his path.
-// Method: the role that Ebb connects as has a path that begins with a schema full of impostors, all
-// of which end in an error when they are used; directly, and behind a real PgBouncer.
+// own types, functions and operators; and a program that shares a transaction with it keeps its
+// path. Method: the role that Ebb connects as has a path that begins with a schema full of
+// impostors, all of which end in an error when they are used; directly, and behind a real
+// PgBouncer.
 
 #include <memory>
 

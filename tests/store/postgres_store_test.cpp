@@ -89,7 +89,7 @@ LostRaces& lost_races() {
     return *environment;
 }
 
-// Every verb must also hold where a lost race is told by an error of class 40, as distributed
+// Every verb must also hold if a lost race is an error of class 40, as distributed
 // databases do: they are tried again inside the store.
 EBB_INSTANTIATE_STORE_TESTS(
     PostgresSerializable,

@@ -1,7 +1,7 @@
 // Goal: all that Ebb says to PostgreSQL goes through TLS where the URL asks for it, and what is
-// wrong with a certificate is told at once, as a sentence that says what to do. Method: a server of
-// our own that is reached by TLS only, with certificates that openssl makes on the spot; the server
-// itself tells who came encrypted.
+// wrong with a certificate is reported at once, as a sentence that says what to do. Method: a
+// server of our own that is reached by TLS only, with certificates that openssl makes on the spot;
+// the server itself tells who came encrypted.
 
 #include <algorithm>
 #include <csignal>
@@ -35,7 +35,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* kHost = "db.example.com";
 
-/// A server that lets nobody in by TCP without TLS, and `certified` by a certificate only.
+/// A server that accepts no TCP connection without TLS, and `certified` by a certificate only.
 class TlsServer {
  public:
     TlsServer() {
@@ -124,7 +124,7 @@ class PostgresTls : public ::testing::Test {
         server_ = nullptr;
     }
 
-    /// Opening ends in an error that waiting would not mend, and says all of this.
+    /// Opening ends in an error that waiting would not fix, and says all of this.
     static void expect_refusal(
         const std::string& url, const ::testing::Matcher<std::string>& says
     ) {

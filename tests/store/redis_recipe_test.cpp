@@ -34,7 +34,7 @@ using Kind = SaveResult::Kind;
 
 const std::map<std::string, std::string> kEnvironment = {{"PATH", "/usr/bin:/usr/local/bin:/bin"}};
 
-/// A server that nobody else sees, and that ends with the test.
+/// A server that no other process sees, and that ends with the test.
 class RedisServer {
  public:
     RedisServer() : socket_(dir_.file("redis.sock")) {
@@ -208,7 +208,7 @@ class RedisRecipe : public ::testing::Test {
     stateless::Engine engine_;
 };
 
-TEST_F(RedisRecipe, one_save_wins_and_the_other_is_told) {
+TEST_F(RedisRecipe, one_save_wins_and_the_other_is_a_conflict) {
     const Snapshot first = start("a");
     EXPECT_EQ(store_.save(engine_.step(first), 0).kind, Kind::NotFound);
     EXPECT_EQ(store_.insert_if_absent(first).kind, Kind::Saved);

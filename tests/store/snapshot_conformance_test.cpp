@@ -1,6 +1,6 @@
 // Goal: every store of snapshots does the same: compare-and-swap, queries, times, limits.
 // Method: one suite over memory, SQLite and PostgreSQL (the latter also where a lost race is an
-// error of class 40), with real snapshots and a clock that only moves when it is told to.
+// error of class 40), with real snapshots and a clock that only the test moves.
 
 #include <thread>
 

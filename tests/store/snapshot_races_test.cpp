@@ -335,7 +335,7 @@ TEST_P(SnapshotRaces, a_loser_of_run_stored_ends_and_says_who_won) {
         slow.add_raw(name, [](const Payload& input, const StepContext&) { return input; });
     }
     slow.add_raw("pay", [&](const Payload& input, const StepContext&) {
-        // Meanwhile somebody else does the same step.
+        // Meanwhile another process does the same step.
         const StoredRun theirs = run_stored(*open(), engine_, "one", {.by = "other"});
         EXPECT_EQ(theirs.kind, StoredRun::Kind::Saved);
         return input;

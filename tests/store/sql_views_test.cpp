@@ -147,7 +147,7 @@ TEST_P(SqlViews, count_what_waits_what_is_held_and_what_has_ended) {
     );
 }
 
-TEST_P(SqlViews, find_what_nobody_runs_until_somebody_can) {
+TEST_P(SqlViews, find_what_no_worker_runs_until_a_worker_can) {
     start_one(store(), old_instance(1, {put(1, "pay", hour_ago_)}));
     TaskChange mail = put_in("mail", 1, "send");
     mail.due = hour_ago_;

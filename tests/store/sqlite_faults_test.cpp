@@ -125,7 +125,7 @@ TEST_F(SqliteFaults, an_idle_store_takes_no_write_lock) {
     other.execute("ROLLBACK");
 }
 
-TEST_F(SqliteFaults, refuses_a_file_that_is_no_database) {
+TEST_F(SqliteFaults, refuses_a_file_that_is_not_a_database) {
     std::ofstream(path_) << std::string(10'000, 'x');
     expect_error(ErrorCode::StoreError, "not a SQLite database", [&] { open(); });
     std::filesystem::remove(path_);
@@ -212,7 +212,7 @@ TEST_F(SqliteFaults, keeps_the_log_short_when_maintained) {
     big.row.state.assign(5'000'000, 'x');
     start_one(*store, big);
     store->maintain();
-    // The log is copied; the next writer starts it anew instead of making it longer.
+    // The log is copied; the next writer starts it again instead of making it longer.
     const auto size = std::filesystem::file_size(path_ + "-wal");
     EXPECT_GT(size, 5'000'000U);
     for (int n = 2; n < 100; ++n) start_one(*store, instance_of(n));

@@ -111,7 +111,7 @@ TEST_F(StartInPostgres, works_at_every_isolation_level_and_without_blocking) {
     EXPECT_EQ(run("SELECT count(*) FROM pg_prepared_statements"), "0");
 }
 
-TEST_F(StartInPostgres, refuses_what_is_no_open_transaction) {
+TEST_F(StartInPostgres, refuses_what_is_not_an_open_transaction) {
     EXPECT_THAT(refusal(transaction_), HasSubstr("no transaction is open on the connection"));
     run("BEGIN");
     EXPECT_THROW(run("SELECT 1 / 0"), std::runtime_error);
@@ -210,7 +210,7 @@ TEST_F(StartInSqlite, has_never_existed_when_the_transaction_rolls_back) {
     run("COMMIT");
 }
 
-TEST_F(StartInSqlite, refuses_what_is_no_transaction_of_the_store) {
+TEST_F(StartInSqlite, refuses_what_is_not_a_transaction_of_the_store) {
     EXPECT_THAT(refusal(transaction_), HasSubstr("none is open on the connection"));
     const Owned other = connect("other.db");
     run_sql(other.get(), "BEGIN");

@@ -73,7 +73,7 @@ class Arranger {
         return 2 * std::ceil((text.width + kEdgeLabelPadding) / 2);
     }
 
-    /// The title stands above the picture; what is narrower stands in the middle.
+    /// The title is over the picture; the narrower of the two is centered.
     void arrange_title() {
         layout_.title = fit_text(graph_.title, kTitleFont, kTitleWidthMax);
         layout_.description = fit_text(graph_.description, kSmallFont, kTitleWidthMax);

@@ -10,7 +10,7 @@ namespace ebb::expression {
 
 namespace {
 
-/// Names longer than this are not compared: nobody misspells them by a letter or two.
+/// Names longer than this are not compared: a difference of one or two letters says little there.
 constexpr std::size_t kNameMax = 64;
 
 char lower(char c) {

@@ -22,7 +22,7 @@ int key_rank(const Value& key) {
     return key.is_number() ? 1 : 2;
 }
 
-/// The integer that a double means as a key; the key itself when it is no double.
+/// The integer that a double means as a key; the key itself if it is not a double.
 std::optional<Value> whole_key(const Value& key) {
     if (!key.is(Kind::Double)) return key;
     const double number = key.number;

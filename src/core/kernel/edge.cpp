@@ -28,7 +28,7 @@ std::string asked_handle(const Transition& t, const Token& token, const Payload&
     );
 }
 
-/// What goes wrong for ever must not be led round in a circle.
+/// A failure that repeats forever must not be led around in a circle.
 bool may_be_caught(const Failure& failure) {
     return failure.code != "step_budget";
 }

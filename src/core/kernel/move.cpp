@@ -30,7 +30,7 @@ void remove_tasks(Transition& t) {
 void make_tasks(Transition& t) {
     for (Token& token : t.state.tokens) {
         if (token.stopping) {
-            // Its handler runs nowhere, which whoever claims this finds.
+            // Its handler runs nowhere; the worker that claims this finds that out.
             t.set_task(
                 {.kind = TaskChange::Kind::Put, .token = token.id, .handler = {}, .due = t.now}
             );

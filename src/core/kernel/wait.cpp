@@ -120,7 +120,7 @@ void await_payload(Transition& t, Token& token) {
 
 namespace {
 
-/// Confirm: output = input + decision. An input that is no object goes into {"input": ...}.
+/// Confirm: output = input + decision. An input that is not an object goes into {"input": ...}.
 Payload decided_output(const Transition& t, const Token& token, Json decision) {
     Json output = Json::parse(t.past.payload(token.input));
     if (!output.is_object()) output = Json{{"input", std::move(output)}};
@@ -345,7 +345,7 @@ void on_decision_made(Transition& t, const event::DecisionMade& e) {
     const bool is_repeat = !e.request_id.empty() && was_decided_before(t, e);
     if (is_repeat) return t.ignore();
     if (t.is_over()) {
-        // Who repeats what he said, because the answer was lost, is not told that it is too late.
+        // A person who repeats a vote because the answer was lost gets no error.
         return was_decided_before(t, e) ? t.ignore() : refuse_input(t, "decisions");
     }
     Token* token = find_decision(t, e);

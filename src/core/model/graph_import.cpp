@@ -219,7 +219,7 @@ class Importer {
         return {};
     }
 
-    /// Reads the definition; what is wrong with it is told of the editor's graph.
+    /// Reads the definition; its problems have places in the editor's graph.
     Definition read(const Json& definition) const {
         try {
             return definition_from_json(definition, options_.types);

@@ -19,7 +19,7 @@ std::string path_of(const std::string& name) {
     return "/types/" + escape_pointer(name);
 }
 
-/// False: it is no map, which is noted.
+/// False: it is not a map, which is noted.
 bool is_entry(Problems& problems, const Document& value, const std::string& path) {
     if (value.is_map()) return true;
     problems.add(

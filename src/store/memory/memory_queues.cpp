@@ -61,7 +61,7 @@ void MemoryStore::set_queue(const QueueRow& row) {
     if (!queues_.contains(row.name)) check_queue_count(std::ssize(queues_));
     Queue& queue = queues_[row.name];
     queue.row = row;
-    // Without a rate nobody counts, so what was counted before is out of date.
+    // Without a rate nothing is counted, so the earlier counts are out of date.
     if (!row.limits.rate) queue.starts.clear();
 }
 

@@ -94,15 +94,15 @@ bool Connection::is_open() const {
     if (PQstatus(handle_.get()) != CONNECTION_OK) return false;
     char byte = 0;
     const auto peeked = recv(PQsocket(handle_.get()), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    // Nothing to read is good; an end, an error, or words that nobody has asked for are not. TLS
-    // may have housekeeping to say, which is not told from a farewell here: a new session it is.
+    // Nothing to read is good; an end, an error or unexpected data is not. TLS housekeeping cannot
+    // be distinguished from a farewell here, so a new session is opened.
     return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
 bool Connection::is_connected() const {
     if (PQstatus(handle_.get()) != CONNECTION_OK) return false;
     char byte = 0;
-    // Only an end or an error tells of a loss; the server's farewell comes right before its end.
+    // Only an end or an error shows a loss; the server's farewell comes right before its end.
     const auto peeked = recv(PQsocket(handle_.get()), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (peeked < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
     if (peeked == 0) return false;
@@ -251,7 +251,7 @@ void Connection::leave_pipeline() {
         is_spent_ = !has_ended_pipeline();
         throw_failure(settings_, sync.handle());
     }
-    // What a session heard that a pooler shares with others is for nobody here.
+    // What a session heard that a pooler shares with others is not for this process.
     while (PGnotify* said = PQnotifies(handle_.get())) PQfreemem(said);
     if (status != PGRES_PIPELINE_SYNC || PQexitPipelineMode(handle_.get()) == 0) fail_lost();
 }

@@ -71,7 +71,7 @@ void Listener::connect() {
 }
 
 void Listener::give_up_test() {
-    // Else the session behind the pooler would go on listening for nobody.
+    // Otherwise the session behind the pooler would listen without a reader.
     connection_->execute("UNLISTEN *");
     throw Error(
         ErrorCode::StoreUnavailable,

@@ -77,7 +77,7 @@ class Attempt {
     bool is_committed_ = false;
 };
 
-/// Somebody else does the same, or is in the way; there will be another time.
+/// Another session does the same or holds a lock; a later attempt will do it.
 bool is_put_off(const SqlError& error) {
     return is_collision(error) || error.sqlstate() == "55P03" || error.sqlstate() == "42P17";
 }
@@ -160,7 +160,7 @@ std::string views_of(Connection& connection) {
 }
 
 /// Takes the bound away that a session which is gone, or this one (`session`), has left on the
-/// tables. False where somebody uses them all the time.
+/// tables. False if other sessions use them all the time.
 bool withdraw_promises(Connection& connection, const std::string& session) {
     for (int tries = 0; tries < kWithdrawalsMax; ++tries) {
         const Arguments own = Arguments::of(session);
@@ -200,7 +200,7 @@ class Promise {
 
     ~Promise() { withdraw(); }
 
-    /// In the transaction of the exchange: false where somebody has taken it away meanwhile.
+    /// In the transaction of the exchange: false if another session has removed it.
     bool is_there() const {
         const Arguments own = Arguments::of(session_);
         return connection_.run(partition_sql::count_promises, own).integer(0, 0) == 2;
@@ -229,7 +229,7 @@ class Promise {
             try {
                 connection_.execute(filled(partition_sql::check_bound, values));
             } catch (const SqlError& error) {
-                // Somebody else was faster, and it is gone.
+                // Another session was faster, and it is gone.
                 if (error.sqlstate() != "42704" && !error.is_lost_race()) throw;
             }
         }
@@ -276,7 +276,7 @@ bool exchange(
 
 /// Divides the tables once; false when it must be tried again.
 bool divide(Connection& connection, PartitionPeriod period, TimePoint time) {
-    // While it is checked, nobody may get beyond it.
+    // While it is checked, no row may get beyond it.
     TimePoint latest = time + std::chrono::days(1);
     const Result greatest = connection.run(partition_sql::greatest_id, {});
     if (!greatest.is_empty()) latest = std::max(latest, time_of(greatest.id(0, 0)));

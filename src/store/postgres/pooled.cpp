@@ -37,7 +37,7 @@ void Pooled::recover(Pool::Lease& connection, Repeat repeat, int tries) {
             return;
         }
         const bool is_worth_it = error.is_lost_race() || error.is_stale_plan();
-        // That it has waited for long already is no reason to wait for ever.
+        // That it has waited for long already does not mean that it may wait forever.
         const int tries_max = error.is_lock_timeout() ? kLockTriesMax : kRaceTriesMax;
         if (!is_worth_it || tries > tries_max) throw;
         if (error.is_lock_timeout() && repeat == Repeat::IsInDoubt) throw;

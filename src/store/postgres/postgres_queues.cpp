@@ -72,7 +72,7 @@ LimitedClaims PostgresStore::claim_limited(const ClaimRequest& request) {
     const Arguments wake = Arguments::of(given_time(), kWakeMax, postgres::ClaimMarks::kLowest);
     const Arguments look = Arguments::of(handlers, queues, given_time());
     const std::vector<Call> calls{{sql::wake_tasks, wake}, {sql::limited_queues_with_work, look}};
-    // A look that locks nothing: where nothing may start, nobody waits for anybody.
+    // A look that locks nothing: if nothing may start, no claim waits for another.
     const auto answers =
         perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
     const postgres::Result& rows = answers.at(1);

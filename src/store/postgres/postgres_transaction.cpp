@@ -128,7 +128,7 @@ class PostgresStore::StepTransaction final : public StoreTransaction {
         }
     }
 
-    /// Whatever the default level of the database is: the instance is read anew when the handler
+    /// Whatever the default level of the database is: the instance is read again when the handler
     /// has returned. The handler may still set another one, before its first statement.
     Transaction begin() {
         try {

@@ -215,7 +215,7 @@ void throw_not_connected(const Settings& settings, std::string_view message) {
     }
     std::replace(reason.begin(), reason.end(), '\n', ' ');
     if (reason.ends_with('.')) reason.pop_back();
-    // libpq gives no SQLSTATE here. What a person must put right is not worth trying again.
+    // libpq gives no SQLSTATE here. Retrying is useless if a person must fix the cause.
     const auto remedy = remedy_of(settings, reason);
     if (!remedy) {
         throw Error(

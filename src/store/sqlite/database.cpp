@@ -76,7 +76,7 @@ Database::Database(const std::string& path, Access access, int busy_timeout_ms)
     // Both need the file writable: a reader of a WAL database takes part in its shared index.
     const int create = access == Access::ReadWrite ? SQLITE_OPEN_CREATE : 0;
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | create;
-    // SQLite would make it readable for everybody; its journals get the mode of the file.
+    // SQLite would make it readable for all users; its journals get the mode of the file.
     if (create != 0) make_private_file(path);
     sqlite3* handle = nullptr;
     const int rc = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
@@ -186,7 +186,7 @@ WriteTransaction::~WriteTransaction() {
     try {
         Query(database_, sql::rollback_write).run();
     } catch (...) {
-        // The caller is already told why; the next BEGIN reports a connection that is beyond help.
+        // The caller already knows why; the next BEGIN reports a connection that is beyond help.
     }
 }
 

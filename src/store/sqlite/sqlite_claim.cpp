@@ -170,7 +170,7 @@ std::vector<Claim> SqliteStore::claim(const ClaimRequest& request) {
     return claims;
 }
 
-/// Looks without the write lock, so an idle worker writes nothing and disturbs nobody.
+/// Looks without the write lock, so an idle worker writes nothing and disturbs no other process.
 bool SqliteStore::has_work_for(const ClaimRequest& request) {
     return read([&](Database& database) {
         Query sleeper(database, sql::has_task_to_wake, clock_.now());

@@ -70,12 +70,12 @@ TEST(Call, a_handler_failure_keeps_its_details_and_rubbish_details_become_a_stri
     EXPECT_EQ(failure_of(throwing(HandlerFailure("down", options))).details, R"("not json")");
 }
 
-TEST(Call, survives_what_is_no_exception_at_all) {
+TEST(Call, survives_what_is_not_an_exception_at_all) {
     EXPECT_EQ(failure_of(throwing(42)).code, "error");
     EXPECT_FALSE(failure_of(throwing("text")).is_permanent);
 }
 
-TEST(Call, an_output_that_is_no_json_fails_for_good) {
+TEST(Call, an_output_that_is_not_json_fails_for_good) {
     for (const char* output : {"", "{", "nan", "\"\xff\"", "\"\\u0000\"", "1 2"}) {
         const Failure failure = failure_of(returning(output));
         EXPECT_EQ(failure.code, "invalid_output") << output;

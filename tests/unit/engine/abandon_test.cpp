@@ -1,5 +1,5 @@
 // A call was made and its outcome cannot be kept, because the instance became unreadable while it
-// ran: whoever gets the task next must know of the call. The handler itself spoils the state.
+// ran: the next worker of the task must know of the call. The handler itself spoils the state.
 
 #include "engine_world.h"
 #include "support/store_faulty.h"

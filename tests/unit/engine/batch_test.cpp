@@ -59,7 +59,7 @@ struct Batches : ::testing::Test {
         start_and_run(engine, engine);
     }
 
-    /// The same, but somebody else starts them.
+    /// The same, but another process starts them.
     void claim_all(const EngineOptions& options) {
         const HandlerRegistry none;
         Engine starting(store, none, world.options("starting"));

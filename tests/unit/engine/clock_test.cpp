@@ -75,7 +75,7 @@ TEST_P(Clocks, a_worker_whose_clock_is_set_goes_on_to_beat_and_keeps_its_leases)
     EXPECT_TRUE(core->environment.worker.has_valid_leases(own.steady_now()));
 }
 
-TEST_P(Clocks, nobody_takes_the_leases_of_a_living_worker_when_the_stores_clock_is_set) {
+TEST_P(Clocks, no_worker_takes_the_leases_of_a_living_one_when_the_stores_clock_is_set) {
     const auto [core, id] = busy_worker();
     HandlerRegistry none;
     Engine other(*world.store, none, world.options("other"));

@@ -40,7 +40,7 @@ TEST(Drain, leaves_alone_what_a_dead_predecessor_of_its_name_may_have_called) {
     testing::FaultyStore faulty(*world.memory);
     world.store = &faulty;
     {
-        // It ends before the store has told it anything.
+        // It ends before the store has answered it.
         const auto successor = world.engine("same");
         faulty.plan(
             {.kind = testing::Fault::Kind::Unavailable,

@@ -18,7 +18,7 @@ namespace ebb::test {
 
 using namespace std::chrono_literals;
 
-/// One memory store, one clock that only moves when it is told to, and as many engines as wanted:
+/// One memory store, one clock that only the test moves, and as many engines as wanted:
 /// whole clusters in one thread.
 struct EngineWorld {
     ManualClock clock{TimePoint(std::chrono::hours(24 * 365 * 50))};

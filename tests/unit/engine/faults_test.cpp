@@ -1,4 +1,4 @@
-// The store fails, lies about it, or somebody else wins the race: nothing is lost, nothing is done
+// The store fails, lies about it, or another worker wins the race: nothing is lost, nothing is done
 // twice. Faults are planned; conflicts are forced by changing the instance right before a commit.
 
 #include <fmt/format.h>
@@ -35,8 +35,8 @@ class PickyStore : public StoreDecorator {
     }
 };
 
-/// Somebody else writes the very same as the first commit, which gets no answer, and goes on with
-/// b.
+/// Another worker writes exactly the same as the first commit, which gets no answer, and goes on
+/// with b.
 class EchoStore : public StoreDecorator {
  public:
     using StoreDecorator::StoreDecorator;
@@ -47,7 +47,7 @@ class EchoStore : public StoreDecorator {
         std::vector<Commit> echoes(commits.begin(), commits.end());
         for (Commit& echo : echoes) {
             echo.tasks = {&next, 1};
-            echo.lease_owner = "somebody else";
+            echo.lease_owner = "another worker";
         }
         StoreDecorator::commit(echoes);
         throw Error(ErrorCode::StoreInDoubt, "The connection broke before the answer came.");
@@ -57,7 +57,7 @@ class EchoStore : public StoreDecorator {
     bool has_echoed_ = false;
 };
 
-/// Somebody takes the right to write away.
+/// An administrator revokes the privilege to write.
 class DenyingStore : public StoreDecorator {
  public:
     using StoreDecorator::StoreDecorator;
@@ -131,7 +131,7 @@ TEST_F(Faults, a_commit_that_failed_is_repeated_after_a_pause) {
     EXPECT_GE(engine->counters().store_errors, 1U);
 }
 
-TEST_F(Faults, a_right_that_is_taken_away_loses_nothing_and_is_told_with_its_remedy) {
+TEST_F(Faults, a_right_that_is_taken_away_loses_nothing_and_is_reported_with_its_remedy) {
     DenyingStore store(*world.memory);
     world.store = &store;
     RightsLog log;
@@ -262,7 +262,7 @@ TEST_F(Faults, a_request_is_answered_when_what_was_decided_with_it_meets_a_faili
         auto live = engine::make_live(core.load(started[which].id), core.programs);
         core.committer.post(engine::item::Request{std::move(event), live, replies.back()});
     };
-    // A cancel looks into the past for what is to be undone.
+    // A cancel looks into the past for what must be undone.
     post(1, event::Paused{});
     post(0, event::CancelRequested{});
     deaf.is_deaf = true;
@@ -361,10 +361,10 @@ TEST_F(Faults, a_pause_that_wins_the_race_holds_the_next_step_back) {
     EXPECT_EQ(world.calls_text(), "a b c");
 }
 
-TEST_F(Faults, what_somebody_else_has_written_just_so_does_not_make_his_leases_ours) {
+TEST_F(Faults, what_another_worker_has_written_in_the_same_way_does_not_make_its_leases_ours) {
     EchoStore echo(*world.memory);
     WorkerRow somebody;
-    somebody.id = "somebody else";
+    somebody.id = "another worker";
     world.memory->heartbeat(somebody, 1h);
     world.store = &echo;
     const auto engine = world.engine();
@@ -376,7 +376,7 @@ TEST_F(Faults, what_somebody_else_has_written_just_so_does_not_make_his_leases_o
         engine->poll();
     }
     EXPECT_EQ(history_text(*engine, id), "started step_completed:a");
-    EXPECT_EQ(world.memory->tasks(id).at(0).lease_owner, "somebody else");
+    EXPECT_EQ(world.memory->tasks(id).at(0).lease_owner, "another worker");
     EXPECT_EQ(world.calls_text(), "a") << "the other one calls b";
 }
 

@@ -1,4 +1,4 @@
-// What processes tell one another, as text and while it waits to be told.
+// What processes notify one another of, as text and while it waits to be sent.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ TEST(Hint, is_read_as_it_was_written) {
     EXPECT_EQ(decode_hint(encode_hint({})), Hint{});
 }
 
-TEST(Hint, that_would_be_too_long_tells_of_any_work) {
+TEST(Hint, that_would_be_too_long_announces_any_work) {
     Hint hint{.work = {}, .stops = std::vector<InstanceId>(Hint::kStopsMax, id_of(3))};
     for (std::size_t i = 0; i < Hint::kWorkMax; ++i) {
         hint.work.push_back({std::string(400, '"'), std::string(100, 'q'), TimePoint(1s)});
@@ -50,14 +50,14 @@ TEST(Hint, of_another_version_is_passed_over) {
     EXPECT_EQ(decode_hint(R"({"later":1})"), Hint{}) << "what is new is not understood";
 }
 
-TEST(HintBox, keeps_nothing_where_nobody_tells_it) {
+TEST(HintBox, keeps_nothing_if_no_thread_sends_it) {
     HintBox box;
     box.note_any_work();
     box.note_stop(id_of(1));
     EXPECT_TRUE(box.is_empty());
 }
 
-TEST(HintBox, tells_of_each_handler_once_with_its_earliest_time) {
+TEST(HintBox, announces_each_handler_once_with_its_earliest_time) {
     Alarm alarm;
     HintBox box;
     box.connect(alarm);
@@ -74,7 +74,7 @@ TEST(HintBox, tells_of_each_handler_once_with_its_earliest_time) {
     EXPECT_TRUE(many.is_any_work);
 }
 
-TEST(HintBox, tells_of_many_stops_in_several_messages) {
+TEST(HintBox, announces_many_stops_in_several_messages) {
     Alarm alarm;
     HintBox box;
     box.connect(alarm);

@@ -95,7 +95,7 @@ std::vector<HistoryEvent> random_history(std::mt19937& random, int size) {
     return history;
 }
 
-TEST(HistoryReader, finds_what_is_to_be_undone_as_a_plain_search_does) {
+TEST(HistoryReader, finds_what_must_be_undone_as_a_plain_search_does) {
     std::mt19937 random(20261121);
     for (int round = 0; round < 60; ++round) {
         const int size = 1 + static_cast<int>(random() % 120);

@@ -1,5 +1,5 @@
 // Workers that die, hang or are slow: several engines over one store, each driven on its own, in
-// virtual time. A worker "dies" when nobody polls it any more.
+// virtual time. A worker "dies" when the test stops polling it.
 
 #include "engine_world.h"
 #include "store_racing.h"
@@ -91,14 +91,14 @@ TEST_F(Leases, the_late_result_of_a_worker_that_was_declared_dead_changes_nothin
     EXPECT_EQ(slow->counters().in_flight, 0);
 }
 
-TEST_F(Leases, a_result_that_comes_before_anybody_took_over_is_used) {
+TEST_F(Leases, a_result_that_comes_before_a_takeover_is_used) {
     const auto slow = world.engine("slow");
     slow->register_workflow(a_then_b());
     slow->poll();
     const InstanceId id = slow->start("test").id;
     during_a = [&] {
         world.clock.advance(11s);
-        world.memory->maintain();  // the lease is gone, and nobody has claimed the task
+        world.memory->maintain();  // the lease is gone, and no worker has claimed the task
     };
     world.run(*slow, 30s);
     EXPECT_EQ(history_text(*slow, id), "started step_completed:a step_completed:b completed");
@@ -186,7 +186,7 @@ TEST_F(Leases, a_task_that_another_service_must_run_is_routed_to_it) {
     EXPECT_EQ(status(has_b, id), "completed");
 }
 
-TEST_F(Leases, a_row_that_names_an_earlier_step_is_put_right) {
+TEST_F(Leases, a_row_that_names_an_earlier_step_is_corrected) {
     // A worker with both handlers keeps its lease over a and dies in b: the row still says a.
     HandlerRegistry both;
     Engine* killed = nullptr;
@@ -199,7 +199,7 @@ TEST_F(Leases, a_row_that_names_an_earlier_step_is_put_right) {
     const InstanceId id = killed->start("test").id;
     EXPECT_TRUE(killed->run_one());
     EXPECT_EQ(world.memory->tasks(id).at(0).handler, "a");
-    // From here on nobody polls it. The one that finds the row cannot run b.
+    // From here on it is not polled. The one that finds the row cannot run b.
     HandlerRegistry only_a;
     only_a.add_raw("a", [](const Payload& input, const StepContext&) { return input; });
     Engine second(*world.store, only_a, world.options("second"));
@@ -314,7 +314,7 @@ TEST_F(Leases, a_worker_that_comes_back_learns_of_lost_calls_from_the_first_answ
     EXPECT_EQ(status(*second, id), "failed") << "the only call may have been made already";
 }
 
-TEST_F(Leases, a_timer_that_somebody_else_has_fired_does_not_fire_the_next_one) {
+TEST_F(Leases, a_timer_that_another_worker_has_fired_does_not_fire_the_next_one) {
     const auto fast = world.engine("fast");
     fast->register_workflow(workflow(
         {node("short", Delay{.duration = "1s", .until = {}}),
@@ -340,7 +340,7 @@ TEST_F(Leases, a_timer_that_somebody_else_has_fired_does_not_fire_the_next_one) 
     EXPECT_EQ(status(*fast, id), "completed");
 }
 
-TEST_F(Leases, a_row_that_somebody_else_has_removed_is_written_anew) {
+TEST_F(Leases, a_row_that_another_process_has_removed_is_written_again) {
     Definition definition = a_then_b();
     std::get<Step>(definition.steps[0].kind).attempts.step_timeout = 5s;
     definition.on_error = Definition::OnError::DeadLetter;

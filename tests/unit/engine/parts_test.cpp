@@ -43,11 +43,11 @@ TEST(Waiters, know_whose_end_this_engine_will_see) {
     EXPECT_FALSE(waiters.is_expected(id));
     waiters.expect(id);
     EXPECT_TRUE(waiters.is_expected(id));
-    EXPECT_FALSE(waiters.end(id)) << "nobody waits";
+    EXPECT_FALSE(waiters.end(id)) << "no thread waits";
     EXPECT_FALSE(waiters.is_expected(id)) << "who comes now must look into the store";
 }
 
-TEST(Waiters, are_told_of_an_end_once_they_are_there) {
+TEST(Waiters, are_notified_of_an_end_once_they_are_there) {
     Waiters waiters;
     const InstanceId id{.bytes = {1}};
     waiters.expect(id);

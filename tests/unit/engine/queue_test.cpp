@@ -271,7 +271,7 @@ TEST_F(Queues, refuse_limits_and_names_that_cannot_be) {
     }
 }
 
-TEST_F(Queues, fail_a_step_whose_key_is_no_text_or_too_long) {
+TEST_F(Queues, fail_a_step_whose_key_is_not_a_text_or_too_long) {
     const auto engine = world_.engine();
     engine->register_workflow(flow());
     const auto end_of = [&](const Payload& who) {
@@ -292,7 +292,7 @@ TEST_F(Queues, fail_a_step_whose_key_is_no_text_or_too_long) {
     EXPECT_EQ(status(*engine, id), "failed");
 }
 
-TEST_F(Queues, and_workers_are_listed_with_what_nobody_can_run) {
+TEST_F(Queues, and_workers_are_listed_with_what_no_worker_can_run) {
     const auto engine = world_.engine();
     engine->register_workflow(flow());
     WorkflowBuilder builder("other");

@@ -59,7 +59,7 @@ struct RetentionTest : ::testing::Test {
     }
 };
 
-TEST_F(RetentionTest, keeps_everything_for_ever_unless_it_is_told_otherwise) {
+TEST_F(RetentionTest, keeps_everything_forever_without_a_rule) {
     const InstanceId id = finished();
     pass(24h * 3'000, 24h);
     EXPECT_TRUE(engine->find(id).has_value());
@@ -227,7 +227,7 @@ TEST_F(RetentionTest, tells_how_far_a_purge_is_and_stops_it_when_asked) {
     EXPECT_EQ(rest.instances, 500);
 }
 
-TEST_F(RetentionTest, refuses_to_purge_what_nobody_has_said_the_age_of) {
+TEST_F(RetentionTest, refuses_to_purge_without_a_rule_or_an_age) {
     const auto why = [&](const PurgeOptions& options) -> std::string {
         try {
             engine->purge(options);

@@ -43,7 +43,7 @@ TEST_F(Start, refuses_an_unknown_workflow_and_an_unknown_version) {
     );
 }
 
-TEST_F(Start, refuses_an_input_that_is_no_json_or_too_large) {
+TEST_F(Start, refuses_an_input_that_is_not_json_or_too_large) {
     EXPECT_EQ(
         code_of([&] { engine->start("test", Payload::text("{")); }), ErrorCode::InvalidPayload
     );

@@ -85,7 +85,7 @@ TEST_F(Steering, a_rejection_rolls_it_back) {
 
 TEST_F(Steering, a_cancel_comes_to_its_end_where_no_worker_lives) {
     worker->poll();
-    const InstanceId id = client->start("test").id;  // nobody has it
+    const InstanceId id = client->start("test").id;  // no worker has it
     client->cancel(id, "ann");
     EXPECT_EQ(status(*client, id), "cancelled");
     EXPECT_EQ(

@@ -120,7 +120,7 @@ TEST_F(Threads, people_steer_while_it_runs) {
     }
 }
 
-TEST_F(Threads, a_waiting_thread_is_told_of_the_end_by_another_engine) {
+TEST_F(Threads, a_waiting_thread_is_notified_of_the_end_by_another_engine) {
     const HandlerRegistry none;
     Engine client(*store, none, options("client"));
     Engine worker(*store, handlers, options("worker"));
@@ -157,7 +157,7 @@ TEST_F(Threads, the_observer_sees_every_event_once_and_in_order) {
     }
 }
 
-/// Gives nobody a task, from when it is closed until somebody commits.
+/// Gives out no task, from when it is closed until a worker commits.
 class ClosedStore : public testing::StoreDecorator {
  public:
     using StoreDecorator::StoreDecorator;
@@ -179,7 +179,7 @@ TEST_F(Threads, a_handler_that_stops_because_its_lease_is_lost_has_not_failed) {
     std::atomic<int> calls_of_slow{0};
     handlers.add_raw("slow", [&](const Payload& input, const StepContext& context) {
         if (++calls_of_slow > 1) return input;
-        // Nobody knows this worker any more; the next heartbeat tells it so.
+        // The store no longer knows this worker; its next heartbeat shows that.
         closed.is_closed = true;
         store->sign_off({"one", store->workers().at(0).started_at});
         while (!context.stop.stop_requested()) std::this_thread::yield();

@@ -65,7 +65,7 @@ TEST_F(Timeouts, a_result_within_the_grace_still_counts) {
 TEST_F(Timeouts, a_result_after_the_grace_is_dropped) {
     world.handlers.add_raw("a", [&](const Payload& input, const StepContext& context) {
         world.clock.advance(7s + 5s);
-        EXPECT_FALSE(context.stop.stop_requested()) << "nobody could ask: this thread is the only";
+        EXPECT_FALSE(context.stop.stop_requested()) << "nothing could ask: this thread is the only";
         return input;
     });
     EngineOptions options = world.options();
@@ -196,7 +196,7 @@ TEST_F(RealTimeouts, a_cancelled_handler_is_asked_to_stop) {
     EXPECT_EQ(engine.wait(id, 20s).status, "cancelled");
 }
 
-/// Its program was ended by us, or it gave up its work: nobody knows how far it had come.
+/// Its program was ended by us, or it gave up its work: it is unknown how far it had come.
 TEST_F(RealTimeouts, a_handler_that_fails_when_it_is_stopped_has_an_unknown_outcome) {
     std::latch begun{1};
     std::string told;

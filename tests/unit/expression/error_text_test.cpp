@@ -250,7 +250,7 @@ TEST(ExpressionErrors, refuse_text_that_is_not_utf8) {
     EXPECT_EQ(complaint("'ab\xe2\x82"), "1:4 The expression is not UTF-8 here.");
 }
 
-TEST(ExpressionErrors, tell_a_condition_that_is_no_bool) {
+TEST(ExpressionErrors, report_a_condition_that_is_not_a_bool) {
     try {
         Expression::compile("input.amount").evaluate_bool(with({{"input", {{"amount", 3}}}}));
         FAIL();

@@ -105,7 +105,7 @@ Json get(const std::string& url, Json more = Json::object()) {
     return Json{{"http", more}};
 }
 
-TEST(HttpTls, refuses_a_certificate_that_nobody_vouches_for) {
+TEST(HttpTls, refuses_a_certificate_without_a_trusted_authority) {
     const Certificate certificate("localhost");
     const TlsServer server(certificate);
     const Failed failed = failure_of(get(server.url("localhost")));

@@ -51,7 +51,7 @@ TEST(Parallel, rolls_back_across_branches_in_reverse_order_of_completion) {
     EXPECT_EQ(world.status(), "failed");
 }
 
-TEST(Parallel, does_not_start_a_sibling_that_nobody_has_begun) {
+TEST(Parallel, does_not_start_a_sibling_that_no_worker_has_begun) {
     KernelWorld world(workflow({parallel("p", {{"x", {step("a")}}, {"y", {step("b")}}})}));
     world.script = failing({"a"});
     world.run();
@@ -126,7 +126,7 @@ TEST(Parallel, a_kept_loser_that_was_stopping_already_is_not_forgotten) {
     EXPECT_EQ(world.calls_text(), "i1 b after! ~after ~j1 ~b ~i1") << "j1 was called";
 }
 
-TEST(Parallel, any_bears_the_failure_of_a_branch_while_another_can_still_win) {
+TEST(Parallel, any_tolerates_the_failure_of_a_branch_while_another_can_still_win) {
     KernelWorld world(workflow(
         {parallel("p", {{"x", {step("a0"), step("a")}}, {"y", {step("b")}}}, 1), step("after")}
     ));

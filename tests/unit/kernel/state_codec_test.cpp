@@ -1,5 +1,5 @@
 // The text form of an instance's state: a state whose every field differs from its default comes
-// back as it was, and what is no state is refused with a reason.
+// back as it was, and other texts are refused with a reason.
 
 #include <gtest/gtest.h>
 
@@ -114,7 +114,7 @@ TEST(StateCodec, what_a_later_version_adds_is_passed_over) {
     EXPECT_EQ(decode_state(text, *compiled), state);
 }
 
-/// A text that is no state of program(), and what must be said of it.
+/// A text that is not a state of program(), and the reason that is expected.
 struct NoState {
     const char* text;
     const char* says;
@@ -156,7 +156,7 @@ const NoState kNoStates[] = {
      "a rollback of a scope that is not there"},
 };
 
-TEST(StateCodec, what_is_no_state_is_refused_with_a_reason) {
+TEST(StateCodec, what_is_not_a_state_is_refused_with_a_reason) {
     const auto compiled = program();
     for (const NoState& wrong : kNoStates) {
         SCOPED_TRACE(wrong.text);

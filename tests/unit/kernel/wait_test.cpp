@@ -124,7 +124,7 @@ TEST(Deadline, of_the_instance_rolls_back_wherever_it_stands) {
     EXPECT_NE(world.payload(world.state.error).find("deadline_exceeded"), std::string::npos);
 }
 
-TEST(Deadline, of_a_step_that_nobody_runs) {
+TEST(Deadline, of_a_step_that_no_worker_runs) {
     Node a = step("a");
     std::get<Step>(a.kind).attempts.step_timeout = seconds(5);
     KernelWorld world(workflow({a}));

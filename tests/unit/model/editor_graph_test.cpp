@@ -112,10 +112,10 @@ TEST(EditorGraph, begins_at_the_only_node_that_no_edge_leads_to) {
     EXPECT_EQ(problems_of(graph), "");
     graph["edges"].erase(1);
     EXPECT_EQ(problems_of(graph), "/nodes:ambiguous_entry");
-    EXPECT_EQ(problems_of(graph, {.entry = "nobody"}), "/entry:unknown_node");
+    EXPECT_EQ(problems_of(graph, {.entry = "missing"}), "/entry:unknown_node");
 }
 
-TEST(EditorGraph, is_told_what_is_wrong_and_where) {
+TEST(EditorGraph, gets_what_is_wrong_and_where) {
     EXPECT_EQ(problems_of(Json::array()), ":wrong_type");
     EXPECT_EQ(problems_of(Json::object()), "/nodes:wrong_type");
     EXPECT_EQ(problems_of(changed("/edges", 5)), "/edges:wrong_type");
@@ -128,7 +128,7 @@ TEST(EditorGraph, is_told_what_is_wrong_and_where) {
     EXPECT_EQ(problems_of(changed("/name", "")), "/name:invalid_name");
 }
 
-TEST(EditorGraph, is_told_of_the_definitions_problems_at_its_own_places) {
+TEST(EditorGraph, gets_the_definitions_problems_at_its_own_places) {
     EXPECT_EQ(
         problems_of(changed("/nodes/0/data", "${ inptu }")), "/nodes/0/data:unknown_variable"
     );

@@ -182,7 +182,7 @@ TEST(RulesWrite, two_transitions_that_end_together_are_merged_attribute_by_attri
     EXPECT_TRUE(outcome.overwrote.empty());
 }
 
-TEST(RulesWrite, a_value_that_equals_the_one_that_was_given_is_no_write) {
+TEST(RulesWrite, a_value_that_equals_the_one_that_was_given_is_not_a_write) {
     World world(travel());
     world.start(R"({"order_status": "Received", "seats": 1})");
     world.complete(0, R"({"order_status": "ok"})");

@@ -42,7 +42,7 @@ TEST(Cookbook, an_approval) {
     EXPECT_EQ(world.calls.back(), "~book");
 
     world.clock.advance(std::chrono::hours(72));
-    EXPECT_EQ(engine.execute(waiting).status(), SnapshotStatus::Failed) << "nobody answered";
+    EXPECT_EQ(engine.execute(waiting).status(), SnapshotStatus::Failed) << "no one answered";
 }
 
 TEST(Cookbook, a_loop_over_items_repeats_the_failed_one_and_skips_none) {

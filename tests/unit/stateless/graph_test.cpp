@@ -111,7 +111,7 @@ TEST(Graph, a_step_pauses_and_is_resumed_with_a_payload_that_a_retry_sees_too) {
     EXPECT_EQ(seen, (std::vector<std::string>{"false", "false"})) << "false is a payload, too";
 }
 
-TEST(Graph, every_visit_pauses_anew) {
+TEST(Graph, every_visit_pauses_again) {
     HandlerRegistry handlers;
     int calls = 0;
     handlers.add("ask", [&](const Json& data, const StepContext& context) {
@@ -299,7 +299,7 @@ TEST(Secrets, cannot_be_asked_for_by_data) {
     EXPECT_EQ(users, (std::vector<std::string>{"${ secrets.token }", "${ secrets.token }"}));
 }
 
-TEST(Secrets, that_are_no_texts_are_refused_without_being_named) {
+TEST(Secrets, that_are_not_texts_are_refused_without_being_named) {
     for (const char* wrong : {R"({"pin": 99123456})", "99123456 {", "[\"99123456\"]"}) {
         NodeTypesOptions options;
         options.secrets = [wrong](const StepContext&) { return Payload(wrong); };

@@ -42,7 +42,7 @@ TEST(NodeTypesRetry, is_for_steps_that_say_nothing_themselves) {
     EXPECT_EQ(std::get<Step>(graph.nodes.at(0).kind).attempts, fixed(5, 2s));
 }
 
-/// One step whose handler throws what it is told to.
+/// One step whose handler throws what the test sets.
 struct Failing {
     explicit Failing(NodeTypesOptions options) : types(std::move(options)) {
         types.add_raw("fail", {}, [this](const Payload&, const StepContext&) -> Payload {

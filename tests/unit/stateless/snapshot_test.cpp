@@ -1,5 +1,5 @@
 // The JSON form of a snapshot: the fields that others read, a stable round trip, the published
-// schema, and precise refusal of what is no snapshot.
+// schema, and precise refusal of other texts.
 
 #include <algorithm>
 
@@ -282,7 +282,7 @@ TEST(Snapshot, what_was_tampered_with_is_refused_with_a_reason) {
     }
 }
 
-TEST(Snapshot, what_is_no_json_is_refused_with_its_place) {
+TEST(Snapshot, what_is_not_json_is_refused_with_its_place) {
     StatelessWorld world;
     const auto engine = world.engine(order());
     const std::string text = engine.start("order").to_json();

@@ -23,7 +23,7 @@ using stateless::Snapshot;
 using stateless::SnapshotStatus;
 using Keep = stateless::HistoryPolicy::Keep;
 
-/// A registry whose handlers note their calls, a clock that only moves when it is told to, and
+/// A registry whose handlers note their calls, a clock that only the test moves, and
 /// engines over them.
 struct StatelessWorld {
     ManualClock clock{TimePoint(std::chrono::seconds(1'800'000'000))};

@@ -1,5 +1,4 @@
-// Durations are written in the shortest usual form and read back exactly; what is no duration is
-// refused.
+// Durations are written in the shortest usual form and read back exactly; other texts are refused.
 
 #include <limits>
 

@@ -87,7 +87,7 @@ const std::vector<std::string> kTexts = {
 
 TEST(JsonReader, accepts_what_nlohmann_accepts) {
     for (const std::string& text : kTexts) {
-        // The one difference: a byte order mark is no part of JSON (RFC 8259, 8.1).
+        // The one difference: a byte order mark is not part of JSON (RFC 8259, 8.1).
         const bool has_mark = text.starts_with("\xef\xbb\xbf");
         EXPECT_EQ(is_accepted(text), !has_mark && Json::accept(text)) << text;
     }
@@ -147,7 +147,7 @@ TEST(JsonReader, says_what_is_wrong_and_where) {
     JsonReader reader(R"({"a":1.5})");
     try {
         reader.object([&](std::string_view) { reader.integer(); });
-        FAIL() << "1.5 is no integer";
+        FAIL() << "1.5 is not an integer";
     } catch (const JsonSyntaxError& error) {
         EXPECT_STREQ(error.what(), "an integer of 64 bits is expected");
         EXPECT_EQ(error.at(), 8U);

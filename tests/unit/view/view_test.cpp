@@ -66,7 +66,7 @@ TEST(View, a_queue_without_limits_has_nulls) {
     EXPECT_EQ(queue_json(queue).at("rate").dump(), R"({"starts":100,"period":"1m"})");
 }
 
-TEST(View, how_long_is_kept_is_told_in_days) {
+TEST(View, how_long_is_kept_is_shown_in_days) {
     EXPECT_EQ(kept_text({}), "forever");
     EXPECT_EQ(kept_text(std::chrono::hours(36)), "1d12h");
     EXPECT_EQ(kept_text(std::chrono::minutes(5)), "5m");

@@ -1,4 +1,4 @@
-// What people are told about a wrong definition: tests/unit/model/golden has one YAML file for each
+// What Ebb reports about a wrong definition: tests/unit/model/golden has one YAML file for each
 // rule and beside it the expected text. EBB_APPROVE=1 in the environment of this test rewrites the
 // expectations; the diff is the review.
 
