@@ -50,7 +50,7 @@ PHRASES = [
 ]
 # In pages only: in code, "who" and "where" more often stand for themselves.
 PAGE_PHRASES = [
-    (r"(?<=\. )(?-i:Who) [^.?|]*\.", "name it: the worker that ..., a user who ..."),
+    (r"(?<=\. )(?-i:Who) [^.?|§]*\.", "name it: the worker that ..., a user who ..."),
     (r"where there (?:is|are)", "if there is, or with"),
     (r"(?<=\. )(?-i:Where) (?:a|an|it|nothing|something|this)", "if"),
 ]
@@ -73,12 +73,16 @@ _NOT_WRITTEN = ("/corpus/", "/embedded/", "/migrations/", "/previous/")
 _SCRIPTS = (".py", ".sh", ".cmake", ".sql")
 
 
+# Ends with a full stop, as a sentence before would.
+_BEGIN = "§."
+
+
 class _Prose:
-    """The words of a text, with the line of each. A full stop is put before each beginning of a sentence."""
+    """The words of a text, with the line of each. Each beginning of a sentence is marked."""
 
     def __init__(self, patterns=None):
         self._patterns = patterns or _PATTERNS
-        self._words = ["."]
+        self._words = [_BEGIN]
         self._lines = [0]
 
     def add(self, text, line):
@@ -88,7 +92,7 @@ class _Prose:
                 self._lines.append(number)
 
     def end_sentence(self, line):
-        self.add(".", line)
+        self.add(_BEGIN, line)
 
     def hits(self):
         flat = " ".join(self._words)

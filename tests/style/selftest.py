@@ -247,6 +247,7 @@ CASES = {
             {"docs/a.md": "There is no duration. It is no longer there.\n"},
             {"docs/a.md": "`told` and\n```\nnobody\n```\n<!-- run: whoever -->\n[a](he.md)\n"},
             {"docs/a.md": "- Who deletes it?\n- Where is it?\n\nThe page that says who waits.\n"},
+            {"docs/a.md": "## Who can connect\n\nA user.\n"},
             {"src/a.cpp": "int told = 1;  // see `nobody`\n// Who sends it.\n"},
             {"tests/a.cpp": "// Goal.\nTEST(Store, notifies_the_worker) {}\n"},
             {"tests/style/prose_exempt.txt": "src/a.cpp\n", "src/a.cpp": "// for ever\n"},
