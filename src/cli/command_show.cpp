@@ -67,6 +67,7 @@ std::string remedy(const WaitingFor& wait, const std::string& id) {
     if (wait.kind == "decision") return fmt::format("ebb decide {} confirm|reject", id);
     if (wait.kind == "signal") return fmt::format("ebb signal {} {}", id, shell_word(wait.what));
     if (wait.kind != "operator") return {};
+    if (wait.what == "write") return fmt::format("ebb write {} --repair NAME=VALUE", id);
     return fmt::format("ebb {} {}", wait.what == "resume" ? "resume" : "requeue", id);
 }
 
@@ -105,10 +106,11 @@ std::string facts(Session& session, const InstanceView& view, Times times) {
     const InstanceSummary& summary = view.summary;
     const Style& style = session.out();
     std::string text;
+    const int width = view.attributes.empty() ? 8 : 10;
     const auto add = [&](std::string_view name, const std::string& value) {
-        if (!value.empty()) text += fmt::format("  {}  {}\n", style.dim(pad(name, 8)), value);
+        if (!value.empty()) text += fmt::format("  {}  {}\n", style.dim(pad(name, width)), value);
     };
-    const int room = room_of(session, 12);
+    const int room = room_of(session, width + 4);
     const std::string_view ellipsis = style.glyphs().ellipsis;
     add("id", summary.id.to_string());
     add("key", one_line(summary.key));
@@ -119,6 +121,7 @@ std::string facts(Session& session, const InstanceView& view, Times times) {
         add("ended", absolute_time(summary.finished_at, absolute));
     }
     add("input", payload_text(view.input, room, ellipsis));
+    add("attributes", payload_text(view.attributes, room, ellipsis));
     add("output", payload_text(view.output, room, ellipsis));
     return text;
 }

@@ -59,9 +59,14 @@ enum class HistoryType {
     AbortRequested,
     Paused,
     Unpaused,
-    Moved,      ///< it goes on elsewhere, from a snapshot; payload: {by, from}
-    Arrived,    ///< it goes on here again; payload: whence
-    Completed,  ///< ref: the event with the output, or payload: the output
+    Moved,              ///< it goes on elsewhere, from a snapshot; payload: {by, from}
+    Arrived,            ///< it goes on here again; payload: whence
+    AttributesWritten,  ///< payload: {values, was, fired, by?, final?, overwrote?}; ref: the output
+                        ///< of the transition that wrote them
+    StateWritten,       ///< payload: all attributes, the input of what they fired; ref: the write
+    StateRestored,      ///< by a rollback; payload: {values}; ref: the write that it undoes
+    ExceptionRaised,    ///< payload: {code, message}; ref: the write that led there
+    Completed,          ///< ref: the event with the output, or payload: the output
     Failed,
     Cancelled,
     Aborted,
