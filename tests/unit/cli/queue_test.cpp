@@ -70,10 +70,10 @@ TEST_F(CliQueue, sets_shows_changes_and_clears_limits) {
 
 TEST_F(CliQueue, is_obeyed_by_workers) {
     world_.run_db({"queue", "set", "bank", "--concurrency", "0"});
-    EXPECT_EQ(world_.run_db({"worker", "--once"}).code, kOk);
+    EXPECT_EQ(world_.run_db({"worker", "--allow-exec", "--once"}).code, kOk);
     EXPECT_EQ(json({"list", "--status", "running"}).size(), 3U);
     world_.run_db({"queue", "set", "bank", "--concurrency", "1", "--concurrency-per-key", "1"});
-    EXPECT_EQ(world_.run_db({"worker", "--once"}).code, kOk);
+    EXPECT_EQ(world_.run_db({"worker", "--allow-exec", "--once"}).code, kOk);
     EXPECT_EQ(json({"list", "--status", "completed"}).size(), 3U);
 }
 

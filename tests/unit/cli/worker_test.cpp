@@ -29,7 +29,7 @@ TEST(CliWorker, logs_json_lines_on_stdout) {
     CliWorld world;
     const std::string file = world.file("saga.yaml", kSaga);
     world.run_db({"start", file});
-    const Outcome outcome = world.run_db({"worker", "--once", "--json"});
+    const Outcome outcome = world.run_db({"worker", "--allow-exec", "--once", "--json"});
     EXPECT_EQ(outcome.err, "");
     bool has_failed = false;
     std::size_t n = 0;
@@ -47,7 +47,7 @@ TEST(CliWorker, logs_json_lines_on_stdout) {
 TEST(CliWorker, serves_what_the_database_knows) {
     CliWorld world;
     world.run_db({"start", world.file("hello.yaml", kHello), "-i", "\"a\""});
-    EXPECT_EQ(world.run_db({"worker", "--once", "-q"}).err, "");
+    EXPECT_EQ(world.run_db({"worker", "--allow-exec", "--once", "-q"}).err, "");
     EXPECT_NE(world.run_db({"list"}).out.find("completed"), std::string::npos);
 }
 
