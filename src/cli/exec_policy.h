@@ -12,7 +12,7 @@
 
 namespace ebb::cli {
 
-/// Which programs this process may run. Whoever can write to the database can store a workflow with
+/// Which programs this process may run. Any writer to the database can store a workflow with
 /// an `exec` handler, so such a handler runs only if a file that the user has given describes it in
 /// the same words, or if the user allows all of them (`--allow-exec`, or EBB_ALLOW_EXEC=1).
 class ExecPolicy {

@@ -142,7 +142,9 @@ TEST_P(CliProcesses, a_worker_drains_at_sigterm_and_the_next_one_goes_on) {
 
 TEST_P(CliProcesses, a_drain_that_takes_too_long_hands_its_work_back) {
     const std::string id = start();
-    CliProcess worker(directory(), {"worker", "--allow-exec", "--verbose", "--drain-timeout", "10ms"}, db_);
+    CliProcess worker(
+        directory(), {"worker", "--allow-exec", "--verbose", "--drain-timeout", "10ms"}, db_
+    );
     ASSERT_TRUE(worker.wait_for("handler=slow"));
     worker.signal(SIGTERM);
     EXPECT_EQ(worker.wait(), 6) << worker.err();

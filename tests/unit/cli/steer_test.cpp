@@ -112,7 +112,7 @@ TEST_F(CliSteer, signal_carries_a_payload) {
 }
 
 TEST_F(CliSteer, a_signal_may_be_called_like_a_command) {
-    const std::string id = start(kSignal);
+    const std::string id = start("workflow: parcel\nsteps:\n  - signal: list\n");
     const Outcome sent = world.run_db({"signal", id, "list", "--payload", "1"});
     EXPECT_EQ(sent.code, 0) << sent.err;
 }

@@ -70,7 +70,7 @@ TEST(CliWorker, serves_a_version_that_is_registered_while_it_runs) {
             interrupts.interrupt(SIGTERM);
         }
     };
-    EXPECT_EQ(world.run_db({"worker", file}).code, 0);
+    EXPECT_EQ(world.run_db({"worker", file, "--allow-exec"}).code, 0);
     const Outcome shown = world.run_db({"show", "key:hello/k", "--json"});
     EXPECT_EQ(Json::parse(shown.out)["output"], "new") << shown.out;
     EXPECT_EQ(Json::parse(shown.out)["steps"][0]["attempts"], 1);
