@@ -34,7 +34,7 @@ std::vector<Diagnostic> find_unbound_inputs(const Definition& definition) {
         const std::string& handler = step->handler.empty() ? placed.node->name : step->handler;
         if (!definition.handlers.contains(handler)) continue;
         const Json input = Json::parse(step->input, nullptr, false);
-        each_text(input, {}, [&](const std::string& text, const Json::json_pointer& at) {
+        each_text(input, Json::json_pointer(), [&](const std::string& text, const Json::json_pointer& at) {
             if (model::expose_late(text) == text) return;
             problems.push_back(
                 {.code = "late_expression",
