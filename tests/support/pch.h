@@ -1,5 +1,6 @@
 // The precompiled header of all tests: what almost every test includes and what is dear to parse.
 #pragma once
+#include <concepts>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,12 +13,15 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <ebb/json.h>
-
+// No header of the project: ccache may take this from another checkout, whose files are other files
+// to #pragma once.
 namespace ebb {
 
+class Payload;
+
 /// As text, not as a container of characters.
-inline void PrintTo(const Payload& payload, std::ostream* out) {
+template <std::same_as<Payload> T>
+void PrintTo(const T& payload, std::ostream* out) {
     *out << static_cast<const std::string&>(payload);
 }
 
