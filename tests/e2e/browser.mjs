@@ -16,10 +16,10 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
 
 export const SIZES = { desktop: { width: 1360, height: 860 }, folded: { width: 900, height: 700 }, phone: { width: 390, height: 844 } };
 
-export async function launch() {
+export async function launch(locale = 'en-US') {
   const folder = mkdtempSync(join(tmpdir(), 'ebb-chromium-'));
   const executablePath = process.env.EBB_CHROMIUM || '/usr/bin/chromium';
-  const context = await chromium.launchPersistentContext(folder, { executablePath, headless: true, args: FLAGS, timezoneId: 'UTC', locale: 'en-US', viewport: SIZES.desktop, reducedMotion: "reduce", timeout: 120_000 });
+  const context = await chromium.launchPersistentContext(folder, { executablePath, headless: true, args: FLAGS, timezoneId: 'UTC', locale, viewport: SIZES.desktop, reducedMotion: "reduce", timeout: 120_000 });
   context.setDefaultTimeout(60_000);
   const close = async () => {
     await context.close();

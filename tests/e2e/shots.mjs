@@ -1,14 +1,18 @@
-// Pictures of every page, filled with made life, in light, dark and phone size: `./dev ui shots [PAGE...]`.
+// Pictures of every page, filled with made life, in light, dark and phone size: `./dev ui shots [PAGE...]`. With
+// EBB_SHOTS_LOCALE=de (or pt, ru), the pictures are those of a browser in that language, in a folder of its name.
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
+import { messagesOf } from './messages.mjs';
 import { launch, pagesOf, settled, SIZES, startMock, watch } from './browser.mjs';
 
-const out = process.env.EBB_SHOTS ?? fileURLToPath(new URL('../../ui/shots', import.meta.url));
+const locale = process.env.EBB_SHOTS_LOCALE || 'en';
+const out = join(process.env.EBB_SHOTS ?? fileURLToPath(new URL('../../ui/shots', import.meta.url)), locale === 'en' ? '' : locale);
 mkdirSync(out, { recursive: true });
 const assets = join(process.env.EBB_UI_OUT ?? fileURLToPath(new URL('../../build/ui', import.meta.url)), 'dist');
 const mock = await startMock({ assets });
-const { context, close } = await launch();
+const { context, close } = await launch(locale);
+const t = await messagesOf(locale);
 const wanted = process.argv.slice(2);
 const LOOKS = [['light', 'light', SIZES.desktop], ['dark', 'dark', SIZES.desktop], ['phone', 'light', SIZES.phone]];
 let failed = 0;
@@ -16,12 +20,12 @@ const all = pagesOf(mock.world);
 // A click for what has no address of its own.
 const ACTS = {
   'failures-open': ['failures', (page) => page.locator('.line').first().click()],
-  'act-cancel': [all['instance-waiting'], (page) => page.getByRole('button', { name: 'Cancel…' }).click()],
-  'act-retry': [all['instance-dead'], (page) => page.getByRole('button', { name: 'Retry from here…' }).click()],
+  'act-cancel': [all['instance-waiting'], (page) => page.getByRole('button', { name: t.act.cancel.name, exact: true }).click()],
+  'act-retry': [all['instance-dead'], (page) => page.getByRole('button', { name: t.act.requeue.name, exact: true }).click()],
   palette: ['', (page) => page.keyboard.press('Control+k')],
-  start: ['workflows/order', (page) => page.getByRole('button', { name: 'Start…' }).click()],
+  start: ['workflows/order', (page) => page.getByRole('button', { name: t.start.button, exact: true }).click()],
   'decision-open': ['decisions', (page) => page.locator('.item').nth(2).click()],
-  'workers-matrix': ['workers', (page) => page.getByRole('button', { name: 'Show', exact: true }).click()],
+  'workers-matrix': ['workers', (page) => page.getByRole('button', { name: t.common.show, exact: true }).click()],
   selection: ['instances', async (page) => {
     for (const i of [1, 2]) await page.locator('tbody input').nth(i).check();
   }, 'desktop'],

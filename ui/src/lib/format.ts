@@ -1,34 +1,38 @@
-// How times, durations, numbers and identifiers read. Pure: the time and the zone are parameters.
+// How times, durations, sizes and identifiers read in the language of the UI. The time and the zone are parameters.
+import { t } from '../text';
+
 export type Zone = 'local' | 'utc';
 
+const fixed = (value: number) => value.toFixed(1).replace('.', t.unit.point);
 const pad = (value: number, width = 2) => String(value).padStart(width, '0');
 
 /** `1.2 s`, `3 m 04 s`, `2 d 4 h`: two units at most, and as many digits as one can use. */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return '';
+  const { unit } = t;
   const sign = ms < 0 ? '−' : '';
   const abs = Math.abs(ms);
-  if (abs < 1) return abs === 0 ? '0 s' : `${sign}<1 ms`;
-  if (abs < 1000) return `${sign}${Math.round(abs)} ms`;
+  if (abs < 1) return abs === 0 ? `0 ${unit.s}` : `${sign}<1 ${unit.ms}`;
+  if (abs < 1000) return `${sign}${Math.round(abs)} ${unit.ms}`;
   const seconds = abs / 1000;
-  if (seconds < 9.95) return `${sign}${seconds.toFixed(1)} s`;
-  if (seconds < 59.5) return `${sign}${Math.round(seconds)} s`;
+  if (seconds < 9.95) return `${sign}${fixed(seconds)} ${unit.s}`;
+  if (seconds < 59.5) return `${sign}${Math.round(seconds)} ${unit.s}`;
   const whole = Math.round(seconds);
-  if (whole < 3600) return `${sign}${Math.floor(whole / 60)} m ${pad(whole % 60)} s`;
+  if (whole < 3600) return `${sign}${Math.floor(whole / 60)} ${unit.m} ${pad(whole % 60)} ${unit.s}`;
   const minutes = Math.floor(whole / 60);
-  if (minutes < 1440) return `${sign}${Math.floor(minutes / 60)} h ${pad(minutes % 60)} m`;
+  if (minutes < 1440) return `${sign}${Math.floor(minutes / 60)} ${unit.h} ${pad(minutes % 60)} ${unit.m}`;
   const hours = Math.floor(minutes / 60);
-  if (hours < 24 * 100) return `${sign}${Math.floor(hours / 24)} d ${hours % 24} h`;
-  return `${sign}${Math.floor(hours / 24)} d`;
+  if (hours < 24 * 100) return `${sign}${Math.floor(hours / 24)} ${unit.d} ${hours % 24} ${unit.h}`;
+  return `${sign}${Math.floor(hours / 24)} ${unit.d}`;
 }
 
 /** One unit only, for "4 m ago" in dense tables. */
 export function age(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} m`;
-  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h`;
-  return `${Math.floor(seconds / 86400)} d`;
+  if (seconds < 60) return `${seconds} ${t.unit.s}`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} ${t.unit.m}`;
+  if (seconds < 86400) return `${Math.floor(seconds / 3600)} ${t.unit.h}`;
+  return `${Math.floor(seconds / 86400)} ${t.unit.d}`;
 }
 
 /** `2026-11-22 18:20:00`, in the zone of choice; with `millis`, `18:20:00.123`. */
@@ -48,9 +52,9 @@ export function timeOfDay(time: string | number, zone: Zone, millis = false): st
 }
 
 export function bytes(count: number): string {
-  if (count < 1000) return `${count} B`;
-  if (count < 1e6) return `${(count / 1000).toFixed(1)} kB`;
-  return `${(count / 1e6).toFixed(1)} MB`;
+  if (count < 1000) return `${count} ${t.unit.B}`;
+  if (count < 1e6) return `${fixed(count / 1000)} ${t.unit.kB}`;
+  return `${fixed(count / 1e6)} ${t.unit.MB}`;
 }
 
 /** An id as tables show it: UUIDv7 begins with the time, so the end tells two of them apart. */

@@ -1,11 +1,13 @@
 // What a person chooses for this browser. Nothing of it is sent anywhere.
+import { isLocale, type Locale } from '../text/locales';
+
 export type Theme = 'system' | 'light' | 'dark';
 export type Zone = 'local' | 'utc';
 export type Density = 'compact' | 'comfortable';
-export type Locale = 'en' | 'de' | 'pt' | 'ru';
 
 const KEY = 'ebb.settings';
 
+/** An empty locale is the browser's. */
 function load(): { theme: Theme; zone: Zone; density: Density; locale: Locale | '' } {
   const chosen = { theme: 'system' as Theme, zone: 'local' as Zone, density: 'compact' as Density, locale: '' as Locale | '' };
   try {
@@ -13,7 +15,7 @@ function load(): { theme: Theme; zone: Zone; density: Density; locale: Locale | 
     if (['light', 'dark'].includes(kept.theme)) chosen.theme = kept.theme;
     if (kept.zone === 'utc') chosen.zone = 'utc';
     if (kept.density === 'comfortable') chosen.density = 'comfortable';
-    if (['en', 'de', 'pt', 'ru'].includes(kept.locale)) chosen.locale = kept.locale;
+    if (isLocale(kept.locale)) chosen.locale = kept.locale;
   } catch {
     // A damaged or forbidden storage is as good as none.
   }

@@ -1,7 +1,8 @@
 // English, and the shape of every other language. Texts with values are functions, so that each language has its own
 // order and plurals.
-const integer = new Intl.NumberFormat('en');
-const count = (n: number, one: string, many: string) => `${integer.format(n)} ${n === 1 ? one : many}`;
+import { bare, counting } from './locales';
+
+const { number, form, count } = counting('en');
 
 const STATUS: Record<string, string> = {
   running: 'running', waiting: 'waiting', retrying: 'retrying', completed: 'completed', failed: 'failed', compensating: 'compensating',
@@ -10,7 +11,7 @@ const STATUS: Record<string, string> = {
 };
 
 export const en = {
-  number: (n: number) => integer.format(n),
+  number,
   status: (status: string) => STATUS[status] ?? status,
   common: {
     again: 'Try again', cancel: 'Cancel', close: 'Close', copy: 'Copy', open: 'Open', save: 'Save', show: 'Show', hide: 'Hide', loading: 'Loading',
@@ -19,6 +20,7 @@ export const en = {
     notCopied: 'The browser does not allow copying. Select the text and copy it by hand.',
     version: (versions: number[]) => versions.map((version) => `v${version}`).join(', '),
   },
+  unit: { ms: 'ms', s: 's', m: 'm', h: 'h', d: 'd', B: 'B', kB: 'kB', MB: 'MB', point: '.' },
   time: { now: 'now', ago: (time: string) => `${time} ago`, in: (time: string) => `in ${time}` },
   nav: {
     label: 'Pages', skip: 'Skip to the content', home: 'Overview', find: 'Find or go to…', more: 'More', logout: 'Log out', waitingFor: 'waiting:',
@@ -42,12 +44,12 @@ export const en = {
   },
   overview: {
     attention: 'Needs attention', quiet: 'All quiet: nothing waits for a person, no dead letters, every handler has a worker.', now: 'Now',
-    overdue: (n: number) => (n === 1 ? 'decision is overdue' : 'decisions are overdue'),
-    decisions: (n: number) => (n === 1 ? 'decision is open' : 'decisions are open'),
+    overdue: (n: number) => form(n, 'decision is overdue', 'decisions are overdue'),
+    decisions: (n: number) => form(n, 'decision is open', 'decisions are open'),
     oldest: (time: string) => (time.startsWith('NaN') ? '' : `oldest ${time}`),
     unserved: (handler: string) => `no worker for “${handler}”`, unservedWhy: 'Tasks are due, but no living worker has this handler.',
     queue: (queue: string) => `queue ${queue}`,
-    deadWorkers: (n: number) => (n === 1 ? 'worker stopped without signing off' : 'workers stopped without signing off'), deadWorkersWhy: 'Other workers take over their tasks.',
+    deadWorkers: (n: number) => form(n, 'worker stopped without signing off', 'workers stopped without signing off'), deadWorkersWhy: 'Other workers take over their tasks.',
     live: 'live', total: 'total', share: 'by status',
   },
   filter: {
@@ -65,14 +67,14 @@ export const en = {
   },
   bulk: {
     label: 'Selected instances', selected: (n: number) => `${n} selected`, clear: 'Clear',
-    title: (verb: string, n: number) => `${verb}: ${count(n, 'instance', 'instances')}`,
+    title: (verb: string, n: number) => `${bare(verb)}: ${count(n, 'instance', 'instances')}`,
     cannot: (n: number) => (n === 1 ? '1 of the selected instances is in a state that does not allow it and is left out.' : `${n} of the selected instances are in a state that does not allow it and are left out.`),
     trial: 'Trial', watching: 'Watching whether it fails again…', failedAgain: 'It failed again in the same way. Look at it before you retry the others.', worked: 'It completed.', stillRuns: 'It still runs and has not failed so far.',
     progress: (done: number, skipped: number, all: number) => `${done} of ${all} done${skipped ? `, ${skipped} skipped` : ''}`,
-    skipped: (n: number) => `Skipped: ${n}`, tryOne: 'Retry one first', all: (verb: string, n: number) => `${verb} ${n === 1 ? 'it' : `all ${n}`}`, rest: (n: number) => `Retry the other ${n}`, stop: 'Stop here',
+    skipped: (n: number) => `Skipped: ${n}`, tryOne: 'Retry one first', all: (verb: string, n: number) => (n === 1 ? bare(verb) : `${bare(verb)}: all ${n}`), rest: (n: number) => (n === 1 ? 'Retry the other one' : `Retry the other ${n}`), stop: 'Stop here',
   },
   act: {
-    will: 'What will happen', done: (verb: string, name: string) => `${verb}: ${name}`, leave: 'Leave it as it is',
+    will: 'What will happen', done: (verb: string, name: string) => `${bare(verb)}: ${name}`, leave: 'Leave it as it is',
     cancelAndUndo: (n: number) => `Cancel and undo ${count(n, 'step', 'steps')}`,
     undoes: (n: number) => `${n === 1 ? 'This compensation runs' : 'These compensations run, one after another'}:`, undoesStep: (node: string) => `undoes ${node}`, undoesNothing: 'No completed step has a compensation, so nothing is undone.',
     keeps: (nodes: string) => `What these steps did stays as it is: ${nodes}.`, stops: (nodes: string) => `Running now, and asked to stop: ${nodes}.`,
@@ -89,7 +91,7 @@ export const en = {
     reject: { name: 'Reject', title: 'Reject the decision', button: 'Reject', will: (node: string) => `The decision${node ? ` at “${node}”` : ''} is rejected. The instance takes its reject branch, or undoes what it did and fails.` },
   },
   instance: {
-    why: 'Why:', started: 'started', ran: (time: string) => `took ${time}`, runs: (time: string) => `for ${time}`, until: (kind: string) => (kind === 'retry' ? 'Next attempt' : kind === 'timer' ? 'Wakes' : kind === 'decision' || kind === 'signal' ? 'Deadline' : 'Until'), priority: (n: number) => `priority ${n}`,
+    why: 'Why:', started: 'started', ran: (time: string) => `took ${time}`, runs: (time: string) => `for ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Next attempt' : kind === 'timer' ? 'Wakes' : kind === 'decision' || kind === 'signal' ? 'Deadline' : 'Until'), priority: (n: number) => `priority ${n}`,
     tab: { graph: 'Graph', timeline: 'Timeline', steps: 'Steps', history: 'History', data: 'Data' },
   },
   graph: {
@@ -145,7 +147,7 @@ export const en = {
     stops: '0 stops the queue: nothing of it starts until the limit is raised.', save: 'Set limits', saved: (name: string) => `Limits set: ${name}`,
   },
   settings: {
-    look: 'Look', theme: 'Colours', system: 'As the system', light: 'Light', dark: 'Dark', zone: 'Times', local: 'Local time', density: 'Rows', compact: 'Compact', comfortable: 'Comfortable', language: 'Language',
+    look: 'Look', theme: 'Colors', system: 'As the system', light: 'Light', dark: 'Dark', zone: 'Times', local: 'Local time', density: 'Rows', compact: 'Compact', comfortable: 'Comfortable', language: 'Language', browser: 'As the browser',
     you: 'You', principal: 'Known as', role: 'Role', may: 'May', server: 'Server', version: 'Version', store: 'Store', noWorker: '(runs no handlers)', openapi: 'OpenAPI document', limits: 'Limits',
     tokens: 'API tokens', token: 'Token', newToken: 'New token…', once: 'This is the token. It is shown only now.', noTokens: 'No tokens.', created: 'Created', used: 'Last used', expires: 'Expires', never: 'never', revoke: 'Revoke…', revokeOf: (name: string) => `Revoke the token ${name}`, revokeWill: 'Programs that use it are refused: at once here, within 5 s on other servers.',
     create: 'Create token', expiresHelp: 'A duration such as 2160h, or never.',

@@ -1,24 +1,31 @@
 // All words of the UI, in one language at a time. A test refuses literal text in the components.
-import { settings, type Locale } from '../lib/settings.svelte';
+import { settings } from '../lib/settings.svelte';
 import type { en } from './en';
+import { LOCALES, preferred, type Locale } from './locales';
 
 export type Messages = typeof en;
 
-const FILES: Partial<Record<Locale, () => Promise<Messages>>> = {
+// One chunk for each language: a browser loads only the language that it shows.
+const FILES: Record<Locale, () => Promise<Messages>> = {
   en: async () => (await import('./en')).en,
+  de: async () => (await import('./de')).de,
+  pt: async () => (await import('./pt')).pt,
+  ru: async () => (await import('./ru')).ru,
 };
 let current = $state.raw<Messages>({} as Messages);
+let wanted: Locale = 'en';
 
 export function localeOf(): Locale {
-  if (settings.locale) return settings.locale;
-  const wanted = navigator.languages.map((language) => language.slice(0, 2));
-  return (wanted.find((language) => language in FILES) as Locale | undefined) ?? 'en';
+  return settings.locale || preferred(navigator.languages);
 }
 
+/** Loads and shows the language of choice. Of two calls at once, the later one wins. */
 export async function loadText() {
-  const locale = localeOf();
-  current = await (FILES[locale] ?? FILES.en!)();
-  document.documentElement.lang = locale;
+  const locale = (wanted = localeOf());
+  const messages = await FILES[locale]();
+  if (wanted !== locale) return;
+  current = messages;
+  document.documentElement.lang = LOCALES[locale].tag;
 }
 
 /** The messages; what reads them in a template follows the language. */

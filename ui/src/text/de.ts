@@ -1,0 +1,163 @@
+// German. Neutral in style: buttons are infinitives, and nobody is addressed. What operators call by its English name
+// (Worker, Handler, Queue, Dead Letter, Payload) keeps it.
+import type { Messages } from '.';
+import { bare, counting } from './locales';
+
+const { number, form, count } = counting('de');
+
+const STATUS: Record<string, string> = {
+  running: 'läuft', waiting: 'wartet', retrying: 'Wiederholung', completed: 'abgeschlossen', failed: 'fehlgeschlagen', compensating: 'Kompensation',
+  compensated: 'kompensiert', compensation_failed: 'Kompensation fehlgeschlagen', dead_letter: 'Dead Letter', paused: 'pausiert',
+  cancelled: 'abgebrochen', aborted: 'hart abgebrochen', skipped: 'übersprungen', pending: 'steht aus', moved: 'verschoben',
+};
+
+export const de: Messages = {
+  number,
+  status: (status: string) => STATUS[status] ?? status,
+  common: {
+    again: 'Erneut versuchen', cancel: 'Abbrechen', close: 'Schließen', copy: 'Kopieren', open: 'Öffnen', save: 'Speichern', show: 'Anzeigen', hide: 'Ausblenden', loading: 'Wird geladen',
+    copied: (what: string) => `Kopiert: ${what.slice(0, 60)}`,
+    copyThis: (what: string) => `${what.slice(0, 60)} kopieren`,
+    notCopied: 'Der Browser erlaubt das Kopieren nicht. Den Text markieren und von Hand kopieren.',
+    version: (versions: number[]) => versions.map((version) => `v${version}`).join(', '),
+  },
+  unit: { ms: 'ms', s: 's', m: 'min', h: 'h', d: 'd', B: 'B', kB: 'kB', MB: 'MB', point: ',' },
+  time: { now: 'jetzt', ago: (time: string) => `vor ${time}`, in: (time: string) => `in ${time}` },
+  nav: {
+    label: 'Seiten', skip: 'Zum Inhalt springen', home: 'Übersicht', find: 'Suchen oder gehen zu…', more: 'Mehr', logout: 'Abmelden', waitingFor: 'offen:',
+    overview: 'Übersicht', instances: 'Instanzen', failures: 'Fehler', decisions: 'Entschei\u00ADdungen', workflows: 'Workflows', workers: 'Worker', queues: 'Queues', settings: 'Einstel\u00ADlungen',
+  },
+  live: {
+    open: 'live', lost: 'nicht live', lostHint: 'Die Live-Verbindung ist unterbrochen. Sie wird automatisch wiederhergestellt; bis dahin aktualisiert sich die Liste nicht.',
+    silent: 'Der Server antwortet nicht.', silentSince: (time: string) => `Die Anzeige ist ${time} alt. Die Verbindung wird automatisch wiederhergestellt; bis dahin sind keine Änderungen möglich.`,
+    noAuth: 'Dieser Server läuft ohne Authentifizierung: Alle auf diesem Rechner dürfen alles.',
+  },
+  login: {
+    title: 'Anmelden', how: 'Auf dem Server in einem Terminal einen Anmeldelink erzeugen und ihn öffnen oder hier einfügen:', paste: 'Anmeldelink', submit: 'Anmelden',
+    help: 'Ein Link gilt einmal und zehn Minuten lang.',
+  },
+  trouble: {
+    title: 'Das hat nicht funktioniert.', notFound: 'Nicht gefunden.', forbidden: 'Keine Berechtigung.', forbiddenHint: 'Die eigene Rolle umfasst das nicht. Eine Person mit Administratorrechten kann es freigeben.',
+    unreachable: 'Der Server antwortet nicht.', unreachableHint: 'Möglicherweise startet er gerade neu. Gleich noch einmal versuchen.',
+    staleSince: (time: string) => `Die Anzeige unten ist von ${time}.`,
+    request: (id: string) => `Anfrage ${id}`,
+    chunk: 'Diese Seite konnte nicht geladen werden. Wahrscheinlich wurde der Server aktualisiert.', reload: 'Neu laden', noPage: 'Diese Seite gibt es nicht', noPageHint: 'Vielleicht enthält die Adresse einen Tippfehler, oder der Link stammt aus einer anderen Version.',
+  },
+  overview: {
+    attention: 'Handlungsbedarf', quiet: 'Alles ruhig: nichts wartet auf eine Person, keine Dead Letters, jeder Handler hat einen Worker.', now: 'Jetzt',
+    overdue: (n: number) => form(n, 'Entscheidung ist überfällig', 'Entscheidungen sind überfällig'),
+    decisions: (n: number) => form(n, 'Entscheidung ist offen', 'Entscheidungen sind offen'),
+    oldest: (time: string) => (time.startsWith('NaN') ? '' : `seit ${time}`),
+    unserved: (handler: string) => `kein Worker für „${handler}“`, unservedWhy: 'Aufgaben sind fällig, aber kein laufender Worker hat diesen Handler.',
+    queue: (queue: string) => `Queue ${queue}`,
+    deadWorkers: (n: number) => form(n, 'Worker ohne Abmeldung ausgefallen', 'Worker ohne Abmeldung ausgefallen'), deadWorkersWhy: 'Andere Worker übernehmen die Aufgaben.',
+    live: 'aktiv', total: 'gesamt', share: 'nach Status',
+  },
+  filter: {
+    label: 'Filter', placeholder: 'status:dead_letter workflow:order key:k7-* since:24h', clear: 'Leeren', remove: (term: string) => `${term} entfernen`,
+    help: { status: 'einer oder mehrere, mit Komma', workflow: 'sein Name', version: 'eine Zahl', key: 'genau, oder ein Anfang mit *', since: 'gestartet nach: 2h, 7d oder ein Datum', before: 'gestartet vor' },
+    problem: (problem: string, word: string, names: string, statuses: string) =>
+      ({ name: `Den Filter „${word}“ gibt es nicht. Möglich sind ${names}.`, status: `Kein gültiger Status. Möglich sind ${statuses}.`, version: 'Eine Version ist eine ganze Zahl.', time: 'Keine gültige Zeit. Möglich sind 15m, 2h, 7d oder ein Datum wie 2026-11-22.', value: 'braucht einen Wert.' })[problem] ?? '',
+  },
+  instances: {
+    all: 'Alle', live: 'Aktiv', ended: 'Erfolglos beendet', views: 'Gespeicherte Ansichten', viewName: 'Name der Ansicht', saveView: 'Ansicht speichern', dropView: 'Ansicht entfernen', export: 'Exportieren',
+    status: 'Status', workflow: 'Workflow', key: 'Schlüssel', id: 'ID', started: 'Gestartet', changed: 'Geändert', took: 'Dauer',
+    select: (name: string) => `${name} auswählen`, selectAll: 'Alle angezeigten auswählen', noMatch: 'Keine Instanz passt.', clear: 'Filter löschen', none: 'Noch keine Instanzen. Eine starten:',
+    more: 'Für mehr scrollen', loadMore: 'Mehr laden', end: (n: number) => `${count(n, 'Instanz', 'Instanzen')}, keine weiteren`, scannedTo: 'Durchsucht bis zurück zu',
+    fresh: (n: number) => `${number(n)} neue`,
+  },
+  bulk: {
+    label: 'Ausgewählte Instanzen', selected: (n: number) => `${number(n)} ausgewählt`, clear: 'Aufheben',
+    title: (verb: string, n: number) => `${bare(verb)}: ${count(n, 'Instanz', 'Instanzen')}`,
+    cannot: (n: number) => form(n, '1 der ausgewählten Instanzen ist in einem Zustand, der das nicht erlaubt, und wird ausgelassen.', `${number(n)} der ausgewählten Instanzen sind in einem Zustand, der das nicht erlaubt, und werden ausgelassen.`),
+    trial: 'Probe', watching: 'Es wird beobachtet, ob sie wieder fehlschlägt…', failedAgain: 'Sie ist auf dieselbe Weise wieder fehlgeschlagen. Vor dem Wiederholen der anderen ansehen.', worked: 'Sie ist abgeschlossen.', stillRuns: 'Sie läuft noch und ist bisher nicht fehlgeschlagen.',
+    progress: (done: number, skipped: number, all: number) => `${number(done)} von ${number(all)} erledigt${skipped ? `, ${number(skipped)} übersprungen` : ''}`,
+    skipped: (n: number) => `Übersprungen: ${number(n)}`, tryOne: 'Erst eine wiederholen', all: (verb: string, n: number) => (n === 1 ? bare(verb) : `${bare(verb)}: alle ${number(n)}`), rest: (n: number) => form(n, 'Die andere wiederholen', `Die anderen ${number(n)} wiederholen`), stop: 'Hier anhalten',
+  },
+  act: {
+    will: 'Was geschieht', done: (verb: string, name: string) => `${bare(verb)}: ${name}`, leave: 'Nichts ändern',
+    cancelAndUndo: (n: number) => `Abbrechen und ${count(n, 'Schritt', 'Schritte')} zurücknehmen`,
+    undoes: (n: number) => form(n, 'Diese Kompensation läuft:', 'Diese Kompensationen laufen nacheinander:'), undoesStep: (node: string) => `macht ${node} rückgängig`, undoesNothing: 'Kein abgeschlossener Schritt hat eine Kompensation; daher wird nichts rückgängig gemacht.',
+    keeps: (nodes: string) => `Was diese Schritte getan haben, bleibt bestehen: ${nodes}.`, stops: (nodes: string) => `Läuft gerade und wird zum Anhalten aufgefordert: ${nodes}.`,
+    changed: 'Die Instanz hat sich inzwischen geändert.', changedHint: 'Es wurde nichts getan. Erst den jetzigen Zustand ansehen, dann neu entscheiden.',
+    reason: 'Grund', comment: 'Kommentar', reasonHelp: 'Steht danach mit dem eigenen Namen im Verlauf.', skip: 'Die fehlgeschlagene Kompensation überspringen', edit: 'Mit anderer Eingabe wiederholen', input: 'Eingabe', payload: 'Payload', signalName: 'Signal',
+    json: 'Ein beliebiger JSON-Wert.', notJson: (why: string) => `Das ist kein JSON. ${why}`, asCurl: 'Dasselbe mit curl',
+    cancel: { name: 'Abbrechen…', title: 'Diese Instanz abbrechen', button: 'Instanz abbrechen', will: (_: string) => 'Sie hält an, macht vom letzten Schritt bis zum ersten rückgängig, was sie getan hat, und ist dann abgebrochen. Savepoints gelten dabei nicht.' },
+    abort: { name: 'Hart abbrechen…', title: 'Diese Instanz hart abbrechen', button: 'Ohne Kompensation abbrechen', will: (_: string) => 'Sie hält sofort an und ist hart abgebrochen. Nichts wird rückgängig gemacht.' },
+    pause: { name: 'Pausieren', title: 'Diese Instanz pausieren', button: 'Pausieren', will: (_: string) => 'Sie startet nichts Neues, bis sie fortgesetzt wird. Was jetzt läuft, läuft zu Ende.' },
+    resume: { name: 'Fortsetzen', title: 'Diese Instanz fortsetzen', button: 'Fortsetzen', will: (_: string) => 'Sie läuft dort weiter, wo sie pausiert wurde.' },
+    requeue: { name: 'Ab hier wiederholen…', title: 'Ab dem fehlgeschlagenen Schritt wiederholen', button: 'Ab hier wiederholen', will: (node: string) => `Sie läuft dort weiter, wo sie stehen geblieben ist${node ? `: bei „${node}“` : ''}. Ihre Versuche zählen wieder ab eins.` },
+    signal: { name: 'Signal senden…', title: 'Ein Signal senden', button: 'Signal senden', will: (_: string) => 'Wenn die Instanz auf dieses Signal wartet, läuft sie mit der Payload als Ausgabe dieses Knotens weiter. Sonst bleibt das Signal aufgehoben, bis sie darauf wartet.' },
+    confirm: { name: 'Bestätigen', title: 'Die Entscheidung bestätigen', button: 'Bestätigen', will: (node: string) => `Die eigene Stimme zählt als Bestätigung${node ? ` bei „${node}“` : ''}. Sobald genug Personen bestätigt haben, läuft die Instanz weiter.` },
+    reject: { name: 'Ablehnen', title: 'Die Entscheidung ablehnen', button: 'Ablehnen', will: (node: string) => `Die Entscheidung${node ? ` bei „${node}“` : ''} wird abgelehnt. Die Instanz nimmt ihren Zweig für Ablehnung, oder sie macht rückgängig, was sie getan hat, und schlägt fehl.` },
+  },
+  instance: {
+    why: 'Warum:', started: 'gestartet', ran: (time: string) => `Dauer ${time}`, runs: (time: string) => `seit ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Nächster Versuch:' : kind === 'timer' ? 'Weiter:' : kind === 'decision' || kind === 'signal' ? 'Frist:' : 'Bis:'), priority: (n: number) => `Priorität ${n}`,
+    tab: { graph: 'Graph', timeline: 'Zeitachse', steps: 'Schritte', history: 'Verlauf', data: 'Daten' },
+  },
+  graph: {
+    label: 'Schritte des Workflows', described: (n: number) => `Bild von ${count(n, 'Knoten', 'Knoten')}. „Liste“ zeigt dasselbe als Text.`, zoomIn: 'Vergrößern', zoomOut: 'Verkleinern', fit: 'Einpassen', list: 'Liste', picture: 'Bild',
+  },
+  timeline: {
+    back: 'Rückweg', idle: (time: string) => `${time} lang ist nichts geschehen`, cut: (shown: number, all: number) => `Gezeigt werden die letzten ${number(shown)} von ${number(all)} Schritten.`, lastEvents: (n: string) => `Gezeichnet aus den letzten ${n} Ereignissen.`,
+    kind: { attempt: 'Versuch', failed: 'fehlgeschlagener Versuch', retry: 'wartet auf Wiederholung', wait: 'wartet', running: 'läuft', undo: 'Kompensation', undo_failed: 'fehlgeschlagene Kompensation' },
+  },
+  steps: {
+    step: 'Schritt', branch: 'Zweig', tries: 'Versuche', took: 'Dauer', worker: 'Worker', error: 'Fehler', started: 'Gestartet', attempts: (n: number) => count(n, 'Versuch', 'Versuche'), eachAttempt: 'Versuche',
+    notYet: 'Noch nicht erreicht.', visit: (n: number, all: number) => `Durchlauf ${n} von ${all}`, toHistory: 'Ereignisse dieses Schritts',
+  },
+  history: {
+    type: 'Typ', allTypes: 'Alle Typen', node: 'Schritt', at: 'Zeit', attempt: 'Versuch', took: 'Dauer', about: 'Bezug', by: 'Durch', count: (n: string) => `${n} Ereignisse`, following: 'folgt', toEnd: 'Zum Ende', event: (seq: number) => `Ereignis ${seq}`,
+  },
+  data: {
+    input: 'Eingabe', output: 'Ausgabe', error: 'Fehler', instanceInput: 'Eingabe der Instanz', instanceOutput: 'Ausgabe der Instanz', outputOf: (node: string) => `Ausgabe von ${node}`, find: 'In den Daten suchen', left: 'Links', right: 'Rechts', nothing: 'nichts',
+    path: 'Pfad', differences: (n: number) => count(n, 'Unterschied', 'Unterschiede'), forbidden: 'Die eigene Rolle sieht Größen und Namen, aber nicht die Daten selbst.',
+  },
+  json: { cut: (size: string) => `${size}, nicht angezeigt`, download: 'Herunterladen', more: (n: number) => `${number(n)} weitere` },
+  failures: {
+    which: 'Welche Fehler', all: 'Alle', none: 'Keine Fehler. Hier erscheinen Schritte, die endgültig fehlschlagen, gruppiert nach Fehler.', count: (n: number) => count(n, 'Instanz', 'Instanzen'),
+    waiting: (n: number) => `${number(n)} ${form(n, 'wartet', 'warten')}`, ended: (n: number) => `${number(n)} fehlgeschlagen`, retryAll: (n: number) => `Erst eine, dann alle ${number(n)} wiederholen…`, looking: 'Wird gesucht…', show: 'Instanzen anzeigen', copy: 'Als Issue kopieren', first: 'Zuerst', last: 'Zuletzt', versions: 'Versionen', samples: 'Beispiele',
+  },
+  decisions: {
+    roles: 'Rollen', allRoles: 'Alle Rollen', none: 'Keine Entscheidung steht aus.', late: (time: string) => `${time} überfällig`, left: (time: string) => `noch ${time}`, quorum: (have: number, need: number) => `${have} von ${need} bestätigt`,
+    question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'Weitere Daten', who: 'Wer entscheiden darf', anyone: 'alle', votes: 'Stimmen', since: 'Eingegangen', deadline: 'Frist', keysMove: 'nächste, vorige',
+    forbidden: 'Die eigene Rolle darf Entscheidungen sehen, aber nicht treffen.',
+  },
+  workflows: {
+    name: 'Workflow', version: 'Version', versions: 'Versionen', registered: 'Registriert', find: 'Workflow suchen', none: 'Noch keine Workflows. Einen registrieren:', noMatch: (text: string) => `Kein Workflow hat „${text}“ im Namen.`, yaml: 'YAML', newest: '(neueste)',
+    from: 'Von', to: 'Zu', fromVersion: (n: number) => `Vergleichen ab Version ${n}`, toVersion: (n: number) => `Vergleichen mit Version ${n}`, difference: (from: number, to: number) => `Von v${from} zu v${to}`, same: 'Die Texte sind gleich.', noInstances: 'Noch keine Instanzen dieses Workflows.', allInstances: 'Alle Instanzen dieses Workflows',
+  },
+  register: {
+    button: 'Neuer Workflow…', edit: 'Neue Version…', title: 'Eine Version registrieren', text: 'Definition', picture: 'Bild', problems: 'Probleme', valid: 'Keine Probleme.', noPicture: 'Das Bild erscheint, sobald die Definition lesbar ist.', submit: 'Registrieren', reset: 'Änderungen verwerfen', editor: 'Definition als YAML',
+    done: (name: string, version: number) => `Registriert: ${name} v${version}`,
+  },
+  start: {
+    button: 'Starten…', again: 'Erneut starten…', title: (name: string) => (name ? `${name} starten` : 'Eine Instanz starten'), choose: 'Workflow wählen', form: 'Formular', input: 'Eingabe', key: 'Schlüssel (optional)', keyHelp: 'Derselbe Schlüssel ist dieselbe Instanz, egal wie oft sie gestartet wird.', asCommand: 'Dasselbe als Befehl', submit: 'Starten', optional: '(optional)',
+    required: 'Pflichtfeld.', pattern: (pattern: string) => `Muss zu ${pattern} passen`, least: (n: number) => `Mindestens ${n}.`, most: (n: number) => `Höchstens ${n}.`,
+  },
+  workers: {
+    count: (alive: number, threads: number) => `${number(alive)} aktiv, ${count(threads, 'Thread', 'Threads')}`, worker: 'Worker', host: 'Rechner', tasks: 'Aufgaben', threads: 'Threads', handlers: 'Handler', handler: 'Handler', since: 'Gestartet', lease: 'Lease endet', allQueues: 'alle',
+    state: { alive: 'aktiv', draining: 'fährt herunter', dead: 'ausgefallen' }, ranOut: (time: string) => `abgelaufen vor ${time}`, none: 'Keine Worker. Instanzen warten, bis einer gestartet wird:',
+    unserved: (n: number, handler: string) => `${count(n, 'Aufgabe wartet', 'Aufgaben warten')} auf „${handler}“: Kein laufender Worker hat diesen Handler.`, unservedHint: (queue: string) => `Queue ${queue}. Einen Worker starten, der ihn hat, oder nach einem Tippfehler im Namen suchen.`,
+    matrix: 'Wer was ausführen kann', nobody: 'kein Worker', runs: (worker: string, handler: string) => `${worker} führt ${handler} aus`,
+  },
+  queues: {
+    queue: 'Queue', running: 'Laufend', use: 'Auslastung', waiting: 'wartend', sleeping: 'Schlafend', concurrency: 'Gleichzeitig', perKey: 'Gleichzeitig je Schlüssel', rate: 'Startrate', unlimited: '–', full: 'voll', edit: 'Limits…', editOf: (name: string) => `Limits von ${name}`, none: 'Keine Queues mit Limits oder Aufgaben.',
+    used: (used: number, of: number) => `${number(used)} von ${number(of)} belegt`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `Die neuen Limits gelten sofort und auf allen Workern. Zurzeit ${form(running, 'läuft', 'laufen')} ${number(running)} und ${form(waiting, 'wartet', 'warten')} ${number(waiting)}; was läuft, wird nicht angehalten.`,
+    concurrencyHelp: 'Wie viele Aufgaben dieser Queue gleichzeitig laufen dürfen, auf allen Workern zusammen. Leer: kein Limit.', perKeyHelp: 'Dasselbe für jeden Concurrency-Schlüssel. Leer: kein Limit.', rateHelp: 'Wie viele Aufgaben in einem Zeitraum wie 1s oder 1m starten dürfen. Leer: kein Limit.', starts: 'Starts', per: 'pro', period: 'Zeitraum',
+    stops: '0 hält die Queue an: Nichts daraus startet, bis das Limit erhöht wird.', save: 'Limits setzen', saved: (name: string) => `Limits gesetzt: ${name}`,
+  },
+  settings: {
+    look: 'Darstellung', theme: 'Farben', system: 'Wie das System', light: 'Hell', dark: 'Dunkel', zone: 'Zeiten', local: 'Ortszeit', density: 'Zeilen', compact: 'Kompakt', comfortable: 'Luftig', language: 'Sprache', browser: 'Wie der Browser',
+    you: 'Eigenes Konto', principal: 'Bekannt als', role: 'Rolle', may: 'Rechte', server: 'Server', version: 'Version', store: 'Speicher', noWorker: '(führt keine Handler aus)', openapi: 'OpenAPI-Dokument', limits: 'Limits',
+    tokens: 'API-Tokens', token: 'Token', newToken: 'Neues Token…', once: 'Das ist das Token. Es wird nur jetzt angezeigt.', noTokens: 'Keine Tokens.', created: 'Erstellt', used: 'Zuletzt benutzt', expires: 'Läuft ab', never: 'nie', revoke: 'Widerrufen…', revokeOf: (name: string) => `Das Token ${name} widerrufen`, revokeWill: 'Programme, die es benutzen, werden abgewiesen: hier sofort, auf anderen Servern innerhalb von 5 s.',
+    create: 'Token erstellen', expiresHelp: 'Eine Dauer wie 2160h, oder never.',
+    roleHelp: { viewer: 'Sieht alles außer Payloads.', approver: 'Sieht und entscheidet.', operator: 'Steuert Instanzen und Queues.', developer: 'Registriert außerdem Workflows und startet Instanzen.', admin: 'Darf alles.', worker: 'Führt Handler aus, sonst nichts.', starter: 'Startet Instanzen und liest die eigenen.' } as Record<string, string>,
+  },
+  palette: {
+    placeholder: 'ID, Schlüssel, Workflow oder Seite', page: 'Seite', workflow: 'Workflow', none: 'Nichts gefunden.', hits: 'Treffer', keys: 'Tastenkürzel', filter: 'Zum Filter', move: 'Nächste, vorige Zeile', select: 'Zeile auswählen', decide: 'Entscheidung bestätigen, ablehnen',
+  },
+  compare: {
+    button: 'Vergleichen', title: 'Zwei Ausführungen', same: 'Alle Schritte sind auf dieselbe Weise beendet.', parts: (node: string) => `Die Ausführungen trennen sich bei „${node}“.`, absent: 'nicht erreicht', sameInput: 'Die Eingaben sind gleich.',
+  },
+};

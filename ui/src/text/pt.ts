@@ -1,0 +1,162 @@
+// Portuguese as in Brazil. Instances and steps ("etapas") are both feminine, so one word fits a status of either.
+import type { Messages } from '.';
+import { bare, counting } from './locales';
+
+const { number, form, count } = counting('pt-BR');
+
+const STATUS: Record<string, string> = {
+  running: 'em execução', waiting: 'aguardando', retrying: 'repetindo', completed: 'concluída', failed: 'com falha', compensating: 'compensando',
+  compensated: 'compensada', compensation_failed: 'falha na compensação', dead_letter: 'dead letter', paused: 'pausada',
+  cancelled: 'cancelada', aborted: 'abortada', skipped: 'ignorada', pending: 'pendente', moved: 'movida',
+};
+
+export const pt: Messages = {
+  number,
+  status: (status: string) => STATUS[status] ?? status,
+  common: {
+    again: 'Tentar de novo', cancel: 'Cancelar', close: 'Fechar', copy: 'Copiar', open: 'Abrir', save: 'Salvar', show: 'Mostrar', hide: 'Ocultar', loading: 'Carregando',
+    copied: (what: string) => `Copiado: ${what.slice(0, 60)}`,
+    copyThis: (what: string) => `Copiar ${what.slice(0, 60)}`,
+    notCopied: 'O navegador não permite copiar. Selecione o texto e copie manualmente.',
+    version: (versions: number[]) => versions.map((version) => `v${version}`).join(', '),
+  },
+  unit: { ms: 'ms', s: 's', m: 'min', h: 'h', d: 'd', B: 'B', kB: 'kB', MB: 'MB', point: ',' },
+  time: { now: 'agora', ago: (time: string) => `há ${time}`, in: (time: string) => `em ${time}` },
+  nav: {
+    label: 'Páginas', skip: 'Pular para o conteúdo', home: 'Visão geral', find: 'Buscar ou ir para…', more: 'Mais', logout: 'Sair', waitingFor: 'aguardando:',
+    overview: 'Visão geral', instances: 'Instâncias', failures: 'Falhas', decisions: 'Decisões', workflows: 'Workflows', workers: 'Workers', queues: 'Filas', settings: 'Configu\u00ADrações',
+  },
+  live: {
+    open: 'ao vivo', lost: 'sem atualização', lostHint: 'A conexão ao vivo caiu. Ela volta sozinha; até lá, a lista não se atualiza.',
+    silent: 'O servidor não responde.', silentSince: (time: string) => `Os dados na tela são de ${time} atrás. A reconexão é automática; até lá, nada pode ser alterado.`,
+    noAuth: 'Este servidor roda sem autenticação: qualquer pessoa nesta máquina pode fazer tudo.',
+  },
+  login: {
+    title: 'Entrar', how: 'Gere um link de login em um terminal no servidor e abra-o ou cole-o aqui:', paste: 'Link de login', submit: 'Entrar',
+    help: 'O link vale uma única vez, por dez minutos.',
+  },
+  trouble: {
+    title: 'Não funcionou.', notFound: 'Não encontrado.', forbidden: 'Você não tem permissão para ver isto.', forbiddenHint: 'Seu papel não inclui esta permissão. Um administrador pode concedê-la.',
+    unreachable: 'O servidor não responde.', unreachableHint: 'Ele pode estar reiniciando. Tente de novo em instantes.',
+    staleSince: (time: string) => `Os dados abaixo são de ${time}.`,
+    request: (id: string) => `Requisição ${id}`,
+    chunk: 'Não foi possível carregar esta página. Provavelmente o servidor foi atualizado.', reload: 'Recarregar', noPage: 'Esta página não existe', noPageHint: 'O endereço pode estar errado, ou o link pode ser de outra versão.',
+  },
+  overview: {
+    attention: 'Requer atenção', quiet: 'Tudo tranquilo: nada espera por uma pessoa, não há dead letters e todo handler tem um worker.', now: 'Agora',
+    overdue: (n: number) => form(n, 'decisão está atrasada', 'decisões estão atrasadas'),
+    decisions: (n: number) => form(n, 'decisão está aberta', 'decisões estão abertas'),
+    oldest: (time: string) => (time.startsWith('NaN') ? '' : `há ${time}`),
+    unserved: (handler: string) => `nenhum worker para “${handler}”`, unservedWhy: 'Há tarefas prontas, mas nenhum worker ativo tem este handler.',
+    queue: (queue: string) => `fila ${queue}`,
+    deadWorkers: (n: number) => form(n, 'worker parou sem avisar', 'workers pararam sem avisar'), deadWorkersWhy: 'Outros workers assumem as tarefas.',
+    live: 'ativas', total: 'total', share: 'por status',
+  },
+  filter: {
+    label: 'Filtro', placeholder: 'status:dead_letter workflow:order key:k7-* since:24h', clear: 'Limpar', remove: (term: string) => `Remover ${term}`,
+    help: { status: 'um ou mais, com vírgulas', workflow: 'o nome', version: 'um número', key: 'exata, ou o início com *', since: 'iniciada depois de: 2h, 7d ou uma data', before: 'iniciada antes de' },
+    problem: (problem: string, word: string, names: string, statuses: string) =>
+      ({ name: `Não existe o filtro “${word}”. Os filtros são ${names}.`, status: `Não é um status. Os status são ${statuses}.`, version: 'A versão é um número inteiro.', time: 'Não é um tempo. Escreva 15m, 2h, 7d ou uma data como 2026-11-22.', value: 'precisa de um valor.' })[problem] ?? '',
+  },
+  instances: {
+    all: 'Todas', live: 'Ativas', ended: 'Sem sucesso', views: 'Visões salvas', viewName: 'Nome da visão', saveView: 'Salvar visão', dropView: 'Remover visão', export: 'Exportar',
+    status: 'Status', workflow: 'Workflow', key: 'Chave', id: 'ID', started: 'Início', changed: 'Alteração', took: 'Duração',
+    select: (name: string) => `Selecionar ${name}`, selectAll: 'Selecionar todas as exibidas', noMatch: 'Nenhuma instância corresponde.', clear: 'Limpar filtros', none: 'Ainda não há instâncias. Inicie uma:',
+    more: 'Role para ver mais', loadMore: 'Carregar mais', end: (n: number) => `${count(n, 'instância', 'instâncias')}, não há mais`, scannedTo: 'Busca feita até',
+    fresh: (n: number) => `${number(n)} ${form(n, 'nova', 'novas')}`,
+  },
+  bulk: {
+    label: 'Instâncias selecionadas', selected: (n: number) => `${number(n)} ${form(n, 'selecionada', 'selecionadas')}`, clear: 'Limpar',
+    title: (verb: string, n: number) => `${bare(verb)}: ${count(n, 'instância', 'instâncias')}`,
+    cannot: (n: number) => form(n, '1 das instâncias selecionadas está em um estado que não permite isso e fica de fora.', `${number(n)} das instâncias selecionadas estão em um estado que não permite isso e ficam de fora.`),
+    trial: 'Teste', watching: 'Verificando se falha de novo…', failedAgain: 'Falhou de novo da mesma forma. Examine-a antes de repetir as outras.', worked: 'Foi concluída.', stillRuns: 'Ainda está em execução e não falhou até agora.',
+    progress: (done: number, skipped: number, all: number) => `${number(done)} de ${number(all)} ${form(done, 'feita', 'feitas')}${skipped ? `, ${number(skipped)} ${form(skipped, 'ignorada', 'ignoradas')}` : ''}`,
+    skipped: (n: number) => `Ignoradas: ${number(n)}`, tryOne: 'Repetir uma primeiro', all: (verb: string, n: number) => (n === 1 ? bare(verb) : `${bare(verb)}: todas as ${number(n)}`), rest: (n: number) => form(n, 'Repetir a outra', `Repetir as outras ${number(n)}`), stop: 'Parar aqui',
+  },
+  act: {
+    will: 'O que vai acontecer', done: (verb: string, name: string) => `${bare(verb)}: ${name}`, leave: 'Deixar como está',
+    cancelAndUndo: (n: number) => `Cancelar e desfazer ${count(n, 'etapa', 'etapas')}`,
+    undoes: (n: number) => form(n, 'Esta compensação é executada:', 'Estas compensações são executadas, uma após a outra:'), undoesStep: (node: string) => `desfaz ${node}`, undoesNothing: 'Nenhuma etapa concluída tem compensação, portanto nada é desfeito.',
+    keeps: (nodes: string) => `O que estas etapas fizeram permanece como está: ${nodes}.`, stops: (nodes: string) => `Em execução agora, e será solicitado que parem: ${nodes}.`,
+    changed: 'A instância mudou nesse meio-tempo.', changedHint: 'Nada foi feito. Veja o estado atual e decida de novo.',
+    reason: 'Motivo', comment: 'Comentário', reasonHelp: 'Fica no histórico, com o seu nome.', skip: 'Ignorar a compensação que falhou', edit: 'Repetir com outra entrada', input: 'Entrada', payload: 'Payload', signalName: 'Sinal',
+    json: 'Qualquer valor JSON.', notJson: (why: string) => `Isto não é JSON. ${why}`, asCurl: 'O mesmo com curl',
+    cancel: { name: 'Cancelar…', title: 'Cancelar esta instância', button: 'Cancelar a instância', will: (_: string) => 'Ela para, desfaz o que fez, da última etapa até a primeira, e então fica cancelada. Savepoints são ignorados.' },
+    abort: { name: 'Abortar…', title: 'Abortar esta instância', button: 'Abortar sem desfazer', will: (_: string) => 'Ela para imediatamente e fica abortada. Nada é desfeito.' },
+    pause: { name: 'Pausar', title: 'Pausar esta instância', button: 'Pausar', will: (_: string) => 'Ela não inicia mais nada até ser retomada. O que está em execução termina.' },
+    resume: { name: 'Retomar', title: 'Retomar esta instância', button: 'Retomar', will: (_: string) => 'Ela continua de onde foi pausada.' },
+    requeue: { name: 'Repetir a partir daqui…', title: 'Repetir a partir da etapa que falhou', button: 'Repetir a partir daqui', will: (node: string) => `Ela continua de onde parou${node ? `, em “${node}”` : ''}. As tentativas voltam a contar do um.` },
+    signal: { name: 'Enviar sinal…', title: 'Enviar um sinal', button: 'Enviar sinal', will: (_: string) => 'Se a instância espera por este sinal, ela continua com o payload como saída desse nó. Se não, o sinal fica guardado até que ela espere por ele.' },
+    confirm: { name: 'Confirmar', title: 'Confirmar a decisão', button: 'Confirmar', will: (node: string) => `Seu voto conta como confirmação${node ? ` em “${node}”` : ''}. Quando houver confirmações suficientes, a instância continua.` },
+    reject: { name: 'Rejeitar', title: 'Rejeitar a decisão', button: 'Rejeitar', will: (node: string) => `A decisão${node ? ` em “${node}”` : ''} é rejeitada. A instância segue pelo ramo de rejeição, ou desfaz o que fez e falha.` },
+  },
+  instance: {
+    why: 'Por quê:', started: 'iniciada', ran: (time: string) => `durou ${time}`, runs: (time: string) => `já dura ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Próxima tentativa:' : kind === 'timer' ? 'Continua:' : kind === 'decision' || kind === 'signal' ? 'Prazo:' : 'Até:'), priority: (n: number) => `prioridade ${n}`,
+    tab: { graph: 'Grafo', timeline: 'Linha do tempo', steps: 'Etapas', history: 'Histórico', data: 'Dados' },
+  },
+  graph: {
+    label: 'Etapas do workflow', described: (n: number) => `Imagem de ${count(n, 'nó', 'nós')}. “Lista” mostra o mesmo em texto.`, zoomIn: 'Ampliar', zoomOut: 'Reduzir', fit: 'Ajustar', list: 'Lista', picture: 'Imagem',
+  },
+  timeline: {
+    back: 'caminho de volta', idle: (time: string) => `Nada aconteceu por ${time}`, cut: (shown: number, all: number) => `Exibidas as últimas ${number(shown)} de ${number(all)} etapas.`, lastEvents: (n: string) => `Desenhado a partir dos últimos ${n} eventos.`,
+    kind: { attempt: 'tentativa', failed: 'tentativa com falha', retry: 'aguarda nova tentativa', wait: 'aguarda', running: 'em execução', undo: 'compensação', undo_failed: 'compensação com falha' },
+  },
+  steps: {
+    step: 'Etapa', branch: 'Ramo', tries: 'Tentativas', took: 'Duração', worker: 'Worker', error: 'Erro', started: 'Início', attempts: (n: number) => count(n, 'tentativa', 'tentativas'), eachAttempt: 'Tentativas',
+    notYet: 'Ainda não alcançada.', visit: (n: number, all: number) => `Passagem ${n} de ${all}`, toHistory: 'Eventos desta etapa',
+  },
+  history: {
+    type: 'Tipo', allTypes: 'Todos os tipos', node: 'Etapa', at: 'Hora', attempt: 'Tentativa', took: 'Duração', about: 'Refere-se a', by: 'Por', count: (n: string) => `${n} eventos`, following: 'acompanhando', toEnd: 'Ir para o fim', event: (seq: number) => `Evento ${seq}`,
+  },
+  data: {
+    input: 'Entrada', output: 'Saída', error: 'Erro', instanceInput: 'Entrada da instância', instanceOutput: 'Saída da instância', outputOf: (node: string) => `Saída de ${node}`, find: 'Buscar nos dados', left: 'Esquerda', right: 'Direita', nothing: 'nada',
+    path: 'Caminho', differences: (n: number) => count(n, 'diferença', 'diferenças'), forbidden: 'Seu papel mostra tamanhos e nomes, mas não os dados em si.',
+  },
+  json: { cut: (size: string) => `${size}, não exibido`, download: 'Baixar', more: (n: number) => `mais ${number(n)}` },
+  failures: {
+    which: 'Quais falhas', all: 'Todas', none: 'Nenhuma falha. Etapas que falham definitivamente aparecem aqui, agrupadas por erro.', count: (n: number) => count(n, 'instância', 'instâncias'),
+    waiting: (n: number) => `${number(n)} aguardando`, ended: (n: number) => `${number(n)} com falha`, retryAll: (n: number) => `Repetir uma, depois todas as ${number(n)}…`, looking: 'Buscando…', show: 'Mostrar instâncias', copy: 'Copiar como issue', first: 'Primeira', last: 'Última', versions: 'Versões', samples: 'Exemplos',
+  },
+  decisions: {
+    roles: 'Papéis', allRoles: 'Todos os papéis', none: 'Nada aguarda uma decisão.', late: (time: string) => `${time} de atraso`, left: (time: string) => `restam ${time}`, quorum: (have: number, need: number) => `${have} de ${need} ${form(have, 'confirmada', 'confirmadas')}`,
+    question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'Mais dados', who: 'Quem pode decidir', anyone: 'qualquer pessoa', votes: 'Votos', since: 'Recebida', deadline: 'Prazo', keysMove: 'próxima, anterior',
+    forbidden: 'Seu papel pode ver decisões, mas não tomá-las.',
+  },
+  workflows: {
+    name: 'Workflow', version: 'Versão', versions: 'Versões', registered: 'Registro', find: 'Buscar um workflow', none: 'Ainda não há workflows. Registre um:', noMatch: (text: string) => `Nenhum workflow tem “${text}” no nome.`, yaml: 'YAML', newest: '(mais recente)',
+    from: 'De', to: 'Para', fromVersion: (n: number) => `Comparar a partir da versão ${n}`, toVersion: (n: number) => `Comparar com a versão ${n}`, difference: (from: number, to: number) => `De v${from} para v${to}`, same: 'Os textos são iguais.', noInstances: 'Ainda não há instâncias deste workflow.', allInstances: 'Todas as instâncias deste workflow',
+  },
+  register: {
+    button: 'Novo workflow…', edit: 'Nova versão…', title: 'Registrar uma versão', text: 'Definição', picture: 'Imagem', problems: 'Problemas', valid: 'Nenhum problema.', noPicture: 'A imagem aparece quando a definição pode ser lida.', submit: 'Registrar', reset: 'Descartar alterações', editor: 'Definição em YAML',
+    done: (name: string, version: number) => `Registrado: ${name} v${version}`,
+  },
+  start: {
+    button: 'Iniciar…', again: 'Iniciar de novo…', title: (name: string) => (name ? `Iniciar ${name}` : 'Iniciar uma instância'), choose: 'Escolha um workflow', form: 'Formulário', input: 'Entrada', key: 'Chave (opcional)', keyHelp: 'A mesma chave é a mesma instância, não importa quantas vezes ela seja iniciada.', asCommand: 'O mesmo como comando', submit: 'Iniciar', optional: '(opcional)',
+    required: 'Campo obrigatório.', pattern: (pattern: string) => `Deve corresponder a ${pattern}`, least: (n: number) => `No mínimo ${n}.`, most: (n: number) => `No máximo ${n}.`,
+  },
+  workers: {
+    count: (alive: number, threads: number) => `${count(alive, 'ativo', 'ativos')}, ${count(threads, 'thread', 'threads')}`, worker: 'Worker', host: 'Host', tasks: 'Tarefas', threads: 'Threads', handlers: 'Handlers', handler: 'Handler', since: 'Início', lease: 'Fim do lease', allQueues: 'todas',
+    state: { alive: 'ativo', draining: 'encerrando', dead: 'inativo' }, ranOut: (time: string) => `terminou há ${time}`, none: 'Nenhum worker. As instâncias aguardam até que um seja iniciado:',
+    unserved: (n: number, handler: string) => `${count(n, 'tarefa aguarda', 'tarefas aguardam')} “${handler}”: nenhum worker ativo tem este handler.`, unservedHint: (queue: string) => `Fila ${queue}. Inicie um worker que o tenha, ou procure um nome escrito errado.`,
+    matrix: 'Quem pode executar o quê', nobody: 'ninguém', runs: (worker: string, handler: string) => `${worker} executa ${handler}`,
+  },
+  queues: {
+    queue: 'Fila', running: 'Em execução', use: 'Uso', waiting: 'aguardando', sleeping: 'Adormecidas', concurrency: 'Simultâneas', perKey: 'Simultâneas por chave', rate: 'Taxa', unlimited: '–', full: 'cheia', edit: 'Limites…', editOf: (name: string) => `Limites de ${name}`, none: 'Nenhuma fila com limites ou tarefas.',
+    used: (used: number, of: number) => `${number(used)} de ${number(of)} em uso`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `Os novos limites valem imediatamente, em todos os workers. Agora há ${number(running)} em execução e ${number(waiting)} aguardando; o que está em execução não é interrompido.`,
+    concurrencyHelp: 'Quantas tarefas desta fila podem ser executadas ao mesmo tempo, em todos os workers juntos. Vazio: sem limite.', perKeyHelp: 'O mesmo para cada chave de concorrência. Vazio: sem limite.', rateHelp: 'Quantas tarefas podem iniciar em um período como 1s ou 1m. Vazio: sem limite.', starts: 'Inícios', per: 'por', period: 'Período',
+    stops: '0 para a fila: nada dela inicia até que o limite seja aumentado.', save: 'Definir limites', saved: (name: string) => `Limites definidos: ${name}`,
+  },
+  settings: {
+    look: 'Aparência', theme: 'Cores', system: 'Como o sistema', light: 'Claro', dark: 'Escuro', zone: 'Horários', local: 'Hora local', density: 'Linhas', compact: 'Compactas', comfortable: 'Confortáveis', language: 'Idioma', browser: 'Como o navegador',
+    you: 'Você', principal: 'Conhecido como', role: 'Papel', may: 'Permissões', server: 'Servidor', version: 'Versão', store: 'Armazenamento', noWorker: '(não executa handlers)', openapi: 'Documento OpenAPI', limits: 'Limites',
+    tokens: 'Tokens de API', token: 'Token', newToken: 'Novo token…', once: 'Este é o token. Ele só é exibido agora.', noTokens: 'Nenhum token.', created: 'Criação', used: 'Último uso', expires: 'Expira', never: 'nunca', revoke: 'Revogar…', revokeOf: (name: string) => `Revogar o token ${name}`, revokeWill: 'Programas que o usam são recusados: imediatamente aqui, em até 5 s em outros servidores.',
+    create: 'Criar token', expiresHelp: 'Uma duração como 2160h, ou never.',
+    roleHelp: { viewer: 'Vê tudo, menos payloads.', approver: 'Vê e decide.', operator: 'Controla instâncias e filas.', developer: 'Além disso, registra workflows e inicia instâncias.', admin: 'Pode fazer tudo.', worker: 'Executa handlers, nada mais.', starter: 'Inicia instâncias e lê as próprias.' } as Record<string, string>,
+  },
+  palette: {
+    placeholder: 'Um ID, uma chave, um workflow ou uma página', page: 'página', workflow: 'workflow', none: 'Nada encontrado.', hits: 'Resultados', keys: 'Atalhos', filter: 'Ir para o filtro', move: 'Linha seguinte, anterior', select: 'Selecionar a linha', decide: 'Confirmar, rejeitar uma decisão',
+  },
+  compare: {
+    button: 'Comparar', title: 'Duas execuções', same: 'Todas as etapas terminaram da mesma forma.', parts: (node: string) => `As execuções se separam em “${node}”.`, absent: 'não alcançada', sameInput: 'As entradas são iguais.',
+  },
+};
