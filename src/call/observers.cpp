@@ -67,6 +67,22 @@ TimePoint retry_due(const InstanceState& state, TokenId id) {
     return token != nullptr && token->status == TokenStatus::Retrying ? token->due : kNever;
 }
 
+/// A paused step has no event of its own for going on: it goes on with the signal that came for it,
+/// now or before it paused.
+bool resumes_step(const InstanceState& state, const HistoryEvent& event) {
+    const auto goes_on = [](const Token& token) {
+        return token.payload != 0 && token.status == TokenStatus::Ready;
+    };
+    if (event.type == HistoryType::SignalReceived) {
+        return std::any_of(state.tokens.begin(), state.tokens.end(), [&](const Token& token) {
+            return goes_on(token) && token.payload == event.seq;
+        });
+    }
+    if (event.type != HistoryType::SignalAwaited) return false;
+    const Token* token = state.find_token(event.token);
+    return token != nullptr && goes_on(*token) && token->payload < event.seq;
+}
+
 }  // namespace
 
 void Observers::add(std::shared_ptr<Observer> observer) {
@@ -122,11 +138,12 @@ void Observers::committed(
     for (std::size_t i = 0; i < events.size(); ++i) {
         const HistoryEntry& entry = entries[i];
         const Notice notice = notice_of(events[i].type);
+        const bool is_resumed = resumes_step(state, events[i]);
         each(log, [&](Observer& observer) {
             if (notice == Notice::Start) observer.on_start(instance);
             if (notice == Notice::Error) observer.on_error(instance, entry);
             if (notice == Notice::Pause) observer.on_pause(instance, entry);
-            if (notice == Notice::Resume) observer.on_resume(instance, entry);
+            if (notice == Notice::Resume || is_resumed) observer.on_resume(instance, entry);
             if (notice == Notice::End) observer.on_end(instance);
             if (notice == Notice::Retry) {
                 observer.on_retry_scheduled(instance, entry, retry_due(state, events[i].token));

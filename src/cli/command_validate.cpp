@@ -54,7 +54,8 @@ int validate_files(Session& session, const ValidateOptions& options) {
     nlohmann::ordered_json report = nlohmann::ordered_json::array();
     std::size_t problems = 0;
     for (const std::string& path : options.files) {
-        const DefinitionFile file = read_definition_file(path, session);
+        DefinitionFile file = read_definition_file(path, session);
+        check_types(file, session);
         problems += file.problems.size();
         if (session.options().is_json) {
             report.push_back(file_json(file));

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <ebb/handlers.h>
@@ -14,6 +15,9 @@
 #include "cli/payload_argument.h"
 #include "core/model/document.h"
 #include "core/model/editor_graph.h"
+#include "core/model/walk.h"
+#include "core/model/words.h"
+#include "handlers/unbound.h"
 #include "support/json.h"
 #include "yaml/yaml_document.h"
 
@@ -29,15 +33,8 @@ namespace {
 /// What is larger has an own diagnostic.
 constexpr std::size_t kFileBytesMax = 2 * DefinitionLimits::kDefinitionBytesMax;
 
-/// What the handlers component says of the entries, with the places where they stand: below `key`.
-void check_handlers(DefinitionFile& file, const HandlerSpecs& specs, const std::string& key) {
-    constexpr std::string_view kHandlers = "/handlers";
-    for (const auto& [name, spec] : specs) {
-        for (Diagnostic& problem : validate_handler_spec(name, spec)) {
-            problem.path.replace(0, kHandlers.size(), key);
-            file.problems.push_back(std::move(problem));
-        }
-    }
+/// Gives the problems that have none the places where they stand.
+void locate(DefinitionFile& file) {
     if (file.problems.empty()) return;
     const model::Document document = yaml::parse_yaml_document(file.text, file.path);
     for (Diagnostic& problem : file.problems) {
@@ -47,6 +44,18 @@ void check_handlers(DefinitionFile& file, const HandlerSpecs& specs, const std::
         problem.column = location.document->place.column;
         problem.file = file.path;
     }
+}
+
+/// What the handlers component says of the entries, with the places where they stand: below `key`.
+void check_handlers(DefinitionFile& file, const HandlerSpecs& specs, const std::string& key) {
+    constexpr std::string_view kHandlers = "/handlers";
+    for (const auto& [name, spec] : specs) {
+        for (Diagnostic& problem : validate_handler_spec(name, spec)) {
+            problem.path.replace(0, kHandlers.size(), key);
+            file.problems.push_back(std::move(problem));
+        }
+    }
+    locate(file);
 }
 
 TypeLibrary read_types(const std::vector<std::string>& paths) {
@@ -98,8 +107,41 @@ DefinitionFile read_definition_file(const std::string& path, Session& session) {
         for (Diagnostic& problem : file.problems) problem.file = path;
         return file;
     }
+    file.problems = find_unbound_inputs(file.definition);
     check_handlers(file, file.definition.handlers, "/handlers");
     return file;
+}
+
+void check_types(DefinitionFile& file, Session& session) {
+    if (session.options().types.empty() || !file.problems.empty()) return;
+    const TypeLibrary types = read_types(session.options().types);
+    const std::vector<std::string> names = types.names();
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    const auto check = [&](const std::string& type, std::string path) {
+        // What the steps call of the types has become a part of the definition.
+        if (file.definition.handlers.contains(type)) return;
+        file.problems.push_back(
+            {.code = "unknown_node_type",
+             .path = std::move(path),
+             .message = fmt::format(
+                 "There is no node type {} in the files of --types, nor in handlers:.{}",
+                 model::in_quotes(type),
+                 model::hint(type, known)
+             )}
+        );
+    };
+    const model::Walk walk(file.definition);
+    for (const model::Placed& placed : walk.nodes()) {
+        const auto* step = std::get_if<Step>(&placed.node->kind);
+        if (step == nullptr) continue;
+        if (step->handler.empty()) {
+            check(placed.node->name, placed.path + "/step");
+        } else {
+            check(step->handler, placed.path + "/handler");
+        }
+        if (step->compensate) check(step->compensate->handler, placed.path + "/compensate");
+    }
+    locate(file);
 }
 
 DefinitionFile load_definition_file(const std::string& path, Session& session) {

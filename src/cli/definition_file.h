@@ -33,7 +33,11 @@ struct InvalidDefinitionFile {
 /// InvalidDefinitionFile for a file of types that has problems.
 DefinitionFile read_definition_file(const std::string& path, Session& session);
 
-/// The same, and throws InvalidDefinitionFile when it has problems.
+/// Finds steps and compensations of a valid file that call what neither the file nor the files that
+/// --types names describe. Without --types there is nothing to find: any program may have handlers.
+void check_types(DefinitionFile& file, Session& session);
+
+/// As read_definition_file, and throws InvalidDefinitionFile when it has problems.
 DefinitionFile load_definition_file(const std::string& path, Session& session);
 
 /// Whether a word is a file rather than a workflow's name or an instance: `-`, with a slash, or

@@ -10,6 +10,7 @@
 #include "handlers/exec_handler.h"
 #include "handlers/http_handler.h"
 #include "handlers/spec.h"
+#include "handlers/unbound.h"
 
 namespace ebb {
 
@@ -95,7 +96,7 @@ void register_definition_handlers(
     const Definition& definition,
     const std::filesystem::path& base_directory
 ) {
-    std::vector<Diagnostic> problems;
+    std::vector<Diagnostic> problems = find_unbound_inputs(definition);
     std::map<std::string, Made> made;
     for (const auto& [name, spec] : definition.handlers) {
         made[name] = try_make(name, spec, base_directory, problems);
@@ -114,6 +115,8 @@ void register_definition_handlers(
     std::map<std::string, Duration> graces;
     for (const DefinitionSource& source : sources) {
         const Definition& definition = *source.definition;
+        const std::vector<Diagnostic> unbound = find_unbound_inputs(definition);
+        problems.insert(problems.end(), unbound.begin(), unbound.end());
         for (const auto& [name, spec] : definition.handlers) {
             Made each = try_make(name, spec, source.base_directory, problems);
             made[name][{definition.name, definition.version}] = std::move(each.handler);

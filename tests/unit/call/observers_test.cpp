@@ -2,6 +2,8 @@
 // The same observer is given to both engines and must be told the same.
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -159,6 +161,56 @@ TEST(Observers, are_told_the_same_by_the_durable_engine) {
     engine.signal(id, "go", Payload::text("2"));
     engine.poll();
     EXPECT_EQ(notes, kWanted);
+}
+
+/// What is told of the waits of a step that pauses twice, where the second payload comes before the
+/// step has paused.
+const Notes kPauses = {
+    "pause signal_awaited",
+    "resume signal_received",
+    "pause signal_awaited",
+    "resume signal_awaited",
+    "end completed",
+};
+
+/// Pauses twice; `early` is called before the second time.
+HandlerRegistry pausing_handlers(std::function<void()> early) {
+    HandlerRegistry handlers;
+    handlers.add_raw(
+        "a",
+        [early = std::move(early), n = 0](const Payload& input, const StepContext& context) mutable {
+            if (++n == 2) early();
+            if (n <= 2) context.pause();
+            return input;
+        }
+    );
+    return handlers;
+}
+
+Notes waits_and_end(const Notes& notes) {
+    Notes found;
+    std::copy_if(notes.begin(), notes.end(), std::back_inserter(found), [](const std::string& note) {
+        return note.starts_with("pause") || note.starts_with("resume") || note.starts_with("end");
+    });
+    return found;
+}
+
+TEST(Observers, are_told_that_a_paused_step_goes_on) {
+    Engine* running = nullptr;
+    InstanceId id;
+    const HandlerRegistry handlers = pausing_handlers([&] { running->signal(id, "a", "2"); });
+    ManualClock clock(TimePoint(1h));
+    const auto store = make_memory_store(clock);
+    Notes notes;
+    Engine engine(*store, handlers, {.worker_id = "w", .clock = &clock});
+    running = &engine;
+    engine.add_observer(std::make_shared<NotingObserver>(notes));
+    engine.register_workflow(workflow({step("a", {.is_compensated = false})}));
+    id = engine.start("test", "1").id;
+    engine.poll();
+    engine.signal(id, "a", "1");
+    engine.poll();
+    EXPECT_EQ(waits_and_end(notes), kPauses);
 }
 
 TEST(Observers, one_that_throws_disturbs_neither_the_next_nor_the_instance) {

@@ -103,6 +103,27 @@ TEST(CliGraph, uses_the_types_of_a_file_wherever_definitions_are_read) {
     EXPECT_NE(world.run({"run", graph}).code, 0);
 }
 
+TEST(CliGraph, validates_that_the_types_which_steps_call_are_there) {
+    CliWorld world;
+    const std::string types = world.file("types.yaml", kTypes);
+    const std::string flow = world.file("flow.yaml", R"(workflow: flow
+handlers:
+  own: {exec: ["true"]}
+steps:
+  - step: own
+  - step: asker
+  - {step: last, handler: payr}
+)");
+    const Outcome outcome = world.run({"validate", flow, "--types", types});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find(flow + ":7:"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("There is no node type \"payr\""), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("\"payer\""), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("1 problem"), std::string::npos) << outcome.err;
+    // Another program may have the handler.
+    EXPECT_EQ(world.run({"validate", flow}).code, 0);
+}
+
 TEST(CliGraph, tells_what_is_wrong_with_a_file_of_types_and_where) {
     CliWorld world;
     const std::string graph = world.file("graph.json", kTypedGraph);

@@ -324,6 +324,29 @@ TEST(DefinitionHandlers, with_problems_register_nothing) {
     EXPECT_TRUE(registry.names().empty());
 }
 
+TEST(DefinitionHandlers, are_not_called_with_expressions_that_nothing_fills_in) {
+    Definition definition = a_definition(1, "1");
+    Node own;
+    own.name = "first";
+    own.kind = Step{.handler = "say", .input = R"({"a":[1,"Bearer $${ secrets.token }"]})"};
+    Node other = own;
+    other.name = "second";
+    std::get<Step>(other.kind).handler = "of another program";
+    definition.steps = {own, other};
+    HandlerRegistry registry;
+    try {
+        register_definition_handlers(registry, definition, "/");
+        ADD_FAILURE() << "they were registered";
+    } catch (const DefinitionError& error) {
+        ASSERT_EQ(error.diagnostics().size(), 1U);
+        EXPECT_EQ(error.diagnostics()[0].code, "late_expression");
+        EXPECT_EQ(error.diagnostics()[0].path, "/steps/0/input/a/1");
+        EXPECT_NE(error.diagnostics()[0].message.find("pass_env"), std::string::npos);
+    }
+    EXPECT_THROW(register_definition_handlers(registry, {{&definition, "/"}}), DefinitionError);
+    EXPECT_TRUE(registry.names().empty());
+}
+
 TEST(DefinitionHandlers, of_several_versions_serve_the_instances_of_their_own) {
     const Definition first = a_definition(1, "1");
     const Definition second = a_definition(2, "2");
