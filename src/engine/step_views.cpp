@@ -220,9 +220,11 @@ class StepViews {
                 status = StepStatus::Compensating;
                 break;
             case HistoryType::StepCompensated:
-            case HistoryType::CompensationSkipped:
                 status = StepStatus::Compensated;
                 break;
+            case HistoryType::CompensationSkipped:
+                // By then it had failed for good, and nothing more was undone.
+                return true;
             case HistoryType::CompensationStopped:
                 // What it has undone by then nobody knows, so the step reads as before.
                 return true;

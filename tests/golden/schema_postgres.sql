@@ -239,7 +239,6 @@ CREATE VIEW ebb.steps AS
                     NULL::text,
                         CASE h.type
                             WHEN 'step_compensated'::text THEN 'compensated'::text
-                            WHEN 'compensation_skipped'::text THEN 'compensated'::text
                             WHEN 'compensation_failed'::text THEN 'compensation_failed'::text
                             ELSE 'compensating'::text
                         END AS "case",
@@ -252,7 +251,7 @@ CREATE VIEW ebb.steps AS
                     false
                    FROM (ebb.history h
                      JOIN ebb.history f ON (((f.instance_id = h.instance_id) AND (f.seq = h.ref))))
-                  WHERE ((h.instance_id = i.id) AND ((h.type = ANY (ARRAY['compensation_retried'::text, 'step_compensated'::text, 'compensation_skipped'::text, 'compensation_failed'::text])) OR ((h.type = 'lease_lost'::text) AND (h.payload IS NOT NULL))))
+                  WHERE ((h.instance_id = i.id) AND ((h.type = ANY (ARRAY['compensation_retried'::text, 'step_compensated'::text, 'compensation_failed'::text])) OR ((h.type = 'lease_lost'::text) AND (h.payload IS NOT NULL))))
                 UNION ALL
                  SELECT COALESCE(f.visit, ((t.token ->> 'visit'::text))::bigint) AS "coalesce",
                     '9223372036854775807'::bigint,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -11,8 +12,19 @@
 namespace ebb::kernel {
 
 bool leaves_doubt(std::string_view code) {
-    return code == "in_doubt" || code == "worker_lost" || code == "timeout" ||
-           code == "step_timeout" || code == "stopped";
+    // The last three: a program that was ended because of what it wrote, one whose end was not
+    // seen, and a response of which only a part was read.
+    static constexpr std::array<std::string_view, 8> kCodes = {
+        "in_doubt",
+        "worker_lost",
+        "timeout",
+        "step_timeout",
+        "stopped",
+        "output_too_large",
+        "exit_unknown",
+        "response_too_large",
+    };
+    return std::find(kCodes.begin(), kCodes.end(), code) != kCodes.end();
 }
 
 Payload failure_payload(const Failure& failure, bool in_doubt) {

@@ -206,6 +206,21 @@ TEST(Saga, a_cancel_of_a_dead_letter_tries_the_compensation_again) {
     EXPECT_EQ(world.status(), "cancelled");
 }
 
+TEST(Saga, the_outcome_of_a_call_that_was_ended_or_not_seen_to_its_end_is_unknown) {
+    const auto outcome_of_code = [](const std::string& code) {
+        HistoryEvent event;
+        event.type = HistoryType::StepFailed;
+        event.payload = R"({"code":")" + code + R"(","message":"m"})";
+        return outcome_of(event);
+    };
+    for (const std::string code : {"output_too_large", "exit_unknown", "response_too_large"}) {
+        EXPECT_EQ(outcome_of_code(code), ebb::Outcome::Unknown) << code;
+    }
+    for (const std::string code : {"exit_1", "signal_9", "http_500"}) {
+        EXPECT_EQ(outcome_of_code(code), ebb::Outcome::Failed) << code;
+    }
+}
+
 TEST(Saga, abort_stops_at_once_and_compensates_nothing) {
     KernelWorld world(workflow({step("a"), step("b")}));
     world.run_one();
