@@ -30,6 +30,17 @@ void throw_workflow_conflict(const WorkflowRow& row) {
     );
 }
 
+std::optional<int> compatible_with(std::string_view migration) {
+    constexpr std::string_view kMark = "-- compatible with ";
+    if (!migration.starts_with(kMark)) return std::nullopt;
+    int number = 0;
+    for (const char c : migration.substr(kMark.size())) {
+        if (c < '0' || c > '9') break;
+        number = 10 * number + (c - '0');
+    }
+    return number;
+}
+
 bool can_run(const WorkerRow& worker, const Store::Unserved& waiting) {
     if (waiting.handler == kEngineHandler) return true;
     return contains(worker.handlers, waiting.handler) &&

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "store/store.h"
@@ -12,6 +14,10 @@ namespace ebb {
 /// Throws WorkflowConflict for a definition that differs from the one kept under the same name and
 /// version.
 [[noreturn]] void throw_workflow_conflict(const WorkflowRow& row);
+
+/// `-- compatible with 6` as the first line of a migration: programs that know the schema up to 6 go
+/// on working with it, so it may be applied while they run. None: it does not say so.
+std::optional<int> compatible_with(std::string_view migration);
 
 /// Whether a worker takes tasks of that handler and queue. Any worker runs the engine's own tasks.
 bool can_run(const WorkerRow& worker, const Store::Unserved& waiting);

@@ -34,7 +34,7 @@ CREATE TABLE migrations (
     name TEXT NOT NULL,
     checksum TEXT NOT NULL,
     applied_at INTEGER NOT NULL
-) STRICT;
+, compatible_with INTEGER) STRICT;
 CREATE TABLE queue_starts (
     queue TEXT NOT NULL,
     at INTEGER NOT NULL,
@@ -165,7 +165,6 @@ JOIN json_each((
             SELECT f.visit, h.seq, NULL, NULL,
                    CASE h.type
                        WHEN 'step_compensated' THEN 'compensated'
-                       WHEN 'compensation_skipped' THEN 'compensated'
                        WHEN 'compensation_failed' THEN 'compensation_failed'
                        ELSE 'compensating'
                    END,
@@ -174,8 +173,7 @@ JOIN json_each((
             JOIN history AS f ON f.instance_id = h.instance_id AND f.seq = h.ref
             WHERE h.instance_id = i.id AND (
                 h.type IN (
-                    'compensation_retried', 'step_compensated', 'compensation_skipped',
-                    'compensation_failed'
+                    'compensation_retried', 'step_compensated', 'compensation_failed'
                 ) OR (h.type = 'lease_lost' AND h.payload IS NOT NULL)
             )
             UNION ALL
@@ -303,7 +301,7 @@ CREATE TABLE workers (
     capacity INTEGER NOT NULL,
     started_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, boot_id TEXT NOT NULL DEFAULT '', steady_until INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 CREATE TABLE workflows (
     name TEXT NOT NULL,
     version INTEGER NOT NULL,

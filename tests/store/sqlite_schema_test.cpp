@@ -164,7 +164,7 @@ TEST_F(SqliteSchema, is_made_by_hand_from_the_printed_scripts) {
 
 TEST_F(SqliteSchema, refuses_a_newer_one) {
     open();
-    connect().execute("INSERT INTO migrations VALUES (9999, 'future', 'x', 0)");
+    connect().execute("INSERT INTO migrations VALUES (9999, 'future', 'x', 0, NULL)");
     EXPECT_EQ(code_of_opening(true, "has version 9999"), ErrorCode::StoreVersion);
     EXPECT_EQ(code_of_opening(false, "Use a newer ebb"), ErrorCode::StoreVersion);
 }

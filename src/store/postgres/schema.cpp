@@ -8,6 +8,7 @@
 #include "ebb/postgres/migrations.h"
 #include "ebb/postgres/roles.h"
 #include "ebb/postgres/sql.h"
+#include "store/agreement.h"
 #include "store/postgres/partitions.h"
 #include "store/postgres/sql_error.h"
 
@@ -39,19 +40,6 @@ void check_checksum(const Connection& connection, int number, const Result& rows
             )
         );
     }
-}
-
-/// `-- compatible with 6` as the first line of a migration: programs that know
-/// the schema up to 6 go on working with it, so it is applied while they run.
-std::optional<int> compatible_with(std::string_view migration) {
-    constexpr std::string_view kMark = "-- compatible with ";
-    if (!migration.starts_with(kMark)) return std::nullopt;
-    int number = 0;
-    for (const char c : migration.substr(kMark.size())) {
-        if (c < '0' || c > '9') break;
-        number = 10 * number + (c - '0');
-    }
-    return number;
 }
 
 /// The rows of the migrations that were applied, by number, newer ones among them; none where there

@@ -7,10 +7,11 @@
 
 namespace ebb::sqlite {
 
-/// Leases are durations, but the rows of the workers name dates, which every process on this
-/// machine can read. After the clock was set, these dates mean nothing until each living worker has
-/// sent its next heartbeat. This notices such a jump and waits for as long as a lease. Not
-/// thread-safe.
+/// A lease is a duration. Of a worker of the same boot the row says when it ends by the steady
+/// clock; of any other worker (of an earlier boot, of a file that was copied, of another virtual
+/// machine) there is only a date. After the clock was set, such a date means nothing until each
+/// living worker has sent its next heartbeat. This notices the jump and waits for as long as a
+/// lease. Not thread-safe.
 class LeaseDates {
  public:
     /// A lease of this length was given here.

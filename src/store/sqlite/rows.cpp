@@ -90,9 +90,10 @@ HistoryEvent history_event(const Query& query, const InstanceId& instance, int f
     return event;
 }
 
-std::vector<WorkerRow> worker_rows(Database& database) {
+std::vector<WorkerRow> worker_rows(Database& database, const Clock& clock, std::string_view boot) {
     std::vector<WorkerRow> rows;
-    Query query(database, sql::list_workers);
+    const Duration::rep steady = clock.steady_now().time_since_epoch().count();
+    Query query(database, sql::list_workers, clock.now(), boot, steady);
     while (query.step()) {
         WorkerRow row;
         row.id = query.text(0);

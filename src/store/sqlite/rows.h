@@ -20,8 +20,8 @@ InstanceRow instance_row(const Query& query);
 /// The columns of history_forward, the first of which is `first`.
 HistoryEvent history_event(const Query& query, const InstanceId& instance, int first = 0);
 
-/// All rows of the statement list_workers.
-std::vector<WorkerRow> worker_rows(Database& database);
+/// All rows of the statement list_workers. `boot` is frame_of(clock).
+std::vector<WorkerRow> worker_rows(Database& database, const Clock& clock, std::string_view boot);
 
 /// A list of names as a JSON array, and back.
 std::string names_to_json(const std::vector<std::string>& names);

@@ -11,6 +11,7 @@
 
 #include "ebb/sqlite/migrations.h"
 #include "ebb/sqlite/sql.h"
+#include "store/agreement.h"
 
 namespace ebb::sqlite {
 
@@ -61,10 +62,21 @@ std::vector<Applied> applied_migrations(Database& database) {
     return applied;
 }
 
+/// Whether this program can work with what newer ones have made of the schema.
+bool is_compatible(Database& database) {
+    Query column(database, sql::has_compatible_with);
+    if (!column.step() || column.integer(0) == 0) return false;
+    Query incompatible(database, sql::incompatible_migrations, kNewest);
+    return incompatible.step() && incompatible.integer(0) == 0;
+}
+
+/// The number of the newest migration that was applied, as far as this program knows them; what it
+/// does not know must be compatible with it. 0 for an empty database.
 int applied_version(Database& database) {
     const std::vector<Applied> applied = applied_migrations(database);
     const int version = applied.empty() ? 0 : applied.back().number;
     if (version <= kNewest) return version;
+    if (is_compatible(database)) return kNewest;
     throw Error(
         ErrorCode::StoreVersion,
         fmt::format(
@@ -88,6 +100,13 @@ std::string script_of(const migrations::Migration& migration) {
     replace(add, "?2", fmt::format("'{}'", migration.name));
     replace(add, "?3", fmt::format("'{}'", migration_checksum(migration.sql)));
     replace(add, "?4", "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)");
+    std::string sql(migration.sql);
+    if (const auto compatible = compatible_with(migration.sql)) {
+        std::string set(sql::set_compatible_with);
+        replace(set, "?2", std::to_string(*compatible));
+        replace(set, "?1", std::to_string(migration.number));
+        sql += "\n\n" + set;
+    }
     return fmt::format(
         "-- {:04} {}\n{}\n\n{}\n\n{}\n\n{}\n{}\n",
         migration.number,
@@ -95,7 +114,7 @@ std::string script_of(const migrations::Migration& migration) {
         sql::begin_write,
         sql::create_migrations,
         add,
-        migration.sql,
+        sql,
         sql::commit_write
     );
 }
@@ -123,6 +142,9 @@ void migrate(Database& database, const Clock& clock) {
         database.execute(next.sql);
         const std::string checksum = migration_checksum(next.sql);
         Query(database, sql::add_migration, next.number, next.name, checksum, clock.now()).run();
+        if (const auto compatible = compatible_with(next.sql)) {
+            Query(database, sql::set_compatible_with, next.number, *compatible).run();
+        }
     }
     transaction.commit();
 }

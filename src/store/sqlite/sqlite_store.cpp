@@ -5,6 +5,7 @@
 #include "store/sqlite/opening.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
+#include "support/boot.h"
 
 namespace ebb {
 
@@ -42,7 +43,10 @@ StorePtr open_sqlite_store(const SqliteOptions& options) {
 }
 
 SqliteStore::SqliteStore(const SqliteOptions& options, const Clock& clock)
-    : options_(options), clock_(clock), writer_(sqlite::open_for_writing(options)) {
+    : options_(options),
+      clock_(clock),
+      boot_(frame_of(clock)),
+      writer_(sqlite::open_for_writing(options)) {
     sqlite3_wal_hook(writer_.handle(), on_wal_commit, &wal_pages_);
     if (options.migrate) {
         sqlite::migrate(writer_, clock_);

@@ -89,7 +89,8 @@ class SqliteStore final : public Store {
     );
     bool has_work_for(const ClaimRequest& request);
     void checkpoint();
-    /// Workers whose leases end before this date are dead; the earliest date while nobody knows.
+    /// Workers of other boots whose leases end before this date are dead; the earliest date while
+    /// their dates say nothing.
     TimePoint find_dead_before(TimePoint now);
 
     /// Calls `use(Database&)` with a reading connection. One that failed is not used again.
@@ -108,6 +109,7 @@ class SqliteStore final : public Store {
 
     const SqliteOptions options_;
     const Clock& clock_;
+    const std::string boot_;  ///< what steady times of clock_ may be compared within
     Mutex writer_mutex_;
     sqlite::Database writer_ EBB_GUARDED_BY(writer_mutex_);
     /// The concurrency_key at which the last claim_limited ended its round, by queue.

@@ -15,8 +15,14 @@ using sqlite::WriteTransaction;
 
 namespace {
 
+struct LeaseEnd {
+    TimePoint date;
+    SteadyPoint steady;
+    std::string_view boot;
+};
+
 std::int64_t write_worker(
-    Database& database, std::string_view statement, const WorkerRow& worker, TimePoint expires_at
+    Database& database, std::string_view statement, const WorkerRow& worker, const LeaseEnd& end
 ) {
     const std::string handlers = sqlite::names_to_json(worker.handlers);
     const std::string queues = sqlite::names_to_json(worker.queues);
@@ -30,7 +36,9 @@ std::int64_t write_worker(
         queues,
         worker.capacity,
         worker.started_at,
-        expires_at
+        end.date,
+        end.boot,
+        end.steady.time_since_epoch().count()
     );
     return query.run();
 }
@@ -46,9 +54,10 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
         return {.held = {}, .is_displaced = true};
     }
     const TimePoint now = clock_.now();
-    const TimePoint expires_at = now + lease;
-    result.is_known = write_worker(writer_, sql::prolong_worker, worker, expires_at) > 0;
-    if (!result.is_known) write_worker(writer_, sql::add_worker, worker, expires_at);
+    const SteadyPoint steady = clock_.steady_now();
+    const LeaseEnd end{now + lease, steady + lease, boot_};
+    result.is_known = write_worker(writer_, sql::prolong_worker, worker, end) > 0;
+    if (!result.is_known) write_worker(writer_, sql::add_worker, worker, end);
     Query held(writer_, sql::held_tasks, worker.id);
     while (held.step()) {
         const TaskRef task{sqlite::parse_id(held.text(0), "tasks"), held.integer(1)};
@@ -56,9 +65,11 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
     }
     Query limited(writer_, sql::list_queues);
     while (limited.step()) result.limited_queues.emplace_back(limited.text(0));
-    Query others(writer_, sql::other_workers, worker.id, now);
+    Query others(
+        writer_, sql::other_workers, worker.id, now, boot_, steady.time_since_epoch().count()
+    );
     if (others.step() && !others.is_null(0)) {
-        result.others_live_for = TimePoint(Duration(others.integer(0))) - now;
+        result.others_live_for = Duration(others.integer(0));
         result.others = static_cast<int>(others.integer(1));
     }
     transaction.commit();
@@ -86,16 +97,17 @@ TimePoint SqliteStore::find_dead_before(TimePoint now) {
 
 MaintenanceResult SqliteStore::maintain() {
     const TimePoint now = clock_.now();
+    const Duration::rep steady = clock_.steady_now().time_since_epoch().count();
     const TimePoint dead_before = find_dead_before(now);
     MaintenanceResult result;
     const bool has_work = read([&](Database& database) {
-        Query query(database, sql::has_maintenance, now, dead_before);
+        Query query(database, sql::has_maintenance, now, dead_before, boot_, steady);
         return query.step() && query.integer(0) != 0;
     });
     if (has_work) {
         const Lock lock(writer_mutex_);
         WriteTransaction transaction(writer_);
-        Query dead(writer_, sql::dead_workers, dead_before);
+        Query dead(writer_, sql::dead_workers, dead_before, boot_, steady);
         while (dead.step()) result.workers_expired.emplace_back(dead.text(0));
         for (const std::string& worker : result.workers_expired) {
             Query(writer_, sql::remove_worker, worker).run();
@@ -113,7 +125,7 @@ MaintenanceResult SqliteStore::maintain() {
 }
 
 std::vector<WorkerRow> SqliteStore::workers() {
-    return read([](Database& database) { return sqlite::worker_rows(database); });
+    return read([this](Database& database) { return sqlite::worker_rows(database, clock_, boot_); });
 }
 
 std::map<std::string, std::int64_t> SqliteStore::count_leases() {
@@ -128,7 +140,7 @@ std::map<std::string, std::int64_t> SqliteStore::count_leases() {
 std::vector<Store::Unserved> SqliteStore::unserved() {
     const TimePoint now = clock_.now();
     return read([&](Database& database) {
-        const std::vector<WorkerRow> workers = sqlite::worker_rows(database);
+        const std::vector<WorkerRow> workers = sqlite::worker_rows(database, clock_, boot_);
         std::vector<Unserved> result;
         Query query(database, sql::waiting_tasks, now);
         while (query.step()) {

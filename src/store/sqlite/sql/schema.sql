@@ -42,5 +42,16 @@ SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations';
 -- name: list_migrations
 SELECT number, name, checksum, applied_at FROM migrations ORDER BY number;
 
+-- name: has_compatible_with
+SELECT count(*) FROM pragma_table_info('migrations') WHERE name = 'compatible_with';
+
+-- name: incompatible_migrations
+-- Those after ?1 that a program which knows the schema up to there cannot work with.
+SELECT count(*) FROM migrations
+WHERE number > ?1 AND (compatible_with IS NULL OR compatible_with > ?1);
+
+-- name: set_compatible_with
+UPDATE migrations SET compatible_with = ?2 WHERE number = ?1;
+
 -- name: add_migration
 INSERT INTO migrations (number, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4);

@@ -1,11 +1,13 @@
 -- name: prolong_worker
 UPDATE workers
-SET host = ?2, pid = ?3, handlers = ?4, queues = ?5, capacity = ?6, started_at = ?7, expires_at = ?8
+SET host = ?2, pid = ?3, handlers = ?4, queues = ?5, capacity = ?6, started_at = ?7, expires_at = ?8,
+    boot_id = ?9, steady_until = ?10
 WHERE id = ?1;
 
 -- name: add_worker
-INSERT INTO workers (id, host, pid, handlers, queues, capacity, started_at, expires_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8);
+INSERT INTO workers (
+    id, host, pid, handlers, queues, capacity, started_at, expires_at, boot_id, steady_until
+) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
 
 -- name: has_another_process
 SELECT 1 FROM workers WHERE id = ?1 AND started_at <> ?2;
@@ -15,11 +17,19 @@ SELECT instance_id, token, is_stop, was_lost OR handler <> '' FROM tasks INDEXED
 WHERE lease_owner = ?1 ORDER BY instance_id, token;
 
 -- name: other_workers
--- When the first of them expires, and how many live.
-SELECT min(expires_at), count(*) FILTER (WHERE expires_at > ?2) FROM workers WHERE id <> ?1;
+-- How long it is until the first of them expires, and how many live. Now is the date ?2, and ?4 since
+-- the boot ?3.
+WITH others AS (
+    SELECT CASE WHEN boot_id = ?3 THEN steady_until - ?4 ELSE expires_at - ?2 END AS rest
+    FROM workers WHERE id <> ?1
+)
+SELECT min(rest), count(*) FILTER (WHERE rest > 0) FROM others;
 
 -- name: list_workers
-SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at FROM workers ORDER BY id;
+-- Now is the date ?1, and ?3 since the boot ?2.
+SELECT id, host, pid, handlers, queues, capacity, started_at,
+       CASE WHEN boot_id = ?2 THEN ?1 + (steady_until - ?3) ELSE expires_at END
+FROM workers ORDER BY id;
 
 -- name: count_leases
 SELECT lease_owner, count(*) FROM tasks WHERE lease_owner IS NOT NULL GROUP BY lease_owner;
@@ -37,7 +47,10 @@ SET lease_owner = NULL, handler = CASE WHEN is_stop THEN '' ELSE handler END
 WHERE lease_owner = ?1 AND NOT EXISTS (SELECT 1 FROM workers AS w WHERE w.id = ?1);
 
 -- name: has_maintenance
-SELECT EXISTS (SELECT 1 FROM workers WHERE expires_at <= ?2)
+SELECT EXISTS (
+        SELECT 1 FROM workers
+        WHERE CASE WHEN boot_id = ?3 THEN steady_until <= ?4 ELSE expires_at <= ?2 END
+    )
     OR EXISTS (
         SELECT 1 FROM tasks INDEXED BY tasks_leased
         WHERE lease_owner IS NOT NULL AND lease_owner NOT IN (SELECT id FROM workers)
@@ -51,7 +64,9 @@ SELECT EXISTS (SELECT 1 FROM workers WHERE expires_at <= ?2)
 UPDATE workers SET expires_at = ?1 WHERE expires_at > ?1;
 
 -- name: dead_workers
-SELECT id FROM workers WHERE expires_at <= ?1 ORDER BY id;
+SELECT id FROM workers
+WHERE CASE WHEN boot_id = ?2 THEN steady_until <= ?3 ELSE expires_at <= ?1 END
+ORDER BY id;
 
 -- name: take_lost_leases
 UPDATE tasks INDEXED BY tasks_leased
