@@ -129,7 +129,11 @@ void Committer::absorb(item::Begun& begun) {
 void Committer::absorb(item::Request& request) {
     const InstanceId id = request.live->row.id;
     keep_newer(std::move(request.live));
-    work_of(id).causes.push_back({std::move(request.event), std::move(request.reply), {}, {}});
+    Work& work = work_of(id);
+    work.causes.push_back({std::move(request.event), std::move(request.reply), {}, {}});
+    // Its caller waits for an answer.
+    work.not_before = {};
+    delayed_ = 0;
 }
 
 void Committer::absorb(item::Withdrawal&) {

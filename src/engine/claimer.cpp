@@ -10,6 +10,8 @@ namespace {
 /// A task whose instance cannot be understood comes back after this long: a newer program may
 /// understand it, and nobody spins on it meanwhile.
 constexpr Duration kPutOff = std::chrono::minutes(5);
+/// While no transaction can be begun, the next look is at most this far away.
+constexpr Duration kTransactionPause = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -32,6 +34,7 @@ SteadyPoint Claimer::tick(SteadyPoint now) {
         if (committer_.has_room()) return now;
     }
     pause_ = claimed > 0 ? environment_.options.poll_min : std::min(pause_ * 2, longest_pause());
+    if (!environment_.worker.may_transact) pause_ = std::min(pause_, kTransactionPause);
     // A due time is a date: when the clock is set, the next look is at most one pause away.
     return std::min(now + pause_, environment_.moment().at(signals_.next_due()));
 }
@@ -64,9 +67,19 @@ int Claimer::claim(int room, bool is_told) {
         .instance = {},
         .is_told = is_told,
     };
-    if (room > 0) request.handlers = environment_.handlers.names();
+    if (room > 0) request.handlers = claimable_handlers();
     if (request.limited_queues.empty()) return claim_unlimited(std::move(request));
     return claim_within_limits(std::move(request));
+}
+
+std::vector<std::string> Claimer::claimable_handlers() {
+    std::vector<std::string> names = environment_.handlers.names();
+    if (!environment_.handlers.has_transactional()) return names;
+    environment_.worker.may_transact = environment_.store.can_begin_transaction();
+    std::erase_if(names, [this](const std::string& name) {
+        return environment_.lacks_transaction(name);
+    });
+    return names;
 }
 
 int Claimer::claim_unlimited(ClaimRequest request) {

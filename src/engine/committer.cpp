@@ -62,7 +62,8 @@ bool Committer::may_decide() const {
 bool Committer::has_more(SteadyPoint now) const {
     const bool may_take_off = !batches_.empty() && flights_ < flights_max_;
     const bool may_absorb = !held_back_.empty() && (has_settled_ || pending_.empty());
-    return may_take_off || may_absorb || (!open_.empty() && may_decide()) || !touched_.empty() ||
+    const bool may_decide_more = open_.size() > delayed_ && may_decide();
+    return may_take_off || may_absorb || may_decide_more || !touched_.empty() ||
            look_again_at_ <= now;
 }
 
@@ -219,6 +220,7 @@ bool Committer::must_wait(const Item& item) {
 void Committer::look_again(SteadyPoint now) {
     if (look_again_at_ > now) return;
     look_again_at_ = kSteadyNever;
+    delayed_ = 0;
     held_.for_each([this](const Held& held) {
         if (!held.attempt && !held.is_deciding) touched_.push_back(held.task.instance);
     });
@@ -247,11 +249,17 @@ LivePtr Committer::live_of(const InstanceId& id) {
 void Committer::decide_open(const Moment& now) {
     std::vector<Work> open = std::exchange(open_, {});
     open_index_.clear();
+    delayed_ = 0;
     std::vector<Turn> turns;
     turns.reserve(open.size());
     open_.reserve(open.size());
     for (Work& work : open) {
-        if (decide_one(work, now, turns)) continue;
+        const bool is_delayed = now.steady < work.not_before;
+        if (!is_delayed && decide_one(work, now, turns)) continue;
+        if (is_delayed) {
+            ++delayed_;
+            look_again_at_ = std::min(look_again_at_, work.not_before);
+        }
         open_index_.emplace(work.instance, open_.size());
         open_.push_back(std::move(work));
     }
@@ -294,22 +302,16 @@ void Committer::make_batches(std::vector<Turn> turns) {
     const std::size_t bytes_max = environment().options.commit_bytes_max;
     int capacity = free_capacity();
     std::size_t bytes = 0;
+    bool is_open = false;  // may the last batch take more?
     for (Turn& turn : turns) {
         choose_writes(turn, held_, environment(), capacity);
         pending_.insert(turn.live->row.id);
-        bytes += bytes_of(turn);
-    }
-    if (turns.empty()) return;
-    if (turns.size() <= max && bytes <= bytes_max) {
-        batches_.push_back({.turns = std::move(turns)});
-        return;
-    }
-    bytes = 0;
-    batches_.emplace_back();
-    for (Turn& turn : turns) {
         const std::size_t more = bytes_of(turn);
-        const std::size_t count = batches_.back().turns.size();
-        if (count > 0 && (count == max || bytes + more > bytes_max)) {
+        const bool has_room =
+            is_open && batches_.back().turns.size() < max && bytes + more <= bytes_max;
+        // What the store could not write before keeps no other instance waiting.
+        is_open = turn.delays == 0;
+        if (!has_room || !is_open) {
             batches_.emplace_back();
             bytes = 0;
         }

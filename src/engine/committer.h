@@ -153,7 +153,9 @@ class Committer final : public Service {
     void fly(Flight& flight) noexcept;
     void settle_landed(SteadyPoint now);
     void settle_flight(Flight& flight, SteadyPoint now);
-    void settle_all(Batch& batch, const std::vector<CommitResult>& results);
+    void settle_all(Batch& batch, std::vector<CommitResult>& results);
+    /// Finds out which of the conflicts are with an earlier try of the batch, whose answer was lost.
+    void recognize(Batch& batch, std::vector<CommitResult>& results);
     void write_one_by_one(Batch& batch, const std::exception& error);
     void drop_requests(Batch& batch);
     void block(SteadyPoint now, const std::exception& error);
@@ -180,20 +182,21 @@ class Committer final : public Service {
     void share_store(int others);
 
     // What became of a commit: settle.cpp
-    void settle(Turn& turn, CommitResult result, bool may_be_repeated);
+    void settle(Turn& turn, CommitResult result);
     void settle_committed(Turn& turn);
     void settle_conflict(Turn& turn);
+    /// Something is in the way of this instance alone.
+    void settle_busy(Turn& turn);
     void settle_unchanged(Turn& turn);
     void settle_row(const Turn& turn, const TaskChange& change);
     void settle_cause(const Turn& turn, Cause& cause);
     void settle_end(LiveInstance& live);
     void tell_of_end(const Turn& turn);
     void reopen(std::vector<Cause> causes, const InstanceId& id, int conflicts);
+    /// Nothing of the instance is decided before, except what is being called.
+    void delay(const InstanceId& id, int delays);
     void undecide(const Turn& turn);
     void forget_instance(const Turn& turn);
-    bool was_applied(const Turn& turn);
-    /// Takes what the store does not lease to this worker from the tasks that the turn keeps.
-    void keep_only_own(Turn& turn);
     void set_aside(Turn& turn, const std::exception& error);
     void drop(Work& work, const Error& why);
     void observe(const LiveInstance& live, std::span<const HistoryEvent> events);
@@ -250,6 +253,7 @@ class Committer final : public Service {
     HeldTable held_;
     std::vector<Work> open_;  // to be decided, in order
     std::unordered_map<InstanceId, std::size_t> open_index_;
+    std::size_t delayed_ = 0;                 // of them: not to be decided before look_again_at_
     std::deque<Batch> batches_;               // decided, to be written
     std::unordered_set<InstanceId> pending_;  // decided, not settled
     int flights_ = 0;                         // under way

@@ -11,6 +11,7 @@
 
 #include "engine/queue_name.h"
 #include "support/clock.h"
+#include "support/warning_limit.h"
 #include "support/uuid.h"
 
 namespace ebb::engine {
@@ -79,12 +80,11 @@ void check(const EngineOptions& options) {
     if (options.worker_id.size() > 200) throw_bad_option("worker_id", "at most 200 bytes");
 }
 
-Log make_log(LogSink* sink) {
-    // The sink is borrowed: an aliasing pointer owns nothing.
-    return sink == nullptr ? Log() : Log(std::shared_ptr<LogSink>(std::shared_ptr<void>(), sink));
+Log make_log(LogSink* sink, const Clock& clock) {
+    return sink == nullptr ? Log() : Log(std::make_shared<WarningLimit>(*sink, clock));
 }
 
-/// The store's clock, which is the engine's as well.
+/// What the engine measures time with: the given clock, or the store's.
 const Clock& choose_clock(const Store& store, const EngineOptions& options, const Clock& system) {
     const StoreTraits traits = store.traits();
     const Clock* given = options.clock;
@@ -142,8 +142,8 @@ Environment::Environment(
       handlers(handlers_in),
       options(resolve(std::move(options_in))),
       clock(choose_clock(store, options, system_clock_)),
-      log(make_log(options.log)),
-      started_at(clock.now()) {
+      log(make_log(options.log, clock)),
+      started_at(now()) {
     for (const std::shared_ptr<Observer>& observer : options.observers) observers.add(observer);
     if (!handlers.has_transactional() || store.traits().has_transactions) return;
     throw Error(

@@ -55,6 +55,8 @@ struct WorkerState {
     std::atomic<bool> is_denied{false};
     std::atomic<Duration::rep> denial_told_at{0};
     std::atomic<Duration::rep> leases_valid_until{0};
+    /// False: the store could not begin a transaction, so steps that need one are left to others.
+    std::atomic<bool> may_transact{true};
 
     /// False: the last heartbeat is so old that others may have taken our tasks over.
     bool has_valid_leases(SteadyPoint now) const {
@@ -83,16 +85,17 @@ class Environment {
     Store& store;
     const HandlerRegistry& handlers;
     const EngineOptions options;  ///< with all defaults resolved
-    const Clock& clock;
-    const Log log;
+    const Clock& clock;           ///< for what takes a while; dates are the store's
+    const Log log;                ///< of each warning, at most WarningLimit::kBurst in a while
     const TimePoint started_at;
     Statistics statistics;
     WorkerState worker;
     LimitedQueues limited;
     Observers observers;  ///< filled before anything runs
 
-    /// The date: of what is written into the store and compared there (due times, deadlines).
-    TimePoint now() const { return clock.now(); }
+    /// The date by the store's clock: what is written into the store (due times, deadlines) is
+    /// compared there and by other workers, whose machines may have another date.
+    TimePoint now() const { return store.now(); }
 
     /// For everything that takes a while: leases, heartbeats, timeouts, pauses.
     SteadyPoint steady_now() const { return clock.steady_now(); }
@@ -107,9 +110,14 @@ class Environment {
     /// Is the handler registered here, and the queue served?
     bool can_run(std::string_view handler, std::string_view queue) const;
 
-    /// Can it, and without a claim: has the queue no limits?
+    /// Does the handler need a transaction while none can be begun here?
+    bool lacks_transaction(std::string_view handler) const {
+        return !worker.may_transact && handlers.is_transactional(handler);
+    }
+
+    /// Can it run here now, and without a claim: has the queue no limits?
     bool may_keep(std::string_view handler, std::string_view queue) const {
-        return can_run(handler, queue) && !limited.has(queue);
+        return can_run(handler, queue) && !limited.has(queue) && !lacks_transaction(handler);
     }
 
     /// How long the handler may go on after it was asked to stop.

@@ -19,19 +19,6 @@ Duration retry_pause(int failures) {
     return std::min(kRetryMax, kRetryMin * (1 << std::min(failures, 10)));
 }
 
-bool is_request(const Cause& cause) {
-    return std::holds_alternative<ReplyPtr>(cause.origin);
-}
-
-/// Answers the requests among them with the error, and forgets them.
-void refuse(std::vector<Cause>& causes, const std::exception_ptr& error) {
-    std::erase_if(causes, [&](const Cause& cause) {
-        if (!is_request(cause)) return false;
-        std::get<ReplyPtr>(cause.origin)->give({.refusal = {}, .error = error});
-        return true;
-    });
-}
-
 }  // namespace
 
 FlightPtr Committer::take_off(SteadyPoint now) {
@@ -87,19 +74,40 @@ void Committer::settle_flight(Flight& flight, SteadyPoint now) {
     // What is no std::exception comes from no store of ours: a test lets a process die by it.
 }
 
-void Committer::settle_all(Batch& batch, const std::vector<CommitResult>& results) {
+void Committer::settle_all(Batch& batch, std::vector<CommitResult>& results) {
     EBB_ASSERT(results.size() == batch.turns.size(), "the store answers for every commit");
-    std::size_t settled = 0;
-    try {
-        for (; settled < results.size(); ++settled) {
-            settle(batch.turns[settled], results[settled], batch.tries > 0);
-        }
-    } catch (...) {
-        // Whether an earlier try was written could not be asked. The rest is tried again: what was
-        // written meanwhile is then a conflict, and is asked about again.
-        const auto end = batch.turns.begin() + static_cast<std::ptrdiff_t>(settled);
-        batch.turns.erase(batch.turns.begin(), end);
-        throw;
+    // Where this throws, the batch is tried again: what was written is then a conflict, and is
+    // asked about again.
+    if (batch.tries > 0) recognize(batch, results);
+    for (std::size_t i = 0; i < results.size(); ++i) settle(batch.turns[i], results[i]);
+}
+
+void Committer::recognize(Batch& batch, std::vector<CommitResult>& results) {
+    const std::string& worker = environment().options.worker_id;
+    std::vector<std::size_t> places;
+    std::vector<Commit> doubtful;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        if (results[i] != CommitResult::Conflict) continue;
+        places.push_back(i);
+        doubtful.push_back(batch.turns[i].to_commit(worker));
+    }
+    if (doubtful.empty()) return;
+    const std::vector<bool> are_ours = environment().store.were_committed(doubtful);
+    std::vector<InstanceId> ids;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (are_ours[i] && !batch.turns[places[i]].kept.empty()) ids.push_back(doubtful[i].instance);
+    }
+    // Somebody else may have written the very same, or have taken the tasks over since.
+    std::vector<TaskRef> own;
+    if (!ids.empty()) own = environment().store.leased_tasks(worker, ids);
+    std::sort(own.begin(), own.end());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (!are_ours[i]) continue;
+        results[places[i]] = CommitResult::Committed;
+        std::erase_if(batch.turns[places[i]].kept, [&](TokenId token) {
+            const TaskRef task{doubtful[i].instance, token};
+            return !std::binary_search(own.begin(), own.end(), task);
+        });
     }
 }
 

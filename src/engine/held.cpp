@@ -140,7 +140,9 @@ NextMove next_move(
     const TokenId token = held.task.token;
     const auto call = call_place(*live.program, live.state, token);
     if (!call) return move_of_idle_token(held, live, now.date);
-    if (!environment.can_run(call->handler, call->queue)) {
+    const bool is_for_others = !environment.can_run(call->handler, call->queue) ||
+                               environment.lacks_transaction(call->handler);
+    if (is_for_others) {
         return {Kind::Rewrite, {}, put_call_row(*call, token, now.date)};
     }
     if (!environment.worker.may_hold(now.steady)) {

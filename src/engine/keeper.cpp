@@ -42,6 +42,7 @@ SteadyPoint Keeper::tick(SteadyPoint now) {
         const bool is_denied = environment_.worker.is_denied;
         const Duration soon = is_denied ? kDenialPause : heartbeat_every_ / 4;
         next_heartbeat_ = now + (has_beaten ? heartbeat_every_ : soon);
+        log_notices();
     }
     if (now >= std::min(next_maintenance_, next_expiry_)) {
         next_maintenance_ = now + maintenance_pause();
@@ -121,6 +122,14 @@ void Keeper::give_way(item::Heartbeat heartbeat) {
     // It holds nothing, for ever: the committer lets go of everything.
     committer_.post(std::move(heartbeat));
     committer_.combine(Committer::Role::Guest);
+}
+
+void Keeper::log_notices() {
+    for (const StoreNotice& notice : environment_.store.take_notices()) {
+        environment_.log.warning(
+            notice.name, {{"worker", environment_.options.worker_id}, {"message", notice.message}}
+        );
+    }
 }
 
 void Keeper::maintain() {

@@ -27,6 +27,8 @@ class Keeper final : public Service {
     /// How often it looks for what no dead worker's deadline tells.
     Duration maintenance_pause() const;
     void maintain();
+    /// What the store has noticed, for the operator.
+    void log_notices();
     WorkerRow row() const;
 
     Environment& environment_;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "engine/committer.h"
-#include "engine/history_reader.h"
 #include "engine/view.h"
 
 namespace ebb::engine {
@@ -14,6 +13,9 @@ namespace {
 /// A request that lost this many races gives up; each means that somebody else got on.
 constexpr int kRequestConflictsMax = 100;
 constexpr Duration kSetAside = std::chrono::seconds(30);
+/// Each try may keep a connection waiting for a lock for seconds.
+constexpr Duration kDelayMin = std::chrono::seconds(1);
+constexpr Duration kDelayMax = std::chrono::seconds(30);
 
 bool has_stopping_token(const InstanceState& state) {
     return std::any_of(state.tokens.begin(), state.tokens.end(), [](const Token& token) {
@@ -23,18 +25,15 @@ bool has_stopping_token(const InstanceState& state) {
 
 }  // namespace
 
-void Committer::settle(Turn& turn, CommitResult result, bool may_be_repeated) {
-    if (result == CommitResult::Conflict && may_be_repeated && was_applied(turn)) {
-        result = CommitResult::Committed;
-        keep_only_own(turn);
-    }
+void Committer::settle(Turn& turn, CommitResult result) {
     pending_.erase(turn.live->row.id);
     switch (result) {
         case CommitResult::Committed:
             return settle_committed(turn);
         case CommitResult::Conflict:
-        case CommitResult::Busy:
             return settle_conflict(turn);
+        case CommitResult::Busy:
+            return settle_busy(turn);
         case CommitResult::NotFound: {
             Work work{.instance = turn.live->row.id, .causes = {}, .rewrites = {}};
             work.causes = std::move(turn.causes);
@@ -87,6 +86,35 @@ void Committer::settle_conflict(Turn& turn) {
     for (Held& held : held_.of(id)) held.fruitless = 0;
     reopen(std::move(turn.causes), id, conflicts);
     reopen(std::move(turn.deferred), id, conflicts);
+}
+
+void Committer::settle_busy(Turn& turn) {
+    const InstanceId id = turn.live->row.id;
+    const auto reason = std::make_exception_ptr(Error(
+        ErrorCode::StoreBusy,
+        "Instance " + id.to_string() +
+            " cannot be written now: something else in the database is in its way. Try again."
+    ));
+    refuse(turn.causes, reason);
+    refuse(turn.deferred, reason);
+    forget_instance(turn);
+    reopen(std::move(turn.causes), id, turn.conflicts);
+    reopen(std::move(turn.deferred), id, turn.conflicts);
+    delay(id, turn.delays + 1);
+}
+
+void Committer::delay(const InstanceId& id, int delays) {
+    const Duration pause = std::min(kDelayMax, kDelayMin * (1 << std::min(delays - 1, 10)));
+    const SteadyPoint later = environment().steady_now() + pause;
+    look_again_at_ = std::min(look_again_at_, later);
+    Work& work = work_of(id);
+    work.delays = delays;
+    work.not_before = later;
+    for (Held& held : held_.of(id)) {
+        if (held.attempt || held.is_deciding) continue;
+        held.not_before = later;
+        held.fruitless = 0;
+    }
 }
 
 void Committer::forget_instance(const Turn& turn) {
@@ -234,35 +262,6 @@ void Committer::tell_of_end(const Turn& turn) {
             return std::holds_alternative<ReplyPtr>(cause.origin);
         });
     if (is_wish) parts_.hints.note_stop(turn.live->row.id);
-}
-
-bool Committer::was_applied(const Turn& turn) {
-    // Only after a commit whose answer was lost: is what we wrote there?
-    const auto row = environment().store.load(turn.live->row.id);
-    const std::int64_t ours = turn.live->row.revision + 1;
-    if (!row || row->revision < ours) return false;
-    if (row->revision == ours && row->state != turn.encoded) return false;
-    // A state tells where its events are, not what they say: others may have come to the same one.
-    if (turn.history.empty()) return row->revision == ours;
-    const std::vector<HistoryEvent> events = environment().store.history({
-        .instance = row->id,
-        .after = turn.history.front().seq - 1,
-        .before = turn.history.back().seq + 1,
-        .limit = static_cast<int>(turn.history.size()),
-        .order = HistoryQuery::Order::Forward,
-        .types = {},
-        .node = {},
-    });
-    return events == turn.history;
-}
-
-void Committer::keep_only_own(Turn& turn) {
-    // Somebody else may have written the very same, or have taken the tasks over since.
-    if (turn.kept.empty()) return;
-    const std::vector<TokenId> own = leased_here(turn.live->row.id);
-    std::erase_if(turn.kept, [&](TokenId token) {
-        return std::find(own.begin(), own.end(), token) == own.end();
-    });
 }
 
 void Committer::set_aside(Turn& turn, const std::exception& error) {

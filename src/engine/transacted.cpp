@@ -55,6 +55,15 @@ std::shared_ptr<Turn> decide_and_commit(
     return turn;
 }
 
+std::unique_ptr<StoreTransaction> begin_transaction(Environment& environment) {
+    try {
+        return environment.store.begin_transaction();
+    } catch (...) {
+        environment.worker.may_transact = false;
+        throw;
+    }
+}
+
 Event refused_commit(
     const Environment& environment, const Attempt& attempt, const std::exception& error
 ) {
@@ -76,10 +85,16 @@ Event refused_commit(
 }  // namespace
 
 Item run_in_transaction(Environment& environment, const AttemptPtr& attempt) {
-    const std::unique_ptr<StoreTransaction> transaction = environment.store.begin_transaction();
+    const std::unique_ptr<StoreTransaction> transaction = begin_transaction(environment);
     Event event = run_attempt(environment, *attempt, transaction.get());
     if (!std::holds_alternative<event::StepCompleted>(event)) {
-        return item::Outcome{attempt, std::move(event)};
+        if (!transaction->is_lost()) return item::Outcome{attempt, std::move(event)};
+        // Whatever the handler says of it: the database took its work away, as the loss of a lease
+        // does.
+        return item::Outcome{
+            attempt,
+            event::LeaseLost{attempt->call().invocation.attempt, environment.options.worker_id}
+        };
     }
     try {
         auto turn = decide_and_commit(environment, attempt, event, *transaction);

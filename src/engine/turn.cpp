@@ -99,11 +99,24 @@ void check_decided(Turn& turn, const LiveInstance& live, Work& work) {
 
 }  // namespace
 
+bool is_request(const Cause& cause) {
+    return std::holds_alternative<ReplyPtr>(cause.origin);
+}
+
+void refuse(std::vector<Cause>& causes, const std::exception_ptr& error) {
+    std::erase_if(causes, [&](const Cause& cause) {
+        if (!is_request(cause)) return false;
+        std::get<ReplyPtr>(cause.origin)->give({.refusal = {}, .error = error});
+        return true;
+    });
+}
+
 Turn decide_turn(Store& store, LivePtr live, Work& work, TimePoint now) {
     Turn turn;
     turn.state = live->state;
     turn.now = now;
     turn.conflicts = work.conflicts;
+    turn.delays = work.delays;
     decide_causes(turn, HistoryReader(store, *live, turn.history), *live, work);
     check_decided(turn, *live, work);
     turn.causes = std::move(work.causes);

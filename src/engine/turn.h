@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <variant>
 #include <vector>
 
@@ -21,12 +22,18 @@ struct Cause {
     Decision::Refusal refusal;
 };
 
+bool is_request(const Cause& cause);
+/// Answers the requests among them with the error, and forgets them.
+void refuse(std::vector<Cause>& causes, const std::exception_ptr& error);
+
 /// What is to be done to one instance in one commit.
 struct Work {
     InstanceId instance;
     std::vector<Cause> causes;
     std::vector<TaskChange> rewrites;  ///< rows to be put right, without any event
     int conflicts = 0;                 ///< how often it was tried in vain
+    int delays = 0;                    ///< how often the store could not write it
+    SteadyPoint not_before{};          ///< it is decided then, with what comes up until then
 };
 
 /// One instance's work, decided: its events one after another, to be written at once.
@@ -41,6 +48,7 @@ struct Turn {
     bool has_changed = false;        ///< false: there is nothing to write
     TimePoint now{};
     int conflicts = 0;
+    int delays = 0;
 
     // What is written: set by choose_writes.
     std::string encoded;

@@ -47,6 +47,18 @@ std::vector<bool> Store::were_committed(std::span<const Commit> commits) {
     return answers;
 }
 
+std::vector<TaskRef> Store::leased_tasks(
+    std::string_view worker, std::span<const InstanceId> instances
+) {
+    std::vector<TaskRef> leased;
+    for (const InstanceId& id : instances) {
+        for (const TaskRow& row : tasks(id)) {
+            if (row.lease_owner == worker) leased.push_back(row.task);
+        }
+    }
+    return leased;
+}
+
 void StoreDeleter::operator()(Store* store) const noexcept {
     delete store;
 }

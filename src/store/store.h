@@ -345,7 +345,7 @@ class Store {
     /// StoreVersion where the schema is not this program's; the transaction is then as it was.
     virtual StartResult start_in(const Transaction& transaction, const NewInstance& instance);
 
-    /// False while begin_transaction would fail, as far as is known: whoever claims should leave
+    /// False while begin_transaction would fail, as far as is known: a worker then leaves
     /// transactional steps to others. Now and then it tries to connect, to find out.
     virtual bool can_begin_transaction() { return true; }
 
@@ -402,6 +402,11 @@ class Store {
     virtual std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) = 0;
     virtual std::vector<HistoryEvent> history(const HistoryQuery& query) = 0;
     virtual std::vector<TaskRow> tasks(const InstanceId& id) = 0;
+    /// Which tasks of the instances are leased to the worker. In one round trip where the store
+    /// can.
+    virtual std::vector<TaskRef> leased_tasks(
+        std::string_view worker, std::span<const InstanceId> instances
+    );
     /// Newest first.
     virtual std::vector<InstanceRow> list(const InstanceQuery& query) = 0;
     virtual std::vector<StatusCount> count() = 0;

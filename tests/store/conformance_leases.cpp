@@ -1,6 +1,8 @@
 // Goal: a lease ends when its worker is done, says good-bye or dies, and only then; its loss is
 // told. Method: every case runs against every store, in virtual time.
 
+#include <algorithm>
+
 #include "store/conformance.h"
 #include "support/store_describe.h"
 
@@ -35,6 +37,23 @@ TEST_P(StoreConformance, leases_are_counted_by_worker) {
     const TaskRef task{id_of(3), 1};
     store().release({"w2", kStart}, {&task, 1});
     EXPECT_EQ(store().count_leases().size(), 1U);
+}
+
+TEST_P(StoreConformance, the_leases_of_some_instances_are_told_together) {
+    for (int n = 1; n <= 3; ++n) start_one(store(), instance_of(n, {put(1, "pay"), put(2, "x")}));
+    claim(store(), "w1", {"pay"}, 2);
+    claim(store(), "w2", {"x"}, 1);
+    NewInstance kept = instance_of(4, {put(1, "pay")});
+    kept.tasks[0].is_continued = true;
+    kept.lease_owner = "w1";
+    start_one(store(), kept);
+    const std::vector<InstanceId> asked{id_of(1), id_of(3), id_of(4), id_of(9)};
+    std::vector<TaskRef> leased = store().leased_tasks("w1", asked);
+    std::sort(leased.begin(), leased.end());
+    EXPECT_THAT(leased, ElementsAre(TaskRef{id_of(1), 1}, TaskRef{id_of(4), 1}));
+    EXPECT_THAT(store().leased_tasks("w2", asked), ElementsAre(TaskRef{id_of(1), 2}));
+    EXPECT_THAT(store().leased_tasks("w3", asked), IsEmpty());
+    EXPECT_THAT(store().leased_tasks("w1", {}), IsEmpty());
 }
 
 TEST_P(StoreConformance, a_heartbeat_tells_when_the_first_of_the_others_would_be_dead) {

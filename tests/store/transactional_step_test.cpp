@@ -343,6 +343,20 @@ TEST_F(CarelessHandler, fails_when_it_leaves_results_unread_or_a_pipeline) {
     EXPECT_THAT(pipeline.error, HasSubstr("pipeline mode"));
 }
 
+TEST_F(CarelessHandler, has_lost_its_lease_and_no_attempt_when_its_connection_breaks) {
+    int calls = 0;
+    const Result result = run([&](const Transaction& transaction) {
+        if (++calls > 2) return;
+        EXPECT_THROW(
+            place_.run(transaction, "SELECT pg_terminate_backend(pg_backend_pid())"),
+            std::runtime_error
+        );
+        throw PermanentError("the handler takes it for its own fault");
+    });
+    EXPECT_EQ(result.status, "completed") << result.error;
+    EXPECT_EQ(calls, 3);
+}
+
 TEST_F(CarelessHandler, fails_when_a_deferred_constraint_does_not_hold) {
     place_.ask("CREATE TABLE effects (id integer UNIQUE DEFERRABLE INITIALLY DEFERRED)");
     const Result result = run([&](const Transaction& transaction) {

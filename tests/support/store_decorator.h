@@ -19,6 +19,7 @@ enum class StoreVerb {
     SetQueue,
     Queues,
     Commit,
+    WereCommitted,
     Release,
     Abandon,
     Postpone,
@@ -26,6 +27,7 @@ enum class StoreVerb {
     FindKey,
     History,
     Tasks,
+    LeasedTasks,
     List,
     Count,
     Unserved,
@@ -129,6 +131,10 @@ class StoreDecorator : public Store {
         return ask(StoreVerb::Commit, [&] { return inner_.commit(commits); });
     }
 
+    std::vector<bool> were_committed(std::span<const Commit> commits) override {
+        return ask(StoreVerb::WereCommitted, [&] { return inner_.were_committed(commits); });
+    }
+
     void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override {
         run(StoreVerb::Release, [&] { inner_.release(worker, tasks); });
     }
@@ -155,6 +161,12 @@ class StoreDecorator : public Store {
 
     std::vector<TaskRow> tasks(const InstanceId& id) override {
         return ask(StoreVerb::Tasks, [&] { return inner_.tasks(id); });
+    }
+
+    std::vector<TaskRef> leased_tasks(
+        std::string_view worker, std::span<const InstanceId> instances
+    ) override {
+        return ask(StoreVerb::LeasedTasks, [&] { return inner_.leased_tasks(worker, instances); });
     }
 
     std::vector<InstanceRow> list(const InstanceQuery& query) override {

@@ -175,4 +175,17 @@ std::vector<bool> PostgresStore::were_committed(std::span<const Commit> commits)
     return results;
 }
 
+std::vector<TaskRef> PostgresStore::leased_tasks(
+    std::string_view worker, std::span<const InstanceId> instances
+) {
+    Array ids(Array::Of::Uuid);
+    for (const InstanceId& id : instances) ids.add(id);
+    const postgres::Result rows = read(sql::leased_tasks, Arguments::of(ids, worker));
+    std::vector<TaskRef> leased;
+    for (int row = 0; row < rows.rows(); ++row) {
+        leased.push_back({rows.id(row, 0), rows.integer(row, 1)});
+    }
+    return leased;
+}
+
 }  // namespace ebb

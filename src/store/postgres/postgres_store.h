@@ -59,6 +59,9 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) override;
     std::vector<HistoryEvent> history(const HistoryQuery& query) override;
     std::vector<TaskRow> tasks(const InstanceId& id) override;
+    std::vector<TaskRef> leased_tasks(
+        std::string_view worker, std::span<const InstanceId> instances
+    ) override;
     std::vector<InstanceRow> list(const InstanceQuery& query) override;
     std::vector<StatusCount> count() override;
     std::vector<VersionCount> count_versions() override;

@@ -58,3 +58,8 @@ CROSS JOIN LATERAL (
     ORDER BY e.seq
 ) AS h
 ORDER BY b.ord, h.seq;
+
+-- name: leased_tasks
+-- Of the instances $1: what is leased to the worker $2.
+SELECT t.instance_id, t.token FROM ebb.all_tasks AS t
+WHERE t.instance_id = ANY ($1::uuid[]) AND t.lease_owner = $2::text;
