@@ -154,7 +154,8 @@ class Committer final : public Service {
     void settle_landed(SteadyPoint now);
     void settle_flight(Flight& flight, SteadyPoint now);
     void settle_all(Batch& batch, std::vector<CommitResult>& results);
-    /// Finds out which of the conflicts are with an earlier try of the batch, whose answer was lost.
+    /// Finds out which of the conflicts are with an earlier try of the batch, whose answer was
+    /// lost.
     void recognize(Batch& batch, std::vector<CommitResult>& results);
     void write_one_by_one(Batch& batch, const std::exception& error);
     void drop_requests(Batch& batch);

@@ -11,8 +11,8 @@
 
 #include "engine/queue_name.h"
 #include "support/clock.h"
-#include "support/warning_limit.h"
 #include "support/uuid.h"
+#include "support/warning_limit.h"
 
 namespace ebb::engine {
 

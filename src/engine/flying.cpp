@@ -95,7 +95,8 @@ void Committer::recognize(Batch& batch, std::vector<CommitResult>& results) {
     const std::vector<bool> are_ours = environment().store.were_committed(doubtful);
     std::vector<InstanceId> ids;
     for (std::size_t i = 0; i < places.size(); ++i) {
-        if (are_ours[i] && !batch.turns[places[i]].kept.empty()) ids.push_back(doubtful[i].instance);
+        if (are_ours[i] && !batch.turns[places[i]].kept.empty())
+            ids.push_back(doubtful[i].instance);
     }
     // Somebody else may have written the very same, or have taken the tasks over since.
     std::vector<TaskRef> own;

@@ -25,8 +25,9 @@ class WarningLimit final : public LogSink {
 
     bool is_enabled(LogLevel level) const noexcept override { return sink_.is_enabled(level); }
 
-    void write(LogLevel level, std::string_view event, std::span<const LogField> fields) noexcept
-        override;
+    void write(
+        LogLevel level, std::string_view event, std::span<const LogField> fields
+    ) noexcept override;
 
     static constexpr int kBurst = 10;
     static constexpr Duration kPeriod = std::chrono::minutes(1);

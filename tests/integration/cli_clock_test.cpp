@@ -1,7 +1,7 @@
-// The whole command under a clock that somebody sets, forward and back, while a worker lives: every
+// The whole command under a clock that is set forward and back while a worker lives: every
 // process of the test sees the date that tests/support/jumping_clock.c makes. The worker is stopped
-// meanwhile, so that it cannot send the heartbeat that would name the new date, whatever the load of
-// the machine is; its lease is much longer than the test.
+// meanwhile, so that it cannot send the heartbeat that would name the new date, whatever the load
+// of the machine is; its lease is much longer than the test.
 
 #include <chrono>
 #include <csignal>

@@ -1,6 +1,6 @@
 // Goal: a program works on a file whose schema a newer one has migrated, where the migration says
-// that it may. Method: the conformance suite over a file with a migration that this program does not
-// know, and files that say something else.
+// that it may. Method: the conformance suite over a file with a migration that this program does
+// not know, and files that say something else.
 
 #include <fmt/format.h>
 
@@ -72,7 +72,7 @@ TEST(SqliteCompatible, schemas_are_used_with_and_without_leave_to_migrate) {
     EXPECT_FALSE(all.back().is_known);
 }
 
-TEST(SqliteCompatible, schemas_are_no_others) {
+TEST(SqliteCompatible, schemas_must_be_compatible) {
     for (const std::string compatible_with : {"NULL", "9000"}) {
         const TempDir dir;
         const SqliteOptions options{.path = dir.file("ebb.db")};

@@ -12,6 +12,8 @@ _ENUMS = {
 _LOGGED = re.compile(
     r"\b(?:log(?:\(\)|_)?(?:\.|->)(?:debug|info|warning|error)|report|warn)\(\s*\"([a-z_]+)\""
     r"|\bwrite\(\s*(?:LogLevel::\w+|level),\s*\"([a-z_]+)\""
+    # What a store has noticed is logged by the engine.
+    r"|\bnotices_\.add\(\s*\"([a-z_]+)\""
 )
 _VARIABLE = re.compile(r"\"(EBB_[A-Z_]+|NO_COLOR)\b")
 
@@ -28,8 +30,8 @@ def _in_source(tree):
         found[section] = _enumerators(tree.files.get(path, ""), name)
     for path in tree.paths("src/", ext=CPP):
         text = tree.files[path]
-        if path.startswith(("src/engine/", "src/call/", "src/cli/", "src/server/")):
-            found["Log events"] |= {a or b for a, b in _LOGGED.findall(text)}
+        if path.startswith(("src/engine/", "src/call/", "src/cli/", "src/server/", "src/store/")):
+            found["Log events"] |= {next(filter(None, names)) for names in _LOGGED.findall(text)}
         found["Environment variables"] |= set(_VARIABLE.findall(text))
     return found
 

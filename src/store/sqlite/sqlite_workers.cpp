@@ -125,7 +125,8 @@ MaintenanceResult SqliteStore::maintain() {
 }
 
 std::vector<WorkerRow> SqliteStore::workers() {
-    return read([this](Database& database) { return sqlite::worker_rows(database, clock_, boot_); });
+    return read([this](Database& database) { return sqlite::worker_rows(database, clock_, boot_); }
+    );
 }
 
 std::map<std::string, std::int64_t> SqliteStore::count_leases() {

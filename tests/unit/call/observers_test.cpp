@@ -178,7 +178,8 @@ HandlerRegistry pausing_handlers(std::function<void()> early) {
     HandlerRegistry handlers;
     handlers.add_raw(
         "a",
-        [early = std::move(early), n = 0](const Payload& input, const StepContext& context) mutable {
+        [early = std::move(early),
+         n = 0](const Payload& input, const StepContext& context) mutable {
             if (++n == 2) early();
             if (n <= 2) context.pause();
             return input;
@@ -189,16 +190,23 @@ HandlerRegistry pausing_handlers(std::function<void()> early) {
 
 Notes waits_and_end(const Notes& notes) {
     Notes found;
-    std::copy_if(notes.begin(), notes.end(), std::back_inserter(found), [](const std::string& note) {
-        return note.starts_with("pause") || note.starts_with("resume") || note.starts_with("end");
-    });
+    std::copy_if(
+        notes.begin(),
+        notes.end(),
+        std::back_inserter(found),
+        [](const std::string& note) {
+            return note.starts_with("pause") || note.starts_with("resume") ||
+                   note.starts_with("end");
+        }
+    );
     return found;
 }
 
 TEST(Observers, are_told_that_a_paused_step_goes_on) {
     Engine* running = nullptr;
     InstanceId id;
-    const HandlerRegistry handlers = pausing_handlers([&] { running->signal(id, "a", "2"); });
+    const HandlerRegistry handlers =
+        pausing_handlers([&] { running->signal(id, "a", Payload::text("2")); });
     ManualClock clock(TimePoint(1h));
     const auto store = make_memory_store(clock);
     Notes notes;
@@ -206,9 +214,9 @@ TEST(Observers, are_told_that_a_paused_step_goes_on) {
     running = &engine;
     engine.add_observer(std::make_shared<NotingObserver>(notes));
     engine.register_workflow(workflow({step("a", {.is_compensated = false})}));
-    id = engine.start("test", "1").id;
+    id = engine.start("test", Payload::text("1")).id;
     engine.poll();
-    engine.signal(id, "a", "1");
+    engine.signal(id, "a", Payload::text("1"));
     engine.poll();
     EXPECT_EQ(waits_and_end(notes), kPauses);
 }

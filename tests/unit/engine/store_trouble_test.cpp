@@ -251,12 +251,10 @@ struct Transactions : StoreTrouble {
 
     void SetUp() override {
         StoreTrouble::SetUp();
-        world.handlers.add_transactional_raw(
-            "t", [this](const Payload& input, const StepContext&) {
-                ++calls;
-                return input;
-            }
-        );
+        world.handlers.add_transactional_raw("t", [this](const Payload& input, const StepContext&) {
+            ++calls;
+            return input;
+        });
     }
 };
 

@@ -1,5 +1,5 @@
 -- expires_at is a date, which means nothing once the clock of the machine is set. All processes of one
--- boot share a clock that nobody sets: by it the leases of boot_id end at steady_until. A worker of
+-- boot share a clock that is never set: by it the leases of boot_id end at steady_until. A worker of
 -- another boot is judged by expires_at.
 ALTER TABLE workers ADD COLUMN boot_id TEXT NOT NULL DEFAULT '';
 ALTER TABLE workers ADD COLUMN steady_until INTEGER NOT NULL DEFAULT 0;
