@@ -34,19 +34,24 @@ std::vector<Diagnostic> find_unbound_inputs(const Definition& definition) {
         const std::string& handler = step->handler.empty() ? placed.node->name : step->handler;
         if (!definition.handlers.contains(handler)) continue;
         const Json input = Json::parse(step->input, nullptr, false);
-        each_text(input, {}, [&](const std::string& text, const Json::json_pointer& at) {
-            if (model::expose_late(text) == text) return;
-            problems.push_back(
-                {.code = "late_expression",
-                 .path = placed.path + "/input" + at.to_string(),
-                 .message = fmt::format(
-                     "Nothing fills in globals, secrets or payload for the handler {}, so this "
-                     "would be sent as text. Name the variable in \"pass_env\" of the handler and "
-                     "write ${{env.NAME}} there.",
-                     model::in_quotes(handler)
-                 )}
-            );
-        });
+        each_text(
+            input,
+            Json::json_pointer(),
+            [&](const std::string& text, const Json::json_pointer& at) {
+                if (model::expose_late(text) == text) return;
+                problems.push_back(
+                    {.code = "late_expression",
+                     .path = placed.path + "/input" + at.to_string(),
+                     .message = fmt::format(
+                         "Nothing fills in globals, secrets or payload for the handler {}, so this "
+                         "would be sent as text. Name the variable in \"pass_env\" of the handler "
+                         "and "
+                         "write ${{env.NAME}} there.",
+                         model::in_quotes(handler)
+                     )}
+                );
+            }
+        );
     }
     return problems;
 }

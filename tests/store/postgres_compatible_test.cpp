@@ -90,18 +90,15 @@ TEST(PostgresCompatible, schemas_may_be_older_than_the_column_that_says_so) {
     // One that has a migration to apply makes it.
     postgres_server().execute(
         "DELETE FROM " + schema + ".migrations WHERE number = (SELECT max(number) FROM " + schema +
-        ".migrations); DROP VIEW " + schema + ".all_tasks CASCADE; ALTER TABLE " + schema +
-        ".instances DROP COLUMN lease_owner CASCADE, DROP COLUMN lease_handler, DROP COLUMN "
-        "lease_queue"
+        ".migrations)"
     );
     open_postgres_store(options);
     EXPECT_EQ(
         postgres_server().execute(
-            "SELECT count(*) FROM " + schema +
-            ".migrations WHERE "
-            "compatible_with IS NOT NULL"
+            "SELECT string_agg(number || ' ' || compatible_with, ',') FROM " + schema +
+            ".migrations WHERE compatible_with IS NOT NULL"
         ),
-        "0\n"
+        "7 6\n"
     );
 }
 
