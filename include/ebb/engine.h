@@ -108,6 +108,7 @@ struct InstanceView {
     Payload input;
     Payload output;               ///< empty until completed
     Payload error;                ///< why it compensates, failed, is dead-lettered; empty otherwise
+    Payload attributes;           ///< of a workflow with rules: all, as one object; else empty
     std::vector<StepView> steps;  ///< in order of their first event
     std::vector<WaitingFor> waiting_for;
 };
@@ -338,6 +339,23 @@ class Engine {
         std::string_view request_id = {}
     ) {
         signal(id, name, detail::payload_of(payload), request_id);
+    }
+
+    /// Writes attributes of an instance of a workflow with rules: an object, whose members are merged
+    /// into the attributes as they are. All or nothing: the conditions are asked in the same commit,
+    /// and what they fire begins with it. Returns whether anything has changed. Throws InvalidState
+    /// if the instance has ended or is rolled back, or if an invariant or a condition forbids the
+    /// write, NotAllowed for an attribute that may not be written from outside, and InvalidPayload
+    /// for an unknown attribute or a value that is not of its type.
+    bool write(
+        const InstanceId& id, const Payload& attributes, const WriteOptions& options = {}
+    );
+
+    template <PayloadValue Value>
+    bool write(
+        const InstanceId& id, const Value& attributes, const WriteOptions& options = {}
+    ) {
+        return write(id, detail::payload_of(attributes), options);
     }
 
     void cancel(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});

@@ -63,6 +63,14 @@ struct PersonalDecision {
     std::string request_id{};  ///< repeating a request with the same id changes nothing
 };
 
+struct WriteOptions {
+    /// By an operator: any attribute, not only those that may be written from outside, and all
+    /// conditions are asked.
+    bool is_repair = false;
+    std::string by{};
+    std::string request_id{};  ///< repeating a request with the same id changes nothing
+};
+
 struct RequeueOptions {
     std::optional<Payload> new_input{};  ///< of the failed step
     bool skip_compensation = false;      ///< pass over an exhausted compensation

@@ -77,6 +77,18 @@ Event make_resume(std::string_view by) {
     return event::Resumed{clean_name(by)};
 }
 
+Event make_write(
+    Payload attributes, const WriteOptions& options, const PayloadLimits& limits
+) {
+    check_payload(attributes, "What is to be written", limits);
+    return event::AttributesWritten{
+        .values = std::move(attributes),
+        .is_repair = options.is_repair,
+        .by = clean_name(options.by),
+        .request_id = check_request_id(options.request_id),
+    };
+}
+
 Event make_requeue(const RequeueOptions& options, const PayloadLimits& limits) {
     if (options.new_input) check_payload(*options.new_input, "The new input", limits);
     return event::Requeued{options.new_input, options.skip_compensation, clean_name(options.by)};

@@ -121,6 +121,7 @@ CommandLine::CommandLine()
     add_steering();
     add_decide();
     add_signal();
+    add_write();
     add_requeue();
     add_transfer();
     add_workers();

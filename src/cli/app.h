@@ -72,6 +72,7 @@ class CommandLine {
     void add_steering();
     void add_decide();
     void add_signal();
+    void add_write();
     void add_requeue();
     void add_transfer();
 
@@ -152,6 +153,7 @@ class CommandLine {
     SteerOptions steer_;
     DecideOptions decide_;
     SignalOptions signal_;
+    WriteCommandOptions write_;
     RequeueCommandOptions requeue_;
     ExportCommandOptions export_;
     ImportCommandOptions import_;

@@ -171,6 +171,25 @@ void CommandLine::add_signal() {
     add_request_id(signal, signal_.request_id);
 }
 
+void CommandLine::add_write() {
+    CLI::App* write =
+        add_command("write", "Write attributes of an instance with rules", [this](Session& s) {
+            return write_attributes(s, write_);
+        });
+    write->group("Steer");
+    add_instance(write, write_.instance);
+    write->add_option("ATTRIBUTE", write_.assignments, "NAME=VALUE, or NAME:=JSON");
+    write->add_option("-i,--values", write_.values, "A JSON object of attributes, @FILE, or -")
+        ->type_name("JSON");
+    write->add_flag(
+        "--repair",
+        write_.is_repair,
+        "As an operator: any attribute, not only external ones; asks all conditions"
+    );
+    write->add_option("--by", write_.by, "Who writes (default: $USER)")->type_name("NAME");
+    add_request_id(write, write_.request_id);
+}
+
 void CommandLine::add_requeue() {
     CLI::App* requeue =
         add_command("requeue", "Let a dead-lettered instance try again", [this](Session& s) {

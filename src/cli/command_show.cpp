@@ -67,6 +67,7 @@ std::string remedy(const WaitingFor& wait, const std::string& id) {
     if (wait.kind == "decision") return fmt::format("ebb decide {} confirm|reject", id);
     if (wait.kind == "signal") return fmt::format("ebb signal {} {}", id, shell_word(wait.what));
     if (wait.kind != "operator") return {};
+    if (wait.what == "write") return fmt::format("ebb write {} --repair NAME=VALUE", id);
     return fmt::format("ebb {} {}", wait.what == "resume" ? "resume" : "requeue", id);
 }
 
@@ -119,6 +120,7 @@ std::string facts(Session& session, const InstanceView& view, Times times) {
         add("ended", absolute_time(summary.finished_at, absolute));
     }
     add("input", payload_text(view.input, room, ellipsis));
+    add("attributes", payload_text(view.attributes, room, ellipsis));
     add("output", payload_text(view.output, room, ellipsis));
     return text;
 }

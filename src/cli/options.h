@@ -150,6 +150,15 @@ struct SignalOptions {
     std::string request_id{};
 };
 
+struct WriteCommandOptions {
+    std::string instance{};
+    std::vector<std::string> assignments{};
+    std::string values{};
+    bool is_repair = false;
+    std::string by{};
+    std::string request_id{};
+};
+
 struct RequeueCommandOptions {
     std::vector<std::string> instances{};
     std::string input{};

@@ -189,6 +189,14 @@ bool Engine::requeue(const InstanceId& id, const RequeueOptions& options) {
     return core_->request(id, event).verdict == Decision::Verdict::Changed;
 }
 
+bool Engine::write(
+    const InstanceId& id, const Payload& attributes, const WriteOptions& options
+) {
+    const Event event =
+        make_write(attributes, options, core_->environment.limits());
+    return core_->request(id, event).verdict == Decision::Verdict::Changed;
+}
+
 void Engine::set_queue(std::string_view name, const QueueLimits& limits) {
     core_->set_queue(name, limits);
 }

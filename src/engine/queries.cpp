@@ -111,6 +111,7 @@ InstanceView Engine::Core::show(const InstanceId& id) {
     InstanceView view;
     view.summary = engine::to_summary(snapshot.row);
     view.input = engine::find_payload(facts, 1);
+    if (state.rules) view.attributes = snapshot.program->rules()->state_text(*state.rules);
     if (state.status == InstanceStatus::Completed) {
         view.output = engine::find_payload(facts, state.result);
     }

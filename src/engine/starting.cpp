@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "call/refusal.h"
 #include "engine/checks.h"
 #include "engine/core.h"
 #include "engine/history_reader.h"
@@ -129,6 +130,7 @@ Beginning begin(
         engine::HistoryReader(environment.store, live, nothing),
         now
     );
+    if (decision.verdict == Decision::Verdict::Refused) throw_refusal(decision.refusal);
     live.state = std::move(decision.state);
     engine::check_state(live.state, *program);
     live.row.status = live.state.status;

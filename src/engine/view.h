@@ -59,6 +59,9 @@ std::vector<WaitingFor> waiting_for(const Facts& facts);
 /// A few sentences: what it waits for, or why it compensates or ended.
 std::string why(const Facts& facts);
 
+/// Sentences about the transitions that are not fired; empty where there are no rules.
+std::string describe_rules(const Facts& facts);
+
 /// What a token whose task is due waits for in its queue, as half a sentence: `a slot of queue "q"
 /// (4 of 4 in use)`. Empty when the limits allow it to start.
 std::string describe_queue_wait(const Facts& facts, TokenId token);

@@ -343,6 +343,20 @@ std::string introduction(const Facts& facts) {
     return {};
 }
 
+bool is_in_exception(const Facts& facts) {
+    return facts.state.rules && facts.state.rules->exception != 0;
+}
+
+WaitingFor wait_in_exception() {
+    return {
+        .kind = "operator",
+        .node = {},
+        .what = "write",
+        .sentence =
+            "An operator must change its attributes (ebb write --repair), cancel or abort it.",
+    };
+}
+
 }  // namespace
 
 std::string describe_failure(const Payload& failure) {
@@ -376,6 +390,7 @@ std::vector<WaitingFor> waiting_for(const Facts& facts) {
         return waits;
     }
     for (const Token& token : facts.state.tokens) waits.push_back(wait_of(facts, token));
+    if (is_in_exception(facts)) waits.push_back(wait_in_exception());
     return waits;
 }
 
@@ -388,7 +403,8 @@ std::string why(const Facts& facts) {
         text += ' ';
         text += wait_of(facts, token).sentence;
     }
-    return text;
+    if (is_in_exception(facts)) text += " " + wait_in_exception().sentence;
+    return text + describe_rules(facts);
 }
 
 }  // namespace ebb::engine

@@ -99,6 +99,16 @@ class Engine::Core {
 };
 
 void Engine::Core::add(const Definition& definition) {
+    if (definition.rules) {
+        throw Error(
+            ErrorCode::InvalidDefinition,
+            fmt::format(
+                "The workflow \"{}\" has rules, which the stateless engine cannot run: start it "
+                "in a store.",
+                definition.name
+            )
+        );
+    }
     auto workflow = std::make_shared<Workflow>(
         Workflow{Program::compile(definition), definition_checksum(definition)}
     );

@@ -58,6 +58,7 @@ class Exporter {
     std::string run() {
         for (int round = 0; round < kRoundsMax; ++round) {
             const InstanceRow row = core_.load(id_);
+            refuse_rules(row);
             if (row.status == InstanceStatus::Moved) return snapshot_of(core_, row);
             if (may_start(row.status)) {
                 core_.request(id_, event::Paused{by_, std::string(kPauseReason)});
@@ -73,6 +74,19 @@ class Exporter {
 
  private:
     Store& store() const { return core_.environment.store; }
+
+    /// A snapshot goes on in the stateless engine, too, which has no rules.
+    void refuse_rules(const InstanceRow& row) const {
+        if (core_.program(row.workflow, row.version)->rules() == nullptr) return;
+        throw Error(
+            ErrorCode::InvalidState,
+            fmt::format(
+                "Instance {} cannot be exported: its workflow \"{}\" has rules.",
+                id_.to_string(),
+                row.workflow
+            )
+        );
+    }
 
     /// Nothing new starts any more. True: nothing runs either, and nothing is open.
     bool make_idle(const InstanceRow& row) {

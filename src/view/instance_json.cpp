@@ -49,6 +49,7 @@ Json instance_json(const InstanceView& view) {
     json["input"] = payload_json(view.input);
     json["output"] = payload_json(view.output);
     json["error"] = payload_json(view.error);
+    if (!view.attributes.empty()) json["attributes"] = payload_json(view.attributes);
     json["steps"] = Json::array();
     for (const StepView& step : view.steps) json["steps"].push_back(step_json(step));
     json["waiting_for"] = Json::array();

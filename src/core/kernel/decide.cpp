@@ -20,6 +20,7 @@ void on_started(Transition& t, const event::Started& e) {
     const Seq input = t.append(std::move(started));
     const Duration deadline = t.program.definition().deadline;
     if (deadline > Duration::zero()) set_instance_deadline(t, t.now + deadline);
+    if (t.program.rules() != nullptr) return start_rules(t, e.input);
     go_to(t, t.add_token({.input = input}), t.program.entry());
 }
 
@@ -59,6 +60,8 @@ struct Dispatch {
     void operator()(const event::StepPaused& e) const { on_step_paused(t, e); }
 
     void operator()(const event::StepProgressed& e) const { on_step_progressed(t, e); }
+
+    void operator()(const event::AttributesWritten& e) const { on_attributes_written(t, e); }
 };
 
 }  // namespace

@@ -145,6 +145,14 @@ struct Arrived {
     Payload details;  ///< for the history
 };
 
+/// An application or an operator writes attributes of an instance with rules.
+struct AttributesWritten {
+    Payload values;          ///< an object of attributes
+    bool is_repair = false;  ///< by an operator: any attribute, and all conditions are asked
+    std::string by;
+    std::string request_id;
+};
+
 }  // namespace event
 
 using Event = std::variant<
@@ -164,7 +172,8 @@ using Event = std::variant<
     event::StepPaused,
     event::MoveRequested,
     event::Arrived,
-    event::StepProgressed>;
+    event::StepProgressed,
+    event::AttributesWritten>;
 
 /// `started`, `step_completed`, ...: the name in logs, docs and the transition table.
 std::string_view event_name(const Event& event);

@@ -61,7 +61,12 @@ enum class HistoryType {
     Unpaused,
     Moved,      ///< it goes on elsewhere, from a snapshot; payload: {by, from}
     Arrived,    ///< it goes on here again; payload: whence
-    Completed,  ///< ref: the event with the output, or payload: the output
+    AttributesWritten,  ///< payload: {values, was, fired, by?, final?, overwrote?}; ref: the output
+                        ///< of the transition that wrote them
+    StateWritten,       ///< payload: all attributes, the input of what they fired; ref: the write
+    StateRestored,      ///< by a rollback; payload: {values}; ref: the write that it undoes
+    ExceptionRaised,    ///< payload: {code, message}; ref: the write that led there
+    Completed,          ///< ref: the event with the output, or payload: the output
     Failed,
     Cancelled,
     Aborted,

@@ -30,7 +30,7 @@ std::optional<Enum> value_of(const Names<Enum, N>& names, std::string_view text)
 }
 
 // Each table stands in the order of its enum, so that a value is its own index.
-constexpr Names<HistoryType, 45> kHistoryTypes{{
+constexpr Names<HistoryType, 49> kHistoryTypes{{
     {HistoryType::Started, "started"},
     {HistoryType::InputResolved, "input_resolved"},
     {HistoryType::StepCompleted, "step_completed"},
@@ -72,6 +72,10 @@ constexpr Names<HistoryType, 45> kHistoryTypes{{
     {HistoryType::Unpaused, "unpaused"},
     {HistoryType::Moved, "moved"},
     {HistoryType::Arrived, "arrived"},
+    {HistoryType::AttributesWritten, "attributes_written"},
+    {HistoryType::StateWritten, "state_written"},
+    {HistoryType::StateRestored, "state_restored"},
+    {HistoryType::ExceptionRaised, "exception_raised"},
     {HistoryType::Completed, "completed"},
     {HistoryType::Failed, "failed"},
     {HistoryType::Cancelled, "cancelled"},
@@ -119,7 +123,7 @@ constexpr Names<Outcome, 3> kOutcomes{{
     {Outcome::Unknown, "unknown"},
 }};
 
-constexpr std::array<std::string_view, 17> kEvents{
+constexpr std::array<std::string_view, 18> kEvents{
     "started",
     "step_completed",
     "step_failed",
@@ -137,6 +141,7 @@ constexpr std::array<std::string_view, 17> kEvents{
     "move_requested",
     "arrived",
     "step_progressed",
+    "attributes_written",
 };
 static_assert(kEvents.size() == std::variant_size_v<Event>);
 

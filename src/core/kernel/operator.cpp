@@ -28,23 +28,11 @@ Seq append_request(
     return t.append(std::move(event));
 }
 
-void refuse_finished(Transition& t, std::string_view what) {
-    t.refuse(
-        "invalid_state",
-        "The instance is " + std::string(to_string(t.state.status)) + " already; it cannot be " +
-            std::string(what) + " any more."
-    );
-}
-
 Rollback* instance_rollback(Transition& t) {
     for (Rollback& rollback : t.state.rollbacks) {
         if (rollback.kind != Rollback::Kind::Losers) return &rollback;
     }
     return nullptr;
-}
-
-void unpark_all(Transition& t) {
-    for (Token& token : t.state.tokens) t.unpark(token);
 }
 
 void park_all(Transition& t) {
@@ -70,6 +58,18 @@ void turn_into_cancel(Transition& t, Rollback& rollback, Seq cause) {
 }
 
 }  // namespace
+
+void refuse_finished(Transition& t, std::string_view what) {
+    t.refuse(
+        "invalid_state",
+        "The instance is " + std::string(to_string(t.state.status)) + " already; it cannot be " +
+            std::string(what) + " any more."
+    );
+}
+
+void unpark_all(Transition& t) {
+    for (Token& token : t.state.tokens) t.unpark(token);
+}
 
 bool is_repeated(Transition& t, const std::string& request_id) {
     if (request_id.empty()) return false;
@@ -238,10 +238,11 @@ void on_requeued(Transition& t, const event::Requeued& e) {
     if (t.is_over()) return refuse_finished(t, "requeued");
     if (t.phase() != InstanceStatus::DeadLetter) return t.ignore();
     if (!fits(t, e)) return;
-    append_request(t, HistoryType::Requeued, e.by, {}, t.state.error);
+    const Seq request = append_request(t, HistoryType::Requeued, e.by, {}, t.state.error);
     const Rollback* rollback = instance_rollback(t);
     t.state.error = rollback != nullptr ? rollback->cause : 0;
     t.set_phase(rollback != nullptr ? InstanceStatus::Compensating : InstanceStatus::Running);
+    if (!leave_exception(t, request) || t.is_over()) return;
     requeue_frozen(t, e);
     if (t.may_start()) unpark_all(t);
 }

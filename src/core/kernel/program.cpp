@@ -20,7 +20,11 @@ class ProgramCompiler {
     void compile() {
         const Definition& definition = program_.definition_;
         number(definition.steps);
-        program_.entry_ = link(definition.steps, kNoNode);
+        if (definition.rules) {
+            link_rules(definition);
+        } else {
+            program_.entry_ = link(definition.steps, kNoNode);
+        }
         if (!definition.output.empty()) {
             program_.output_ = Template::compile(Json::parse(definition.output));
             note_reads(program_.output_->steps_read());
@@ -74,6 +78,21 @@ class ProgramCompiler {
 
     void number_inside(const HumanDecision& decision) {
         if (decision.on_reject) number(*decision.on_reject);
+    }
+
+    /// Each trigger has one step, and conditions say what follows on it.
+    void link_rules(const Definition& definition) {
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < definition.steps.size(); ++i) {
+            const Node& node = definition.steps[i];
+            names.push_back(node.name);
+            link_node(node, kNoNode);
+            const Payload& set = definition.rules->triggers[i].set;
+            if (set.empty()) continue;
+            at(static_cast<NodeIndex>(i)).set = Template::compile(Json::parse(set));
+            note_reads(at(static_cast<NodeIndex>(i)).set->steps_read());
+        }
+        program_.rules_ = std::make_shared<rules::Program>(*definition.rules, names);
     }
 
     /// Links a block whose last node goes on to `next`. Returns where the block begins.
@@ -261,13 +280,6 @@ class ProgramCompiler {
 std::shared_ptr<const Program> Program::compile(const ebb::Definition& definition) {
     std::vector<Diagnostic> diagnostics = validate(definition);
     if (!diagnostics.empty()) throw DefinitionError(std::move(diagnostics));
-    if (definition.rules) {
-        throw Error(
-            ErrorCode::InvalidDefinition,
-            "The workflow \"" + definition.name +
-                "\" has rules. This version of Ebb checks rules, but it cannot run them yet."
-        );
-    }
     auto program = std::make_shared<Program>();
     program->definition_ = definition;
     ProgramCompiler(*program).compile();

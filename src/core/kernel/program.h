@@ -12,6 +12,7 @@
 #include "core/expression/expression.h"
 #include "core/expression/template.h"
 #include "core/kernel/state.h"
+#include "core/rules/program.h"
 #include "support/json_schema.h"
 
 namespace ebb {
@@ -96,6 +97,7 @@ struct ProgramNode {
 
     Savepoint savepoint;
     std::optional<Template> message;  ///< of fail
+    std::optional<Template> set;      ///< of a transition: makes attributes of its output
 
     /// Null when no edge has this handle.
     const Edge* find_edge(std::string_view wanted) const {
@@ -129,6 +131,9 @@ class Program {
 
     const std::optional<Template>& output() const { return output_; }
 
+    /// Null where the workflow has steps. The node of a trigger has its index.
+    const rules::Program* rules() const { return rules_.get(); }
+
     /// The names of all handlers that it may call, compensations included; sorted.
     const std::vector<std::string>& handlers() const { return handlers_; }
 
@@ -148,6 +153,7 @@ class Program {
     std::vector<ProgramNode> nodes_;
     NodeIndex entry_ = kNoNode;
     std::optional<Template> output_;
+    std::shared_ptr<const rules::Program> rules_;
     std::unordered_map<std::string, NodeIndex> by_name_;
     std::vector<std::string> handlers_;
     std::vector<bool> output_read_;

@@ -169,6 +169,7 @@ void begin_instance_rollback(Transition& t, Rollback::Kind kind, Seq cause, Seq 
     stop_tokens(t, 0, {}, StopMode::AwaitRunning);
     t.set_phase(InstanceStatus::Compensating);
     t.state.error = cause;
+    if (t.state.rules) t.state.rules->exception = 0;
     const TimePoint deadline = std::exchange(t.state.deadline, kNever);
     if (deadline != kNever) t.remove_task(kInstanceToken);
     HistoryEvent event;
@@ -241,6 +242,7 @@ std::optional<HistoryEvent> next_to_compensate(Transition& t, Rollback& rollback
         auto event = t.past.previous_undoable(rollback.cursor, rollback.floor, prefix);
         if (!event) return std::nullopt;
         rollback.cursor = event->seq;
+        if (t.state.rules) restore_attributes(t, *event);
         if (compensation_of(t, *event) == nullptr) continue;
         const Scope* scope = t.state.find_scope(rollback.scope);
         if (scope == nullptr || is_of_loser(t, *scope, *event, prefix.size())) return event;

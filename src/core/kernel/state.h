@@ -9,6 +9,8 @@
 #include <ebb/status.h>
 #include <ebb/time.h>
 
+#include "core/rules/state.h"
+
 // The whole control state of an instance. It is bounded by what is live, never by what has
 // happened.
 
@@ -87,6 +89,7 @@ struct Token {
     bool stopping = false;        ///< asked to stop; its result is still awaited
     bool in_doubt = false;   ///< some call of this visit may have had an effect that nobody saw
     bool is_at_end = false;  ///< frozen behind the last node: only the instance's output is missing
+    Seq fired = 0;  ///< of a transition: the event with the attributes that fired it
     std::vector<LoopTurn> loops;  ///< innermost last
     std::vector<Vote> votes;
 
@@ -179,6 +182,7 @@ struct InstanceState {
     std::vector<Rollback> rollbacks;  ///< at most one of the instance, and then no other
     std::vector<BufferedSignal> signals;
     std::vector<std::string> requests;  ///< oldest first, at most kRememberedRequestsMax
+    std::optional<rules::State> rules;  ///< absent where the workflow has steps
 
     bool operator==(const InstanceState&) const = default;
 

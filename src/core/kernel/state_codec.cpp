@@ -42,6 +42,7 @@ class Writer {
         list("requests", state.requests, [this](const std::string& request) {
             out_.string(request);
         });
+        if (state.rules) write_rules(out_, *state.rules, *program_.rules());
         out_.put('}');
     }
 
@@ -119,6 +120,7 @@ class Writer {
         time("deadline", token.deadline);
         number("compensates", token.compensates);
         number("failed", token.failed);
+        number("fired", token.fired);
         if (!token.concurrency_key.empty()) out_.string("concurrency_key", token.concurrency_key);
         flag("parked", token.is_parked);
         flag("stopping", token.stopping);

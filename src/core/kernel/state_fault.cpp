@@ -51,6 +51,7 @@ class StateCheck {
         if (std::string fault = fault_of_scopes(); !fault.empty()) return fault;
         if (std::string fault = fault_of_tokens(); !fault.empty()) return fault;
         if (state_.savepoint && !fits(*state_.savepoint)) return "its savepoint is none";
+        if (std::string fault = fault_of_rules(); !fault.empty()) return fault;
         return fault_of_rollbacks();
     }
 
@@ -115,6 +116,11 @@ class StateCheck {
         }
         const auto branches =
             scope == nullptr ? std::int32_t{0} : static_cast<std::int32_t>(scope->branches.size());
+        if (token.scope == 0 && token.compensates == 0 && state_.rules) {
+            // A transition, which stands nowhere but at the step of its trigger.
+            if (token.branch == token.node && token.fired > 0) return {};
+            return fmt::format("token {} is no transition", token.id);
+        }
         const bool is_outside = token.scope == 0 || token.compensates != 0;
         const bool is_fitting =
             is_outside ? token.branch == -1 : token.branch >= 0 && token.branch < branches;
@@ -155,7 +161,8 @@ class StateCheck {
             return fmt::format("token {} is not counted by the state", token.id);
         }
         const bool are_seqs = is_seq(token.input) && is_seq(token.payload) &&
-                              is_seq(token.compensates) && is_seq(token.failed);
+                              is_seq(token.compensates) && is_seq(token.failed) &&
+                              is_seq(token.fired);
         if (!are_seqs) {
             return fmt::format("token {} refers to an event that is not there", token.id);
         }
@@ -166,7 +173,7 @@ class StateCheck {
     }
 
     std::string fault_of_tokens() const {
-        if (state_.tokens.empty() != is_terminal(state_.status)) {
+        if (state_.tokens.empty() != is_terminal(state_.status) && !is_in_exception()) {
             return fmt::format(
                 "the instance is {} and has {} tokens",
                 to_string(state_.status),
@@ -181,6 +188,36 @@ class StateCheck {
             last = token.id;
         }
         return is_each_place_taken_once() ? std::string() : "two tokens are in one branch";
+    }
+
+    InstanceStatus phase() const {
+        const bool is_moved = state_.status == InstanceStatus::Moved;
+        const InstanceStatus status = is_moved ? state_.moved_from : state_.status;
+        return status == InstanceStatus::Paused ? state_.paused_from : status;
+    }
+
+    /// Such an instance waits for a write, and nothing of it need be pending.
+    bool is_in_exception() const {
+        return state_.rules && state_.rules->exception != 0 &&
+               phase() == InstanceStatus::DeadLetter;
+    }
+
+    std::string fault_of_rules() const {
+        if (state_.rules.has_value() != (program_.rules() != nullptr)) {
+            return "its workflow has rules, or the state has, but not both";
+        }
+        if (!state_.rules) return {};
+        const auto& values = state_.rules->values;
+        const bool are_written = std::all_of(values.begin(), values.end(), [&](const auto& value) {
+            return is_seq(value.written);
+        });
+        if (!are_written || !is_seq(state_.rules->exception)) {
+            return "an attribute was written by an event that is not there";
+        }
+        if (state_.rules->exception != 0 && !is_in_exception()) {
+            return "it is in an exception that no operator is awaited for";
+        }
+        return ebb::fault_of(*state_.rules, *program_.rules());
     }
 
     bool is_each_place_taken_once() const {

@@ -102,6 +102,8 @@ class StateReader {
             json_.array([&] { state.signals.push_back(signal()); });
         } else if (key == "requests") {
             json_.array([&] { state.requests.push_back(json_.string()); });
+        } else if (key == "rules" && nodes_.program().rules() != nullptr) {
+            state.rules = read_rules(json_, *nodes_.program().rules());
         } else {
             json_.skip();
         }
@@ -240,6 +242,8 @@ class StateReader {
             token.compensates = json_.integer();
         } else if (key == "failed") {
             token.failed = json_.integer();
+        } else if (key == "fired") {
+            token.fired = json_.integer();
         } else if (key == "concurrency_key") {
             token.concurrency_key = json_.string();
         } else if (key == "parked") {

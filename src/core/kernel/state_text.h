@@ -36,6 +36,15 @@ class NodeFinder {
 /// Appends what encode_state returns.
 void write_state(JsonWriter& out, const InstanceState& state, const Program& program);
 
+/// Appends the member `rules`.
+void write_rules(JsonWriter& out, const rules::State& state, const rules::Program& program);
+
+/// What write_rules wrote, from behind the colon. Throws as decode_state does.
+rules::State read_rules(JsonReader& json, const rules::Program& program);
+
+/// What the kernel relies on of the attributes: empty where that is so, else what is wrong.
+std::string fault_of(const rules::State& state, const rules::Program& program);
+
 /// What the kernel relies on without asking: every reference inside the state leads somewhere, and
 /// what is there is what can be there. Empty where that is so, else what is wrong.
 std::string fault_of(const InstanceState& state, const Program& program);

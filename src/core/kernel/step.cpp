@@ -112,6 +112,20 @@ void fail_result(Transition& t, Token& token, const event::StepCompleted& e, Fai
     fail_step(t, token.id, std::move(failure), attempt_details(e.started_at, e.worker));
 }
 
+/// What a transition wrote is not possible, or not yet: while others are pending, a final condition
+/// may have to wait for them, which is no fault of the attempt.
+void fail_write(
+    Transition& t, Token& token, const event::StepCompleted& e, rules::Outcome&& refused
+) {
+    Failure failure{.code = std::move(refused.code), .message = std::move(refused.message)};
+    if (failure.code != "final_while_pending") return fail_result(t, token, e, std::move(failure));
+    const Duration delay = retry_delay(
+        attempts_of(t, token).backoff, token.attempt, t.identity.id, token.visit
+    );
+    retry(t, token, failure, delay, attempt_details(e.started_at, e.worker));
+    ++token.attempt_base;
+}
+
 /// The token's attempt has failed (by its handler, or because its worker is gone).
 void fail_attempt(Transition& t, Token& token, Failure failure, HistoryEvent details) {
     const AttemptPolicy& policy = attempts_of(t, token);
@@ -217,10 +231,18 @@ void on_step_completed(Transition& t, const event::StepCompleted& e) {
         if (way.is_unmatched)
             return fail_result(t, *token, e, unmatched_failure(t, *token, way.handle));
     }
+    std::optional<Written> written;
+    if (t.state.rules && !token->stopping) {
+        written = write_output(t, *token, e.output);
+        if (written->outcome.verdict == rules::Outcome::Verdict::Refused) {
+            return fail_write(t, *token, e, std::move(written->outcome));
+        }
+    }
     const Seq output = append_attempt(
         t, *token, HistoryType::StepCompleted, attempt_details(e.started_at, e.worker), e.output
     );
     if (token->stopping) return t.erase_token(token->id);
+    if (written) return end_transition(t, token->id, std::move(*written), output);
     token->input = output;
     if (way.handle.empty()) return go_to(t, *token, way.target);
     leave_by(t, *token, {way.handle, way.target}, output);

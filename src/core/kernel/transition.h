@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/kernel/decide.h"
+#include "core/rules/write.h"
 
 // The workbench of one decision: the state while it changes, and what is to be written. Private to
 // the kernel.
@@ -234,6 +235,27 @@ void end_stopped_token(
 /// The same of a compensation that will not go on.
 void end_stopped_compensation(Transition& t, TokenId token, Outcome outcome);
 
+// rules.cpp: what fires transitions is a condition over attributes.
+/// A write as it was decided, and with which output the instance ends if it does.
+struct Written {
+    rules::Outcome outcome;
+    Payload result;
+};
+
+/// The instance's first write.
+void start_rules(Transition& t, const Payload& input);
+/// What the output of a transition writes, before anything of it is in the history.
+Written write_output(Transition& t, const Token& token, const Payload& output);
+/// Takes the write over; `output` is the event of the transition's output.
+void end_transition(Transition& t, TokenId token, Written written, Seq output);
+void on_attributes_written(Transition& t, const event::AttributesWritten& e);
+/// Asks all conditions of an instance that is in an exception. False = refused, since it would be
+/// in one again.
+bool leave_exception(Transition& t, Seq request);
+/// A rollback passes over the output of a transition: its attributes get back what they were,
+/// unless they were written since.
+void restore_attributes(Transition& t, const HistoryEvent& completed);
+
 // move.cpp
 /// True: the instance is elsewhere, so whatever happens here but its arrival is ignored or refused.
 bool is_answered_by_move(Transition& t, const Event& event);
@@ -247,6 +269,8 @@ void on_paused(Transition& t, const event::Paused& e);
 void on_resumed(Transition& t, const event::Resumed& e);
 void on_requeued(Transition& t, const event::Requeued& e);
 void enter_dead_letter(Transition& t, Seq cause);
+void unpark_all(Transition& t);
+void refuse_finished(Transition& t, std::string_view what);
 /// True (and ignores) when this request was seen already; else remembers it. Empty ids are never
 /// remembered.
 bool is_repeated(Transition& t, const std::string& request_id);

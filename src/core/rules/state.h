@@ -30,6 +30,8 @@ struct State {
     std::vector<TriggerMark> marks;      ///< one for each trigger
     std::int32_t idle_fires = 0;
     bool is_finishing = false;  ///< a final condition holds; what is pending is awaited
+    /// The event that says in which exception the instance is; 0 = in none.
+    std::int64_t exception = 0;
 
     bool operator==(const State&) const = default;
 };

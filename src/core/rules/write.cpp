@@ -303,7 +303,8 @@ class Writing {
     std::vector<bool> asked() const {
         const std::size_t count = program_.triggers().size();
         const bool asks_all = write_.source == Write::Source::Start ||
-                              write_.source == Write::Source::Repair || before_.is_finishing;
+                              write_.source == Write::Source::Repair || before_.is_finishing ||
+                              before_.exception != 0;
         std::vector<bool> asked(count, asks_all);
         if (asks_all) return asked;
         for (const Outcome::Change& change : outcome_.changes) {

@@ -1,0 +1,111 @@
+// `ebb write`: attributes of an instance with rules.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <ebb/error.h>
+
+#include "cli/commands.h"
+#include "cli/instance_ref.h"
+#include "cli/payload_argument.h"
+#include "core/rules/values.h"
+#include "support/json.h"
+#include "view/instance_json.h"
+
+namespace ebb::cli {
+
+namespace {
+
+[[noreturn]] void throw_bad(const std::string& what) {
+    throw Error(ErrorCode::InvalidArgument, what);
+}
+
+bool is_written_as_text(AttributeType type) {
+    return type != AttributeType::Boolean && type != AttributeType::Integer &&
+           type != AttributeType::Double && type != AttributeType::Document;
+}
+
+const Attribute* find_attribute(const Rules& rules, std::string_view name) {
+    const auto found = std::find_if(
+        rules.attributes.begin(),
+        rules.attributes.end(),
+        [&](const Attribute& attribute) { return attribute.name == name; }
+    );
+    return found == rules.attributes.end() ? nullptr : &*found;
+}
+
+/// `NAME=VALUE` by the attribute's type, or `NAME:=JSON`.
+void add_assignment(Json& values, const Rules& rules, const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+        throw_bad(fmt::format(
+            "\"{}\" is not an attribute with its value: write NAME=VALUE, or NAME:=JSON.",
+            clean_text(text, 60)
+        ));
+    }
+    const bool is_json = text[equals - 1] == ':';
+    const std::string name = text.substr(0, equals - (is_json ? 1 : 0));
+    const std::string value = text.substr(equals + 1);
+    const Attribute* attribute = find_attribute(rules, name);
+    // The kernel says which attributes there are.
+    const bool is_text = !is_json && (attribute == nullptr || is_written_as_text(attribute->type));
+    if (is_text) {
+        values[name] = value;
+        return;
+    }
+    Json parsed = Json::parse(value, nullptr, false);
+    if (parsed.is_discarded()) {
+        throw_bad(fmt::format(
+            "The value of \"{}\"{} is not JSON: {}",
+            name,
+            attribute == nullptr
+                ? std::string()
+                : fmt::format(" ({})", rules::to_string(attribute->type)),
+            clean_text(value, 60)
+        ));
+    }
+    values[name] = std::move(parsed);
+}
+
+}  // namespace
+
+int write_attributes(Session& session, const WriteCommandOptions& options) {
+    Json values = Json::object();
+    if (!options.values.empty()) {
+        values = Json::parse(read_payload(options.values, "--values", session.streams()));
+        if (!values.is_object()) throw_bad("--values must be a JSON object of attributes.");
+    }
+    Engine& engine = session.client("write");
+    const InstanceId id = resolve_instance(engine, options.instance);
+    if (const auto summary = engine.find(id)) {
+        const auto definition = engine.definition(summary->workflow, summary->version);
+        const Rules none;
+        const Rules& rules = definition->rules ? *definition->rules : none;
+        for (const std::string& text : options.assignments) add_assignment(values, rules, text);
+    }
+    if (values.empty()) throw_bad("Say what to write: NAME=VALUE, or --values JSON.");
+    const bool has_changed = engine.write(
+        id,
+        to_text(values),
+        {.is_repair = options.is_repair,
+         .by = session.by(options.by),
+         .request_id = options.request_id}
+    );
+    const auto summary = engine.find(id);
+    if (!summary) return kOk;
+    if (session.options().is_json) {
+        session.print_json(view::summary_json(*summary));
+        return kOk;
+    }
+    session.note(fmt::format(
+        "{} {}; it is {} now.\n",
+        has_changed ? "Wrote to" : "Nothing to write: the attributes were so already in",
+        id.to_string(),
+        session.err().status(summary->status)
+    ));
+    return kOk;
+}
+
+}  // namespace ebb::cli
