@@ -106,10 +106,11 @@ std::string facts(Session& session, const InstanceView& view, Times times) {
     const InstanceSummary& summary = view.summary;
     const Style& style = session.out();
     std::string text;
+    const int width = view.attributes.empty() ? 8 : 10;
     const auto add = [&](std::string_view name, const std::string& value) {
-        if (!value.empty()) text += fmt::format("  {}  {}\n", style.dim(pad(name, 8)), value);
+        if (!value.empty()) text += fmt::format("  {}  {}\n", style.dim(pad(name, width)), value);
     };
-    const int room = room_of(session, 12);
+    const int room = room_of(session, width + 4);
     const std::string_view ellipsis = style.glyphs().ellipsis;
     add("id", summary.id.to_string());
     add("key", one_line(summary.key));

@@ -37,10 +37,10 @@ std::string values_read(const Facts& facts, const Predicate& condition) {
 /// Why a trigger whose condition is true is not fired; empty when there is no such reason.
 std::string restraint(const Facts& facts, std::size_t index) {
     const rules::Program::Rule& rule = facts.program.rules()->triggers()[index];
-    if (!rule.is_enabled) return "it is not enabled";
+    if (!rule.is_enabled) return "is not enabled";
     const bool has_fired = facts.state.rules->marks[index].fires > 0;
-    if (rule.mode == Trigger::Mode::Once && has_fired) return "it has fired, and fires once";
-    if (rule.mode == Trigger::Mode::Edge) return "its condition was true before";
+    if (rule.mode == Trigger::Mode::Once && has_fired) return "has fired already, and its mode is once";
+    if (rule.mode == Trigger::Mode::Edge) return "waits until its condition has been false";
     return {};
 }
 
@@ -64,10 +64,10 @@ std::string describe_rules(const Facts& facts) {
         std::string reason = restraint(facts, i);
         if (reason.empty() || value_of(facts, rule.when) != true) {
             reason = fmt::format(
-                "it needs {}{}", rule.when.source(), values_read(facts, rule.when)
+                "needs {}{}", rule.when.source(), values_read(facts, rule.when)
             );
         }
-        idle.push_back(fmt::format("{}: {}", rule.name, reason));
+        idle.push_back(rule.name + " " + reason);
     }
     std::string text;
     if (facts.state.rules->is_finishing) {

@@ -131,7 +131,7 @@ Ending undisturbed_ending(WithStore with_store, const Case& test_case) {
 int strike_every_call(WithStore with_store, int every) {
     int plays = 0;
     int offset = 0;
-    for (const Case& test_case : load_cases(workflows_folder())) {
+    for (const Case& test_case : all_cases()) {
         const Ending undisturbed = undisturbed_ending(with_store, test_case);
         for (const Kind& kind : kKinds) {
             const int calls = calls_of(with_store, test_case, kind.kind);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "call/event_view.h"
+#include "rules_reading.h"
 #include "sim/checker.h"
 
 namespace ebb::golden {
@@ -75,6 +76,7 @@ std::string broken_rule(const Player& player, const Case& test_case, Store& stor
          store.history({.instance = player.id(), .types = {}, .node = {}})) {
         evidence.history.push_back(to_entry(event));
     }
+    if (test_case.definition.rules) return broken_rule_of_writes(evidence.history);
     for (const TaskRow& task : store.tasks(player.id())) {
         (task.is_parked ? evidence.tasks_parked : evidence.tasks_live) += 1;
     }

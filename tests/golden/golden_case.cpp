@@ -27,6 +27,10 @@ std::filesystem::path workflows_folder() {
     return std::filesystem::path(EBB_SOURCE_DIR) / "tests/golden/workflows";
 }
 
+std::filesystem::path rules_folder() {
+    return std::filesystem::path(EBB_SOURCE_DIR) / "tests/golden/rules";
+}
+
 std::vector<Case> load_cases(const std::filesystem::path& folder) {
     std::vector<Case> cases;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -44,6 +48,12 @@ std::vector<Case> load_cases(const std::filesystem::path& folder) {
     std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) {
         return a.name < b.name;
     });
+    return cases;
+}
+
+std::vector<Case> all_cases() {
+    std::vector<Case> cases = load_cases(workflows_folder());
+    for (Case& test_case : load_cases(rules_folder())) cases.push_back(std::move(test_case));
     return cases;
 }
 

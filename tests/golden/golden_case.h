@@ -25,8 +25,14 @@ struct Case {
 /// Where the golden workflows are.
 std::filesystem::path workflows_folder();
 
+/// Those with rules.
+std::filesystem::path rules_folder();
+
 /// All cases of a folder, by name. Throws when one is not complete.
 std::vector<Case> load_cases(const std::filesystem::path& folder);
+
+/// Those with steps, then those with rules.
+std::vector<Case> all_cases();
 
 /// The handlers that a definition calls, compensations included.
 std::vector<std::string> handlers_of(const Definition& definition);

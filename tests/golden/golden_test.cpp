@@ -51,7 +51,7 @@ std::string play_at(
 }
 
 TEST(Golden, every_workflow_tells_its_expected_history_on_every_store) {
-    const auto cases = load_cases(workflows_folder());
+    const auto cases = all_cases();
     ASSERT_GE(cases.size(), 150U);
     const bool approves = std::getenv("EBB_APPROVE") != nullptr;
     for (const Case& test_case : cases) {

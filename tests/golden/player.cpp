@@ -256,6 +256,16 @@ void Player::act_or_throw(const Json& event) {
              .request_id = event.value("request", "")}
         );
     }
+    if (action == "write") {
+        world.write(
+            id_,
+            event.at("values").dump(),
+            {.is_repair = event.value("repair", false),
+             .by = by,
+             .request_id = fmt::format("event {}", &event - &events_[0])}
+        );
+        return;
+    }
     if (action == "requeue") {
         RequeueOptions options{.skip_compensation = event.value("skip_compensation", false)};
         if (event.contains("input")) options.new_input = event.at("input").dump();

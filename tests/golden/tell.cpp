@@ -35,6 +35,7 @@ std::string tell(Player& player, const Case& test_case) {
     for (const WaitingFor& waiting : view.waiting_for)
         text += "waiting: " + waiting.sentence + "\n";
     text += "status: " + std::string(to_string(view.summary.status)) + "\n";
+    if (!view.attributes.empty()) text += "attributes: " + view.attributes + "\n";
     if (!view.output.empty()) text += "output: " + view.output + "\n";
     if (!view.error.empty()) text += "error: " + view.error + "\n";
     return text;

@@ -213,7 +213,8 @@ std::string KernelWorld::broken_invariant() const {
     int compensations = 0;
     bool has_instance_rollback = false;
     for (const Rollback& rollback : state.rollbacks) has_instance_rollback |= rollback.scope == 0;
-    if (state.tokens.empty()) return "a live instance has no token";
+    const bool is_in_exception = state.rules && state.rules->exception != 0;
+    if (state.tokens.empty() && !is_in_exception) return "a live instance has no token";
     for (const Token& token : state.tokens) {
         const bool has_task = tasks.contains(token.id);
         compensations += token.compensates != 0 ? 1 : 0;

@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <array>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "core/expression/template.h"
 #include "core/model/check.h"
 #include "core/model/words.h"
 #include "core/predicate/predicate.h"
@@ -184,7 +187,47 @@ class RulesChecker {
                     )
                 );
             }
+            if (!trigger.set.empty()) check_set(trigger.set, path + "/set");
             if (trigger.writes) check_writes(*trigger.writes, path + "/writes");
+        }
+    }
+
+    void check_set(const Payload& set, const std::string& path) {
+        constexpr std::array<std::string_view, 9> kVariables{
+            "output",
+            "state",
+            "input",
+            "workflow",
+            "steps",
+            "instance",
+            "attempt",
+            "now",
+            "metadata",
+        };
+        try {
+            const Template compiled = Template::compile(parse_json(
+                set,
+                "The template",
+                {.payload_bytes_max = RulesLimits::kStateBytesMax,
+                 .json_depth_max = DefinitionLimits::kPayloadDepthMax}
+            ));
+            for (const std::string& name : compiled.variables_read()) {
+                if (std::find(kVariables.begin(), kVariables.end(), name) != kVariables.end()) {
+                    continue;
+                }
+                note(
+                    "unknown_variable",
+                    path,
+                    fmt::format(
+                        "There is no variable {}; \"set\" sees {}.{}",
+                        in_quotes(name),
+                        fmt::join(kVariables, ", "),
+                        hint(name, kVariables)
+                    )
+                );
+            }
+        } catch (const Error& error) {
+            note("invalid_expression", path, error.what());
         }
     }
 
