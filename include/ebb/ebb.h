@@ -21,6 +21,8 @@
 #include <ebb/observer.h>
 #include <ebb/queue.h>
 #include <ebb/retention.h>
+#include <ebb/rules.h>
+#include <ebb/rules_builder.h>
 #include <ebb/snapshot_store.h>
 #include <ebb/stateless.h>
 #include <ebb/status.h>

@@ -88,7 +88,7 @@ int write_attributes(Session& session, const WriteCommandOptions& options) {
     if (values.empty()) throw_bad("Say what to write: NAME=VALUE, or --values JSON.");
     const bool has_changed = engine.write(
         id,
-        to_text(values),
+        Payload(values),
         {.is_repair = options.is_repair,
          .by = session.by(options.by),
          .request_id = options.request_id}

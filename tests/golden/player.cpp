@@ -259,7 +259,7 @@ void Player::act_or_throw(const Json& event) {
     if (action == "write") {
         world.write(
             id_,
-            event.at("values").dump(),
+            Payload(event.at("values").dump()),
             {.is_repair = event.value("repair", false),
              .by = by,
              .request_id = fmt::format("event {}", &event - &events_[0])}

@@ -16,7 +16,7 @@ is() { [ "$1" = "$2" ] || fail "$3: expected \"$2\", got \"$1\""; }
 is "$("$build/examples/hello")" 'completed: "Hello, world!"' hello
 is "$("$ebb" run "$source/examples/hello.yaml" -q --input '"world"')" '"Hello, world!"' hello.yaml
 
-for example in hello order approval data_pipeline; do
+for example in hello order approval data_pipeline travel; do
     "$ebb" validate "$source/examples/$example.yaml" > /dev/null || fail "$example.yaml is not valid"
 done
 
@@ -29,6 +29,10 @@ order ann > /dev/null || fail "the order of ann"
 if order nowhere > /dev/null; then fail "an order to nowhere was shipped"; fi
 is "$(sqlite3 shop.db 'SELECT quantity FROM stock')" 8 "lamps after one order and one that ebbed back"
 is "$(sqlite3 shop.db 'SELECT count(*), sum(refunded) FROM charges')" '2|1' "charges and refunds"
+
+travel() { "$ebb" run "$source/examples/travel.yaml" -q --input "{\"order_status\": \"received\"$1}"; }
+is "$(travel '' | jq -c '[.order_status, .hotel_status, .air_status]')" '["finalized","reserved","purchased"]' "a journey"
+if travel ', "hotel": "Full House"' > /dev/null; then fail "a journey without a room"; fi
 
 pipeline() {
     "$ebb" run "$source/examples/data_pipeline.yaml" -q --input \

@@ -1,31 +1,14 @@
-#include <nlohmann/json.hpp>
-
 #include <ebb/builder.h>
 
+#include "core/model/workflow_draft.h"
 #include "support/clock.h"
 #include "support/json.h"
 
 namespace ebb {
 
-namespace detail {
-
-struct WorkflowDraft {
-    Definition definition;  ///< without its steps
-    std::shared_ptr<Block> steps = std::make_shared<Block>();
-    StepDefaults defaults;
-};
-
-}  // namespace detail
+using model::canonical;
 
 namespace {
-
-/// Payloads in the model are canonical. What is not JSON stays as it is, for `validate` to refuse.
-Payload canonical(Payload text) {
-    if (text.empty()) return text;
-    if (json_depth(text) > DefinitionLimits::kPayloadDepthMax) return text;
-    const Json value = Json::parse(text, nullptr, false);
-    return value.is_discarded() ? text : to_text(value);
-}
 
 template <typename T>
 void take_default(T& value, const T& otherwise, const T& general) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <ebb/definition.h>
+#include <ebb/rules_builder.h>
 
 #include "core/model/writer.h"
 #include "support/json.h"
@@ -167,6 +168,66 @@ TEST(RulesLimits, of_definitions_hold) {
     definition.rules->attributes[0].name =
         std::string(RulesLimits::kAttributeNameBytesMax + 1, 'a');
     EXPECT_EQ(validate(definition).at(0).code, "invalid_name");
+}
+
+TEST(RulesBuilder, makes_what_a_file_says) {
+    const Definition built =
+        RulesBuilder("travel", 2)
+            .on_error(Definition::OnError::DeadLetter)
+            .output(R"({"price": "${ input.price }"})")
+            .defaults({.attempts = {.max_attempts = 2}, .queue = "slow"})
+            .attribute("hotel")
+            .attribute("price", AttributeType::Numeric, {.initial = R"("0")", .is_external = true})
+            .trigger(
+                "book",
+                "hotel is null",
+                {.step = {.handler = "book_hotel", .compensate = "free_hotel"},
+                 .set = R"({"hotel": "${ output.name }"})",
+                 .writes = {{.attribute = "hotel", .values = {R"("Ritz")"}}},
+                 .mode = Trigger::Mode::Once,
+                 .max_fires = 3}
+            )
+            .trigger("pay", "price > 0", {.is_enabled = false})
+            .final_condition("booked", "hotel is not null")
+            .exception("dear", "price > 1000")
+            .invariant("price", "price >= 0")
+            .on_exception(Rules::OnException::Compensate)
+            .final_while_pending(Rules::FinalWhilePending::Refuse)
+            .external_writes(Rules::ExternalWrites::All)
+            .build();
+    const Definition read = parse_definition_json(R"({
+        "workflow": "travel", "version": 2, "on_error": "dead_letter",
+        "output": {"price": "${ input.price }"},
+        "defaults": {"max_attempts": 2, "queue": "slow"},
+        "rules": {
+            "attributes": {
+                "hotel": "text", "price": {"type": "numeric", "default": "0", "external": true}
+            },
+            "triggers": {
+                "book": {"when": "hotel is null", "do": "book_hotel", "compensate": "free_hotel",
+                         "set": {"hotel": "${ output.name }"}, "writes": {"hotel": ["Ritz"]},
+                         "mode": "once", "max_fires": 3},
+                "pay": {"when": "price > 0", "enabled": false}
+            },
+            "final": {"booked": "hotel is not null"},
+            "exceptions": {"dear": "price > 1000"},
+            "invariants": {"price": "price >= 0"},
+            "on_exception": "compensate", "final_while_pending": "refuse", "external_writes": "all"
+        }})");
+    EXPECT_EQ(definition_to_json(built), definition_to_json(read));
+}
+
+TEST(RulesBuilder, tells_all_problems_at_once) {
+    try {
+        RulesBuilder("travel")
+            .attribute("Hotel")
+            .trigger("book", "hotels is null")
+            .trigger("pay", "true", {.set = R"({"a": "${ outputs }"})"})
+            .build();
+        FAIL() << "it was built";
+    } catch (const DefinitionError& error) {
+        EXPECT_EQ(error.diagnostics().size(), 3U) << error.what();
+    }
 }
 
 }  // namespace

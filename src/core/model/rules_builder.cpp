@@ -1,0 +1,134 @@
+#include <ebb/rules_builder.h>
+
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/model/workflow_draft.h"
+#include "support/json.h"
+
+namespace ebb {
+
+namespace model {
+
+Payload canonical(Payload text) {
+    if (text.empty()) return text;
+    if (json_depth(text) > DefinitionLimits::kPayloadDepthMax) return text;
+    const Json value = Json::parse(text, nullptr, false);
+    return value.is_discarded() ? text : to_text(value);
+}
+
+}  // namespace model
+
+using model::canonical;
+
+RulesBuilder::RulesBuilder(const std::shared_ptr<detail::WorkflowDraft>& draft)
+    : BlockBuilder(draft, draft->steps) {}
+
+RulesBuilder::RulesBuilder(std::string name, int version)
+    : RulesBuilder(std::make_shared<detail::WorkflowDraft>()) {
+    definition().name = std::move(name);
+    definition().version = version;
+    definition().rules.emplace();
+}
+
+Definition& RulesBuilder::definition() {
+    return draft()->definition;
+}
+
+Rules& RulesBuilder::rules() {
+    return *definition().rules;
+}
+
+RulesBuilder& RulesBuilder::description(std::string text) {
+    definition().description = std::move(text);
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::on_error(Definition::OnError reaction) {
+    definition().on_error = reaction;
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::deadline(Duration duration) {
+    definition().deadline = duration;
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::step_budget(std::int64_t visits) {
+    definition().step_budget = visits;
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::defaults(StepDefaults defaults) {
+    draft()->defaults = std::move(defaults);
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::output(Payload text) {
+    definition().output = canonical(std::move(text));
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::attribute(
+    std::string name, AttributeType type, AttributeOptions options
+) {
+    rules().attributes.push_back({
+        .name = std::move(name),
+        .type = type,
+        .initial = canonical(std::move(options.initial)),
+        .is_external = options.is_external,
+        .is_enabled = options.is_enabled,
+    });
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::trigger(std::string name, std::string when, TriggerOptions options) {
+    step(std::move(name), std::move(options.step));
+    Trigger trigger{
+        .when = std::move(when),
+        .set = canonical(std::move(options.set)),
+        .writes = std::nullopt,
+        .mode = options.mode,
+        .max_fires = options.max_fires,
+        .is_enabled = options.is_enabled,
+    };
+    for (DeclaredWrite& write : options.writes) {
+        for (Payload& value : write.values) value = canonical(std::move(value));
+    }
+    if (!options.writes.empty()) trigger.writes = std::move(options.writes);
+    rules().triggers.push_back(std::move(trigger));
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::final_condition(std::string name, std::string when) {
+    rules().finals.push_back({.name = std::move(name), .when = std::move(when)});
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::exception(std::string name, std::string when) {
+    rules().exceptions.push_back({.name = std::move(name), .when = std::move(when)});
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::invariant(std::string name, std::string when) {
+    rules().invariants.push_back({.name = std::move(name), .when = std::move(when)});
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::on_exception(Rules::OnException reaction) {
+    rules().on_exception = reaction;
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::final_while_pending(Rules::FinalWhilePending reaction) {
+    rules().final_while_pending = reaction;
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::external_writes(Rules::ExternalWrites allowed) {
+    rules().external_writes = allowed;
+    return *this;
+}
+
+}  // namespace ebb
