@@ -341,20 +341,16 @@ class Engine {
         signal(id, name, detail::payload_of(payload), request_id);
     }
 
-    /// Writes attributes of an instance of a workflow with rules: an object, whose members are merged
-    /// into the attributes as they are. All or nothing: the conditions are asked in the same commit,
-    /// and what they fire begins with it. Returns whether anything has changed. Throws InvalidState
-    /// if the instance has ended or is rolled back, or if an invariant or a condition forbids the
-    /// write, NotAllowed for an attribute that may not be written from outside, and InvalidPayload
-    /// for an unknown attribute or a value that is not of its type.
-    bool write(
-        const InstanceId& id, const Payload& attributes, const WriteOptions& options = {}
-    );
+    /// Writes attributes of an instance of a workflow with rules: an object, whose members are
+    /// merged into the attributes as they are. All or nothing: the conditions are asked in the same
+    /// commit, and what they fire begins with it. Returns whether anything has changed. Throws
+    /// InvalidState if the instance has ended or is rolled back, or if an invariant or a condition
+    /// forbids the write, NotAllowed for an attribute that may not be written from outside, and
+    /// InvalidPayload for an unknown attribute or a value that is not of its type.
+    bool write(const InstanceId& id, const Payload& attributes, const WriteOptions& options = {});
 
     template <PayloadValue Value>
-    bool write(
-        const InstanceId& id, const Value& attributes, const WriteOptions& options = {}
-    ) {
+    bool write(const InstanceId& id, const Value& attributes, const WriteOptions& options = {}) {
         return write(id, detail::payload_of(attributes), options);
     }
 

@@ -77,10 +77,8 @@ Event make_resume(std::string_view by) {
     return event::Resumed{clean_name(by)};
 }
 
-Event make_write(
-    Payload attributes, const WriteOptions& options, const PayloadLimits& limits
-) {
-    check_payload(attributes, "What is to be written", limits);
+Event make_write(Payload attributes, const WriteOptions& options, const PayloadLimits& limits) {
+    check_payload(attributes, "The write", limits);
     return event::AttributesWritten{
         .values = std::move(attributes),
         .is_repair = options.is_repair,

@@ -26,9 +26,7 @@ Event make_abort(std::string_view by, std::string_view reason);
 Event make_pause(std::string_view by, std::string_view reason);
 Event make_resume(std::string_view by);
 /// Attributes are an object, or null to ask the conditions alone.
-Event make_write(
-    Payload attributes, const WriteOptions& options, const PayloadLimits& limits
-);
+Event make_write(Payload attributes, const WriteOptions& options, const PayloadLimits& limits);
 Event make_requeue(const RequeueOptions& options, const PayloadLimits& limits);
 
 }  // namespace ebb

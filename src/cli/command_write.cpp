@@ -60,9 +60,8 @@ void add_assignment(Json& values, const Rules& rules, const std::string& text) {
         throw_bad(fmt::format(
             "The value of \"{}\"{} is not JSON: {}",
             name,
-            attribute == nullptr
-                ? std::string()
-                : fmt::format(" ({})", rules::to_string(attribute->type)),
+            attribute == nullptr ? std::string()
+                                 : fmt::format(" ({})", rules::to_string(attribute->type)),
             clean_text(value, 60)
         ));
     }

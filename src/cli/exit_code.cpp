@@ -55,7 +55,7 @@ std::string hint_of(ErrorCode code) {
         case ErrorCode::NotWaiting:
             return "`ebb why ID` says in what state the instance is and what it waits for";
         case ErrorCode::NotAllowed:
-            return "give the role with --role";
+            return "`ebb decide` takes a --role; `ebb write` takes --repair";
         case ErrorCode::StoreBusy:
             return "another process holds the database; try again";
         case ErrorCode::StoreFull:

@@ -189,11 +189,8 @@ bool Engine::requeue(const InstanceId& id, const RequeueOptions& options) {
     return core_->request(id, event).verdict == Decision::Verdict::Changed;
 }
 
-bool Engine::write(
-    const InstanceId& id, const Payload& attributes, const WriteOptions& options
-) {
-    const Event event =
-        make_write(attributes, options, core_->environment.limits());
+bool Engine::write(const InstanceId& id, const Payload& attributes, const WriteOptions& options) {
+    const Event event = make_write(attributes, options, core_->environment.limits());
     return core_->request(id, event).verdict == Decision::Verdict::Changed;
 }
 

@@ -27,9 +27,7 @@ std::string values_read(const Facts& facts, const Predicate& condition) {
     for (std::size_t i = 0; i < attributes.size(); ++i) {
         if (!condition.reads()[i]) continue;
         const Payload& value = facts.state.rules->values[i].json;
-        values.push_back(
-            fmt::format("{} is {}", attributes[i].name, clean_text(value, kShownMax))
-        );
+        values.push_back(fmt::format("{} is {}", attributes[i].name, clean_text(value, kShownMax)));
     }
     return values.empty() ? std::string() : fmt::format(" ({})", fmt::join(values, ", "));
 }
@@ -39,7 +37,8 @@ std::string restraint(const Facts& facts, std::size_t index) {
     const rules::Program::Rule& rule = facts.program.rules()->triggers()[index];
     if (!rule.is_enabled) return "is not enabled";
     const bool has_fired = facts.state.rules->marks[index].fires > 0;
-    if (rule.mode == Trigger::Mode::Once && has_fired) return "has fired already, and its mode is once";
+    if (rule.mode == Trigger::Mode::Once && has_fired)
+        return "has fired already, and its mode is once";
     if (rule.mode == Trigger::Mode::Edge) return "waits until its condition has been false";
     return {};
 }
@@ -63,9 +62,7 @@ std::string describe_rules(const Facts& facts) {
         const rules::Program::Rule& rule = program->triggers()[i];
         std::string reason = restraint(facts, i);
         if (reason.empty() || value_of(facts, rule.when) != true) {
-            reason = fmt::format(
-                "needs {}{}", rule.when.source(), values_read(facts, rule.when)
-            );
+            reason = fmt::format("needs {}{}", rule.when.source(), values_read(facts, rule.when));
         }
         idle.push_back(rule.name + " " + reason);
     }

@@ -49,7 +49,7 @@ class Reading {
     std::string change(const Json& values) {
         if (!state_) return {};
         for (const auto& [name, value] : values.items()) {
-            if (!state_->contains(name)) return name + " is no attribute";
+            if (!state_->contains(name)) return name + " is not an attribute";
             (*state_)[name] = value;
         }
         return {};

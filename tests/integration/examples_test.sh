@@ -30,8 +30,10 @@ if order nowhere > /dev/null; then fail "an order to nowhere was shipped"; fi
 is "$(sqlite3 shop.db 'SELECT quantity FROM stock')" 8 "lamps after one order and one that ebbed back"
 is "$(sqlite3 shop.db 'SELECT count(*), sum(refunded) FROM charges')" '2|1' "charges and refunds"
 
-travel() { "$ebb" run "$source/examples/travel.yaml" -q --input "{\"order_status\": \"received\"$1}"; }
-is "$(travel '' | jq -c '[.order_status, .hotel_status, .air_status]')" '["finalized","reserved","purchased"]' "a journey"
+travel() {
+    "$ebb" run "$source/examples/travel.yaml" -q --input "{\"order_status\": \"received\"$1}"
+}
+is "$(travel '' | jq -c '[.hotel_status, .air_status]')" '["reserved","purchased"]' "a journey"
 if travel ', "hotel": "Full House"' > /dev/null; then fail "a journey without a room"; fi
 
 pipeline() {

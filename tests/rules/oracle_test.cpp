@@ -1,8 +1,9 @@
 // The rules, as a pure function and in the kernel, end random writes as the oracle does.
 
+#include "oracle.h"
+
 #include <cstdlib>
 
-#include "oracle.h"
 #include "support/kernel_world.h"
 #include "support/os_environment.h"
 
@@ -74,9 +75,7 @@ struct KernelSubject {
     char status = '-';
     std::string code{};
 
-    Payload attributes() const {
-        return world->program->rules()->state_text(*world->state.rules);
-    }
+    Payload attributes() const { return world->program->rules()->state_text(*world->state.rules); }
 
     std::optional<std::set<int>> write(const rules::Write& write) {
         const std::size_t known = world ? world->history.size() : 0;

@@ -59,8 +59,8 @@ enum class HistoryType {
     AbortRequested,
     Paused,
     Unpaused,
-    Moved,      ///< it goes on elsewhere, from a snapshot; payload: {by, from}
-    Arrived,    ///< it goes on here again; payload: whence
+    Moved,              ///< it goes on elsewhere, from a snapshot; payload: {by, from}
+    Arrived,            ///< it goes on here again; payload: whence
     AttributesWritten,  ///< payload: {values, was, fired, by?, final?, overwrote?}; ref: the output
                         ///< of the transition that wrote them
     StateWritten,       ///< payload: all attributes, the input of what they fired; ref: the write

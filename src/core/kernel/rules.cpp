@@ -175,7 +175,8 @@ void fire(Transition& t, TokenId id, const std::vector<int>& fired, Seq write) {
 
 std::string message_of(const Transition& t, const std::string& cause) {
     if (cause == "no_condition") {
-        return "No trigger and no final condition holds for the attributes, and nothing is pending.";
+        return "No trigger and no final condition holds for the attributes, and nothing is "
+               "pending.";
     }
     if (cause == "no_progress") {
         return fmt::format(
@@ -265,7 +266,7 @@ Written write_output(Transition& t, const Token& token, const Payload& output) {
         .trigger = token.branch,
         .given = t.past.payload(token.fired),
         .fired = token.fired,
-        // The output itself is told before it.
+        // The event of the output comes before it.
         .seq = t.state.last_seq + 2,
         .pending = pending_besides(t, token.id),
     };
@@ -343,11 +344,11 @@ bool leave_exception(Transition& t, Seq request) {
 }
 
 void restore_attributes(Transition& t, const HistoryEvent& completed) {
-    // What a stopped transition yields too late is told, but not written.
+    // The output of a stopped transition comes too late to be written.
     if (completed.type != HistoryType::StepCompleted || completed.seq >= t.state.last_seq) return;
     const Seq write = completed.seq + 1;
-    const Json told = Json::parse(t.past.payload(write), nullptr, false);
-    const Json* was = told.is_object() && told.contains("was") ? &told["was"] : nullptr;
+    const Json event = Json::parse(t.past.payload(write), nullptr, false);
+    const Json* was = event.is_object() && event.contains("was") ? &event["was"] : nullptr;
     if (was == nullptr || !was->is_object()) return;
     Payload restored;
     for (const auto& [name, before] : was->items()) {
@@ -363,12 +364,12 @@ void restore_attributes(Transition& t, const HistoryEvent& completed) {
         restored += ":" + value.json;
     }
     if (restored.empty()) return;
-    HistoryEvent event;
-    event.type = HistoryType::StateRestored;
-    event.node = completed.node;
-    event.ref = write;
-    event.payload = "{\"values\":{" + restored + "}}";
-    t.append(std::move(event));
+    HistoryEvent restoring;
+    restoring.type = HistoryType::StateRestored;
+    restoring.node = completed.node;
+    restoring.ref = write;
+    restoring.payload = "{\"values\":{" + restored + "}}";
+    t.append(std::move(restoring));
 }
 
 }  // namespace ebb::kernel

@@ -89,7 +89,7 @@ struct Token {
     bool stopping = false;        ///< asked to stop; its result is still awaited
     bool in_doubt = false;   ///< some call of this visit may have had an effect that nobody saw
     bool is_at_end = false;  ///< frozen behind the last node: only the instance's output is missing
-    Seq fired = 0;  ///< of a transition: the event with the attributes that fired it
+    Seq fired = 0;           ///< of a transition: the event with the attributes that fired it
     std::vector<LoopTurn> loops;  ///< innermost last
     std::vector<Vote> votes;
 

@@ -119,9 +119,8 @@ void fail_write(
 ) {
     Failure failure{.code = std::move(refused.code), .message = std::move(refused.message)};
     if (failure.code != "final_while_pending") return fail_result(t, token, e, std::move(failure));
-    const Duration delay = retry_delay(
-        attempts_of(t, token).backoff, token.attempt, t.identity.id, token.visit
-    );
+    const Duration delay =
+        retry_delay(attempts_of(t, token).backoff, token.attempt, t.identity.id, token.visit);
     retry(t, token, failure, delay, attempt_details(e.started_at, e.worker));
     ++token.attempt_base;
 }

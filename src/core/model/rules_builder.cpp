@@ -1,8 +1,8 @@
-#include <ebb/rules_builder.h>
-
 #include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include <ebb/rules_builder.h>
 
 #include "core/model/workflow_draft.h"
 #include "support/json.h"

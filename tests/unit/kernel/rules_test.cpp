@@ -79,9 +79,7 @@ TEST_F(KernelRules, a_final_condition_ends_it_with_the_attributes_as_output) {
     EXPECT_EQ(world.status(), "running");
     world.complete(call_of(world, "hotel"), R"({"hotel": "booked"})");
     EXPECT_EQ(world.status(), "completed");
-    EXPECT_EQ(
-        world.result(), R"({"phase":"valid","hotel":"booked","air":"booked","price":0})"
-    );
+    EXPECT_EQ(world.result(), R"({"phase":"valid","hotel":"booked","air":"booked","price":0})");
 }
 
 TEST_F(KernelRules, what_a_sibling_wrote_meanwhile_stays) {
@@ -89,9 +87,7 @@ TEST_F(KernelRules, what_a_sibling_wrote_meanwhile_stays) {
     const Invocation hotel = call_of(world, "hotel");
     world.complete(call_of(world, "air"), R"({"air": "booked"})");
     // It hands back all that it was given, with its own value changed.
-    world.complete(
-        hotel, R"({"phase":"valid","hotel":"booked","air":"wanted","price":0})"
-    );
+    world.complete(hotel, R"({"phase":"valid","hotel":"booked","air":"wanted","price":0})");
     EXPECT_EQ(world.status(), "completed");
 }
 
@@ -106,7 +102,7 @@ TEST_F(KernelRules, a_write_from_outside_is_merged_and_may_end_it_when_nothing_i
     EXPECT_EQ(world.status(), "completed");
 }
 
-TEST_F(KernelRules, a_write_that_is_repeated_or_changes_nothing_is_no_event) {
+TEST_F(KernelRules, a_write_that_is_repeated_or_changes_nothing_leaves_no_event) {
     const event::AttributesWritten once{.values = R"({"price": 7})", .request_id = "r1"};
     EXPECT_EQ(world.apply(once), Verdict::Changed);
     EXPECT_EQ(world.apply(once), Verdict::Ignored);
@@ -116,7 +112,9 @@ TEST_F(KernelRules, a_write_that_is_repeated_or_changes_nothing_is_no_event) {
 TEST_F(KernelRules, refuses_writes_that_are_not_allowed_and_changes_nothing) {
     const InstanceState before = world.state;
     const auto code_of = [&](std::string_view values) {
-        EXPECT_EQ(world.apply(event::AttributesWritten{.values = Payload(values)}), Verdict::Refused);
+        EXPECT_EQ(
+            world.apply(event::AttributesWritten{.values = Payload(values)}), Verdict::Refused
+        );
         return world.last_refusal().code;
     };
     EXPECT_EQ(code_of(R"({"hotel": "booked"})"), "not_allowed");
@@ -189,7 +187,7 @@ TEST_F(KernelRules, a_failure_rolls_back_and_gives_the_attributes_back) {
     world.run();
     EXPECT_EQ(world.status(), "failed");
     EXPECT_EQ(world.calls_text(), "validate book_hotel book_air! free_hotel unvalidate");
-    // What came from outside is no transition's and stays.
+    // What came from outside stays: no transition wrote it.
     EXPECT_EQ(attributes(world), R"({"phase":"received","hotel":null,"air":null,"price":9})");
 }
 
@@ -243,10 +241,12 @@ TEST(KernelRulesOptions, a_final_condition_may_refuse_until_the_others_have_ende
 
 TEST(KernelRulesOptions, dead_letters_freeze_a_transition_and_requeue_tries_it_again) {
     KernelWorld world(
-        with_rules(R"("attributes": {"a": "text", "b": "text"},
+        with_rules(
+            R"("attributes": {"a": "text", "b": "text"},
                       "triggers": {"s": {"when": "a is null"}, "t": {"when": "b is null"}},
                       "final": {"end": "a is not null and b is not null"})",
-                   R"("on_error": "dead_letter",)"),
+            R"("on_error": "dead_letter",)"
+        ),
         "{}"
     );
     world.fail(call_of(world, "s"));
@@ -259,11 +259,13 @@ TEST(KernelRulesOptions, dead_letters_freeze_a_transition_and_requeue_tries_it_a
 
 TEST(KernelRulesOptions, templates_make_input_attributes_and_output) {
     KernelWorld world(
-        with_rules(R"("attributes": {"n": {"type": "integer", "default": 1}},
+        with_rules(
+            R"("attributes": {"n": {"type": "integer", "default": 1}},
                       "triggers": {"t": {"when": "n < 3", "input": {"twice": "${ input.n * 2 }"},
                                          "set": {"n": "${ state.n + output }"}}},
                       "final": {"end": "n >= 3"})",
-                   R"("output": {"total": "${ input.n }"},)"),
+            R"("output": {"total": "${ input.n }"},)"
+        ),
         "{}"
     );
     EXPECT_EQ(world.payload(world.state.tokens[0].input), R"({"twice":2})");
