@@ -8,6 +8,7 @@
 
 #include "core/diagram/labels.h"
 #include "core/diagram/mark_style.h"
+#include "core/diagram/rule_graph.h"
 
 namespace ebb::diagram {
 namespace {
@@ -101,7 +102,9 @@ std::string ways_of(const NodeGraph& graph, const std::string& name) {
 }
 
 /// All edges, those to the end of the graph to kGraphEnd, each still a jump.
-std::vector<GraphEdge> edges_of(const NodeGraph& graph, const Joints& joints, BlockIndex body) {
+std::vector<GraphEdge> edges_of(
+    const NodeGraph& graph, const Joints& joints, BlockIndex body, bool has_default_ends
+) {
     std::vector<GraphEdge> edges;
     std::set<std::string> goes_on;
     const auto add = [&](OpenEnd from, NodeIndex to, const std::string& label) {
@@ -114,6 +117,7 @@ std::vector<GraphEdge> edges_of(const NodeGraph& graph, const Joints& joints, Bl
         add(joints.last_of(joints.place_of(edge.from)), to, edge.handle);
     }
     for (const Node& node : graph.nodes) {
+        if (!has_default_ends) break;
         if (goes_on.contains(node.name) || is_left_by_names(graph, node)) continue;
         add(joints.last_of(joints.place_of(node.name)), kGraphEnd, "");
     }
@@ -177,7 +181,9 @@ class Builder {
         const BlockIndex root = add_block(GraphBlock::Kind::Sequence);
         const NodeIndex start = add_plain(Shape::Start, "start");
         put(root, NodeRef{start});
-        const OpenEnd end = add_items({root, start, std::nullopt}, definition.steps);
+        is_of_rules_ = definition.rules && !definition.steps.empty();
+        const Block steps = is_of_rules_ ? rule_graph(definition) : definition.steps;
+        const OpenEnd end = add_items({root, start, std::nullopt}, steps);
         if (end) {
             const NodeIndex last = add_plain(Shape::End, "end");
             put(root, NodeRef{last});
@@ -347,7 +353,7 @@ class Builder {
         }
         graph_.blocks[block].head = head;
         connect({head, joints.first_of(0), GraphEdge::Kind::Enter, "", body});
-        std::vector<GraphEdge> edges = edges_of(graph, joints, body);
+        std::vector<GraphEdge> edges = edges_of(graph, joints, body, !is_of_rules_);
         const bool ends = std::any_of(edges.begin(), edges.end(), [&](const GraphEdge& edge) {
             return edge.to == kGraphEnd;
         });
@@ -434,6 +440,7 @@ class Builder {
 
     const DiagramOptions& options_;
     Graph graph_;
+    bool is_of_rules_ = false;
 };
 
 }  // namespace

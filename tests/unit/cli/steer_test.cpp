@@ -248,5 +248,58 @@ TEST_F(CliSteer, export_whose_disk_is_full_says_where_the_snapshot_is) {
     EXPECT_THAT(unread.err, ::testing::HasSubstr("The instance " + id + " is moved"));
 }
 
+constexpr std::string_view kRules = R"(
+workflow: journey
+rules:
+  attributes:
+    phase: {default: none, external: true}
+    price: {type: integer, default: 0, external: true}
+    note: {type: text, default: x, external: true}
+    room: text
+  triggers:
+    reserve: {when: phase = 'received' and price > 0}
+    remind: {when: phase = 'received' and price = 0, mode: once}
+  final: {cancelled: phase = 'cancelled'}
+)";
+
+TEST_F(CliSteer, write_changes_attributes_by_their_types) {
+    const std::string file = world.file("w.yaml", kRules);
+    EXPECT_EQ(world.run_db({"start", file}).code, 4) << "nothing would be fired";
+    const std::string id = world.run_db({"start", file, "-i", R"({"phase": "received"})"}).out;
+    const Outcome written = world.run_db({"write", "@1", "price=12", "note:=null"});
+    EXPECT_EQ(written.code, 0) << written.err;
+    EXPECT_NE(written.err.find("Wrote to"), std::string::npos);
+    const Json shown = Json::parse(world.run_db({"show", "@1", "--json"}).out);
+    EXPECT_EQ(
+        shown["attributes"],
+        Json::parse(R"({"phase": "received", "price": 12, "note": null, "room": null})")
+    );
+    const std::string why = world.run_db({"why", "@1"}).out;
+    EXPECT_NE(why.find("Step \"reserve\" waits for a worker"), std::string::npos) << why;
+    const Outcome again = world.run_db({"write", "@1", "price=12"});
+    EXPECT_NE(again.err.find("Nothing to write"), std::string::npos) << again.err;
+}
+
+TEST_F(CliSteer, write_says_what_is_wrong_and_changes_nothing) {
+    const std::string file = world.file("w.yaml", kRules);
+    world.run_db({"start", file, "-i", R"({"phase": "received"})"});
+    const auto error_of = [&](std::vector<std::string> assignment) {
+        std::vector<std::string> args{"write", "@1"};
+        args.insert(args.end(), assignment.begin(), assignment.end());
+        const Outcome outcome = world.run_db(args);
+        EXPECT_NE(outcome.code, 0);
+        return outcome.err;
+    };
+    EXPECT_NE(error_of({"price"}).find("NAME=VALUE"), std::string::npos);
+    EXPECT_NE(error_of({}).find("NAME=VALUE"), std::string::npos);
+    EXPECT_NE(
+        error_of({"price=twelve"}).find("\"price\" (integer) is not JSON"), std::string::npos
+    );
+    EXPECT_NE(error_of({"prize=12"}).find("There is no attribute \"prize\""), std::string::npos);
+    EXPECT_NE(error_of({"room=12"}).find("(not_allowed)"), std::string::npos);
+    EXPECT_EQ(world.run_db({"write", "@1", "room=12", "--repair"}).code, 0);
+    EXPECT_EQ(world.run_db({"export", "@1"}).code, 4) << "an instance with rules stays here";
+}
+
 }  // namespace
 }  // namespace ebb::cli::testing

@@ -38,6 +38,30 @@ std::set<std::string> edges(Block steps) {
 
 using Edges = std::set<std::string>;
 
+TEST(DiagramGraph, rules_are_joined_by_what_they_write_and_read) {
+    const Definition definition = parse_definition_json(R"({"workflow": "w", "rules": {
+        "attributes": {"a": "text", "b": "text", "c": "text"},
+        "triggers": {
+            "s": {"when": "a = 'x'", "writes": ["b", "c"]},
+            "t": {"when": "b = 'x'", "writes": ["a"]},
+            "u": {"when": "b = 'y' and c = 'y'", "writes": []}
+        },
+        "final": {"done": "c = 'x'"}
+    }})");
+    const Graph graph = build_graph(definition, {});
+    std::set<std::string> found;
+    for (const GraphEdge& edge : graph.edges) {
+        if (edge.label.empty()) continue;
+        found.insert(
+            name_of(graph.nodes[edge.from]) + " -" + edge.label + "-> " +
+            name_of(graph.nodes[edge.to])
+        );
+    }
+    EXPECT_EQ(
+        found, (std::set<std::string>{"s -b-> t", "s -b, c-> u", "s -done-> merge", "t -a-> s"})
+    );
+}
+
 TEST(DiagramGraph, a_sequence_runs_from_start_to_end) {
     EXPECT_EQ(edges({step("a"), step("b")}), (Edges{"start --> a", "a --> b", "b --> end"}));
     EXPECT_EQ(edges({}), (Edges{"start --> end"}));
