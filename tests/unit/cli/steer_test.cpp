@@ -265,7 +265,7 @@ rules:
 TEST_F(CliSteer, write_changes_attributes_by_their_types) {
     const std::string file = world.file("w.yaml", kRules);
     EXPECT_EQ(world.run_db({"start", file}).code, 4) << "nothing would be fired";
-    const std::string id = world.run_db({"start", file, "-i", R"({"phase": "received"})"}).out;
+    world.run_db({"start", file, "-i", R"({"phase": "received"})"});
     const Outcome written = world.run_db({"write", "@1", "price=12", "note:=null"});
     EXPECT_EQ(written.code, 0) << written.err;
     EXPECT_NE(written.err.find("Wrote to"), std::string::npos);
