@@ -181,11 +181,7 @@ void CommandLine::add_write() {
     write->add_option("ATTRIBUTE", write_.assignments, "NAME=VALUE, or NAME:=JSON");
     write->add_option("-i,--values", write_.values, "A JSON object of attributes, @FILE, or -")
         ->type_name("JSON");
-    write->add_flag(
-        "--repair",
-        write_.is_repair,
-        "As an operator: any attribute, not only external ones; asks all conditions"
-    );
+    write->add_flag("--repair", write_.is_repair, "As an operator: any attribute");
     write->add_option("--by", write_.by, "Who writes (default: $USER)")->type_name("NAME");
     add_request_id(write, write_.request_id);
 }
