@@ -52,6 +52,44 @@ std::string sentence(std::string text) {
     return text;
 }
 
+/// The command for a word that other tools use; empty if there is none.
+std::string verb_for(std::string_view word) {
+    static const std::map<std::string_view, std::string_view> kVerbs{
+        {"approve", "decide INSTANCE confirm"},
+        {"check", "validate"},
+        {"delete", "purge"},
+        {"describe", "show"},
+        {"draw", "diagram"},
+        {"events", "history"},
+        {"get", "show"},
+        {"inspect", "show"},
+        {"kill", "abort"},
+        {"lint", "validate"},
+        {"log", "history"},
+        {"logs", "history -f"},
+        {"ls", "list"},
+        {"new", "init"},
+        {"output", "result"},
+        {"ps", "list"},
+        {"reject", "decide INSTANCE reject"},
+        {"remove", "purge"},
+        {"reset", "rerun"},
+        {"restart", "rerun"},
+        {"retry", "requeue"},
+        {"rm", "purge"},
+        {"rollback", "cancel"},
+        {"send", "signal"},
+        {"status", "show"},
+        {"stop", "cancel"},
+        {"tail", "history -f"},
+        {"undo", "cancel"},
+        {"unpause", "resume"},
+        {"watch", "show -f"},
+    };
+    const auto found = kVerbs.find(word);
+    return found == kVerbs.end() ? std::string() : std::string(found->second);
+}
+
 /// One of `choices`, spelt exactly so.
 CLI::Validator choice(const std::vector<std::string>& choices) {
     const auto check = [choices](const std::string& text) -> std::string {
@@ -112,12 +150,16 @@ CommandLine::CommandLine()
     add_token();
     add_login_link();
     add_start();
+    add_rerun();
+    add_dev();
     add_validate();
     add_diagram();
     add_workflows();
     add_list();
     add_reading();
     add_wait();
+    add_result();
+    add_overview();
     add_steering();
     add_decide();
     add_signal();
@@ -128,6 +170,7 @@ CommandLine::CommandLine()
     add_retention();
     add_purge();
     add_migrate();
+    add_init();
     add_completion();
     add_complete();
     add_command("version", "Print the version", show_version)->group("Other");
@@ -294,7 +337,8 @@ CommandLine::Mistake CommandLine::explain_unknown(const std::string& word) const
             .hint = {},
         };
     }
-    const std::string meant = closest(word, command_names(app_));
+    const std::string synonym = verb_for(word);
+    const std::string meant = synonym.empty() ? closest(word, command_names(app_)) : synonym;
     std::string hint = meant.empty() ? "`ebb --help` lists the commands"
                                      : fmt::format("did you mean `ebb {}`?", meant);
     if (meant.empty() && (word.ends_with(".yaml") || word.ends_with(".yml"))) {

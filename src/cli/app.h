@@ -12,6 +12,8 @@
 #include "cli/command_info.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/overview_commands.h"
+#include "cli/project_commands.h"
 #include "cli/serve_options.h"
 
 // Only app*.cpp include this: CLI11 costs more than two seconds in every file.
@@ -58,6 +60,8 @@ class CommandLine {
     void add_workflows();
     void add_migrate();
     void add_completion();
+    void add_dev();
+    void add_init();
     void add_complete();
 
     // app_serve.cpp
@@ -74,10 +78,13 @@ class CommandLine {
     void add_signal();
     void add_requeue();
     void add_transfer();
+    void add_result();
+    void add_rerun();
 
     // app_queues.cpp
     void add_queue();
     void add_workers();
+    void add_overview();
 
     // app_retention.cpp
     void add_retention();
@@ -148,6 +155,11 @@ class CommandLine {
     HistoryOptions history_;
     std::vector<std::string> instances_;
     WaitOptions wait_;
+    ResultOptions result_;
+    RerunOptions rerun_;
+    TopOptions top_;
+    DevOptions dev_;
+    InitOptions init_;
     CompleteOptions complete_;
     SteerOptions steer_;
     DecideOptions decide_;

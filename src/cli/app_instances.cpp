@@ -187,6 +187,36 @@ void CommandLine::add_requeue() {
     requeue->add_option("--by", requeue_.by, "Who asks for it (default: $USER)")->type_name("NAME");
 }
 
+void CommandLine::add_result() {
+    CLI::App* result = add_command("result", "Print the output of an instance", [this](Session& s) {
+        return print_result(s, result_);
+    });
+    result->group("Look");
+    add_instance(result, result_.instance);
+    add_output(result, {"json", "jsonl", "yaml"});
+}
+
+void CommandLine::add_rerun() {
+    CLI::App* rerun = add_command(
+        "rerun",
+        "Start the work of an instance again, as a new one",
+        [this](Session& s) { return rerun_instance(s, rerun_); }
+    );
+    rerun->group("Run");
+    add_instance(rerun, rerun_.instance);
+    rerun->add_option("-i,--input", rerun_.input, "Another input: JSON, @FILE, or - for stdin")
+        ->type_name("JSON");
+    rerun->add_option("--key", rerun_.key, "A key for the new instance")->type_name("KEY");
+    rerun->add_option("--version", rerun_.version, "Which version (default: the newest)")
+        ->check(within(1, DefinitionLimits::kVersionMax))
+        ->type_name("N");
+    rerun->add_option("--by", rerun_.by, "Who starts it (default: $USER)")->type_name("NAME");
+    CLI::Option* wait =
+        rerun->add_flag("--wait", rerun_.waits, "Wait for its end, as `ebb wait` does");
+    add_duration(rerun, "--timeout", rerun_.timeout, "Of --wait: give up after this time");
+    rerun->get_option("--timeout")->needs(wait);
+}
+
 void CommandLine::add_transfer() {
     CLI::App* out =
         add_command("export", "Move an instance out, as a snapshot in JSON", [this](Session& s) {

@@ -9,6 +9,28 @@ void CommandLine::add_workers() {
         ->group("Look");
 }
 
+void CommandLine::add_overview() {
+    CLI::App* stats = add_command("stats", "Count instances, workers and tasks", print_stats);
+    stats->group("Look");
+    add_output(stats, {"json", "jsonl", "yaml"});
+
+    CLI::App* top =
+        add_command("top", "Watch the live instances, problems first", [this](Session& s) {
+            return show_top(s, top_);
+        });
+    top->group("Look");
+    constexpr DurationRange kEvery{
+        .least = std::chrono::milliseconds(100), .most = std::chrono::hours(1)
+    };
+    add_duration(top, "--every", top_.every, "How often to look (2s)", kEvery);
+    top->add_flag("--once", top_.is_once, "Look only once");
+
+    CLI::App* doctor =
+        add_command("doctor", "Find what is wrong with a deployment", examine_deployment);
+    doctor->group("Other");
+    add_output(doctor, {"json", "jsonl", "yaml"});
+}
+
 void CommandLine::add_queue() {
     CLI::App* queue =
         add_command("queue", "Show the queues, and set their limits", [this](Session& s) {

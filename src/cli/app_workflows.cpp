@@ -13,6 +13,8 @@ namespace {
 
 constexpr const char* kInputHelp = "JSON, @FILE, or - for stdin (default: null)";
 constexpr const char* kKeyHelp = "The same key is the same instance, however often it is started";
+constexpr const char* kAllowExecHelp =
+    "Run programs of handlers that only the database describes ($EBB_ALLOW_EXEC=1)";
 constexpr int kThreadsMax = 4'096;
 constexpr int kPriorityMax = 100;
 
@@ -72,6 +74,7 @@ void CommandLine::add_run() {
     );
     add_threads(run, run_.threads);
     add_priority(run, run_.priority);
+    run->add_flag("--allow-exec", run_.may_exec, kAllowExecHelp);
     run->add_option("--by", run_.by, "Who starts it (default: $USER)")->type_name("NAME");
 }
 
@@ -122,6 +125,7 @@ void CommandLine::add_worker() {
     worker->add_option("--id", worker_.id, "This worker's name (default: host, process, chance)")
         ->type_name("NAME");
     worker->add_flag("--once", worker_.is_once, "Stop when nothing is due; one handler at a time");
+    worker->add_flag("--allow-exec", worker_.may_exec, kAllowExecHelp);
     worker->add_flag("-v,--verbose", worker_.is_verbose, "Log every event");
 }
 
@@ -202,6 +206,29 @@ void CommandLine::add_migrate() {
         "Divide PostgreSQL's tables by the time of the instances' start",
         {"day", "week", "month"}
     );
+}
+
+void CommandLine::add_dev() {
+    CLI::App* dev =
+        add_command("dev", "Run workflows while you edit their files", [this](Session& s) {
+            return develop(s, dev_);
+        });
+    dev->group("Run");
+    dev->add_option("FILE", dev_.files, "Workflows: YAML or JSON")->required();
+    dev->add_option("-i,--input", dev_.input, "Start an instance with this after each change")
+        ->type_name("JSON");
+    add_threads(dev, dev_.threads);
+}
+
+void CommandLine::add_init() {
+    CLI::App* init = add_command("init", "Write the first files of a project", [this](Session& s) {
+        return make_project(s, init_);
+    });
+    init->group("Other");
+    init->add_option("FOLDER", init_.folder, "Where to write (default: the current folder)");
+    init->add_option("--name", init_.name, "The workflow's name (default: that of the folder)")
+        ->type_name("NAME");
+    init->add_flag("--yaml", init_.is_yaml, "A workflow in YAML instead of a C++ project");
 }
 
 /// What the completion scripts ask for.

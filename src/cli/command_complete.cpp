@@ -26,6 +26,7 @@ std::vector<InstanceStatus> statuses_for(std::string_view verb) {
     if (verb == "decide" || verb == "signal") return {Running};
     if (verb == "pause") return {Running, Compensating};
     if (verb == "rerun") return {Completed, Failed, Cancelled, Aborted};
+    if (verb == "result") return {Completed};
     if (verb == "cancel" || verb == "abort" || verb == "export" || verb == "wait") {
         return {Running, Paused, Compensating, DeadLetter};
     }

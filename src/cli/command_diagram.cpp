@@ -1,4 +1,4 @@
-#include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -48,19 +48,49 @@ std::string draw(
     return to_text(picture.definition, picture.options, text_style);
 }
 
+/// Refuses a file name whose ending promises another format than the one that would be written.
+void check_ending(const std::string& path) {
+    for (const std::string_view ending : {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf"}) {
+        if (!path.ends_with(ending)) continue;
+        const std::string stem = path.substr(0, path.size() - ending.size());
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "`ebb diagram` does not write {} files. Write SVG (-o {}) and convert it, for "
+                "example with `rsvg-convert {}-o {} {}` (Debian package librsvg2-bin).",
+                ending.substr(1),
+                shell_word(stem + ".svg"),
+                ending == ".pdf" ? "-f pdf " : "",
+                shell_word(path),
+                shell_word(stem + ".svg")
+            )
+        );
+    }
+}
+
 std::string format_for(const DiagramCommandOptions& options) {
+    check_ending(options.output);
     if (!options.format.empty()) return options.format;
     if (options.output.ends_with(".svg")) return "svg";
     if (options.output.ends_with(".dot") || options.output.ends_with(".gv")) return "dot";
     if (options.output.ends_with(".mmd")) return "mermaid";
-    return "text";
+    const std::string ending = std::filesystem::path(options.output).extension().string();
+    if (ending.empty() || ending == ".txt") return "text";
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "The ending \"{}\" of --output is not a format: use .svg, .mmd, .dot, .gv or .txt, or "
+            "give --format.",
+            one_line(ending)
+        )
+    );
 }
 
 }  // namespace
 
 int draw_diagram(Session& session, const DiagramCommandOptions& options) {
-    const Picture picture = picture_of(session, options.subject);
     const std::string format = format_for(options);
+    const Picture picture = picture_of(session, options.subject);
     const std::string text = draw(session, picture, format, options.output.empty());
     if (!options.output.empty()) {
         write_file(options.output, text);

@@ -1,5 +1,6 @@
 // `ebb queue`: what the queues do, and their limits.
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -10,6 +11,8 @@
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "cli/text.h"
+#include "core/kernel/program.h"
+#include "store/store.h"
 #include "support/clock.h"
 #include "view/worker_json.h"
 
@@ -102,9 +105,38 @@ std::vector<QueueView> find_queues(Engine& engine, const std::string& name) {
     std::vector<QueueView> views = engine.queues();
     if (name.empty()) return views;
     std::erase_if(views, [&](const QueueView& view) { return view.name != name; });
-    // A queue is there as soon as somebody names it.
+    // A queue exists as soon as a workflow names it.
     if (views.empty()) views.push_back({.name = name, .limits = {}});
     return views;
+}
+
+/// Whether some registered workflow has a step in this queue, so that it is only empty now.
+bool is_used(Session& session, const std::string& name) {
+    if (name == "default") return true;
+    Store& store = session.shared_store("queue", OpenMode::MustExist);
+    for (const WorkflowRow& row : store.list_workflows()) {
+        const auto whole = store.find_workflow(row.name, row.version);
+        if (!whole) continue;
+        const auto program = Program::compile(parse_definition_json(whole->definition));
+        const auto& nodes = program->nodes();
+        const auto is_in = [&](const ProgramNode& node) { return node.queue == name; };
+        if (std::any_of(nodes.begin(), nodes.end(), is_in)) return true;
+    }
+    return false;
+}
+
+void require_queue(Session& session, Engine& engine, const std::string& name) {
+    std::vector<std::string> names;
+    for (const QueueView& view : engine.queues()) names.push_back(view.name);
+    const bool is_known = std::find(names.begin(), names.end(), name) != names.end();
+    if (is_known || is_used(session, name)) return;
+    const std::string meant = closest(name, names);
+    refuse(fmt::format(
+        "There is no queue \"{}\": it has no tasks and no limits, and no registered workflow uses "
+        "it.{}",
+        one_line(name),
+        meant.empty() ? "" : fmt::format(" Did you mean \"{}\"?", meant)
+    ));
 }
 
 int show_queues(Session& session, Engine& engine, const std::string& name) {
@@ -137,6 +169,9 @@ int manage_queues(Session& session, const QueueOptions& options) {
         refuse(fmt::format("Limits are given to `ebb queue set`, not to {}.", options.action));
     }
     Engine& engine = session.client("queue");
+    if (options.action == "show" || options.action == "clear") {
+        require_queue(session, engine, options.name);
+    }
     if (!is_change) return show_queues(session, engine, options.name);
     QueueLimits limits;
     if (options.action == "set") {

@@ -134,10 +134,15 @@ int tell(Session& session, Engine& engine, const std::string& workflow) {
     return kOk;
 }
 
-void warn_of_unknown(Session& session, const std::string& workflow) {
-    if (workflow == kOtherWorkflows) return;
+bool is_registered(Session& session, const std::string& workflow) {
+    if (workflow == kOtherWorkflows) return true;
     Store& store = session.shared_store("retention", OpenMode::MustExist);
-    if (store.find_workflow(workflow, std::nullopt)) return;
+    return store.find_workflow(workflow, std::nullopt).has_value();
+}
+
+void warn_of_unknown(Session& session, const std::string& workflow) {
+    if (is_registered(session, workflow)) return;
+    Store& store = session.shared_store("retention", OpenMode::MustExist);
     std::vector<std::string> names;
     for (const WorkflowRow& row : store.list_workflows()) names.push_back(row.name);
     const std::string meant = closest(workflow, names);
@@ -167,12 +172,23 @@ int set_retention(Session& session, const RetentionCommandOptions& options) {
     return tell(session, engine, options.workflow);
 }
 
+/// If the workflow exists, it is not an error that there is nothing to clear.
+void require_workflow(Session& session, const std::string& workflow) {
+    if (is_registered(session, workflow)) return;
+    throw Error(
+        ErrorCode::WorkflowNotFound,
+        fmt::format(
+            "There is no workflow \"{}\", and no retention rule for it.", one_line(workflow)
+        )
+    );
+}
+
 int clear_retention(Session& session, const RetentionCommandOptions& options) {
     if (!options.kept.empty() || !options.completed.empty() || !options.failed.empty()) {
         refuse("`ebb retention clear` takes a workflow and nothing else.");
     }
     Engine& engine = session.client("retention");
-    engine.clear_retention(options.workflow);
+    if (!engine.clear_retention(options.workflow)) require_workflow(session, options.workflow);
     return tell(session, engine, options.workflow);
 }
 

@@ -9,8 +9,10 @@
 #include "cli/draining.h"
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
+#include "cli/one_instance_store.h"
 #include "cli/patience.h"
 #include "cli/payload_argument.h"
+#include "cli/process_mark.h"
 #include "cli/progress_display.h"
 #include "cli/read_history.h"
 #include "cli/serving.h"
@@ -36,6 +38,23 @@ struct Plan {
     std::shared_ptr<const Definition> definition{};
     std::vector<Served> served{};
 };
+
+std::filesystem::path directory_of(const Plan& plan) {
+    return plan.files.empty() ? std::filesystem::current_path() : plan.files.front().directory();
+}
+
+[[noreturn]] void throw_refused(const RefusedWorkflow& refused) {
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "The handler \"{}\" of {} v{} runs a program that only the database names. Give the "
+            "workflow's file (`ebb run --resume INSTANCE FILE`), or allow it with --allow-exec.",
+            refused.handlers.front(),
+            refused.name,
+            refused.version
+        )
+    );
+}
 
 Plan make_plan(Session& session, const RunOptions& options) {
     Plan plan;
@@ -66,13 +85,12 @@ Plan make_plan(Session& session, const RunOptions& options) {
         }
         plan.definition = engine.definition(summary.workflow, summary.version);
     }
-    if (session.is_in_memory()) {
-        plan.served.push_back({*plan.definition, plan.files.front().directory()});
-    } else {
-        // Nothing is started that could not be run here.
-        session.any_store().check_rights();
-        plan.served = served_workflows(session.any_store(), plan.files);
-    }
+    plan.served.push_back({*plan.definition, directory_of(plan)});
+    const ExecPolicy policy(session, plan.files, options.may_exec);
+    const auto refused = take_refused(plan.served, policy);
+    if (!refused.empty()) throw_refused(refused.front());
+    // Nothing is started that could not be run here.
+    if (!session.is_in_memory()) session.any_store().check_rights();
     return plan;
 }
 
@@ -87,16 +105,20 @@ class Run {
           patience_([this](const std::string& text) {
               if (is_shown()) display_.add(text);
           }),
-          known_handlers_(handlers_of(session.any_store(), plan_.served, plan_.files)),
+          store_(session.any_store()),
+          policy_(session, plan_.files, options.may_exec),
+          known_handlers_(handlers_of(session.any_store(), plan_.served, plan_.files, policy_)),
           handlers_(watch_handlers(
               known_handlers_,
               *session.streams().clock,
               [this](const CallStarted& call) { on_call(call); }
           )),
           engine_(
-              session.any_store(),
+              store_,
               handlers_,
-              {.threads = options.threads, .stop_grace = options.stop_grace}
+              {.worker_id = process_worker_id(),
+               .threads = options.threads,
+               .stop_grace = options.stop_grace}
           ) {
         engine_.add_observer(make_observer([this](const auto&, const auto&) {
             has_news_ = true;
@@ -212,6 +234,8 @@ class Run {
             id_ = started.id;
             is_new_ = started.is_new;
         }
+        store_.set_instance(id_);
+        if (plan_.resumed || !is_new_) store_.take_over_from_dead_processes();
         if (!is_shown()) return;
         const Style& style = session_.err();
         display_.add(fmt::format(
@@ -398,6 +422,8 @@ class Run {
     Progress progress_;
     ProgressDisplay display_;
     Patience patience_;
+    OneInstanceStore store_;
+    ExecPolicy policy_;
     HandlerRegistry known_handlers_;
     HandlerRegistry handlers_;
     Engine engine_;

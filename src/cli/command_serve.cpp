@@ -76,6 +76,7 @@ class Serving {
           url_(url),
           log_(session, level_of(session, options)),
           stores_(session, url),
+          policy_(session, files, true),
           known_handlers_(make_handlers(files)),
           handlers_(watch_handlers(
               known_handlers_,
@@ -108,7 +109,8 @@ class Serving {
  private:
     HandlerRegistry make_handlers(const std::vector<DefinitionFile>& files) {
         if (options_.has_no_worker) return {};
-        return handlers_of(*stores_.store, served_workflows(*stores_.store, files), files);
+        const std::vector<Served> served = served_workflows(*stores_.store, files);
+        return handlers_of(*stores_.store, served, files, policy_);
     }
 
     void greet() {
@@ -156,6 +158,7 @@ class Serving {
     Interrupts interrupts_;
     WorkerLog log_;
     Stores stores_;
+    ExecPolicy policy_;
     HandlerRegistry known_handlers_;
     HandlerRegistry handlers_;
     Engine engine_;

@@ -35,6 +35,13 @@ Target target_of(Session& session, Engine& engine, const StartCommandOptions& op
     return {file.definition.name, file.definition.version};
 }
 
+/// Whether the instance has this input, whatever the order of its members.
+bool was_started_with(Engine& engine, const InstanceId& id, const Payload& input) {
+    const Payload known = engine.show(id).input;
+    return nlohmann::json::parse(known, nullptr, false) ==
+           nlohmann::json::parse(input, nullptr, false);
+}
+
 }  // namespace
 
 int start_instance(Session& session, const StartCommandOptions& options) {
@@ -46,12 +53,13 @@ int start_instance(Session& session, const StartCommandOptions& options) {
     const Target target = target_of(session, engine, options);
     const StartedInstance started = engine.start(
         target.workflow,
-        std::move(input),
+        input,
         {.version = target.version,
          .key = options.key,
          .priority = options.priority,
          .by = session.by(options.by)}
     );
+    const bool has_same_input = started.is_new || was_started_with(engine, started.id, input);
     const std::string id = started.id.to_string();
     if (options.waits) {
         if (!session.options().is_json) session.note(id + "\n");
@@ -61,15 +69,18 @@ int start_instance(Session& session, const StartCommandOptions& options) {
         session.print_json({
             {"id", id},
             {"is_new", started.is_new},
+            {"has_same_input", has_same_input},
             {"workflow", target.workflow},
         });
         return kOk;
     }
     session.print(id + "\n");
     if (!started.is_new) {
-        session.note(
-            fmt::format("The key \"{}\" exists: this is its instance.\n", one_line(options.key))
-        );
+        session.note(fmt::format(
+            "The key \"{}\" exists: this is its instance{}.\n",
+            one_line(options.key),
+            has_same_input ? "" : ". It was started with ANOTHER INPUT, which has not changed"
+        ));
     }
     return kOk;
 }

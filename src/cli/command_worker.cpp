@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/draining.h"
+#include "cli/process_mark.h"
 #include "cli/serving.h"
 #include "cli/watched_handlers.h"
 #include "cli/worker_log.h"
@@ -35,21 +36,23 @@ class Worker {
         Session& session,
         const WorkerOptions& options,
         const std::vector<Served>& served,
-        const std::vector<DefinitionFile>& files
+        const std::vector<DefinitionFile>& files,
+        const ExecPolicy& policy
     )
         : options_(options),
           streams_(session.streams()),
           log_(session, level_of(session, options)),
-          known_handlers_(handlers_of(session.any_store(), served, files)),
+          store_(session.any_store(), policy),
+          known_handlers_(handlers_of(session.any_store(), served, files, policy)),
           handlers_(watch_handlers(
               known_handlers_,
               *streams_.clock,
               [this](const CallStarted& call) { log_.write(call); }
           )),
           engine_(
-              session.any_store(),
+              store_,
               handlers_,
-              {.worker_id = options.id,
+              {.worker_id = options.id.empty() ? process_worker_id() : options.id,
                .threads = options.threads,
                .queues = options.queues,
                .lease = options.lease,
@@ -62,6 +65,19 @@ class Worker {
     }
 
     Engine& engine() { return engine_; }
+
+    /// Not an error: other workers may be allowed to run them.
+    void report_refused(const std::vector<RefusedWorkflow>& refused) {
+        for (const RefusedWorkflow& workflow : refused) {
+            const std::vector<LogField> fields{
+                {"workflow", workflow.name},
+                {"version", workflow.version},
+                {"handlers", fmt::format("{}", fmt::join(workflow.handlers, ","))},
+                {"hint", "only the database names these programs: give the file, or --allow-exec"},
+            };
+            log_.write(LogLevel::Warning, "exec_refused", fields);
+        }
+    }
 
     int go() {
         const auto caught = streams_.catch_signals(interrupts_);
@@ -144,6 +160,7 @@ class Worker {
     CliStreams& streams_;
     Interrupts interrupts_;
     WorkerLog log_;
+    GuardedStore store_;
     HandlerRegistry known_handlers_;
     HandlerRegistry handlers_;
     Engine engine_;
@@ -155,7 +172,11 @@ int run_worker(Session& session, const WorkerOptions& options) {
     const auto files = load_files(session, options);
     Store& store = session.shared_store("worker", OpenMode::MayCreate);
     store.check_rights();
-    Worker worker(session, options, served_workflows(store, files), files);
+    const ExecPolicy policy(session, files, options.may_exec);
+    std::vector<Served> served = served_workflows(store, files);
+    const std::vector<RefusedWorkflow> refused = take_refused(served, policy);
+    Worker worker(session, options, served, files, policy);
+    worker.report_refused(refused);
     for (const DefinitionFile& file : files) worker.engine().register_workflow(file.definition);
     return worker.go();
 }

@@ -21,6 +21,8 @@ int show_history(Session& session, const HistoryOptions& options);
 int explain_instances(Session& session, const std::vector<std::string>& instances);
 int list_workflows(Session& session, const WorkflowsOptions& options);
 int wait_for_instance(Session& session, const WaitOptions& options);
+int print_result(Session& session, const ResultOptions& options);
+int rerun_instance(Session& session, const RerunOptions& options);
 
 int cancel_instance(Session& session, const SteerOptions& options);
 int abort_instance(Session& session, const SteerOptions& options);

@@ -1,5 +1,6 @@
 #include "cli/definition_file.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -49,6 +50,23 @@ void check_handlers(DefinitionFile& file, const HandlerSpecs& specs, const std::
     }
 }
 
+/// The entries of `handlers:` in a file that is not valid otherwise, so that their problems are
+/// reported as well. None if the text cannot be read at all.
+HandlerSpecs written_handlers(const DefinitionFile& file) {
+    HandlerSpecs specs;
+    try {
+        const model::Document document = yaml::parse_yaml_document(file.text, file.path);
+        const model::Document* handlers = document.find("handlers");
+        if (handlers == nullptr || !handlers->is_map()) return specs;
+        for (const auto& member : handlers->members) {
+            if (member.value.is_map()) specs[member.key] = member.value.to_json().dump();
+        }
+    } catch (const DefinitionError&) {
+        // Already among the problems.
+    }
+    return specs;
+}
+
 TypeLibrary read_types(const std::vector<std::string>& paths) {
     TypeLibrary types;
     for (const std::string& path : paths) {
@@ -96,6 +114,14 @@ DefinitionFile read_definition_file(const std::string& path, Session& session) {
     } catch (const DefinitionError& error) {
         file.problems = error.diagnostics();
         for (Diagnostic& problem : file.problems) problem.file = path;
+        const HandlerSpecs handlers = written_handlers(file);
+        if (handlers.empty()) return file;
+        check_handlers(file, handlers, "/handlers");
+        std::stable_sort(
+            file.problems.begin(),
+            file.problems.end(),
+            [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; }
+        );
         return file;
     }
     check_handlers(file, file.definition.handlers, "/handlers");

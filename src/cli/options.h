@@ -44,6 +44,7 @@ struct RunOptions {
     Duration drain_timeout = std::chrono::seconds(30);
     Duration stop_grace = std::chrono::seconds(5);
     int threads = 0;
+    bool may_exec = false;
 };
 
 struct ValidateOptions {
@@ -76,6 +77,7 @@ struct WorkerOptions {
     Duration stop_grace = std::chrono::seconds(5);
     Duration lease = std::chrono::seconds(10);
     bool is_once = false;
+    bool may_exec = false;
     bool is_verbose = false;
 };
 
@@ -198,6 +200,20 @@ struct PurgeCommandOptions {
 struct CompleteOptions {
     std::string what{};  ///< `instances`, `signals`, `queues`
     std::vector<std::string> words{};
+};
+
+struct ResultOptions {
+    std::string instance{};
+};
+
+struct RerunOptions {
+    std::string instance{};
+    std::string input{};  ///< empty = that of the old instance
+    std::string key{};
+    std::string by{};
+    std::optional<int> version{};
+    bool waits = false;
+    Duration timeout = Duration::max();
 };
 
 struct WaitOptions {

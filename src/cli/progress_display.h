@@ -31,8 +31,9 @@ class ProgressDisplay {
     /// Writes the added lines and removes what goes on.
     void finish();
 
- private:
     std::string text_of(const ProgressLine& line) const;
+
+ private:
     std::string text_of(const LiveLine& line, TimePoint now) const;
     void write(const std::string& lines_below, int count);
 

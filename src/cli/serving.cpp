@@ -30,7 +30,8 @@ std::filesystem::path directory_for(
 /// What was registered after this process had looked at the database.
 class LaterHandlers {
  public:
-    LaterHandlers(Store& store, const std::vector<DefinitionFile>& files) : store_(store) {
+    LaterHandlers(Store& store, const std::vector<DefinitionFile>& files, const ExecPolicy& policy)
+        : store_(store), policy_(policy) {
         for (const DefinitionFile& file : files) {
             directories_.try_emplace(file.definition.name, file.directory());
         }
@@ -65,16 +66,33 @@ class LaterHandlers {
     Handlers load(const std::string& workflow, int version) const {
         HandlerRegistry handlers;
         if (const auto row = store_.find_workflow(workflow, version)) {
+            const Definition definition = parse_definition_json(row->definition);
+            check_allowed(definition);
             const auto found = directories_.find(workflow);
             const bool is_given = found != directories_.end();
-            register_definition_handlers(
-                handlers, parse_definition_json(row->definition), is_given ? found->second : start_
-            );
+            register_definition_handlers(handlers, definition, is_given ? found->second : start_);
         }
         return std::make_shared<const HandlerRegistry>(std::move(handlers));
     }
 
+    /// GuardedStore leaves such tasks to other workers; this is for those that get past it.
+    void check_allowed(const Definition& definition) const {
+        const auto refused = policy_.refused(definition);
+        if (refused.empty()) return;
+        throw HandlerFailure(
+            fmt::format(
+                "This worker may not run the program of the handler \"{}\" of {} v{}: only the "
+                "database names it.",
+                refused.front(),
+                definition.name,
+                definition.version
+            ),
+            {.code = "exec_not_allowed"}
+        );
+    }
+
     Store& store_;
+    const ExecPolicy& policy_;
     std::map<std::string, std::filesystem::path> directories_;
     std::filesystem::path start_ = std::filesystem::current_path();
     Mutex mutex_;
@@ -100,8 +118,22 @@ std::vector<Served> served_workflows(Store& store, const std::vector<DefinitionF
     return served;
 }
 
+std::vector<RefusedWorkflow> take_refused(std::vector<Served>& served, const ExecPolicy& policy) {
+    std::vector<RefusedWorkflow> refused;
+    std::erase_if(served, [&](const Served& one) {
+        auto handlers = policy.refused(one.definition);
+        if (handlers.empty()) return false;
+        refused.push_back({one.definition.name, one.definition.version, std::move(handlers)});
+        return true;
+    });
+    return refused;
+}
+
 HandlerRegistry handlers_of(
-    Store& store, const std::vector<Served>& served, const std::vector<DefinitionFile>& files
+    Store& store,
+    const std::vector<Served>& served,
+    const std::vector<DefinitionFile>& files,
+    const ExecPolicy& policy
 ) {
     std::vector<DefinitionSource> sources;
     std::set<std::pair<std::string, int>> versions;
@@ -112,7 +144,7 @@ HandlerRegistry handlers_of(
     const auto now = std::make_shared<HandlerRegistry>();
     register_definition_handlers(*now, sources);
 
-    const auto later = std::make_shared<LaterHandlers>(store, files);
+    const auto later = std::make_shared<LaterHandlers>(store, files, policy);
     HandlerRegistry registry;
     for (const std::string& name : now->names()) {
         registry.add_raw(

@@ -6,6 +6,7 @@
 #include <ebb/handler.h>
 
 #include "cli/definition_file.h"
+#include "cli/exec_policy.h"
 #include "cli/session.h"
 
 // The handlers that a process can run are those that definitions describe.
@@ -22,11 +23,24 @@ struct Served {
 /// files is served from that file's directory, the others from the current one.
 std::vector<Served> served_workflows(Store& store, const std::vector<DefinitionFile>& files);
 
-/// The handlers of all of them. When an instance of another workflow or version, registered
-/// meanwhile by somebody else, comes to one of these handlers, its own entry is looked up in
-/// `store`, which must outlive the handlers.
+/// A workflow version that is not served, and its handlers that would run a program.
+struct RefusedWorkflow {
+    std::string name{};
+    int version = 1;
+    std::vector<std::string> handlers{};
+};
+
+/// Takes what `policy` refuses out of `served`, and returns it.
+std::vector<RefusedWorkflow> take_refused(std::vector<Served>& served, const ExecPolicy& policy);
+
+/// The handlers of all of them. When an instance of another workflow or version, which another
+/// process has registered meanwhile, comes to one of these handlers, its own entry is looked up in
+/// `store` and run if `policy` allows it. Both must outlive the handlers.
 HandlerRegistry handlers_of(
-    Store& store, const std::vector<Served>& served, const std::vector<DefinitionFile>& files
+    Store& store,
+    const std::vector<Served>& served,
+    const std::vector<DefinitionFile>& files,
+    const ExecPolicy& policy
 );
 
 }  // namespace ebb::cli

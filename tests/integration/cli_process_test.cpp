@@ -135,31 +135,33 @@ TEST_P(CliProcesses, a_worker_drains_at_sigterm_and_the_next_one_goes_on) {
     EXPECT_NE(worker.err().find("clean=true"), std::string::npos);
     EXPECT_EQ(log(), "first\nslow\n");
     EXPECT_EQ(status(id), "running");
-    EXPECT_EQ(run({"worker", "--once", "-q"}).code, 0);
+    EXPECT_EQ(run({"worker", "--allow-exec", "--once", "-q"}).code, 0);
     EXPECT_EQ(status(id), "completed");
     EXPECT_EQ(log(), "first\nslow\nlast\n");
 }
 
 TEST_P(CliProcesses, a_drain_that_takes_too_long_hands_its_work_back) {
     const std::string id = start();
-    CliProcess worker(directory(), {"worker", "--verbose", "--drain-timeout", "10ms"}, db_);
+    CliProcess worker(
+        directory(), {"worker", "--allow-exec", "--verbose", "--drain-timeout", "10ms"}, db_
+    );
     ASSERT_TRUE(worker.wait_for("handler=slow"));
     worker.signal(SIGTERM);
     EXPECT_EQ(worker.wait(), 6) << worker.err();
     write("go", "");
-    EXPECT_EQ(run({"worker", "--once", "-q"}).code, 0);
+    EXPECT_EQ(run({"worker", "--allow-exec", "--once", "-q"}).code, 0);
     EXPECT_EQ(status(id), "completed");
     EXPECT_EQ(log(), "first\nslow\nslow\nlast\n");
 }
 
 TEST_P(CliProcesses, after_sigkill_another_worker_finishes_and_repeats_only_what_was_running) {
     const std::string id = start();
-    CliProcess dead(directory(), {"worker", "--verbose", "--lease", "1s"}, db_);
+    CliProcess dead(directory(), {"worker", "--allow-exec", "--verbose", "--lease", "1s"}, db_);
     ASSERT_TRUE(dead.wait_for("handler=slow"));
     dead.signal(SIGKILL);
     EXPECT_EQ(dead.wait(), 128 + SIGKILL);
     write("go", "");
-    CliProcess worker(directory(), {"worker", "--lease", "1s"}, db_);
+    CliProcess worker(directory(), {"worker", "--allow-exec", "--lease", "1s"}, db_);
     ASSERT_TRUE(worker.wait_for("event=completed")) << worker.err();
     worker.signal(SIGTERM);
     EXPECT_EQ(worker.wait(), 0);
@@ -171,9 +173,9 @@ TEST_P(CliProcesses, after_sigkill_another_worker_finishes_and_repeats_only_what
 
 TEST_P(CliProcesses, of_two_workers_with_one_name_the_older_gives_way_to_the_newer) {
     const std::string id = start();
-    CliProcess older(directory(), {"worker", "--verbose", "--id", "same"}, db_);
+    CliProcess older(directory(), {"worker", "--allow-exec", "--verbose", "--id", "same"}, db_);
     ASSERT_TRUE(older.wait_for("handler=slow")) << older.err();
-    CliProcess newer(directory(), {"worker", "--verbose", "--id", "same"}, db_);
+    CliProcess newer(directory(), {"worker", "--allow-exec", "--verbose", "--id", "same"}, db_);
     ASSERT_TRUE(newer.wait_for("handler=slow")) << newer.err();
     EXPECT_EQ(older.wait(), 4) << older.err();
     EXPECT_NE(older.err().find("event=worker_displaced"), std::string::npos) << older.err();
@@ -189,8 +191,8 @@ TEST_P(CliProcesses, two_workers_share_the_work_and_do_nothing_twice) {
     write("go", "");
     constexpr int kInstances = 12;
     for (int i = 0; i < kInstances; ++i) start({"--key", std::to_string(i)});
-    CliProcess one(directory(), {"worker", "-q"}, db_);
-    CliProcess two(directory(), {"worker", "-q"}, db_);
+    CliProcess one(directory(), {"worker", "--allow-exec", "-q"}, db_);
+    CliProcess two(directory(), {"worker", "--allow-exec", "-q"}, db_);
     for (int i = 0; i < kInstances; ++i) {
         EXPECT_EQ(run({"wait", "key:demo/" + std::to_string(i), "--timeout", "60s"}).code, 0);
     }
@@ -210,7 +212,7 @@ TEST_P(CliProcesses, ctrl_c_on_a_durable_run_keeps_it_and_resume_goes_on) {
     write("go", "");
     EXPECT_EQ(run_process.wait(), 130) << run_process.err();
     EXPECT_NE(run_process.err().find("ebb run --resume "), std::string::npos);
-    const Ended resumed = run({"run", "--resume", "key:demo/k"});
+    const Ended resumed = run({"run", "--allow-exec", "--resume", "key:demo/k"});
     EXPECT_EQ(resumed.code, 0) << resumed.err;
     EXPECT_EQ(resumed.out, "\"done\"\n");
 }
@@ -288,7 +290,7 @@ TEST_F(CliScripts, one_damaged_instance_is_set_aside_and_the_others_run) {
     const std::string damaged = start();
     const std::string good = start();
     change_database("UPDATE instances SET state = '{rubbish' WHERE id = '" + damaged + "'");
-    const Ended worker = run({"worker", "--once"});
+    const Ended worker = run({"worker", "--allow-exec", "--once"});
     EXPECT_EQ(worker.code, 0) << worker.err;
     EXPECT_NE(worker.err.find("event=instance_put_off instance=" + damaged), std::string::npos);
     EXPECT_EQ(status(good), "completed");

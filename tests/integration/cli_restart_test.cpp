@@ -45,7 +45,7 @@ TEST(CliRestart, commands_that_wait_go_on_when_the_server_is_back) {
     for (const char* key : {"key:parcel/run", "key:parcel/start"})
         done({"signal", key, "delivered"});
     EXPECT_EQ(run.wait(), 0) << run.err();
-    CliProcess worker(folder, {"worker", "--once", "-q"}, db);
+    CliProcess worker(folder, {"worker", "--allow-exec", "--once", "-q"}, db);
     EXPECT_EQ(worker.wait(), 0) << worker.err();
     EXPECT_EQ(starting.wait(), 0) << starting.err();
 }

@@ -98,7 +98,7 @@ TEST(CliGraph, uses_the_types_of_a_file_wherever_definitions_are_read) {
     EXPECT_EQ(Json::parse(ran.out), "paid");
     // What was started with them needs them no more.
     EXPECT_EQ(world.run_db({"start", graph, "--types", types}).code, 0);
-    EXPECT_EQ(world.run_db({"worker", "--once", "-q"}).code, 0);
+    EXPECT_EQ(world.run_db({"worker", "--allow-exec", "--once", "-q"}).code, 0);
     EXPECT_NE(world.run_db({"list"}).out.find("completed"), std::string::npos);
     EXPECT_NE(world.run({"run", graph}).code, 0);
 }

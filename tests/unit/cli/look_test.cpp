@@ -25,7 +25,7 @@ TEST(CliLook, list_is_a_table_with_the_newest_first) {
     CliWorld world;
     started(world, kHello, {"-i", "\"a\"", "--key", "first"});
     started(world, kSignal);
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     const Outcome list = world.run_db({"list"});
     EXPECT_EQ(list.code, 0);
     EXPECT_EQ(
@@ -52,7 +52,7 @@ TEST(CliLook, nothing_that_a_terminal_would_obey_comes_out_of_data) {
     CliWorld world;
     const std::string input = nlohmann::json(kHostile).dump();
     const std::string id = started(world, kHello, {"-i", input, "--key", kHostile});
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
              {"list"},
              {"list", "--json"},
@@ -118,7 +118,7 @@ TEST(CliLook, list_says_what_an_instance_waits_for) {
     const std::string parcel = started(world, kSignal);
     const std::string saga = started(world, kSaga);
     const std::string dead = started(world, kFrozen, {"-i", "{}"});
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     const std::string work = R"(workflow: far
 steps:
   - {step: ship, handler: ship_abroad}
@@ -170,7 +170,7 @@ handlers:
 steps: [{step: work, max_attempts: 1}]
 )";
     started(world, long_one, {"--key", std::string(40, 'k')});
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     world.is_terminal = true;
     world.environment["NO_COLOR"] = "1";
     for (const int columns : {40, 80, 120}) {
@@ -246,7 +246,7 @@ TEST(CliLook, list_json_has_the_documented_fields) {
 TEST(CliLook, show_is_a_timeline_with_compensations) {
     CliWorld world;
     const std::string id = started(world, kSaga, {"--key", "o-1", "-i", "{\"amount\":1}"});
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     const Outcome show = world.run_db({"show", id});
     EXPECT_EQ(show.code, 0);
     EXPECT_EQ(
@@ -290,7 +290,7 @@ steps:
 )",
         {"-i", "{}"}
     );
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     const std::string text = normal(world, world.run_db({"show", id}).out);
     EXPECT_THAT(text, ::testing::HasSubstr("again completed"));
     EXPECT_THAT(text, ::testing::HasSubstr("    turn 1\n"));
@@ -305,7 +305,7 @@ steps:
 TEST(CliLook, show_says_what_is_awaited) {
     CliWorld world;
     const std::string id = started(world, kApproval);
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     const Outcome show = world.run_db({"show", id});
     EXPECT_NE(show.out.find("◷ boss"), std::string::npos) << show.out;
     EXPECT_NE(
@@ -321,7 +321,7 @@ TEST(CliLook, show_can_print_whole_payloads) {
     CliWorld world;
     const std::string long_text(300, 'x');
     const std::string id = started(world, kHello, {"-i", "\"" + long_text + "\""});
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     world.is_terminal = true;
     world.environment["NO_COLOR"] = "1";
     EXPECT_EQ(world.run_db({"show", id}).out.find(long_text), std::string::npos);
@@ -340,7 +340,7 @@ TEST(CliLook, payloads_cannot_control_the_terminal) {
 TEST(CliLook, history_is_a_table_or_json_lines) {
     CliWorld world;
     const std::string id = started(world, kSaga);
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     const Outcome table = world.run_db({"history", id});
     EXPECT_EQ(line_of(normal(world, table.out), 0), "SEQ AT EVENT NODE TOOK WORKER DETAILS");
     EXPECT_NE(table.out.find("step_compensated"), std::string::npos);
@@ -359,7 +359,7 @@ TEST(CliLook, history_is_a_table_or_json_lines) {
 TEST(CliLook, why_is_a_sentence) {
     CliWorld world;
     const std::string id = started(world, kSignal);
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     EXPECT_EQ(
         world.run_db({"why", id}).out,
         "The instance is running. \"delivered\" waits for the signal \"delivered\".\n"
@@ -404,7 +404,7 @@ TEST(CliLook, workflows_counts_each_version_on_its_own) {
 TEST(CliLook, a_version_without_instances_has_none) {
     CliWorld world;
     const std::string old = world.file("old.yaml", kSignal);
-    world.run_db({"worker", "--once", "-q", old});
+    world.run_db({"worker", "--allow-exec", "--once", "-q", old});
     const std::string newer = "version: 2\n" + std::string(kSignal);
     started(world, newer);
     const std::string text = normal(world, world.run_db({"workflows"}).out);
@@ -415,7 +415,7 @@ TEST(CliLook, a_version_without_instances_has_none) {
 TEST(CliLook, history_names_the_worker_of_an_event) {
     CliWorld world;
     const std::string id = started(world, kSaga);
-    world.run_db({"worker", "--once", "-q", "--id", "shop-7"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q", "--id", "shop-7"});
     EXPECT_THAT(world.run_db({"history", id}).out, ::testing::HasSubstr("shop-7"));
 }
 
@@ -481,7 +481,7 @@ TEST(CliLook, a_diagram_is_of_a_file_or_of_an_instance) {
     EXPECT_EQ(inside.code, 2);
     EXPECT_EQ(world.run({"diagram", file, "-o", world.path("none/a.svg")}).code, 74);
     const std::string id = started(world, kSaga);
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     const Outcome marked = world.run_db({"diagram", id});
     EXPECT_NE(marked.out.find("declined"), std::string::npos) << marked.out;
     EXPECT_NE(marked.out, text.out);

@@ -195,11 +195,12 @@ TEST(CliRun, goes_on_with_an_instance) {
     const std::string file = world.file("parcel.yaml", kSignal);
     std::string id = world.run_db({"start", file}).out;
     id.pop_back();
-    const Outcome timeout = world.run_db({"run", "--resume", id, "--timeout", "10ms"});
+    const Outcome timeout =
+        world.run_db({"run", "--allow-exec", "--resume", id, "--timeout", "10ms"});
     EXPECT_EQ(timeout.code, 6);
     EXPECT_NE(timeout.err.find("ebb run --resume " + id + " --db "), std::string::npos);
     EXPECT_EQ(world.run_db({"signal", id, "delivered", "--payload", "{\"to\":\"ann\"}"}).code, 0);
-    const Outcome outcome = world.run_db({"run", "--resume", id});
+    const Outcome outcome = world.run_db({"run", "--allow-exec", "--resume", id});
     EXPECT_EQ(outcome.code, 0);
     EXPECT_EQ(outcome.out, "{\"to\":\"ann\"}\n");
 }
@@ -211,7 +212,7 @@ TEST(CliRun, ends_where_an_operator_is_needed) {
     EXPECT_EQ(frozen.code, 1);
     EXPECT_NE(frozen.err.find("ebb requeue"), std::string::npos) << frozen.err;
     EXPECT_EQ(world.run_db({"requeue", "key:frozen/f", "-i", "{\"ok\":true}"}).code, 0);
-    EXPECT_EQ(world.run_db({"run", "--resume", "key:frozen/f"}).out, "true\n");
+    EXPECT_EQ(world.run_db({"run", "--allow-exec", "--resume", "key:frozen/f"}).out, "true\n");
 }
 
 TEST(CliRun, a_timeout_in_memory_ebbs_back) {

@@ -16,7 +16,7 @@ class CliSteer : public ::testing::Test {
     std::string start(std::string_view workflow) {
         std::string id = world.run_db({"start", world.file("w.yaml", workflow)}).out;
         id.pop_back();
-        world.run_db({"worker", "--once", "-q"});
+        world.run_db({"worker", "--allow-exec", "--once", "-q"});
         return id;
     }
 
@@ -94,7 +94,7 @@ TEST_F(CliSteer, decide_needs_the_role_and_a_wait) {
     const Outcome done =
         world.run_db({"decide", id, "confirm", "--role", "manager", "--comment", "fine"});
     EXPECT_EQ(done.code, 0) << done.err;
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     EXPECT_EQ(status(id), "completed");
     const std::string shown = normal(world, world.run_db({"show", id}).out);
     EXPECT_NE(shown.find("ann confirmed +<t> fine"), std::string::npos) << shown;
@@ -104,7 +104,7 @@ TEST_F(CliSteer, signal_carries_a_payload) {
     const std::string id = start(kSignal);
     world.input = "{\"to\":\"eve\"}";
     EXPECT_EQ(world.run_db({"signal", id, "delivered", "--payload", "-"}).code, 0);
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     const Json json = Json::parse(world.run_db({"show", id, "--json"}).out);
     EXPECT_EQ(json["status"], "completed");
     EXPECT_EQ(json["output"]["to"], "eve");
@@ -112,7 +112,7 @@ TEST_F(CliSteer, signal_carries_a_payload) {
 }
 
 TEST_F(CliSteer, a_signal_may_be_called_like_a_command) {
-    const std::string id = start(kSignal);
+    const std::string id = start("workflow: parcel\nsteps:\n  - signal: list\n");
     const Outcome sent = world.run_db({"signal", id, "list", "--payload", "1"});
     EXPECT_EQ(sent.code, 0) << sent.err;
 }
@@ -123,7 +123,7 @@ TEST_F(CliSteer, requeue_lets_a_dead_letter_try_again) {
     const Outcome nothing = world.run_db({"requeue", id, "--skip-compensation"});
     EXPECT_EQ(nothing.code, 2);
     EXPECT_EQ(world.run_db({"requeue", id, "--input", "{\"ok\":true}"}).code, 0);
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     EXPECT_EQ(status(id), "completed");
 }
 
@@ -137,7 +137,7 @@ TEST_F(CliSteer, export_moves_an_instance_to_a_file_and_import_brings_it_back) {
     EXPECT_THAT(waited.err, ::testing::HasSubstr("continues elsewhere"));
     EXPECT_THAT(world.run_db({"show", id}).out, ::testing::HasSubstr("moved"));
     EXPECT_THAT(world.run_db({"why", id}).out, ::testing::HasSubstr("continues elsewhere"));
-    const Outcome resumed = world.run_db({"run", "--resume", id});
+    const Outcome resumed = world.run_db({"run", "--allow-exec", "--resume", id});
     EXPECT_EQ(resumed.code, 4) << resumed.err;
     EXPECT_THAT(resumed.err, ::testing::HasSubstr("continues elsewhere"));
     EXPECT_EQ(world.run_db({"requeue", id, "--input", "{\"ok\":true}"}).code, 4);
@@ -150,7 +150,7 @@ TEST_F(CliSteer, export_moves_an_instance_to_a_file_and_import_brings_it_back) {
     world.input = again.out;
     EXPECT_EQ(Json::parse(world.run_db({"import", "-", "--json"}).out)["is_new"], false);
     EXPECT_EQ(world.run_db({"requeue", id, "--input", "{\"ok\":true}"}).code, 0);
-    world.run_db({"worker", "--once", "-q"});
+    world.run_db({"worker", "--allow-exec", "--once", "-q"});
     EXPECT_EQ(status(id), "completed");
     EXPECT_EQ(world.run_db({"export", id}).code, 4);
     EXPECT_EQ(world.run_db({"import", world.path("none.json")}).code, 2);

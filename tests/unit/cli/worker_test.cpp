@@ -29,7 +29,7 @@ TEST(CliWorker, logs_json_lines_on_stdout) {
     CliWorld world;
     const std::string file = world.file("saga.yaml", kSaga);
     world.run_db({"start", file});
-    const Outcome outcome = world.run_db({"worker", "--once", "--json"});
+    const Outcome outcome = world.run_db({"worker", "--allow-exec", "--once", "--json"});
     EXPECT_EQ(outcome.err, "");
     bool has_failed = false;
     std::size_t n = 0;
@@ -47,7 +47,7 @@ TEST(CliWorker, logs_json_lines_on_stdout) {
 TEST(CliWorker, serves_what_the_database_knows) {
     CliWorld world;
     world.run_db({"start", world.file("hello.yaml", kHello), "-i", "\"a\""});
-    EXPECT_EQ(world.run_db({"worker", "--once", "-q"}).err, "");
+    EXPECT_EQ(world.run_db({"worker", "--allow-exec", "--once", "-q"}).err, "");
     EXPECT_NE(world.run_db({"list"}).out.find("completed"), std::string::npos);
 }
 
@@ -70,7 +70,7 @@ TEST(CliWorker, serves_a_version_that_is_registered_while_it_runs) {
             interrupts.interrupt(SIGTERM);
         }
     };
-    EXPECT_EQ(world.run_db({"worker", file}).code, 0);
+    EXPECT_EQ(world.run_db({"worker", file, "--allow-exec"}).code, 0);
     const Outcome shown = world.run_db({"show", "key:hello/k", "--json"});
     EXPECT_EQ(Json::parse(shown.out)["output"], "new") << shown.out;
     EXPECT_EQ(Json::parse(shown.out)["steps"][0]["attempts"], 1);

@@ -1,0 +1,74 @@
+// `ebb init`: the first files of a project.
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/output_file.h"
+#include "cli/project_commands.h"
+#include "cli/project_files.h"
+#include "cli/text.h"
+#include "core/model/editor_graph.h"
+
+namespace ebb::cli {
+
+namespace {
+
+std::string name_for(const std::filesystem::path& folder, const std::string& wanted) {
+    if (wanted.empty()) {
+        const auto whole = std::filesystem::absolute(folder / "").lexically_normal().parent_path();
+        return model::name_of(whole.filename().string());
+    }
+    if (model::name_of(wanted) == wanted) return wanted;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "\"{}\" is not a valid workflow name; write \"{}\".",
+            one_line(wanted),
+            model::name_of(wanted)
+        )
+    );
+}
+
+/// Nothing is written if a file of that name exists.
+void check_free(const std::filesystem::path& folder, const std::vector<ProjectFile>& files) {
+    for (const ProjectFile& file : files) {
+        const auto path = folder / file.path;
+        if (!std::filesystem::exists(std::filesystem::symlink_status(path))) continue;
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format("\"{}\" exists; `ebb init` overwrites nothing.", path.string())
+        );
+    }
+}
+
+}  // namespace
+
+int make_project(Session& session, const InitOptions& options) {
+    const std::filesystem::path folder = options.folder.empty() ? "." : options.folder;
+    const std::string name = name_for(folder, options.name);
+    const auto files = options.is_yaml ? yaml_project(name) : cpp_project(name);
+    check_free(folder, files);
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) throw std::system_error(error, folder.string());
+    nlohmann::ordered_json written = nlohmann::ordered_json::array();
+    for (const ProjectFile& file : files) {
+        const std::string path = (folder / file.path).lexically_normal().string();
+        write_file(path, file.text);
+        written.push_back(path);
+        session.note(fmt::format("Wrote {}\n", path));
+    }
+    if (session.options().is_json) session.print_json({{"name", name}, {"files", written}});
+    const std::string there =
+        options.folder.empty() ? "" : fmt::format("cd {} && ", shell_word(options.folder));
+    const std::string next =
+        options.is_yaml
+            ? fmt::format("ebb dev {}.yaml -i '{{\"item\": \"lamp\", \"amount\": 120}}'", name)
+            : "cmake -B build && cmake --build build && ctest --test-dir build";
+    session.note(fmt::format("Next: {}{}\n", there, next));
+    return kOk;
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,251 @@
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "store/store.h"
+
+namespace ebb {
+
+enum class StoreVerb {
+    Migrate,
+    RegisterWorkflow,
+    FindWorkflow,
+    ListWorkflows,
+    Start,
+    Claim,
+    ClaimLimited,
+    SetQueue,
+    Queues,
+    Commit,
+    Release,
+    Abandon,
+    Postpone,
+    Load,
+    FindKey,
+    History,
+    Tasks,
+    List,
+    Count,
+    Unserved,
+    Heartbeat,
+    Workers,
+    SignOff,
+    Maintain,
+    Retention,
+    SetRetention,
+    Purge,
+    Sweep,
+};
+
+/// Whether the verb may change what is stored.
+inline bool is_write(StoreVerb verb) {
+    switch (verb) {
+        case StoreVerb::Migrate:
+        case StoreVerb::RegisterWorkflow:
+        case StoreVerb::Start:
+        case StoreVerb::Claim:
+        case StoreVerb::ClaimLimited:
+        case StoreVerb::SetQueue:
+        case StoreVerb::Commit:
+        case StoreVerb::Release:
+        case StoreVerb::Abandon:
+        case StoreVerb::Postpone:
+        case StoreVerb::Heartbeat:
+        case StoreVerb::SignOff:
+        case StoreVerb::Maintain:
+        case StoreVerb::SetRetention:
+        case StoreVerb::Purge:
+        case StoreVerb::Sweep:
+            return true;
+        default:
+            return false;
+    }
+}
+
+/// Forwards every verb to another store. A subclass overrides some, or sees all of them in `before`
+/// and `after`. `open_hints` is not forwarded.
+class StoreDecorator : public Store {
+ public:
+    /// `inner` must outlive the decorator.
+    explicit StoreDecorator(Store& inner) : inner_(inner) {}
+
+    StoreTraits traits() const override { return inner_.traits(); }
+
+    TimePoint now() const override { return inner_.now(); }
+
+    std::vector<StoreNotice> take_notices() override { return inner_.take_notices(); }
+
+    StartResult start_in(const Transaction& transaction, const NewInstance& instance) override {
+        return inner_.start_in(transaction, instance);
+    }
+
+    bool can_begin_transaction() override { return inner_.can_begin_transaction(); }
+
+    std::unique_ptr<StoreTransaction> begin_transaction() override {
+        return inner_.begin_transaction();
+    }
+
+    void migrate() override {
+        run(StoreVerb::Migrate, [&] { inner_.migrate(); });
+    }
+
+    void check_rights() override { inner_.check_rights(); }
+
+    void register_workflow(const WorkflowRow& row) override {
+        run(StoreVerb::RegisterWorkflow, [&] { inner_.register_workflow(row); });
+    }
+
+    std::optional<WorkflowRow> find_workflow(std::string_view name, std::optional<int> version)
+        override {
+        return ask(StoreVerb::FindWorkflow, [&] { return inner_.find_workflow(name, version); });
+    }
+
+    std::vector<WorkflowRow> list_workflows() override {
+        return ask(StoreVerb::ListWorkflows, [&] { return inner_.list_workflows(); });
+    }
+
+    std::vector<StartResult> start(std::span<const NewInstance> instances) override {
+        return ask(StoreVerb::Start, [&] { return inner_.start(instances); });
+    }
+
+    std::vector<Claim> claim(const ClaimRequest& request) override {
+        return ask(StoreVerb::Claim, [&] { return inner_.claim(request); });
+    }
+
+    LimitedClaims claim_limited(const ClaimRequest& request) override {
+        return ask(StoreVerb::ClaimLimited, [&] { return inner_.claim_limited(request); });
+    }
+
+    void set_queue(const QueueRow& row) override {
+        run(StoreVerb::SetQueue, [&] { inner_.set_queue(row); });
+    }
+
+    std::vector<QueueUse> queues(const QueueQuery& query) override {
+        return ask(StoreVerb::Queues, [&] { return inner_.queues(query); });
+    }
+
+    std::vector<CommitResult> commit(std::span<const Commit> commits) override {
+        return ask(StoreVerb::Commit, [&] { return inner_.commit(commits); });
+    }
+
+    void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override {
+        run(StoreVerb::Release, [&] { inner_.release(worker, tasks); });
+    }
+
+    void abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) override {
+        run(StoreVerb::Abandon, [&] { inner_.abandon(worker, tasks); });
+    }
+
+    void postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) override {
+        run(StoreVerb::Postpone, [&] { inner_.postpone(worker, task, due); });
+    }
+
+    std::optional<InstanceRow> load(const InstanceId& id) override {
+        return ask(StoreVerb::Load, [&] { return inner_.load(id); });
+    }
+
+    std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) override {
+        return ask(StoreVerb::FindKey, [&] { return inner_.find_key(workflow, key); });
+    }
+
+    std::vector<HistoryEvent> history(const HistoryQuery& query) override {
+        return ask(StoreVerb::History, [&] { return inner_.history(query); });
+    }
+
+    std::vector<TaskRow> tasks(const InstanceId& id) override {
+        return ask(StoreVerb::Tasks, [&] { return inner_.tasks(id); });
+    }
+
+    std::vector<InstanceRow> list(const InstanceQuery& query) override {
+        return ask(StoreVerb::List, [&] { return inner_.list(query); });
+    }
+
+    std::vector<VersionCount> count_versions() override {
+        return ask(StoreVerb::Count, [&] { return inner_.count_versions(); });
+    }
+
+    std::vector<StatusCount> count() override {
+        return ask(StoreVerb::Count, [&] { return inner_.count(); });
+    }
+
+    std::vector<Unserved> unserved() override {
+        return ask(StoreVerb::Unserved, [&] { return inner_.unserved(); });
+    }
+
+    std::optional<PartitionView> partitions() override { return inner_.partitions(); }
+
+    std::map<std::string, std::int64_t> count_leases() override { return inner_.count_leases(); }
+
+    HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override {
+        return ask(StoreVerb::Heartbeat, [&] { return inner_.heartbeat(worker, lease); });
+    }
+
+    std::vector<WorkerRow> workers() override {
+        return ask(StoreVerb::Workers, [&] { return inner_.workers(); });
+    }
+
+    void sign_off(const WorkerProcess& worker) override {
+        run(StoreVerb::SignOff, [&] { inner_.sign_off(worker); });
+    }
+
+    MaintenanceResult maintain() override {
+        return ask(StoreVerb::Maintain, [&] { return inner_.maintain(); });
+    }
+
+    std::vector<RetentionRule> retention() override {
+        return ask(StoreVerb::Retention, [&] { return inner_.retention(); });
+    }
+
+    void set_retention(const RetentionRule& rule) override {
+        run(StoreVerb::SetRetention, [&] { inner_.set_retention(rule); });
+    }
+
+    bool clear_retention(std::string_view workflow) override {
+        return ask(StoreVerb::SetRetention, [&] { return inner_.clear_retention(workflow); });
+    }
+
+    PurgeResult purge(const PurgeRequest& request) override {
+        return ask(StoreVerb::Purge, [&] { return inner_.purge(request); });
+    }
+
+    HousekeepingResult housekeep(std::span<const RetentionRule> rules) override {
+        return ask(StoreVerb::Sweep, [&] { return inner_.housekeep(rules); });
+    }
+
+    std::optional<SweepTurn> take_sweep(Duration hold) override {
+        return ask(StoreVerb::Sweep, [&] { return inner_.take_sweep(hold); });
+    }
+
+    bool put_sweep(const SweepTurn& turn, Duration pause) override {
+        return ask(StoreVerb::Sweep, [&] { return inner_.put_sweep(turn, pause); });
+    }
+
+ protected:
+    /// May throw: then the verb is not performed.
+    virtual void before(StoreVerb /*verb*/) {}
+
+    /// May throw: the verb is performed, but its answer is lost.
+    virtual void after(StoreVerb /*verb*/) {}
+
+ private:
+    template <class Action>
+    void run(StoreVerb verb, Action action) {
+        before(verb);
+        action();
+        after(verb);
+    }
+
+    template <class Question>
+    std::invoke_result_t<Question> ask(StoreVerb verb, Question question) {
+        before(verb);
+        auto answer = question();
+        after(verb);
+        return answer;
+    }
+
+    Store& inner_;
+};
+
+}  // namespace ebb

@@ -1,0 +1,154 @@
+// `ebb stats`, `ebb top` and `ebb doctor`.
+
+#include <gmock/gmock.h>
+
+#include "cli_world.h"
+#include "support/store_decorator.h"
+#include "workflows.h"
+
+namespace ebb::cli::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class CliOverview : public ::testing::Test {
+ protected:
+    void start(std::string_view workflow, const std::string& key) {
+        const std::string file = world.file("w.yaml", workflow);
+        ASSERT_EQ(world.run_db({"start", file, "-i", "\"a\"", "--key", key}).code, 0);
+    }
+
+    void work() { world.run_db({"worker", "--allow-exec", "--once", "-q"}); }
+
+    /// The finding of one check.
+    Json finding(const std::string& check) {
+        for (const Json& each : Json::parse(world.run_db({"doctor", "--json"}).out)) {
+            if (each["check"] == check) return each;
+        }
+        return nullptr;
+    }
+
+    CliWorld world;
+};
+
+TEST_F(CliOverview, stats_counts_by_workflow_and_status) {
+    start(kHello, "one");
+    start(kSaga, "two");
+    work();
+    start(kHello, "three");
+    EXPECT_EQ(
+        normal(world, world.run_db({"stats"}).out),
+        "▸ 1 running ✓ 1 completed ✗ 1 failed no worker 1 task without a worker\n"
+        "\n"
+        "WORKFLOW RUNNING COMPLETED FAILED\n"
+        "hello 1 1 -\n"
+        "saga - - 1\n"
+    );
+    const Json json = Json::parse(world.run_db({"stats", "--json"}).out);
+    EXPECT_EQ(json["instances"]["completed"], 1);
+    EXPECT_EQ(json["workflows"]["saga"], Json({{"failed", 1}}));
+    EXPECT_EQ(json["workers_alive"], 0);
+    EXPECT_EQ(json["unserved_tasks"], 1);
+}
+
+TEST_F(CliOverview, stats_of_an_empty_database) {
+    ASSERT_EQ(world.run_db({"migrate"}).code, 0);
+    EXPECT_EQ(world.run_db({"stats"}).out, "no instances  no worker\n");
+    EXPECT_EQ(
+        world.run_db({"top", "--once"}).out, "no instances  no worker\n\nNo instance is live.\n"
+    );
+}
+
+TEST_F(CliOverview, top_shows_first_what_needs_an_operator) {
+    start(kFrozen, "dead");
+    start(kSignal, "waits");
+    work();
+    const std::string text = normal(world, world.run_db({"top", "--once"}).out);
+    const std::size_t dead = text.find("frozen v1 ■ dead_letter");
+    const std::size_t waits = text.find("parcel v1 ◷ waiting");
+    ASSERT_NE(dead, std::string::npos) << text;
+    ASSERT_NE(waits, std::string::npos) << text;
+    EXPECT_LT(dead, waits);
+}
+
+TEST_F(CliOverview, no_line_of_them_is_wider_than_the_terminal) {
+    start(kFrozen, "dead");
+    start(kHello, "unserved");
+    work();
+    start(kHello, "more");
+    world.is_terminal = true;
+    world.columns = 80;
+    world.environment["NO_COLOR"] = "1";
+    for (const std::vector<std::string>& args :
+         std::vector<std::vector<std::string>>{{"stats"}, {"doctor"}}) {
+        const std::string text = world.run_db(args).out;
+        for (std::size_t n = 0; !line_of(text, n).empty(); ++n) {
+            std::string line = line_of(text, n);
+            std::erase_if(line, [](char c) { return (c & 0xC0) == 0x80; });
+            EXPECT_LE(line.size(), 80U) << line;
+        }
+    }
+}
+
+TEST_F(CliOverview, doctor_finds_what_is_wrong_and_what_to_do) {
+    start(kHello, "one");
+    const Outcome outcome = world.run_db({"doctor"});
+    EXPECT_EQ(outcome.code, 1) << outcome.out;
+    EXPECT_THAT(outcome.out, HasSubstr("✓ schema     version "));
+    EXPECT_THAT(outcome.out, HasSubstr("✓ clock      this host and the database agree within 1s"));
+    EXPECT_THAT(outcome.out, HasSubstr("! workers    no worker is alive\n"));
+    EXPECT_THAT(
+        outcome.out,
+        HasSubstr("✗ handlers   no worker can run 1 due task for the handler \"greet\"")
+    );
+    EXPECT_THAT(outcome.out, HasSubstr("! retention  ended instances are kept forever"));
+    EXPECT_EQ(finding("handlers")["level"], "failure");
+    work();
+    EXPECT_EQ(finding("handlers")["level"], "ok");
+    EXPECT_EQ(world.run_db({"doctor"}).code, 0);
+    // It leaves no worker behind.
+    EXPECT_EQ(Json::parse(world.run_db({"workers", "--json"}).out)["workers"], Json::array());
+}
+
+TEST_F(CliOverview, doctor_counts_dead_letters_and_rules) {
+    start(kFrozen, "one");
+    work();
+    EXPECT_EQ(finding("failures")["text"], "1 instance is dead-lettered");
+    ASSERT_EQ(world.run_db({"retention", "set", "*", "90d"}).code, 0);
+    EXPECT_EQ(finding("retention")["level"], "ok");
+}
+
+/// A database whose clock is ahead.
+class ClockAhead : public StoreDecorator {
+ public:
+    explicit ClockAhead(StorePtr store) : StoreDecorator(*store), store_(std::move(store)) {}
+
+    std::vector<WorkerRow> workers() override {
+        auto rows = StoreDecorator::workers();
+        for (WorkerRow& row : rows) row.expires_at += std::chrono::minutes(5);
+        return rows;
+    }
+
+ private:
+    StorePtr store_;
+};
+
+TEST_F(CliOverview, doctor_finds_a_clock_that_is_ahead) {
+    ASSERT_EQ(world.run_db({"migrate"}).code, 0);
+    world.wrap_store = [](StorePtr store) { return StorePtr(new ClockAhead(std::move(store))); };
+    const Json clock = finding("clock");
+    EXPECT_EQ(clock["level"], "warning");
+    EXPECT_THAT(clock["text"].get<std::string>(), HasSubstr("ahead of this host's"));
+}
+
+TEST_F(CliOverview, doctor_says_that_there_is_no_database) {
+    const Outcome outcome = world.run_db({"doctor"});
+    EXPECT_EQ(outcome.code, 5);
+    EXPECT_THAT(outcome.out, HasSubstr("✗ database"));
+    EXPECT_THAT(outcome.out, Not(HasSubstr("workers")));
+    EXPECT_EQ(world.run({"doctor"}).code, 2);
+}
+
+}  // namespace
+}  // namespace ebb::cli::testing

@@ -1,0 +1,132 @@
+// Input that cannot be meant so, and was accepted once.
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+#include "cli_world.h"
+#include "workflows.h"
+
+namespace ebb::cli::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(CliWrongInput, a_signal_that_no_node_waits_for_is_refused) {
+    CliWorld world;
+    std::string id = world.run_db({"start", world.file("w.yaml", kSignal)}).out;
+    id.pop_back();
+    const Outcome outcome = world.run_db({"signal", id, "deliverd"});
+    EXPECT_EQ(outcome.code, 4);
+    EXPECT_THAT(
+        outcome.err,
+        HasSubstr("No node of parcel v1 waits for the signal \"deliverd\". Did you mean "
+                  "\"delivered\"? (not_waiting)")
+    );
+    EXPECT_THAT(world.run_db({"signal", id, "xyz"}).err, HasSubstr("It waits for \"delivered\"."));
+    EXPECT_EQ(world.run_db({"signal", id, "delivered"}).code, 0);
+}
+
+TEST(CliWrongInput, a_workflow_without_signals_says_so) {
+    CliWorld world;
+    std::string id = world.run_db({"start", world.file("w.yaml", kApproval)}).out;
+    id.pop_back();
+    EXPECT_THAT(
+        world.run_db({"signal", id, "go"}).err, HasSubstr("This workflow waits for no signals.")
+    );
+}
+
+TEST(CliWrongInput, start_with_a_known_key_says_that_the_input_differs) {
+    CliWorld world;
+    const std::string file = world.file("w.yaml", kSignal);
+    const std::vector<std::string> base{"start", file, "--key", "k", "-i"};
+    const auto start = [&](const std::string& input, bool is_json = false) {
+        std::vector<std::string> args = base;
+        args.push_back(input);
+        if (is_json) args.push_back("--json");
+        return world.run_db(args);
+    };
+    start(R"({"a": 1, "b": 2})");
+    EXPECT_THAT(start(R"({"b":2,"a":1})").err, Not(HasSubstr("ANOTHER INPUT")));
+    EXPECT_EQ(Json::parse(start(R"({"b":2,"a":1})", true).out)["has_same_input"], true);
+    EXPECT_THAT(start(R"({"a": 7})").err, HasSubstr("It was started with ANOTHER INPUT"));
+    EXPECT_EQ(Json::parse(start(R"({"a": 7})", true).out)["has_same_input"], false);
+}
+
+TEST(CliWrongInput, a_picture_in_a_format_that_is_not_written_is_refused) {
+    CliWorld world;
+    const std::string file = world.file("w.yaml", kHello);
+    for (const char* name : {"y.png", "y.pdf", "y.jpg", "y.doc"}) {
+        const Outcome outcome = world.run({"diagram", file, "-o", world.path(name)});
+        EXPECT_EQ(outcome.code, 2) << name;
+        EXPECT_FALSE(std::filesystem::exists(world.path(name))) << name;
+    }
+    EXPECT_THAT(
+        world.run({"diagram", file, "-o", world.path("y.png")}).err, HasSubstr("rsvg-convert -o ")
+    );
+    EXPECT_EQ(world.run({"diagram", file, "-o", world.path("y.txt")}).code, 0);
+    EXPECT_EQ(world.run({"diagram", file, "-o", world.path("y")}).code, 0);
+    EXPECT_EQ(world.run({"diagram", file, "-f", "svg", "-o", world.path("y.doc")}).code, 0);
+}
+
+TEST(CliWrongInput, a_queue_that_does_not_exist_is_refused) {
+    CliWorld world;
+    std::string text(kHello);
+    text.insert(text.find("handlers:"), "defaults: {queue: narrow}\n");
+    const std::string file = world.file("w.yaml", text);
+    ASSERT_EQ(world.run_db({"start", file, "-i", "\"a\""}).code, 0);
+    ASSERT_EQ(world.run_db({"worker", file, "--once", "-q"}).code, 0);
+    const Outcome outcome = world.run_db({"queue", "show", "narow"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("There is no queue \"narow\""));
+    EXPECT_EQ(world.run_db({"queue", "clear", "narow"}).code, 2);
+    // Empty now, but a step uses it.
+    EXPECT_EQ(world.run_db({"queue", "show", "narrow"}).code, 0);
+    EXPECT_EQ(world.run_db({"queue", "show", "default"}).code, 0);
+    // Limits may be set before anything uses it.
+    ASSERT_EQ(world.run_db({"queue", "set", "later", "--concurrency", "2"}).code, 0);
+    EXPECT_EQ(world.run_db({"queue", "show", "later"}).code, 0);
+    EXPECT_THAT(world.run_db({"queue", "show", "latr"}).err, HasSubstr("Did you mean \"later\"?"));
+}
+
+TEST(CliWrongInput, retention_of_a_workflow_that_does_not_exist_is_not_cleared) {
+    CliWorld world;
+    ASSERT_EQ(world.run_db({"start", world.file("w.yaml", kSignal)}).code, 0);
+    const Outcome outcome = world.run_db({"retention", "clear", "parcle"});
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_THAT(
+        outcome.err, HasSubstr("There is no workflow \"parcle\", and no retention rule for it.")
+    );
+    EXPECT_EQ(world.run_db({"retention", "clear", "parcel"}).code, 0);
+    EXPECT_EQ(world.run_db({"retention", "clear", "*"}).code, 0);
+}
+
+TEST(CliWrongInput, validate_reports_problems_of_handlers_beside_others) {
+    CliWorld world;
+    const std::string file = world.file("w.yaml", R"(workflow: w
+verson: 2
+handlers:
+  a: {exek: [cat]}
+steps:
+  - {step: a, timout: 5s}
+)");
+    const Outcome outcome = world.run({"validate", file});
+    EXPECT_EQ(outcome.code, 2);
+    const std::size_t first = outcome.err.find("w.yaml:2:1: error:");
+    const std::size_t second = outcome.err.find("w.yaml:4:");
+    const std::size_t third = outcome.err.find("w.yaml:6:");
+    EXPECT_LT(first, second) << outcome.err;
+    EXPECT_LT(second, third) << outcome.err;
+    EXPECT_NE(third, std::string::npos) << outcome.err;
+}
+
+TEST(CliWrongInput, validate_of_broken_yaml_says_where) {
+    CliWorld world;
+    const Outcome outcome = world.run({"validate", world.file("w.yaml", "workflow: [\n")});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("w.yaml:"));
+}
+
+}  // namespace
+}  // namespace ebb::cli::testing
