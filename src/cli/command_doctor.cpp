@@ -124,7 +124,10 @@ Finding check_clock(const Clock& clock, Store& store) {
     }
     store.sign_off({row.id, row.started_at});
     if (!theirs) return {.level = Level::Unknown, .text = "the database kept no heartbeat"};
-    const Duration skew = *theirs - (before + (after - before) / 2);
+    // Its time was read between the two, however long that took.
+    Duration skew = Duration::zero();
+    if (*theirs < before) skew = *theirs - before;
+    if (*theirs > after) skew = *theirs - after;
     const Duration size = skew < Duration::zero() ? -skew : skew;
     if (size <= kSkewMax) {
         return ok(

@@ -75,7 +75,7 @@ TEST_P(CliResume, takes_over_at_once_from_a_killed_worker) {
 TEST_P(CliResume, takes_nothing_from_a_worker_that_lives) {
     CliProcess start(directory(), {"start", "slow.yaml", "--key", "k"}, db_);
     ASSERT_EQ(start.wait(), 0) << start.err();
-    CliProcess worker(directory(), {"worker", "slow.yaml", "--verbose"}, db_);
+    CliProcess worker(directory(), {"worker", "slow.yaml", "--lease", "1h", "--verbose"}, db_);
     ASSERT_TRUE(worker.wait_for("event=call_started")) << worker.err();
     CliProcess resumed(directory(), {"run", "--resume", "key:slow/k", "slow.yaml"}, db_);
     ASSERT_TRUE(resumed.wait_for("goes on")) << resumed.err();
