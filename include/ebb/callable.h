@@ -148,6 +148,13 @@ decltype(auto) argument(Input& input, const StepContext& context, const Completi
 }
 
 template <typename Function, typename Input, typename... A>
+    requires std::invocable<
+        Function&,
+        decltype(argument<A>(
+            std::declval<Input&>(),
+            std::declval<const StepContext&>(),
+            std::declval<const CompletionPtr&>()
+        ))...>
 decltype(auto) call(
     Types<A...> /*parameters*/,
     Function& function,

@@ -26,13 +26,15 @@ const StepContext& context_of(const CompletionState& state);
 }  // namespace detail
 
 /// What an asynchronous handler gets in place of a return statement: it may keep it, return, and
-/// complete it later from any thread. Copies complete the same call. The first of `complete` and
-/// `fail` counts, and returns true; all others do nothing and return false.
+/// complete it later from any thread. Copies complete the same call. `complete` and `fail` return
+/// whether the engine took the outcome: false if the call was completed before, was given up after
+/// its timeout, or if the engine is gone; then they do nothing. They neither block nor do any I/O:
+/// the engine writes the outcome in a thread of its own, or with the next `poll`.
 ///
 /// Between the handler's return and the completion the call has no thread. It holds its lease, its
-/// timeout counts, its stop token fires, and `drain` waits for it, as for any other call. If the
-/// last copy goes away before it was completed, the attempt fails with the code `abandoned`. It may
-/// outlive the engine: then it does nothing. Thread-safe.
+/// timeout counts, its stop token fires (in the engine's thread), and `drain` waits for it, as for
+/// any other call. Up to EngineOptions::in_flight_max calls are in flight at once. If the last copy
+/// goes away before it was completed, the attempt fails with the code `abandoned`. Thread-safe.
 template <typename Output = void>
 class Completion {
  public:

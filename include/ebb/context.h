@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -43,6 +44,7 @@ class CallPort {
     virtual ~CallPort() = default;
     virtual void log(LogLevel level, std::string_view message, std::span<const LogField> fields)
         const noexcept = 0;
+    /// Throws Error.
     virtual void progress(Payload value) const = 0;
 };
 
@@ -73,7 +75,7 @@ struct StepContext {
     /// Set in a transactional handler: the open transaction that will also commit the end of the
     /// step.
     const Transaction* transaction = nullptr;
-    /// Where leave_by and pause put what they are told; null in calls that no engine makes.
+    /// Where leave_by and pause leave their wish; null in calls that no engine makes.
     StepChoice* choice = nullptr;
     Payload metadata{};                      ///< of the step's node, a JSON object; empty = none
     const detail::CallPort* port = nullptr;  ///< null in calls that no engine makes
@@ -97,11 +99,16 @@ struct StepContext {
         if (port != nullptr) port->log(level, message, {fields.begin(), fields.size()});
     }
 
-    /// Says how far the call has come, for everyone who looks at the instance (StepView::progress,
-    /// `ebb show`). The value becomes a history event `step_progressed`; values that come too soon
-    /// after the one before (1 s, or 2 % of the time since the call began) are dropped, so that a
-    /// long call leaves a few hundred at most. Not for what a later attempt must know: it may be
-    /// lost in a crash.
+    static constexpr std::size_t kProgressBytesMax = std::size_t{16} << 10;
+
+    /// Reports how far the call has come, to everyone who looks at the instance
+    /// (StepView::progress, `ebb show`, `ebb history`). Returns at once: only the newest value is
+    /// kept, and the worker writes it with its next heartbeat (within a second, or within 2 % of
+    /// the time that the call has been running) as a history event `step_progressed`. So a long
+    /// call leaves a few hundred events at most, and a short one that succeeds leaves none. An
+    /// attempt that fails keeps its last value. Not for what a later attempt must know: it may be
+    /// lost in a crash. The stateless engine and compensations drop it. Throws Error if the value
+    /// has more than kProgressBytesMax bytes of JSON.
     template <typename Value>
     void progress(const Value& value) const {
         if (port != nullptr) port->progress(Payload::of(value));

@@ -38,7 +38,8 @@ struct EngineOptions {
     std::string worker_id{};
     int threads = 0;  ///< handler threads; 0 = one per core, at least 2
     /// Tasks held at once, running and queued in this process. Of slow handlers no more are held
-    /// than there are threads, of quick ones as many as are worked off within 50 ms.
+    /// than there are threads, of quick ones as many as are worked off within 50 ms. Asynchronous
+    /// calls (<ebb/completion.h>) need no thread: only this bounds how many are in flight.
     int in_flight_max = 4'096;
     int claim_batch_max = 256;  ///< tasks taken with one claim
     std::size_t claim_bytes_max =

@@ -40,7 +40,7 @@ struct IsOptional : std::false_type {};
 template <typename T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
-/// A text, of which nobody can tell whether it is a value or JSON.
+/// A text: it could be a value or JSON.
 template <typename T>
 concept Text = std::convertible_to<const T&, std::string_view> && !std::same_as<T, Payload> &&
                !std::derived_from<T, Payload>;

@@ -1,57 +1,59 @@
 #include "call/completion.h"
 
+#include <future>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <ebb/handler.h>
 
+#include "support/sync.h"
+
 namespace ebb {
 
 namespace detail {
 
-CompletionState::CompletionState(StepContext context, const Payload& input, OnEnd on_end)
-    : context_(std::move(context)), input_(input), on_end_(std::move(on_end)) {
+CompletionState::CompletionState(
+    StepContext context, Payload input, std::shared_ptr<AsyncCall> call
+)
+    : context_(std::move(context)), input_(std::move(input)), call_(std::move(call)) {
     context_.choice = &choice_;
+    context_.port = call_.get();
 }
 
 CompletionState::~CompletionState() {
-    settle(
-        {.result = {},
-         .error = std::make_exception_ptr(HandlerFailure(
-             fmt::format(
-                 "The asynchronous handler \"{}\" dropped its completion without completing it.",
-                 context_.handler
-             ),
-             {.code = "abandoned", .is_permanent = false, .retry_after = {}, .details = {}}
-         ))}
-    );
+    if (has_ended_) return;
+    settle(std::make_exception_ptr(HandlerFailure(
+        fmt::format(
+            "The asynchronous handler \"{}\" dropped its completion without completing it.",
+            context_.handler
+        ),
+        {.code = "abandoned", .is_permanent = false, .retry_after = {}, .details = {}}
+    )));
 }
 
-bool CompletionState::settle(AsyncEnd end) {
-    bool is_first = false;
-    std::call_once(ended_, [&] { is_first = true; });
-    if (!is_first) return false;
+bool CompletionState::settle(StepResult result) {
+    if (!is_first()) return false;
     // What the handler said through the context counts like what it says with the result.
-    if (end.result) {
-        StepChoice& choice = end.result->choice;
-        if (choice.handle.empty()) choice.handle = std::move(choice_.handle);
-        choice.is_paused = choice.is_paused || choice_.is_paused;
-    }
-    std::exchange(on_end_, nullptr)(std::move(end));
-    return true;
+    if (!result.choice.handle.empty()) choice_.handle = std::move(result.choice.handle);
+    choice_.is_paused = choice_.is_paused || result.choice.is_paused;
+    return call_->end({.output = std::move(result.output), .error = {}}, context_);
+}
+
+bool CompletionState::settle(std::exception_ptr error) {
+    return is_first() && call_->end({.output = {}, .error = std::move(error)}, context_);
 }
 
 bool settle(CompletionState& state, StepResult result) {
-    return state.settle({.result = std::move(result), .error = {}});
+    return state.settle(std::move(result));
 }
 
 bool settle(CompletionState& state, std::exception_ptr error) {
-    return state.settle({.result = {}, .error = std::move(error)});
+    return state.settle(std::move(error));
 }
 
 bool settle_with_input(CompletionState& state) {
-    return settle(state, StepResult{.output = state.input()});
+    return state.settle(StepResult{.output = state.input()});
 }
 
 const StepContext& context_of(const CompletionState& state) {
@@ -64,15 +66,72 @@ void begin_async(
     const AsyncHandler& handler,
     const Payload& input,
     StepContext context,
-    detail::CompletionState::OnEnd on_end
+    std::shared_ptr<AsyncCall> call
 ) {
     const auto state =
-        std::make_shared<detail::CompletionState>(std::move(context), input, std::move(on_end));
+        std::make_shared<detail::CompletionState>(std::move(context), input, std::move(call));
     try {
-        handler(input, state);
+        handler(state->input(), state);
     } catch (...) {
-        state->settle({.result = {}, .error = std::current_exception()});
+        state->settle(std::current_exception());
     }
+}
+
+namespace {
+
+/// A call whose thread waits for its end.
+class AwaitedCall final : public AsyncCall {
+ public:
+    explicit AwaitedCall(const StepContext& context)
+        : port_(context.port), choice_(context.choice) {}
+
+    bool end(End end, const StepContext& context) noexcept override {
+        if (end.error) {
+            ended_.set_exception(end.error);
+        } else {
+            if (choice_ != nullptr) *choice_ = *context.choice;
+            ended_.set_value(std::move(end.output));
+        }
+        return true;
+    }
+
+    // The caller's port lives as long as its call.
+    void log(LogLevel level, std::string_view message, std::span<const LogField> fields)
+        const noexcept override {
+        const Lock lock(mutex_);
+        if (port_ != nullptr) port_->log(level, message, fields);
+    }
+
+    void progress(Payload value) const override {
+        const Lock lock(mutex_);
+        if (port_ != nullptr) port_->progress(std::move(value));
+    }
+
+    Payload wait() {
+        auto ended = ended_.get_future();
+        ended.wait();
+        {
+            const Lock lock(mutex_);
+            port_ = nullptr;
+        }
+        return ended.get();
+    }
+
+ private:
+    mutable Mutex mutex_;
+    const detail::CallPort* port_ EBB_GUARDED_BY(mutex_);
+    StepChoice* const choice_;
+    std::promise<Payload> ended_;
+};
+
+}  // namespace
+
+Payload wait_for_async(
+    const AsyncHandler& handler, const Payload& input, const StepContext& context
+) {
+    const auto call = std::make_shared<AwaitedCall>(context);
+    begin_async(handler, input, context, call);
+    return call->wait();
 }
 
 }  // namespace ebb

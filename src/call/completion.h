@@ -1,30 +1,33 @@
 #pragma once
 
+#include <atomic>
 #include <exception>
-#include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 
 #include <ebb/completion.h>
 
 namespace ebb {
 
-/// How an asynchronous call ended: with a result or with what it would have thrown.
-struct AsyncEnd {
-    std::optional<StepResult> result{};
-    std::exception_ptr error{};  ///< set if there is no result
+/// The engine's end of an asynchronous call. It may outlive the engine. Thread-safe.
+class AsyncCall : public detail::CallPort {
+ public:
+    /// How the call ended. What the handler said through its context is in `context.choice`.
+    struct End {
+        Payload output{};
+        std::exception_ptr error{};  ///< set: the call has failed, and there is no output
+    };
+
+    /// Called once, from any thread, perhaps before the handler has returned. False: the engine
+    /// does not wait for it any more. Throws nothing.
+    virtual bool end(End end, const StepContext& context) noexcept = 0;
 };
 
 namespace detail {
 
-/// One asynchronous call: what it was given, and who learns of its end. Thread-safe.
+/// What all copies of a completion share. Thread-safe.
 class CompletionState {
  public:
-    /// Called once, from any thread; may destroy the state's other owners.
-    using OnEnd = std::function<void(AsyncEnd end)>;
-
-    CompletionState(StepContext context, const Payload& input, OnEnd on_end);
+    CompletionState(StepContext context, Payload input, std::shared_ptr<AsyncCall> call);
     /// The last copy is gone: unless it has ended, the call has failed.
     ~CompletionState();
     CompletionState(const CompletionState&) = delete;
@@ -34,25 +37,33 @@ class CompletionState {
 
     const Payload& input() const { return input_; }
 
-    /// False: it had ended before.
-    bool settle(AsyncEnd end);
+    /// False: it had ended before, or the engine does not wait for it any more.
+    bool settle(StepResult result);
+    bool settle(std::exception_ptr error);
 
  private:
+    bool is_first() { return !has_ended_.exchange(true); }
+
     StepContext context_;
     StepChoice choice_;  // of context_
     const Payload input_;
-    std::once_flag ended_;
-    OnEnd on_end_;
+    const std::shared_ptr<AsyncCall> call_;
+    std::atomic<bool> has_ended_{false};
 };
 
 }  // namespace detail
 
-/// Begins a call of `handler` and returns; `on_end` hears of its end, perhaps before this returns.
+/// Begins a call of `handler` and returns; `call` hears of its end.
 void begin_async(
     const AsyncHandler& handler,
     const Payload& input,
     StepContext context,
-    detail::CompletionState::OnEnd on_end
+    std::shared_ptr<AsyncCall> call
+);
+
+/// Begins a call and waits for its end, in this thread: for callers that cannot wait otherwise.
+Payload wait_for_async(
+    const AsyncHandler& handler, const Payload& input, const StepContext& context
 );
 
 }  // namespace ebb

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <future>
 
 #include <fmt/format.h>
 
@@ -70,14 +69,7 @@ HandlerRegistry& HandlerRegistry::add_raw(std::string name, Handler handler) {
 HandlerRegistry& HandlerRegistry::add_async_raw(std::string name, AsyncHandler handler) {
     if (handler == nullptr) return add_raw(std::move(name), nullptr);
     add_raw(name, [handler](const Payload& input, const StepContext& context) {
-        std::promise<StepResult> ended;
-        begin_async(handler, input, context, [&](AsyncEnd end) {
-            if (end.error) return ended.set_exception(end.error);
-            ended.set_value(std::move(*end.result));
-        });
-        StepResult result = ended.get_future().get();
-        if (context.choice != nullptr) *context.choice = std::move(result.choice);
-        return std::move(result.output);
+        return wait_for_async(handler, input, context);
     });
     async_.emplace(std::move(name), std::move(handler));
     return *this;

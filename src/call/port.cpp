@@ -1,5 +1,6 @@
 #include "call/port.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace ebb {
@@ -26,6 +27,11 @@ void write_handler_log(
     } catch (...) {
         // Out of memory: a log line is not worth the handler's call.
     }
+}
+
+void check_progress(const Payload& value, PayloadLimits limits) {
+    limits.payload_bytes_max = std::min(limits.payload_bytes_max, StepContext::kProgressBytesMax);
+    check_payload(value, "The progress", limits);
 }
 
 }  // namespace ebb

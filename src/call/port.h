@@ -7,6 +7,7 @@
 
 #include <ebb/context.h>
 
+#include "support/json.h"
 #include "support/log.h"
 
 namespace ebb {
@@ -19,6 +20,9 @@ void write_handler_log(
     std::string_view message,
     std::span<const LogField> fields
 ) noexcept;
+
+/// What StepContext::progress takes. Throws Error.
+void check_progress(const Payload& value, PayloadLimits limits);
 
 /// A port that only logs: of calls whose progress is not visible before they end.
 class LogPort final : public detail::CallPort {

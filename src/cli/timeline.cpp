@@ -176,6 +176,11 @@ std::string Timeline::remark_of(const StepView& step) const {
         if (step.status != StepStatus::Waiting && step.status != StepStatus::Retrying) continue;
         text += (text.empty() ? "" : "  ") + until_text(wait.until, now);
     }
+    const bool is_under_way =
+        step.status == StepStatus::Running || step.status == StepStatus::Retrying;
+    if (is_under_way && !step.progress.empty()) {
+        text += (text.empty() ? "" : "  ") + payload_text(step.progress, kRemarkMax, "");
+    }
     if (step.output.empty() || options_.with_payloads) return text;
     return text + (text.empty() ? "" : "  ") + payload_text(step.output, kRemarkMax, "");
 }

@@ -2,6 +2,7 @@
 // decided or looked at. Nothing here talks to the store.
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "engine/committer.h"
@@ -11,6 +12,15 @@ namespace ebb::engine {
 namespace {
 
 constexpr Duration kUnstartedPause = std::chrono::seconds(1);
+
+/// What the store leases to this worker, sorted: there may be many thousands.
+std::vector<TaskRef> tasks_in(const HeartbeatResult& result) {
+    std::vector<TaskRef> tasks;
+    tasks.reserve(result.held.size());
+    for (const HeldTask& held : result.held) tasks.push_back(held.task);
+    std::sort(tasks.begin(), tasks.end());
+    return tasks;
+}
 
 }  // namespace
 
@@ -53,8 +63,27 @@ void Committer::absorb(item::Outcome& outcome) {
         held->returned = outcome.attempt;
         held->is_deciding = true;
     }
+    // How far the failed attempt has come. What has succeeded needs no such event.
+    if (std::holds_alternative<event::StepFailed>(outcome.event)) {
+        note_progress(outcome.attempt, outcome.attempt->take_last_progress());
+    }
     // Without its lease it is decided all the same: the state knows whether it is still wanted.
     work_of(task.instance).causes.push_back({std::move(outcome.event), outcome.attempt, {}, {}});
+}
+
+void Committer::note_progress(const AttemptPtr& attempt, std::optional<Payload> value) {
+    if (!value) return;
+    work_of(attempt->task().instance)
+        .causes.push_back(
+            {event::StepProgressed{
+                 attempt->call().invocation.attempt,
+                 std::move(*value),
+                 environment().options.worker_id
+             },
+             attempt,
+             {},
+             {}}
+        );
 }
 
 void Committer::absorb(item::Transacted& transacted) {
@@ -164,9 +193,14 @@ void Committer::absorb(item::Heartbeat& heartbeat) {
         doubt_predecessor(heartbeat);
         release_unknown(heartbeat);
     }
-    // What waits for valid leases can go on.
-    held_.for_each([this](const Held& held) {
-        if (!held.attempt && !held.is_deciding) touched_.push_back(held.task.instance);
+    const SteadyPoint now = environment().steady_now();
+    held_.for_each([&](const Held& held) {
+        // What waits for valid leases can go on; what runs says now and then how far it has come.
+        if (held.attempt) {
+            note_progress(held.attempt, held.attempt->take_progress(now));
+        } else if (!held.is_deciding) {
+            touched_.push_back(held.task.instance);
+        }
     });
 }
 
@@ -187,9 +221,7 @@ void Committer::absorb(item::Told& told) {
 }
 
 void Committer::drop_lost(const item::Heartbeat& heartbeat) {
-    std::vector<TaskRef> in_store;
-    for (const HeldTask& held : heartbeat.result.held) in_store.push_back(held.task);
-    std::sort(in_store.begin(), in_store.end());
+    const std::vector<TaskRef> in_store = tasks_in(heartbeat.result);
     std::vector<TaskRef> lost;
     held_.for_each([&](const Held& held) {
         const bool is_known_to_store =
@@ -249,8 +281,12 @@ void Committer::release_unknown(const item::Heartbeat& heartbeat) {
             if (held_.find(held.task) == nullptr) unknown.push_back(held.task);
         }
     }
-    for (const TaskRef& task : unknown) {
-        if (std::find(unknown_.begin(), unknown_.end(), task) == unknown_.end()) continue;
+    std::sort(unknown.begin(), unknown.end());
+    std::vector<TaskRef> again;
+    std::set_intersection(
+        unknown.begin(), unknown.end(), unknown_.begin(), unknown_.end(), std::back_inserter(again)
+    );
+    for (const TaskRef& task : again) {
         const bool was_called = std::any_of(
             doubts_.begin(), doubts_.end(), [&](const Doubt& doubt) { return doubt.task == task; }
         );
@@ -261,13 +297,10 @@ void Committer::release_unknown(const item::Heartbeat& heartbeat) {
 }
 
 void Committer::settle_doubts(const item::Heartbeat& heartbeat) {
-    const auto& in_store = heartbeat.result.held;
+    const std::vector<TaskRef> in_store = tasks_in(heartbeat.result);
     std::erase_if(doubts_, [&](const Doubt& doubt) {
         if (heartbeat.number <= doubt.since) return false;
-        const bool is_in_store =
-            std::any_of(in_store.begin(), in_store.end(), [&](const HeldTask& held) {
-                return held.task == doubt.task;
-            });
+        const bool is_in_store = std::binary_search(in_store.begin(), in_store.end(), doubt.task);
         return !is_in_store || held_.find(doubt.task) != nullptr;
     });
 }

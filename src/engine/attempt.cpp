@@ -12,6 +12,14 @@
 
 namespace ebb::engine {
 
+namespace {
+
+/// A call that takes a day leaves a few hundred events of its progress.
+constexpr Duration kProgressPauseMin = std::chrono::seconds(1);
+constexpr int kProgressShare = 50;
+
+}  // namespace
+
 bool Attempt::begin(const Moment& now) {
     started_at_ = now.date.time_since_epoch().count();
     running_since_ = now.steady.time_since_epoch().count();
@@ -23,6 +31,28 @@ void Attempt::request_stop(StopReason reason) {
     StopReason none = StopReason::None;
     stop_reason_.compare_exchange_strong(none, reason);
     stop_.request_stop();
+}
+
+void Attempt::note_progress(Payload value) const {
+    const Lock lock(mutex_);
+    progress_ = std::move(value);
+    has_progress_ = true;
+}
+
+std::optional<Payload> Attempt::take_progress(SteadyPoint now) const {
+    if (!has_progress_) return std::nullopt;
+    const Duration pause = std::max(kProgressPauseMin, running_for(now) / kProgressShare);
+    const Lock lock(mutex_);
+    if (now - progress_taken_at_ < pause) return std::nullopt;
+    progress_taken_at_ = now;
+    has_progress_ = false;
+    return std::move(progress_);
+}
+
+std::optional<Payload> Attempt::take_last_progress() const {
+    if (!has_progress_.exchange(false)) return std::nullopt;
+    const Lock lock(mutex_);
+    return std::move(progress_);
 }
 
 SteadyPoint time_limit_of(const Attempt& attempt, const Moment& now) {
@@ -119,54 +149,78 @@ Event event_of_failure(const Environment& environment, const Attempt& attempt, F
     return event::StepFailed{ref, std::move(failure), attempt.started_at(), worker};
 }
 
+/// What a call that runs in its thread reaches of the engine.
+class AttemptPort final : public detail::CallPort {
+ public:
+    AttemptPort(const Environment& environment, const Attempt& attempt, const StepContext& context)
+        : environment_(environment), attempt_(attempt), context_(context) {}
+
+    void log(LogLevel level, std::string_view message, std::span<const LogField> fields)
+        const noexcept override {
+        write_handler_log(environment_.log, context_, level, message, fields);
+    }
+
+    void progress(Payload value) const override {
+        check_progress(value, environment_.limits());
+        attempt_.note_progress(std::move(value));
+    }
+
+ private:
+    const Environment& environment_;
+    const Attempt& attempt_;
+    const StepContext& context_;
+};
+
 }  // namespace
+
+PreparedCall prepare_call(Environment& environment, const Attempt& attempt) {
+    const Attempt::Call& call = attempt.call();
+    Input input = prepare(environment, call);
+    PreparedCall prepared{.input = std::move(input.payload), .context = make_context(attempt)};
+    prepared.context.compensates = std::move(input.compensated);
+    if (const Seq payload = call.invocation.payload; payload != 0) {
+        prepared.context.payload = read_payload(environment.store, call.instance, payload);
+    }
+    return prepared;
+}
+
+Event event_of_result(
+    const Environment& environment, const Attempt& attempt, CallResult result, StepChoice choice
+) {
+    const AttemptRef& ref = attempt.call().invocation.attempt;
+    const std::string& worker = environment.options.worker_id;
+    auto* output = std::get_if<Payload>(&result);
+    if (output == nullptr) {
+        return event_of_failure(environment, attempt, std::move(std::get<Failure>(result)));
+    }
+    if (choice.is_paused) return event::StepPaused{ref, worker};
+    return event::StepCompleted{
+        ref, std::move(*output), attempt.started_at(), worker, std::move(choice.handle)
+    };
+}
 
 Event run_attempt(
     Environment& environment, const Attempt& attempt, const StoreTransaction* transaction
 ) {
-    const Attempt::Call& call = attempt.call();
-    const Invocation& invocation = call.invocation;
-    Input input = prepare(environment, call);
-    StepContext context = make_context(attempt);
-    context.compensates = std::move(input.compensated);
-    if (invocation.payload != 0) {
-        context.payload = read_payload(environment.store, call.instance, invocation.payload);
-    }
+    auto [input, context] = prepare_call(environment, attempt);
     StepChoice choice;
     context.choice = &choice;
-    const LogPort port(environment.log, context);
+    const AttemptPort port(environment, attempt, context);
     context.port = &port;
-    const Handler* handler = environment.handlers.find(invocation.handler);
+    const Handler* handler = environment.handlers.find(context.handler);
     Handler checked;
     if (transaction != nullptr) {
         context.transaction = &transaction->handle();
         checked = within(*handler, *transaction);
         handler = &checked;
     }
-    environment.observers.before_step(context, input.payload, environment.log);
-    CallResult result = call_handler(
-        *handler,
-        input.payload,
-        context,
-        {environment.limits(), environment.options.error_bytes_max}
-    );
+    environment.observers.before_step(context, input, environment.log);
+    CallResult result = call_handler(*handler, input, context, environment.call_limits());
     if (!environment.observers.empty()) {
         const Duration duration = attempt.running_for(environment.steady_now());
         environment.observers.after_step(context, result, duration, environment.log);
     }
-    if (auto* output = std::get_if<Payload>(&result)) {
-        if (choice.is_paused) {
-            return event::StepPaused{invocation.attempt, environment.options.worker_id};
-        }
-        return event::StepCompleted{
-            invocation.attempt,
-            std::move(*output),
-            attempt.started_at(),
-            environment.options.worker_id,
-            std::move(choice.handle)
-        };
-    }
-    return event_of_failure(environment, attempt, std::move(std::get<Failure>(result)));
+    return event_of_result(environment, attempt, std::move(result), std::move(choice));
 }
 
 Event event_of_given_up(const Environment& environment, const Attempt& attempt) {
@@ -175,12 +229,14 @@ Event event_of_given_up(const Environment& environment, const Attempt& attempt) 
     if (attempt.stop_reason() != Attempt::StopReason::Timeout) {
         return event::LeaseLost{ref, worker};
     }
+    const std::string& handler = attempt.call().invocation.handler;
     Failure failure{
         .code = "timeout",
         .message = fmt::format(
-            "The handler \"{}\" did not return in time, nor within the grace after it was asked to "
+            "The handler \"{}\" did not {} in time, nor within the grace after it was asked to "
             "stop.",
-            attempt.call().invocation.handler
+            handler,
+            environment.handlers.find_async(handler) == nullptr ? "return" : "complete"
         ),
         .is_permanent = false,
         .retry_after = {},

@@ -6,9 +6,11 @@
 #include <optional>
 #include <stop_token>
 
+#include "call/call.h"
 #include "core/kernel/decide.h"
 #include "engine/environment.h"
 #include "store/store.h"
+#include "support/sync.h"
 
 namespace ebb::engine {
 
@@ -80,6 +82,13 @@ class Attempt {
 
     std::stop_token stop_token() const { return stop_.get_token(); }
 
+    /// How far the handler says it has come; only the newest value is kept.
+    void note_progress(Payload value) const;
+    /// What it has said since it was last asked, unless that was too short a time ago.
+    std::optional<Payload> take_progress(SteadyPoint now) const;
+    /// The same, however short a time ago.
+    std::optional<Payload> take_last_progress() const;
+
  private:
     bool move(Phase from, Phase to) { return phase_.compare_exchange_strong(from, to); }
 
@@ -90,6 +99,10 @@ class Attempt {
     std::atomic<Duration::rep> running_since_{0};
     std::atomic<Duration::rep> time_limit_{kSteadyNever.time_since_epoch().count()};
     std::stop_source stop_;
+    mutable std::atomic<bool> has_progress_{false};
+    mutable Mutex mutex_;
+    mutable Payload progress_ EBB_GUARDED_BY(mutex_);
+    mutable SteadyPoint progress_taken_at_ EBB_GUARDED_BY(mutex_){};
 };
 
 using AttemptPtr = std::shared_ptr<Attempt>;
@@ -98,6 +111,19 @@ using AttemptPtr = std::shared_ptr<Attempt>;
 /// the deadline of its step or instance, which is a date. So it changes when the clock is set.
 /// kSteadyNever when nothing bounds it.
 SteadyPoint time_limit_of(const Attempt& attempt, const Moment& now);
+
+/// What a handler is called with. Throws Error when the input cannot be read from the store.
+struct PreparedCall {
+    Payload input;
+    StepContext context;  ///< without choice, port and transaction
+};
+
+PreparedCall prepare_call(Environment& environment, const Attempt& attempt);
+
+/// What came of a call, as an event for the kernel.
+Event event_of_result(
+    const Environment& environment, const Attempt& attempt, CallResult result, StepChoice choice
+);
 
 /// Calls the handler of a Running attempt in this thread and says what came of it as an event for
 /// the kernel. Throws Error when the input cannot be read from the store: then nothing was called.

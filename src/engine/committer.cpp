@@ -133,9 +133,16 @@ SteadyPoint Committer::tick(SteadyPoint now) {
     return next < soon - kOverduePause ? soon : next;
 }
 
+int Committer::capacity(int target) const {
+    const int held = environment().statistics.in_flight;
+    // What goes on without a thread takes none from others; it only counts in all that is held.
+    const int with_threads = std::max(held - environment().statistics.async_calls, 0);
+    const int rest = environment().options.in_flight_max - held;
+    return std::clamp(target - with_threads, 0, std::max(rest, 0));
+}
+
 int Committer::free_capacity() const {
-    const int held = environment().statistics.in_flight.load();
-    return std::max(0, parts_.pace.in_flight_target() - held);
+    return capacity(parts_.pace.in_flight_target());
 }
 
 void Committer::take_part(const Moment& now, void (Committer::*part)(const Moment&)) {
@@ -152,8 +159,7 @@ bool Committer::has_room() const {
     // Not for every single task: a claim is dear, and claims of many are hardly dearer than of one.
     const int target = parts_.pace.in_flight_target();
     const int worthwhile = std::min(environment().options.claim_batch_max, (target + 1) / 2);
-    const int held = environment().statistics.in_flight;
-    return held == 0 || target - held >= worthwhile;
+    return environment().statistics.in_flight == 0 || capacity(target) >= worthwhile;
 }
 
 void Committer::begin_round(const Moment& now) {

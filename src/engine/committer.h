@@ -105,6 +105,9 @@ class Committer final : public Service {
     /// How many more tasks this worker should take.
     int free_capacity() const;
 
+    /// Was something posted that nobody has taken yet?
+    bool has_posted() const { return inbox_.has_items(); }
+
     /// Is there so much room that a claim is worth its price?
     bool has_room() const;
 
@@ -121,6 +124,7 @@ class Committer final : public Service {
     static constexpr Duration::rep kNotGathering = kSteadyNever.time_since_epoch().count();
 
     // The round: committer.cpp
+    int capacity(int target) const;
     AttemptPtr run_rounds(Role role, bool& is_inside);
     void take_part(const Moment& now, void (Committer::*part)(const Moment&));
     void begin_round(const Moment& now);
@@ -161,6 +165,7 @@ class Committer final : public Service {
 
     // What was posted: absorb.cpp
     void absorb(item::Outcome& outcome);
+    void note_progress(const AttemptPtr& attempt, std::optional<Payload> value);
     void absorb(item::Transacted& transacted);
     void absorb(item::Unstarted& unstarted);
     void absorb(item::Claimed& claimed);

@@ -99,6 +99,9 @@ class Engine::Core {
     Snapshot read_snapshot(const InstanceId& id);
     std::vector<engine::Service*> services();
     void check_may_poll() const;
+    /// Throws Error where this thread is in a call of this engine's handler.
+    void refuse_inside(std::string_view what) const;
+    void check_may_wait(const InstanceId& id) const;
     void check_rights();
     void become_worker();
     int run_ready(Duration at_most);

@@ -6,6 +6,7 @@
 
 #include "engine/core.h"
 #include "engine/history_reader.h"
+#include "engine/inside.h"
 
 namespace ebb {
 
@@ -29,11 +30,13 @@ Engine::Core::Core(Store& store, const HandlerRegistry& handlers, EngineOptions 
           environment,
           [this](const engine::AttemptPtr& attempt) {
               executor.on_given_up(attempt);
-              if (environment.worker.has_threads) runner.replace_thread();
+              const bool has_thread =
+                  environment.handlers.find_async(attempt->call().invocation.handler) == nullptr;
+              if (has_thread && environment.worker.has_threads) runner.replace_thread();
           }
       ),
       committer({environment, programs, ready, watchdog, waiters, signals, hints, pace}),
-      executor(environment, committer, watchdog, pace),
+      executor({environment, committer, watchdog, pace, signals, waiters}),
       claimer(environment, programs, committer, signals, hints),
       keeper(environment, committer, signals, hints),
       herald(environment, committer, signals, hints),
@@ -78,6 +81,7 @@ void Engine::Core::become_worker() {
 }
 
 void Engine::Core::run() {
+    refuse_inside("run");
     const Lock lock(drive_mutex_);
     if (is_drained_ || environment.worker.is_draining) {
         throw Error(
@@ -113,6 +117,7 @@ Duration Engine::Core::last_wait() const {
 }
 
 bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
+    refuse_inside("drain");
     const Lock lock(drive_mutex_);
     if (is_drained_) return has_drained_in_time_;
     environment.worker.is_draining = true;
@@ -146,7 +151,30 @@ void Engine::Core::sign_off() {
     }
 }
 
+void Engine::Core::refuse_inside(std::string_view what) const {
+    if (engine::Inside::find(environment) == nullptr) return;
+    throw Error(
+        ErrorCode::InvalidState,
+        fmt::format(
+            "A handler cannot call {} of the engine that runs it: it would wait for itself.", what
+        )
+    );
+}
+
+void Engine::Core::check_may_wait(const InstanceId& id) const {
+    const engine::Inside* inside = engine::Inside::find(environment);
+    if (inside == nullptr) return;
+    // There is no other thread to bring about what it would wait for.
+    if (!environment.worker.has_threads) refuse_inside("wait, without threads,");
+    if (inside->instance() != id) return;
+    throw Error(
+        ErrorCode::InvalidState,
+        "A handler cannot wait for the end of its own instance " + id.to_string() + "."
+    );
+}
+
 void Engine::Core::check_may_poll() const {
+    refuse_inside("poll or run_one");
     if (!environment.worker.has_threads) return;
     throw Error(ErrorCode::InvalidState, "The engine has threads of its own: it is not polled.");
 }
@@ -203,8 +231,10 @@ bool Engine::Core::run_one() {
 
 TimePoint Engine::Core::next_due() {
     const engine::Moment now = environment.moment();
-    if (ready.size() > 0) return now.date;
-    return std::min(signals.next_due(), now.at(committer.next_look()));
+    if (ready.size() > 0 || committer.has_posted()) return now.date;
+    // Calls without a thread may run out of time in between.
+    const SteadyPoint at = std::min(committer.next_look(), watchdog.next_look());
+    return std::min(signals.next_due(), now.at(at));
 }
 
 std::optional<Result> Engine::Core::look(const InstanceId& id) {
@@ -219,6 +249,7 @@ int Engine::Core::try_poll() {
 }
 
 Result Engine::Core::wait(const InstanceId& id, Duration timeout) {
+    check_may_wait(id);
     engine::Waiters::Waiter waiter(waiters, id);
     Duration waited{0};
     Duration pause = kLookMin;

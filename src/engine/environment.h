@@ -9,6 +9,7 @@
 #include <ebb/engine.h>
 #include <ebb/handler.h>
 
+#include "call/call.h"
 #include "call/observers.h"
 #include "engine/limited_queues.h"
 #include "store/store.h"
@@ -33,6 +34,7 @@ struct Statistics {
     std::atomic<int> in_flight{0};
     std::atomic<int> slots{0};  ///< held in queues with limits
     std::atomic<int> stuck_handlers{0};
+    std::atomic<int> async_calls{0};  ///< in progress, without a thread
 };
 
 /// One look at both clocks. It says which steady time a date has, as long as nobody sets the clock.
@@ -103,6 +105,8 @@ class Environment {
     WorkerProcess process() const { return {options.worker_id, started_at}; }
 
     PayloadLimits limits() const { return {options.payload_bytes_max, options.json_depth_max}; }
+
+    CallLimits call_limits() const { return {limits(), options.error_bytes_max}; }
 
     /// Is the handler registered here, and the queue served?
     bool can_run(std::string_view handler, std::string_view queue) const;

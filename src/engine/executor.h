@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "engine/async.h"
 #include "engine/attempt.h"
 #include "engine/committer.h"
 #include "engine/environment.h"
@@ -10,14 +11,36 @@
 
 namespace ebb::engine {
 
-/// Makes the calls: runs an attempt in the calling thread and posts what came of it. Thread-safe.
-class Executor {
+/// Makes the calls: runs an attempt in the calling thread and posts what came of it, or begins it
+/// and posts what comes of it later. Thread-safe.
+class Executor final : private AsyncEnds {
  public:
-    Executor(Environment& environment, Committer& committer, Watchdog& watchdog, Pace& pace)
-        : environment_(environment), committer_(committer), watchdog_(watchdog), pace_(pace) {}
+    struct Parts {
+        Environment& environment;
+        Committer& committer;
+        Watchdog& watchdog;
+        Pace& pace;
+        ClaimSignals& signals;
+        Waiters& waiters;
+    };
+
+    explicit Executor(const Parts& parts)
+        : environment_(parts.environment),
+          committer_(parts.committer),
+          watchdog_(parts.watchdog),
+          pace_(parts.pace),
+          signals_(parts.signals),
+          waiters_(parts.waiters) {}
+
+    /// Completions that are left do nothing from now on.
+    ~Executor() override { gate_->close(); }
+
+    Executor(const Executor&) = delete;
+    Executor& operator=(const Executor&) = delete;
 
     enum class Ending {
         Posted,     ///< its outcome was posted; it was called
+        Begun,      ///< it goes on without a thread
         NotCalled,  ///< it had been withdrawn, or could not be begun
         GivenUp,    ///< it took so long that it was given up: nothing to post any more
     };
@@ -31,7 +54,7 @@ class Executor {
     Ending end(const AttemptPtr& attempt);
 
     /// Calls in progress, without those that were given up.
-    int running() const { return running_; }
+    int running() const { return running_ + environment_.statistics.async_calls; }
 
     /// Where calls are quick, gives those of other threads the moment that they need to share the
     /// next commit.
@@ -44,13 +67,20 @@ class Executor {
     static constexpr int kLooks = 200;  // of some 40 ns: a wait costs less than a commit of one
 
     Item call(const AttemptPtr& attempt);
+    Ending end_with_thread(const AttemptPtr& attempt);
+    Ending begin_without_thread(const AttemptPtr& attempt);
+    bool on_async_end(const AttemptPtr& attempt, Event event) override;
+    bool is_async(const Attempt& attempt) const;
     void put_back(const AttemptPtr& attempt);
 
     Environment& environment_;
     Committer& committer_;
     Watchdog& watchdog_;
     Pace& pace_;
-    std::atomic<int> running_{0};
+    ClaimSignals& signals_;
+    Waiters& waiters_;
+    std::atomic<int> running_{0};  // in threads
+    const std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
 };
 
 }  // namespace ebb::engine

@@ -88,6 +88,11 @@ bool Inbox::has_request() const {
     });
 }
 
+bool Inbox::has_items() const {
+    const Lock lock(mutex_);
+    return !items_.empty();
+}
+
 bool Inbox::leave() {
     const Lock lock(mutex_);
     is_taken_ = false;

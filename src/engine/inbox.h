@@ -147,6 +147,7 @@ class Inbox {
     /// Gives the right back whatever is there, and tells whether nothing is.
     bool leave();
     bool has_request() const;
+    bool has_items() const;
 
     /// A flight has come to its end. Whoever brings it then tries to enter; where somebody else is
     /// the committer, that one takes it before leaving.

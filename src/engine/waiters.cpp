@@ -16,7 +16,8 @@ Waiters::Waiter::~Waiter() {
 
 std::optional<Result> Waiters::Waiter::wait(Duration limit) {
     Lock lock(waiters_.mutex_);
-    if (!result_ && limit > Duration::zero()) changed_.wait_for(lock, limit);
+    if (!result_ && !is_nudged_ && limit > Duration::zero()) changed_.wait_for(lock, limit);
+    is_nudged_ = false;
     return result_;
 }
 
@@ -43,6 +44,14 @@ void Waiters::notify(const InstanceId& id, const Result& result) {
     for (; at != end; ++at) {
         at->second->result_ = result;
         at->second->changed_.notify_all();
+    }
+}
+
+void Waiters::nudge() {
+    const Lock lock(mutex_);
+    for (auto& [id, waiter] : waiters_) {
+        waiter->is_nudged_ = true;
+        waiter->changed_.notify_all();
     }
 }
 

@@ -34,6 +34,7 @@ class Waiters {
         const InstanceId id_;
         CondVar changed_;  // one each: the end of one instance must not wake all who wait
         std::optional<Result> result_;
+        bool is_nudged_ = false;
     };
 
     /// This engine works on the instance and will see its end: who waits for it need not look into
@@ -44,6 +45,8 @@ class Waiters {
     /// It has ended: true when somebody waits, who is to be notified.
     bool end(const InstanceId& id);
     void notify(const InstanceId& id, const Result& result);
+    /// Those who wait and poll in between have something to do.
+    void nudge();
 
  private:
     mutable Mutex mutex_;

@@ -89,6 +89,10 @@ SteadyPoint Watchdog::tick(SteadyPoint now) {
             }
         }
     }
+    return next_look();
+}
+
+SteadyPoint Watchdog::next_look() const {
     const Lock lock(mutex_);
     return tasks_.empty() ? kSteadyNever : tasks_.begin()->first.first;
 }

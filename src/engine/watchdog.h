@@ -31,6 +31,9 @@ class Watchdog final : public Service {
 
     SteadyPoint tick(SteadyPoint now) override;
 
+    /// When it wants to look again.
+    SteadyPoint next_look() const;
+
  private:
     struct Task {
         AttemptPtr attempt;
@@ -46,7 +49,7 @@ class Watchdog final : public Service {
 
     Environment& environment_;
     const GivenUp on_given_up_;
-    Mutex mutex_;
+    mutable Mutex mutex_;
     std::multimap<Key, Task> tasks_ EBB_GUARDED_BY(mutex_);
 };
 

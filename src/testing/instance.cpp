@@ -63,8 +63,7 @@ InstanceStatus Instance::status() const {
 
 std::string Instance::calls() const {
     std::vector<std::string> texts;
-    for (const detail::Call& call : world_->calls) {
-        if (call.instance != id_) continue;
+    for (const detail::Call& call : world_->calls.of(id_)) {
         texts.push_back(
             (call.is_compensation ? "~" : "") + call.step + (call.has_failed ? "!" : "")
         );
@@ -157,8 +156,8 @@ const Instance& Instance::expect_compensated(
     const std::vector<std::string>& wanted, std::source_location where
 ) const {
     std::vector<std::string> found;
-    for (const detail::Call& call : world_->calls) {
-        const bool is_undone = call.instance == id_ && call.is_compensation && !call.has_failed;
+    for (const detail::Call& call : world_->calls.of(id_)) {
+        const bool is_undone = call.is_compensation && !call.has_failed;
         if (is_undone) found.push_back(call.step);
     }
     if (found == wanted) return *this;

@@ -19,10 +19,10 @@ constexpr int kWakesMax = 100'000;
 
 class Scribe final : public Observer {
  public:
-    explicit Scribe(std::vector<detail::Call>& calls) : calls_(calls) {}
+    explicit Scribe(detail::CallLog& calls) : calls_(calls) {}
 
     void after_step(const StepContext& step, const CallEnd& end) override {
-        calls_.push_back({
+        calls_.add({
             .instance = step.instance,
             .step = step.step,
             .is_compensation = step.compensates.has_value(),
@@ -31,7 +31,7 @@ class Scribe final : public Observer {
     }
 
  private:
-    std::vector<detail::Call>& calls_;
+    detail::CallLog& calls_;
 };
 
 void collect(const Block& block, std::set<std::string>& handlers);

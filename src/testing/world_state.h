@@ -3,10 +3,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ebb/testing.h>
 
+#include "support/sync.h"
 #include "testing/script.h"
 
 namespace ebb::testing::detail {
@@ -19,6 +21,28 @@ struct Call {
     bool has_failed = false;
 };
 
+/// What was called, in order. Thread-safe: asynchronous handlers end in any thread.
+class CallLog {
+ public:
+    void add(Call call) {
+        const Lock lock(mutex_);
+        calls_.push_back(std::move(call));
+    }
+
+    std::vector<Call> of(const InstanceId& id) const {
+        const Lock lock(mutex_);
+        std::vector<Call> calls;
+        for (const Call& call : calls_) {
+            if (call.instance == id) calls.push_back(call);
+        }
+        return calls;
+    }
+
+ private:
+    mutable Mutex mutex_;
+    std::vector<Call> calls_ EBB_GUARDED_BY(mutex_);
+};
+
 /// Everything of a World. Shared with its handles, which say what is wrong when they outlive it.
 struct WorldState {
     explicit WorldState(WorldOptions its_options);
@@ -29,7 +53,7 @@ struct WorldState {
     HandlerRegistry real;
     std::map<std::string, std::shared_ptr<ScriptState>> scripts;
     std::vector<Definition> workflows;
-    std::vector<Call> calls;
+    CallLog calls;
     std::vector<InstanceId> instances;
     std::unique_ptr<HandlerRegistry> registry;  ///< what the engine has: `real`, scripts and stubs
     std::unique_ptr<Engine> engine;             ///< null until it is needed

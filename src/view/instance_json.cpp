@@ -13,6 +13,7 @@ Json step_json(const StepView& step) {
         {"input", payload_json(step.input)},
         {"output", payload_json(step.output)},
         {"error", payload_json(step.error)},
+        {"progress", payload_json(step.progress)},
         {"worker", text_json(step.worker)},
         {"started_at", time_json(step.started_at)},
         {"finished_at", time_json(step.finished_at)},

@@ -119,6 +119,19 @@ void add_async(ebb::HandlerRegistry& handlers, Carrier& carrier) {
 
 //! [async]
 
+//! [progress]
+void add_import(ebb::HandlerRegistry& handlers) {
+    handlers.add("import", [](const std::vector<int>& rows, const ebb::StepContext& context) {
+        for (std::size_t done = 0; done < rows.size(); ++done) {
+            if (context.stop.stop_requested()) throw std::runtime_error("asked to stop");
+            context.progress(ebb::Json{{"done", done}, {"of", rows.size()}});
+        }
+        return rows.size();
+    });
+}
+
+//! [progress]
+
 //! [values]
 void use_values(ebb::Engine& engine, const Order& order) {
     const auto started = engine.start("shop", order, {.key = order.customer});
@@ -212,6 +225,14 @@ TEST_F(HandlersPage, completes_later) {
     engine.register_workflow(ebb::WorkflowBuilder("parcel").step("book").build());
     const auto id = engine.start("parcel", Order{"ann", 7}).id;
     EXPECT_EQ(engine.wait<Receipt>(id, 10s).charge, "parcel of ann");
+}
+
+TEST_F(HandlersPage, reports_progress) {
+    add_import(handlers_);
+    ebb::Engine engine(*store_, handlers_);
+    engine.register_workflow(ebb::WorkflowBuilder("import").step("import").build());
+    const auto id = engine.start("import", std::vector<int>{1, 2, 3}).id;
+    EXPECT_EQ(engine.wait<int>(id, 10s), 3);
 }
 
 TEST_F(HandlersPage, gives_and_takes_values) {

@@ -60,6 +60,9 @@ void add(ebb::HandlerRegistry& handlers, ebb::Engine& engine) {
 #elif CASE == 12
     // A transactional handler cannot be asynchronous
     handlers.add_transactional("pay", [](ebb::Completion<int>, const ebb::Transaction&) {});
+#elif CASE == 13
+    // cannot be called with the input type that was named for it
+    handlers.add<std::string>("pay", [](int cents) { return cents; });
 #elif CASE == 14
     // pass ebb::Payload::of(text) for a JSON string, or ebb::Payload::text(json) for JSON text
     engine.start("order", std::string("{}"));

@@ -177,6 +177,7 @@ class Reading {
     Strand& attempt_of(const Entry& e);
     void on_step_completed(const Entry& e);
     void on_step_retried(const Entry& e);
+    void on_step_progressed(const Entry& e);
     void check_too_large(Strand& strand);
     void on_step_failed(const Entry& e);
     void on_lease_lost(const Entry& e);

@@ -47,6 +47,7 @@ const Types& with_attempt() {
     static const Types types = {
         "step_completed",
         "step_retried",
+        "step_progressed",
         "step_failed",
         "step_stopped",
         "step_skipped",
@@ -100,6 +101,7 @@ const Types& from_outside() {
     static const Types types = {
         "step_completed",
         "step_retried",
+        "step_progressed",
         "step_compensated",
         "compensation_retried",
         "compensation_failed",

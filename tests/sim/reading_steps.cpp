@@ -24,6 +24,8 @@ bool Reading::read_step_entry(const Entry& e) {
         on_step_completed(e);
     } else if (type == "step_retried") {
         on_step_retried(e);
+    } else if (type == "step_progressed") {
+        on_step_progressed(e);
     } else if (type == "step_failed") {
         on_step_failed(e);
     } else if (type == "lease_lost") {
@@ -62,6 +64,11 @@ void Reading::on_step_completed(const Entry& e) {
     outputs_[e.node].push_back(e.seq);
     strand.data = e.seq;
     leave(strand, way_of(e));
+}
+
+void Reading::on_step_progressed(const Entry& e) {
+    const Strand& strand = attempt_of(e);
+    require(payload(e) == strand.attempt, "it reports the number of its attempt");
 }
 
 void Reading::on_step_retried(const Entry& e) {

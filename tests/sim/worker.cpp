@@ -20,6 +20,8 @@ Payload behave(Running& running, const Payload& input, const StepContext& contex
     running.payload = context.payload;
     switch (running.behaviour) {
         case Behaviour::Fail:
+            // What a failed attempt reports last is kept.
+            context.progress(context.attempt);
             fail(running, "error", "flaky");
             throw std::runtime_error("flaky");
         case Behaviour::FailForGood:

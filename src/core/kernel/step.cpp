@@ -243,7 +243,9 @@ void on_step_paused(Transition& t, const event::StepPaused& e) {
 
 void on_step_progressed(Transition& t, const event::StepProgressed& e) {
     const Token* token = find_attempt(t, e.attempt);
-    if (token == nullptr) return t.ignore();
+    // A compensation is a visit of its own: its events are not shown as those of its step.
+    const bool is_wanted = token != nullptr && token->compensates == 0 && !token->stopping;
+    if (!is_wanted) return t.ignore();
     append_attempt(t, *token, HistoryType::StepProgressed, attempt_details({}, e.worker), e.value);
 }
 

@@ -34,10 +34,12 @@ view::Json PayloadDocument::step(StepView step) {
     const Payload input = std::exchange(step.input, {});
     const Payload output = std::exchange(step.output, {});
     const Payload error = std::exchange(step.error, {});
+    const Payload progress = std::exchange(step.progress, {});
     view::Json json = view::step_json(step);
     json["input"] = value(input);
     json["output"] = value(output);
     json["error"] = value(error);
+    json["progress"] = value(progress);
     return json;
 }
 
