@@ -36,7 +36,9 @@ class ApiTest(unittest.TestCase):
         cls.addClassCleanup(cls.folder.__exit__)
         file = pathlib.Path(path, "order.yaml")
         file.write_text(WORKFLOW)
-        cls.server = Server(EBB, STORE, path, files=[str(file)])
+        # Its limit of requests has a test of its own (config_test.py).
+        arguments = ["--requests-per-second", "0"]
+        cls.server = Server(EBB, STORE, path, arguments, [str(file)])
         cls.addClassCleanup(cls.server.stop)
         cls.api = log_in(cls.server, CONTRACT)
         cls.addClassCleanup(cls.api.close)
@@ -294,6 +296,15 @@ class Steering(ApiTest):
                 target = aborted if verb == "decide" else instance
                 answer = self.api.post(f"/instances/{target}/{verb}", body)
                 self.assertEqual(answer.status, 409, answer.body)
+
+    def test_a_decision_needs_no_role_where_only_one_is_possible(self):
+        instance = self.start()
+        self.until_waiting(instance, "decision")
+        decided = self.api.post(f"/instances/{instance}/decide", {"verdict": "confirm"})
+        self.assertEqual(decided.status, 200, decided.body)
+        event = next(event for event in self.api.get(f"/instances/{instance}/history").json()["items"]
+                     if event["type"] == "decision_made")
+        self.assertEqual(event["payload"]["role"], "boss", event)
 
     def test_pauses_and_resumes(self):
         instance = self.start()
