@@ -25,20 +25,20 @@ const StepContext& context_of(const CompletionState& state);
 
 }  // namespace detail
 
-/// What an asynchronous handler gets in place of a return statement: it may keep it, return, and
-/// complete it later from any thread. Copies complete the same call. The first of `complete` and
-/// `fail` counts, and returns true; all others do nothing and return false.
+/// An asynchronous handler uses this instead of a return statement: it can keep it, return, and
+/// complete it later from any thread. Copies complete the same call. The first call of `complete`
+/// or `fail` counts and returns true; all others do nothing and return false.
 ///
-/// Between the handler's return and the completion the call has no thread. It holds its lease, its
-/// timeout counts, its stop token fires, and `drain` waits for it, as for any other call. If the
-/// last copy goes away before it was completed, the attempt fails with the code `abandoned`. It may
-/// outlive the engine: then it does nothing. Thread-safe.
+/// Between the handler's return and the completion the call has no thread. As for any other call,
+/// it holds its lease, its timeout applies, its stop token fires, and `drain` waits for it. If the
+/// last copy is destroyed before the call is completed, the attempt fails with the code
+/// `abandoned`. A completion can outlive the engine: then it does nothing. Thread-safe.
 template <typename Output = void>
 class Completion {
  public:
     explicit Completion(detail::CompletionPtr state) : state_(std::move(state)) {}
 
-    /// The call has succeeded with this output, which may be a StepResult.
+    /// Completes the call successfully with this output, which can be a StepResult.
     template <typename Value = Output>
     bool complete(const Value& output) const {
         static_assert(
@@ -54,7 +54,7 @@ class Completion {
         }
     }
 
-    /// It has failed: as if the handler had thrown `error`.
+    /// Fails the call as if the handler had thrown `error`.
     template <typename Error>
     bool fail(const Error& error) const {
         if constexpr (std::is_same_v<Error, std::exception_ptr>) {
@@ -72,7 +72,7 @@ class Completion {
     detail::CompletionPtr state_;
 };
 
-/// Of a handler without an output, which passes its input on.
+/// For a handler without an output, which passes its input on.
 template <>
 class Completion<void> {
  public:
