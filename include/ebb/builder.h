@@ -22,7 +22,7 @@ class SavepointBuilder;
 class GraphBuilder;
 class NodeBuilder;
 
-/// Adds the nodes of an inner block. Called at once, once.
+/// Adds the nodes of an inner block. Called immediately, once.
 using BlockFunction = std::function<void(BlockBuilder&)>;
 
 /// One branch of a parallel block.
@@ -37,22 +37,22 @@ struct CaseOptions {
     BlockFunction steps;
 };
 
-/// What a step may say besides its name; StepBuilder has the same as functions.
+/// Options of a step besides its name; StepBuilder has the same options as functions.
 struct StepOptions {
     std::string handler{};     ///< empty = the node's name
     std::string compensate{};  ///< the handler that undoes it; empty = none
     Payload input{};           ///< a template as JSON text; empty = the output before it
     AttemptPolicy attempts{};
-    bool non_idempotent = false;  ///< exactly one call: the default of max_attempts is 1 then
+    bool non_idempotent = false;  ///< exactly one call: max_attempts is then 1 by default
     std::string queue{};
     std::string concurrency_key{};  ///< an expression
     std::string description{};
     Payload metadata{};  ///< a JSON object, for handlers and templates to read; empty = none
 };
 
-/// What every step is that does not say otherwise.
+/// Defaults for steps that do not set these options.
 struct StepDefaults {
-    /// Of compensations as well. `max_attempts` does not apply to a non_idempotent step.
+    /// Also for compensations. `max_attempts` does not apply to a non_idempotent step.
     AttemptPolicy attempts{};
     std::string queue{};
 };
@@ -61,9 +61,9 @@ namespace detail {
 struct WorkflowDraft;
 }
 
-/// A sequence of nodes that is being built. Every function adds one node after those before it and
-/// returns a builder that can say more about this node, or go on with the next one. What a kind of
-/// node cannot have does not compile.
+/// Builds a sequence of nodes. Every function appends one node and returns a builder that can set
+/// options of this node or append the next one. Options that a kind of node does not have do not
+/// compile.
 class BlockBuilder {
  public:
     BlockBuilder(const BlockBuilder&) = delete;
@@ -71,7 +71,7 @@ class BlockBuilder {
 
     StepBuilder step(std::string name, StepOptions options = {});
 
-    /// Runs `then` if the expression `when` is true, else `otherwise`.
+    /// Runs `then` if the expression `when` is true, and `otherwise` if not.
     NodeBuilder condition(
         std::string name,
         std::string when,
@@ -84,13 +84,13 @@ class BlockBuilder {
         std::string name, const std::vector<CaseOptions>& cases, const BlockFunction& otherwise = {}
     );
 
-    /// Runs all branches side by side and waits for them, unless told otherwise.
+    /// Runs all branches side by side and waits for all of them, unless a join is set.
     ParallelBuilder parallel(std::string name, const std::vector<BranchOptions>& branches);
 
-    /// Repeats `body` while the expression is true, which is asked before each turn.
+    /// Repeats `body` while the expression is true; it is evaluated before each turn.
     LoopBuilder loop_while(std::string name, std::string expression, const BlockFunction& body);
 
-    /// Repeats `body` until the expression is true, which is asked after each turn.
+    /// Repeats `body` until the expression is true; it is evaluated after each turn.
     LoopBuilder loop_until(std::string name, std::string expression, const BlockFunction& body);
 
     NodeBuilder delay(std::string name, Duration duration);
@@ -108,16 +108,16 @@ class BlockBuilder {
 
     SavepointBuilder savepoint(std::string name);
 
-    /// Fails the instance for good. `message` may contain `${expression}`.
+    /// Fails the instance for good. `message` can contain `${expression}`.
     NodeBuilder fail(std::string name, std::string message = {});
 
-    /// Nodes joined by the edges that the returned builder is told of. Begins with the first one.
+    /// Nodes joined by the edges that you add to the returned builder. Begins with the first node.
     GraphBuilder graph(std::string name, const BlockFunction& nodes);
 
-    /// Any node, as it is.
+    /// Adds any node unchanged.
     NodeBuilder add(Node node);
 
-    /// The workflow as it is so far; may be called again. Throws DefinitionError with all its
+    /// The workflow as built so far; you can call it several times. Throws DefinitionError with all
     /// problems, or Error with InvalidArgument inside the function of an inner block, whose nodes
     /// are not part of the workflow yet.
     Definition build() const;
@@ -141,13 +141,13 @@ class BlockBuilder {
     std::size_t append(std::string name, Node::Kind kind);
 };
 
-/// Says more about the node that was added last when this builder was returned, and adds others
-/// after it.
+/// Sets options of the node that was added last when this builder was returned, and appends other
+/// nodes.
 class NodeBuilder : public BlockBuilder {
  public:
     NodeBuilder& description(std::string text);
-    /// A JSON object that Ebb keeps and does not read; a step's handler finds it in
-    /// StepContext::metadata, its templates under `metadata`.
+    /// A JSON object that Ebb stores but does not read. A step's handler finds it in
+    /// StepContext::metadata, and its templates under `metadata`.
     NodeBuilder& metadata(Payload object);
 
  protected:
@@ -178,22 +178,22 @@ class StepBuilder : public NodeBuilder {
     StepBuilder& handler(std::string name);
     /// A template as JSON text: `{"id": "${ input.id }"}`.
     StepBuilder& input(Payload text);
-    /// The handler that undoes the step, and how often it is tried.
+    /// The handler that undoes the step, and its attempts.
     StepBuilder& compensate(std::string handler, AttemptPolicy attempts = {});
     StepBuilder& max_attempts(int count);
     StepBuilder& backoff(Backoff backoff);
-    /// Of one attempt.
+    /// For one attempt.
     StepBuilder& timeout(Duration duration);
-    /// Of all attempts and the waits between them.
+    /// For all attempts and the delays between them.
     StepBuilder& step_timeout(Duration duration);
-    /// All four at once.
+    /// Sets all four options.
     StepBuilder& attempts(AttemptPolicy policy);
     /// Exactly one call: sets max_attempts to 1.
     StepBuilder& non_idempotent();
     StepBuilder& queue(std::string name);
-    /// An expression of whose value the queue's `concurrency_per_key` is counted.
+    /// An expression. The queue's `concurrency_per_key` counts the tasks with the same value.
     StepBuilder& concurrency_key(std::string expression);
-    /// Of a node of a graph: an expression over `output` that yields the handle to leave by.
+    /// For a node of a graph: an expression over `output` that yields the handle to leave by.
     StepBuilder& next(std::string expression);
 
  private:
@@ -204,11 +204,11 @@ class StepBuilder : public NodeBuilder {
 class ParallelBuilder : public NodeBuilder {
  public:
     ParallelBuilder& description(std::string text);
-    /// Goes on when one branch has completed.
+    /// Continues when one branch has completed.
     ParallelBuilder& join_any();
-    /// Goes on when `count` branches have completed.
+    /// Continues when `count` branches have completed.
     ParallelBuilder& join(int count);
-    /// What the branches that the join does not need have completed stays.
+    /// Keeps the completed steps of the branches that the join does not need.
     ParallelBuilder& keep_losers();
 
  private:
@@ -234,7 +234,7 @@ class DecisionBuilder : public NodeBuilder {
     DecisionBuilder& deadline(
         Duration duration, HumanDecision::OnDeadline outcome = HumanDecision::OnDeadline::Fail
     );
-    /// What runs after a reject, instead of a failure. May do nothing.
+    /// Runs after a rejection, instead of a failure. The block can be empty.
     DecisionBuilder& on_reject(const BlockFunction& steps);
 
  private:
@@ -245,7 +245,7 @@ class DecisionBuilder : public NodeBuilder {
 class SignalBuilder : public NodeBuilder {
  public:
     SignalBuilder& description(std::string text);
-    /// The signal to wait for, when it is not the node's name.
+    /// The signal to wait for, if its name differs from the node's name.
     SignalBuilder& signal_name(std::string name);
     SignalBuilder& deadline(
         Duration duration, Signal::OnDeadline outcome = Signal::OnDeadline::Fail
@@ -259,7 +259,7 @@ class SignalBuilder : public NodeBuilder {
 class SavepointBuilder : public NodeBuilder {
  public:
     SavepointBuilder& description(std::string text);
-    /// A rollback that gets here goes forward again, `times` times.
+    /// A rollback that reaches this savepoint runs forward again, `times` times.
     SavepointBuilder& resume(int times = Savepoint{}.max_resumes);
 
  private:
@@ -270,7 +270,7 @@ class SavepointBuilder : public NodeBuilder {
 class GraphBuilder : public NodeBuilder {
  public:
     GraphBuilder& description(std::string text);
-    /// Where it begins, when that is not the first node.
+    /// The node where the graph begins, if it is not the first one.
     GraphBuilder& entry(std::string node);
     /// The default edge: for results that name no handle.
     GraphBuilder& edge(std::string from, std::string to);
@@ -301,8 +301,8 @@ class GraphBuilder : public NodeBuilder {
 ///             })
 ///             .build();
 ///
-/// What the workflow itself has (deadline, output, ...) is said first, since what is said after a
-/// node is about that node. Nothing is shared between two WorkflowBuilders. Not thread-safe.
+/// Set the options of the workflow (deadline, output, ...) before the first node, because options
+/// that follow a node apply to that node. Two WorkflowBuilders share nothing. Not thread-safe.
 class WorkflowBuilder : public BlockBuilder {
  public:
     explicit WorkflowBuilder(std::string name, int version = 1);
@@ -311,16 +311,16 @@ class WorkflowBuilder : public BlockBuilder {
     WorkflowBuilder& on_error(Definition::OnError reaction);
     WorkflowBuilder& deadline(Duration duration);
     WorkflowBuilder& priority(int priority);
-    /// For all steps that are added after it. What a step sets itself wins, field by field; a field
-    /// that StepOptions::attempts leaves at its default is not set by it. The definition that is
-    /// built has them in each step.
+    /// Defaults for all steps that are added after this call. A step's own options take precedence,
+    /// field by field; a field that StepOptions::attempts leaves at its default does not count as
+    /// set. The definition has the values in each step.
     WorkflowBuilder& defaults(StepDefaults defaults);
     WorkflowBuilder& step_budget(std::int64_t visits);
     /// JSON text.
     WorkflowBuilder& input_schema(Payload schema);
     /// A template as JSON text.
     WorkflowBuilder& output(Payload text);
-    /// What the handler `name` is, as JSON text: see docs/reference/handlers.md.
+    /// Describes the handler `name`, as JSON text: see docs/reference/handlers.md.
     WorkflowBuilder& handler_spec(std::string name, Payload spec);
 
  private:

@@ -6,18 +6,18 @@
 
 namespace ebb {
 
-/// Where the engine and the embedded stores get the time from. Two readings, because the system's
-/// clock may be set while they run: a date is compared with `now`, a duration is measured with
-/// `steady_now`. Thread-safe.
+/// The source of time for the engine and the embedded stores. It has two readings, because an
+/// operator can set the system's clock while they run: compare dates with `now`, and measure
+/// durations with `steady_now`. Thread-safe.
 class Clock {
  public:
     virtual ~Clock() = default;
 
-    /// The present date. It jumps, forward or back, when the clock is set.
+    /// The current date. It jumps forward or back when the clock is set.
     virtual TimePoint now() const = 0;
 
     /// Time that has passed since some moment in the past. Never goes back, and does not jump when
-    /// the clock is set. The default follows `now`, which is right for a clock that nobody sets.
+    /// the clock is set. The default follows `now`, which is right for a clock that is never set.
     virtual SteadyPoint steady_now() const { return SteadyPoint(now().time_since_epoch()); }
 
     /// The clock that this one follows: two clocks with the same source show the same time, except
@@ -25,8 +25,8 @@ class Clock {
     virtual const Clock& source() const { return *this; }
 };
 
-/// The system's UTC clock. Its steady reading goes on while the machine sleeps: other machines do
-/// not wait for it. All system clocks have the same source.
+/// The system's UTC clock. Its steady reading continues while the machine sleeps, because other
+/// machines do not wait for it. All system clocks have the same source.
 class SystemClock : public Clock {
  public:
     TimePoint now() const override;
@@ -34,9 +34,9 @@ class SystemClock : public Clock {
     const Clock& source() const override;
 };
 
-/// A clock that stands still until it is moved: for tests and simulation. Give it to the store
-/// (MemoryOptions, SqliteOptions, PostgresOptions): its engines go by it, too. Engine::next_due
-/// says where to move it.
+/// A clock that stands still until you move it, for tests and simulation. Give it to the store
+/// (MemoryOptions, SqliteOptions, PostgresOptions); the store's engines use it, too.
+/// Engine::next_due says where to move it.
 class ManualClock : public Clock {
  public:
     explicit ManualClock(TimePoint start)

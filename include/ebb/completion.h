@@ -40,7 +40,7 @@ class Completion {
  public:
     explicit Completion(detail::CompletionPtr state) : state_(std::move(state)) {}
 
-    /// The call has succeeded with this output, which may be a StepResult.
+    /// Completes the call successfully with this output, which can be a StepResult.
     template <typename Value = Output>
     bool complete(const Value& output) const {
         static_assert(
@@ -56,7 +56,7 @@ class Completion {
         }
     }
 
-    /// It has failed: as if the handler had thrown `error`.
+    /// Fails the call as if the handler had thrown `error`.
     template <typename Error>
     bool fail(const Error& error) const {
         if constexpr (std::is_same_v<Error, std::exception_ptr>) {
@@ -74,7 +74,7 @@ class Completion {
     detail::CompletionPtr state_;
 };
 
-/// Of a handler without an output, which passes its input on.
+/// For a handler without an output, which passes its input on.
 template <>
 class Completion<void> {
  public:

@@ -19,26 +19,26 @@ namespace ebb {
 
 class Transaction;
 
-/// What is known of the step that a compensation undoes.
+/// The step that a compensation undoes.
 struct CompensatedStep {
     enum class Outcome { Completed, Failed, Unknown };
 
     std::string idempotency_key;  ///< of the forward step's calls
     Payload input;
     Payload output;  ///< empty unless it completed
-    Payload error;   ///< empty if it completed; else {"code", "message", ...}
+    Payload error;   ///< empty if it completed; otherwise {"code", "message", ...}
     Outcome outcome = Outcome::Completed;
 };
 
-/// What a handler says of its result besides the output.
+/// What a handler says about its result in addition to the output.
 struct StepChoice {
     std::string handle{};    ///< of the graph's edge to leave by; empty = the default one
-    bool is_paused = false;  ///< call this step again when a payload has come from outside
+    bool is_paused = false;  ///< call this step again when a payload arrives from outside
 };
 
 namespace detail {
 
-/// How a call reaches the engine that makes it. Thread-safe.
+/// The way from a call to the engine that makes it. Thread-safe.
 class CallPort {
  public:
     virtual ~CallPort() = default;
@@ -50,8 +50,8 @@ class CallPort {
 
 }  // namespace detail
 
-/// The circumstances of one call of a handler. Valid for the duration of the call; that of an
-/// asynchronous handler (Completion::context) for as long as its completion.
+/// The context of one call of a handler. Valid for the duration of the call; for an asynchronous
+/// handler (Completion::context), as long as its completion.
 struct StepContext {
     InstanceId instance;
     std::string workflow;
@@ -60,34 +60,32 @@ struct StepContext {
     std::string handler;
     int attempt = 1;  ///< 1 = the first call
     int max_attempts = 1;
-    /// The same for every attempt of one visit of the step, another one for the next turn of a loop
-    /// and for the compensation. Hand it to whatever the handler calls, so that a repeated call is
-    /// recognised there.
+    /// The same for every attempt of one visit of the step; different for the next turn of a loop
+    /// and for the compensation. Pass it to every service that the handler calls, so that the
+    /// service recognizes a repeated call.
     std::string idempotency_key;
     TimePoint deadline = kNever;  ///< of this attempt, as far as timeouts bound it
-    /// Asks the handler to come to an end: timeout, cancel, a failed sibling, shutdown, or a lost
-    /// lease.
+    /// Asks the handler to stop: timeout, cancel, a failed sibling, shutdown, or a lost lease.
     std::stop_token stop;
     std::optional<CompensatedStep> compensates;  ///< set when this call is a compensation
-    /// What came from outside for this step after it had paused; every further attempt sees it,
+    /// The payload that arrived for this step after it had paused; every later attempt sees it,
     /// too. Empty before.
     std::optional<Payload> payload{};
-    /// Set in a transactional handler: the open transaction that will also commit the end of the
-    /// step.
+    /// Set in a transactional handler: the open transaction that also commits the end of the step.
     const Transaction* transaction = nullptr;
-    /// Where leave_by and pause leave their wish; null in calls that no engine makes.
+    /// Where leave_by and pause store their arguments; null in calls that no engine makes.
     StepChoice* choice = nullptr;
     Payload metadata{};                      ///< of the step's node, a JSON object; empty = none
     const detail::CallPort* port = nullptr;  ///< null in calls that no engine makes
 
-    /// Of a node of a graph: the result goes by the edge with this handle. A handle without an edge
-    /// fails the step for good, as `unmatched_handle`, unless the graph says otherwise.
+    /// For a node of a graph: the result leaves by the edge with this handle. A handle without an
+    /// edge fails the step for good, as `unmatched_handle`, unless the graph allows it.
     void leave_by(std::string handle) const {
         if (choice != nullptr) choice->handle = std::move(handle);
     }
 
-    /// Not done yet: what the handler returns is dropped, and it is called again, with `payload`,
-    /// when a signal with the step's name comes. A compensation cannot pause.
+    /// Pauses the step: the handler's result is dropped, and the handler is called again with
+    /// `payload` when a signal with the step's name arrives. A compensation cannot pause.
     void pause() const {
         if (choice != nullptr) choice->is_paused = true;
     }
@@ -115,13 +113,14 @@ struct StepContext {
     }
 };
 
-/// The result of a typed handler that says more than its output: made by `result`, `next`, `pause`.
+/// The result of a typed handler that returns more than its output; made by `result`, `next`,
+/// `pause`.
 struct StepResult {
     Payload output = "null";
     StepChoice choice{};
 };
 
-/// An output that names no handle.
+/// An output without a handle.
 template <typename Value>
 StepResult result(const Value& value) {
     return {.output = Payload::of(value)};

@@ -13,10 +13,9 @@
 #include <ebb/rules.h>
 #include <ebb/time.h>
 
-// A workflow as plain data: what the builder builds, what YAML and JSON say, what the store keeps.
-// Every struct is a value with `==`; nothing here does anything. JSON inside it is kept as
-// canonical text (keys sorted, no spaces). `validate` finds all problems, the kernel compiles it
-// once.
+// A workflow as plain data: the builder builds it, YAML and JSON describe it, and the store keeps
+// it. Every struct is a value with `==` and has no behavior. JSON inside it is canonical text
+// (sorted keys, no spaces). `validate` finds all problems, and the kernel compiles it once.
 
 namespace ebb {
 
@@ -28,17 +27,17 @@ struct Backoff {
     Duration initial = std::chrono::seconds(1);
     double factor = 2.0;  ///< of exponential growth
     Duration max = std::chrono::minutes(5);
-    double jitter = 0.2;  ///< 0..1: the delay is spread by up to this share
+    double jitter = 0.2;  ///< 0..1: the delay is spread by up to this fraction
 
     bool operator==(const Backoff&) const = default;
 };
 
-/// How often and for how long a handler is tried.
+/// The attempts of a handler, and their time limits.
 struct AttemptPolicy {
     int max_attempts = 3;  ///< counts the first call; 1 = no retry
     Backoff backoff{};
     Duration timeout{0};       ///< of one attempt; 0 = none
-    Duration step_timeout{0};  ///< of all attempts and the waits between them; 0 = none
+    Duration step_timeout{0};  ///< of all attempts and the delays between them; 0 = none
 
     bool operator==(const AttemptPolicy&) const = default;
 };
@@ -63,8 +62,8 @@ struct Step {
     AttemptPolicy attempts{};
     bool non_idempotent = false;  ///< exactly one call; a lost one fails as `in_doubt`
     std::string queue{};          ///< empty = `default`
-    /// An expression, such as `input.customer`: of its value the queue's `concurrency_per_key` is
-    /// counted. Empty = none.
+    /// An expression, such as `input.customer`: the queue's `concurrency_per_key` counts the tasks
+    /// with the same value. Empty = none.
     std::string concurrency_key{};
     std::string next{};  ///< of a node of a graph: an expression over `output` that yields the
                          ///< handle to leave by; empty = what the handler names, if it does
@@ -72,7 +71,7 @@ struct Step {
     bool operator==(const Step&) const;
 };
 
-/// Runs one of two blocks; both sides merge afterwards.
+/// Runs one of two blocks. Both sides merge afterward.
 struct Condition {
     std::string when{};  ///< an expression that yields a bool
     Block then;
@@ -81,7 +80,7 @@ struct Condition {
     bool operator==(const Condition&) const;
 };
 
-/// Runs the block of the first case whose expression is true; all sides merge afterwards.
+/// Runs the block of the first case whose expression is true. All sides merge afterward.
 struct Switch {
     struct Case {
         std::string when{};
@@ -91,7 +90,7 @@ struct Switch {
     };
 
     std::vector<Case> cases;
-    Block otherwise;  ///< no case was true; empty = go on
+    Block otherwise;  ///< runs if no case is true; empty = continue
 
     bool operator==(const Switch&) const;
 };
@@ -110,13 +109,13 @@ struct Parallel {
     std::vector<Branch> branches;
     int join = 0;  ///< how many branches must complete; 0 = all, 1 = any
     Losers losers =
-        Losers::Compensate;  ///< what happens to the branches that a join of any/n does not need
+        Losers::Compensate;  ///< what happens to branches that a join of any/n does not need
 
     bool operator==(const Parallel&) const;
 };
 
-/// Repeats a block. `while` is asked before each turn, `until` after it; exactly one of them is
-/// given.
+/// Repeats a block. `while` is evaluated before each turn, `until` after it; exactly one of them is
+/// set.
 struct Loop {
     std::string while_expression{};
     std::string until_expression{};
@@ -126,7 +125,7 @@ struct Loop {
     bool operator==(const Loop&) const;
 };
 
-/// Waits for time to pass. Exactly one of the two is given.
+/// Waits for a time. Exactly one of the two is set.
 struct Delay {
     std::string duration{};  ///< `90s`, `2d`, or `${expression}` that yields a number of seconds or
                              ///< such a text
@@ -139,11 +138,11 @@ struct Delay {
 struct HumanDecision {
     enum class OnDeadline { Fail, Confirm, Reject };
 
-    int quorum = 1;  ///< how many different people must confirm; one reject rejects
-    std::vector<std::string> roles{};  ///< who may decide; empty = anybody
+    int quorum = 1;  ///< how many different people must confirm; one rejection rejects
+    std::vector<std::string> roles{};  ///< the roles that may decide; empty = everyone
     Duration deadline{0};              ///< 0 = none
     OnDeadline on_deadline = OnDeadline::Fail;
-    std::optional<Block> on_reject;  ///< absent: a reject fails the node for good, as `rejected`
+    std::optional<Block> on_reject;  ///< absent: a rejection fails the node for good, as `rejected`
 
     bool operator==(const HumanDecision&) const;
 };
@@ -159,13 +158,13 @@ struct Signal {
     bool operator==(const Signal&) const = default;
 };
 
-/// Bounds a rollback: what completed before it stays. Not inside a parallel branch, where other
-/// branches could not go back with it.
+/// Bounds a rollback: steps that completed before it stay completed. Not allowed inside a parallel
+/// branch, because other branches could not go back with it.
 struct Savepoint {
     enum class OnRollback { Fail, Resume };
 
     OnRollback on_rollback = OnRollback::Fail;
-    int max_resumes = 3;  ///< how often `resume` tries again from here
+    int max_resumes = 3;  ///< how many times `resume` tries again from here
 
     bool operator==(const Savepoint&) const = default;
 };
@@ -178,8 +177,8 @@ struct Fail {
 };
 
 /// Nodes joined by edges instead of by their order; cycles are allowed. A node's result leaves by
-/// the handle that it names, else by the edge without one; where there is no such edge, the graph
-/// has ended.
+/// the handle that it names, or otherwise by the edge without a handle. If there is no such edge,
+/// the graph ends.
 struct NodeGraph {
     struct Edge {
         std::string from{};
@@ -190,7 +189,7 @@ struct NodeGraph {
         bool operator==(const Edge&) const = default;
     };
 
-    /// What a named handle without an edge does.
+    /// What happens to a named handle without an edge.
     enum class Unmatched { Fail, Complete };
 
     std::string entry{};  ///< empty = the first node
@@ -219,7 +218,7 @@ struct Node {
     std::string name{};
     std::string description{};
     Kind kind{};
-    Payload metadata{};  ///< a JSON object that Ebb keeps and does not read, such as where an
+    Payload metadata{};  ///< a JSON object that Ebb stores but does not read, such as where an
                          ///< editor draws the node; empty = none
 
     bool operator==(const Node&) const;
@@ -229,12 +228,11 @@ struct Node {
 /// `fail`, `graph`.
 std::string_view kind_name(const Node& node);
 
-/// What a named handler of a YAML workflow is: kept as it is written, understood by the handlers
-/// component
-/// (`exec:` or `http:`), each as JSON text. Handlers registered in C++ need no entry.
+/// Describes a named handler of a YAML workflow. Stored unchanged; the handlers component
+/// interprets it (`exec:` or `http:`), each as JSON text. Handlers registered in C++ need no entry.
 using HandlerSpecs = std::map<std::string, Payload>;
 
-/// A workflow: a name, a version and what it does. Immutable once it is registered in a store.
+/// A workflow: a name, a version and nodes. Immutable after it is registered in a store.
 struct Definition {
     enum class OnError { Compensate, DeadLetter };
 
@@ -244,7 +242,7 @@ struct Definition {
     OnError on_error = OnError::Compensate;
     Duration deadline{0};  ///< of the whole instance; 0 = none
     std::int64_t step_budget =
-        1'000'000;           ///< nodes that one instance may visit; guards endless loops
+        1'000'000;           ///< nodes that one instance may visit; guards against endless loops
     int priority = 0;        ///< -100..100, of instances that are started without one
     Payload input_schema{};  ///< JSON Schema (draft 7) of the instance's input, as JSON text; empty
                              ///< = none
@@ -282,11 +280,11 @@ struct DefinitionLimits {
     static constexpr Duration kDurationMax = std::chrono::hours(24) * 36'525;
 };
 
-/// Every problem of `definition`, in document order; empty when it is valid. Pure.
+/// All problems of `definition`, in document order; empty if it is valid. Pure.
 std::vector<Diagnostic> validate(const Definition& definition);
 
 /// The JSON form, as docs/reference/definition.md and schema/workflow.schema.json describe it.
-/// Fields that have their default value are left out; `from_json(to_json(d)) == d`.
+/// Fields with default values are left out; `from_json(to_json(d)) == d`.
 Json definition_to_json(const Definition& definition);
 
 /// Reads the JSON form and validates it. Throws DefinitionError with all problems.

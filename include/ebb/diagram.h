@@ -8,14 +8,14 @@
 #include <ebb/definition.h>
 
 // Pictures of a workflow, and of one instance of it. All functions are pure and deterministic: the
-// same arguments give the same bytes on every machine. They draw any definition, also one that
-// `validate` refuses; names, expressions and notes may hold any bytes: each writer escapes them for
-// its format, and invalid UTF-8 and control characters appear as U+FFFD. The time taken grows
+// same arguments give the same bytes on every machine. They draw any definition, including one that
+// `validate` refuses. Names, expressions and notes can contain any bytes: each writer escapes them
+// for its format, and invalid UTF-8 and control characters appear as U+FFFD. The time grows
 // linearly with the number of nodes.
 
 namespace ebb {
 
-/// How far an instance has come at one node.
+/// The progress of an instance at one node.
 struct StepMark {
     enum class State {
         Pending,
@@ -32,7 +32,7 @@ struct StepMark {
 
     State state = State::Pending;
     int attempts = 0;  ///< shown from the second attempt on
-    std::string note;  ///< an error, who is waited for, ...; one short line
+    std::string note;  ///< an error, what the node waits for, ...; one short line
 
     bool operator==(const StepMark&) const = default;
 };
@@ -49,11 +49,11 @@ struct DiagramOptions {
     enum class Compensations { Show, Hide };
     enum class Legend { Show, Hide };
 
-    /// Given: the picture of an instance; absent: of the definition.
+    /// Present: the picture of an instance. Absent: the picture of the definition.
     std::optional<StepMarks> marks;
     Compensations compensations = Compensations::Show;
     Direction direction = Direction::Down;  ///< to_text ignores it
-    /// Explains the states that occur. There is none without marks, nor in to_text.
+    /// Explains the states that occur. There is no legend without marks, or in to_text.
     Legend legend = Legend::Show;
 };
 
@@ -61,12 +61,12 @@ struct DiagramOptions {
 /// than 500 edges or 50,000 characters (its options `maxEdges` and `maxTextSize`).
 std::string to_mermaid(const Definition& definition, const DiagramOptions& options = {});
 
-/// A Graphviz digraph in UTF-8, for `dot -Tsvg` and the like.
+/// A Graphviz digraph in UTF-8, for `dot -Tsvg` and similar programs.
 std::string to_dot(const Definition& definition, const DiagramOptions& options = {});
 
-/// A finished SVG document, laid out here without any other program. It follows the reader's light
-/// or dark colour scheme, loads nothing, runs nothing and has no ids, so several can stand in one
-/// page. Long texts are cut; the whole text is a tooltip.
+/// A complete SVG document, laid out without any other program. It follows the reader's light or
+/// dark color scheme, loads nothing, runs nothing and has no ids, so that one page can contain
+/// several. Long texts are cut; a tooltip has the whole text.
 std::string to_svg(const Definition& definition, const DiagramOptions& options = {});
 
 /// How to_text draws.

@@ -26,15 +26,14 @@ namespace ebb {
 class Clock;
 class LogSink;
 
-/// Everything that can be set on an engine. Durations of zero or less are errors unless it says
-/// otherwise.
+/// All options of an engine. A duration of zero or less is an error unless the option allows it.
 struct EngineOptions {
     static constexpr Duration kLeaseMin = std::chrono::milliseconds(100);
     static constexpr Duration kLeaseMax = std::chrono::hours(24);
 
-    /// Of no other living engine; empty = made from host, process and a random number. A worker
-    /// that comes back under its old name takes over at once what it held when it died; one that
-    /// still lives is displaced (Engine::is_displaced).
+    /// Must be unique among live engines; empty = made from host, process and a random number. A
+    /// worker that comes back under its old name immediately takes over the tasks that it held when
+    /// it died. If the old worker still lives, it is displaced (Engine::is_displaced).
     std::string worker_id{};
     int threads = 0;  ///< handler threads; 0 = one per core, at least 2
     /// Tasks held at once, running and queued in this process. Of slow handlers no more are held
@@ -43,31 +42,32 @@ struct EngineOptions {
     int in_flight_max = 4'096;
     int claim_batch_max = 256;  ///< tasks taken with one claim
     std::size_t claim_bytes_max =
-        std::size_t{16} << 20;   ///< of their states and inputs; one task alone may need more
+        std::size_t{16} << 20;   ///< of their states and inputs; a single task may need more
     int commit_batch_max = 512;  ///< instances written in one transaction
     std::size_t commit_bytes_max =
-        std::size_t{16} << 20;  ///< of state and payloads in one; an instance alone may need more
-    std::vector<std::string> queues{};  ///< which queues to serve; empty = all
-    /// A dead worker's tasks are taken over this long after its last heartbeat; kLeaseMin to
-    /// kLeaseMax.
+        std::size_t{16}
+        << 20;  ///< of state and payloads in one transaction; a single instance may need more
+    std::vector<std::string> queues{};  ///< the queues to serve; empty = all
+    /// Other workers take over a dead worker's tasks this long after its last heartbeat; kLeaseMin
+    /// to kLeaseMax.
     Duration lease = std::chrono::seconds(10);
     Duration poll_min =
         std::chrono::milliseconds(5);             ///< between claims that found something to do
     Duration poll_max = std::chrono::seconds(1);  ///< between claims when idle
-    /// The same where other processes tell at once what they put (PostgreSQL, by LISTEN); at least
+    /// The same if other processes notify this one of new work (PostgreSQL, by LISTEN); at least
     /// poll_max.
     Duration poll_max_told = std::chrono::seconds(20);
-    /// How long a handler that was asked to stop may go on before it is given up; longer if it
-    /// needs longer (HandlerRegistry::set_grace).
+    /// How long a handler may continue after it was asked to stop, before the engine gives it up;
+    /// longer if its own grace is longer (HandlerRegistry::set_grace).
     Duration stop_grace = std::chrono::seconds(5);
     std::size_t payload_bytes_max = std::size_t{1} << 20;
     int json_depth_max = 64;
     std::size_t error_bytes_max = 8 << 10;  ///< of a failure's message; the rest is cut off
     /// <ebb/clock.h>; null = the store's. Any other than the store's is refused (InvalidArgument),
-    /// since then nothing would become due when it should. Must outlive the engine.
+    /// because tasks would not become due at the right time. Must outlive the engine.
     const Clock* clock = nullptr;
     LogSink* log = nullptr;  ///< <ebb/log.h>; null = silent; must outlive the engine
-    /// Notified of what happens to instances, in this order (<ebb/observer.h>).
+    /// Notified of all events of instances, in this order (<ebb/observer.h>).
     std::vector<std::shared_ptr<Observer>> observers{};
 };
 
@@ -83,7 +83,7 @@ struct StartedInstance {
     bool is_new = true;  ///< false: the key existed
 };
 
-/// How far an instance has come at one node; `to_string` gives the name.
+/// The progress of an instance at one node; `to_string` gives the name.
 using StepStatus = StepMark::State;
 
 /// One visit of a node, derived from state and history.
@@ -100,7 +100,7 @@ struct StepView {
     std::string worker;
     TimePoint started_at{};
     TimePoint finished_at{};
-    Payload progress{};  ///< the last that a handler has said of it (StepContext::progress)
+    Payload progress{};  ///< the last progress that its handler reported (StepContext::progress)
 };
 
 /// Everything about one instance that `ebb show` prints.
@@ -114,13 +114,13 @@ struct InstanceView {
     std::vector<WaitingFor> waiting_for;
 };
 
-/// How far the instance has come, as the pictures of `<ebb/diagram.h>` show it. A node that was
-/// visited several times shows its last visit; the note says why it failed or what it waits for.
+/// The progress of the instance, for the pictures of `<ebb/diagram.h>`. A node that was visited
+/// several times has the mark of its last visit. The note says why it failed or what it waits for.
 StepMarks marks_of(const InstanceView& view);
 
 /// How a finished instance ended.
 struct Result {
-    InstanceStatus status = InstanceStatus::Running;  ///< the present one on timeout
+    InstanceStatus status = InstanceStatus::Running;  ///< the current one on timeout
     bool is_finished = false;
     Payload output;  ///< of a completed instance; read it with `output.as<T>()`
     Payload error;
@@ -138,10 +138,10 @@ class NotCompleted : public Error {
     Result result_;
 };
 
-/// What register_workflow has found.
+/// The findings of register_workflow.
 struct Registration {
-    /// The handlers that the workflow names and that neither this engine's registry nor any living
-    /// worker has, sorted: its steps would wait. Usually a misspelled name.
+    /// The handlers that the workflow names and that neither this engine's registry nor any live
+    /// worker has, sorted. Their steps would wait. The usual cause is a misspelled name.
     std::vector<std::string> unserved_handlers{};
 };
 
@@ -173,7 +173,8 @@ struct ListOptions {
 };
 
 struct ExportOptions {
-    /// How long handlers that run may take to finish; then it is refused. Zero = they must not run.
+    /// How long running handlers may take to finish before the export is refused. Zero = no handler
+    /// may run.
     Duration wait{0};
     std::string by{};
 };
@@ -184,10 +185,10 @@ struct ImportOptions {
 
 struct ImportedInstance {
     InstanceId id;
-    bool is_new = true;  ///< false: this very snapshot had been imported before
+    bool is_new = true;  ///< false: this snapshot had been imported before
 };
 
-/// What a worker has done so far. Monotonic counters since the engine was made.
+/// Monotonic counters of a worker since the engine was created.
 struct EngineCounters {
     std::uint64_t started = 0;
     std::uint64_t finished = 0;
@@ -198,20 +199,21 @@ struct EngineCounters {
     std::uint64_t claims = 0;
     std::uint64_t tasks_claimed = 0;
     std::uint64_t leases_lost = 0;
-    std::uint64_t store_errors = 0;  ///< calls of the store that failed and were tried again
+    std::uint64_t store_errors = 0;  ///< calls of the store that failed and were retried
     int in_flight = 0;
     int stuck_handlers = 0;  ///< calls given up after a timeout that have not returned yet
 };
 
-/// Starts, runs and steers instances in one store. Thread-safe. Makes no thread unless `run` is
-/// called.
+/// Starts, runs and controls instances in one store. Thread-safe. Creates no threads unless `run`
+/// is called.
 ///
-/// Three ways to drive it: `run()` (threads of its own, until drained or destroyed),
-/// `poll()`/`run_one()` (the caller's thread does the work: servers with their own loops, tests),
-/// or not at all (a client that only starts and steers; workers elsewhere do the rest).
+/// There are three ways to drive it: `run()` (its own threads, until it is drained or destroyed),
+/// `poll()`/`run_one()` (the caller's thread does the work, for servers with their own loops and
+/// for tests), or not at all (a client that only starts and controls instances while workers run
+/// elsewhere).
 ///
-/// Every change is durable when the function returns. Throws Error; losing a race against another
-/// process is handled inside.
+/// Every change is durable when the function returns. Throws Error. The engine handles lost races
+/// against other processes itself.
 class Engine {
  public:
     /// Its parts, for the tests of Ebb itself.
@@ -219,17 +221,18 @@ class Engine {
 
     /// `store` and `handlers` must outlive the engine.
     Engine(Store& store, const HandlerRegistry& handlers, EngineOptions options = {});
-    /// Ends the worker as `drain(0s)` does and then waits for its threads, also for a handler that
-    /// ignores its stop token: it may use what is about to be destroyed. A process that must end
-    /// nevertheless calls `drain` and then leaves without destroying the engine.
+    /// Ends the worker as `drain(0s)` does and then waits for its threads, including a handler that
+    /// ignores its stop token, because that handler may use objects that are about to be destroyed.
+    /// A process that must end nevertheless calls `drain` and then exits without destroying the
+    /// engine.
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    /// Validates and keeps a definition. Repeating it is free; other content under the same name
-    /// and version throws WorkflowConflict. If this engine has handlers, but not all that the
-    /// workflow names, and no living worker has the others, it says so: in what it returns, and in
-    /// the log as `workflow_unserved`.
+    /// Validates and stores a definition. Repeating it is free; different content under the same
+    /// name and version throws WorkflowConflict. If this engine has some but not all handlers that
+    /// the workflow names, and no live worker has the others, the result reports them, and the log
+    /// has `workflow_unserved`.
     Registration register_workflow(const Definition& definition);
 
     /// The workflows that the store knows, by name and version.
@@ -249,11 +252,11 @@ class Engine {
         return start(workflow, detail::payload_of(input), options);
     }
 
-    /// Starts an instance inside the caller's own open transaction (<ebb/transaction.h>): it begins
-    /// when that commits, and has never existed if that rolls back. Workers find it by looking, up
-    /// to `poll_max` (`poll_max_told`) later, or at once after `wake_workers`. Throws Error; then
-    /// nothing was written, and only an error of the database itself leaves the transaction
-    /// unusable.
+    /// Starts an instance inside the caller's own open transaction (<ebb/transaction.h>). The
+    /// instance begins when the transaction commits, and never exists if it rolls back. Workers
+    /// find it by polling, up to `poll_max` (`poll_max_told`) later, or immediately after
+    /// `wake_workers`. Throws Error; then nothing was written, and only an error of the database
+    /// itself makes the transaction unusable.
     StartedInstance start_in(
         const Transaction& transaction,
         std::string_view workflow,
@@ -271,10 +274,10 @@ class Engine {
         return start_in(transaction, workflow, detail::payload_of(input), options);
     }
 
-    /// Lets all workers look for work now: those of this process, and of others where they hear of
-    /// one another (PostgreSQL). To be called after the commit of a transaction in which something
-    /// was started; without it they only find that later. A hint: nothing depends on it, and it
-    /// throws nothing.
+    /// Makes all workers look for work now: those of this process, and those of other processes if
+    /// the store can notify them (PostgreSQL). Call it after the commit of a transaction that
+    /// started an instance; without it, workers find the instance later. This is a hint: nothing
+    /// depends on it, and it throws nothing.
     void wake_workers();
     /// Several instances in one transaction; one input each, one result each, in order. At most
     /// 10,000, whose inputs have at most 64 MiB together (LimitExceeded).
@@ -293,9 +296,9 @@ class Engine {
         return start_all(workflow, std::span<const Payload>(payloads), options);
     }
 
-    /// Waits until the instance has ended or `timeout` is over (kNever-like: Duration::max() = for
-    /// ever). Where this engine has no threads, the caller's thread does its work meanwhile (poll);
-    /// in another process it asks the store now and then.
+    /// Waits until the instance has ended or `timeout` is over (Duration::max() = forever). If this
+    /// engine has no threads, the caller's thread does its work while it waits (poll). If the
+    /// instance runs in another process, the call polls the store.
     Result wait(const InstanceId& id, Duration timeout = Duration::max());
 
     /// The output of an instance that completes: `wait<Receipt>(id)`. Throws NotCompleted if it
@@ -310,7 +313,7 @@ class Engine {
     /// Throws InstanceNotFound.
     InstanceView show(const InstanceId& id);
     std::vector<InstanceSummary> list(const ListOptions& options = {});
-    /// How many instances there are, by workflow and status; what there is none of is left out.
+    /// The number of instances by workflow and status; counts of zero are left out.
     std::vector<InstanceCount> stats();
     std::vector<HistoryEntry> history(
         const InstanceId& id, std::int64_t after = 0, int limit = 1'000
@@ -358,72 +361,76 @@ class Engine {
     void cancel(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
     void abort(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
     void pause(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
-    /// Returns whether it was paused; else nothing has changed.
+    /// Returns whether it was paused; if not, nothing has changed.
     bool resume(const InstanceId& id, std::string_view by = {});
-    /// Returns whether it was dead-lettered; else nothing has changed.
+    /// Returns whether it was dead-lettered; if not, nothing has changed.
     bool requeue(const InstanceId& id, const RequeueOptions& options = {});
 
     /// Moves an instance out of the store: returns its snapshot (<ebb/stateless.h>) as JSON text,
     /// and the instance is `moved` from then on. It has exactly one owner: nothing happens to it
-    /// here until it is imported again. Repeating it yields the same text, so a text that got lost
-    /// on its way is written anew. Throws InvalidState, having changed nothing, when the instance
-    /// has ended, or when a handler of it still runs after `wait`.
+    /// here until it is imported again. Repeating the call returns the same text, so that a lost
+    /// text can be written again. Throws InvalidState and changes nothing if the instance has
+    /// ended, or if a handler of it still runs after `wait`.
     std::string export_instance(const InstanceId& id, const ExportOptions& options = {});
-    /// Lets a snapshot go on in this store, where its workflow must be registered: under its own
-    /// id, as new, or where it was moved out. Repeating it changes nothing. Throws InvalidState
-    /// when the instance has ended, is here and did not come from this snapshot, has gone on since,
-    /// or when its key is another's; and what stateless::Engine::parse throws.
+    /// Continues a snapshot in this store, where its workflow must be registered: under its own id,
+    /// as a new instance, or as the instance that was moved out. Repeating it changes nothing.
+    /// Throws InvalidState if the instance has ended, if it is in the store and did not come from
+    /// this snapshot, if it has continued since, or if its key belongs to another instance; also
+    /// throws what stateless::Engine::parse throws.
     ImportedInstance import_snapshot(std::string_view json, const ImportOptions& options = {});
-    /// Sets all limits of a queue, for every process that shares the store; without any the queue
-    /// is unlimited again. Numbers that change are in force with the next claim of every worker, a
-    /// queue's first limits within a second, when all workers have sent a heartbeat. What runs goes
-    /// on. Throws InvalidArgument or LimitExceeded for limits that cannot be.
+    /// Sets all limits of a queue, for every process that shares the store; without any limit, the
+    /// queue is unlimited again. Changed numbers apply from the next claim of every worker, and a
+    /// queue's first limits within a second, when all workers have sent a heartbeat. Running tasks
+    /// continue. Throws InvalidArgument or LimitExceeded for limits that are not allowed.
     void set_queue(std::string_view name, const QueueLimits& limits);
     /// The queues that have limits or tasks, by name. Counts all tasks.
     std::vector<QueueView> queues();
     /// By id.
     std::vector<WorkerView> workers();
-    /// What waits for a worker that does not exist: due tasks by handler and queue.
+    /// Due tasks that no live worker can run, by handler and queue.
     std::vector<UnservedTasks> unserved();
-    /// How long instances are kept, for every process that shares the store; see
-    /// <ebb/retention.h>. `workflow` need not be registered yet; `*` is for all that have no rule
-    /// of their own. Workers delete what is older, with its history; its key is free again.
+    /// How long instances are kept, for every process that shares the store; see <ebb/retention.h>.
+    /// `workflow` does not have to be registered yet; `*` is for all workflows without a rule of
+    /// their own. Workers delete older instances with their history, and their keys become free.
     /// Throws InvalidArgument for a time that is not allowed.
     void set_retention(std::string_view workflow, const Retention& keep);
-    /// The workflow's own rule ends, so that of `*` holds. Returns whether there was one.
+    /// Removes the workflow's own rule, so that the rule of `*` applies. Returns whether there was
+    /// one.
     bool clear_retention(std::string_view workflow);
-    /// The rules by workflow. Without any, everything is kept for ever.
+    /// The rules by workflow. Without any rule, everything is kept forever.
     std::vector<RetentionRule> retention();
-    /// Deletes at once, in the caller's thread and in many small transactions, what has ended long
-    /// enough ago. Throws WorkflowNotFound, and InvalidArgument where nothing says how long that
-    /// is.
+    /// Deletes instances that ended long enough ago, now, in the caller's thread and in many small
+    /// transactions. Throws WorkflowNotFound, and InvalidArgument if there is neither a rule nor an
+    /// age.
     PurgeReport purge(const PurgeOptions& options = {});
 
-    /// Starts the worker's threads: claimer, handlers, committer. Returns at once. Throws Error
-    /// with StoreDenied when the database user lacks a right that every worker needs.
+    /// Starts the worker's threads: claimer, handlers, committer. Returns immediately. Throws Error
+    /// with StoreDenied if the database user lacks a privilege that every worker needs.
     void run();
-    /// Takes nothing new, lets what runs finish within `limit`, asks the rest to stop, hands back
-    /// every lease and signs the worker off. Returns true when everything finished in time.
-    /// Idempotent. When `hurry` is requested meanwhile, the limit is over at once.
+    /// Takes no new tasks, lets running handlers finish within `limit`, asks the rest to stop,
+    /// hands back every lease and signs the worker off. Returns true if everything finished in
+    /// time. Idempotent. A request on `hurry` ends the limit immediately.
     bool drain(Duration limit, std::stop_token hurry = {});
 
-    /// Does whatever is due now in the caller's thread: claim, run handlers, commit, timers,
-    /// heartbeat, until nothing is due. Returns how many handlers it ran. Not while `run` is
-    /// active.
+    /// Does everything that is due now in the caller's thread (claim, run handlers, commit, timers,
+    /// heartbeat) until nothing is due. Returns how many handlers it ran. Not allowed while `run`
+    /// is active.
     int poll();
     /// Claims and runs at most one handler and commits its outcome. Returns whether there was one.
     bool run_one();
-    /// When `poll` has something to do next, as far as this engine knows.
+    /// The next time at which `poll` has something to do, as far as this engine knows.
     TimePoint next_due();
 
     EngineCounters counters() const;
     const std::string& worker_id() const;
-    /// Whether another process has taken this worker's name (it began later with the same
-    /// `worker_id`). This one then holds nothing any more, its handlers were asked to stop, and it
-    /// will never run any again; starting and steering still work. Within a second.
+    /// Whether another process has taken this worker's name (it started later with the same
+    /// `worker_id`). This engine then holds no tasks, has asked its handlers to stop, and never
+    /// runs handlers again; starting and controlling instances still work. Detected within a
+    /// second.
     bool is_displaced() const;
 
-    /// Adds one to EngineOptions::observers. Before `run` and before the first instance.
+    /// Adds an observer to EngineOptions::observers. Call it before `run` and before the first
+    /// instance.
     void add_observer(std::shared_ptr<Observer> observer);
 
  private:

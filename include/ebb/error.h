@@ -14,12 +14,12 @@ namespace ebb {
 /// What went wrong, as a closed list. Its snake_case name (`to_string`) is the same in logs, JSON,
 /// the CLI and the docs.
 enum class ErrorCode {
-    InvalidArgument,    ///< an option, id or name that cannot be right
+    InvalidArgument,    ///< an option, id or name that is not valid
     InvalidDefinition,  ///< the definition has errors: see DefinitionError
     InvalidPayload,     ///< not JSON, not UTF-8, or contains U+0000
     PayloadTooLarge,    ///< above a named limit of size or depth
     WorkflowNotFound,
-    WorkflowConflict,  ///< the same name and version with another content
+    WorkflowConflict,  ///< the same name and version with different content
     InstanceNotFound,
     InvalidState,  ///< the instance is in a state in which this cannot be done
     NotWaiting,    ///< no such decision or signal is awaited
@@ -29,9 +29,10 @@ enum class ErrorCode {
     CorruptState,      ///< a stored row cannot be understood; it was set aside
     StoreUnavailable,  ///< the database does not answer: try again
     StoreReadOnly,
-    StoreFull,     ///< disk or quota full: make room, then go on
-    StoreDenied,   ///< the database user lacks a right, or is not let in: somebody must grant it
-    StoreBusy,     ///< another process holds the write lock for too long: try again
+    StoreFull,    ///< disk or quota full: free some space; work then continues
+    StoreDenied,  ///< the database user lacks a privilege or may not connect: an administrator must
+                  ///< grant it
+    StoreBusy,    ///< another process holds the write lock for too long: try again
     StoreVersion,  ///< the database's schema is newer (or older) than this program
     StoreInDoubt,  ///< the connection died during a commit; every verb is safe to repeat
     StoreError,    ///< anything else that the database reports
@@ -40,8 +41,8 @@ enum class ErrorCode {
 
 std::string_view to_string(ErrorCode code);
 
-/// The base of all exceptions that Ebb throws. `what()` is a whole sentence: what, where and what
-/// is allowed.
+/// The base of all exceptions that Ebb throws. `what()` is a complete sentence: what is wrong,
+/// where, and what is allowed.
 class Error : public std::runtime_error {
  public:
     Error(
@@ -52,7 +53,7 @@ class Error : public std::runtime_error {
 
     ErrorCode code() const { return code_; }
 
-    /// True when trying the same again later can succeed without anybody changing anything.
+    /// True if the same call can succeed later without any change by a person.
     bool is_transient() const;
 
     const std::source_location& where() const { return where_; }
@@ -66,15 +67,15 @@ class Error : public std::runtime_error {
 struct Diagnostic {
     std::string code;     ///< stable, snake_case: `duplicate_name`, `unknown_step`, ...
     std::string path;     ///< JSON pointer into the definition: `/steps/2/compensate`
-    std::string message;  ///< a whole sentence with the remedy
-    int line = 0;         ///< 1-based line of the source text, 0 when it has none
+    std::string message;  ///< a complete sentence with the remedy
+    int line = 0;         ///< 1-based line of the source text; 0 if it has none
     int column = 0;       ///< 1-based column
-    std::string file{};   ///< as the caller named it; empty when the text came from no file
+    std::string file{};   ///< as the caller named it; empty if the text did not come from a file
 
     bool operator==(const Diagnostic&) const = default;
 };
 
-/// Thrown where a valid definition was required. Holds all problems, not just the first.
+/// Thrown if a definition is not valid. Contains all problems, not only the first one.
 class DefinitionError : public Error {
  public:
     explicit DefinitionError(
@@ -100,7 +101,7 @@ class PermanentError : public std::runtime_error {
     std::string code_;
 };
 
-/// Thrown by a handler: this attempt has failed; the next one comes after `delay` instead of the
+/// Thrown by a handler: this attempt has failed; the next one starts after `delay` instead of the
 /// policy's backoff.
 class RetryAfter : public std::runtime_error {
  public:

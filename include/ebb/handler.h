@@ -23,15 +23,15 @@
 namespace ebb {
 
 /// Runs one step. `input` and the result are JSON texts. Returning means success; any exception
-/// means that the attempt has failed (PermanentError and RetryAfter say how to go on). Called from
-/// worker threads, possibly several at once, at least once per step visit.
+/// means that the attempt has failed (PermanentError and RetryAfter say what follows). Called from
+/// worker threads, possibly several at the same time, at least once per visit of a step.
 ///
 /// A compensation is called with the object {"input", "output", "error", "outcome"} of the step
 /// that it undoes.
 using Handler = std::function<Payload(const Payload& input, const StepContext& context)>;
 
-/// A failure with a code and details (JSON text) that the history keeps: thrown by handlers that
-/// know more than a text.
+/// A failure with a code and details (JSON text) for the history. Handlers throw it if they know
+/// more than a message.
 class HandlerFailure : public std::runtime_error {
  public:
     struct Options {
@@ -49,12 +49,12 @@ class HandlerFailure : public std::runtime_error {
     Options options_;
 };
 
-/// The named functions that a process can run. A handler is always named, because a name can be
-/// persisted and a lambda cannot. Fill it before the engine starts; it is not synchronised.
+/// The named functions that a process can run. A handler always has a name, because a name can be
+/// stored and a lambda cannot. Fill the registry before the engine starts; it is not synchronized.
 class HandlerRegistry {
  public:
-    /// Adds a handler of JSON texts: what it gets and returns is neither parsed nor checked here.
-    /// Throws Error with InvalidArgument when the name is taken or not valid.
+    /// Adds a handler of JSON texts: its input and output are neither parsed nor checked here.
+    /// Throws Error with InvalidArgument if the name is taken or not valid.
     HandlerRegistry& add_raw(std::string name, Handler handler);
 
     /// Adds any ordinary callable as a handler: a function, a lambda, a std::function, an object
@@ -65,14 +65,15 @@ class HandlerRegistry {
     ///
     /// - The type of the input is that of the parameter. For a generic lambda or std::bind_front,
     ///   name it: `add<Order>(name, callable)`.
-    /// - One that returns void passes its input on. An empty std::optional is null. A StepResult
-    ///   may name a handle or pause.
-    /// - A std::future of any of these (or what else has wait() and get()) is waited for in the
-    ///   thread that called it; what it throws is thrown by the handler.
-    /// - One with a Completion parameter (<ebb/completion.h>) is asynchronous: it returns at once,
-    ///   and its call goes on without a thread until it is completed.
+    /// - A callable that returns void passes its input on. An empty std::optional is null. A
+    ///   StepResult may name a handle or pause.
+    /// - If it returns a std::future of any of these (or another type with wait() and get()), the
+    ///   thread that called it waits for the future; an exception from the future is an exception
+    ///   of the handler.
+    /// - A callable with a Completion parameter (<ebb/completion.h>) is asynchronous: it returns
+    ///   immediately, and its call continues without a thread until it is completed.
     ///
-    /// What the callable refers to must outlive the engine. Throws as add_raw does.
+    /// Everything that the callable refers to must outlive the engine. Throws as add_raw does.
     template <typename Input = detail::Deduced, typename Function>
     HandlerRegistry& add(std::string name, Function function) {
         if constexpr (std::same_as<Function, Handler>) {
@@ -102,18 +103,18 @@ class HandlerRegistry {
         );
     }
 
-    /// Begins calls that are completed later. `handler` gets JSON text. Where nobody can wait for a
-    /// completion (the stateless engine, `find`), the caller's thread does.
+    /// Adds a handler whose calls are completed later. `handler` gets JSON text. If the caller
+    /// needs the result itself (the stateless engine, `find`), its thread waits for the completion.
     HandlerRegistry& add_async_raw(std::string name, AsyncHandler handler);
 
     /// Adds a handler whose effects in the store's own database happen exactly once: it takes a
     /// `const Transaction&` (see <ebb/transaction.h>) beside its input and context, a connection
     /// with an open transaction, and what it does there is committed together with the end of the
-    /// step. If it fails, or if the step's result is not wanted any more, all of it is rolled back;
-    /// then the handler may be called again. It must neither commit nor roll back. The transaction
-    /// is open, and with SQLite the database locked against all other writes, while the handler
-    /// runs: it should be short and wait for nothing else. Also for compensations. The store must
-    /// be SQLite or PostgreSQL. Otherwise as add.
+    /// step. If it fails, or if the step's result is no longer wanted, all of it is rolled back,
+    /// and the handler may be called again. It must neither commit nor roll back. While the handler
+    /// runs, the transaction is open, and with SQLite the database is locked against all other
+    /// writes, so the handler should be short and wait for nothing else. Also works for
+    /// compensations. The store must be SQLite or PostgreSQL. Otherwise as add.
     template <typename Input = detail::Deduced, typename Function>
     HandlerRegistry& add_transactional(std::string name, Function function) {
         if constexpr (detail::has_good_parameters<Function, Input, true>()) {
@@ -134,19 +135,21 @@ class HandlerRegistry {
 
     bool has_transactional() const { return !transactional_.empty(); }
 
-    /// How long the handler may need to end after it was asked to stop, for example a program that
-    /// gets SIGTERM. An engine gives it up no sooner, even if its own stop_grace is shorter, so
-    /// that its compensation does not begin while it still works. Zero = as long as any other.
+    /// How long the handler may need to stop after it was asked to, for example a program that gets
+    /// SIGTERM. An engine does not give it up earlier, even if its own stop_grace is shorter, so
+    /// that the compensation does not begin while the handler still works. Zero = the engine's
+    /// stop_grace.
     HandlerRegistry& set_grace(std::string_view name, Duration grace);
 
     Duration grace(std::string_view name) const;
 
-    /// Of all of them.
+    /// For all handlers.
     Duration longest_grace() const;
 
-    /// Null when there is none. Of an asynchronous handler: one that waits for the completion.
+    /// Null if there is none. For an asynchronous handler: a function that waits for the
+    /// completion.
     const Handler* find(std::string_view name) const;
-    /// Null when it is not asynchronous.
+    /// Null if it is not asynchronous.
     const AsyncHandler* find_async(std::string_view name) const;
     /// Sorted.
     std::vector<std::string> names() const;

@@ -13,34 +13,34 @@
 
 namespace ebb {
 
-/// All problems of the handler entry `spec` (JSON text) called `name`; empty when it is valid.
-/// Paths begin with `/handlers/<name>`. Looks at nothing outside its arguments: whether programs,
-/// files or hosts exist shows when the handler runs.
+/// All problems of the handler entry `spec` (JSON text) with the name `name`; empty if it is valid.
+/// Paths begin with `/handlers/<name>`. Checks only its arguments: whether programs, files or hosts
+/// exist is found out when the handler runs.
 std::vector<Diagnostic> validate_handler_spec(const std::string& name, const Payload& spec);
 
-/// Makes the handler that `spec` describes. Relative paths in it (working directory, certificates)
-/// are meant relative to `base_directory`. Throws DefinitionError with all problems of `spec`.
-/// The handler may be called from several threads at once.
+/// Makes the handler that `spec` describes. Paths in it (working directory, certificates) are
+/// relative to `base_directory`. Throws DefinitionError with all problems of `spec`. The handler
+/// can be called from several threads at the same time.
 Handler make_handler(
     const std::string& name, const Payload& spec, const std::filesystem::path& base_directory
 );
 
 /// Adds all handlers that `definition` describes to `registry`. Throws DefinitionError with all
-/// problems of all entries, or Error with InvalidArgument when a name is taken; then nothing or
-/// only a part was added.
+/// problems of all entries, or Error with InvalidArgument if a name is taken; then none or only
+/// some of the handlers were added.
 void register_definition_handlers(
     HandlerRegistry& registry,
     const Definition& definition,
     const std::filesystem::path& base_directory
 );
 
-/// A definition and the directory that its relative paths are meant from.
+/// A definition and the directory for its relative paths.
 struct DefinitionSource {
     const Definition* definition;  ///< read only during the call
     std::filesystem::path base_directory;
 };
 
-/// The same for several definitions, whose handlers may have the same names: each call goes to the
+/// The same for several definitions, whose handlers can have the same names: each call goes to the
 /// entry of the workflow and version that the calling instance runs.
 void register_definition_handlers(
     HandlerRegistry& registry, const std::vector<DefinitionSource>& sources

@@ -9,7 +9,7 @@
 #include <ebb/status.h>
 #include <ebb/time.h>
 
-// What the durable engine and the stateless one say of an instance and are told about it.
+// The views of an instance and the requests to it, for the durable engine and the stateless engine.
 
 namespace ebb {
 
@@ -24,10 +24,10 @@ struct InstanceSummary {
     std::int64_t revision = 0;
     TimePoint created_at{};
     TimePoint updated_at{};
-    TimePoint finished_at{};  ///< zero until it is finished
+    TimePoint finished_at{};  ///< zero until it has ended
 };
 
-/// What one live token waits for, in data and in a sentence.
+/// What one live token waits for, as data and as a sentence.
 struct WaitingFor {
     std::string kind;  ///< `handler`, `worker`, `queue`, `retry`, `timer`, `decision`, `signal`,
                        ///< `operator`, `branches`, `snapshot` (it was moved)
@@ -56,7 +56,7 @@ struct PersonalDecision {
     enum class Verdict { Confirm, Reject };
 
     Verdict verdict = Verdict::Confirm;
-    std::string node{};  ///< empty = the only decision that is awaited
+    std::string node{};  ///< empty = the only open decision
     std::string by{};
     std::string role{};
     std::string comment{};
@@ -73,7 +73,7 @@ struct WriteOptions {
 
 struct RequeueOptions {
     std::optional<Payload> new_input{};  ///< of the failed step
-    bool skip_compensation = false;      ///< pass over an exhausted compensation
+    bool skip_compensation = false;      ///< skip an exhausted compensation
     std::string by{};
 };
 

@@ -40,7 +40,7 @@ struct IsOptional : std::false_type {};
 template <typename T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
-/// A text: it could be a value or JSON.
+/// A text that could be either a value or JSON.
 template <typename T>
 concept Text = std::convertible_to<const T&, std::string_view> && !std::same_as<T, Payload> &&
                !std::derived_from<T, Payload>;
@@ -106,9 +106,9 @@ std::string write_value(const T& value) {
 
 }  // namespace detail
 
-/// A JSON document as text: what the engine stores and forwards. It is parsed only where an
-/// expression or a typed handler needs it. Make one from a value of your own with `of`, from JSON
-/// text with `text`; read it with `as`. Empty = there is none.
+/// A JSON document as text. The engine stores and forwards it, and parses it only if an expression
+/// or a typed handler needs it. Make one from your own value with `of`, or from JSON text with
+/// `text`; read it with `as`. Empty = there is none.
 ///
 /// A payload is its text, so everything that reads a std::string reads a payload. Functions that
 /// take values (Engine::start, Engine::signal) do not accept a std::string in its place.
@@ -124,7 +124,7 @@ class Payload : public std::string {
     template <detail::JsonObject T>
     Payload(const T& json) : std::string(detail::write_json(json)) {}
 
-    /// A text that is a JSON document already. It is checked where it is used.
+    /// A text that is already a JSON document. It is checked when it is used.
     static Payload text(std::string json_text) { return Payload(std::move(json_text)); }
 
     /// A value of any type that nlohmann/json can write; a std::string becomes a JSON string, an
@@ -161,13 +161,13 @@ class Payload : public std::string {
     }
 };
 
-/// A payload is never read out of a Json by accident: say Payload::of(json).
+/// A Json never becomes a payload by accident: write Payload::of(json).
 template <detail::JsonObject T>
 void from_json(const T& json, Payload& payload) = delete;
 
 namespace detail {
 
-/// What is given to a function that takes a value.
+/// The argument of a function that takes a value.
 template <typename T>
 Payload payload_of(const T& value) {
     static_assert(
@@ -184,7 +184,7 @@ Payload payload_of(const T& value) {
 
 }  // namespace detail
 
-/// A value that is given to the engine in place of a payload.
+/// A value that is passed to the engine in place of a payload.
 template <typename T>
 concept PayloadValue = !std::derived_from<T, Payload>;
 

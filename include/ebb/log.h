@@ -37,13 +37,13 @@ struct LogField {
     }
 };
 
-/// Where log events go. The library itself logs nowhere unless it is given one. Implementations are
-/// called from any thread and must not throw; `event` and `fields` live only until `write` returns.
+/// The destination of log events. Without one, the library does not log. Implementations are called
+/// from any thread and must not throw; `event` and `fields` live only until `write` returns.
 class LogSink {
  public:
     virtual ~LogSink() = default;
 
-    /// False: events of this level are dropped, so there is no need to make them.
+    /// False: events of this level are dropped, so callers do not have to create them.
     virtual bool is_enabled(LogLevel level) const noexcept = 0;
 
     /// `event` is a stable snake_case name, such as `lease_lost`.

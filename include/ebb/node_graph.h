@@ -5,12 +5,12 @@
 #include <ebb/definition.h>
 #include <ebb/type_library.h>
 
-// Graphs as visual editors (React Flow and others) write them, to definitions and back.
+// Converts graphs of visual editors (React Flow and others) to definitions and back.
 //
 //     {"nodes": [{"id": "1", "type": "fetch", "data": {...}, "position": {"x": 0, "y": 0}}],
 //      "edges": [{"id": "e1", "source": "1", "sourceHandle": "found", "target": "2"}]}
 //
-// See docs/how-to/graphs.md for what becomes of each key.
+// docs/how-to/graphs.md describes the conversion of each key.
 
 namespace ebb {
 
@@ -19,19 +19,19 @@ struct GraphImportOptions {
     int version = 0;         ///< 0 = the graph's own `version`, or 1
     std::string entry{};     ///< a node's id; empty = the graph's own `entry`, or the only node
                              ///< that no edge leads to
-    TypeLibrary types{};     ///< that its nodes may be of, besides those of the graph's `ebb`
+    TypeLibrary types{};     ///< types for its nodes, in addition to those in the graph's `ebb`
 };
 
-/// The workflow that an editor's graph means: a definition of one node, which is a graph. What Ebb
-/// does not read (positions, ids, ...) is kept as metadata. Throws DefinitionError with all
-/// problems; their paths lead into `graph`.
+/// The workflow for an editor's graph: a definition with one node, which is a graph. Values that
+/// Ebb does not read (positions, ids, ...) are kept as metadata. Throws DefinitionError with all
+/// problems; their paths point into `graph`.
 Definition import_graph(const Json& graph, const GraphImportOptions& options = {});
 
-/// The reverse: `import_graph(export_graph(d)) == d` for every definition that import_graph gave.
-/// Throws Error with InvalidArgument unless the definition is one graph.
+/// The reverse: `import_graph(export_graph(d)) == d` for every definition from import_graph. Throws
+/// Error with InvalidArgument unless the definition is one graph.
 Json export_graph(const Definition& definition);
 
-/// Does it look like such a graph, rather than like a definition?
+/// Whether the text looks like such a graph instead of a definition.
 bool is_editor_graph(const Json& json);
 
 }  // namespace ebb

@@ -12,7 +12,7 @@
 #include <ebb/error.h>
 #include <ebb/handler.h>
 
-// Handlers with a contract: schemas of what they get and give, and data that is filled in only when
+// Handlers with a contract: schemas of their input and output, and data that is filled in only when
 // they are called. See docs/how-to/graphs.md.
 
 namespace ebb {
@@ -21,21 +21,21 @@ namespace ebb {
 class Validator {
  public:
     virtual ~Validator() = default;
-    /// What is wrong with `value` (JSON text), as `/items/0: ...`; empty when nothing is.
+    /// What is wrong with `value` (JSON text), as `/items/0: ...`; empty if it is valid.
     virtual std::vector<std::string> violations(const Payload& value) const = 0;
 };
 
-/// Makes the validator of a schema. Throws Error with InvalidPayload when the schema is none.
+/// Creates the validator of a schema. Throws Error with InvalidPayload if the schema is not valid.
 using ValidatorFactory = std::function<std::shared_ptr<const Validator>(const Payload& schema)>;
 
-/// JSON Schema, draft 7: what NodeTypes uses unless told otherwise.
+/// JSON Schema, draft 7: the default of NodeTypes.
 std::shared_ptr<const Validator> json_schema_validator(const Payload& schema);
 
-/// What is known only when a handler is called, as JSON texts.
+/// Values that are known only when a handler is called, as JSON texts.
 struct CallValues {
     Payload globals = "{}";    ///< an object
     Payload secrets = "{}";    ///< an object whose values are texts, or objects of such
-    Payload payload = "null";  ///< what came from outside for a paused step
+    Payload payload = "null";  ///< the payload from outside for a paused step
 };
 
 /// Changes the data of a node before its schema and handler see it. Called from several threads.
@@ -47,7 +47,7 @@ class Transformer {
     ) const = 0;
 };
 
-/// What a handler promises.
+/// The contract of a handler.
 struct NodeType {
     /// What a handler returns.
     enum class Result {
@@ -58,53 +58,54 @@ struct NodeType {
     Payload input_schema{};   ///< empty = any input
     Payload output_schema{};  ///< empty = any output
     Result result = Result::Output;
-    /// Of steps of this type that say nothing of it themselves: see NodeTypes::with_retries.
+    /// For steps of this type without a policy of their own: see NodeTypes::with_retries.
     std::optional<AttemptPolicy> retry{};
 };
 
 /// What a failure means.
 struct ErrorVerdict {
     enum class Kind {
-        AsThrown,  ///< what the handler said by what it threw
-        Retry,     ///< try again, as far as the step's max_attempts allows
+        AsThrown,  ///< as the thrown exception says
+        Retry,     ///< retry, as far as the step's max_attempts allows
         GiveUp,    ///< for good
     };
 
     Kind kind = Kind::AsThrown;
-    std::optional<Duration> delay{};  ///< of Retry; absent = as the step's backoff says
+    std::optional<Duration> delay{};  ///< for Retry; absent = the step's backoff
 };
 
 struct NodeTypesOptions {
     ValidatorFactory validators = json_schema_validator;
     /// In this order, after the expressions over `globals`, `secrets` and `payload`.
     std::vector<std::shared_ptr<const Transformer>> transformers{};
-    /// Asked at every call, so that a secret can change. Null = there are none.
+    /// Called for every call of a handler, so that a secret can change. Null = there are none.
     std::function<Payload(const StepContext& step)> globals{};
     std::function<Payload(const StepContext& step)> secrets{};
-    /// Asked whenever a handler has thrown or has broken its contract, compensations included: the
-    /// failure is redacted, and its code is `error` where the handler gave none. What it throws
-    /// itself is as if it had said AsThrown. Null = AsThrown.
+    /// Called if a handler has thrown or has broken its contract, including compensations: the
+    /// failure is redacted, and its code is `error` if the handler gave none. If this function
+    /// throws, the result is AsThrown. Null = AsThrown.
     std::function<ErrorVerdict(const HandlerFailure& failure, const StepContext& step)> on_error{};
 };
 
 /// Types of nodes: handlers with schemas. At each call
 ///  1. the `$${ ... }` of the step's input that read `globals`, `secrets` or `payload` are filled
-///     in (those that stand in a definition that `bind` was told of: what comes with the data is
-///     never evaluated),
+///     in (only those in definitions that were passed to `bind`: texts in the data are never
+///     evaluated),
 ///  2. the transformers change the input,
-///  3. the input is compared with its schema: a violation fails the step for good, `invalid_input`,
+///  3. the input is checked against its schema: a violation fails the step for good as
+///     `invalid_input`,
 ///  4. the handler is called,
-///  5. its output is compared with its schema: `invalid_output`.
-/// What was filled in is never kept: the history has the input as it was before. Secrets of at
-/// least kSecretBytesMin bytes are replaced by `[redacted]` in outputs and errors.
+///  5. its output is checked against its schema: `invalid_output`. What was filled in is never
+///     kept: the history has the input as it was before. Secrets of at least kSecretBytesMin bytes
+///     are replaced by `[redacted]` in outputs and errors.
 class NodeTypes {
  public:
     static constexpr std::size_t kSecretBytesMin = 4;
 
     explicit NodeTypes(NodeTypesOptions options = {});
 
-    /// Throws Error with InvalidArgument when the type is known already, InvalidPayload when a
-    /// schema is none.
+    /// Throws Error with InvalidArgument if the type is known already, InvalidPayload if a schema
+    /// is not valid.
     NodeTypes& add_raw(const std::string& type, const NodeType& contract, Handler handler);
 
     /// As HandlerRegistry::add.
@@ -115,16 +116,17 @@ class NodeTypes {
         return add_raw(type, contract, *typed.find(type));
     }
 
-    /// The definition in which each step and compensation that has the policy of who says nothing
-    /// (AttemptPolicy{}) has the one of its type.
+    /// The definition in which each step and compensation with the default policy (AttemptPolicy{})
+    /// has the policy of its type.
     Definition with_retries(Definition definition) const;
 
-    /// Makes the definition's late expressions known. Returns what is wrong with its steps, by
-    /// these types: `unknown_node_type`, `late_expression`. Before the first call.
+    /// Registers the definition's late expressions. Returns the problems of its steps according to
+    /// these types: `unknown_node_type`, `late_expression`. Call it before the first call of a
+    /// handler.
     std::vector<Diagnostic> bind(const Definition& definition);
 
-    /// Puts all types into `registry`, as handlers of their names, for the engines. The registry
-    /// may outlive this.
+    /// Adds all types to `registry`, as handlers with their names, for the engines. The registry
+    /// can outlive this object.
     void add_to(HandlerRegistry& registry) const;
 
  private:

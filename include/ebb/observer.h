@@ -12,25 +12,26 @@
 
 namespace ebb {
 
-/// What a handler's call came to. Nothing of it is committed yet.
+/// The outcome of a handler's call. It is not committed yet.
 struct CallEnd {
     bool is_completed = true;
-    Payload output{};           ///< when it completed
-    std::string code{};         ///< else why it failed
-    std::string message{};      ///< else: in words
-    bool is_permanent = false;  ///< else: it is not tried again
-    bool is_paused = false;     ///< it completed nothing: it waits for a payload from outside
+    Payload output{};           ///< if it completed
+    std::string code{};         ///< otherwise: why it failed
+    std::string message{};      ///< otherwise: in words
+    bool is_permanent = false;  ///< otherwise: it is not retried
+    bool is_paused = false;     ///< it did not complete: it waits for a payload from outside
     Duration duration{0};
 };
 
-/// Is told what happens to instances, by the durable engine and by the stateless one alike. Derive
-/// from it and override what is of interest.
+/// Receives the events of instances, from the durable engine and from the stateless engine. Derive
+/// from it and override the functions that you need.
 ///
-/// Observers are told in the order in which they were added. What one throws is logged and dropped:
-/// it reaches neither the others nor the instance. They see copies and change nothing. Everything
-/// but before_step and after_step is told after the change was committed (by the stateless engine:
-/// was made part of the next snapshot), in order per instance, by the committing thread: be quick,
-/// and do not call the engine.
+/// The engine notifies observers in the order in which they were added. If an observer throws, the
+/// exception is logged and dropped: it affects neither other observers nor the instance. Observers
+/// see copies and cannot change anything. Except for before_step and after_step, an observer is
+/// notified after the change was committed (in the stateless engine: became part of the next
+/// snapshot), in order per instance, by the committing thread. Be quick, and do not call the
+/// engine.
 class Observer {
  public:
     virtual ~Observer() = default;
@@ -38,11 +39,11 @@ class Observer {
     /// The instance has been created.
     virtual void on_start(const InstanceSummary& /*instance*/) {}
 
-    /// A handler is about to be called, in the thread that will call it.
+    /// A handler is about to be called. Runs in the thread that calls it.
     virtual void before_step(const StepContext& /*step*/, const Payload& /*input*/) {}
 
-    /// The handler has returned or thrown; in the same thread. What it came to may still be refused
-    /// as stale.
+    /// The handler has returned or thrown. Runs in the same thread. The outcome may still be
+    /// refused as stale.
     virtual void after_step(const StepContext& /*step*/, const CallEnd& /*end*/) {}
 
     /// An attempt of a step or compensation has failed, and the next one begins at `due`.
@@ -53,23 +54,23 @@ class Observer {
     /// A step or compensation has failed for good.
     virtual void on_error(const InstanceSummary& /*instance*/, const HistoryEntry& /*event*/) {}
 
-    /// Something waits from now on: for a person, a signal, time or an operator, as `event` says.
+    /// A token starts to wait for a person, a signal, a time or an operator, as `event` says.
     virtual void on_pause(const InstanceSummary& /*instance*/, const HistoryEntry& /*event*/) {}
 
-    /// Something that waited goes on.
+    /// A token that waited continues.
     virtual void on_resume(const InstanceSummary& /*instance*/, const HistoryEntry& /*event*/) {}
 
     /// The instance has ended: its status is `completed`, `failed`, `cancelled` or `aborted`.
     virtual void on_end(const InstanceSummary& /*instance*/) {}
 
-    /// A change was committed; told last, with all its events. `instance.revision` is the one that
-    /// the change has made.
+    /// A change was committed. Called last, with all events of the change. `instance.revision` is
+    /// the revision after the change.
     virtual void on_committed(
         const InstanceSummary& /*instance*/, std::span<const HistoryEntry> /*events*/
     ) {}
 };
 
-/// An observer that hears only of commits: for progress displays.
+/// An observer of commits only, for progress displays.
 std::shared_ptr<Observer> make_observer(
     std::function<void(const InstanceSummary& instance, std::span<const HistoryEntry> events)>
         on_committed

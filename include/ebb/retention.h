@@ -10,27 +10,27 @@
 
 #include <ebb/time.h>
 
-// How long instances are kept after they have ended. What has not ended is never deleted, however
-// old it is.
+// How long instances are kept after they have ended. Instances that have not ended are never
+// deleted, no matter how old they are.
 
 namespace ebb {
 
-/// How long instances are kept after their end; none = for ever.
+/// How long instances are kept after their end; absent = forever.
 struct Retention {
     static constexpr Duration kMin =
-        std::chrono::seconds(10);  ///< who waits for the end must be able to see it
+        std::chrono::seconds(10);  ///< processes that wait for the end must be able to see it
     static constexpr Duration kMax = std::chrono::hours(24) * 36'525;
 
     std::optional<Duration> completed{};
-    std::optional<Duration> failed{};  ///< also of those that were cancelled or aborted
+    std::optional<Duration> failed{};  ///< also applies to cancelled and aborted instances
 
     bool operator==(const Retention&) const = default;
 };
 
-/// The name under which the retention of all workflows is kept that have none of their own.
+/// The name of the rule for all workflows without a rule of their own.
 inline constexpr std::string_view kOtherWorkflows = "*";
 
-/// What was set for one workflow, or for all others.
+/// The rule of one workflow, or of all others.
 struct RetentionRule {
     std::string workflow;
     Retention keep{};
@@ -39,7 +39,7 @@ struct RetentionRule {
     bool operator==(const RetentionRule&) const = default;
 };
 
-/// How many instances of one workflow and status.
+/// The number of instances of one workflow and status.
 struct PurgeCount {
     std::string workflow;
     std::string status;
@@ -56,11 +56,11 @@ struct PurgeReport {
 
 struct PurgeOptions {
     std::string workflow{};  ///< empty = all
-    /// All that has ended this long ago or longer, whatever the retention says. None = by the
-    /// retention.
+    /// All instances that ended at least this long ago, regardless of the retention. Absent = by
+    /// the retention.
     std::optional<Duration> older_than{};
     bool only_counts = false;  ///< deletes nothing
-    /// Called now and then with what was done so far; false stops it.
+    /// Called from time to time with the progress so far; returning false stops the purge.
     std::function<bool(const PurgeReport&)> on_progress{};
 };
 

@@ -12,20 +12,20 @@
 #include <ebb/store.h>
 #include <ebb/time.h>
 
-// Where snapshots of the stateless engine are kept: one row for each instance, changed only by
+// Stores for snapshots of the stateless engine: one row for each instance, changed only by
 // compare-and-swap on its version. See docs/how-to/state-management.md.
 
 namespace ebb::stateless {
 
-/// What a store says of a snapshot without its text. All but the last five follow from the snapshot
-/// itself.
+/// What a store knows about a snapshot without its text. All members except the last five follow
+/// from the snapshot itself.
 struct SnapshotInfo {
     std::string id;  ///< Snapshot::workflow_id
     std::string workflow;
     SnapshotStatus status = SnapshotStatus::Active;
     std::int64_t version = 0;
     TimePoint next_retry_at = kNever;  ///< of its retry state; kNever = it has none
-    TimePoint next_due_at = kNever;    ///< Snapshot::next_due: zero = at once
+    TimePoint next_due_at = kNever;    ///< Snapshot::next_due: zero = now
     std::string saved_by;
     std::string save_id;
     TimePoint created_at{};
@@ -43,65 +43,67 @@ struct StoredSnapshot {
 };
 
 struct SaveOptions {
-    /// Who saves, for people: at most 256 bytes.
+    /// Names the process that saves, for people: at most 256 bytes.
     std::string by{};
-    /// Names this one save: repeating it under the same name, after its answer was lost, finds that
-    /// it is done instead of a conflict. Empty = a new UUID. At most 64 bytes.
+    /// Identifies this save. If its answer was lost, repeat it with the same id: the store then
+    /// recognizes it instead of reporting a conflict. Empty = a new UUID. At most 64 bytes.
     std::string save_id{};
-    /// The row goes this long after the save; absent = never. Every save says it anew.
+    /// The row expires this long after the save; absent = never. Every save sets it again.
     std::optional<Duration> keep_for{};
 };
 
 struct SaveResult {
     enum class Kind {
         Saved,      ///< it is stored now, and durable
-        Unchanged,  ///< save: the snapshot has the expected version, there was nothing to write
+        Unchanged,  ///< save: the snapshot has the expected version, so there was nothing to write
         Conflict,   ///< another version is there: discard yours
         NotFound,   ///< save, remove: there is none with this id, or it has expired
     };
 
     Kind kind = Kind::Saved;
-    SnapshotInfo current;  ///< what is stored now: of a conflict, who won; empty if NotFound
+    SnapshotInfo
+        current;  ///< what is stored now; after a conflict, the winner's save; empty if NotFound
 };
 
 std::string_view to_string(SaveResult::Kind kind);
 
 struct SnapshotQuery {
     std::optional<SnapshotStatus> status{};  ///< absent = all
-    std::string after{};                     ///< a page: only ids behind this one, in byte order
+    std::string after{};                     ///< a page: only ids after this one, in byte order
     int limit = 100;                         ///< 1..1,000
 };
 
 struct DueQuery {
-    /// Only those whose next attempt is due (by next_retry_at); else whatever has something to do.
+    /// Only snapshots whose next attempt is due (by next_retry_at); otherwise all that have
+    /// something to do.
     bool retries_only = false;
-    /// Only those that nobody has saved for so long: leaves those alone that somebody is working
-    /// on.
+    /// Only snapshots that were not saved for this long; skips those that another process is
+    /// working on.
     Duration idle_for{0};
-    TimePoint after_due{};   ///< a page: only those behind (after_due, after_id), the time ...
+    TimePoint after_due{};   ///< a page: only those after (after_due, after_id), the time ...
     std::string after_id{};  ///< ... and id of the last one; empty = from the start
     int limit = 100;         ///< 1..1,000
 };
 
 struct SnapshotStoreOptions {
     std::size_t snapshot_bytes_max = std::size_t{64} << 20;  ///< of a text to be stored
-    /// Stamps rows and lets them expire. Null = the system's, of PostgreSQL the server's. Must
-    /// outlive the store.
+    /// Stamps rows and decides when they expire. Null = the system's clock, or the server's on
+    /// PostgreSQL. Must outlive the store.
     const Clock* clock = nullptr;
 };
 
-/// Keeps snapshots, any number of instances. Every change is atomic, compares the row's version
-/// first, and is durable when the function returns. A row whose time is over is as if it were not
-/// there. Thread-safe; several stores may be open on one database, in any number of processes.
+/// Stores the snapshots of any number of instances. Every change is atomic, compares the row's
+/// version first, and is durable when the function returns. An expired row behaves as if it did not
+/// exist. Thread-safe; several stores can be open on one database, in any number of processes.
 ///
-/// Losing a race is a result. What throws (Error) has changed nothing, but for StoreInDoubt: repeat
-/// that save with the same save_id. Further: InvalidArgument and PayloadTooLarge for what cannot be
-/// stored, StoreUnavailable, StoreBusy, StoreFull, StoreReadOnly for databases that cannot now,
-/// StoreVersion for a table of another form, CorruptState for a row that somebody else has
-/// written.
+/// A lost race is a result, not an error. A call that throws Error has changed nothing, except for
+/// StoreInDoubt: repeat that save with the same save_id. Other errors: InvalidArgument and
+/// PayloadTooLarge for arguments that cannot be stored; StoreUnavailable, StoreBusy, StoreFull,
+/// StoreReadOnly for databases that cannot write now; StoreVersion for a table of another form;
+/// CorruptState for a row that another program has written.
 ///
-/// To add a store of your own, implement the private functions; the public ones have checked every
-/// argument by then.
+/// To add your own store, implement the private functions; the public functions check every
+/// argument first.
 class SnapshotStore {
  public:
     static constexpr std::size_t kIdBytesMax = 255;
@@ -114,30 +116,31 @@ class SnapshotStore {
     SnapshotStore(const SnapshotStore&) = delete;
     SnapshotStore& operator=(const SnapshotStore&) = delete;
 
-    /// Stores the first snapshot of an instance. Saved, or Conflict: the id is taken.
+    /// Stores the first snapshot of an instance. Returns Saved, or Conflict if the id is taken.
     SaveResult insert_if_absent(const Snapshot& snapshot, const SaveOptions& options = {});
 
     std::optional<StoredSnapshot> load(std::string_view id);
 
-    /// Stores `snapshot` if the row still has `expected_version`, the one that was loaded. Throws
-    /// InvalidArgument when the snapshot is older than that.
+    /// Stores `snapshot` if the row still has `expected_version`, the version that was loaded.
+    /// Throws InvalidArgument if the snapshot is older than that.
     SaveResult save(
         const Snapshot& snapshot, std::int64_t expected_version, const SaveOptions& options = {}
     );
 
-    /// Forgets an instance; with `expected_version` only if the row has it. Repeated: NotFound.
+    /// Removes an instance; with `expected_version`, only if the row has that version. A repeated
+    /// call returns NotFound.
     SaveResult remove(
         std::string_view id, std::optional<std::int64_t> expected_version = std::nullopt
     );
 
-    /// By rising id.
+    /// In ascending order of ids.
     std::vector<SnapshotInfo> list(const SnapshotQuery& query = {});
 
-    /// What should be executed now, the longest due first, equal ones by id.
+    /// Snapshots to execute now, the longest overdue first, equal times by id.
     std::vector<SnapshotInfo> due(const DueQuery& query = {});
 
-    /// Removes at most `limit` (1..10,000) rows whose time is over, the oldest first. Returns how
-    /// many: call it again when that is `limit`.
+    /// Removes at most `limit` (1..10,000) expired rows, the oldest first. Returns the number: if
+    /// it is `limit`, call it again.
     int purge(int limit = 1'000);
 
  protected:
@@ -145,8 +148,8 @@ class SnapshotStore {
 
     const SnapshotStoreOptions& options() const { return options_; }
 
-    /// A row to be written. `info` has what follows from the snapshot, saved_by and save_id; the
-    /// store sets the times: expires_at is now + keep_for.
+    /// A row to write. `info` has the members that follow from the snapshot, saved_by and save_id;
+    /// the store sets the times: expires_at is now + keep_for.
     struct Row {
         SnapshotInfo info;
         std::string json;
@@ -154,9 +157,9 @@ class SnapshotStore {
     };
 
  private:
-    /// A row that has expired is replaced. A row that is there and has the same save_id: Saved.
+    /// Replaces an expired row. If a row with the same save_id exists, returns Saved.
     virtual SaveResult insert_row(const Row& row) = 0;
-    /// The same save_id is there: Saved.
+    /// If the row has the same save_id, returns Saved.
     virtual SaveResult update_row(const Row& row, std::int64_t expected_version) = 0;
     virtual std::optional<StoredSnapshot> find_row(std::string_view id) = 0;
     virtual SaveResult remove_row(
@@ -176,15 +179,15 @@ using SnapshotStorePtr = std::unique_ptr<SnapshotStore>;
 /// In this process's memory only.
 SnapshotStorePtr open_memory_snapshot_store(const SnapshotStoreOptions& options = {});
 
-/// The table `workflow_executions` in a SQLite file, which may be the application's own or that of
-/// Ebb's durable store. It is made when it does not exist, unless SqliteOptions::migrate is false.
-/// Component ebb::sqlite.
+/// The table `workflow_executions` in a SQLite file, which can be the application's own file or
+/// that of Ebb's durable store. Creates the table if it does not exist, unless
+/// SqliteOptions::migrate is false. Component ebb::sqlite.
 SnapshotStorePtr open_sqlite_snapshot_store(
     const SqliteOptions& database, const SnapshotStoreOptions& options = {}
 );
 
-/// The table `workflow_executions` in the schema that PostgresOptions names. It is made when it
-/// does not exist, unless PostgresOptions::migrate is false. Component ebb::postgres.
+/// The table `workflow_executions` in the schema that PostgresOptions names. Creates the table if
+/// it does not exist, unless PostgresOptions::migrate is false. Component ebb::postgres.
 SnapshotStorePtr open_postgres_snapshot_store(
     const PostgresOptions& database, const SnapshotStoreOptions& options = {}
 );

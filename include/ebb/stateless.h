@@ -17,9 +17,10 @@
 #include <ebb/observer.h>
 #include <ebb/time.h>
 
-// Workflows without a store and without a thread, for functions, request handlers and tests: the
-// application holds the whole state of an instance as one value (a JSON text when it travels),
-// hands it in, gets the next one back and keeps it where it likes. See docs/reference/snapshot.md.
+// Workflows without a store and without threads, for serverless functions, request handlers and
+// tests. The application holds the whole state of an instance as one value (as JSON text for
+// transport), passes it in, gets the next one back, and keeps it wherever it likes. See
+// docs/reference/snapshot.md.
 
 namespace ebb {
 
@@ -30,9 +31,9 @@ class LogSink;
 
 namespace ebb::stateless {
 
-/// How an instance stands, as whoever drives it needs to know it.
+/// The status of an instance, for the program that runs it.
 enum class SnapshotStatus {
-    Active,     ///< something can be done now: execute it
+    Active,     ///< something is due now: execute it
     Paused,     ///< it waits for a person, a signal, time or an operator
     Error,      ///< an attempt failed and the next one has its time: see retry_state
     Completed,  ///< ended well
@@ -42,12 +43,12 @@ enum class SnapshotStatus {
 /// `active`, `paused`, `error`, `completed`, `failed`.
 std::string_view to_string(SnapshotStatus status);
 
-/// What the context keeps of what nodes have done. Whatever the policy, everything stays that the
-/// workflow itself may still need: the data that flows, outputs that expressions read, and what
-/// compensations will be called with.
+/// Which results of nodes the context keeps. With every policy it keeps everything that the
+/// workflow itself may still need: the data that flows, outputs that expressions read, and the
+/// arguments of compensations.
 struct HistoryPolicy {
     enum class Keep {
-        All,         ///< every result and every failed attempt: grows with what has happened
+        All,         ///< every result and every failed attempt: grows with each step
         Last,        ///< the newest `last` of each node
         ErrorsOnly,  ///< failed attempts
     };
@@ -58,8 +59,8 @@ struct HistoryPolicy {
 
 /// One entry of the context.
 struct NodeResult {
-    Payload output;       ///< `null` when the attempt failed
-    std::string error{};  ///< the failure's message; empty when it succeeded
+    Payload output;       ///< `null` if the attempt failed
+    std::string error{};  ///< the failure's message; empty if it succeeded
     TimePoint at{};       ///< millisecond resolution
     int attempt = 1;
     bool is_compensation = false;
@@ -71,9 +72,9 @@ struct RetryState {
     TimePoint next_retry_at{};
 };
 
-/// The whole state of one instance. A value: copy it, move it, keep it, turn it into text. It knows
-/// its workflow's definition and outlives the engine that made it. A snapshot that was moved from
-/// can only be assigned to or destroyed.
+/// The whole state of one instance. A value: you can copy it, move it, keep it, and convert it to
+/// text. It contains its workflow's definition and can outlive the engine that made it. You can
+/// only assign to or destroy a moved-from snapshot.
 class Snapshot {
  public:
     static constexpr std::size_t kMetadataBytesMax = std::size_t{1} << 20;
@@ -95,19 +96,18 @@ class Snapshot {
     const std::string& key() const;
 
     SnapshotStatus status() const;
-    /// How the instance stands in the terms of the durable engine.
+    /// The status of the instance in the durable engine.
     InstanceStatus instance_status() const;
     bool is_finished() const;
 
-    /// The node that is about to run, that is waited at, or that failed the instance; empty when it
-    /// has completed. Where several tokens live, the one that decides the status.
+    /// The node that runs next, at which the instance waits, or that failed the instance; empty
+    /// after completion. If several tokens live, the node of the token that decides the status.
     std::string current_node() const;
 
-    /// Rises by one with every committed transition: what an optimistic lock compares.
+    /// Increases by one with every committed transition. Use it for optimistic locking.
     std::int64_t version() const;
 
-    /// When there is something to do next: zero = now, kNever = not before something comes from
-    /// outside.
+    /// When something is due next: zero = now, kNever = not before an input from outside.
     TimePoint next_due() const;
 
     std::optional<RetryState> retry_state() const;
@@ -117,7 +117,7 @@ class Snapshot {
     Payload output() const;  ///< empty until completed
     Payload error() const;   ///< why it compensates, failed or is dead-lettered; empty otherwise
 
-    /// What the policy has kept of a node, oldest first. Empty for an unknown name.
+    /// The results of a node that the policy has kept, oldest first. Empty for an unknown name.
     std::vector<NodeResult> results(std::string_view node) const;
 
     TimePoint started_at() const;
@@ -143,8 +143,8 @@ class Snapshot {
 
 struct EngineOptions {
     HistoryPolicy history{};
-    /// Throws on `add` unless every handler is registered. False for functions that run some of the
-    /// handlers only: `execute` then stops before a step that it cannot run.
+    /// `add` throws unless every handler is registered. Set it to false for programs that run only
+    /// some of the handlers: `execute` then stops before a step that it cannot run.
     bool require_handlers = true;
     std::size_t payload_bytes_max = std::size_t{1} << 20;
     int json_depth_max = 64;
@@ -165,7 +165,7 @@ struct StartOptions {
 };
 
 struct ExecuteOptions {
-    /// Handed to the signal that the snapshot waits for, when it waits for exactly one.
+    /// The payload for the signal that the snapshot waits for, if it waits for exactly one.
     std::optional<Payload> payload{};
     std::int64_t step_limit = 1'000;  ///< calls of handlers and timers; 1 or more
     bool retry_now = false;           ///< do not wait until next_retry_at
@@ -173,12 +173,13 @@ struct ExecuteOptions {
     std::stop_token stop{};           ///< seen by handlers; ends the call before the next step
 };
 
-/// Runs workflows of one registry of handlers. It holds definitions and nothing about any instance:
-/// any number of threads may use it at once, once it is filled.
+/// Runs workflows with the handlers of one registry. It holds definitions and nothing about
+/// instances: after you have added the workflows, any number of threads can use it at the same
+/// time.
 ///
-/// Every function that takes a snapshot and returns one is a pure step but for the handlers that it
-/// calls. What throws (Error) has changed nothing but what handlers did; what handlers throw never
-/// comes out, it becomes part of the snapshot.
+/// Every function that takes a snapshot and returns one is pure except for the handlers that it
+/// calls. A call that throws Error has changed nothing except the effects of handlers. Exceptions
+/// of handlers are not thrown to the caller: they become part of the snapshot.
 class Engine {
  public:
     /// `handlers` must outlive the engine.
@@ -187,14 +188,14 @@ class Engine {
     Engine(Engine&&) noexcept;
     Engine& operator=(Engine&&) noexcept;
 
-    /// Makes a workflow known. Repeating it is free; other content under the same name and version
-    /// throws WorkflowConflict, a missing handler HandlerNotFound.
+    /// Adds a workflow. Repeating it is free. Different content under the same name and version
+    /// throws WorkflowConflict; a missing handler throws HandlerNotFound.
     void add(const Definition& definition);
-    /// Before the first snapshot.
+    /// Call it before the first snapshot.
     void add_observer(std::shared_ptr<Observer> observer);
 
-    /// A new instance, standing before its first step: version 0.
-    /// The input is a value, as of ebb::Engine::start.
+    /// Creates an instance before its first step: version 0. The input is a value, as of
+    /// ebb::Engine::start.
     Snapshot start(
         std::string_view workflow, const Payload& input = {}, const StartOptions& options = {}
     ) const;
@@ -205,21 +206,21 @@ class Engine {
         return start(workflow, detail::payload_of(input), options);
     }
 
-    /// Reads the text form. Throws InvalidPayload (no JSON), CorruptState (not a snapshot, or one
-    /// that does not fit together any more), WorkflowNotFound, WorkflowConflict (the definition has
-    /// changed) or PayloadTooLarge; the message names the field.
+    /// Reads the text form. Throws InvalidPayload (not JSON), CorruptState (not a snapshot, or an
+    /// inconsistent one), WorkflowNotFound, WorkflowConflict (the definition has changed) or
+    /// PayloadTooLarge; the message names the field.
     Snapshot parse(std::string_view json) const;
 
-    /// Does the next thing that is due: one call of a handler, or one timer. Nothing is due: the
-    /// snapshot comes back as it was, its version unchanged.
+    /// Runs the next due action: one call of a handler, or one timer. If nothing is due, returns
+    /// the snapshot unchanged, with the same version.
     Snapshot step(Snapshot snapshot, const ExecuteOptions& options = {}) const;
 
-    /// Goes on until the instance waits, ends, or `step_limit` is reached: then it is still Active,
-    /// and executing it again goes on.
+    /// Continues until the instance waits, ends, or `step_limit` is reached. In the last case it is
+    /// still Active: execute it again to continue.
     Snapshot execute(Snapshot snapshot, const ExecuteOptions& options = {}) const;
 
-    // All of these only decide; execute() then goes on. They throw InvalidState, NotWaiting or
-    // NotAllowed, and repeating one changes nothing.
+    // All of these only decide; execute() then continues. They throw InvalidState, NotWaiting or
+    // NotAllowed. Repeating one changes nothing.
     Snapshot decide(Snapshot snapshot, const PersonalDecision& decision) const;
     Snapshot signal(
         Snapshot snapshot,
@@ -245,11 +246,11 @@ class Engine {
     Snapshot resume(Snapshot snapshot, std::string_view by = {}) const;
     Snapshot requeue(Snapshot snapshot, const RequeueOptions& options = {}) const;
 
-    /// Lets go of an instance that is to be imported into a store (ebb::Engine::import_snapshot):
-    /// save what comes back, and nobody who loads it can execute it any more. Its instance_status
-    /// is `moved`, its status Paused.
+    /// Releases an instance for an import into a store (ebb::Engine::import_snapshot). Save the
+    /// result: a process that loads it can no longer execute it. Its instance_status is `moved`,
+    /// its status Paused.
     Snapshot release(Snapshot snapshot, std::string_view by = {}) const;
-    /// Takes it back, if it was not imported anywhere.
+    /// Takes a released instance back. Only use it if the instance was not imported.
     Snapshot reclaim(Snapshot snapshot, std::string_view by = {}) const;
 
  private:

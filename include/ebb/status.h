@@ -9,13 +9,13 @@
 
 namespace ebb {
 
-/// How an instance stands.
+/// The status of an instance.
 enum class InstanceStatus {
     Running,
     Paused,        ///< by an operator
-    Compensating,  ///< it undoes what was done
+    Compensating,  ///< it undoes its completed steps
     DeadLetter,    ///< it needs an operator
-    Moved,  ///< it goes on elsewhere, from a snapshot: nothing happens here until it arrives again
+    Moved,  ///< it continues elsewhere, from a snapshot: nothing happens here until it returns
     Completed,
     Failed,
     Cancelled,
@@ -24,12 +24,12 @@ enum class InstanceStatus {
 
 /// The snake_case name: `running`, `dead_letter`, ...
 std::string_view to_string(InstanceStatus status);
-/// The reverse. Empty when there is no such status.
+/// The reverse. Empty if there is no such status.
 std::optional<InstanceStatus> parse_status(std::string_view text);
-/// Completed, Failed, Cancelled and Aborted never change any more.
+/// Completed, Failed, Cancelled and Aborted never change.
 bool is_terminal(InstanceStatus status);
 
-/// Is this its name? For tests and scripts; code that runs compares with the enumerators.
+/// Whether this is its name. For tests and scripts; in other code, compare with the enumerators.
 inline bool operator==(InstanceStatus status, std::string_view name) {
     return to_string(status) == name;
 }

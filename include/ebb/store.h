@@ -9,13 +9,13 @@ namespace ebb {
 class Clock;
 class Store;
 
-/// Deletes a Store without its definition being known here.
+/// Deletes a Store without knowing its definition.
 struct StoreDeleter {
     void operator()(Store* store) const noexcept;
 };
 
-/// A store is owned by who opened it and must outlive the engines that use it. All stores are
-/// thread-safe.
+/// The caller that opens a store owns it. The store must outlive the engines that use it. All
+/// stores are thread-safe.
 using StorePtr = std::unique_ptr<Store, StoreDeleter>;
 
 struct MemoryOptions {
@@ -26,37 +26,37 @@ struct MemoryOptions {
 StorePtr open_memory_store(const MemoryOptions& options = {});
 
 struct SqliteOptions {
-    /// Full: a commit survives power loss. Normal: it survives a crash of the process, and the last
-    /// ones may be lost with the power.
+    /// Full: a commit survives power loss. Normal: it survives a crash of the process, but power
+    /// loss can lose the last commits.
     enum class Synchronous { Full, Normal };
 
-    std::string path;  ///< a file; it is made when it does not exist
+    std::string path;  ///< a file; it is created if it does not exist
     Synchronous synchronous = Synchronous::Full;
     int busy_timeout_ms =
         10'000;           ///< how long to wait for another process's write before StoreBusy
-    bool migrate = true;  ///< bring the schema up to date when opening
+    bool migrate = true;  ///< updates the schema when opening
     const Clock* clock = nullptr;  ///< null = the system's; must outlive the store
 };
 
-/// State in one SQLite file (WAL). Several processes on one machine may share it. Component
+/// State in one SQLite file (WAL). Several processes on one machine can share it. Component
 /// ebb::sqlite.
 StorePtr open_sqlite_store(const SqliteOptions& options);
 
 struct PostgresOptions {
-    /// On: statements are prepared once per connection, in sessions with settings of Ebb's. Off:
-    /// for a pooler, which shares sessions: every PgBouncer, whatever its version and pool mode.
+    /// On: statements are prepared once per connection, in sessions with Ebb's settings. Off: for
+    /// poolers, which share sessions, including PgBouncer of any version and in any pool mode.
     enum class StatementCache { On, Off };
 
-    /// `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETER=VALUE` with all that libpq knows:
-    /// several hosts, target_session_attrs, sslmode, a service file. The fields below may also
-    /// be given there by their names, and win.
+    /// `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETER=VALUE` with all parameters of
+    /// libpq: several hosts, target_session_attrs, sslmode, a service file. The URL can also
+    /// contain the fields below by name, and then takes precedence.
     std::string url;
-    std::string schema = "ebb";  ///< where the tables are; it is made when it does not exist
+    std::string schema = "ebb";  ///< the schema of the tables; it is created if it does not exist
     StatementCache statement_cache = StatementCache::On;
     int connections_max = 8;
-    bool migrate = true;  ///< bring the schema up to date when opening
+    bool migrate = true;  ///< updates the schema when opening
     std::string application_name = "ebb";
-    /// For tests, where only one process uses the schema; null = the server's. Must outlive the
+    /// Only for tests in which one process uses the schema; null = the server's. Must outlive the
     /// store.
     const Clock* clock = nullptr;
 };

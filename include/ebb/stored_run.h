@@ -9,17 +9,17 @@
 #include <ebb/snapshot_store.h>
 #include <ebb/stateless.h>
 
-// The usual ways to bring a stored snapshot on: load, do, save with the expected version, and know
-// what to do when somebody else was faster.
+// The usual ways to run a stored snapshot: load it, run a step, save it with the expected version,
+// and handle the case that another process was faster.
 
 namespace ebb::stateless {
 
 struct StoredRunOptions {
-    /// Of the steps; its payload is delivered and saved before the first of them.
+    /// Options of the steps; the payload is delivered and saved before the first step.
     ExecuteOptions execute{};
-    /// Who saves, for the loser to know: at most 256 bytes.
+    /// Names the process that saves, for the process that loses: at most 256 bytes.
     std::string by{};
-    /// How long a row stays when its instance has ended; absent = for ever.
+    /// How long a row stays after its instance has ended; absent = forever.
     std::optional<Duration> keep_finished_for{};
 };
 
@@ -27,24 +27,24 @@ struct StoredRun {
     enum class Kind {
         Saved,     ///< at least one transition, all of them saved
         Idle,      ///< nothing was due
-        Lost,      ///< somebody else was faster: what was done since the last save is discarded
-        NotFound,  ///< there is none with this id any more
+        Lost,      ///< another process was faster: the work since the last save is discarded
+        NotFound,  ///< there is no snapshot with this id
     };
 
     Kind kind = Kind::Idle;
     std::string id{};
     std::optional<Snapshot> snapshot{};  ///< Saved, Idle: as it is stored now
     SnapshotInfo winner{};               ///< Lost: what is stored now
-    std::int64_t saves = 0;              ///< of this call, also when it lost in the end
+    std::int64_t saves = 0;              ///< of this call, also if it lost in the end
 
-    /// For a log: `order-17 has got on meanwhile: version 4 was saved by worker-2 at ...`.
+    /// For a log: `order-17 has changed in the meantime: version 4 was saved by worker-2 at ...`.
     std::string sentence() const;
 };
 
-/// Brings a stored instance on: step after step, each saved before the next begins, until nothing
-/// is due, it ends, or `execute.step_limit` is reached. A loser stops at once and throws nothing:
-/// the winner goes on. Throws what Engine::parse, Engine::step and the store throw; a save whose
-/// answer was lost is repeated here.
+/// Runs a stored instance: step after step, each saved before the next begins, until nothing is
+/// due, the instance ends, or `execute.step_limit` is reached. A process that loses a race stops
+/// immediately and throws nothing: the winner continues. Throws what Engine::parse, Engine::step
+/// and the store throw. Repeats a save whose answer was lost.
 StoredRun run_stored(
     SnapshotStore& store,
     const Engine& engine,
@@ -52,9 +52,10 @@ StoredRun run_stored(
     const StoredRunOptions& options = {}
 );
 
-/// What comes from outside must not get lost: loads the snapshot, applies `change` to it and saves
-/// the result; where somebody else was faster, again, up to 100 times, then throws StoreBusy.
-/// `change` may be called several times, and what it throws comes out. Executes nothing.
+/// For inputs from outside, which must not get lost: loads the snapshot, applies `change` to it and
+/// saves the result. If another process was faster, tries again, up to 100 times, then throws
+/// StoreBusy. `change` may be called several times; its exceptions are thrown to the caller.
+/// Executes no steps.
 ///
 ///   change_stored(store, engine, id, [&](Snapshot s) { return engine.cancel(std::move(s)); });
 StoredRun change_stored(
@@ -65,8 +66,8 @@ StoredRun change_stored(
     const StoredRunOptions& options = {}
 );
 
-/// Starts an instance and stores it, unless its workflow_id is taken. Saved: it is new; Idle: it
-/// was there before, `snapshot` is as it stands now.
+/// Starts an instance and stores it, unless its workflow_id is taken. Saved: it is new. Idle: it
+/// existed before, and `snapshot` is its current state.
 StoredRun start_stored(
     SnapshotStore& store,
     const Engine& engine,

@@ -17,7 +17,7 @@
 #include <ebb/store.h>
 
 // Tests of your own workflows, with any test framework: a world in which time passes only when the
-// test says so, and handlers do what the test wants. See docs/how-to/test.md. Component
+// test says so, and in which handlers do what the test scripts. See docs/how-to/test.md. Component
 // ebb::testing.
 
 namespace ebb::testing {
@@ -27,8 +27,8 @@ struct WorldState;
 struct ScriptState;
 }  // namespace detail
 
-/// What the handlers of one name do instead of what they are, call by call. Each function adds
-/// what one more call does; after the last, every call does what the last one did.
+/// A script for the calls of one handler, in place of the real handler. Each function adds one
+/// call. After the last one, every call repeats the last one.
 class Script {
  public:
     explicit Script(std::shared_ptr<detail::ScriptState> state) : state_(std::move(state)) {}
@@ -41,15 +41,15 @@ class Script {
 
     /// The call succeeds and passes its input on.
     Script& passes_on();
-    /// The call fails; the step is tried again, as its policy says.
+    /// The call fails; the step is retried according to its policy.
     Script& fails(std::string message = "scripted failure", std::string code = "error");
     /// The call fails for good.
     Script& fails_for_good(std::string message = "scripted failure", std::string code = "error");
-    /// The call does this.
+    /// The call runs this function.
     Script& calls(Handler handler);
-    /// The call that was added last takes so long: the world's clock moves on during it.
+    /// The call that was added last takes this long: the world's clock advances during it.
     Script& takes(Duration duration);
-    /// The call that was added last is repeated: that many calls do the same.
+    /// The call that was added last is repeated this many times.
     Script& times(int count);
 
  private:
@@ -58,9 +58,9 @@ class Script {
     std::shared_ptr<detail::ScriptState> state_;
 };
 
-/// Thrown by the expectations of a Instance. Its message says what was expected, what was found,
-/// where the test says so, and ends with the timeline of the instance: GoogleTest, Catch2 and
-/// others print it as that of an unexpected exception.
+/// Thrown by the expectations of an Instance. Its message says what was expected, what was found,
+/// and where in the test, and ends with the timeline of the instance. GoogleTest, Catch2 and others
+/// print it as the message of an unexpected exception.
 class ExpectationFailed : public std::logic_error {
  public:
     using std::logic_error::logic_error;
@@ -87,7 +87,7 @@ class Instance {
     /// The calls of handlers so far, by the names of their steps, in order: `reserve charge!
     /// charge! ~reserve`. `!` = the call failed, `~` = it undid the step.
     std::string calls() const;
-    /// What happened, for people: a line for each step, then what the instance waits for.
+    /// The timeline for people: a line for each step, then what the instance waits for.
     std::string timeline() const;
 
     /// World::run_until_idle.
@@ -105,7 +105,7 @@ class Instance {
     const Instance& decide(const PersonalDecision& decision) const;
     const Instance& cancel(std::string_view by = {}, std::string_view reason = {}) const;
 
-    // All of these throw ExpectationFailed if it is not so.
+    // All of these throw ExpectationFailed if the expectation does not hold.
     const Instance& expect(
         InstanceStatus status, std::source_location where = std::source_location::current()
     ) const;
@@ -115,7 +115,7 @@ class Instance {
         StepStatus status,
         std::source_location where = std::source_location::current()
     ) const;
-    /// As calls() gives them.
+    /// As calls() returns them.
     const Instance& expect_calls(
         std::string_view calls, std::source_location where = std::source_location::current()
     ) const;
@@ -124,7 +124,7 @@ class Instance {
         const std::vector<std::string>& steps,
         std::source_location where = std::source_location::current()
     ) const;
-    /// It waits at this node: for a person, a signal, time, or the next attempt.
+    /// The instance waits at this node: for a person, a signal, a time, or the next attempt.
     const Instance& expect_waiting(
         std::string_view node, std::source_location where = std::source_location::current()
     ) const;
@@ -143,7 +143,7 @@ std::ostream& operator<<(std::ostream& out, const Instance& run);
 struct WorldOptions {
     /// The time at the beginning; always the same, so that a test never depends on today's date.
     TimePoint start = TimePoint(std::chrono::sys_days(std::chrono::year(2030) / 1 / 15));
-    /// Opens the store, which must go by this clock; empty = a memory store.
+    /// Opens the store, which must use this clock; empty = a memory store.
     std::function<StorePtr(const Clock& clock)> open_store{};
     /// A handler that is neither added nor scripted fails the start of its workflow. Otherwise it
     /// passes its input on.
@@ -163,13 +163,14 @@ class World {
 
     /// The real handlers. Add them before the first instance is started.
     HandlerRegistry& handlers();
-    /// From now on, calls of this handler do what is added to the script that it returns. What an
-    /// earlier script of the handler said is forgotten.
+    /// From now on, calls of this handler follow the script that this function returns. An earlier
+    /// script of the handler is dropped.
     Script on(std::string handler);
-    /// Makes a workflow known.
+    /// Registers a workflow.
     void add(const Definition& workflow);
 
-    /// Starts an instance and does what is due at once. A string is refused, as by Engine::start.
+    /// Starts an instance and runs everything that is due. Does not accept a string, like
+    /// Engine::start.
     Instance start(std::string_view workflow, const Payload& input = {}, const StartOptions& = {});
 
     template <PayloadValue Input>
@@ -179,17 +180,17 @@ class World {
         return start(workflow, ebb::detail::payload_of(input), options);
     }
 
-    /// Does what is due now; no time passes. Returns how many handlers were called.
+    /// Runs everything that is due now; no time passes. Returns how many handlers were called.
     int poll();
-    /// Does what is due, and lets time pass to what is due next, until nothing will happen any more
-    /// by itself: everything has ended, or waits for a person or a signal. Deadlines of such waits
-    /// do not pass: a test that wants that says `advance`.
+    /// Runs everything that is due, and lets time pass until the next due time, until nothing more
+    /// happens on its own: everything has ended, or waits for a person or a signal. Deadlines of
+    /// such waits do not pass: use `advance` for that.
     void run_until_idle();
-    /// Lets so much time pass, and does everything that becomes due meanwhile at its time.
+    /// Lets this much time pass, and runs everything that becomes due at its time.
     void advance(Duration duration);
     TimePoint now() const;
 
-    /// The engine's process ends and another one begins on the same store.
+    /// Ends the engine's process and starts another one on the same store.
     void restart();
 
     Engine& engine();

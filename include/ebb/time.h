@@ -17,7 +17,7 @@ inline constexpr TimePoint kNever = TimePoint::max();
 /// about the date, so the compiler refuses to compare it with a TimePoint.
 using SteadyPoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 
-/// The same of a SteadyPoint: no end, nothing to look at.
+/// The same for a SteadyPoint.
 inline constexpr SteadyPoint kSteadyNever = SteadyPoint::max();
 
 }  // namespace ebb

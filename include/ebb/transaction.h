@@ -5,11 +5,11 @@ struct sqlite3;
 
 namespace ebb {
 
-/// A transaction that is open in the store's own database, on a connection of the application:
-/// what is done in it and what Ebb writes take effect together or not at all.
+/// An open transaction in the store's own database, on a connection of the application: its changes
+/// and Ebb's writes take effect together or not at all.
 ///
-/// Borrows the connection, which must stay open for as long as this is used, and is used by one
-/// thread at a time. Neither begins nor ends the transaction.
+/// Borrows the connection, which must stay open as long as this object is used, by one thread at a
+/// time. Neither begins nor ends the transaction.
 class Transaction {
  public:
     /// Of a store on PostgreSQL: blocking, not in pipeline mode, with the client encoding UTF8.
@@ -18,7 +18,8 @@ class Transaction {
     /// Of a store in SQLite: the store's file must be its `main` database.
     explicit Transaction(sqlite3* connection) : sqlite_(connection) {}
 
-    /// The connection. Throws Error with InvalidArgument where it is the other database's.
+    /// The connection. Throws Error with InvalidArgument if it belongs to the other kind of
+    /// database.
     pg_conn* postgres() const;
     sqlite3* sqlite() const;
 

@@ -8,7 +8,7 @@
 #include <ebb/definition.h>
 
 // Node types that many workflows share: handlers with their schemas, defaults and retry policies,
-// kept in a file of their own. See docs/how-to/graphs.md.
+// in a separate file. See docs/how-to/graphs.md.
 //
 //     types:
 //       fetch:
@@ -29,9 +29,9 @@ class TypeLibrary {
  public:
     TypeLibrary();
 
-    /// Adds the types of a JSON text. Throws DefinitionError with all problems, among them types
-    /// that are known already; then nothing was added. What a type's handler entry says is judged
-    /// where it is used.
+    /// Adds the types of a JSON text. Throws DefinitionError with all problems, including types
+    /// that exist already; then nothing was added. The handler entry of a type is checked where it
+    /// is used.
     void add_json(std::string_view text, const std::string& file = {});
 
     /// Sorted.

@@ -12,8 +12,8 @@
 namespace ebb {
 
 /// Reads a definition and validates it. Throws DefinitionError with all problems, each with its
-/// line and column and with `file_name` (which is only named, never opened). One document; aliases
-/// only within a budget; no duplicate keys.
+/// line and column and with `file_name` (which is only named, never opened). Accepts one document,
+/// a limited number of aliases, and no duplicate keys.
 Definition parse_definition_yaml(std::string_view text, std::string_view file_name = {});
 
 /// The same, with the types that its steps may call (<ebb/type_library.h>).
@@ -24,7 +24,7 @@ Definition parse_definition_yaml(
 /// As TypeLibrary::add_json.
 void add_types_yaml(TypeLibrary& types, std::string_view text, const std::string& file = {});
 
-/// The YAML form, for people: block style, keys in their usual order, defaults left out.
+/// The YAML form for people: block style, keys in their usual order, without defaults.
 /// `parse_definition_yaml(definition_to_yaml(d)) == d` for a valid definition.
 std::string definition_to_yaml(const Definition& definition);
 

@@ -17,8 +17,8 @@ struct CallLimits {
 /// What a handler's call came to.
 using CallResult = std::variant<Payload, Failure>;
 
-/// Calls a handler. Whatever it throws becomes a Failure, and a result that is no JSON or too large
-/// becomes one as well (`invalid_output`, permanent). Throws nothing.
+/// Calls a handler. Whatever it throws becomes a Failure, and a result that is not JSON or too
+/// large becomes one as well (`invalid_output`, permanent). Throws nothing.
 CallResult call_handler(
     const Handler& handler,
     const Payload& input,

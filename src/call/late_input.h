@@ -22,7 +22,8 @@ class LateInputs {
     /// Workflow, version, step.
     using Place = std::tuple<std::string, int, std::string>;
 
-    /// Notes a text that mixes late and other expressions, which cannot be told apart at the call.
+    /// Notes a text that mixes late and other expressions, which cannot be distinguished at the
+    /// call.
     void learn(
         const Place& place,
         const Payload& input,

@@ -18,12 +18,12 @@ struct Held {
     std::uint64_t acquired = 0;  ///< the number of the last heartbeat sent before
     AttemptPtr attempt;          ///< queued or running; null: what comes next is not decided yet
     /// The row says something (a stop, a loss, a park, no handler) that must not outlive what
-    /// happens next: it has to be written anew even when the lease is kept.
+    /// happens next: it has to be written again even if the lease is kept.
     bool is_row_dirty = false;
-    /// Somebody else has changed the instance, and may have gone on with this task: only the store
-    /// knows whose it is.
+    /// Another process has changed the instance, and may have gone on with this task: only the
+    /// store knows whose it is.
     bool is_doubtful = false;
-    bool is_stop = false;         ///< claimed as a stop: nobody calls its handler any more
+    bool is_stop = false;         ///< claimed as a stop: its handler is no longer called
     bool is_engine_task = false;  ///< claimed as the engine's own: a timer or a deadline
     Visit due_visit = 0;          ///< of an engine's task: whose time has come
     bool was_lost = false;        ///< the attempt in progress may have been called by `lost_by`
@@ -104,7 +104,7 @@ enum class Standing {
     Wanted,
     Unwanted,  ///< its token is stopping: the outcome is awaited, but the handler should come to an
                ///< end
-    Orphaned,  ///< nobody waits for it any more
+    Orphaned,  ///< no caller waits for it
 };
 Standing standing_of(const Attempt& attempt, const LiveInstance& live);
 

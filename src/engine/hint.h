@@ -21,9 +21,9 @@ struct Hint {
         bool operator==(const Work&) const = default;
     };
 
-    std::vector<Work> work;         ///< tasks that anybody may claim when they are due
+    std::vector<Work> work;         ///< tasks that any worker may claim when they are due
     bool is_any_work = false;       ///< there is more, of whatever handler
-    std::vector<InstanceId> stops;  ///< whose handlers nobody waits for any more
+    std::vector<InstanceId> stops;  ///< whose handlers are no longer waited for
 
     bool is_empty() const { return work.empty() && !is_any_work && stops.empty(); }
 

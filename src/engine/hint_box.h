@@ -9,14 +9,14 @@
 
 namespace ebb::engine {
 
-/// What other processes are to be told, until the herald tells them. Thread-safe.
+/// Hints for other processes, until the herald sends them. Thread-safe.
 class HintBox {
  public:
     /// There is a herald, whose alarm rings when there is something to say. Before that nothing is
     /// kept. Once, before anything else is called.
     void connect(Alarm& alarm) { alarm_ = &alarm; }
 
-    /// A task that anybody may claim when it is due.
+    /// A task that any worker may claim when it is due.
     void note_work(std::string_view handler, std::string_view queue, TimePoint due);
     /// Tasks have become claimable of which no more is known.
     void note_any_work();

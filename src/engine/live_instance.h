@@ -71,7 +71,7 @@ class InstanceCache {
     LivePtr keep_newer(LivePtr live);
     void replace(LivePtr live);
     void erase(const InstanceId& id);
-    /// Counts anew what the instance occupies, and drops what no longer fits.
+    /// Counts again what the instance occupies, and drops what no longer fits.
     void touch(const InstanceId& id);
 
     std::size_t size() const { return entries_.size(); }

@@ -14,7 +14,7 @@
 namespace ebb::engine {
 
 /// Compiled definitions by workflow and version, read from the store when they are first needed. A
-/// version never changes, so what is here stays right for ever. Thread-safe.
+/// version never changes, so the cache stays valid forever. Thread-safe.
 class ProgramCache {
  public:
     explicit ProgramCache(Environment& environment) : environment_(environment) {}

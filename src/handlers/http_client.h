@@ -77,7 +77,7 @@ struct UrlParts {
 /// Empty when `url` is not an absolute URL.
 std::optional<UrlParts> parse_url(const std::string& url);
 
-/// Where `location` leads from `base`; empty when it is no URL.
+/// Where `location` leads from `base`; empty if it is not a URL.
 std::optional<std::string> resolve_url(const std::string& base, const std::string& location);
 
 /// `url` without user, password, query and fragment: what may be written into logs and the history.

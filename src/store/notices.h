@@ -11,7 +11,7 @@
 
 namespace ebb {
 
-/// What a store has to tell until somebody asks (Store::take_notices).
+/// The notices of a store until they are taken (Store::take_notices).
 /// Thread-safe.
 class Notices {
  public:

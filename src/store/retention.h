@@ -98,7 +98,7 @@ std::optional<TimePoint> latest_end(
 /// all where no rule deletes anything.
 InstanceId purge_bound(std::span<const RetentionRule> rules, TimePoint now);
 
-/// The shortest time of all rules; none when all keep for ever.
+/// The shortest time of all rules; none if all keep forever.
 std::optional<Duration> shortest(std::span<const RetentionRule> rules);
 
 /// Throws InvalidArgument for a limit that is not allowed.

@@ -44,11 +44,11 @@ struct HeadAndTail {
 struct ProcessResult {
     enum class End {
         Exited,
-        Signalled,  ///< by somebody else
+        Signalled,  ///< by another process
         TimedOut,
         Stopped,         ///< by the stop token
         OutputTooLarge,  ///< it wrote more than output_bytes_max to stdout
-        Lost,  ///< somebody else took its exit status (SIGCHLD ignored, or a foreign wait)
+        Lost,            ///< other code took its exit status (SIGCHLD ignored, or a foreign wait)
     };
 
     End end = End::Exited;

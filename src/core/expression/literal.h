@@ -24,7 +24,7 @@ Literal number_literal(const Token& token, bool is_negative);
 Literal string_literal(const Token& token, std::string& unescaped);
 
 /// Reads the whole of `text` as a decimal double; also `NaN`, `Infinity`, `-Infinity`. Numbers too
-/// small for a double become zero. Empty when it is no number or too great for a double.
+/// small for a double become zero. Empty if it is not a number or too large for a double.
 std::optional<double> parse_double(std::string_view text);
 
 }  // namespace ebb::expression

@@ -27,7 +27,8 @@ enum class Kind : std::uint8_t {
     Map,       ///< built by the expression
     JsonList,  ///< an array of a variable, by reference
     JsonMap,   ///< an object of a variable, by reference
-    Failure,   ///< an error on its way to whoever absorbs it (`&&`, `||`, `all`, `exists`)
+    Failure,   ///< an error on its way to the operation that absorbs it (`&&`, `||`, `all`,
+               ///< `exists`)
 };
 
 struct List;

@@ -18,10 +18,10 @@ struct TaskChange {
     enum class Kind {
         Put,  ///< make or replace it: handler, queue and due as given, not leased, not parked
         Remove,
-        Park,  ///< nobody may claim it until Unpark; a lease that is held stays
+        Park,  ///< it cannot be claimed until Unpark; a lease that is held stays
         Unpark,
-        Stop,  ///< handler becomes the engine's, due now; a lease that is held stays and is told to
-               ///< stop
+        Stop,  ///< handler becomes the engine's, due now; a lease that is held stays and is asked
+               ///< to stop
     };
 
     Kind kind = Kind::Put;
@@ -36,7 +36,7 @@ struct TaskChange {
     bool operator==(const TaskChange&) const = default;
 };
 
-/// What an event means for an instance, as data: commit it wholly or not at all.
+/// What an event means for an instance, as data: commit it completely or not at all.
 struct Decision {
     enum class Verdict {
         Changed,

@@ -9,11 +9,11 @@
 #include <ebb/definition.h>
 #include <ebb/json.h>
 
-// Judges what a definition means, whoever built it: `validate` and its parts.
+// Checks the meaning of a definition, however it was built: `validate` and its parts.
 
 namespace ebb::model {
 
-/// More are not collected: nobody reads them, and a megabyte can hold a million.
+/// More are not collected: they would not be read, and a megabyte can hold a million.
 inline constexpr std::size_t kProblemsMax = 1'000;
 
 /// A problem of a definition. `path` points into the canonical JSON form.
@@ -70,7 +70,7 @@ void check_queue(Findings& findings, const std::string& path, const std::string&
 void check_duration(Findings& findings, const std::string& path, Duration duration);
 /// What the rules of a definition say, besides its steps.
 void check_rules(Findings& findings, const Definition& definition);
-/// What can be told of a JSON Schema without a validator: the types of its keywords.
+/// What can be checked in a JSON Schema without a validator: the types of its keywords.
 void check_schema(Findings& findings, const std::string& path, const Json& schema);
 
 }  // namespace ebb::model

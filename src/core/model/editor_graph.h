@@ -18,7 +18,7 @@ inline constexpr const char* kGraphKind = "graph";
 inline constexpr const char* kImportedGraphName = "graph";
 /// Holds what Ebb has and editors do not know: of the graph, or of a step.
 inline constexpr const char* kOwnKey = "ebb";
-/// The type of a node that is no step: `ebb:decision`.
+/// The type of a node that is not a step: `ebb:decision`.
 inline constexpr std::string_view kKindPrefix = "ebb:";
 
 inline constexpr std::array<std::string_view, 7> kRootKeys = {

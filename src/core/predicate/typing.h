@@ -26,7 +26,7 @@ class Typing {
     NodeId text(std::string value, Span span);
     NodeId number(const std::string& digits, Span span);
     NodeId boolean(bool value, Span span);
-    /// `date '...'`, `timestamp '...'`, `interval '...'` and the like.
+    /// `date '...'`, `timestamp '...'`, `interval '...'` and so on.
     NodeId typed_literal(Type type, const std::string& value, Span span);
 
     NodeId logic(Op op, const std::vector<NodeId>& operands, Span span);

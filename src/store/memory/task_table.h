@@ -19,7 +19,7 @@ struct Task {
     std::string queue;
     TimePoint due{};
     std::int64_t rank = 0;
-    bool is_due = false;  ///< set by put and promote, so a task is due to everybody at once
+    bool is_due = false;  ///< set by put and promote, so a task is due to all workers at once
     bool is_parked = false;
     bool is_stop = false;
     bool was_lost = false;
@@ -30,7 +30,7 @@ struct Task {
 
     bool is_claimable() const { return is_due && !is_parked && lease_owner.empty(); }
 
-    /// A stop that nobody holds is the engine's to finish.
+    /// A stop that no worker holds is the engine's to finish.
     void lose_lease() {
         if (handler != kEngineHandler) {
             was_lost = true;

@@ -49,7 +49,7 @@ class Pool {
     /// a failure it is this that tries again, when it is time.
     bool can_connect();
 
-    /// What nobody uses just now is not used again.
+    /// Connections that are idle now are not used again.
     void drop_idle();
 
     /// Waits for about `pause`, a random half of it more or less: so that those who got in each

@@ -36,7 +36,7 @@ class Pooled {
         }
     }
 
-    /// In a handler of an exception: returns when the verb is to be tried again.
+    /// In a handler of an exception: returns when the verb must be tried again.
     void recover(Pool::Lease& connection, Repeat repeat, int tries);
 
     Result read(std::string_view sql, const Arguments& arguments) {

@@ -27,7 +27,7 @@ void check_rights(Connection& connection);
 /// All that this program knows, and which of them are applied. Only reads; throws as migrate does.
 std::vector<Migration> list_migrations(Connection& connection);
 
-/// Somebody else was about to make the same thing: look again.
+/// Another session was about to make the same thing: look again.
 bool is_collision(const SqlError& error);
 
 /// A fingerprint that tells whether a migration was edited after it had been applied.

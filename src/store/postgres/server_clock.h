@@ -28,7 +28,7 @@ class ServerClock final : public Clock {
     /// How far this machine's date is ahead of the server's; negative: behind.
     Duration skew() const { return system_.now() - now(); }
 
-    /// How far two clocks that nobody sets may drift apart: one part of so many.
+    /// How far two clocks that are not set may drift apart: one part of so many.
     static constexpr int kDriftShare = 5'000;
 
  private:

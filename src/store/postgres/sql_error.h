@@ -23,7 +23,7 @@ class SqlError : public Error {
     /// The transaction lost against another one and did nothing: the same again may succeed.
     bool is_lost_race() const;
 
-    /// Somebody else has held a lock for longer than anybody waits. Nothing was done.
+    /// Another session has held a lock for longer than Ebb waits. Nothing was done.
     bool is_lock_timeout() const { return sqlstate_ == "55P03"; }
 
     /// The statement took longer than the server lets it.
