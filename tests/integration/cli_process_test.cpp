@@ -302,7 +302,9 @@ TEST_F(CliScripts, one_damaged_instance_is_set_aside_and_the_others_run) {
 
 TEST_F(CliScripts, a_database_of_a_newer_version_is_left_alone) {
     const std::string id = start();
-    change_database("INSERT INTO migrations VALUES (9999, 'later', '', 0)");
+    change_database(
+        "INSERT INTO migrations (number, name, checksum, applied_at) VALUES (9999, 'later', '', 0)"
+    );
     const Ended ended = run({"show", id});
     EXPECT_EQ(ended.code, 5);
     EXPECT_NE(ended.err.find("newer"), std::string::npos) << ended.err;
