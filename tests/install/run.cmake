@@ -55,6 +55,22 @@ elseif(STEP STREQUAL "pkg_config")
   run(${CXX} -std=c++20 ${compile} ${defines} ${SOURCE_DIR}/main.cpp -o ${WORK_DIR}/stranger_pc ${link})
   run_stranger(${WORK_DIR}/stranger_pc)
 
+elseif(STEP STREQUAL "init")
+  # What `ebb init` writes, in an empty folder, with the installed command and library alone.
+  set(project ${WORK_DIR}/init)
+  file(REMOVE_RECURSE ${project})
+  set(ebb ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${prefix}/${LIB_DIR} ${prefix}/bin/ebb)
+  run(${ebb} init ${project} --name shop)
+  run(${CMAKE_COMMAND} -S ${project} -B ${project}/build -G Ninja -DCMAKE_CXX_COMPILER=${CXX}
+    -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_EXE_LINKER_FLAGS=${LINK_FLAGS} -DCMAKE_PREFIX_PATH=${prefix})
+  run(${CMAKE_COMMAND} --build ${project}/build)
+  run(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${prefix}/${LIB_DIR} ${project}/build/workflow_test)
+  run(${CMAKE_COMMAND} -E chdir ${project} ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${prefix}/${LIB_DIR}
+    ${project}/build/app)
+  if(NOT output MATCHES "paid 120 for a lamp")
+    message(FATAL_ERROR "the program of `ebb init` printed:\n${output}")
+  endif()
+
 else()
   message(FATAL_ERROR "unknown step '${STEP}'")
 endif()
