@@ -172,7 +172,7 @@ class Damage {
 TEST(Damage, of_a_state_is_refused_or_does_no_harm) {
     int refused = 0;
     int accepted = 0;
-    for (const Case& test_case : all_cases()) {
+    for (const Case& test_case : load_cases(workflows_folder())) {
         SCOPED_TRACE(test_case.name);
         const auto program = Program::compile(test_case.definition);
         with_memory([&](Store& store, ManualClock& clock) {

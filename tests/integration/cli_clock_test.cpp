@@ -89,7 +89,7 @@ class CliClock : public ::testing::Test {
 TEST_F(CliClock, that_is_set_takes_no_work_from_a_living_worker) {
     CliProcess living(directory(), {"worker", "held.yaml", "--lease", "10m", "--verbose"});
     const std::string held = start("held.yaml");
-    ASSERT_TRUE(living.wait_for("hold")) << living.err();
+    ASSERT_TRUE(living.wait_for("event=call_started")) << living.err();
     living.signal(SIGSTOP);
     for (const auto error : {1h, -1h, 0h}) {
         SCOPED_TRACE(std::chrono::seconds(error).count());
