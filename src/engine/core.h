@@ -106,6 +106,7 @@ class Engine::Core {
     void become_worker();
     int run_ready(Duration at_most);
     bool wait_until_idle(Duration limit, const std::stop_token& hurry = {});
+    bool wait_for_committer(Duration limit);
     Duration last_wait() const;
     /// What has just been done, others learn at once: by this thread where there is no other.
     void tell_others();

@@ -110,6 +110,16 @@ bool Engine::Core::wait_until_idle(Duration limit, const std::stop_token& hurry)
     }
 }
 
+/// As above, but handlers that were given up may still run.
+bool Engine::Core::wait_for_committer(Duration limit) {
+    for (Duration waited{0};; waited += kIdleSlice) {
+        committer.combine(engine::Committer::Role::Guest);
+        if (committer.is_idle()) return true;
+        if (waited >= limit) return false;
+        committer.idle_alarm().wait(kIdleSlice);
+    }
+}
+
 Duration Engine::Core::last_wait() const {
     if (executor.running() > 0) return environment.longest_grace() + kLastCommits;
     // Nothing runs any more; what is left is a store that does not answer.
@@ -141,9 +151,10 @@ bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
 
 void Engine::Core::sign_off() {
     const bool has_adopted = environment.worker.leases_valid_until != 0;
-    if (environment.worker.is_displaced || !environment.worker.is_driven || !has_adopted ||
-        !committer.is_idle())
-        return;
+    if (environment.worker.is_displaced || !environment.worker.is_driven || !has_adopted) return;
+    // What came in after the last look, such as the answer of a heartbeat, is taken first. A worker
+    // that holds nothing must not stay in the list of workers until its lease ends.
+    if (!wait_for_committer(has_drained_in_time_ ? kLastCommits : Duration::zero())) return;
     try {
         environment.store.sign_off(environment.process());
     } catch (const std::exception& error) {
