@@ -34,14 +34,20 @@ struct ServerOptions {
     int http_threads = 2;
     int api_threads = 8;          ///< requests that use the store at once
     std::size_t api_queue = 256;  ///< requests that wait for one of those
-    std::string title{};          ///< shown by the UI
-    bool has_worker = false;      ///< said by the API: whether the engine runs handlers
+    /// Of each token or person, with bursts of twice as many; 0 = no limit. More gets 429.
+    int requests_per_second = 1'000;
+    std::string title{};      ///< shown by the UI
+    bool has_worker = false;  ///< said by the API: whether the engine runs handlers
     /// Where tokens and sessions are kept; null = in this process, until it ends. Must outlive the
     /// server. Ebb's own programs have those of SQLite and PostgreSQL.
     AdminStore* admin = nullptr;
     Clock* clock = nullptr;  ///< null = the system's; must outlive the server
     LogSink* log = nullptr;  ///< null = silent; must outlive the server
 };
+
+/// Throws what the constructor of Server would throw for these options. Neither listens nor asks a
+/// store, so an address that is in use is not noticed.
+void check_server_options(const ServerOptions& options);
 
 /// Serves one engine. Thread-safe. The engine and the stores must outlive it.
 class Server {
@@ -57,6 +63,10 @@ class Server {
     Server& operator=(const Server&) = delete;
 
     void start();
+    /// Reads the certificate and the key again, and takes over `allowed_hosts` and
+    /// `requests_per_second`; everything else stays as it is. Connections that are open go on.
+    /// Throws Error, having changed nothing, when the certificate cannot be used.
+    void reload(const ServerOptions& options);
     /// Where it listens, with the ports that were chosen.
     std::vector<std::string> addresses() const;
     /// `http://127.0.0.1:8322/`, or with `https`.

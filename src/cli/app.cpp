@@ -323,7 +323,8 @@ CommandLine::Mistake CommandLine::explain(const CLI::ParseError& error) const {
 }
 
 CommandLine::Request CommandLine::parse(std::span<const std::string> args) {
-    std::vector<std::string> words(args.begin(), args.end());
+    args_.assign(args.begin(), args.end());
+    std::vector<std::string> words = args_;
     if (!words.empty() && words.front() == "help") {
         words.erase(words.begin());
         words.push_back("--help");

@@ -62,6 +62,8 @@ class CommandLine {
 
     // app_serve.cpp
     void add_serve();
+    int serve(Session& session);
+    void configure_serve(Session& session);
     void add_token();
     void add_login_link();
 
@@ -131,6 +133,7 @@ class CommandLine {
     std::string color_ = "auto";
     std::string format_{};
     Action action_;
+    std::vector<std::string> args_;
     std::map<const CLI::Option*, std::vector<std::string>> choices_;
 
     RunOptions run_;

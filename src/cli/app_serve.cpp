@@ -2,24 +2,194 @@
 
 #include "cli/app.h"
 
+#ifdef EBB_WITH_SERVER
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "cli/serve_config.h"
+#include "cli/text.h"
+
 namespace ebb::cli {
 
-#ifdef EBB_WITH_SERVER
+namespace {
+
+/// What a file or the environment cannot say: it would come too late.
+constexpr std::array<std::string_view, 4> kOnlyFlags{"help", "config", "check", "print-config"};
+
+std::string key_of(const CLI::Option& option) {
+    std::string key = option.get_lnames().empty() ? "" : option.get_lnames().front();
+    if (std::find(kOnlyFlags.begin(), kOnlyFlags.end(), key) != kOnlyFlags.end()) return {};
+    std::replace(key.begin(), key.end(), '-', '_');
+    return key;
+}
+
+std::string variable_of(std::string key) {
+    std::transform(key.begin(), key.end(), key.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    return "EBB_" + key;
+}
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+    std::vector<std::string> parts;
+    std::size_t begin = 0;
+    for (std::size_t comma = text.find(','); comma != std::string::npos;
+         begin = comma + 1, comma = text.find(',', begin)) {
+        parts.push_back(text.substr(begin, comma - begin));
+    }
+    parts.push_back(text.substr(begin));
+    return parts;
+}
+
+bool is_list(const CLI::Option& option) {
+    return option.get_expected_max() > 1 || option.get_delimiter() != '\0' ||
+           option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+}
+
+/// Gives the option these values, as if they stood on the command line.
+void set_option(
+    CLI::Option& option, const std::vector<std::string>& values, const std::string& origin
+) {
+    const bool is_flag = option.get_expected_max() == 0;
+    try {
+        for (const std::string& value : values) {
+            if (!is_flag) {
+                option.add_result(value);
+            } else if (value == "true") {
+                option.add_result("true");
+            } else if (value != "false") {
+                throw CLI::ValidationError(fmt::format("\"{}\" is not true or false", value));
+            }
+        }
+        if (option.count() > 0) option.run_callback();
+    } catch (const CLI::ParseError& error) {
+        throw Error(
+            ErrorCode::InvalidArgument, fmt::format("{}: {}.", origin, one_line(error.what()))
+        );
+    }
+}
+
+const ConfigEntry* find_entry(const std::vector<ConfigEntry>& entries, const std::string& key) {
+    const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) {
+        return entry.key == key;
+    });
+    return found == entries.end() ? nullptr : &*found;
+}
+
+void check_keys(const std::vector<ConfigEntry>& entries, const std::vector<std::string>& known) {
+    for (const ConfigEntry& entry : entries) {
+        if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
+        const std::string meant = closest(entry.key, known);
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "{}: There is no setting \"{}\"{}.",
+                entry.place,
+                one_line(entry.key),
+                meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant)
+            )
+        );
+    }
+}
+
+}  // namespace
+
+/// Environment and file fill what the command line leaves open, in this order.
+void CommandLine::configure_serve(Session& session) {
+    const auto variable = [&](const std::string& key) {
+        return session.streams().environment(variable_of(key));
+    };
+    if (serve_.config.empty()) serve_.config = variable("config").value_or("");
+    std::vector<ConfigEntry> entries;
+    if (!serve_.config.empty()) entries = read_config(serve_.config);
+    std::vector<std::string> known{"db"};
+    const CLI::App* serve = app_.get_subcommand("serve");
+    for (const CLI::Option* option : serve->get_options()) {
+        if (const std::string key = key_of(*option); !key.empty()) known.push_back(key);
+    }
+    check_keys(entries, known);
+
+    ServeSetting db{.key = "db", .origin = "default", .about = "The database"};
+    if (!session.options().db.empty()) {
+        db.origin = app_.get_option("--db")->count() > 0 ? "flag" : "EBB_DB";
+    } else if (const ConfigEntry* entry = find_entry(entries, "db")) {
+        if (entry->is_list) {
+            throw Error(ErrorCode::InvalidArgument, entry->place + ": db is one text, not a list.");
+        }
+        serve_.db = entry->values.front();
+        db.origin = entry->place;
+    }
+    serve_.settings.push_back(std::move(db));
+    for (const CLI::Option* seen : serve->get_options()) {
+        const std::string key = key_of(*seen);
+        if (key.empty()) continue;
+        CLI::Option& option = *app_.get_subcommand("serve")->get_option(seen->get_name());
+        ServeSetting setting{.key = key, .about = option.get_description()};
+        const ConfigEntry* entry = find_entry(entries, key);
+        if (option.count() > 0) {
+            setting.origin = "flag";
+        } else if (const auto text = variable(key)) {
+            setting.origin = variable_of(key);
+            set_option(
+                option,
+                is_list(option) ? split_at_commas(*text) : std::vector<std::string>{*text},
+                setting.origin
+            );
+        } else if (entry != nullptr) {
+            setting.origin = entry->place;
+            if (entry->is_list && !is_list(option)) {
+                throw Error(
+                    ErrorCode::InvalidArgument,
+                    fmt::format("{}: {} is one value, not a list.", entry->place, key)
+                );
+            }
+            set_option(option, entry->values, entry->place + ": " + key);
+        } else {
+            setting.origin = "default";
+        }
+        setting.value = fmt::format("{}", fmt::join(option.results(), ", "));
+        serve_.settings.push_back(std::move(setting));
+    }
+}
+
+int CommandLine::serve(Session& session) {
+    configure_serve(session);
+    serve_.reread = [args = args_](Session& again) {
+        CommandLine fresh;
+        fresh.parse(args);
+        fresh.configure_serve(again);
+        return fresh.serve_;
+    };
+    return run_server(session, serve_);
+}
 
 void CommandLine::add_serve() {
     CLI::App* serve = add_command(
         "serve",
         "Serve the API and the web UI, and run what is due",
-        [this](Session& s) { return run_server(s, serve_); }
+        [this](Session& s) { return this->serve(s); }
     );
     serve->group("Run");
     serve->add_option("FILE", serve_.files, "Workflows to register first");
+    serve
+        ->add_option(
+            "--config", serve_.config, "Settings in YAML; a flag or EBB_NAME counts before them"
+        )
+        ->type_name("FILE");
+    serve->add_flag("--check", serve_.is_check, "Only check the settings and workflows");
+    serve->add_flag(
+        "--print-config", serve_.prints_settings, "Only print the settings and where they are from"
+    );
     serve
         ->add_option(
             "--listen", serve_.listen, "HOST:PORT, unix:PATH or fd:N (default: 127.0.0.1:8322)"
         )
         ->type_name("ADDRESS")
         ->expected(1)
+        ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     serve->add_option("--tls-cert", serve_.tls_certificate, "Serve HTTPS with this certificate")
         ->type_name("FILE");
@@ -37,6 +207,14 @@ void CommandLine::add_serve() {
         ->delimiter(',');
     serve->add_option("--base-path", serve_.base_path, "Serve everything below this path (/)")
         ->type_name("PATH");
+    serve
+        ->add_option(
+            "--requests-per-second",
+            serve_.requests_per_second,
+            "Of each token or person; 0 = no limit (1000)"
+        )
+        ->type_name("N")
+        ->check(within(0, 1'000'000));
     serve->add_option("--title", serve_.title, "Shown by the web UI")->type_name("TEXT");
     serve->add_flag("--no-worker", serve_.has_no_worker, "Run no handlers in this process");
     add_threads(serve, serve_.threads);
@@ -91,7 +269,11 @@ void CommandLine::add_login_link() {
     );
 }
 
+}  // namespace ebb::cli
+
 #else
+
+namespace ebb::cli {
 
 void CommandLine::add_serve() {}
 
@@ -99,6 +281,6 @@ void CommandLine::add_token() {}
 
 void CommandLine::add_login_link() {}
 
-#endif
-
 }  // namespace ebb::cli
+
+#endif

@@ -9,6 +9,7 @@
 #include "cli/admin.h"
 #include "cli/draining.h"
 #include "cli/serve_options.h"
+#include "cli/service_notice.h"
 #include "cli/serving.h"
 #include "cli/watched_handlers.h"
 #include "cli/worker_log.h"
@@ -45,7 +46,9 @@ LogLevel level_of(Session& session, const ServeOptions& options) {
     return options.is_verbose ? LogLevel::Debug : LogLevel::Info;
 }
 
-ServerOptions server_options(const ServeOptions& options, AdminStore& admin, LogSink& log) {
+ServerOptions server_options(
+    const ServeOptions& options, AdminStore* admin = nullptr, LogSink* log = nullptr
+) {
     ServerOptions server{
         .tls_certificate = options.tls_certificate,
         .tls_key = options.tls_key,
@@ -54,13 +57,36 @@ ServerOptions server_options(const ServeOptions& options, AdminStore& admin, Log
         .needs_login = !options.has_no_login,
         .base_path = options.base_path,
         .allowed_hosts = options.allowed_hosts,
+        .requests_per_second = options.requests_per_second,
         .title = options.title,
         .has_worker = !options.has_no_worker,
-        .admin = &admin,
-        .log = &log,
+        .admin = admin,
+        .log = log,
     };
     if (!options.listen.empty()) server.listen = options.listen;
     return server;
+}
+
+/// Which settings of `fresh` differ from those that this process was started with, and are not
+/// taken over while it runs.
+std::vector<std::string> need_restart(const ServeOptions& now, const ServeOptions& fresh) {
+    std::vector<std::string> keys;
+    const auto compare = [&](const char* key, const auto& was, const auto& is) {
+        if (was != is) keys.emplace_back(key);
+    };
+    compare("db", now.db, fresh.db);
+    compare("listen", now.listen, fresh.listen);
+    compare("tls_cert", now.tls_certificate.empty(), fresh.tls_certificate.empty());
+    compare("behind_proxy", now.behind_proxy, fresh.behind_proxy);
+    compare("insecure_plaintext", now.is_plaintext_allowed, fresh.is_plaintext_allowed);
+    compare("no_auth", now.has_no_login, fresh.has_no_login);
+    compare("base_path", now.base_path, fresh.base_path);
+    compare("title", now.title, fresh.title);
+    compare("no_worker", now.has_no_worker, fresh.has_no_worker);
+    compare("threads", now.threads, fresh.threads);
+    compare("id", now.id, fresh.id);
+    compare("verbose", now.is_verbose, fresh.is_verbose);
+    return keys;
 }
 
 class Serving {
@@ -88,8 +114,13 @@ class Serving {
               {.worker_id = options.id, .threads = options.threads, .log = &log_}
           ),
           server_(
-              engine_, *stores_.store, *stores_.reads, server_options(options, *stores_.admin, log_)
-          ) {
+              engine_,
+              *stores_.store,
+              *stores_.reads,
+              server_options(options, stores_.admin.get(), &log_)
+          ),
+          drain_timeout_(options.drain_timeout),
+          notice_(session.streams().environment("NOTIFY_SOCKET")) {
         engine_.add_observer(make_observer([this](const auto& instance, const auto& events) {
             log_.write(instance, events);
         }));
@@ -97,11 +128,18 @@ class Serving {
     }
 
     int go() {
+        // A terminal that closes ends its commands; a service has none, and is asked to reload.
+        if (!session_.streams().err.is_terminal) interrupts_.take_hangups_as_reloads();
         const auto caught = session_.streams().catch_signals(interrupts_);
         engine_.run();
         server_.start();
         greet();
-        while (interrupts_.count() == 0 && !engine_.is_displaced()) interrupts_.wait(kLook);
+        notice_.send("READY=1");
+        while (interrupts_.count() == 0 && !engine_.is_displaced()) {
+            interrupts_.wait(kLook);
+            if (interrupts_.take_reload()) reload();
+        }
+        notice_.send("STOPPING=1");
         return stop();
     }
 
@@ -133,11 +171,29 @@ class Serving {
         ));
     }
 
+    void reload() {
+        notice_.send("RELOADING=1");
+        try {
+            const ServeOptions fresh = options_.reread(session_);
+            server_.reload(server_options(fresh));
+            drain_timeout_ = fresh.drain_timeout;
+            for (const std::string& key : need_restart(options_, fresh)) {
+                const LogField fields[] = {{"key", key}};
+                log_.write(LogLevel::Warning, "config_needs_restart", fields);
+            }
+            log_.write(LogLevel::Info, "config_reloaded", std::span<const LogField>());
+        } catch (const Error& error) {
+            const LogField fields[] = {{"error", error.what()}};
+            log_.write(LogLevel::Error, "config_refused", fields);
+        }
+        notice_.send("READY=1");
+    }
+
     int stop() {
         server_.begin_drain();
         const bool has_answered_all = server_.drain(kRequestLimit);
         int heard = interrupts_.count();
-        Draining draining(engine_, interrupts_, options_.drain_timeout);
+        Draining draining(engine_, interrupts_, drain_timeout_);
         while (!draining.is_over()) {
             interrupts_.wait(std::chrono::hours(1));
             if (interrupts_.count() > heard) {
@@ -160,16 +216,38 @@ class Serving {
     HandlerRegistry handlers_;
     Engine engine_;
     Server server_;
+    Duration drain_timeout_;
+    ServiceNotice notice_;
 };
+
+/// YAML that --config reads; what is left at its default stands as a comment.
+void print_settings(Session& session, const ServeOptions& options, const std::string& url) {
+    for (const ServeSetting& setting : options.settings) {
+        const bool is_db = setting.key == "db";
+        const std::string value = is_db ? shown_url(url) : setting.value;
+        session.print(
+            setting.origin == "default"
+                ? fmt::format("# {}: {}\n", setting.key, setting.about)
+                : fmt::format(
+                      "{}: {}  # {}\n", setting.key, nlohmann::json(value).dump(), setting.origin
+                  )
+        );
+    }
+}
 
 }  // namespace
 
 int run_server(Session& session, const ServeOptions& options) {
+    const std::string url = options.db.empty() ? served_url(session) : options.db;
+    check_server_options(server_options(options));
     std::vector<DefinitionFile> files;
     for (const std::string& path : options.files) {
         files.push_back(load_definition_file(path, session));
     }
-    return Serving(session, options, served_url(session), files).go();
+    if (options.prints_settings) print_settings(session, options, url);
+    if (options.is_check) session.note("The settings and the workflows are valid.\n");
+    if (options.is_check || options.prints_settings) return kOk;
+    return Serving(session, options, url, files).go();
 }
 
 }  // namespace ebb::cli

@@ -23,7 +23,10 @@ std::atomic<Interrupts*> caught_by{nullptr};
 
 void on_signal(int signal) {
     const int error = errno;
-    if (Interrupts* interrupts = caught_by) {
+    Interrupts* interrupts = caught_by;
+    if (interrupts != nullptr && signal == SIGHUP && interrupts->reloads_on_hangup()) {
+        interrupts->request_reload();
+    } else if (interrupts != nullptr) {
         if (interrupts->count() >= kInterruptsMax) _exit(128 + signal);
         interrupts->interrupt(signal);
     }
@@ -48,6 +51,11 @@ void Interrupts::interrupt(int signal) noexcept {
     int none = 0;
     first_signal_.compare_exchange_strong(none, signal);
     ++count_;
+    notify();
+}
+
+void Interrupts::request_reload() noexcept {
+    wants_reload_ = true;
     notify();
 }
 

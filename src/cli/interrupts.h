@@ -26,6 +26,16 @@ class Interrupts {
     /// The first one's number; 0 = none.
     int first_signal() const { return first_signal_; }
 
+    /// From now on SIGHUP does not interrupt: it asks for a reload.
+    void take_hangups_as_reloads() { reloads_on_hangup_ = true; }
+
+    bool reloads_on_hangup() const { return reloads_on_hangup_; }
+
+    void request_reload() noexcept;
+
+    /// Whether a reload was requested since the last call.
+    bool take_reload() { return wants_reload_.exchange(false); }
+
     /// Returns after the bell has rung since the last wait, or after `timeout`.
     void wait(Duration timeout);
 
@@ -33,6 +43,8 @@ class Interrupts {
     FileDescriptor bell_;
     std::atomic<int> count_{0};
     std::atomic<int> first_signal_{0};
+    std::atomic<bool> reloads_on_hangup_{false};
+    std::atomic<bool> wants_reload_{false};
 };
 
 /// While it lives, SIGINT, SIGTERM and SIGHUP go to `interrupts`; the fourth ends the process at

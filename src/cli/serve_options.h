@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,17 @@ namespace ebb::cli {
 
 class Session;
 
+/// A setting of `ebb serve` and where it comes from.
+struct ServeSetting {
+    std::string key{};
+    std::string value{};   ///< empty: the default
+    std::string origin{};  ///< `flag`, `EBB_LISTEN`, `serve.yaml:3:1`, `default`
+    std::string about{};
+};
+
 struct ServeOptions {
+    std::string config{};  ///< a file
+    std::string db{};      ///< of the configuration file, if nothing else names one
     std::vector<std::string> files{};
     std::vector<std::string> listen{};
     std::string tls_certificate{};
@@ -20,11 +31,17 @@ struct ServeOptions {
     std::string title{};
     std::string id{};
     int threads = 0;
+    int requests_per_second = 1'000;
     Duration drain_timeout = std::chrono::seconds(30);
     bool is_plaintext_allowed = false;
     bool has_no_login = false;
     bool has_no_worker = false;
     bool is_verbose = false;
+    bool is_check = false;         ///< look at everything, serve nothing
+    bool prints_settings = false;  ///< the same, and print what is in force
+    std::vector<ServeSetting> settings{};
+    /// Reads environment and file again, as this process was started.
+    std::function<ServeOptions(Session&)> reread{};
 };
 
 struct TokenOptions {

@@ -99,6 +99,14 @@ class Server::Core {
 
     void start() { http_->start(); }
 
+    void reload(const ServerOptions& options) {
+        check_server_options(options);
+        if (!options_.tls_certificate.empty()) {
+            http_->reload_tls({{.certificate = options.tls_certificate, .key = options.tls_key}});
+        }
+        api_->set_limits(options.allowed_hosts, options.requests_per_second);
+    }
+
     std::vector<std::string> addresses() const { return http_->addresses(); }
 
     std::string url() const {
@@ -136,6 +144,7 @@ class Server::Core {
         api.allowed_hosts = options_.allowed_hosts;
         for (const std::string& range : options_.behind_proxy) api.proxies.emplace_back(range);
         api.only_proxies = !options_.behind_proxy.empty();
+        api.requests_per_second = options_.requests_per_second;
         api.pool = {.threads = options_.api_threads, .queue_max = options_.api_queue};
         api.log = options_.log;
         api.unready = [this] { return unready(); };
@@ -202,6 +211,22 @@ Server::Server(Engine& engine, Store& store, Store& reads, const ServerOptions& 
     : core_(std::make_unique<Core>(engine, store, reads, options)) {}
 
 Server::~Server() = default;
+
+void check_server_options(const ServerOptions& options) {
+    parse_endpoints(options);
+    base_of(options.base_path);
+    for (const std::string& range : options.behind_proxy) server::AddressRange{range};
+    if (options.requests_per_second < 0) {
+        throw Error(ErrorCode::InvalidArgument, "A rate of requests is not negative.");
+    }
+    if (!options.tls_certificate.empty()) {
+        http::check_tls({.certificate = options.tls_certificate, .key = options.tls_key});
+    }
+}
+
+void Server::reload(const ServerOptions& options) {
+    core_->reload(options);
+}
 
 void Server::start() {
     core_->start();

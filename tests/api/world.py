@@ -29,16 +29,17 @@ handlers:
 class Server:
     """Stopped when its `with` block ends."""
 
-    def __init__(self, ebb, store, folder, arguments=(), files=()):
+    def __init__(self, ebb, store, folder, arguments=(), files=(), environment=()):
         self.folder = pathlib.Path(folder)
         url = {"memory": "memory:", "sqlite": f"sqlite:{self.folder}/ebb.db"}.get(store, store)
         command = [os.path.abspath(ebb), "serve", *files, "--json", "--db", url]
         command += ["--listen", "127.0.0.1:0", *arguments]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
-            env={**os.environ, "EBB_DB": ""},
+            env={**os.environ, "EBB_DB": "", **dict(environment)},
         )
         self.log = []
+        self.news = threading.Condition()
         self.greeting = None
         for line in self.process.stdout:
             entry = json.loads(line)
@@ -56,7 +57,17 @@ class Server:
     def _drain(self):
         with contextlib.suppress(ValueError):
             for line in self.process.stdout:
-                self.log.append(json.loads(line))
+                with self.news:
+                    self.log.append(json.loads(line))
+                    self.news.notify_all()
+
+    def wait_for(self, event, count=1):
+        """The last of `count` log entries with this name, once they are there."""
+        def found():
+            return [entry for entry in self.log if entry.get("event") == event]
+        with self.news:
+            assert self.news.wait_for(lambda: len(found()) >= count, timeout=120), f"no {event}: {self.log}"
+            return found()[count - 1]
 
     def stop(self):
         if self.process.poll() is None:

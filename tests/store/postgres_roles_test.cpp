@@ -9,6 +9,7 @@
 #include <ebb/engine.h>
 #include <ebb/error.h>
 
+#include "store/admin_store.h"
 #include "store/conformance.h"
 #include "store/migrations.h"
 #include "store/postgres/connection.h"
@@ -30,6 +31,7 @@ class PostgresRoles : public ::testing::Test {
         execute("CREATE ROLE ebb_migrator LOGIN", "postgres");
         execute("CREATE ROLE ebb_worker LOGIN", "postgres");
         execute("CREATE ROLE ebb_observer LOGIN", "postgres");
+        execute("CREATE ROLE ebb_server LOGIN IN ROLE ebb_worker", "postgres");
         execute("CREATE ROLE stranger LOGIN", "postgres");
         execute("CREATE DATABASE roles", "postgres");
         execute("CREATE SCHEMA " + schema_ + " AUTHORIZATION ebb_migrator");
@@ -41,7 +43,9 @@ class PostgresRoles : public ::testing::Test {
 
     void drop_roles() {
         execute(
-            "DROP ROLE IF EXISTS ebb_migrator, ebb_worker, ebb_observer, stranger, alarm, dba",
+            "DROP ROLE IF EXISTS ebb_migrator, ebb_worker, ebb_observer, ebb_server, stranger, "
+            "alarm, "
+            "dba",
             "postgres"
         );
     }
@@ -153,6 +157,30 @@ TEST_F(PostgresRoles, let_an_observer_read_all_and_change_nothing) {
     }
     for (const char* view : {"running", "stuck", "stats", "steps"}) {
         EXPECT_EQ(refusal("ebb_observer", fmt::format("SELECT * FROM {}", view)), "");
+    }
+}
+
+TEST_F(PostgresRoles, let_a_server_keep_tokens_that_no_other_role_reads) {
+    migrate_postgres(options("ebb_migrator"));
+    // The server may not make its table itself.
+    try {
+        open_postgres_admin_store(options("ebb_server"));
+        FAIL() << "the server has made a table";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::StoreDenied);
+        EXPECT_THAT(error.what(), HasSubstr("ebb migrate --grants"));
+    }
+    prepare();
+    const auto admin = open_postgres_admin_store(options("ebb_server"));
+    EXPECT_TRUE(admin->add({.kind = "token", .name = "ci", .document = "{}"}));
+    admin->put({.kind = "token", .name = "ci", .document = "[]"});
+    EXPECT_EQ(admin->list("token").size(), 1U);
+    EXPECT_TRUE(admin->remove("token", "ci"));
+    admin->remove_expired(TimePoint{});
+    start_one(*open_postgres_store(options("ebb_server")), instance_of(1));
+    for (const char* role : {"ebb_worker", "ebb_observer"}) {
+        EXPECT_THAT(refusal(role, "SELECT * FROM admin"), HasSubstr("permission denied")) << role;
+        EXPECT_THAT(refusal(role, "DELETE FROM admin"), HasSubstr("permission denied")) << role;
     }
 }
 

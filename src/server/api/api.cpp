@@ -16,6 +16,9 @@ namespace {
 constexpr std::string_view kPrefix = "/api/v1";
 constexpr Duration kStuckAfter = std::chrono::seconds(10);
 constexpr std::size_t kRequestIdBytesMax = 64;
+constexpr int kBurst = 2;  ///< seconds' worth of requests at once
+/// Requests in a second from one address whose token, session or login link is not valid.
+constexpr int kStrangersPerSecond = 20;
 
 bool is_health(std::string_view path) {
     return path == "/livez" || path == "/readyz" || path == "/healthz";
@@ -31,6 +34,17 @@ bool is_request_id(std::string_view text) {
                return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                       c == '.' || c == '_' || c == '-';
            });
+}
+
+/// What the proxy says of its client: whether the connection is encrypted, and its address, which
+/// is the last one since a client may send any others.
+void believe_proxy(http::Request& request) {
+    if (request.header("X-Forwarded-Proto") == "https") request.is_tls = true;
+    std::string_view client = request.header("X-Forwarded-For");
+    client.remove_prefix(client.rfind(',') + 1);
+    while (client.starts_with(' ')) client.remove_prefix(1);
+    constexpr std::size_t kAddressBytesMax = 45;
+    if (!client.empty() && client.size() <= kAddressBytesMax) request.remote = client;
 }
 
 http::Response plain(int status, std::string text) {
@@ -76,6 +90,9 @@ Api::Api(Service& service, ApiOptions options)
     : service_(service),
       options_(std::move(options)),
       routes_(make_routes(service)),
+      allowed_hosts_(options_.allowed_hosts),
+      requests_(options_.requests_per_second, kBurst * options_.requests_per_second, service.clock),
+      strangers_(kStrangersPerSecond, kBurst * kStrangersPerSecond, service.clock),
       pool_(options_.pool, service.clock) {
     for (std::size_t i = 0; i < routes_.size(); ++i) {
         router_.add(routes_[i].method, routes_[i].path, i);
@@ -91,23 +108,24 @@ void Api::handle(http::Request request, const http::Responder& respond) {
     now.method = now.request.method;
     now.path = now.request.path;
     now.bytes_in = now.request.body.size();
-    now.remote = now.request.remote;
+    const std::string peer = now.request.remote;
     const std::string_view given = now.request.header("X-Request-Id");
     now.request_id = is_request_id(given) ? std::string(given)
                                           : make_instance_id(service_.clock.now()).to_string();
     const bool is_proxy = std::any_of(
         options_.proxies.begin(),
         options_.proxies.end(),
-        [&](const AddressRange& range) { return range.contains(now.remote); }
+        [&](const AddressRange& range) { return range.contains(peer); }
     );
-    if (is_proxy && now.request.header("X-Forwarded-Proto") == "https") now.request.is_tls = true;
+    if (is_proxy) believe_proxy(now.request);
+    now.remote = now.request.remote;
     now.is_tls = now.request.is_tls;
     try {
         if (is_health(now.path)) return answer_health(now);
         if (options_.only_proxies && !is_proxy) {
             throw Problem("not_allowed", "Only the proxy may connect to this server.");
         }
-        if (!is_allowed_host(now.request.header("Host"), options_.allowed_hosts)) {
+        if (!answers_to(now.request.header("Host"))) {
             throw Problem("misdirected", "The server does not answer to this name.");
         }
         std::string path = now.path;
@@ -182,11 +200,40 @@ void Api::answer_api(std::shared_ptr<Exchange> exchange, std::string path) {
     }
 }
 
+void Api::set_limits(std::vector<std::string> allowed_hosts, int requests_per_second) {
+    requests_.set(requests_per_second, kBurst * requests_per_second);
+    const Lock lock(hosts_mutex_);
+    allowed_hosts_ = std::move(allowed_hosts);
+}
+
+bool Api::answers_to(std::string_view authority) {
+    const Lock lock(hosts_mutex_);
+    return is_allowed_host(authority, allowed_hosts_);
+}
+
+void Api::check_rate(RateLimit& limit, const std::string& name) {
+    const auto wait = limit.take(name);
+    if (!wait) return;
+    const auto after = std::chrono::ceil<std::chrono::seconds>(*wait).count();
+    throw Problem(
+        "rate_limited",
+        &limit == &requests_
+            ? fmt::format("{} sends more requests than this server allows.", name)
+            : std::string("This address sends too many requests without a valid login.")
+    )
+        .with_header("Retry-After", std::to_string(after));
+}
+
+Principal Api::refuse_stranger(const http::Request& request, const char* why) {
+    check_rate(strangers_, request.remote);
+    throw Problem("unauthenticated", why);
+}
+
 Principal Api::authenticate(const http::Request& request, const Route& route) {
     if (const std::string_view token = bearer_token(request); !token.empty()) {
         auto principal = service_.access.by_token(token);
         if (principal) return std::move(*principal);
-        throw Problem("unauthenticated", "The token is not valid, or it has expired.");
+        return refuse_stranger(request, "The token is not valid, or it has expired.");
     }
     if (!is_safe(request.method)) check_same_site(request);
     if (!service_.needs_login) {
@@ -197,9 +244,12 @@ Principal Api::authenticate(const http::Request& request, const Route& route) {
         auto principal = service_.access.by_session(session);
         if (principal) return std::move(*principal);
     }
-    if (route.permission == "none") return {.name = "anonymous"};
-    throw Problem(
-        "unauthenticated",
+    if (route.permission == "none") {
+        check_rate(strangers_, request.remote);
+        return {.name = "anonymous"};
+    }
+    return refuse_stranger(
+        request,
         session.empty() ? "The request has no token and no session."
                         : "The session has ended; log in again."
     );
@@ -217,6 +267,8 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
             .base = options_.base
         };
         exchange->principal = call.principal.name;
+        const bool is_stranger = route.permission == "none" && call.principal.credential.empty();
+        if (!is_stranger) check_rate(requests_, call.principal.name);
         if (!call.principal.may(route.permission)) {
             throw Problem(
                 "not_allowed",

@@ -9,6 +9,7 @@
 
 #include "server/api/guard.h"
 #include "server/api/pool.h"
+#include "server/api/rate_limit.h"
 #include "server/api/router.h"
 #include "server/api/service.h"
 
@@ -20,6 +21,7 @@ struct ApiOptions {
     std::vector<AddressRange> proxies{};  ///< whose X-Forwarded-* are believed
     bool only_proxies = false;            ///< nobody else is served
     Pool::Options pool{};
+    int requests_per_second = 0;  ///< of each principal; 0 = no limit
     LogSink* log = nullptr;
     /// Why the server is not ready; empty if it is.
     std::function<std::string()> unready{};
@@ -42,6 +44,9 @@ class Api {
     /// From now on /readyz says that the server shuts down.
     void begin_drain() { is_draining_ = true; }
 
+    /// In force for requests from now on.
+    void set_limits(std::vector<std::string> allowed_hosts, int requests_per_second);
+
     /// Waits until the pool has done what it was given.
     void stop() { pool_.stop(); }
 
@@ -55,6 +60,9 @@ class Api {
     void answer_api(std::shared_ptr<Exchange> exchange, std::string path);
     void call(const std::shared_ptr<Exchange>& exchange, Router::Match match);
     Principal authenticate(const http::Request& request, const Route& route);
+    void check_rate(RateLimit& limit, const std::string& name);
+    Principal refuse_stranger(const http::Request& request, const char* why);
+    bool answers_to(std::string_view authority);
     void send(const Exchange& exchange, http::Response response);
     void send_problem(const Exchange& exchange, const std::exception& error);
     void log(const Exchange& exchange, const http::Response& response);
@@ -64,6 +72,10 @@ class Api {
     Routes routes_;
     Router router_;
     std::atomic<bool> is_draining_{false};
+    Mutex hosts_mutex_;
+    std::vector<std::string> allowed_hosts_ EBB_GUARDED_BY(hosts_mutex_);
+    RateLimit requests_;   ///< by principal
+    RateLimit strangers_;  ///< by address: requests whose credential was not valid
     Pool pool_;
 };
 

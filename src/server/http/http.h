@@ -127,6 +127,9 @@ struct TlsFiles {
     bool is_tls13_only = false;
 };
 
+/// Throws Error with InvalidArgument when the files cannot be used.
+void check_tls(const TlsFiles& files);
+
 /// Where to listen: `HOST:PORT`, `[::1]:PORT`, `unix:PATH` or `fd:N`.
 struct Endpoint {
     enum class Kind { Tcp, Unix, Descriptor };

@@ -190,6 +190,10 @@ class Server::Core {
     std::vector<std::jthread> threads_;
 };
 
+void check_tls(const TlsFiles& files) {
+    make_tls_context(files);
+}
+
 Server::Server(ServerOptions options) : core_(std::make_unique<Core>(std::move(options))) {}
 
 Server::~Server() = default;

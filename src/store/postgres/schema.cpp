@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ebb/postgres/admin_sql.h"
 #include "ebb/postgres/migrations.h"
 #include "ebb/postgres/roles.h"
 #include "ebb/postgres/sql.h"
@@ -332,9 +333,23 @@ std::vector<Migration> postgres_migrations(const PostgresOptions& options) {
     return postgres::list_migrations(connection);
 }
 
+namespace {
+
+std::string_view without_semicolon(std::string_view sql) {
+    while (!sql.empty() && (sql.back() == ';' || sql.back() == '\n')) sql.remove_suffix(1);
+    return sql;
+}
+
+}  // namespace
+
 std::string postgres_grants(const PostgresOptions& options) {
     const postgres::Settings settings = postgres::read_settings(options);
-    std::string text = settings.in_schema(postgres::roles::grants);
+    std::string text = settings.in_schema(fmt::format(
+        "{}\n\n{};\n\n{}",
+        postgres::roles::grants,
+        without_semicolon(postgres::admin_sql::make_admin),
+        postgres::roles::server
+    ));
     constexpr std::string_view kSchema = "SCHEMA ebb ";
     for (auto at = text.find(kSchema); at != std::string::npos; at = text.find(kSchema, at + 1)) {
         text.replace(at, kSchema.size(), fmt::format("SCHEMA \"{}\" ", settings.schema));

@@ -18,3 +18,8 @@ GRANT SELECT ON ebb.all_tasks, ebb.running, ebb.stuck, ebb.stats, ebb.steps TO e
 -- An observer: dashboards, reports, `ebb list`, `ebb show`.
 GRANT USAGE ON SCHEMA ebb TO ebb_observer;
 GRANT SELECT ON ALL TABLES IN SCHEMA ebb TO ebb_observer;
+
+-- name: server
+-- The server, `ebb serve`, is a worker that also keeps tokens and sessions. No other role reads them.
+GRANT SELECT, INSERT, UPDATE, DELETE ON ebb.admin TO ebb_server;
+REVOKE ALL ON ebb.admin FROM ebb_worker, ebb_observer;

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Settings of `ebb serve`: where they come from, what is refused, and a reload: config_test.py ROOT EBB
+
+No case waits for a time: each waits for what the server logs, or for an answer.
+"""
+
+import os
+import pathlib
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import unittest
+
+from contract import Contract
+from world import WORKFLOW, Client, Folder, Server
+
+ROOT, EBB = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2])
+
+
+class Config(unittest.TestCase):
+    def setUp(self):
+        folder = Folder()
+        self.path = pathlib.Path(folder.__enter__())
+        self.addCleanup(folder.__exit__)
+
+    def write(self, text, name="serve.yaml"):
+        (self.path / name).write_text(text)
+        return name
+
+    def serve(self, *arguments, code=0, **environment):
+        done = subprocess.run(
+            [EBB, "serve", *arguments], cwd=self.path, capture_output=True, text=True, timeout=120,
+            check=False, env={**os.environ, "EBB_DB": "", **environment},
+        )
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout if code == 0 else done.stderr
+
+    def settings(self, *arguments, **environment):
+        """What is in force, as {key: (value, origin)}."""
+        lines = self.serve("--print-config", *arguments, **environment).splitlines()
+        pairs = [line.split(": ", 1) for line in lines if not line.startswith("#")]
+        return {key: tuple(rest.rsplit("  # ", 1)) for key, rest in pairs}
+
+    def test_a_flag_comes_before_the_environment_and_that_before_the_file(self):
+        file = self.write("listen: 127.0.0.1:1001\ntitle: of the file\nthreads: 3\n")
+        with_file = self.settings("--config", file)
+        self.assertEqual(with_file["title"], ('"of the file"', "serve.yaml:2:1"))
+        both = self.settings("--config", file, EBB_TITLE="of the environment")
+        self.assertEqual(both["title"], ('"of the environment"', "EBB_TITLE"))
+        self.assertEqual(both["threads"], ('"3"', "serve.yaml:3:1"))
+        all_three = self.settings("--config", file, "--title", "of the flag", EBB_TITLE="x")
+        self.assertEqual(all_three["title"], ('"of the flag"', "flag"))
+        self.assertNotIn("base_path", all_three)
+        self.assertEqual(self.settings(EBB_CONFIG=file)["listen"][1], "serve.yaml:1:1")
+
+    def test_lists_flags_and_the_database_can_be_set_everywhere(self):
+        file = self.write(
+            "db: sqlite:of-file.db\nlisten: [127.0.0.1:0, '[::1]:0']\nno_worker: true\n"
+            "no_auth: false\nallowed_hosts: [a.example, b.example]\n"
+        )
+        settings = self.settings("--config", file)
+        self.assertEqual(settings["listen"][0], '"127.0.0.1:0, [::1]:0"')
+        self.assertEqual(settings["allowed_hosts"][0], '"a.example, b.example"')
+        self.assertEqual(settings["db"], ('"sqlite:of-file.db"', "serve.yaml:1:1"))
+        self.assertEqual(settings["no_worker"][0], '"true"')
+        environment = self.settings(
+            "--config", file, EBB_LISTEN="127.0.0.1:0,127.0.0.2:0", EBB_DB="memory:"
+        )
+        self.assertEqual(environment["listen"], ('"127.0.0.1:0, 127.0.0.2:0"', "EBB_LISTEN"))
+        self.assertEqual(environment["db"][1], "EBB_DB")
+
+    def test_says_where_a_file_is_wrong(self):
+        for text, place, what in (
+            ("listne: 127.0.0.1:0", "serve.yaml:1:1", 'did you mean "listen"'),
+            ("title: a\ntitle: b", "serve.yaml:2", "title"),
+            ("threads: many", "serve.yaml:1:1", "many"),
+            ("title: [a, b]", "serve.yaml:1:1", "not a list"),
+            ("title: {a: b}", "serve.yaml:1:", "title"),
+            ("no_worker: perhaps", "serve.yaml:1:1", "true or false"),
+            ("drain_timeout: soon", "serve.yaml:1:1", "soon"),
+            ("- listen", "serve.yaml:1:1", "map"),
+            ("listen: [", "serve.yaml:", ""),
+            ("check: true", "serve.yaml:1:1", "check"),
+        ):
+            with self.subTest(text):
+                message = self.serve("--config", self.write(text + "\n"), "--check", code=2)
+                self.assertIn(place, message)
+                self.assertIn(what, message)
+        self.assertIn("none.yaml", self.serve("--config", "none.yaml", "--check", code=2))
+        self.assertIn("EBB_THREADS", self.serve("--check", code=2, EBB_THREADS="many"))
+        self.assertEqual(self.serve("--config", self.write("# nothing\n"), "--check"), "")
+
+    def test_a_check_finds_what_would_keep_the_server_from_starting(self):
+        self.serve("--check", "--listen", "127.0.0.1:8322", self.write(WORKFLOW, "order.yaml"))
+        self.assertFalse((self.path / "ebb.db").exists(), "a check makes no database")
+        self.assertIn("--tls-cert", self.serve("--check", "--listen", "0.0.0.0:0", code=2))
+        self.assertIn("x.pem", self.serve("--check", "--tls-cert", "x.pem", "--tls-key", "y.pem", code=2))
+        self.serve("--check", self.write("workflow: x\nstepps: []\n", "x.yaml"), code=2)
+
+    def certificate(self, name):
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", self.path / "key.pem",
+             "-out", self.path / "certificate.pem", "-days", "30", "-subj", f"/CN={name}"],
+            check=True, capture_output=True,
+        )
+
+    def served_certificate(self, server):
+        return ssl.get_server_certificate(("127.0.0.1", server.port), timeout=60)
+
+    def test_a_hangup_reloads_certificate_and_names_and_refuses_what_is_wrong(self):
+        self.certificate("first")
+        first = (self.path / "certificate.pem").read_text()
+        settings = "tls_cert: certificate.pem\ntls_key: key.pem\n"
+        self.write(settings)
+        with Server(EBB, "memory", self.path, arguments=["--config", "serve.yaml"]) as server:
+            self.assertEqual(self.served_certificate(server).strip(), first.strip())
+            self.certificate("second")
+            second = (self.path / "certificate.pem").read_text()
+            self.assertEqual(self.served_certificate(server).strip(), first.strip())
+            server.process.send_signal(signal.SIGHUP)
+            server.wait_for("config_reloaded")
+            self.assertEqual(self.served_certificate(server).strip(), second.strip())
+            self.write(settings + "titel: x\n")
+            server.process.send_signal(signal.SIGHUP)
+            self.assertIn("serve.yaml:3:1", server.wait_for("config_refused")["error"])
+            self.assertEqual(self.served_certificate(server).strip(), second.strip())
+            self.write(settings + "threads: 7\n")
+            server.process.send_signal(signal.SIGHUP)
+            server.wait_for("config_reloaded", 2)
+            self.assertEqual(server.wait_for("config_needs_restart")["key"], "threads")
+            self.assertEqual(server.stop(), 0)
+
+    def test_allowed_hosts_and_the_rate_follow_a_reload(self):
+        self.write("allowed_hosts: [old.example]\n")
+        arguments = ["--config", "serve.yaml", "--no-auth"]
+        with Server(EBB, "memory", self.path, arguments=arguments) as server:
+            client = Client(server, Contract(ROOT))
+            ask = lambda host: client("GET", "/me", headers={"Host": host})
+            self.assertEqual((ask("old.example").status, ask("new.example").status), (200, 421))
+            self.write("allowed_hosts: [new.example]\nrequests_per_second: 1\n")
+            server.process.send_signal(signal.SIGHUP)
+            server.wait_for("config_reloaded")
+            self.assertEqual(ask("old.example").status, 421)
+            answer = ask("new.example")
+            while answer.status != 429:
+                answer = ask("new.example")
+            self.assertEqual(answer.json()["code"], "rate_limited")
+            self.assertGreaterEqual(int(answer.headers["retry-after"]), 1)
+            self.assertEqual(client.raw("GET", "/livez").status, 200)
+            client.close()
+
+    def test_requests_without_a_valid_login_are_limited_by_address(self):
+        with Server(EBB, "memory", self.path) as server:
+            client = Client(server, Contract(ROOT), token="ebb_wrong")
+            statuses = {client.get("/me").status}
+            while 429 not in statuses:
+                statuses.add(client.get("/me").status)
+            self.assertEqual(statuses, {401, 429})
+            client.close()
+
+    def test_tells_a_service_manager_how_far_it_is(self):
+        manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(manager.close)
+        manager.bind(str(self.path / "notify"))
+        manager.settimeout(120)
+        environment = {"NOTIFY_SOCKET": str(self.path / "notify")}
+        with Server(EBB, "memory", self.path, environment=environment) as server:
+            self.assertEqual(manager.recv(100), b"READY=1")
+            server.process.send_signal(signal.SIGHUP)
+            self.assertEqual([manager.recv(100) for _ in range(2)], [b"RELOADING=1", b"READY=1"])
+            server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(manager.recv(100), b"STOPPING=1")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=1)
