@@ -72,7 +72,30 @@ bool is_named(Shape shape) {
            shape != Shape::Repeat && shape != Shape::Join;
 }
 
-Json node_json(std::size_t id, const GraphNode& node, const diagram::NodeView& view) {
+/// The UI writes an instance's state into the second line of a node, so there must be room for the
+/// longest one.
+constexpr std::string_view kRoomForState = "↶ compensated ×3";
+
+std::vector<std::string> make_room(diagram::Graph& graph) {
+    std::vector<std::string> sublabels;
+    for (GraphNode& node : graph.nodes) {
+        sublabels.push_back(node.sublabel);
+        const bool is_short = node.sublabel.size() < kRoomForState.size();
+        if (is_named(node.shape) && is_short) node.sublabel = kRoomForState;
+    }
+    return sublabels;
+}
+
+Json sublabel_json(const diagram::FittedText& fitted, const std::string& whole) {
+    return text_json(whole.size() < kRoomForState.size() ? diagram::FittedText{whole} : fitted, whole);
+}
+
+Json node_json(
+    std::size_t id,
+    const GraphNode& node,
+    const std::string& sublabel,
+    const diagram::NodeView& view
+) {
     Json line = nullptr;
     if (view.line) line = {point_json(view.line->first), point_json(view.line->second)};
     return {
@@ -84,7 +107,7 @@ Json node_json(std::size_t id, const GraphNode& node, const diagram::NodeView& v
         {"bar", box_json(view.bar)},
         {"line", std::move(line)},
         {"label", text_json(view.texts.label, node.label)},
-        {"sublabel", text_json(view.texts.sublabel, node.sublabel)},
+        {"sublabel", sublabel_json(view.texts.sublabel, sublabel)},
         {"compensation", text_json(view.texts.compensation, node.compensation)},
         {"description", node.description},
     };
@@ -94,11 +117,12 @@ Json node_json(std::size_t id, const GraphNode& node, const diagram::NodeView& v
 
 Json layout_json(const Definition& definition, DiagramOptions::Direction direction) {
     const DiagramOptions options{.direction = direction};
-    const diagram::Graph graph = diagram::build_graph(definition, options);
+    diagram::Graph graph = diagram::build_graph(definition, options);
+    const std::vector<std::string> sublabels = make_room(graph);
     const diagram::Layout layout = diagram::lay_out(graph, options);
     Json nodes = Json::array();
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-        nodes.push_back(node_json(i, graph.nodes[i], layout.nodes[i]));
+        nodes.push_back(node_json(i, graph.nodes[i], sublabels[i], layout.nodes[i]));
     }
     Json edges = Json::array();
     for (std::size_t i = 0; i < graph.edges.size(); ++i) {

@@ -1,0 +1,136 @@
+// The UI against a real `ebb serve`: a login by link, every page with real data, what people do, live rows, a person who may
+// only look, and a server that is killed under an open page. No test waits for a time; each waits for what it means.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { AXE, launch, settled, watch } from './browser.mjs';
+import { pagesOfLife, startReal } from './real.mjs';
+
+const RULES = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } };
+let real;
+let life;
+let browser;
+let page;
+let faults;
+before(async () => {
+  real = await startReal();
+  life = await real.fill();
+  browser = await launch();
+  page = await browser.context.newPage();
+  // The script of axe is a tool of the test; it runs in every frame before the page's policy is there.
+  await page.addInitScript({ path: AXE });
+  // While the server is away, the browser itself logs each request that fails; a spent link is refused on purpose.
+  faults = await watch(page, real.origin, [/Failed to load resource/]);
+});
+after(async () => {
+  await browser?.close();
+  await real?.close();
+});
+
+const button = (name) => page.getByRole('button', { name, exact: true });
+const dialog = () => page.getByRole('dialog');
+const status = (text) => page.locator('main .status', { hasText: text }).first();
+async function open(path) {
+  await page.goto(real.address + path);
+  await settled(page);
+}
+
+test('a login link logs in once', async () => {
+  await page.goto(real.login);
+  await settled(page);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  assert.equal(new URL(page.url()).hash, '', 'the secret does not stay in the address');
+  const other = await fetch(`${real.address}api/v1/session`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ login: real.login.split('#login=')[1] }) });
+  assert.equal(other.status, 401);
+});
+
+test('every page shows real data without a finding', async () => {
+  for (const [name, path] of Object.entries(pagesOfLife(life))) {
+    await open(path);
+    const found = await page.evaluate(async (rules) => {
+      const { violations } = await globalThis.axe.run(document, rules);
+      return { wide: document.documentElement.scrollWidth - innerWidth, violations: violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.target.join(' ')).join('; ')}`) };
+    }, RULES);
+    assert.deepEqual(found.violations, [], name);
+    assert.ok(found.wide <= 0, `${name}: ${found.wide} pixels too wide`);
+    assert.deepEqual(faults.splice(0), [], name);
+  }
+});
+
+test('a cancel says what it will undo, and undoes it', async () => {
+  await open(`instances/${life.waiting}`);
+  await button('Cancel…').click();
+  assert.deepEqual(await dialog().locator('ol.undo code').allInnerTexts(), ['refund', 'release']);
+  await dialog().getByLabel('Reason').fill('ordered twice');
+  await button('Cancel and undo 2 steps').click();
+  await status('cancelled').waitFor();
+  const events = (await real.api('GET', `/instances/${life.waiting}/history`)).items;
+  assert.equal(events.find((event) => event.type === 'cancel_requested').payload.reason, 'ordered twice');
+  assert.equal(events.filter((event) => event.type === 'step_compensated').length, 2);
+});
+
+test('a decision is confirmed in the inbox, and leaves it', async () => {
+  await open('decisions');
+  const waiting = await page.locator('.inbox .item').count();
+  await page.locator('.inbox .item', { hasText: 'SO-5' }).click();
+  await page.locator('.card').getByRole('button', { name: 'Confirm' }).click();
+  await dialog().getByLabel('Comment').fill('fine');
+  await dialog().getByRole('button', { name: 'Confirm', exact: true }).click();
+  await page.waitForFunction((count) => document.querySelectorAll('.inbox .item').length === count - 1, waiting);
+  await real.until(life.inbox[0], real.waits('signal'));
+});
+
+test('a dead letter is retried with another input and completes', async () => {
+  await open(`instances/${life.dead[0]}`);
+  await button('Retry from here…').click();
+  await page.getByLabel('Retry with another input').check();
+  await page.getByLabel('Input', { exact: true }).fill('{"file": "good"}');
+  await button('Retry from here').click();
+  await status('completed').waitFor();
+  await real.until(life.dead[0], (view) => view.status === 'completed');
+});
+
+test('an instance is started by the form of its input schema', async () => {
+  await open('workflows/order');
+  await button('Start…').click();
+  await page.getByLabel('Order number').fill('SO-77');
+  await page.getByLabel('Amount').fill('12.5');
+  await button('Start').click();
+  await page.waitForURL(/instances\/[0-9a-f-]{36}/);
+  const id = page.url().match(/[0-9a-f-]{36}/)[0];
+  const view = await real.until(id, real.waits('decision'));
+  assert.deepEqual(view.input, { order: 'SO-77', amount: 12.5 });
+});
+
+test('the page of an instance follows what happens to it', async () => {
+  await open(`instances/${life.signal}`);
+  await status('running').waitFor();
+  await real.api('POST', `/instances/${life.signal}/signal`, { name: 'paid', payload: {} });
+  await status('completed').waitFor();
+});
+
+test('a server that is killed: the page stays, and shows what happened when it is back', async () => {
+  const id = life.inbox[1];
+  await open(`instances/${id}`);
+  await status('running').waitFor();
+  await real.kill();
+  await page.getByText('The server does not answer.').waitFor();
+  await status('running').waitFor();
+  await real.restart();
+  await real.api('POST', `/instances/${id}/abort`, { reason: 'after the crash' });
+  await status('aborted').waitFor();
+  await page.getByText('The server does not answer.').waitFor({ state: 'detached' });
+  // What the browser logs of the requests that failed is no fault of the page.
+  faults.splice(0);
+});
+
+test('a person who may only look sees no act', async () => {
+  await browser.context.clearCookies();
+  await page.goto(real.link('viewer'));
+  await settled(page);
+  const id = await real.order({ order: 'SO-8', amount: 8 }, 'SO-8');
+  await real.until(id, real.waits('decision'));
+  await open(`instances/${id}`);
+  await page.getByText('waits for the role boss').waitFor();
+  for (const name of ['Cancel…', 'Abort…', 'Pause', 'Confirm', 'Start again…']) assert.equal(await button(name).count(), 0, name);
+  assert.deepEqual(faults, []);
+});
