@@ -295,6 +295,15 @@ class Steering(ApiTest):
                 answer = self.api.post(f"/instances/{target}/{verb}", body)
                 self.assertEqual(answer.status, 409, answer.body)
 
+    def test_a_decision_needs_no_role_where_only_one_is_possible(self):
+        instance = self.start()
+        self.until_waiting(instance, "decision")
+        decided = self.api.post(f"/instances/{instance}/decide", {"verdict": "confirm"})
+        self.assertEqual(decided.status, 200, decided.body)
+        event = next(event for event in self.api.get(f"/instances/{instance}/history").json()["items"]
+                     if event["type"] == "decision_made")
+        self.assertEqual(event["payload"]["role"], "boss", event)
+
     def test_pauses_and_resumes(self):
         instance = self.start()
         self.until_waiting(instance, "decision")

@@ -19,8 +19,9 @@ export const SIZES = { desktop: { width: 1360, height: 860 }, folded: { width: 9
 export async function launch() {
   const folder = mkdtempSync(join(tmpdir(), 'ebb-chromium-'));
   const executablePath = process.env.EBB_CHROMIUM || '/usr/bin/chromium';
-  const context = await chromium.launchPersistentContext(folder, { executablePath, headless: true, args: FLAGS, timezoneId: 'UTC', locale: 'en-US', viewport: SIZES.desktop, reducedMotion: "reduce", timeout: 120_000 });
-  context.setDefaultTimeout(60_000);
+  const context = await chromium.launchPersistentContext(folder, { executablePath, headless: true, args: FLAGS, timezoneId: 'UTC', locale: 'en-US', viewport: SIZES.desktop, reducedMotion: "reduce", timeout: 300_000 });
+  // The judge of a hang is CTest: a loaded machine is slow, and no wait here means a time.
+  context.setDefaultTimeout(300_000);
   const close = async () => {
     await context.close();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -87,7 +87,9 @@ std::vector<std::string> make_room(diagram::Graph& graph) {
 }
 
 Json sublabel_json(const diagram::FittedText& fitted, const std::string& whole) {
-    return text_json(whole.size() < kRoomForState.size() ? diagram::FittedText{whole} : fitted, whole);
+    return text_json(
+        whole.size() < kRoomForState.size() ? diagram::FittedText{whole} : fitted, whole
+    );
 }
 
 Json node_json(

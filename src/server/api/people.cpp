@@ -242,6 +242,23 @@ class FailureGroups {
 
 }  // namespace
 
+std::vector<std::string> awaited_roles(
+    Service& service, const InstanceId& id, std::string_view node
+) {
+    const auto row = service.store.load(id);
+    const auto kept = row ? service.store.find_workflow(row->workflow, row->version) : std::nullopt;
+    if (!kept) return {};
+    const auto program = Program::compile(parse_definition_json(kept->definition));
+    const InstanceState state = decode_state(row->state, *program);
+    std::vector<const ProgramNode*> found;
+    for (const Token& token : state.tokens) {
+        const ProgramNode& at = program->node(token.node);
+        const bool is_meant = node.empty() || at.name == node;
+        if (token.status == TokenStatus::WaitingDecision && is_meant) found.push_back(&at);
+    }
+    return found.size() == 1 ? found.front()->human.roles : std::vector<std::string>{};
+}
+
 void add_people_routes(Routes& routes, Service& service) {
     const auto programs = std::make_shared<Programs>();
     routes.push_back(

@@ -102,6 +102,12 @@ http::Response not_modified(std::string etag);
 /// The first of `offered` that the request's Accept allows. Throws Problem if there is none.
 std::string negotiate(const http::Request& request, const std::vector<std::string>& offered);
 
+/// The roles of the decision that the instance waits for at `node`; with an empty `node`, of the
+/// only decision that it waits for. Empty if anybody may decide, or if there is no such decision.
+std::vector<std::string> awaited_roles(
+    Service& service, const InstanceId& id, std::string_view node
+);
+
 /// The instance that a path names. Throws Problem or Error.
 InstanceId resolve(Service& service, std::string_view reference);
 InstanceId resolve(Service& service, const Call& call);

@@ -1,5 +1,6 @@
 // Routes that act on one instance.
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -94,18 +95,26 @@ std::string request_id(Steering& steer) {
     return std::string(key);
 }
 
-/// The role in which the principal decides: the one that was asked for if the grant has it, or the
-/// only one that the grant has.
-std::string decision_role(const Principal& principal, const std::string& asked) {
-    const auto& granted = principal.decision_roles;
-    if (granted.empty()) return asked;
-    if (asked.empty() && granted.size() == 1) return granted.front();
-    for (const std::string& role : granted) {
-        if (role == asked) return asked;
+/// The role in which the principal decides. If the request names none, it is the only one in which
+/// the principal may make this decision.
+std::string decision_role(Steering& steer, const PersonalDecision& decision) {
+    const auto& granted = steer.call.principal.decision_roles;
+    const auto is_granted = [&](const std::string& role) {
+        return granted.empty() || std::find(granted.begin(), granted.end(), role) != granted.end();
+    };
+    std::vector<std::string> roles = granted;
+    if (!decision.role.empty() && is_granted(decision.role)) return decision.role;
+    if (decision.role.empty()) {
+        roles = awaited_roles(steer.service, steer.id, decision.node);
+        // Anybody may decide, or the engine says why nobody can.
+        if (roles.empty()) return granted.empty() ? std::string() : granted.front();
+        std::erase_if(roles, [&](const std::string& role) { return !is_granted(role); });
+        if (roles.size() == 1) return roles.front();
+        if (roles.empty()) roles = granted;
     }
     throw Problem(
         "not_allowed",
-        fmt::format("You may decide as {}; say in which role.", fmt::join(granted, ", "))
+        fmt::format("You may decide as {}; say in which role.", fmt::join(roles, ", "))
     );
 }
 
@@ -124,7 +133,7 @@ void decide(Steering& steer) {
         .request_id = request_id(steer),
     };
     steer.body.check_all_used();
-    decision.role = decision_role(steer.call.principal, decision.role);
+    decision.role = decision_role(steer, decision);
     steer.service.engine.decide(steer.id, decision);
 }
 
