@@ -319,8 +319,8 @@ class Engine {
         std::string_view workflow, std::optional<int> version = {}
     );
 
-    // All of these are idempotent, and throw InstanceNotFound, InvalidState, NotWaiting or
-    // NotAllowed.
+    // All of these are idempotent, and throw InstanceNotFound, InvalidState, NotWaiting,
+    // NotAllowed, or RevisionChanged if they were given a revision.
     void decide(const InstanceId& id, const PersonalDecision& decision);
     /// The payload is a value, as of `start`.
     void signal(
@@ -340,6 +340,16 @@ class Engine {
         signal(id, name, detail::payload_of(payload), request_id);
     }
 
+    void signal(
+        const InstanceId& id,
+        std::string_view name,
+        const Payload& payload,
+        const RequestOptions& options
+    );
+    void cancel(const InstanceId& id, const RequestOptions& options);
+    void abort(const InstanceId& id, const RequestOptions& options);
+    void pause(const InstanceId& id, const RequestOptions& options);
+    bool resume(const InstanceId& id, const RequestOptions& options);
     void cancel(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
     void abort(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
     void pause(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});

@@ -29,13 +29,14 @@ enum class ErrorCode {
     CorruptState,      ///< a stored row cannot be understood; it was set aside
     StoreUnavailable,  ///< the database does not answer: try again
     StoreReadOnly,
-    StoreFull,     ///< disk or quota full: make room, then go on
-    StoreDenied,   ///< the database user lacks a right, or is not let in: somebody must grant it
-    StoreBusy,     ///< another process holds the write lock for too long: try again
-    StoreVersion,  ///< the database's schema is newer (or older) than this program
-    StoreInDoubt,  ///< the connection died during a commit; every verb is safe to repeat
-    StoreError,    ///< anything else that the database reports
-    Internal,      ///< a bug of Ebb
+    StoreFull,        ///< disk or quota full: make room, then go on
+    StoreDenied,      ///< the database user lacks a right, or is not let in: somebody must grant it
+    StoreBusy,        ///< another process holds the write lock for too long: try again
+    StoreVersion,     ///< the database's schema is newer (or older) than this program
+    StoreInDoubt,     ///< the connection died during a commit; every verb is safe to repeat
+    StoreError,       ///< anything else that the database reports
+    Internal,         ///< a bug of Ebb
+    RevisionChanged,  ///< the instance no longer has the revision that the caller expected
 };
 
 std::string_view to_string(ErrorCode code);

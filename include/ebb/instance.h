@@ -52,6 +52,16 @@ struct HistoryEntry {
     TimePoint at{};
 };
 
+/// Who asks for an act on an instance, and on what condition.
+struct RequestOptions {
+    std::string by{};
+    std::string reason{};
+    std::string request_id{};  ///< of a signal: repeating it with the same id changes nothing
+    /// The act is done only if the instance still has this revision, which the commit itself
+    /// compares. Otherwise nothing changes, and RevisionChanged is thrown.
+    std::optional<std::int64_t> expected_revision{};
+};
+
 struct PersonalDecision {
     enum class Verdict { Confirm, Reject };
 
@@ -61,12 +71,14 @@ struct PersonalDecision {
     std::string role{};
     std::string comment{};
     std::string request_id{};  ///< repeating a request with the same id changes nothing
+    std::optional<std::int64_t> expected_revision{};  ///< see RequestOptions; durable engine only
 };
 
 struct RequeueOptions {
     std::optional<Payload> new_input{};  ///< of the failed step
     bool skip_compensation = false;      ///< pass over an exhausted compensation
     std::string by{};
+    std::optional<std::int64_t> expected_revision{};  ///< see RequestOptions; durable engine only
 };
 
 }  // namespace ebb

@@ -18,6 +18,7 @@ ExitCode exit_code_of(ErrorCode code) {
         case ErrorCode::InvalidState:
         case ErrorCode::NotWaiting:
         case ErrorCode::NotAllowed:
+        case ErrorCode::RevisionChanged:
             return kRefused;
         case ErrorCode::CorruptState:
         case ErrorCode::StoreUnavailable:

@@ -129,7 +129,9 @@ void Committer::absorb(item::Begun& begun) {
 void Committer::absorb(item::Request& request) {
     const InstanceId id = request.live->row.id;
     keep_newer(std::move(request.live));
-    work_of(id).causes.push_back({std::move(request.event), std::move(request.reply), {}, {}});
+    work_of(id).causes.push_back(
+        {std::move(request.event), std::move(request.reply), {}, {}, request.expected_revision}
+    );
 }
 
 void Committer::absorb(item::Withdrawal&) {

@@ -58,9 +58,13 @@ class Engine::Core {
 
     // steering.cpp
     /// Makes `event` happen to the instance. Throws what it is refused for.
-    engine::Reply::Answer request(const InstanceId& id, Event event);
+    engine::Reply::Answer request(
+        const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision = {}
+    );
     /// The same, and brings to their end what it stops, as far as no worker holds it.
-    void request_stop(const InstanceId& id, Event event);
+    void request_stop(
+        const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision = {}
+    );
 
     // queues.cpp
     /// Something may have become claimable of which no more is known.

@@ -90,6 +90,7 @@ struct Request {
     Event event;
     LivePtr live;  ///< as it was read a moment ago
     ReplyPtr reply;
+    std::optional<std::int64_t> expected_revision;  ///< refused where it has another one
 };
 
 /// The store's answer to a heartbeat.

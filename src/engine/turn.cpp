@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "engine/checks.h"
 #include "engine/history_reader.h"
 
@@ -70,10 +72,29 @@ bool add_decision(Turn& turn, Cause& cause, Decision decision) {
 
 namespace {
 
+/// False: the cause is refused. An earlier decision of this turn makes a new revision, too. If the
+/// row is out of date, the commit loses the compare-and-swap and the cause is decided again.
+bool has_expected_revision(const Turn& turn, const LiveInstance& live, Cause& cause) {
+    if (!cause.expected_revision) return true;
+    const std::int64_t revision = live.row.revision + (turn.has_changed ? 1 : 0);
+    if (revision == *cause.expected_revision) return true;
+    cause.verdict = Decision::Verdict::Refused;
+    cause.refusal = {
+        "revision_changed",
+        fmt::format(
+            "The instance has revision {}, not {} as expected. Nothing was changed.",
+            revision,
+            *cause.expected_revision
+        )
+    };
+    return false;
+}
+
 void decide_causes(Turn& turn, const HistoryReader& reader, LiveInstance& live, Work& work) {
     const InstanceIdentity identity = live.identity();
     for (std::size_t i = 0; i < work.causes.size(); ++i) {
         Cause& cause = work.causes[i];
+        if (!has_expected_revision(turn, live, cause)) continue;
         Decision decision =
             decide(*live.program, identity, turn.state, cause.event, reader, turn.now);
         if (add_decision(turn, cause, std::move(decision))) continue;

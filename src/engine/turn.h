@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -19,6 +21,7 @@ struct Cause {
     Origin origin;
     Decision::Verdict verdict = Decision::Verdict::Ignored;
     Decision::Refusal refusal;
+    std::optional<std::int64_t> expected_revision{};  ///< of the instance before it
 };
 
 /// What is to be done to one instance in one commit.

@@ -32,7 +32,8 @@ std::vector<Migration> sqlite_migrations(const SqliteOptions& options);
 /// The same of a PostgreSQL schema. Component ebb::postgres.
 std::vector<Migration> postgres_migrations(const PostgresOptions& options);
 
-/// What the roles ebb_worker, ebb_observer and ebb_server need in the schema, as SQL for psql. Asks no server.
+/// What the roles ebb_worker, ebb_observer and ebb_server need in the schema, as SQL for psql. Asks
+/// no server.
 /// Component ebb::postgres.
 std::string postgres_grants(const PostgresOptions& options);
 

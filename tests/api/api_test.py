@@ -9,6 +9,7 @@ import http.client
 import json
 import pathlib
 import sys
+import threading
 import time
 import unittest
 import urllib.parse
@@ -281,6 +282,31 @@ class Steering(ApiTest):
                 tag = {"If-Match": f'"{view["revision"]}"'}
                 done = self.api.post(f"/instances/{instance}/{verb}", body, tag)
                 self.assertEqual(done.status, 200, done.body)
+
+    def test_of_those_who_have_seen_the_same_revision_one_acts(self):
+        body, rivals = {"name": "noted"}, 6
+        clients = [Client(self.server, CONTRACT, cookie=self.api.cookie) for _ in range(rivals)]
+        for _ in range(10):
+            instance = self.start()
+            revision = self.until_waiting(instance, "decision")["revision"]
+            start = threading.Barrier(rivals)
+            answers = []
+
+            def act(client):
+                start.wait()
+                tag = {"If-Match": f'"{revision}"'}
+                answers.append(client.post(f"/instances/{instance}/signal", body, tag).status)
+
+            threads = [threading.Thread(target=act, args=[client]) for client in clients]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(sorted(answers), [200] + [412] * (rivals - 1))
+            now = self.api.get(f"/instances/{instance}").json()["revision"]
+            self.assertEqual(now, revision + 1)
+        for client in clients:
+            client.close()
 
     def test_refuses_acts_on_what_is_not_there_or_has_ended(self):
         instance, aborted = self.start(), self.start()

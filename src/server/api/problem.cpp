@@ -114,6 +114,8 @@ std::vector<ProblemKind> problem_kinds() {
 
 std::string_view problem_code(ErrorCode code) {
     switch (code) {
+        case ErrorCode::RevisionChanged:
+            return "precondition_failed";
         case ErrorCode::InvalidArgument:
         case ErrorCode::InvalidDefinition:
         case ErrorCode::InvalidPayload:

@@ -103,7 +103,7 @@ http::Response not_modified(std::string etag);
 std::string negotiate(const http::Request& request, const std::vector<std::string>& offered);
 
 /// The roles of the decision that the instance waits for at `node`; with an empty `node`, of the
-/// only decision that it waits for. Empty if anybody may decide, or if there is no such decision.
+/// only decision that it waits for. Empty if any user may decide, or if there is no such decision.
 std::vector<std::string> awaited_roles(
     Service& service, const InstanceId& id, std::string_view node
 );

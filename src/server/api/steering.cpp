@@ -31,13 +31,6 @@ std::optional<std::int64_t> expected_revision(const Call& call) {
     return revision;
 }
 
-struct RequestOptions {
-    std::string by{};
-    std::string reason{};
-    std::string request_id{};
-    std::optional<std::int64_t> expected_revision{};
-};
-
 /// The act and what it needs.
 struct Steering {
     Service& service;
@@ -52,24 +45,24 @@ using Act = void (*)(Steering&);
 void cancel(Steering& steer) {
     steer.options.reason = steer.body.text("reason", kReasonBytesMax).value_or("");
     steer.body.check_all_used();
-    steer.service.engine.cancel(steer.id, steer.options.by, steer.options.reason);
+    steer.service.engine.cancel(steer.id, steer.options);
 }
 
 void abort(Steering& steer) {
     steer.options.reason = steer.body.text("reason", kReasonBytesMax).value_or("");
     steer.body.check_all_used();
-    steer.service.engine.abort(steer.id, steer.options.by, steer.options.reason);
+    steer.service.engine.abort(steer.id, steer.options);
 }
 
 void pause(Steering& steer) {
     steer.options.reason = steer.body.text("reason", kReasonBytesMax).value_or("");
     steer.body.check_all_used();
-    steer.service.engine.pause(steer.id, steer.options.by, steer.options.reason);
+    steer.service.engine.pause(steer.id, steer.options);
 }
 
 void resume(Steering& steer) {
     steer.body.check_all_used();
-    steer.service.engine.resume(steer.id, steer.options.by);
+    steer.service.engine.resume(steer.id, steer.options);
 }
 
 void requeue(Steering& steer) {
@@ -77,6 +70,7 @@ void requeue(Steering& steer) {
         .new_input = steer.body.payload("input"),
         .skip_compensation = steer.body.boolean("skip_compensation", false),
         .by = steer.options.by,
+        .expected_revision = steer.options.expected_revision,
     };
     steer.body.check_all_used();
     steer.service.engine.requeue(steer.id, options);
@@ -106,7 +100,7 @@ std::string decision_role(Steering& steer, const PersonalDecision& decision) {
     if (!decision.role.empty() && is_granted(decision.role)) return decision.role;
     if (decision.role.empty()) {
         roles = awaited_roles(steer.service, steer.id, decision.node);
-        // Anybody may decide, or the engine says why nobody can.
+        // Every role may decide, or the engine says why none can.
         if (roles.empty()) return granted.empty() ? std::string() : granted.front();
         std::erase_if(roles, [&](const std::string& role) { return !is_granted(role); });
         if (roles.size() == 1) return roles.front();
@@ -131,6 +125,7 @@ void decide(Steering& steer) {
         .role = steer.body.text("role", kNameBytesMax).value_or(""),
         .comment = steer.body.text("comment", kReasonBytesMax).value_or(""),
         .request_id = request_id(steer),
+        .expected_revision = steer.options.expected_revision,
     };
     steer.body.check_all_used();
     decision.role = decision_role(steer, decision);
@@ -139,10 +134,10 @@ void decide(Steering& steer) {
 
 void signal(Steering& steer) {
     const std::string name = steer.body.required_text("name", kNameBytesMax);
-    Payload payload = steer.body.payload("payload").value_or("null");
+    const Payload payload = steer.body.payload("payload").value_or("null");
     steer.options.request_id = request_id(steer);
     steer.body.check_all_used();
-    steer.service.engine.signal(steer.id, name, std::move(payload), steer.options.request_id);
+    steer.service.engine.signal(steer.id, name, payload, steer.options);
 }
 
 http::Response act_on(Service& service, Call& call, Act act) {
@@ -150,14 +145,14 @@ http::Response act_on(Service& service, Call& call, Act act) {
     Steering steer{service, call, resolve(service, call), Body(call.request.body)};
     steer.options.by = call.principal.name;
     steer.options.expected_revision = expected_revision(call);
-    if (const auto& expected = steer.options.expected_revision) {
+    try {
+        act(steer);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::RevisionChanged) throw;
         const auto now = service.engine.find(steer.id);
-        if (now && now->revision != *expected) {
-            throw Problem("precondition_failed", "The instance has another revision.")
-                .with("revision", now->revision);
-        }
+        throw Problem("precondition_failed", error.what())
+            .with("revision", now ? now->revision : 0);
     }
-    act(steer);
     const auto summary = service.engine.find(steer.id);
     if (!summary) {
         throw Problem("instance_not_found", "The instance was deleted meanwhile.");

@@ -166,5 +166,25 @@ TEST_F(Steering, lists_and_finds_instances) {
     EXPECT_EQ(client->definition("test")->steps.size(), 3U);
 }
 
+TEST_F(Steering, acts_only_on_the_revision_that_was_expected) {
+    const InstanceId id = start_and_wait_for_a_decision();
+    const std::int64_t seen = client->find(id)->revision;
+    EXPECT_EQ(
+        code_of([&] { client->pause(id, {.by = "ann", .expected_revision = seen + 1}); }),
+        ErrorCode::RevisionChanged
+    );
+    EXPECT_EQ(client->find(id)->revision, seen) << "nothing was changed";
+    client->pause(id, {.by = "ann", .expected_revision = seen});
+    EXPECT_EQ(client->find(id)->status, "paused");
+    const PersonalDecision late{.role = "boss", .expected_revision = seen};
+    EXPECT_EQ(code_of([&] { client->decide(id, late); }), ErrorCode::RevisionChanged);
+    EXPECT_EQ(
+        code_of([&] { client->cancel(id, {.expected_revision = seen}); }),
+        ErrorCode::RevisionChanged
+    );
+    EXPECT_TRUE(client->resume(id, {.expected_revision = seen + 1}));
+    client->decide(id, {.role = "boss", .expected_revision = client->find(id)->revision});
+}
+
 }  // namespace
 }  // namespace ebb::test
