@@ -35,6 +35,8 @@ class RecentHistory : public HistoryView {
 
     Payload payload(Seq) const override { return first_.empty() ? "{}" : first_; }
 
+    std::optional<HistoryEvent> find_event(Seq) const override { return std::nullopt; }
+
     std::optional<Seq> output_of(std::string_view) const override { return std::nullopt; }
 
     std::optional<HistoryEvent> previous_undoable(Seq, Seq, std::string_view) const override {

@@ -18,7 +18,7 @@ Figure saturated_figure(const testing::PostgresServer& server);
 std::vector<Figure> one_at_a_time_figures(const testing::PostgresServer& server);
 Figure flatness_figure(const testing::PostgresServer& server);
 Figure backlog_figure(const testing::PostgresServer& server);
-/// What those who wait for a time cost meanwhile.
+/// The cost of instances that wait for a time.
 Figure sleeping_figure(const testing::PostgresServer& server);
 /// There must be no threads: it forks.
 Figure processes_figure(const testing::PostgresServer& server, int processes);
@@ -28,7 +28,7 @@ Figure takeover_figure(const testing::PostgresServer& server);
 Figure cancel_figure(const testing::PostgresServer& server);
 Figure latency_figure(const testing::PostgresServer& server);
 
-/// How a worker comes to its work.
+/// How a worker gets its work.
 enum class Work {
     Own,      ///< it starts the instances itself, and leases their tasks with that
     Claimed,  ///< another process starts them

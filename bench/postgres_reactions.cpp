@@ -58,7 +58,7 @@ void wait_until(const std::function<bool()>& is_so) {
     }
 }
 
-/// A worker whose handler goes on until it is asked to stop. Never returns.
+/// A worker whose handler runs until it is asked to stop. Never returns.
 int serve(const Scratch& scratch, Seen& seen) {
     const StorePtr store = scratch.open();
     HandlerRegistry handlers;

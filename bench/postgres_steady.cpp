@@ -7,7 +7,7 @@
 #include "postgres_scratch.h"
 #include "three_steps.h"
 
-// A long run at full load, in ten parts: what has gone must not make the rest dearer.
+// A long run at full load, in ten parts: finished work must not make the rest slower.
 
 namespace ebb::bench {
 

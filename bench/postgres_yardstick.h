@@ -22,7 +22,8 @@ struct MinimalStepRun {
     bool with_latencies = false;
 };
 
-/// Runs it on freshly made tables in the database `yardstick`, which is made when it is not there.
+/// Runs it on freshly made tables in the database `yardstick`, which is created if it does not
+/// exist.
 MinimalSteps measure_minimal_steps(
     const testing::PostgresServer& server, const MinimalStepRun& run
 );

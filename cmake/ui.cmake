@@ -1,5 +1,5 @@
 # The web UI: npm and Vite build it from ui/, and ebb_assets holds the result (src/server/assets). Without Node, or when
-# npm cannot fetch the packages, the build says so and goes on without the UI.
+# npm cannot fetch the packages, the build says so and continues without the UI.
 option(EBB_UI "Build the web UI and embed it in the program (needs Node 18 or later with npm)" ${PROJECT_IS_TOP_LEVEL})
 
 # ebb_ui_needs(<out>): what is missing for the UI, as a text for people; empty if nothing is.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,12 +38,32 @@ struct CaseOptions {
     BlockFunction steps;
 };
 
+/// The attempts of a step or a compensation, as an AttemptPolicy. What is left out is the
+/// workflow's default; what is given counts, even if it is the same as Ebb's own default.
+struct AttemptOptions {
+    struct BackoffOptions {
+        std::optional<Backoff::Strategy> strategy{};
+        std::optional<Duration> initial{};
+        std::optional<double> factor{};
+        std::optional<Duration> max{};
+        std::optional<double> jitter{};
+    };
+
+    std::optional<int> max_attempts{};
+    BackoffOptions backoff{};
+    std::optional<Duration> timeout{};
+    std::optional<Duration> step_timeout{};
+
+    /// Everything as in `policy`.
+    static AttemptOptions of(const AttemptPolicy& policy);
+};
+
 /// Options of a step besides its name; StepBuilder has the same options as functions.
 struct StepOptions {
     std::string handler{};     ///< empty = the node's name
     std::string compensate{};  ///< the handler that undoes it; empty = none
     Payload input{};           ///< a template as JSON text; empty = the output before it
-    AttemptPolicy attempts{};
+    AttemptOptions attempts{};
     bool non_idempotent = false;  ///< exactly one call: max_attempts is then 1 by default
     std::string queue{};
     std::string concurrency_key{};  ///< an expression
@@ -179,7 +200,7 @@ class StepBuilder : public NodeBuilder {
     /// A template as JSON text: `{"id": "${ input.id }"}`.
     StepBuilder& input(Payload text);
     /// The handler that undoes the step, and its attempts.
-    StepBuilder& compensate(std::string handler, AttemptPolicy attempts = {});
+    StepBuilder& compensate(std::string handler, AttemptOptions attempts = {});
     StepBuilder& max_attempts(int count);
     StepBuilder& backoff(Backoff backoff);
     /// For one attempt.
@@ -312,8 +333,7 @@ class WorkflowBuilder : public BlockBuilder {
     WorkflowBuilder& deadline(Duration duration);
     WorkflowBuilder& priority(int priority);
     /// Defaults for all steps that are added after this call. A step's own options take precedence,
-    /// field by field; a field that StepOptions::attempts leaves at its default does not count as
-    /// set. The definition has the values in each step.
+    /// field by field. The definition has the values in each step.
     WorkflowBuilder& defaults(StepDefaults defaults);
     WorkflowBuilder& step_budget(std::int64_t visits);
     /// JSON text.

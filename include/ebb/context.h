@@ -58,11 +58,12 @@ struct StepContext {
     int workflow_version = 1;
     std::string step;  ///< the node's name
     std::string handler;
-    int attempt = 1;  ///< 1 = the first call
+    int attempt = 1;  ///< 1 = the first call; a call after a pause is the attempt that paused
+    int pauses = 0;   ///< how often this visit of the step has paused before this call
     int max_attempts = 1;
-    /// The same for every attempt of one visit of the step; different for the next turn of a loop
-    /// and for the compensation. Pass it to every service that the handler calls, so that the
-    /// service recognizes a repeated call.
+    /// The same for every attempt of one visit of the step, also after a pause; different for the
+    /// next turn of a loop and for the compensation. Pass it to every service that the handler
+    /// calls, so that the service recognizes a repeated call.
     std::string idempotency_key;
     TimePoint deadline = kNever;  ///< of this attempt, as far as timeouts bound it
     /// Asks the handler to stop: timeout, cancel, a failed sibling, shutdown, or a lost lease.

@@ -234,7 +234,12 @@ using HandlerSpecs = std::map<std::string, Payload>;
 
 /// A workflow: a name, a version and nodes. Immutable after it is registered in a store.
 struct Definition {
-    enum class OnError { Compensate, DeadLetter };
+    /// What a step that fails for good does.
+    enum class OnError {
+        Compensate,
+        DeadLetter,
+        Exception,  ///< only with rules: its trigger is held back, and the others go on
+    };
 
     std::string name{};
     int version = 1;

@@ -30,3 +30,4 @@
 #include <ebb/stored_run.h>
 #include <ebb/time.h>
 #include <ebb/transaction.h>
+#include <ebb/triage.h>

@@ -20,6 +20,7 @@
 #include <ebb/retention.h>
 #include <ebb/store.h>
 #include <ebb/time.h>
+#include <ebb/triage.h>
 
 namespace ebb {
 
@@ -318,14 +319,18 @@ class Engine {
     std::vector<HistoryEntry> history(
         const InstanceId& id, std::int64_t after = 0, int limit = 1'000
     );
+    /// What each write of an instance with rules changed and fired, and which conditions became
+    /// true or false, oldest first. `after` and `limit` choose events by their number, as of
+    /// `history`. Throws InstanceNotFound, and InvalidState for an instance without rules.
+    std::vector<TraceEntry> trace(const InstanceId& id, std::int64_t after = 0, int limit = 1'000);
     /// One sentence or a few: what it waits for, or why it compensates or ended.
     std::string why(const InstanceId& id);
     std::shared_ptr<const Definition> definition(
         std::string_view workflow, std::optional<int> version = {}
     );
 
-    // All of these are idempotent, and throw InstanceNotFound, InvalidState, NotWaiting or
-    // NotAllowed.
+    // All of these are idempotent, and throw InstanceNotFound, InvalidState, NotWaiting,
+    // NotAllowed, or RevisionChanged if they were given a revision.
     void decide(const InstanceId& id, const PersonalDecision& decision);
     /// The payload is a value, as of `start`.
     void signal(
@@ -345,8 +350,15 @@ class Engine {
         signal(id, name, detail::payload_of(payload), request_id);
     }
 
+    void signal(
+        const InstanceId& id,
+        std::string_view name,
+        const Payload& payload,
+        const RequestOptions& options
+    );
+
     /// Writes attributes of an instance of a workflow with rules: an object, whose members are
-    /// merged into the attributes as they are. All or nothing: the conditions are asked in the same
+    /// merged into the present attributes. All or nothing: the conditions are checked in the same
     /// commit, and what they fire begins with it. Returns whether anything has changed. Throws
     /// InvalidState if the instance has ended or is rolled back, or if an invariant or a condition
     /// forbids the write, NotAllowed for an attribute that may not be written from outside, and
@@ -358,6 +370,10 @@ class Engine {
         return write(id, detail::payload_of(attributes), options);
     }
 
+    void cancel(const InstanceId& id, const RequestOptions& options);
+    void abort(const InstanceId& id, const RequestOptions& options);
+    void pause(const InstanceId& id, const RequestOptions& options);
+    bool resume(const InstanceId& id, const RequestOptions& options);
     void cancel(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
     void abort(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
     void pause(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
@@ -389,6 +405,17 @@ class Engine {
     std::vector<WorkerView> workers();
     /// Due tasks that no live worker can run, by handler and queue.
     std::vector<UnservedTasks> unserved();
+    /// The decisions that are awaited, the longest wait first; `after` gets the next page. One read
+    /// by an index, however many instances there are. Throws InvalidArgument or LimitExceeded for a
+    /// query beyond its limits.
+    std::vector<AwaitedDecision> decisions(const DecisionQuery& query = {});
+    /// Instances that have failed or are dead-lettered, by cause, the largest group first. The
+    /// price depends on how many groups there are; see FailureGroup::kCountMax. Throws
+    /// InvalidArgument for a query beyond its limits.
+    FailureGroups failures(const FailureGroupQuery& query = {});
+    /// The failures of one group, the newest first; `after` gets the next page. None if there is no
+    /// such group.
+    std::vector<FailedInstance> failed_instances(const FailureQuery& query);
     /// How long instances are kept, for every process that shares the store; see <ebb/retention.h>.
     /// `workflow` does not have to be registered yet; `*` is for all workflows without a rule of
     /// their own. Workers delete older instances with their history, and their keys become free.

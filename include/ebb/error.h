@@ -33,10 +33,11 @@ enum class ErrorCode {
     StoreDenied,  ///< the database user lacks a privilege or may not connect: an administrator must
                   ///< grant it
     StoreBusy,    ///< another process holds the write lock for too long: try again
-    StoreVersion,  ///< the database's schema is newer (or older) than this program
-    StoreInDoubt,  ///< the connection died during a commit; every verb is safe to repeat
-    StoreError,    ///< anything else that the database reports
-    Internal,      ///< a bug of Ebb
+    StoreVersion,     ///< the database's schema is newer (or older) than this program
+    StoreInDoubt,     ///< the connection died during a commit; every verb is safe to repeat
+    StoreError,       ///< anything else that the database reports
+    Internal,         ///< a bug of Ebb
+    RevisionChanged,  ///< the instance no longer has the revision that the caller expected
 };
 
 std::string_view to_string(ErrorCode code);
@@ -63,14 +64,51 @@ class Error : public std::runtime_error {
     std::source_location where_;
 };
 
+/// A part of a source text. Lines and columns count from 1, columns in characters (code points);
+/// the end is behind the last character. Line 0 = unknown.
+struct SourceRange {
+    int line = 0;
+    int column = 0;
+    int end_line = 0;
+    int end_column = 0;
+
+    bool operator==(const SourceRange&) const = default;
+};
+
 /// A problem of a definition: where it is, what it is and what to do about it.
 struct Diagnostic {
+    /// A warning does not make a definition invalid: `validate` reports errors only.
+    enum class Severity { Error, Warning };
+
+    /// Another place that explains the problem.
+    struct Related {
+        std::string message;  ///< a complete sentence
+        SourceRange range{};
+        std::string path{};  ///< JSON pointer of that place
+
+        bool operator==(const Related&) const = default;
+    };
+
+    /// An edit that removes the problem: `replacement` instead of the text of `range`.
+    struct Fix {
+        std::string title;  ///< `Replace "inptu" with "input"`
+        SourceRange range{};
+        std::string replacement{};
+
+        bool operator==(const Fix&) const = default;
+    };
+
     std::string code;     ///< stable, snake_case: `duplicate_name`, `unknown_step`, ...
     std::string path;     ///< JSON pointer into the definition: `/steps/2/compensate`
     std::string message;  ///< a complete sentence with the remedy
     int line = 0;         ///< 1-based line of the source text; 0 if it has none
     int column = 0;       ///< 1-based column
     std::string file{};   ///< as the caller named it; empty if the text did not come from a file
+    int end_line = 0;     ///< where the text at fault ends (see SourceRange); 0 if unknown
+    int end_column = 0;
+    Severity severity = Severity::Error;
+    std::vector<Related> related{};
+    std::vector<Fix> fixes{};  ///< alternatives; none if no edit is certain enough
 
     bool operator==(const Diagnostic&) const = default;
 };

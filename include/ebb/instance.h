@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <ebb/id.h>
 #include <ebb/json.h>
@@ -30,7 +32,8 @@ struct InstanceSummary {
 /// What one live token waits for, as data and as a sentence.
 struct WaitingFor {
     std::string kind;  ///< `handler`, `worker`, `queue`, `retry`, `timer`, `decision`, `signal`,
-                       ///< `operator`, `branches`, `snapshot` (it was moved)
+                       ///< `operator`, `branches`, `snapshot` (it was moved), `write` (of its
+                       ///< attributes, from outside)
     std::string node;
     std::string what;  ///< the handler's, queue's, signal's ... name
     TimePoint until = kNever;
@@ -52,6 +55,62 @@ struct HistoryEntry {
     TimePoint at{};
 };
 
+/// Who asks for an act on an instance, and on what condition.
+struct RequestOptions {
+    std::string by{};
+    std::string reason{};      ///< of cancel, abort and pause, for the history
+    std::string request_id{};  ///< of a signal: repeating it with the same id changes nothing
+    /// The act is done only if the instance still has this revision (InstanceSummary::revision).
+    /// The commit itself compares it, so that of several callers with one revision only one acts.
+    /// Otherwise nothing changes, and RevisionChanged is thrown.
+    std::optional<std::int64_t> expected_revision{};
+};
+
+/// One change of the attributes of an instance with rules.
+struct TraceEntry {
+    enum class Kind {
+        Start,       ///< the instance's input
+        Transition,  ///< the output of a transition
+        ByHandler,   ///< the output of the handler of exceptions
+        Outside,     ///< an application
+        Repair,      ///< an operator
+        Failed,      ///< a transition has failed for good and led to an exception; no write
+        Restore,     ///< a rollback gave attributes back what they were
+    };
+
+    /// What one write changed an attribute to.
+    struct Change {
+        std::string attribute;
+        Payload before;
+        Payload after;
+        bool has_overwritten = false;  ///< another write changed it after the transition had fired
+    };
+
+    /// A condition that the write made true, or that it made false or unknown.
+    struct Turn {
+        std::string kind;  ///< `trigger`, `final`, `exception` or `invariant`
+        std::string name;
+        bool is_true = false;
+
+        bool operator==(const Turn&) const = default;
+    };
+
+    std::int64_t seq = 0;  ///< of the event
+    Kind kind = Kind::Start;
+    std::string transition{};  ///< of a transition, or of the one that a rollback undoes
+    std::string by{};          ///< of a write from outside: who wrote, if it is known
+    std::vector<Change> changes{};
+    std::vector<Turn> turns{};
+    std::vector<std::string> fired{};  ///< triggers
+    std::string final_condition{};     ///< that holds
+    std::string exception{};           ///< the code of the exception that the write led to
+    Payload attributes;                ///< all, after the write
+    TimePoint at{};
+};
+
+/// `start`, `transition`, `handler`, `outside`, `repair`, `failure`, `restore`.
+std::string_view to_string(TraceEntry::Kind kind);
+
 struct PersonalDecision {
     enum class Verdict { Confirm, Reject };
 
@@ -61,20 +120,23 @@ struct PersonalDecision {
     std::string role{};
     std::string comment{};
     std::string request_id{};  ///< repeating a request with the same id changes nothing
+    std::optional<std::int64_t> expected_revision{};  ///< see RequestOptions; durable engine only
 };
 
 struct WriteOptions {
     /// By an operator: any attribute, not only those that may be written from outside, and all
-    /// conditions are asked.
+    /// conditions are checked.
     bool is_repair = false;
     std::string by{};
     std::string request_id{};  ///< repeating a request with the same id changes nothing
+    std::optional<std::int64_t> expected_revision{};  ///< see RequestOptions; durable engine only
 };
 
 struct RequeueOptions {
     std::optional<Payload> new_input{};  ///< of the failed step
     bool skip_compensation = false;      ///< skip an exhausted compensation
     std::string by{};
+    std::optional<std::int64_t> expected_revision{};  ///< see RequestOptions; durable engine only
 };
 
 }  // namespace ebb

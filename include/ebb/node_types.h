@@ -107,12 +107,20 @@ class NodeTypes {
     /// Throws Error with InvalidArgument if the type is known already, InvalidPayload if a schema
     /// is not valid.
     NodeTypes& add_raw(const std::string& type, const NodeType& contract, Handler handler);
+    /// The same for a handler whose calls are completed later: no thread waits for them. The output
+    /// is checked in the thread that completes the call.
+    NodeTypes& add_async_raw(
+        const std::string& type, const NodeType& contract, AsyncHandler handler
+    );
 
     /// As HandlerRegistry::add.
     template <typename Input = detail::Deduced, typename Function>
     NodeTypes& add(const std::string& type, const NodeType& contract, Function function) {
         HandlerRegistry typed;
         typed.add<Input>(type, std::move(function));
+        if (const AsyncHandler* async = typed.find_async(type)) {
+            return add_async_raw(type, contract, *async);
+        }
         return add_raw(type, contract, *typed.find(type));
     }
 

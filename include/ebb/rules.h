@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ebb/json.h>
@@ -45,8 +46,8 @@ struct DeclaredWrite {
     bool operator==(const DeclaredWrite&) const = default;
 };
 
-/// When a transition is fired, and what becomes of its output. What it runs is the step of the
-/// same index in Definition::steps.
+/// When a transition is fired, and how its output is used. The transition runs the step of the same
+/// index in Definition::steps.
 struct Trigger {
     enum class Mode {
         Level,  ///< whenever its condition is true and it is not pending
@@ -59,7 +60,7 @@ struct Trigger {
     std::optional<std::vector<DeclaredWrite>> writes{};  ///< absent = any attribute
     Mode mode = Mode::Level;
     std::int64_t max_fires = 0;  ///< for each instance; 0 = no limit
-    bool is_enabled = true;      ///< false: fires no more; what is pending goes on
+    bool is_enabled = true;      ///< false: never fires; pending transitions continue
 
     bool operator==(const Trigger&) const = default;
 };
@@ -74,12 +75,22 @@ struct NamedCondition {
 /// What a workflow has instead of an order of steps: its transitions are fired by conditions over
 /// the instance's attributes.
 struct Rules {
-    /// What becomes of an instance that is in an exception.
-    enum class OnException { DeadLetter, Compensate };
-    /// What a final condition does that becomes true while transitions are pending.
+    /// What happens to an instance in an exception.
+    enum class OnException {
+        DeadLetter,  ///< it waits for an operator
+        Compensate,  ///< it is rolled back
+        Handle,      ///< a handler changes its attributes: the last of Definition::steps
+    };
+    /// What happens to an instance if nothing is pending and no condition holds.
+    enum class OnIdle {
+        Exception,  ///< it is in the exception `no_condition`; a start that leads there is refused
+        Wait,       ///< it waits for a write from outside
+    };
+    /// What a final condition does if it becomes true while transitions are pending.
     enum class FinalWhilePending {
         Wait,    ///< nothing more fires; the instance completes when they have ended
         Refuse,  ///< the write that made it true is refused
+        Stop,    ///< they are stopped, and those that were called are compensated
     };
     enum class ExternalWrites {
         Declared,  ///< to the attributes that are `external`
@@ -93,11 +104,15 @@ struct Rules {
     std::vector<NamedCondition> exceptions{};
     std::vector<NamedCondition> invariants{};
     OnException on_exception = OnException::DeadLetter;
+    OnIdle on_idle = OnIdle::Exception;
     FinalWhilePending final_while_pending = FinalWhilePending::Wait;
     ExternalWrites external_writes = ExternalWrites::Declared;
 
     bool operator==(const Rules&) const = default;
 };
+
+/// The name of the step that handles exceptions (Rules::OnException::Handle).
+inline constexpr std::string_view kExceptionStep = "_EXCPT";
 
 /// The named limits of rules; each has a test at the limit and one above it.
 struct RulesLimits {

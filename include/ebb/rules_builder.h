@@ -56,7 +56,11 @@ class RulesBuilder : private BlockBuilder {
     /// No write may make it false.
     RulesBuilder& invariant(std::string name, std::string when);
 
+    /// Not with `Handle`, which needs the handler of the other function.
     RulesBuilder& on_exception(Rules::OnException reaction);
+    /// Calls a handler that changes the attributes; docs/reference/rules.md says what it gets.
+    RulesBuilder& on_exception(StepOptions handler);
+    RulesBuilder& on_idle(Rules::OnIdle reaction);
     RulesBuilder& final_while_pending(Rules::FinalWhilePending reaction);
     RulesBuilder& external_writes(Rules::ExternalWrites allowed);
 

@@ -20,7 +20,8 @@ namespace ebb::stateless {
 /// What a store knows about a snapshot without its text. All members except the last five follow
 /// from the snapshot itself.
 struct SnapshotInfo {
-    std::string id;  ///< Snapshot::workflow_id
+    std::string id;      ///< Snapshot::workflow_id
+    std::string run_id;  ///< Snapshot::run_id; empty = it has none
     std::string workflow;
     SnapshotStatus status = SnapshotStatus::Active;
     std::int64_t version = 0;
@@ -56,7 +57,7 @@ struct SaveResult {
     enum class Kind {
         Saved,      ///< it is stored now, and durable
         Unchanged,  ///< save: the snapshot has the expected version, so there was nothing to write
-        Conflict,   ///< another version is there: discard yours
+        Conflict,   ///< another version, or another run, is there: discard yours
         NotFound,   ///< save, remove: there is none with this id, or it has expired
     };
 
@@ -121,8 +122,9 @@ class SnapshotStore {
 
     std::optional<StoredSnapshot> load(std::string_view id);
 
-    /// Stores `snapshot` if the row still has `expected_version`, the version that was loaded.
-    /// Throws InvalidArgument if the snapshot is older than that.
+    /// Stores `snapshot` if the row still has `expected_version`, the version that was loaded, and
+    /// is of the same run: after a remove, the id may belong to another run by now. Throws
+    /// InvalidArgument if the snapshot is older than that.
     SaveResult save(
         const Snapshot& snapshot, std::int64_t expected_version, const SaveOptions& options = {}
     );
@@ -132,6 +134,15 @@ class SnapshotStore {
     SaveResult remove(
         std::string_view id, std::optional<std::int64_t> expected_version = std::nullopt
     );
+
+    /// What a row must have to be removed.
+    struct Expected {
+        std::optional<std::int64_t> version{};
+        std::optional<std::string> run_id{};  ///< Snapshot::run_id
+    };
+
+    /// Removes an instance only if the row has every member of `expected` that is not absent.
+    SaveResult remove(std::string_view id, const Expected& expected);
 
     /// In ascending order of ids.
     std::vector<SnapshotInfo> list(const SnapshotQuery& query = {});
@@ -159,12 +170,12 @@ class SnapshotStore {
  private:
     /// Replaces an expired row. If a row with the same save_id exists, returns Saved.
     virtual SaveResult insert_row(const Row& row) = 0;
-    /// If the row has the same save_id, returns Saved.
+    /// Writes only if the row has expected_version and the run_id of `row`. Otherwise: if it has
+    /// the same save_id, returns Saved; else Conflict.
     virtual SaveResult update_row(const Row& row, std::int64_t expected_version) = 0;
     virtual std::optional<StoredSnapshot> find_row(std::string_view id) = 0;
-    virtual SaveResult remove_row(
-        std::string_view id, std::optional<std::int64_t> expected_version
-    ) = 0;
+    /// Removes only what has every member of `expected` that is not absent.
+    virtual SaveResult remove_row(std::string_view id, const Expected& expected) = 0;
     virtual std::vector<SnapshotInfo> list_rows(const SnapshotQuery& query) = 0;
     virtual std::vector<SnapshotInfo> due_rows(const DueQuery& query) = 0;
     virtual int purge_rows(int limit) = 0;

@@ -91,9 +91,15 @@ class Snapshot {
 
     const std::string& workflow_id() const;  ///< names the instance, not the definition
     const InstanceId& instance() const;      ///< the same as a UUID
+    /// A UUID that tells this run from earlier and later ones with the same workflow_id: its
+    /// idempotency keys begin with it. Empty for snapshots of earlier versions of Ebb and for
+    /// exports of a durable store, whose ids are used only once.
+    std::string run_id() const;
     const std::string& workflow() const;
     int workflow_version() const;
     const std::string& key() const;
+    /// The node of the graph that this run began at, if StartOptions named one; otherwise empty.
+    std::string start_node() const;
 
     SnapshotStatus status() const;
     /// The status of the instance in the durable engine.
@@ -158,7 +164,13 @@ struct EngineOptions {
 struct StartOptions {
     std::optional<int> version{};  ///< absent = the newest
     std::string workflow_id{};     ///< at most 255 bytes; empty = a new UUID
-    std::string key{};             ///< the application's own name, seen by expressions
+    /// Absent = a new random one. Only set it to repeat a start whose result was lost before it was
+    /// saved, or for a test that compares texts. No two runs may have the same.
+    std::optional<InstanceId> run_id{};
+    /// The node of the workflow's graph to begin at; empty = the graph's entry. The workflow must
+    /// begin with a graph.
+    std::string start_node{};
+    std::string key{};  ///< the application's own name, seen by expressions
     Payload metadata = "{}";
     std::string by{};
     std::optional<TimePoint> now{};  ///< absent = the clock's

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,9 +23,12 @@
 
 namespace ebb::testing {
 
+class World;
+
 namespace detail {
 struct WorldState;
 struct ScriptState;
+struct CrashPlay;
 }  // namespace detail
 
 /// A script for the calls of one handler, in place of the real handler. Each function adds one
@@ -45,6 +49,9 @@ class Script {
     Script& fails(std::string message = "scripted failure", std::string code = "error");
     /// The call fails for good.
     Script& fails_for_good(std::string message = "scripted failure", std::string code = "error");
+    /// The process of the worker dies during the call, and another worker takes over immediately.
+    /// What the call did is unknown, as after `kill -9`.
+    Script& dies();
     /// The call runs this function.
     Script& calls(Handler handler);
     /// The call that was added last takes this long: the world's clock advances during it.
@@ -64,6 +71,18 @@ class Script {
 class ExpectationFailed : public std::logic_error {
  public:
     using std::logic_error::logic_error;
+};
+
+/// What the successful calls of a step's handler did outside of Ebb, assuming that the other side
+/// ignores repeated calls with the same idempotency key, as it should.
+struct Effect {
+    InstanceId instance;
+    std::string step;
+    std::string idempotency_key;
+    int calls = 0;           ///< that succeeded; more than one only after a crash
+    bool is_undone = false;  ///< a compensation of this effect succeeded
+
+    bool operator==(const Effect&) const = default;
 };
 
 /// One instance of a world: a handle, which the world must outlive.
@@ -95,13 +114,13 @@ class Instance {
     /// World::advance.
     const Instance& after(Duration duration) const;
 
-    template <typename Value>
+    const Instance& signal(std::string_view name, const Payload& payload = {}) const;
+
+    template <PayloadValue Value>
     const Instance& signal(std::string_view name, const Value& payload) const {
-        engine().signal(id_, name, payload);
-        return poll();
+        return signal(name, ebb::detail::payload_of(payload));
     }
 
-    const Instance& signal(std::string_view name) const;
     const Instance& decide(const PersonalDecision& decision) const;
     const Instance& cancel(std::string_view by = {}, std::string_view reason = {}) const;
 
@@ -190,6 +209,10 @@ class World {
     void advance(Duration duration);
     TimePoint now() const;
 
+    /// The effects of all handlers so far, in the order of their first success. It survives crashes
+    /// of the engine's process, like a service that the handlers call.
+    std::vector<Effect> effects() const;
+
     /// Ends the engine's process and starts another one on the same store.
     void restart();
 
@@ -198,7 +221,60 @@ class World {
     ManualClock& clock();
 
  private:
+    friend struct detail::CrashPlay;
+
     std::shared_ptr<detail::WorldState> state_;
 };
+
+struct CrashOptions {
+    /// Of every play. `open_store`, if given, must open an empty store each time.
+    WorldOptions world{};
+    int shown_max = 3;  ///< how many differences the message shows
+};
+
+struct CrashReport {
+    int points = 0;  ///< calls of the store at which the process can die
+    int plays = 0;
+};
+
+namespace detail {
+
+CrashReport crash_everywhere(
+    const std::function<Payload(World&)>& scenario,
+    const CrashOptions& options,
+    const std::source_location& where
+);
+
+}  // namespace detail
+
+/// Plays `scenario` in a new world: first undisturbed, then again and again, once for each call of
+/// the store that writes and each way to die there: before the call, after it, and after it with a
+/// process that comes back under the same name. All plays must end alike: the same status, output
+/// and error code of each instance, the same effects left and undone, and the same value, if
+/// `scenario` returns one, such as what a fake of the bank has in its books. Throws
+/// ExpectationFailed with the differences if not.
+///
+/// The scenario adds its workflow and handlers to the world, starts instances and acts by the
+/// functions of World and Instance. Handlers are called again after a crash, so expect_calls does
+/// not fit. No time passes at a crash.
+template <typename Scenario>
+CrashReport crash_everywhere(
+    Scenario scenario,
+    const CrashOptions& options = {},
+    std::source_location where = std::source_location::current()
+) {
+    return detail::crash_everywhere(
+        [&scenario](World& world) {
+            if constexpr (std::is_void_v<decltype(scenario(world))>) {
+                scenario(world);
+                return Payload();
+            } else {
+                return Payload::of(scenario(world));
+            }
+        },
+        options,
+        where
+    );
+}
 
 }  // namespace ebb::testing

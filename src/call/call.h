@@ -14,7 +14,7 @@ struct CallLimits {
     std::size_t error_bytes_max = 8 << 10;
 };
 
-/// What a handler's call came to.
+/// The outcome of a handler's call.
 using CallResult = std::variant<Payload, Failure>;
 
 /// Calls a handler. Whatever it throws becomes a Failure, and a result that is not JSON or too

@@ -47,11 +47,11 @@ Payload input_text(const CompensatedStep& step, Outcome outcome) {
 }  // namespace
 
 CompensationCall prepare_compensation(
-    const InstanceId& instance, const HistoryEvent& undone, Payload step_input
+    const InstanceId& key_root, const HistoryEvent& undone, Payload step_input
 ) {
     const Outcome outcome = outcome_of(undone);
     CompensatedStep step{
-        .idempotency_key = fmt::format("{}:{}", instance.to_string(), undone.visit),
+        .idempotency_key = fmt::format("{}:{}", key_root.to_string(), undone.visit),
         .input = std::move(step_input),
         .output = {},
         .error = {},

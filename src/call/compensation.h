@@ -15,7 +15,7 @@ struct CompensationCall {
 
 /// Makes it from the event of the step that is undone and from the input that the step had.
 CompensationCall prepare_compensation(
-    const InstanceId& instance, const HistoryEvent& undone, Payload step_input
+    const InstanceId& key_root, const HistoryEvent& undone, Payload step_input
 );
 
 }  // namespace ebb

@@ -1,3 +1,4 @@
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -6,6 +7,7 @@
 
 #include <ebb/node_types.h>
 
+#include "call/completion.h"
 #include "call/late_input.h"
 #include "core/expression/expression.h"
 #include "core/model/walk.h"
@@ -69,6 +71,7 @@ void each_step(Block& block, const Visit& visit) {
 
 struct Contract {
     Handler handler;
+    AsyncHandler async;  ///< empty: `handler` is called
     std::optional<AttemptPolicy> retry;
     NodeType::Result result = NodeType::Result::Output;
     std::shared_ptr<const Validator> input;
@@ -123,18 +126,32 @@ struct NodeTypes::State {
     std::map<std::string, Contract, std::less<>> types;
     LateInputs late;
 
-    Payload call(const Contract& type, const Payload& input, const StepContext& context) const {
+    CallValues values_of(const StepContext& context) const {
         CallValues values;
         if (options.globals) values.globals = options.globals(context);
         if (options.secrets) values.secrets = options.secrets(context);
         if (context.payload) values.payload = *context.payload;
-        const Redactor redactor = Redactor::of(Json::parse(values.secrets, nullptr, false));
+        return values;
+    }
+
+    static Redactor redactor_of(const CallValues& values) {
+        return Redactor::of(Json::parse(values.secrets, nullptr, false));
+    }
+
+    Payload call(const Contract& type, const Payload& input, const StepContext& context) const {
+        const CallValues values = values_of(context);
+        const Redactor redactor = redactor_of(values);
+        return judged(redactor, context, [&] {
+            const Payload data = prepared(type, input, context, values);
+            return finished(type, type.handler(data, context), redactor, context);
+        });
+    }
+
+    /// What `perform` throws is redacted and judged.
+    template <typename Function>
+    Payload judged(const Redactor& redactor, const StepContext& context, Function perform) const {
         try {
-            const Payload output = perform(type, input, context, values);
-            if (context.choice != nullptr) {
-                context.choice->handle = redactor.text(context.choice->handle);
-            }
-            return redactor.payload(output);
+            return perform();
         } catch (...) {
             if (!options.on_error) rethrow_redacted(redactor);
             rethrow_judged(redactor, context);
@@ -183,7 +200,8 @@ struct NodeTypes::State {
         }
     }
 
-    Payload perform(
+    /// What the handler gets.
+    Payload prepared(
         const Contract& type,
         const Payload& input,
         const StepContext& context,
@@ -206,7 +224,24 @@ struct NodeTypes::State {
                 fmt::format("The input of \"{}\" does not fit its type", context.step)
             );
         }
-        Payload output = type.handler(data, context);
+        return data;
+    }
+
+    /// The outcome of the handler's output: checked, and without secrets.
+    static Payload finished(
+        const Contract& type,
+        const Payload& output,
+        const Redactor& redactor,
+        const StepContext& context
+    ) {
+        const Payload text = checked(type, output, context);
+        if (context.choice != nullptr) {
+            context.choice->handle = redactor.text(context.choice->handle);
+        }
+        return redactor.payload(text);
+    }
+
+    static Payload checked(const Contract& type, Payload output, const StepContext& context) {
         if (context.compensates) return output;
         if (type.result == NodeType::Result::Envelope) output = open_envelope(output, context);
         if (context.choice != nullptr && context.choice->is_paused) return output;
@@ -244,9 +279,78 @@ struct NodeTypes::State {
     }
 };
 
+namespace {
+
+/// An asynchronous call of a type's handler: its end is checked, and then completes the call of the
+/// engine.
+class TypedCall final : public AsyncCall {
+ public:
+    using Finish = std::function<Payload(const End& end, const StepContext& context)>;
+
+    TypedCall(detail::CompletionPtr outer, Finish finish)
+        : outer_(std::move(outer)), finish_(std::move(finish)) {}
+
+    bool end(End end, const StepContext& context) noexcept override {
+        try {
+            Payload output = finish_(end, context);
+            return outer_->settle(StepResult{std::move(output), *context.choice});
+        } catch (...) {
+            return outer_->settle(std::current_exception());
+        }
+    }
+
+    void log(LogLevel level, std::string_view message, std::span<const LogField> fields)
+        const noexcept override {
+        const detail::CallPort* port = outer_->context().port;
+        if (port != nullptr) port->log(level, message, fields);
+    }
+
+    void progress(Payload value) const override {
+        const detail::CallPort* port = outer_->context().port;
+        if (port != nullptr) port->progress(std::move(value));
+    }
+
+ private:
+    const detail::CompletionPtr outer_;
+    const Finish finish_;
+};
+
+/// Asynchronous handlers, too, may throw before they return: then `outer` has been completed.
+template <typename State>
+void begin_typed(
+    const std::shared_ptr<State>& state,
+    const Contract& type,
+    const Payload& input,
+    const detail::CompletionPtr& outer
+) {
+    const StepContext& context = outer->context();
+    const CallValues values = state->values_of(context);
+    const Redactor redactor = State::redactor_of(values);
+    const Payload data = state->judged(redactor, context, [&] {
+        return state->prepared(type, input, context, values);
+    });
+    const auto finish = [state, &type, redactor](const AsyncCall::End& end, const auto& ended) {
+        return state->judged(redactor, ended, [&] {
+            if (end.error) std::rethrow_exception(end.error);
+            return State::finished(type, end.output, redactor, ended);
+        });
+    };
+    begin_async(type.async, data, context, std::make_shared<TypedCall>(outer, finish));
+}
+
+}  // namespace
+
 NodeTypes::NodeTypes(NodeTypesOptions options) : state_(std::make_shared<State>()) {
     if (!options.validators) options.validators = json_schema_validator;
     state_->options = std::move(options);
+}
+
+NodeTypes& NodeTypes::add_async_raw(
+    const std::string& type, const NodeType& contract, AsyncHandler handler
+) {
+    add_raw(type, contract, {});
+    state_->types.at(type).async = std::move(handler);
+    return *this;
 }
 
 NodeTypes& NodeTypes::add_raw(const std::string& type, const NodeType& contract, Handler handler) {
@@ -260,7 +364,7 @@ NodeTypes& NodeTypes::add_raw(const std::string& type, const NodeType& contract,
     };
     if (!state_->types.emplace(type, std::move(made)).second) {
         throw Error(
-            ErrorCode::InvalidArgument, fmt::format("The node type \"{}\" is known already.", type)
+            ErrorCode::InvalidArgument, fmt::format("The node type \"{}\" is already known.", type)
         );
     }
     return *this;
@@ -306,6 +410,15 @@ std::vector<Diagnostic> NodeTypes::bind(const Definition& definition) {
 
 void NodeTypes::add_to(HandlerRegistry& registry) const {
     for (const auto& [type, contract] : state_->types) {
+        if (contract.async) {
+            registry.add_async_raw(
+                type,
+                [state = state_, &called = contract](const Payload& input, const auto& completion) {
+                    begin_typed(state, called, input, completion);
+                }
+            );
+            continue;
+        }
         registry.add_raw(
             type,
             [state = state_, &called = contract](const Payload& input, const StepContext& context) {

@@ -67,8 +67,8 @@ TimePoint retry_due(const InstanceState& state, TokenId id) {
     return token != nullptr && token->status == TokenStatus::Retrying ? token->due : kNever;
 }
 
-/// A paused step has no event of its own for going on: it goes on with the signal that came for it,
-/// now or before it paused.
+/// A paused step has no separate event for continuing: it continues with the signal that came for
+/// it, now or before it paused.
 bool resumes_step(const InstanceState& state, const HistoryEvent& event) {
     const auto goes_on = [](const Token& token) {
         return token.payload != 0 && token.status == TokenStatus::Ready;

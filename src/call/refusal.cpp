@@ -9,6 +9,7 @@ namespace {
 ErrorCode code_of(const std::string& refusal) {
     if (refusal == "not_waiting") return ErrorCode::NotWaiting;
     if (refusal == "not_allowed") return ErrorCode::NotAllowed;
+    if (refusal == "revision_changed") return ErrorCode::RevisionChanged;
     if (refusal == "limit_exceeded") return ErrorCode::LimitExceeded;
     if (refusal == "invalid_argument") return ErrorCode::InvalidArgument;
     if (refusal == "payload_too_large") return ErrorCode::PayloadTooLarge;

@@ -9,12 +9,12 @@
 #include "core/kernel/event.h"
 #include "support/json.h"
 
-// What the outside asks of an instance, checked and as the kernel's events: the same for every
-// engine. All throw Error where a text is too long or not valid.
+// Requests to an instance from outside, checked and turned into events of the kernel. All engines
+// share them. All functions throw Error if a text is too long or invalid.
 
 namespace ebb {
 
-/// A name of a person or of whoever asks, as it can be kept.
+/// The name of the person or program that makes a request, in the form in which it is stored.
 std::string clean_name(std::string_view text);
 
 Event make_decision(const PersonalDecision& decision);
@@ -25,7 +25,7 @@ Event make_cancel(std::string_view by, std::string_view reason);
 Event make_abort(std::string_view by, std::string_view reason);
 Event make_pause(std::string_view by, std::string_view reason);
 Event make_resume(std::string_view by);
-/// Attributes are an object, or null to ask the conditions alone.
+/// Attributes are an object, or null to only check the conditions.
 Event make_write(Payload attributes, const WriteOptions& options, const PayloadLimits& limits);
 Event make_requeue(const RequeueOptions& options, const PayloadLimits& limits);
 

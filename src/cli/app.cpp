@@ -3,7 +3,9 @@
 #include "cli/app.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,24 @@ namespace ebb::cli {
 namespace {
 
 constexpr int kHelpColumn = 32;
+
+/// Commands that the API of a server cannot stand in for: they run handlers, serve, or look after
+/// the database itself.
+bool needs_database(std::string_view command) {
+    constexpr std::array kCommands = std::to_array<std::string_view>({
+        "run",
+        "worker",
+        "serve",
+        "dev",
+        "token",
+        "login-link",
+        "migrate",
+        "doctor",
+        "retention",
+        "purge",
+    });
+    return std::find(kCommands.begin(), kCommands.end(), command) != kCommands.end();
+}
 
 std::vector<std::string> command_names(const CLI::App& app) {
     std::vector<std::string> names;
@@ -90,7 +110,7 @@ std::string verb_for(std::string_view word) {
     return found == kVerbs.end() ? std::string() : std::string(found->second);
 }
 
-/// One of `choices`, spelt exactly so.
+/// One of `choices`, spelled exactly like this.
 CLI::Validator choice(const std::vector<std::string>& choices) {
     const auto check = [choices](const std::string& text) -> std::string {
         if (std::find(choices.begin(), choices.end(), text) != choices.end()) return {};
@@ -121,7 +141,7 @@ CommandLine::CommandLine()
     app_.footer(
         "An INSTANCE is an id or at least 4 characters of it (tables show the last 8), @1 for\n"
         "the newest one, or key:WORKFLOW/KEY.\n"
-        "`ebb COMMAND --help` has a command's options, docs/reference/cli.md everything."
+        "`ebb COMMAND --help` lists a command's options; docs/reference/cli.md has everything."
     );
     app_.add_option("--db", global_.db, "PATH (SQLite), postgresql://..., memory: ($EBB_DB)")
         ->type_name("URL")
@@ -134,12 +154,17 @@ CommandLine::CommandLine()
             "",
             "named"
         ));
+    app_.add_option(
+            "--server", global_.server, "http://HOST:PORT of `ebb serve`, unix:PATH ($EBB_SERVER)"
+    )
+        ->type_name("URL")
+        ->excludes(app_.get_option("--db"));
     app_.add_option("--types", global_.types, "A file of node types that definitions may use")
         ->type_name("FILE")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app_.add_flag("--json", global_.is_json, "Print JSON: one document, or one in each line");
-    add_choice(&app_, "--color", color_, "Colours", {"auto", "always", "never"});
+    app_.add_flag("--json", global_.is_json, "Print JSON: one document, or one per line");
+    add_choice(&app_, "--color", color_, "Colors", {"auto", "always", "never"});
     app_.add_flag("-q,--quiet", global_.is_quiet, "Only the result and errors");
     app_.add_flag(
         "--version", [this](std::int64_t) { action_ = show_version; }, "Print the version"
@@ -160,27 +185,34 @@ CommandLine::CommandLine()
     add_wait();
     add_result();
     add_overview();
+    add_triage();
     add_steering();
     add_decide();
     add_signal();
     add_write();
+    add_trace();
     add_requeue();
     add_transfer();
     add_workers();
     add_queue();
     add_retention();
     add_purge();
+    add_lsp();
     add_migrate();
     add_init();
     add_completion();
-    add_complete();
     add_command("version", "Print the version", show_version)->group("Other");
 }
 
 CLI::App* CommandLine::add_command(std::string name, std::string description, Action action) {
     CLI::App* command = app_.add_subcommand(std::move(name), std::move(description));
     command->fallthrough();
-    command->callback([this, action = std::move(action)] { action_ = action; });
+    command->callback([this, action = std::move(action), name = command->get_name()] {
+        action_ = [action, name](Session& session) {
+            if (needs_database(name)) session.refuse_server(name);
+            return action(session);
+        };
+    });
     return command;
 }
 
@@ -196,7 +228,7 @@ void CommandLine::add_instances(CLI::App* command, std::vector<std::string>& tar
 }
 
 void CommandLine::add_watch(CLI::App* command, bool& watches, Duration& every) {
-    command->add_flag("-f,--watch", watches, "Show it again and again, until it ends or Ctrl-C");
+    command->add_flag("-f,--watch", watches, "Show it repeatedly until it ends or Ctrl-C");
     constexpr DurationRange kEvery{
         .least = std::chrono::milliseconds(100), .most = std::chrono::hours(1)
     };
@@ -210,7 +242,7 @@ CLI::Validator CommandLine::within(std::int64_t least, std::int64_t most) {
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         const bool is_number = error == std::errc() && end == text.data() + text.size();
         if (is_number && value >= least && value <= most) return {};
-        return fmt::format("\"{}\" is no number from {} to {}", one_line(text), least, most);
+        return fmt::format("\"{}\" is not a number from {} to {}", one_line(text), least, most);
     };
     return CLI::Validator(check, "", "within");
 }
@@ -227,7 +259,9 @@ void CommandLine::add_duration(
         if (!duration) {
             throw CLI::ValidationError(
                 name,
-                fmt::format("\"{}\" is no duration; write 90s, 5m, 1h30m or 500ms", one_line(text))
+                fmt::format(
+                    "\"{}\" is not a valid duration; write 90s, 5m, 1h30m or 500ms", one_line(text)
+                )
             );
         }
         if (*duration < range.least || *duration > range.most) {
@@ -266,6 +300,12 @@ void CommandLine::add_request_id(CLI::App* command, std::string& target) {
             "--request-id", target, "Repeating the request with the same id changes nothing"
         )
         ->type_name("ID");
+}
+
+void CommandLine::add_if_revision(CLI::App* command, std::optional<std::int64_t>& target) {
+    command->add_option("--if-revision", target, "Only if the instance still has this revision")
+        ->check(within(0, std::numeric_limits<std::int64_t>::max()))
+        ->type_name("N");
 }
 
 void CommandLine::add_output(CLI::App* command, std::vector<std::string> formats) {
@@ -388,7 +428,7 @@ CommandLine::Request CommandLine::parse(std::span<const std::string> args) {
     read_output();
     if (!action_)
         throw Mistake{
-            .message = "A command is missing.", .hint = "here is what there is:\n\n" + app_.help()
+            .message = "A command is missing.", .hint = "these are the commands:\n\n" + app_.help()
         };
     return {.global = global_, .action = action_, .text = {}};
 }

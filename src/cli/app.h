@@ -20,21 +20,21 @@
 
 namespace ebb::cli {
 
-/// The command line: parses the arguments into options and remembers what is to be done.
+/// The command line: parses the arguments into options and remembers the requested action.
 class CommandLine {
  public:
     CommandLine();
     CommandLine(const CommandLine&) = delete;
     CommandLine& operator=(const CommandLine&) = delete;
 
-    /// What the arguments ask for.
+    /// The request that the arguments make.
     struct Request {
         GlobalOptions global{};
         std::function<int(Session&)> action{};  ///< empty: print `text`
         std::string text{};                     ///< help
     };
 
-    /// What is wrong with the arguments.
+    /// The error in the arguments.
     struct Mistake {
         std::string message{};
         std::string hint{};
@@ -43,7 +43,8 @@ class CommandLine {
     /// Throws Mistake.
     Request parse(std::span<const std::string> args);
 
-    /// As far as they could be read: so that a mistake is told as the user wants it.
+    /// The global options as far as they could be read, so that an error is printed in the
+    /// requested format.
     const GlobalOptions& global() const { return global_; }
 
     std::vector<CommandInfo> describe() const;
@@ -57,6 +58,7 @@ class CommandLine {
     void add_start();
     void add_validate();
     void add_diagram();
+    void add_lsp();
     void add_workflows();
     void add_migrate();
     void add_completion();
@@ -79,6 +81,7 @@ class CommandLine {
     void add_decide();
     void add_signal();
     void add_write();
+    void add_trace();
     void add_requeue();
     void add_transfer();
     void add_result();
@@ -88,6 +91,7 @@ class CommandLine {
     void add_queue();
     void add_workers();
     void add_overview();
+    void add_triage();
 
     // app_retention.cpp
     void add_retention();
@@ -99,6 +103,8 @@ class CommandLine {
     static void add_watch(CLI::App* command, bool& watches, Duration& every);
     static CLI::Validator within(std::int64_t least, std::int64_t most);
     static void add_threads(CLI::App* command, int& target);
+    static void add_allow_exec(CLI::App* command, bool& may_exec);
+    static void add_if_revision(CLI::App* command, std::optional<std::int64_t>& target);
     static void add_priority(CLI::App* command, std::optional<int>& target);
 
     struct DurationRange {
@@ -152,6 +158,7 @@ class CommandLine {
     StartCommandOptions start_;
     ValidateOptions validate_;
     DiagramCommandOptions diagram_;
+    LspOptions lsp_;
     WorkflowsOptions workflows_;
     MigrateOptions migrate_;
     ListCommandOptions list_;
@@ -169,7 +176,10 @@ class CommandLine {
     DecideOptions decide_;
     SignalOptions signal_;
     WriteCommandOptions write_;
+    TraceOptions trace_;
     RequeueCommandOptions requeue_;
+    DecisionsOptions decisions_;
+    FailuresOptions failures_;
     ExportCommandOptions export_;
     ImportCommandOptions import_;
     QueueOptions queue_;

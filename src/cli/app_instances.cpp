@@ -52,19 +52,17 @@ void CommandLine::add_list() {
         "Only those that wait for this",
         {"any", "person", "decision", "signal", "timer", "retry", "worker", "queue", "operator"}
     );
-    list->add_option("--error", list_.error, "Only those whose error has this in it")
+    list->add_option("--error", list_.error, "Only those whose error contains this text")
         ->type_name("TEXT");
-    list->add_option(
-            "--handler", list_.handler, "Only those that stand at a step with this handler"
-    )
+    list->add_option("--handler", list_.handler, "Only those at a step with this handler")
         ->type_name("NAME");
     add_times(list, list_.times);
     add_watch(list, list_.watches, list_.every);
     add_output(list, {"json", "jsonl", "yaml", "wide", "name"});
-    list->add_option("-n,--limit", list_.limit, "At most so many (20)")
+    list->add_option("-n,--limit", list_.limit, "At most this many (20)")
         ->check(within(1, kListMax))
         ->type_name("N");
-    list->add_flag("--ids", list_.only_ids, "Only their ids, one in each line");
+    list->add_flag("--ids", list_.only_ids, "Only their ids, one per line");
 }
 
 void CommandLine::add_reading() {
@@ -87,11 +85,13 @@ void CommandLine::add_reading() {
     history->add_option("--after", history_.after, "Only events after this number")
         ->check(within(0, std::numeric_limits<std::int64_t>::max()))
         ->type_name("SEQ");
-    history->add_option("-n,--limit", history_.limit, "At most so many (default: all)")
+    history->add_option("-n,--limit", history_.limit, "At most this many (default: all)")
         ->check(within(1, kHistoryMax))
         ->type_name("N");
     history->add_flag("--payloads", history_.with_payloads, "With whole payloads");
-    history->add_flag("-f,--follow", history_.follows, "Go on with what happens, until the end");
+    history->add_flag(
+        "-f,--follow,--watch", history_.follows, "Keep printing new events until the end"
+    );
     add_times(history, history_.times);
     add_output(history, {"json", "jsonl", "yaml"});
 
@@ -123,52 +123,57 @@ void CommandLine::add_steering() {
 
     const Verb verbs[] = {
         {"cancel", "Stop an instance and compensate all that it did", cancel_instance, true},
-        {"abort", "Stop an instance and compensate nothing", abort_instance, true},
-        {"pause", "Let an instance start nothing more until it is resumed", pause_instance, true},
-        {"resume", "Let a paused instance go on", resume_instance, false},
+        {"abort", "Stop an instance without compensating", abort_instance, true},
+        {"pause",
+         "Keep an instance from starting anything until it is resumed",
+         pause_instance,
+         true},
+        {"resume", "Let a paused instance continue", resume_instance, false},
     };
     for (const Verb& verb : verbs) {
         CLI::App* command =
             add_command(verb.name, verb.description, [this, action = verb.action](Session& s) {
                 return action(s, steer_);
             });
-        command->group("Steer");
+        command->group("Control");
         add_instances(command, steer_.instances);
         command->add_option("--by", steer_.by, "Who asks for it (default: $USER)")
             ->type_name("NAME");
+        add_if_revision(command, steer_.if_revision);
         if (!verb.has_reason) continue;
         command->add_option("--reason", steer_.reason, "Why, for the history")->type_name("TEXT");
     }
 }
 
 void CommandLine::add_decide() {
-    CLI::App* decide =
-        add_command("decide", "Confirm or reject what waits for a person", [this](Session& s) {
-            return decide_instance(s, decide_);
-        });
-    decide->group("Steer");
+    CLI::App* decide = add_command("decide", "Confirm or reject a decision", [this](Session& s) {
+        return decide_instance(s, decide_);
+    });
+    decide->group("Control");
     add_instance(decide, decide_.instance);
     add_choice(decide, "VERDICT", decide_.verdict, "confirm or reject", {"confirm", "reject"});
     decide->get_option("VERDICT")->required();
     decide->add_option("--by", decide_.by, "Who decides (default: $USER)")->type_name("NAME");
     decide->add_option("--role", decide_.role, "In which role")->type_name("ROLE");
     decide->add_option("--comment", decide_.comment, "Why, for the history")->type_name("TEXT");
-    decide->add_option("--node", decide_.node, "Which decision, where several are awaited")
+    decide->add_option("--node", decide_.node, "Which decision, if there are several")
         ->type_name("NAME");
     add_request_id(decide, decide_.request_id);
+    add_if_revision(decide, decide_.if_revision);
 }
 
 void CommandLine::add_signal() {
     CLI::App* signal = add_command("signal", "Send a signal to an instance", [this](Session& s) {
         return signal_instance(s, signal_);
     });
-    signal->group("Steer");
+    signal->group("Control");
     add_instance(signal, signal_.instance);
     signal->add_option("NAME", signal_.name, "The signal's name")->required();
     signal
         ->add_option("-p,--payload", signal_.payload, "JSON, @FILE, or - for stdin (default: null)")
         ->type_name("JSON");
     add_request_id(signal, signal_.request_id);
+    add_if_revision(signal, signal_.if_revision);
 }
 
 void CommandLine::add_write() {
@@ -176,7 +181,7 @@ void CommandLine::add_write() {
         add_command("write", "Write attributes of an instance with rules", [this](Session& s) {
             return write_attributes(s, write_);
         });
-    write->group("Steer");
+    write->group("Control");
     add_instance(write, write_.instance);
     write->add_option("ATTRIBUTE", write_.assignments, "NAME=VALUE, or NAME:=JSON");
     write->add_option("-i,--values", write_.values, "A JSON object of attributes, @FILE, or -")
@@ -184,6 +189,28 @@ void CommandLine::add_write() {
     write->add_flag("--repair", write_.is_repair, "As an operator: any attribute");
     write->add_option("--by", write_.by, "Who writes (default: $USER)")->type_name("NAME");
     add_request_id(write, write_.request_id);
+    add_if_revision(write, write_.if_revision);
+}
+
+void CommandLine::add_trace() {
+    CLI::App* trace = add_command(
+        "trace",
+        "Print what each write of an instance with rules did",
+        [this](Session& s) { return show_trace(s, trace_); }
+    );
+    trace->group("Look");
+    add_instance(trace, trace_.instance);
+    trace->add_option("--at", trace_.at, "Only the attributes as they were at this event")
+        ->check(within(1, std::numeric_limits<std::int64_t>::max()))
+        ->type_name("SEQ");
+    trace->add_option("--after", trace_.after, "Only writes after this event")
+        ->check(within(0, std::numeric_limits<std::int64_t>::max()))
+        ->type_name("SEQ");
+    trace->add_option("-n,--limit", trace_.limit, "At most so many (default: all)")
+        ->check(within(1, kHistoryMax))
+        ->type_name("N");
+    add_times(trace, trace_.times);
+    add_output(trace, {"json", "jsonl", "yaml"});
 }
 
 void CommandLine::add_requeue() {
@@ -191,15 +218,24 @@ void CommandLine::add_requeue() {
         add_command("requeue", "Let a dead-lettered instance try again", [this](Session& s) {
             return requeue_instance(s, requeue_);
         });
-    requeue->group("Steer");
-    add_instances(requeue, requeue_.instances);
+    requeue->group("Control");
+    CLI::Option* instances = requeue->add_option(
+        "INSTANCE", requeue_.instances, "Ids or parts of them, @1, or key:WORKFLOW/KEY; several"
+    );
+    requeue
+        ->add_option(
+            "--group", requeue_.group, "All dead-lettered instances of a group of `ebb failures`"
+        )
+        ->type_name("GROUP")
+        ->excludes(instances);
     requeue
         ->add_option("-i,--input", requeue_.input, "New input of the failed step: JSON, @FILE or -")
         ->type_name("JSON");
     requeue->add_flag(
-        "--skip-compensation", requeue_.skip_compensation, "Pass over the compensation that failed"
+        "--skip-compensation", requeue_.skip_compensation, "Skip the compensation that failed"
     );
     requeue->add_option("--by", requeue_.by, "Who asks for it (default: $USER)")->type_name("NAME");
+    add_if_revision(requeue, requeue_.if_revision);
 }
 
 void CommandLine::add_result() {
@@ -237,17 +273,19 @@ void CommandLine::add_transfer() {
         add_command("export", "Move an instance out, as a snapshot in JSON", [this](Session& s) {
             return export_instance(s, export_);
         });
-    out->group("Steer");
+    out->group("Control");
     add_instance(out, export_.instance);
     out->add_option("-o,--output", export_.output, "Write to this file (default: stdout)")
         ->type_name("FILE");
-    add_duration(out, "--wait", export_.wait, "How long what runs may take (default: refuse)");
+    add_duration(
+        out, "--wait", export_.wait, "How long running handlers may take (default: refuse)"
+    );
     out->add_option("--by", export_.by, "Who asks for it (default: $USER)")->type_name("NAME");
 
-    CLI::App* in = add_command("import", "Let a snapshot go on here", [this](Session& s) {
+    CLI::App* in = add_command("import", "Continue a snapshot here", [this](Session& s) {
         return import_snapshot(s, import_);
     });
-    in->group("Steer");
+    in->group("Control");
     in->add_option("FILE", import_.file, "The snapshot, or - for stdin")->required();
     in->add_option("-w,--workflow", import_.workflow, "Register this workflow's file first")
         ->type_name("FILE");

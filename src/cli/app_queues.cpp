@@ -31,12 +31,54 @@ void CommandLine::add_overview() {
     add_output(doctor, {"json", "jsonl", "yaml"});
 }
 
+void CommandLine::add_triage() {
+    CLI::App* decisions = add_command(
+        "decisions",
+        "List the decisions that are awaited, the longest wait first",
+        [this](Session& s) { return list_decisions(s, decisions_); }
+    );
+    decisions->group("Look");
+    decisions
+        ->add_option(
+            "--role", decisions_.roles, "Only what may be decided in these roles, between commas"
+        )
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("ROLE,...");
+    decisions->add_option("-w,--workflow", decisions_.workflow, "Only of this workflow")
+        ->type_name("NAME");
+    decisions->add_option("-n,--limit", decisions_.limit, "At most so many (100)")
+        ->check(within(1, DecisionQuery::kLimitMax))
+        ->type_name("N");
+    add_times(decisions, decisions_.times);
+    add_output(decisions, {"json", "jsonl", "yaml"});
+
+    CLI::App* failures = add_command(
+        "failures",
+        "List the causes of failures, the most frequent first",
+        [this](Session& s) { return list_failures(s, failures_); }
+    );
+    failures->group("Look");
+    failures->add_option("--group", failures_.group, "List the instances of this group")
+        ->type_name("GROUP");
+    failures->add_option("-w,--workflow", failures_.workflow, "Only of this workflow")
+        ->type_name("NAME");
+    add_choice(
+        failures, "--status", failures_.status, "Only with this status", {"dead_letter", "failed"}
+    );
+    failures->add_option("-n,--limit", failures_.limit, "At most so many (100)")
+        ->check(within(1, FailureQuery::kLimitMax))
+        ->type_name("N");
+    add_times(failures, failures_.times);
+    add_output(failures, {"json", "jsonl", "yaml"});
+}
+
 void CommandLine::add_queue() {
     CLI::App* queue =
         add_command("queue", "Show the queues, and set their limits", [this](Session& s) {
             return manage_queues(s, queue_);
         });
-    queue->group("Steer");
+    queue->group("Control");
     add_choice(
         queue,
         "ACTION",
@@ -49,7 +91,7 @@ void CommandLine::add_queue() {
         ->add_option(
             "--concurrency",
             queue_.concurrency,
-            "set: so many of its tasks run at once; 0 = none, or none = no limit"
+            "set: how many of its tasks may run at once; 0 = none, `none` = no limit"
         )
         ->type_name("N");
     queue
@@ -61,7 +103,7 @@ void CommandLine::add_queue() {
         ->type_name("N");
     queue
         ->add_option(
-            "--rate", queue_.rate, "set: so many starts in a time, such as 100/1m; or none"
+            "--rate", queue_.rate, "set: how many starts in a period, such as 100/1m; or none"
         )
         ->type_name("N/DURATION");
 }

@@ -9,7 +9,7 @@ void CommandLine::add_retention() {
         add_command("retention", "Show and set how long instances are kept", [this](Session& s) {
             return manage_retention(s, retention_);
         });
-    retention->group("Steer");
+    retention->group("Control");
     add_choice(
         retention,
         "ACTION",
@@ -21,28 +21,25 @@ void CommandLine::add_retention() {
         "WORKFLOW", retention_.workflow, "set, clear: its name, or '*' for all others"
     );
     retention->add_option("KEPT", retention_.kept, "set: how long, such as 30d, or forever");
-    retention->add_option("--completed", retention_.completed, "set: the same, only of completed")
+    retention->add_option("--completed", retention_.completed, "set: the same, for completed only")
         ->type_name("DURATION");
     retention
-        ->add_option(
-            "--failed", retention_.failed, "set: the same, only of failed, cancelled, aborted"
-        )
+        ->add_option("--failed", retention_.failed, "set: the same, for failed, cancelled, aborted")
         ->type_name("DURATION");
 }
 
 void CommandLine::add_purge() {
-    CLI::App* purge = add_command(
-        "purge",
-        "Delete what has ended and is not kept any longer",
-        [this](Session& s) { return purge_instances(s, purge_); }
-    );
-    purge->group("Steer");
+    CLI::App* purge =
+        add_command("purge", "Delete ended instances that need not be kept", [this](Session& s) {
+            return purge_instances(s, purge_);
+        });
+    purge->group("Control");
     purge->add_option("-w,--workflow", purge_.workflow, "Only of this workflow")->type_name("NAME");
     purge
         ->add_option_function<std::string>(
             "--older-than",
             [this](const std::string& text) { purge_.older_than = text; },
-            "All that has ended this long ago, whatever the retention says"
+            "All instances that ended this long ago, whatever the rules say"
         )
         ->type_name("DURATION");
     purge->add_flag("--dry-run", purge_.is_dry_run, "Only count what would be deleted");

@@ -17,7 +17,9 @@ namespace ebb::cli {
 namespace {
 
 /// What a file or the environment cannot say: it would come too late.
-constexpr std::array<std::string_view, 4> kOnlyFlags{"help", "config", "check", "print-config"};
+constexpr std::array<std::string_view, 5> kOnlyFlags{
+    "help", "config", "check", "print-config", "demo"
+};
 
 std::string key_of(const CLI::Option& option) {
     std::string key = option.get_lnames().empty() ? "" : option.get_lnames().front();
@@ -86,10 +88,10 @@ void check_keys(const std::vector<ConfigEntry>& entries, const std::vector<std::
         throw Error(
             ErrorCode::InvalidArgument,
             fmt::format(
-                "{}: There is no setting \"{}\"{}.",
+                "{}: There is no setting \"{}\"{}",
                 entry.place,
                 one_line(entry.key),
-                meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant)
+                meant.empty() ? "." : fmt::format("; did you mean \"{}\"?", meant)
             )
         );
     }
@@ -167,18 +169,18 @@ int CommandLine::serve(Session& session) {
 }
 
 void CommandLine::add_serve() {
-    CLI::App* serve = add_command(
-        "serve",
-        "Serve the API and the web UI, and run what is due",
-        [this](Session& s) { return this->serve(s); }
-    );
+    CLI::App* serve =
+        add_command("serve", "Serve the API and the web UI, and run due tasks", [this](Session& s) {
+            return this->serve(s);
+        });
     serve->group("Run");
     serve->add_option("FILE", serve_.files, "Workflows to register first");
     serve
         ->add_option(
-            "--config", serve_.config, "Settings in YAML; a flag or EBB_NAME counts before them"
+            "--config", serve_.config, "Settings in YAML; a flag or EBB_NAME overrides them"
         )
         ->type_name("FILE");
+    serve->add_flag("--demo", serve_.is_demo, "Fill an empty database with a month of sample data");
     serve->add_flag("--check", serve_.is_check, "Only check the settings and workflows");
     serve->add_flag(
         "--print-config", serve_.prints_settings, "Only print the settings and where they are from"
@@ -211,20 +213,21 @@ void CommandLine::add_serve() {
         ->add_option(
             "--requests-per-second",
             serve_.requests_per_second,
-            "Of each token or person; 0 = no limit (1000)"
+            "Per token or person; 0 = no limit (1000)"
         )
         ->type_name("N")
         ->check(within(0, 1'000'000));
     serve->add_option("--title", serve_.title, "Shown by the web UI")->type_name("TEXT");
     serve->add_flag("--no-worker", serve_.has_no_worker, "Run no handlers in this process");
+    add_allow_exec(serve, serve_.may_exec);
     add_threads(serve, serve_.threads);
-    serve->add_option("--id", serve_.id, "This worker's name (default: host, process, chance)")
+    serve->add_option("--id", serve_.id, "This worker's name (default: host, process, random)")
         ->type_name("NAME");
     add_duration(
         serve,
         "--drain-timeout",
         serve_.drain_timeout,
-        "How long handlers may go on after SIGTERM (30s)"
+        "How long handlers may continue after SIGTERM (30s)"
     );
     serve->add_flag("-v,--verbose", serve_.is_verbose, "Log every event");
 }

@@ -1,6 +1,7 @@
 // The commands about workflows and those that run them.
 
 #include <algorithm>
+#include <cstdint>
 
 #include <nlohmann/json.hpp>
 
@@ -12,13 +13,11 @@ namespace ebb::cli {
 namespace {
 
 constexpr const char* kInputHelp = "JSON, @FILE, or - for stdin (default: null)";
-constexpr const char* kKeyHelp = "The same key is the same instance, however often it is started";
-constexpr const char* kAllowExecHelp =
-    "Run programs of handlers that only the database describes ($EBB_ALLOW_EXEC=1)";
+constexpr const char* kKeyHelp = "Start at most one instance with this key per workflow";
 constexpr int kThreadsMax = 4'096;
 constexpr int kPriorityMax = 100;
 
-/// What stands between the commas (or the lines, by which CLI11 joins repeated options), also where
+/// The text between the commas (or the lines, by which CLI11 joins repeated options), even if
 /// that is nothing.
 std::vector<std::string> split_names(std::string_view text) {
     std::vector<std::string> names;
@@ -33,6 +32,14 @@ std::vector<std::string> split_names(std::string_view text) {
 constexpr const char* kThreadsHelp = "Handlers at once (default: one per core, at least 2)";
 
 }  // namespace
+
+void CommandLine::add_allow_exec(CLI::App* command, bool& may_exec) {
+    command->add_flag(
+        "--allow-exec",
+        may_exec,
+        "Run programs of handlers that only the database describes ($EBB_ALLOW_EXEC=1)"
+    );
+}
 
 void CommandLine::add_threads(CLI::App* command, int& target) {
     command->add_option("--threads", target, kThreadsHelp)
@@ -55,38 +62,39 @@ void CommandLine::add_run() {
     run->add_option("FILE", run_.file, "The workflow: YAML or JSON, or - for stdin");
     run->add_option("-i,--input", run_.input, kInputHelp)->type_name("JSON");
     run->add_option("--key", run_.key, kKeyHelp)->type_name("KEY");
-    run->add_option("--resume", run_.resume, "Go on with this instance of --db")
+    run->add_option("--resume", run_.resume, "Continue this instance of --db")
         ->type_name("INSTANCE");
     add_duration(run, "--timeout", run_.timeout, "Give up after this time");
     add_duration(
         run,
         "--drain-timeout",
         run_.drain_timeout,
-        "How long running handlers may go on after Ctrl-C (30s)"
+        "How long running handlers may continue after Ctrl-C (30s)"
     );
     add_duration(
         run,
         "--stop-grace",
         run_.stop_grace,
-        "How long a handler that was asked to stop may go on; a program's own grace counts if it "
+        "How long a handler may continue after it was asked to stop; a program's own grace counts "
+        "if it "
         "is longer (5s)",
         {.least = std::chrono::milliseconds(1)}
     );
     add_threads(run, run_.threads);
     add_priority(run, run_.priority);
-    run->add_flag("--allow-exec", run_.may_exec, kAllowExecHelp);
+    add_allow_exec(run, run_.may_exec);
     run->add_option("--by", run_.by, "Who starts it (default: $USER)")->type_name("NAME");
 }
 
 void CommandLine::add_worker() {
     CLI::App* worker =
-        add_command("worker", "Run what is due, until SIGTERM or Ctrl-C", [this](Session& s) {
+        add_command("worker", "Run due tasks until SIGTERM or Ctrl-C", [this](Session& s) {
             return run_worker(s, worker_);
         });
     worker->group("Run");
     worker->add_option("FILE", worker_.files, "Workflows to register first");
     add_threads(worker, worker_.threads);
-    // Split here: CLI11's delimiter passes over empty names, and none at all would mean all queues.
+    // Split here: CLI11's delimiter skips empty names, and no names would mean all queues.
     const auto read_queues = [this](const std::string& text) {
         worker_.queues = split_names(text);
         const auto& names = worker_.queues;
@@ -105,13 +113,14 @@ void CommandLine::add_worker() {
         worker,
         "--drain-timeout",
         worker_.drain_timeout,
-        "How long handlers may go on after SIGTERM (30s)"
+        "How long handlers may continue after SIGTERM (30s)"
     );
     add_duration(
         worker,
         "--stop-grace",
         worker_.stop_grace,
-        "How long a handler that was asked to stop may go on; a program's own grace counts if it "
+        "How long a handler may continue after it was asked to stop; a program's own grace counts "
+        "if it "
         "is longer (5s)",
         {.least = std::chrono::milliseconds(1)}
     );
@@ -119,13 +128,13 @@ void CommandLine::add_worker() {
         worker,
         "--lease",
         worker_.lease,
-        "Others take over this long after this worker dies (10s)",
+        "How long after this worker's death others take over (10s)",
         {.least = EngineOptions::kLeaseMin, .most = EngineOptions::kLeaseMax}
     );
-    worker->add_option("--id", worker_.id, "This worker's name (default: host, process, chance)")
+    worker->add_option("--id", worker_.id, "This worker's name (default: host, process, random)")
         ->type_name("NAME");
     worker->add_flag("--once", worker_.is_once, "Stop when nothing is due; one handler at a time");
-    worker->add_flag("--allow-exec", worker_.may_exec, kAllowExecHelp);
+    add_allow_exec(worker, worker_.may_exec);
     worker->add_flag("-v,--verbose", worker_.is_verbose, "Log every event");
 }
 
@@ -155,14 +164,33 @@ void CommandLine::add_validate() {
             return validate_files(s, validate_);
         });
     validate->group("Workflows");
-    validate->add_option("FILE", validate_.files, "YAML or JSON, or - for stdin")->required();
+    validate->add_option("FILE", validate_.files, "Files, folders, patterns, or - for stdin");
+    validate
+        ->add_option(
+            "--files-from",
+            validate_.files_from,
+            "Read the names of files from here, or - for stdin"
+        )
+        ->type_name("FILE");
+    add_choice(
+        validate,
+        "-f,--format",
+        validate_.format,
+        "Default: text",
+        {"text", "json", "github", "sarif", "gitlab"}
+    );
+    validate->add_flag("--lint", validate_.with_lints, "Report what is valid but unwise, too");
+    validate->add_flag(
+        "--if-workflow", validate_.if_workflow, "Skip files that contain no workflow"
+    );
 }
 
 void CommandLine::add_diagram() {
-    CLI::App* diagram =
-        add_command("diagram", "Draw a workflow, or how far an instance is", [this](Session& s) {
-            return draw_diagram(s, diagram_);
-        });
+    CLI::App* diagram = add_command(
+        "diagram",
+        "Draw a workflow, or the progress of an instance",
+        [this](Session& s) { return draw_diagram(s, diagram_); }
+    );
     diagram->group("Workflows");
     diagram->add_option("SUBJECT", diagram_.subject, "A workflow's file, or an instance")
         ->required();
@@ -176,6 +204,16 @@ void CommandLine::add_diagram() {
     diagram->add_option("-o,--output", diagram_.output, "Write to this file")->type_name("FILE");
 }
 
+void CommandLine::add_lsp() {
+    CLI::App* lsp = add_command("lsp", "Serve an editor: the language server", [this](Session& s) {
+        return serve_editor(s, lsp_);
+    });
+    lsp->group("Workflows");
+    lsp->add_flag_function("--stdio", [](std::int64_t) {}, "What editors add; it changes nothing");
+    lsp->add_option("--log", lsp_.log, "Write the methods of all messages to this file")
+        ->type_name("FILE");
+}
+
 void CommandLine::add_workflows() {
     CLI::App* workflows =
         add_command("workflows", "List the registered workflows", [this](Session& s) {
@@ -183,7 +221,7 @@ void CommandLine::add_workflows() {
         });
     workflows->group("Workflows");
     add_output(workflows, {"json", "jsonl", "yaml", "name"});
-    workflows->add_flag("--names", workflows_.only_names, "Only their names, one in each line");
+    workflows->add_flag("--names", workflows_.only_names, "Only their names, one per line");
 }
 
 void CommandLine::add_migrate() {
@@ -192,18 +230,20 @@ void CommandLine::add_migrate() {
             return migrate_database(s, migrate_);
         });
     migrate->group("Other");
-    migrate->add_flag("--status", migrate_.only_status, "Only say what is applied");
-    migrate->add_flag("--print", migrate_.only_print, "Only print the SQL that is to be run");
+    migrate->add_flag(
+        "--status", migrate_.only_status, "Only list migrations and when they were applied"
+    );
+    migrate->add_flag("--print", migrate_.only_print, "Only print the SQL that would be run");
     migrate->add_flag(
         "--grants",
         migrate_.only_grants,
-        "Only print the SQL that gives the roles of PostgreSQL their rights"
+        "Only print the SQL that grants PostgreSQL's roles their rights"
     );
     add_choice(
         migrate,
         "--partition-by",
         migrate_.partition_by,
-        "Divide PostgreSQL's tables by the time of the instances' start",
+        "Partition PostgreSQL's tables by the start time of instances",
         {"day", "week", "month"}
     );
 }
@@ -255,6 +295,7 @@ void CommandLine::add_completion() {
     completion->group("Other");
     add_choice(completion, "SHELL", shell_, "For which shell", {"bash", "zsh", "fish"});
     completion->get_option("SHELL")->required();
+    add_complete();
 }
 
 }  // namespace ebb::cli

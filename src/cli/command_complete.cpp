@@ -43,19 +43,18 @@ bool is_useful(const view::Outline& outline, std::string_view verb) {
 }
 
 void print_instances(Session& session, std::string_view verb) {
-    Store& store = session.shared_store("list", OpenMode::MustExist);
-    view::Outliner outliner(store, session.now());
+    Client& engine = session.connect("list");
     InstanceQuery query{.statuses = statuses_for(verb), .workflow = {}, .key = {}};
     std::string text;
     int count = 0;
-    for (const InstanceRow& row : store.list(query)) {
-        const view::Outline outline = outliner.read(row);
+    for (const view::Outline& outline : engine.outlines(query)) {
+        const InstanceSummary& summary = outline.summary;
         if (!is_useful(outline, verb) || ++count > kCandidatesMax) continue;
         text += fmt::format(
             "{}\t{} v{} {}\n",
-            short_id(row.id),
-            one_line(row.workflow),
-            row.version,
+            short_id(summary.id),
+            one_line(summary.workflow),
+            summary.version,
             shown_status(outline)
         );
     }
@@ -63,7 +62,7 @@ void print_instances(Session& session, std::string_view verb) {
 }
 
 void print_signals(Session& session, const std::string& instance) {
-    Engine& engine = session.client("signal");
+    Client& engine = session.connect("signal");
     const auto summary = engine.find(resolve_instance(engine, instance));
     if (!summary) return;
     std::set<std::string> names;
@@ -75,7 +74,7 @@ void print_signals(Session& session, const std::string& instance) {
 }
 
 void print_queues(Session& session) {
-    for (const QueueView& queue : session.client("queue").queues()) {
+    for (const QueueView& queue : session.connect("queue").queues()) {
         session.print(fmt::format("{}\tqueue\n", queue.name));
     }
 }

@@ -152,7 +152,7 @@ class Dev {
         return true;
     }
 
-    /// Runs what there is until a file changes or Ctrl-C is pressed.
+    /// Runs what is due until a file changes or Ctrl-C is pressed.
     void serve(const std::vector<std::string>& changed, const Stamps& stamps) {
         if (files_.empty()) {
             await_change(stamps, [] {});

@@ -11,6 +11,7 @@
 #include "cli/instance_ref.h"
 #include "cli/output_file.h"
 #include "cli/payload_argument.h"
+#include "cli/report.h"
 #include "cli/text.h"
 
 namespace ebb::cli {
@@ -20,13 +21,19 @@ namespace {
 struct Picture {
     Definition definition;
     DiagramOptions options;
+    DefinitionFile file{};  ///< of a picture of a file, with its problems
 };
 
 Picture picture_of(Session& session, const std::string& subject) {
     if (names_file(subject)) {
-        return {load_definition_file(subject, session).definition, {}};
+        DefinitionFile file = read_definition_file(subject, session);
+        // What could be read of an invalid file is drawn, too; without any node there is no
+        // picture.
+        const bool is_empty = file.definition.steps.empty() && !file.definition.rules;
+        if (!file.problems.empty() && is_empty) throw InvalidDefinitionFile{std::move(file)};
+        return {file.definition, {}, std::move(file)};
     }
-    Engine& engine = session.client("diagram");
+    Client& engine = session.connect("diagram");
     const InstanceView view = engine.show(resolve_instance(engine, subject));
     const auto definition = engine.definition(view.summary.workflow, view.summary.version);
     return {*definition, {.marks = marks_of(view)}};
@@ -100,7 +107,8 @@ int draw_diagram(Session& session, const DiagramCommandOptions& options) {
     } else {
         session.print(text);
     }
-    return kOk;
+    if (picture.file.problems.empty()) return kOk;
+    return report_invalid_file(session, picture.file);
 }
 
 }  // namespace ebb::cli

@@ -90,7 +90,7 @@ void print_events(
 }
 
 /// Prints what happens until the instance has ended, or Ctrl-C.
-int follow(Session& session, Engine& engine, const InstanceId& id, const HistoryOptions& options) {
+int follow(Session& session, Client& engine, const InstanceId& id, const HistoryOptions& options) {
     Interrupts interrupts;
     const auto caught = session.streams().catch_signals(interrupts);
     Patience patience([&session](const std::string& text) { session.note(text + "\n"); });
@@ -121,7 +121,7 @@ int follow(Session& session, Engine& engine, const InstanceId& id, const History
 }  // namespace
 
 int show_history(Session& session, const HistoryOptions& options) {
-    Engine& engine = session.client("history");
+    Client& engine = session.connect("history");
     const InstanceId id = resolve_instance(engine, options.instance);
     if (options.follows) return follow(session, engine, id, options);
     const auto events = read_history(engine, id, options.after, options.limit.value_or(0));

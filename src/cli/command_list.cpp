@@ -16,7 +16,6 @@
 #include "cli/text.h"
 #include "cli/time_text.h"
 #include "cli/watching.h"
-#include "engine/view.h"
 
 namespace ebb::cli {
 
@@ -25,6 +24,8 @@ namespace {
 using view::Outline;
 
 constexpr int kPageMax = 1'000;
+/// Of those that are looked at one by one, because a filter has no index.
+constexpr int kFilteredPage = 100;
 /// Filters that no index serves look at so many instances at most.
 constexpr int kScanMax = 20'000;
 constexpr std::string_view kWaiting = "waiting";
@@ -58,12 +59,9 @@ TimePoint read_when(std::string_view option, const std::string& text, TimePoint 
 class Search {
  public:
     Search(Session& session, const ListCommandOptions& options)
-        : session_(session),
-          options_(options),
-          store_(session.shared_store("list", OpenMode::MustExist)),
-          outliner_(store_, session.now()) {
+        : session_(session), options_(options), client_(session.connect("list")) {
         query_.workflow = options.workflow;
-        if (!query_.workflow.empty() && !store_.find_workflow(query_.workflow, std::nullopt)) {
+        if (!query_.workflow.empty() && !client_.has_workflow(query_.workflow)) {
             throw Error(
                 ErrorCode::WorkflowNotFound,
                 fmt::format("There is no workflow \"{}\".", one_line(query_.workflow))
@@ -73,7 +71,7 @@ class Search {
         query_.key = options.key;
         query_.statuses = statuses();
         if (!options.before.empty()) {
-            query_.before = resolve_instance(session.client("list"), options.before);
+            query_.before = resolve_instance(client_, options.before);
         }
         if (!options.since.empty()) since_ = read_when("--since", options.since, session.now());
         if (options.until.empty()) return;
@@ -88,13 +86,13 @@ class Search {
         const bool has_filter = needs_outline();
         while (static_cast<int>(found.outlines.size()) < options_.limit) {
             const int missing = options_.limit - static_cast<int>(found.outlines.size());
-            query_.limit = has_filter ? kPageMax : std::min(missing, kPageMax);
-            const auto rows = store_.list(query_);
-            for (const InstanceRow& row : rows) {
-                if (row.created_at < since_) return found;
-                found.more_before = row.id;
+            query_.limit = has_filter ? kFilteredPage : std::min(missing, kPageMax);
+            auto rows = page();
+            for (Outline& row : rows) {
+                if (row.summary.created_at < since_) return found;
+                found.more_before = row.summary.id;
                 ++seen;
-                add(found, row);
+                add(found, std::move(row));
                 if (static_cast<int>(found.outlines.size()) == options_.limit) return found;
             }
             if (static_cast<int>(rows.size()) < query_.limit) {
@@ -105,7 +103,7 @@ class Search {
                 found.was_cut_short = true;
                 return found;
             }
-            query_.before = rows.back().id;
+            query_.before = found.more_before;
         }
         return found;
     }
@@ -152,7 +150,7 @@ class Search {
         return {};
     }
 
-    /// The id after all of those that were made up to `time`: the time stands in front.
+    /// The id that follows all ids created up to `time`: ids begin with the time.
     static InstanceId last_id_at(TimePoint time) {
         InstanceId id;
         id.bytes.fill(0xff);
@@ -168,13 +166,25 @@ class Search {
         return id;
     }
 
-    void add(Found& found, const InstanceRow& row) {
-        if (row.created_at > until_) return;
-        if (!needs_outline() && options_.only_ids) {
-            found.outlines.push_back({.summary = engine::to_summary(row)});
-            return;
+    std::vector<Outline> page() {
+        if (needs_outline() || !options_.only_ids) return client_.outlines(query_);
+        const ListOptions wanted{
+            .statuses = query_.statuses,
+            .workflow = query_.workflow,
+            .version = query_.version,
+            .key = query_.key,
+            .before = query_.before,
+            .limit = query_.limit,
+        };
+        std::vector<Outline> outlines;
+        for (InstanceSummary& summary : client_.list(wanted)) {
+            outlines.push_back({.summary = std::move(summary)});
         }
-        Outline outline = outliner_.read(row);
+        return outlines;
+    }
+
+    void add(Found& found, Outline outline) {
+        if (outline.summary.created_at > until_) return;
         if (fits(outline)) found.outlines.push_back(std::move(outline));
     }
 
@@ -209,8 +219,7 @@ class Search {
 
     Session& session_;
     const ListCommandOptions& options_;
-    Store& store_;
-    view::Outliner outliner_;
+    Client& client_;
     InstanceQuery query_;
     TimePoint since_ = TimePoint::min();
     TimePoint until_ = kNever;

@@ -61,7 +61,7 @@ bool is_unknown(const Migration& migration) {
     return !migration.is_known;
 }
 
-/// Where a newer program has migrated: none of the other commands would work.
+/// If a newer program has migrated the schema, none of the other commands would work.
 [[noreturn]] void throw_newer(const std::vector<Migration>& migrations) {
     const Migration& newest = migrations.back();
     const auto known = std::find_if_not(migrations.rbegin(), migrations.rend(), is_unknown);
@@ -126,14 +126,14 @@ PartitionPeriod period_of(const std::string& name) {
     return name == "week" ? PartitionPeriod::Week : PartitionPeriod::Month;
 }
 
-/// What was done to the partitions.
+/// The changes to the partitions.
 struct Partitions {
-    std::string period{};  ///< that was asked for; empty = none
+    std::string period{};  ///< the requested one; empty = none
     bool is_new = false;
     HousekeepingResult done{};
 };
 
-/// Divides the tables where it is asked for, and looks after partitions that there are.
+/// Partitions the tables on request, and maintains existing partitions.
 Partitions look_after_partitions(const StoreUrl& url, const std::string& period) {
     Partitions partitions{.period = period};
     if (url.kind != StoreUrl::Kind::Postgres) return partitions;
@@ -152,14 +152,14 @@ void tell_partitions(Session& session, const Partitions& partitions) {
         ));
     }
     for (const std::string& name : partitions.done.made) {
-        session.note(fmt::format("Made the partition {}.\n", name));
+        session.note(fmt::format("Created the partition {}.\n", name));
     }
     for (const std::string& name : partitions.done.dropped) {
         session.note(fmt::format("Dropped the partition {}.\n", name));
     }
 }
 
-/// What was applied, or is to be.
+/// The migrations that were or would be applied.
 void report(Session& session, const std::vector<Migration>& migrations, bool only_printed) {
     if (migrations.empty()) {
         session.note("The schema is up to date.\n");
@@ -172,7 +172,7 @@ void report(Session& session, const std::vector<Migration>& migrations, bool onl
     }
 }
 
-/// An array of migrations, or where partitions were asked for an object that has it.
+/// An array of migrations, or, if partitions were requested, an object that contains it.
 void report_json(
     Session& session,
     const std::vector<Migration>& migrations,
@@ -241,7 +241,7 @@ int migrate_database(Session& session, const MigrateOptions& options) {
         report_json(session, migrations, options.only_print, partitions);
         return kOk;
     }
-    // What was applied is told even where the partitions fail.
+    // The applied migrations are printed even if the partitions fail.
     report(session, migrations, options.only_print);
     if (!options.only_print) {
         tell_partitions(session, look_after_partitions(url, options.partition_by));

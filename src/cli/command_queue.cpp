@@ -8,6 +8,7 @@
 
 #include <ebb/error.h>
 
+#include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -101,7 +102,7 @@ void print_queues(Session& session, const std::vector<QueueView>& views) {
     session.print(table.text(session.columns(), style.glyphs().ellipsis));
 }
 
-std::vector<QueueView> find_queues(Engine& engine, const std::string& name) {
+std::vector<QueueView> find_queues(Client& engine, const std::string& name) {
     std::vector<QueueView> views = engine.queues();
     if (name.empty()) return views;
     std::erase_if(views, [&](const QueueView& view) { return view.name != name; });
@@ -111,13 +112,10 @@ std::vector<QueueView> find_queues(Engine& engine, const std::string& name) {
 }
 
 /// Whether some registered workflow has a step in this queue, so that it is only empty now.
-bool is_used(Session& session, const std::string& name) {
+bool is_used(Client& engine, const std::string& name) {
     if (name == "default") return true;
-    Store& store = session.shared_store("queue", OpenMode::MustExist);
-    for (const WorkflowRow& row : store.list_workflows()) {
-        const auto whole = store.find_workflow(row.name, row.version);
-        if (!whole) continue;
-        const auto program = Program::compile(parse_definition_json(whole->definition));
+    for (const WorkflowRow& row : engine.workflows().rows) {
+        const auto program = Program::compile(*engine.definition(row.name, row.version));
         const auto& nodes = program->nodes();
         const auto is_in = [&](const ProgramNode& node) { return node.queue == name; };
         if (std::any_of(nodes.begin(), nodes.end(), is_in)) return true;
@@ -125,11 +123,11 @@ bool is_used(Session& session, const std::string& name) {
     return false;
 }
 
-void require_queue(Session& session, Engine& engine, const std::string& name) {
+void require_queue(Client& engine, const std::string& name) {
     std::vector<std::string> names;
     for (const QueueView& view : engine.queues()) names.push_back(view.name);
     const bool is_known = std::find(names.begin(), names.end(), name) != names.end();
-    if (is_known || is_used(session, name)) return;
+    if (is_known || is_used(engine, name)) return;
     const std::string meant = closest(name, names);
     refuse(fmt::format(
         "There is no queue \"{}\": it has no tasks and no limits, and no registered workflow uses "
@@ -139,7 +137,7 @@ void require_queue(Session& session, Engine& engine, const std::string& name) {
     ));
 }
 
-int show_queues(Session& session, Engine& engine, const std::string& name) {
+int show_queues(Session& session, Client& engine, const std::string& name) {
     const std::vector<QueueView> views = find_queues(engine, name);
     if (session.options().is_json) {
         nlohmann::ordered_json json = nlohmann::ordered_json::array();
@@ -163,14 +161,14 @@ int manage_queues(Session& session, const QueueOptions& options) {
         refuse(fmt::format("`ebb queue {}` needs the name of a queue.", options.action));
     }
     if (options.action == "set" && !has_limits) {
-        refuse("Nothing is to be set: add --concurrency, --concurrency-per-key or --rate.");
+        refuse("There is nothing to set: add --concurrency, --concurrency-per-key or --rate.");
     }
     if (options.action != "set" && has_limits) {
         refuse(fmt::format("Limits are given to `ebb queue set`, not to {}.", options.action));
     }
-    Engine& engine = session.client("queue");
+    Client& engine = session.connect("queue");
     if (options.action == "show" || options.action == "clear") {
-        require_queue(session, engine, options.name);
+        require_queue(engine, options.name);
     }
     if (!is_change) return show_queues(session, engine, options.name);
     QueueLimits limits;

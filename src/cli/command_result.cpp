@@ -19,7 +19,9 @@ int report_no_result(Session& session, const InstanceView& view) {
     const InstanceSummary& summary = view.summary;
     const std::string id = short_id(summary.id);
     const std::string_view status = to_string(summary.status);
-    if (!is_terminal(summary.status)) {
+    // Without an operator's act it will not have one.
+    const bool is_stuck = summary.status == InstanceStatus::DeadLetter;
+    if (!is_terminal(summary.status) && !is_stuck) {
         return complain(
             session,
             {.exit_code = kRefused,
@@ -28,21 +30,23 @@ int report_no_result(Session& session, const InstanceView& view) {
              .hint = fmt::format("`ebb wait {}{}` waits for its end", id, session.db_option())}
         );
     }
+    const std::string of = id + session.db_option();
+    std::string hint = fmt::format("`ebb show {}` shows what happened", of);
+    if (is_stuck) hint += fmt::format("; `ebb requeue {}` continues it", of);
     return complain(
         session,
         {.exit_code = exit_code_of_status(summary.status),
          .code = status,
-         .message = view.error.empty()
-                        ? fmt::format("{} has no result: it is {}.", id, status)
-                        : fmt::format("{} has no result: {}", id, failure_text(view.error)),
-         .hint = fmt::format("`ebb show {}{}` shows what happened", id, session.db_option())}
+         .message = view.error.empty() ? fmt::format("{} has no result: it is {}.", id, status)
+                                       : cause_text(view.error),
+         .hint = hint}
     );
 }
 
 }  // namespace
 
 int print_result(Session& session, const ResultOptions& options) {
-    Engine& engine = session.client("result");
+    Client& engine = session.connect("result");
     const InstanceView view = engine.show(resolve_instance(engine, options.instance));
     if (view.summary.status != InstanceStatus::Completed) return report_no_result(session, view);
     session.print_json(view::payload_json(view.output));
@@ -50,7 +54,7 @@ int print_result(Session& session, const ResultOptions& options) {
 }
 
 int rerun_instance(Session& session, const RerunOptions& options) {
-    Engine& engine = session.client("rerun");
+    Client& engine = session.connect("rerun");
     const InstanceView view = engine.show(resolve_instance(engine, options.instance));
     Payload input = view.input;
     if (!options.input.empty()) input = read_payload(options.input, "--input", session.streams());

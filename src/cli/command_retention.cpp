@@ -28,7 +28,7 @@ constexpr Duration kProgressEvery = std::chrono::seconds(1);
 Duration read_age(std::string_view what, const std::string& text, std::string_view other) {
     if (const auto duration = parse_duration(text)) return *duration;
     refuse(fmt::format(
-        "{}: \"{}\" is no duration; write 30d, 12h or 90s{}.", what, one_line(text), other
+        "{}: \"{}\" is not a valid duration; write 30d, 12h or 90s{}.", what, one_line(text), other
     ));
 }
 
@@ -45,19 +45,19 @@ std::optional<PartitionView> partitions_of(Session& session) {
     return session.shared_store("retention", OpenMode::MustExist).partitions();
 }
 
-/// Where the tables are divided, a rule means something else than one may think.
+/// If the tables are partitioned, a rule does not mean what one may expect.
 void tell_of_partitions(
     Session& session, const PartitionView& partitions, const std::vector<RetentionRule>& rules
 ) {
     std::string text = fmt::format(
-        "The tables are divided by {0}: workers delete what has ended once the whole {0} in which "
-        "it was started has been over for as long, so up to a {0} later than the rule says. "
-        "`ebb purge` does not wait for that.",
+        "The tables are partitioned by {0}: workers delete an ended instance only when the whole "
+        "{0} in which it started has been over for that time. So it may stay up to a {0} longer "
+        "than the rule says. `ebb purge` does not wait for that.",
         partitions.period
     );
     if (const auto kept = shortest(rules)) {
         text += fmt::format(
-            " What is started now is kept until {} at least.",
+            " Instances that start now are kept until {} at least.",
             short_time(partitions.current_ends + *kept)
         );
     }
@@ -84,7 +84,7 @@ int list_retention(Session& session) {
         return kOk;
     }
     if (rules.empty()) {
-        session.note("Everything is kept for ever.\n");
+        session.note("Everything is kept forever.\n");
         return kOk;
     }
     const Style& style = session.out();
@@ -231,7 +231,7 @@ int purge_instances(Session& session, const PurgeCommandOptions& options) {
     Engine& engine = session.client("purge");
     if (!request.older_than && engine.retention().empty()) {
         refuse(
-            "Everything is kept for ever: say what is to be deleted by --older-than 30d, or set "
+            "Everything is kept forever: say what to delete with --older-than 30d, or set "
             "`ebb retention`."
         );
     }

@@ -27,11 +27,11 @@ namespace ebb::cli {
 namespace {
 
 constexpr Duration kFrame = std::chrono::milliseconds(100);
-/// How often the store is asked for what other processes have done to the instance.
+/// How often the store is checked for what other processes have done to the instance.
 constexpr Duration kLook = std::chrono::seconds(1);
 constexpr Duration kEndDrain = std::chrono::seconds(30);
 
-/// What is run: a workflow of a file or of the store, and perhaps an instance that exists.
+/// The workflow to run, from a file or from the store, and possibly an existing instance.
 struct Plan {
     std::vector<DefinitionFile> files{};
     std::optional<InstanceId> resumed{};
@@ -69,7 +69,8 @@ Plan make_plan(Session& session, const RunOptions& options) {
     }
     if (!options.resume.empty()) {
         Engine& engine = session.client("run --resume");
-        plan.resumed = resolve_instance(engine, options.resume);
+        const auto here = make_local_client(engine, session.any_store(), *session.streams().clock);
+        plan.resumed = resolve_instance(*here, options.resume);
         const InstanceSummary summary = *engine.find(*plan.resumed);
         if (plan.definition && plan.definition->name != summary.workflow) {
             throw Error(
@@ -89,7 +90,7 @@ Plan make_plan(Session& session, const RunOptions& options) {
     const ExecPolicy policy(session, plan.files, options.may_exec);
     const auto refused = take_refused(plan.served, policy);
     if (!refused.empty()) throw_refused(refused.front());
-    // Nothing is started that could not be run here.
+    // Nothing is started that could not run here.
     if (!session.is_in_memory()) session.any_store().check_rights();
     return plan;
 }
@@ -147,7 +148,7 @@ class Run {
         const End end = follow();
         drain(end);
         std::optional<InstanceView> view;
-        // What it has come to is known only when the store tells it.
+        // The outcome is known only when the store reports it.
         while (!patience_.reach([&] {
             read_news();
             view = engine_.show(id_);
@@ -192,8 +193,8 @@ class Run {
         interrupts_.notify();
     }
 
-    /// A handler that only a C++ program has would let the instance wait for ever, in memory; in a
-    /// database another worker may have it.
+    /// If only a C++ program has a handler, the instance would wait forever in memory. In a
+    /// database, another worker may have the handler.
     void check_handlers() {
         const auto missing = missing_handlers(*plan_.definition, known_handlers_);
         if (missing.empty()) return;
@@ -256,7 +257,7 @@ class Run {
         }
         const auto events = read_history(engine_, id_, progress_.last_seq());
         {
-            // Those that came meanwhile stay, and all where the store does not answer.
+            // Calls that came in the meantime stay. If the store does not answer, all calls stay.
             const Lock lock(calls_mutex_);
             calls_.erase(calls_.begin(), calls_.begin() + std::ssize(calls));
         }
@@ -343,7 +344,7 @@ class Run {
     }
 
     int tell(End end, const InstanceView& view) {
-        // Errors are told with --quiet too; JSON has them in it.
+        // Errors are printed even with --quiet. JSON output contains them.
         const bool is_good =
             end == End::Finished && view.summary.status == InstanceStatus::Completed;
         const bool is_error = !is_good && !session_.options().is_json;
@@ -363,7 +364,7 @@ class Run {
             case End::TimedOut:
                 return kTimeout;
             case End::Interrupted:
-                // What ran may have been all that was left.
+                // The handlers that were running may have been the last ones.
                 if (view.summary.status == InstanceStatus::Completed) return kOk;
                 return exit_code_of_signal(interrupts_.first_signal());
         }
@@ -387,9 +388,9 @@ class Run {
     void tell_end(End end, const InstanceView& view) {
         std::string text = ending(end, view);
         if (!view.error.empty()) {
-            const std::string step = member_text(view.error, "step");
-            text += ": " + failure_text(view.error);
-            if (!step.empty()) text += fmt::format(" (at {})", step);
+            // The line of the step has said it in full.
+            const bool is_said = is_shown() && progress_.has_said(view.error);
+            text += ": " + (is_said ? cause_name(view.error) : cause_text(view.error));
         }
         display_.add(text);
         const bool is_finished = view.summary.finished_at != TimePoint{};
@@ -406,7 +407,7 @@ class Run {
             display_.add(fmt::format("Bring it back with:\n  ebb import FILE{}", db));
             return;
         }
-        display_.add("It is kept. Go on with:");
+        display_.add("The instance is kept. Continue it with:");
         if (end == End::DeadLetter) display_.add(fmt::format("  ebb requeue {}{}", id, db));
         display_.add(fmt::format("  ebb run --resume {}{}{}", id, file, db));
         display_.add(fmt::format("  ebb worker{}{}", file, db));

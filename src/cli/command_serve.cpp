@@ -2,12 +2,17 @@
 
 #ifdef EBB_WITH_SERVER
 
+#include <memory>
+#include <thread>
+
 #include <fmt/format.h>
 
 #include <ebb/server.h>
 
 #include "cli/admin.h"
+#include "cli/demo.h"
 #include "cli/draining.h"
+#include "cli/process_mark.h"
 #include "cli/serve_options.h"
 #include "cli/service_notice.h"
 #include "cli/serving.h"
@@ -27,8 +32,11 @@ constexpr auto kRequestLimit = std::chrono::seconds(10);
 /// Two handles of one database, so that no dashboard waits for a commit or the reverse. A database
 /// in memory has one.
 struct Stores {
-    Stores(Session& session, const std::string& url)
-        : store(session.streams().open_store(url, OpenMode::MayCreate)) {
+    Stores(Session& session, const std::string& url, Demo* demo)
+        : store(
+              demo != nullptr ? demo->open(url)
+                              : session.streams().open_store(url, OpenMode::MayCreate)
+          ) {
         const bool is_memory = parse_store_url(url).kind == StoreUrl::Kind::Memory;
         if (!is_memory) own_reads = session.streams().open_store(url, OpenMode::MayCreate);
         reads = is_memory ? store.get() : own_reads.get();
@@ -83,6 +91,7 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     compare("base_path", now.base_path, fresh.base_path);
     compare("title", now.title, fresh.title);
     compare("no_worker", now.has_no_worker, fresh.has_no_worker);
+    compare("allow_exec", now.may_exec, fresh.may_exec);
     compare("threads", now.threads, fresh.threads);
     compare("id", now.id, fresh.id);
     compare("verbose", now.is_verbose, fresh.is_verbose);
@@ -101,8 +110,10 @@ class Serving {
           options_(options),
           url_(url),
           log_(session, level_of(session, options)),
-          stores_(session, url),
-          policy_(session, files, true),
+          demo_(options.is_demo ? std::make_unique<Demo>(*session.streams().clock) : nullptr),
+          stores_(session, url, demo_.get()),
+          policy_(session, files, options.may_exec),
+          worker_store_(*stores_.store, policy_),
           known_handlers_(make_handlers(files)),
           handlers_(watch_handlers(
               known_handlers_,
@@ -110,9 +121,11 @@ class Serving {
               [this](const CallStarted& call) { log_.write(call); }
           )),
           engine_(
-              *stores_.store,
+              worker_store_,
               handlers_,
-              {.worker_id = options.id, .threads = options.threads, .log = &log_}
+              {.worker_id = options.id.empty() ? process_worker_id() : options.id,
+               .threads = options.threads,
+               .log = &log_}
           ),
           server_(
               engine_,
@@ -129,12 +142,15 @@ class Serving {
     }
 
     int go() {
-        // A terminal that closes ends its commands; a service has none, and is asked to reload.
+        // A terminal that closes ends its commands. A service has no terminal; there the signal
+        // requests a reload.
         if (!session_.streams().err.is_terminal) interrupts_.take_hangups_as_reloads();
         const auto caught = session_.streams().catch_signals(interrupts_);
+        if (!options_.has_no_worker) end_leases_of_dead_processes(*stores_.store);
         engine_.run();
         server_.start();
         greet();
+        if (demo_ && !options_.has_no_worker) starter_ = demo_->begin(engine_);
         notice_.send("READY=1");
         while (interrupts_.count() == 0 && !engine_.is_displaced()) {
             interrupts_.wait(kLook);
@@ -147,7 +163,9 @@ class Serving {
  private:
     HandlerRegistry make_handlers(const std::vector<DefinitionFile>& files) {
         if (options_.has_no_worker) return {};
-        const std::vector<Served> served = served_workflows(*stores_.store, files);
+        if (demo_) return demo_->handlers();
+        std::vector<Served> served = served_workflows(*stores_.store, files);
+        report_refused(log_, take_refused(served, policy_));
         return handlers_of(*stores_.store, served, files, policy_);
     }
 
@@ -167,6 +185,11 @@ class Serving {
             shown_url(url_),
             options_.has_no_worker ? "off" : "on"
         ));
+        if (demo_) {
+            session_.print(
+                "The demo shows a month of sample data. Data in memory ends with the demo.\n"
+            );
+        }
         if (options_.has_no_login) return;
         session_.print(fmt::format(
             "Log in: {}  (once, within 10 minutes)\n", server_.login_link(session_.by(""), "admin")
@@ -192,6 +215,7 @@ class Serving {
     }
 
     int stop() {
+        starter_ = {};
         server_.begin_drain();
         const bool has_answered_all = server_.drain(kRequestLimit);
         int heard = interrupts_.count();
@@ -213,17 +237,20 @@ class Serving {
     const std::string url_;
     Interrupts interrupts_;
     WorkerLog log_;
+    std::unique_ptr<Demo> demo_;  ///< null unless it is asked for
     Stores stores_;
     ExecPolicy policy_;
+    GuardedStore worker_store_;
     HandlerRegistry known_handlers_;
     HandlerRegistry handlers_;
     Engine engine_;
     Server server_;
     Duration drain_timeout_;
     ServiceNotice notice_;
+    std::jthread starter_;  ///< of the demo
 };
 
-/// YAML that --config reads; what is left at its default stands as a comment.
+/// YAML that --config reads; settings with their defaults are comments.
 void print_settings(Session& session, const ServeOptions& options, const std::string& url) {
     for (const ServeSetting& setting : options.settings) {
         const bool is_db = setting.key == "db";
@@ -238,11 +265,22 @@ void print_settings(Session& session, const ServeOptions& options, const std::st
     }
 }
 
+/// Where --db, EBB_DB and the settings are silent, a demo leaves nothing behind.
+std::string url_of(const Session& session, const ServeOptions& options) {
+    if (!options.db.empty()) return options.db;
+    return options.is_demo && session.options().db.empty() ? "memory:" : served_url(session);
+}
+
 }  // namespace
 
 int run_server(Session& session, const ServeOptions& options) {
-    const std::string url = options.db.empty() ? served_url(session) : options.db;
+    const std::string url = url_of(session, options);
     check_server_options(server_options(options));
+    if (options.is_demo && !options.files.empty()) {
+        throw Error(
+            ErrorCode::InvalidArgument, "--demo serves its own workflows: leave the files out."
+        );
+    }
     std::vector<DefinitionFile> files;
     for (const std::string& path : options.files) {
         files.push_back(load_definition_file(path, session));

@@ -10,6 +10,7 @@
 #include "cli/read_history.h"
 #include "cli/text.h"
 #include "cli/timeline.h"
+#include "cli/trace_text.h"
 #include "cli/watching.h"
 #include "view/instance_json.h"
 
@@ -25,7 +26,7 @@ bool is_over(const InstanceView& view) {
     return view.summary.finished_at != TimePoint{} || view.summary.status == InstanceStatus::Moved;
 }
 
-/// Of a terminal's width, or bounded where there is none.
+/// As wide as the terminal, or bounded if there is none.
 int room_of(const Session& session, int margin) {
     return session.columns() == 0 ? kTextMax : std::max(session.columns() - margin, 20);
 }
@@ -77,14 +78,9 @@ std::string cause(Session& session, const InstanceView& view) {
     const InstanceSummary& summary = view.summary;
     std::string text;
     if (!view.error.empty()) {
-        const std::string step = member_text(view.error, "step");
         const bool was_asked = summary.status == InstanceStatus::Cancelled ||
                                summary.status == InstanceStatus::Aborted;
-        text += paragraph(
-            session,
-            (step.empty() ? "" : step + ": ") + failure_text(view.error),
-            was_asked ? Color::Yellow : Color::Red
-        );
+        text += paragraph(session, cause_text(view.error), was_asked ? Color::Yellow : Color::Red);
     }
     for (const WaitingFor& wait : view.waiting_for) {
         // What runs is in the timeline.
@@ -126,8 +122,32 @@ std::string facts(Session& session, const InstanceView& view, Times times) {
     return text;
 }
 
+/// The newest writes of an instance with rules.
+std::string writes(Session& session, Client& client, const InstanceView& view, Times times) {
+    constexpr std::ptrdiff_t kShownMax = 8;
+    constexpr int kReadMax = 1'000;
+    Engine* const engine = client.engine();
+    if (view.attributes.empty() || engine == nullptr) return {};
+    const InstanceSummary& summary = view.summary;
+    auto entries = engine->trace(summary.id, 0, kReadMax);
+    while (entries.size() == kReadMax) {
+        auto more = engine->trace(summary.id, entries.back().seq, kReadMax);
+        if (more.empty()) break;
+        entries = std::move(more);
+    }
+    const auto left_out = std::ssize(entries) - kShownMax;
+    if (left_out > 0) entries.erase(entries.begin(), entries.begin() + left_out);
+    std::string text = "\n" + trace_table(session, entries, times, summary.created_at);
+    if (left_out > 0) {
+        text += session.out().dim(fmt::format(
+            "Earlier writes: ebb trace {}{}\n", short_id(summary.id), session.db_option()
+        ));
+    }
+    return text;
+}
+
 std::string picture(Session& session, const InstanceView& view, const ShowOptions& options) {
-    Engine& engine = session.client("show");
+    Client& engine = session.connect("show");
     std::string text = title(session, view, options.times) + cause(session, view) +
                        facts(session, view, options.times);
     if (view.steps.empty()) return text;
@@ -139,10 +159,11 @@ std::string picture(Session& session, const InstanceView& view, const ShowOption
         .with_payloads = options.with_payloads,
         .is_whole = options.is_whole,
     };
-    return text + "\n" + Timeline(session, view, nodes, history, timeline).text();
+    text += "\n" + Timeline(session, view, nodes, history, timeline).text();
+    return text + writes(session, engine, view, options.times);
 }
 
-int show_all(Session& session, Engine& engine, const ShowOptions& options) {
+int show_all(Session& session, Client& engine, const ShowOptions& options) {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     std::string text;
     for (const InstanceId& id : resolve_instances(engine, options.instances)) {
@@ -165,7 +186,7 @@ int show_all(Session& session, Engine& engine, const ShowOptions& options) {
 }  // namespace
 
 int show_instance(Session& session, const ShowOptions& options) {
-    Engine& engine = session.client("show");
+    Client& engine = session.connect("show");
     if (!options.watches) return show_all(session, engine, options);
     const InstanceId id = resolve_instance(engine, options.instances.front());
     std::int64_t shown = -1;

@@ -17,7 +17,7 @@ struct Target {
     std::optional<int> version;
 };
 
-Target target_of(Session& session, Engine& engine, const StartCommandOptions& options) {
+Target target_of(Session& session, Client& engine, const StartCommandOptions& options) {
     if (!names_file(options.workflow)) return {options.workflow, options.version};
     const DefinitionFile file = load_definition_file(options.workflow, session);
     if (options.version && *options.version != file.definition.version) {
@@ -36,7 +36,7 @@ Target target_of(Session& session, Engine& engine, const StartCommandOptions& op
 }
 
 /// Whether the instance has this input, whatever the order of its members.
-bool was_started_with(Engine& engine, const InstanceId& id, const Payload& input) {
+bool was_started_with(Client& engine, const InstanceId& id, const Payload& input) {
     const Payload known = engine.show(id).input;
     return nlohmann::json::parse(known, nullptr, false) ==
            nlohmann::json::parse(input, nullptr, false);
@@ -48,8 +48,7 @@ int start_instance(Session& session, const StartCommandOptions& options) {
     Payload input = "null";
     if (!options.input.empty()) input = read_payload(options.input, "--input", session.streams());
     const OpenMode mode = names_file(options.workflow) ? OpenMode::MayCreate : OpenMode::MustExist;
-    session.shared_store("start", mode);
-    Engine& engine = session.client("start");
+    Client& engine = session.connect("start", mode);
     const Target target = target_of(session, engine, options);
     const StartedInstance started = engine.start(
         target.workflow,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -53,8 +54,11 @@ struct Stats {
 };
 
 Stats read_stats(Session& session, std::string_view command) {
-    Engine& engine = session.client(command);
+    Client& engine = session.connect(command);
     Stats stats{.counts = engine.stats()};
+    std::sort(stats.counts.begin(), stats.counts.end(), [](const auto& left, const auto& right) {
+        return std::tie(left.workflow, left.status) < std::tie(right.workflow, right.status);
+    });
     for (const WorkerView& worker : engine.workers())
         ++(worker.is_alive ? stats.alive : stats.dead);
     for (const UnservedTasks& tasks : engine.unserved()) stats.unserved += tasks.count;
@@ -136,8 +140,7 @@ std::string by_workflow(Session& session, const Stats& stats) {
 std::string live_instances(Session& session, int limit) {
     const Style& style = session.out();
     const TimePoint now = session.now();
-    Store& store = session.shared_store("top", OpenMode::MustExist);
-    view::Outliner outliner(store, now);
+    Client& engine = session.connect("top");
     Table table({
         style.dim("ID"),
         style.dim("WORKFLOW"),
@@ -154,13 +157,13 @@ std::string live_instances(Session& session, int limit) {
     for (const std::vector<InstanceStatus>& statuses : groups) {
         if (limit <= 0) break;
         const InstanceQuery query{.statuses = statuses, .workflow = {}, .key = {}, .limit = limit};
-        for (const InstanceRow& row : store.list(query)) {
-            const view::Outline outline = outliner.read(row);
+        for (const view::Outline& outline : engine.outlines(query)) {
+            const InstanceSummary& summary = outline.summary;
             table.add({
-                short_id(row.id),
-                fmt::format("{} v{}", one_line(row.workflow), row.version),
+                short_id(summary.id),
+                fmt::format("{} v{}", one_line(summary.workflow), summary.version),
                 style.signed_status(shown_status(outline)),
-                elapsed(now - row.created_at),
+                elapsed(now - summary.created_at),
                 details_of(outline, now, style),
             });
             --limit;

@@ -15,9 +15,9 @@ namespace ebb::cli {
 
 namespace {
 
-/// Says how the instance stands now: the document of `--json`, or one line on stderr that begins
-/// with `what`.
-int tell(Session& session, Engine& engine, const InstanceId& id, const std::string& what) {
+/// Prints the present state of the instance: the document of `--json`, or one line on stderr that
+/// begins with `what`.
+int tell(Session& session, Client& engine, const InstanceId& id, const std::string& what) {
     const auto summary = engine.find(id);
     if (!summary) return kOk;
     if (session.options().is_json) {
@@ -28,14 +28,33 @@ int tell(Session& session, Engine& engine, const InstanceId& id, const std::stri
     return kOk;
 }
 
-int confirm(Session& session, Engine& engine, const InstanceId& id, std::string_view done) {
+int confirm(Session& session, Client& engine, const InstanceId& id, std::string_view done) {
     return tell(session, engine, id, fmt::format("{} {}", done, id.to_string()));
+}
+
+/// What cancel, abort, pause and resume ask for.
+RequestOptions request_of(const Session& session, const SteerOptions& options) {
+    return {
+        .by = session.by(options.by),
+        .reason = options.reason,
+        .expected_revision = options.if_revision,
+    };
+}
+
+void check_if_revision(
+    const std::vector<std::string>& instances, const std::optional<std::int64_t>& revision
+) {
+    if (!revision || instances.size() == 1) return;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format("--if-revision is for one instance, not for {}.", instances.size())
+    );
 }
 
 /// Does something to each instance. One that refuses does not keep the others from it: each error
 /// is reported, and the first one decides the exit code.
 template <typename Act>
-int steer_each(Session& session, Engine& engine, const std::vector<std::string>& names, Act act) {
+int steer_each(Session& session, Client& engine, const std::vector<std::string>& names, Act act) {
     const std::vector<InstanceId> ids = resolve_instances(engine, names);
     if (ids.size() == 1) {
         const std::string what = act(ids.front());
@@ -69,7 +88,7 @@ std::string nothing(std::string_view what, const InstanceId& id, std::string_vie
 }
 
 /// Refuses a signal that no node of the workflow will ever wait for: its name is misspelled.
-void check_signal(Engine& engine, const InstanceId& id, const std::string& name) {
+void check_signal(Client& engine, const InstanceId& id, const std::string& name) {
     const auto summary = engine.find(id);
     if (!summary) return;
     std::vector<std::string> known;
@@ -98,39 +117,43 @@ void check_signal(Engine& engine, const InstanceId& id, const std::string& name)
 }  // namespace
 
 int cancel_instance(Session& session, const SteerOptions& options) {
-    Engine& engine = session.client("cancel");
+    check_if_revision(options.instances, options.if_revision);
+    Client& engine = session.connect("cancel");
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
-        engine.cancel(id, session.by(options.by), options.reason);
+        engine.cancel(id, request_of(session, options));
         return done("Cancelled", id);
     });
 }
 
 int abort_instance(Session& session, const SteerOptions& options) {
-    Engine& engine = session.client("abort");
+    check_if_revision(options.instances, options.if_revision);
+    Client& engine = session.connect("abort");
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
-        engine.abort(id, session.by(options.by), options.reason);
+        engine.abort(id, request_of(session, options));
         return done("Aborted", id);
     });
 }
 
 int pause_instance(Session& session, const SteerOptions& options) {
-    Engine& engine = session.client("pause");
+    check_if_revision(options.instances, options.if_revision);
+    Client& engine = session.connect("pause");
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
-        engine.pause(id, session.by(options.by), options.reason);
+        engine.pause(id, request_of(session, options));
         return done("Paused", id);
     });
 }
 
 int resume_instance(Session& session, const SteerOptions& options) {
-    Engine& engine = session.client("resume");
+    check_if_revision(options.instances, options.if_revision);
+    Client& engine = session.connect("resume");
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
-        const bool was_paused = engine.resume(id, session.by(options.by));
+        const bool was_paused = engine.resume(id, request_of(session, options));
         return was_paused ? done("Resumed", id) : nothing("resume", id, "paused");
     });
 }
 
 int decide_instance(Session& session, const DecideOptions& options) {
-    Engine& engine = session.client("decide");
+    Client& engine = session.connect("decide");
     const InstanceId id = resolve_instance(engine, options.instance);
     const bool is_confirmed = options.verdict == "confirm";
     using Verdict = PersonalDecision::Verdict;
@@ -143,6 +166,7 @@ int decide_instance(Session& session, const DecideOptions& options) {
             .role = options.role,
             .comment = options.comment,
             .request_id = options.request_id,
+            .expected_revision = options.if_revision,
         }
     );
     return confirm(session, engine, id, is_confirmed ? "Confirmed" : "Rejected");
@@ -153,22 +177,79 @@ int signal_instance(Session& session, const SignalOptions& options) {
     if (!options.payload.empty()) {
         payload = read_payload(options.payload, "--payload", session.streams());
     }
-    Engine& engine = session.client("signal");
+    Client& engine = session.connect("signal");
     const InstanceId id = resolve_instance(engine, options.instance);
     check_signal(engine, id, options.name);
-    engine.signal(id, options.name, std::move(payload), options.request_id);
+    engine.signal(
+        id,
+        options.name,
+        payload,
+        {.request_id = options.request_id, .expected_revision = options.if_revision}
+    );
     return confirm(session, engine, id, fmt::format("Sent the signal \"{}\" to", options.name));
 }
 
+namespace {
+
+/// Requeues the dead-lettered instances of a group, page by page. What leaves dead letter leaves
+/// the group, and what has failed again is behind the page, so each is tried once.
+int requeue_group(
+    Session& session, Client& engine, const std::string& group, const RequeueOptions& request
+) {
+    FailureQuery query{
+        .group = group,
+        .statuses = {InstanceStatus::DeadLetter},
+        .limit = FailureQuery::kLimitMax,
+    };
+    int code = kOk;
+    std::int64_t requeued = 0;
+    for (auto page = engine.failed_instances(query); !page.empty();
+         page = engine.failed_instances(query)) {
+        for (const FailedInstance& failed : page) {
+            try {
+                requeued += engine.requeue(failed.instance, request) ? 1 : 0;
+            } catch (const Error& error) {
+                if (error.is_transient()) throw;
+                const int reported = report_failure(session, std::current_exception());
+                if (code == kOk) code = reported;
+            }
+        }
+        query.after = page.back().place();
+    }
+    if (session.options().is_json) {
+        session.print_json({{"group", group}, {"requeued", requeued}});
+    } else {
+        session.note(fmt::format(
+            "Requeued {} of the group {}.\n",
+            requeued == 1 ? "1 instance" : fmt::format("{} instances", requeued),
+            one_line(group)
+        ));
+    }
+    return code;
+}
+
+}  // namespace
+
 int requeue_instance(Session& session, const RequeueCommandOptions& options) {
+    if (options.instances.empty() && options.group.empty()) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "Name the instances to requeue, or their group: --group GROUP (see `ebb failures`)."
+        );
+    }
+    if (options.group.empty() || options.if_revision) {
+        check_if_revision(options.instances, options.if_revision);
+    }
     RequeueOptions request{
         .skip_compensation = options.skip_compensation,
         .by = session.by(options.by),
+        .expected_revision = options.if_revision,
     };
     if (!options.input.empty()) {
         request.new_input = read_payload(options.input, "--input", session.streams());
     }
-    Engine& engine = session.client("requeue");
+    Client& engine = session.connect("requeue");
+    if (!options.group.empty()) return requeue_group(session, engine, options.group, request);
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
         const bool was_dead = engine.requeue(id, request);
         return was_dead ? done("Requeued", id) : nothing("requeue", id, "dead-lettered");

@@ -22,7 +22,7 @@ using server::Access;
 /// The admin store of a database that outlives this command.
 std::unique_ptr<AdminStore> open_shared(Session& session) {
     const std::string url = served_url(session);
-    // Opened first: a path that is misspelt must not leave an empty database behind.
+    // Opened first: a path that is misspelled must not leave an empty database behind.
     if (parse_store_url(url).kind == StoreUrl::Kind::Memory) {
         refuse("A database in memory belongs to one process: give the --db of the server.");
     }

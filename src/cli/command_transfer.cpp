@@ -1,4 +1,4 @@
-// `ebb export` and `ebb import`: an instance moves between the database and a file.
+// `ebb export` and `ebb import`: move an instance between the database and a file.
 
 #include <optional>
 #include <system_error>
@@ -21,16 +21,16 @@ namespace {
 
 constexpr std::size_t kSnapshotBytesMax = std::size_t{64} << 20;
 
-/// The instance is moved already, and its snapshot is nowhere but in the database.
+/// The instance is already moved, and only the database has its snapshot.
 int tell_unwritten(
     Session& session, const InstanceId& id, ExitCode exit_code, const std::string& what
 ) {
     const std::string message = fmt::format(
-        "{} The instance {} is moved: it goes on from its snapshot only.", what, id.to_string()
+        "{} The instance {} is moved: it continues only from its snapshot.", what, id.to_string()
     );
     const std::string hint = fmt::format(
         "`ebb export {0}{1}` prints the snapshot again, as often as you like; `ebb export {0}{1} | "
-        "ebb import -{1}` lets it go on here",
+        "ebb import -{1}` continues it here",
         id.to_string(),
         session.db_option()
     );
@@ -42,9 +42,9 @@ int tell_unwritten(
 }  // namespace
 
 int export_instance(Session& session, const ExportCommandOptions& options) {
-    Engine& engine = session.client("export");
+    Client& engine = session.connect("export");
     const InstanceId id = resolve_instance(engine, options.instance);
-    // Opened first: an instance whose snapshot has nowhere to go must not be moved.
+    // Open the file first: an instance must not be moved if its snapshot cannot be written.
     std::optional<OutputFile> file;
     if (!options.output.empty()) file.emplace(options.output, OutputFile::Readers::Owner);
     const std::string text =
@@ -56,7 +56,9 @@ int export_instance(Session& session, const ExportCommandOptions& options) {
             session.print(terminal_json(text));
         }
     } catch (const OutputClosed&) {
-        return tell_unwritten(session, id, kOutputClosed, "Nobody read the snapshot.");
+        return tell_unwritten(
+            session, id, kOutputClosed, "The output was closed before the snapshot was written."
+        );
     } catch (const std::system_error& error) {
         return tell_unwritten(session, id, kOutput, fmt::format("{}.", error.what()));
     }
@@ -69,8 +71,8 @@ int import_snapshot(Session& session, const ImportCommandOptions& options) {
     const std::string text = options.file == "-" ? session.streams().read_input()
                                                  : read_file(options.file, kSnapshotBytesMax);
     const bool may_create = !options.workflow.empty();
-    session.shared_store("import", may_create ? OpenMode::MayCreate : OpenMode::MustExist);
-    Engine& engine = session.client("import");
+    const OpenMode mode = may_create ? OpenMode::MayCreate : OpenMode::MustExist;
+    Client& engine = session.connect("import", mode);
     if (may_create) {
         engine.register_workflow(load_definition_file(options.workflow, session).definition);
     }
@@ -81,7 +83,7 @@ int import_snapshot(Session& session, const ImportCommandOptions& options) {
         return kOk;
     }
     session.print(id + "\n");
-    if (!imported.is_new) session.note("This snapshot had been imported before.\n");
+    if (!imported.is_new) session.note("This snapshot was already imported.\n");
     return kOk;
 }
 

@@ -1,24 +1,22 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <ebb/diagram.h>
 
 #include "cli/commands.h"
+#include "cli/payload_argument.h"
+#include "cli/problem_formats.h"
 #include "cli/report.h"
-#include "view/problem_json.h"
+#include "cli/workflow_files.h"
+#include "source/workflow_text.h"
 
 namespace ebb::cli {
 
 namespace {
 
-nlohmann::ordered_json file_json(const DefinitionFile& file) {
-    const bool is_valid = file.problems.empty();
-    nlohmann::ordered_json json = {{"file", file.path}, {"valid", is_valid}};
-    json["workflow"] = is_valid ? nlohmann::ordered_json(file.definition.name) : nullptr;
-    json["version"] = is_valid ? nlohmann::ordered_json(file.definition.version) : nullptr;
-    json["problems"] = view::problems_json(file.problems);
-    return json;
-}
+constexpr std::size_t kFileListBytesMax = std::size_t{16} << 20;
 
 TextStyle text_style(const Style& style) {
     return {
@@ -27,48 +25,98 @@ TextStyle text_style(const Style& style) {
     };
 }
 
-void tell(Session& session, const DefinitionFile& file) {
-    if (file.problems.empty()) {
-        const Style& style = session.out();
-        session.print(fmt::format(
-            "{} {}: {} v{} is valid\n",
-            style.paint(Style::Color::Green, style.glyphs().done),
-            file.path,
-            file.definition.name,
-            file.definition.version
-        ));
-        if (!session.options().is_quiet)
-            session.print(to_text(file.definition, {}, text_style(style)));
-        return;
-    }
+bool is_valid(const DefinitionFile& file) {
+    return std::all_of(file.problems.begin(), file.problems.end(), [](const Diagnostic& problem) {
+        return problem.severity == Diagnostic::Severity::Warning;
+    });
+}
+
+void tell(Session& session, const DefinitionFile& file, bool is_drawn) {
     std::string text;
     for (const Diagnostic& problem : file.problems) {
         text += diagnostic_text(file, problem, session.err());
     }
     session.streams().err.write(text);
+    if (!is_valid(file)) return;
+    const Style& style = session.out();
+    const std::string done = style.paint(Style::Color::Green, style.glyphs().done);
+    if (file.holds_types) return session.print(fmt::format("{} {} is valid\n", done, file.path));
+    session.print(fmt::format(
+        "{} {}: {} v{} is valid\n", done, file.path, file.definition.name, file.definition.version
+    ));
+    if (is_drawn && !session.options().is_quiet) {
+        session.print(to_text(file.definition, {}, text_style(style)));
+    }
+}
+
+std::vector<std::string> arguments_of(Session& session, const ValidateOptions& options) {
+    std::vector<std::string> arguments = options.files;
+    if (!options.files_from.empty()) {
+        const std::string list = options.files_from == "-"
+                                     ? session.streams().read_input()
+                                     : read_file(options.files_from, kFileListBytesMax);
+        for (std::string& name : split_file_list(list)) arguments.push_back(std::move(name));
+    } else if (arguments.empty()) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "`ebb validate` needs a file: give its name, a folder, a pattern, or --files-from."
+        );
+    }
+    return arguments;
+}
+
+CheckedFile report_of(const DefinitionFile& file) {
+    return {
+        .path = file.path,
+        .workflow = file.definition.name,
+        .version = file.definition.version,
+        .problems = file.problems,
+    };
+}
+
+void print_report(
+    Session& session, const std::string& format, const std::vector<CheckedFile>& files
+) {
+    if (format == "github") return session.print(to_github(files));
+    if (format == "sarif") return session.print_json(to_sarif(files));
+    if (format == "gitlab") return session.print_json(to_gitlab(files));
+    nlohmann::ordered_json report = nlohmann::ordered_json::array();
+    for (const CheckedFile& file : files) report.push_back(file_json(file));
+    session.print_json(report);
+}
+
+std::string format_of(const Session& session, const ValidateOptions& options) {
+    if (!options.format.empty()) return options.format;
+    return session.options().is_json ? "json" : "text";
 }
 
 }  // namespace
 
 int validate_files(Session& session, const ValidateOptions& options) {
-    nlohmann::ordered_json report = nlohmann::ordered_json::array();
+    const std::string format = format_of(session, options);
+    std::vector<CheckedFile> reports;
     std::size_t problems = 0;
-    for (const std::string& path : options.files) {
-        DefinitionFile file = read_definition_file(path, session);
-        check_types(file, session);
-        problems += file.problems.size();
-        if (session.options().is_json) {
-            report.push_back(file_json(file));
+    bool is_well = true;
+    for (const WorkflowFile& found : find_workflow_files(arguments_of(session, options))) {
+        const bool is_optional = found.is_found || options.if_workflow;
+        const auto file = check_definition_file(
+            found.path, session, {.with_lints = options.with_lints, .only_workflows = is_optional}
+        );
+        if (!file) continue;
+        problems += file->problems.size();
+        is_well = is_well && is_valid(*file);
+        if (format == "text") {
+            tell(session, *file, !is_optional);
         } else {
-            tell(session, file);
+            reports.push_back(report_of(*file));
         }
     }
-    if (session.options().is_json) {
-        session.print_json(report);
+    if (format != "text") {
+        print_report(session, format, reports);
     } else if (problems > 0) {
         session.note(fmt::format("{} problem{}\n", problems, problems == 1 ? "" : "s"));
     }
-    return problems == 0 ? kOk : kUsage;
+    return is_well ? kOk : kUsage;
 }
 
 }  // namespace ebb::cli

@@ -24,7 +24,7 @@ bool is_finished(const InstanceSummary& summary) {
     return summary.finished_at != TimePoint{};
 }
 
-/// Here nothing will happen to it any more: it ends elsewhere.
+/// Nothing more will happen to the instance here, because it ends elsewhere.
 bool is_elsewhere(const InstanceSummary& summary) {
     return summary.status == InstanceStatus::Moved;
 }
@@ -34,7 +34,7 @@ int tell_end(Session& session, const InstanceView& view) {
         session.print_json(view::instance_json(view));
     } else {
         session.print(session.out().status(view.summary.status) + "\n");
-        if (!view.error.empty()) session.note(failure_text(view.error) + "\n");
+        if (!view.error.empty()) session.note(cause_text(view.error) + "\n");
     }
     if (is_elsewhere(view.summary)) {
         session.note("It was moved: it continues elsewhere, from its snapshot.\n");
@@ -43,10 +43,11 @@ int tell_end(Session& session, const InstanceView& view) {
     return is_finished(view.summary) ? exit_code_of_status(view.summary.status) : kTimeout;
 }
 
-// Engine::wait would do the instance's timers here, as a worker does: who waits only looks.
+// Engine::wait would process the instance's timers here, as a worker does. This command must only
+// look.
 class Wait {
  public:
-    Wait(Session& session, Engine& engine, const InstanceId& id, Duration timeout)
+    Wait(Session& session, Client& engine, const InstanceId& id, Duration timeout)
         : session_(session),
           engine_(engine),
           id_(id),
@@ -110,12 +111,12 @@ class Wait {
             id_,
             {.exit_code = exit_code_of_signal(interrupts_.first_signal()),
              .code = "interrupted",
-             .message = "Nobody waits any more."}
+             .message = "The wait was interrupted."}
         );
     }
 
     Session& session_;
-    Engine& engine_;
+    Client& engine_;
     InstanceId id_;
     Duration timeout_;
     TimePoint begun_;
@@ -127,13 +128,13 @@ class Wait {
 }  // namespace
 
 int wait_for_instance(Session& session, const WaitOptions& options) {
-    Engine& engine = session.client("wait");
+    Client& engine = session.connect("wait");
     return wait_for_end(
         session, engine, resolve_instance(engine, options.instance), options.timeout
     );
 }
 
-int wait_for_end(Session& session, Engine& engine, const InstanceId& id, Duration timeout) {
+int wait_for_end(Session& session, Client& engine, const InstanceId& id, Duration timeout) {
     try {
         return Wait(session, engine, id, timeout).go();
     } catch (const Error& error) {
@@ -164,7 +165,7 @@ int tell_left_alone(Session& session, const InstanceId& id, const Error& why) {
 }
 
 int explain_instances(Session& session, const std::vector<std::string>& instances) {
-    Engine& engine = session.client("why");
+    Client& engine = session.connect("why");
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     const int columns = session.columns() == 0 ? 1'000'000 : session.columns();
     const std::vector<InstanceId> ids = resolve_instances(engine, instances);

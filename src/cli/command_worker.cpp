@@ -14,7 +14,7 @@ namespace ebb::cli {
 
 namespace {
 
-/// How often it looks whether somebody else has its name.
+/// How often the worker checks whether another process has its name.
 constexpr auto kLook = std::chrono::milliseconds(200);
 
 LogLevel level_of(Session& session, const WorkerOptions& options) {
@@ -41,6 +41,7 @@ class Worker {
     )
         : options_(options),
           streams_(session.streams()),
+          any_store_(session.any_store()),
           log_(session, level_of(session, options)),
           store_(session.any_store(), policy),
           known_handlers_(handlers_of(session.any_store(), served, files, policy)),
@@ -66,17 +67,8 @@ class Worker {
 
     Engine& engine() { return engine_; }
 
-    /// Not an error: other workers may be allowed to run them.
     void report_refused(const std::vector<RefusedWorkflow>& refused) {
-        for (const RefusedWorkflow& workflow : refused) {
-            const std::vector<LogField> fields{
-                {"workflow", workflow.name},
-                {"version", workflow.version},
-                {"handlers", fmt::format("{}", fmt::join(workflow.handlers, ","))},
-                {"hint", "only the database names these programs: give the file, or --allow-exec"},
-            };
-            log_.write(LogLevel::Warning, "exec_refused", fields);
-        }
+        cli::report_refused(log_, refused);
     }
 
     int go() {
@@ -84,6 +76,7 @@ class Worker {
         say("worker_started",
             {{"worker", engine_.worker_id()},
              {"handlers", fmt::format("{}", fmt::join(handlers_.names(), ","))}});
+        end_leases_of_dead_processes(any_store_);
         return options_.is_once ? go_once() : go_on();
     }
 
@@ -98,11 +91,12 @@ class Worker {
         engine_.run();
         while (interrupts_.count() == 0 && !engine_.is_displaced()) interrupts_.wait(kLook);
         const int code = drain();
-        // Like a crash to whoever supervises it: what it held is being run by the other.
+        // To a supervisor this looks like a crash: the other process runs the tasks that this one
+        // held.
         return engine_.is_displaced() ? kRefused : code;
     }
 
-    /// The work is done in a thread of its own, so that this one can listen to signals.
+    /// The work runs in its own thread, so that this one can listen to signals.
     int go_once() {
         std::atomic<bool> is_done{false};
         std::exception_ptr failure;
@@ -122,7 +116,7 @@ class Worker {
         return code;
     }
 
-    /// Calls what is due, until there is nothing. Throws where that is not known.
+    /// Runs everything that is due. Throws if that cannot be determined.
     void work_off() {
         while (true) {
             const auto errors = engine_.counters().store_errors;
@@ -130,7 +124,7 @@ class Worker {
             if (engine_.counters().store_errors == errors) return;
             throw Error(
                 ErrorCode::StoreUnavailable,
-                "The database failed before all that was due was done. Run the command again for "
+                "The database failed before all due work was done. Run the command again for "
                 "the rest."
             );
         }
@@ -158,6 +152,7 @@ class Worker {
 
     const WorkerOptions& options_;
     CliStreams& streams_;
+    Store& any_store_;
     Interrupts interrupts_;
     WorkerLog log_;
     GuardedStore store_;

@@ -1,8 +1,9 @@
-// `ebb workers`: who runs what, and what nobody runs.
+// `ebb workers`: the live workers, and the tasks that no worker runs.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -22,7 +23,7 @@ nlohmann::ordered_json workers_json(
     return {{"workers", std::move(all)}, {"unserved", std::move(tasks)}};
 }
 
-/// `draining`; a dead worker is dead, whatever it was about to do.
+/// `draining`; a dead worker is shown as dead, even if it was draining.
 std::string state_of(const WorkerView& worker, const Style& style) {
     if (!worker.is_alive) return style.paint(Style::Color::Red, "dead");
     return worker.is_draining ? style.paint(Style::Color::Yellow, "draining") : "alive";
@@ -56,7 +57,7 @@ void print_workers(Session& session, const std::vector<WorkerView>& workers) {
 }  // namespace
 
 int list_workers(Session& session) {
-    Engine& engine = session.client("workers");
+    Client& engine = session.connect("workers");
     const std::vector<WorkerView> workers = engine.workers();
     const std::vector<UnservedTasks> unserved = engine.unserved();
     if (session.options().is_json) {

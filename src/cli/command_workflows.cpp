@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -52,8 +53,7 @@ void print_workflows(
 }  // namespace
 
 int list_workflows(Session& session, const WorkflowsOptions& options) {
-    Store& store = session.shared_store("workflows", OpenMode::MustExist);
-    const auto rows = store.list_workflows();
+    const auto [rows, counts] = session.connect("workflows").workflows();
     if (options.only_names || session.options().format == OutputFormat::Name) {
         std::set<std::string> names;
         for (const WorkflowRow& row : rows) names.insert(row.name);
@@ -64,7 +64,6 @@ int list_workflows(Session& session, const WorkflowsOptions& options) {
         for (const std::string& name : names) session.print(name + "\n");
         return kOk;
     }
-    const auto counts = store.count_versions();
     if (session.options().is_json) {
         nlohmann::ordered_json json = nlohmann::ordered_json::array();
         for (const WorkflowRow& row : rows) json.push_back(view::workflow_json(row, counts));

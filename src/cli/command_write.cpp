@@ -76,7 +76,7 @@ int write_attributes(Session& session, const WriteCommandOptions& options) {
         values = Json::parse(read_payload(options.values, "--values", session.streams()));
         if (!values.is_object()) throw_bad("--values must be a JSON object of attributes.");
     }
-    Engine& engine = session.client("write");
+    Client& engine = session.connect("write");
     const InstanceId id = resolve_instance(engine, options.instance);
     if (const auto summary = engine.find(id)) {
         const auto definition = engine.definition(summary->workflow, summary->version);
@@ -90,7 +90,8 @@ int write_attributes(Session& session, const WriteCommandOptions& options) {
         Payload(values),
         {.is_repair = options.is_repair,
          .by = session.by(options.by),
-         .request_id = options.request_id}
+         .request_id = options.request_id,
+         .expected_revision = options.if_revision}
     );
     const auto summary = engine.find(id);
     if (!summary) return kOk;
@@ -100,7 +101,7 @@ int write_attributes(Session& session, const WriteCommandOptions& options) {
     }
     session.note(fmt::format(
         "{} {}; it is {} now.\n",
-        has_changed ? "Wrote to" : "Nothing to write: the attributes were so already in",
+        has_changed ? "Wrote to" : "Nothing to write: the attributes already have these values in",
         id.to_string(),
         session.err().status(summary->status)
     ));

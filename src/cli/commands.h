@@ -11,6 +11,7 @@ namespace ebb::cli {
 
 int run_workflow(Session& session, const RunOptions& options);
 int validate_files(Session& session, const ValidateOptions& options);
+int serve_editor(Session& session, const LspOptions& options);
 int draw_diagram(Session& session, const DiagramCommandOptions& options);
 int start_instance(Session& session, const StartCommandOptions& options);
 int run_worker(Session& session, const WorkerOptions& options);
@@ -18,6 +19,7 @@ int run_worker(Session& session, const WorkerOptions& options);
 int list_instances(Session& session, const ListCommandOptions& options);
 int show_instance(Session& session, const ShowOptions& options);
 int show_history(Session& session, const HistoryOptions& options);
+int show_trace(Session& session, const TraceOptions& options);
 int explain_instances(Session& session, const std::vector<std::string>& instances);
 int list_workflows(Session& session, const WorkflowsOptions& options);
 int wait_for_instance(Session& session, const WaitOptions& options);
@@ -37,6 +39,8 @@ int export_instance(Session& session, const ExportCommandOptions& options);
 int import_snapshot(Session& session, const ImportCommandOptions& options);
 int manage_queues(Session& session, const QueueOptions& options);
 int list_workers(Session& session);
+int list_decisions(Session& session, const DecisionsOptions& options);
+int list_failures(Session& session, const FailuresOptions& options);
 int manage_retention(Session& session, const RetentionCommandOptions& options);
 int purge_instances(Session& session, const PurgeCommandOptions& options);
 

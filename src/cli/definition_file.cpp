@@ -16,9 +16,11 @@
 #include "cli/payload_argument.h"
 #include "core/model/document.h"
 #include "core/model/editor_graph.h"
+#include "core/model/placing.h"
 #include "core/model/walk.h"
 #include "core/model/words.h"
 #include "handlers/unbound.h"
+#include "source/workflow_text.h"
 #include "support/json.h"
 #include "yaml/yaml_document.h"
 
@@ -34,58 +36,27 @@ namespace {
 /// What is larger has an own diagnostic.
 constexpr std::size_t kFileBytesMax = 2 * DefinitionLimits::kDefinitionBytesMax;
 
-/// Gives the problems that have none the places where they stand.
+/// Adds places to problems that have none.
 void locate(DefinitionFile& file) {
     if (file.problems.empty()) return;
     const model::Document document = yaml::parse_yaml_document(file.text, file.path);
     for (Diagnostic& problem : file.problems) {
         const model::Location location = model::locate(document, problem.path);
         if (problem.line > 0 || location.document == nullptr) continue;
-        problem.line = location.document->place.line;
-        problem.column = location.document->place.column;
+        model::set_range(problem, model::range_of(*location.document));
         problem.file = file.path;
     }
-}
-
-/// What the handlers component says of the entries, with the places where they stand: below `key`.
-void check_handlers(DefinitionFile& file, const HandlerSpecs& specs, const std::string& key) {
-    constexpr std::string_view kHandlers = "/handlers";
-    for (const auto& [name, spec] : specs) {
-        for (Diagnostic& problem : validate_handler_spec(name, spec)) {
-            problem.path.replace(0, kHandlers.size(), key);
-            file.problems.push_back(std::move(problem));
-        }
-    }
-    locate(file);
-}
-
-/// The entries of `handlers:` in a file that is not valid otherwise, so that their problems are
-/// reported as well. None if the text cannot be read at all.
-HandlerSpecs written_handlers(const DefinitionFile& file) {
-    HandlerSpecs specs;
-    try {
-        const model::Document document = yaml::parse_yaml_document(file.text, file.path);
-        const model::Document* handlers = document.find("handlers");
-        if (handlers == nullptr || !handlers->is_map()) return specs;
-        for (const auto& member : handlers->members) {
-            if (member.value.is_map()) specs[member.key] = member.value.to_json().dump();
-        }
-    } catch (const DefinitionError&) {
-        // Already among the problems.
-    }
-    return specs;
 }
 
 TypeLibrary read_types(const std::vector<std::string>& paths) {
     TypeLibrary types;
     for (const std::string& path : paths) {
         DefinitionFile file{.path = path, .text = read_file(path, kFileBytesMax)};
-        TypeLibrary of_file;
+        file.problems = source::check_types_text(file.text, {.file = path}).problems;
         try {
-            add_types_yaml(of_file, file.text, path);
-            check_handlers(file, of_file.specs(), "/types");
             if (file.problems.empty()) add_types_yaml(types, file.text, path);
         } catch (const DefinitionError& error) {
+            // What an earlier file has already.
             file.problems = error.diagnostics();
         }
         if (!file.problems.empty()) throw InvalidDefinitionFile{std::move(file)};
@@ -113,33 +84,69 @@ std::optional<Definition> read_editor_graph(
 
 }  // namespace
 
-DefinitionFile read_definition_file(const std::string& path, Session& session) {
+namespace {
+
+DefinitionFile read_text(const std::string& path, Session& session) {
     DefinitionFile file{.path = path};
     file.text = path == "-" ? session.streams().read_input() : read_file(path, kFileBytesMax);
+    return file;
+}
+
+void check_workflow(DefinitionFile& file, Session& session, bool with_lints) {
     const TypeLibrary types = read_types(session.options().types);
     try {
-        auto graph = read_editor_graph(file.text, path, types);
-        file.definition = graph ? std::move(*graph) : parse_definition_yaml(file.text, path, types);
+        if (auto graph = read_editor_graph(file.text, file.path, types)) {
+            file.definition = std::move(*graph);
+            file.problems = find_unbound_inputs(file.definition);
+            for (const auto& [name, spec] : file.definition.handlers) {
+                for (Diagnostic& problem : validate_handler_spec(name, spec)) {
+                    file.problems.push_back(std::move(problem));
+                }
+            }
+            return locate(file);
+        }
     } catch (const DefinitionError& error) {
         file.problems = error.diagnostics();
-        for (Diagnostic& problem : file.problems) problem.file = path;
-        const HandlerSpecs handlers = written_handlers(file);
-        if (handlers.empty()) return file;
-        check_handlers(file, handlers, "/handlers");
-        std::stable_sort(
-            file.problems.begin(),
-            file.problems.end(),
-            [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; }
-        );
+        for (Diagnostic& problem : file.problems) problem.file = file.path;
+        return;
+    }
+    source::CheckedText checked = source::check_workflow(
+        file.text, {.file = file.path, .types = &types, .with_lints = with_lints}
+    );
+    file.definition = std::move(checked.definition);
+    file.problems = std::move(checked.problems);
+}
+
+}  // namespace
+
+DefinitionFile read_definition_file(const std::string& path, Session& session) {
+    DefinitionFile file = read_text(path, session);
+    check_workflow(file, session, false);
+    return file;
+}
+
+std::optional<DefinitionFile> check_definition_file(
+    const std::string& path, Session& session, const DefinitionFileOptions& options
+) {
+    DefinitionFile file = read_text(path, session);
+    const source::TextKind kind = source::kind_of(path, file.text);
+    if (options.only_workflows && kind == source::TextKind::Other) return std::nullopt;
+    file.holds_types = kind == source::TextKind::Types;
+    if (file.holds_types) {
+        file.problems = source::check_types_text(file.text, {.file = path}).problems;
         return file;
     }
-    file.problems = find_unbound_inputs(file.definition);
-    check_handlers(file, file.definition.handlers, "/handlers");
+    check_workflow(file, session, options.with_lints);
+    check_types(file, session);
     return file;
 }
 
 void check_types(DefinitionFile& file, Session& session) {
-    if (session.options().types.empty() || !file.problems.empty()) return;
+    const bool is_valid =
+        std::none_of(file.problems.begin(), file.problems.end(), [](const Diagnostic& problem) {
+            return problem.severity == Diagnostic::Severity::Error;
+        });
+    if (session.options().types.empty() || !is_valid) return;
     const TypeLibrary types = read_types(session.options().types);
     const std::vector<std::string> names = types.names();
     const std::vector<std::string_view> known(names.begin(), names.end());
@@ -168,6 +175,10 @@ void check_types(DefinitionFile& file, Session& session) {
         if (step->compensate) check(step->compensate->handler, placed.path + "/compensate");
     }
     locate(file);
+}
+
+TypeLibrary read_types(Session& session) {
+    return read_types(session.options().types);
 }
 
 DefinitionFile load_definition_file(const std::string& path, Session& session) {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <ebb/definition.h>
 #include <ebb/handler.h>
+#include <ebb/type_library.h>
 
 #include "cli/session.h"
 
@@ -16,14 +18,15 @@ namespace ebb::cli {
 struct DefinitionFile {
     std::string path{};  ///< as the user named it; `-` = stdin
     std::string text{};
-    Definition definition{};             ///< of a valid file
+    Definition definition{};             ///< as much of it as could be read
     std::vector<Diagnostic> problems{};  ///< empty when it is valid
+    bool holds_types = false;            ///< it describes types, and no workflow
 
     /// What relative paths in it are meant from.
     std::filesystem::path directory() const;
 };
 
-/// Thrown where a valid file was required: run_cli shows its problems.
+/// Thrown if a valid file was required: run_cli shows its problems.
 struct InvalidDefinitionFile {
     DefinitionFile file;
 };
@@ -33,12 +36,26 @@ struct InvalidDefinitionFile {
 /// InvalidDefinitionFile for a file of types that has problems.
 DefinitionFile read_definition_file(const std::string& path, Session& session);
 
+struct DefinitionFileOptions {
+    bool with_lints = false;
+    bool only_workflows = false;  ///< give nothing for a file that holds no workflow and no types
+};
+
+/// As read_definition_file, for reports: reads a file of types as such, and finds what check_types
+/// finds.
+std::optional<DefinitionFile> check_definition_file(
+    const std::string& path, Session& session, const DefinitionFileOptions& options
+);
+
 /// Finds steps and compensations of a valid file that call what neither the file nor the files that
 /// --types names describe. Without --types there is nothing to find: any program may have handlers.
 void check_types(DefinitionFile& file, Session& session);
 
 /// As read_definition_file, and throws InvalidDefinitionFile when it has problems.
 DefinitionFile load_definition_file(const std::string& path, Session& session);
+
+/// The types of the files that --types names. Throws as read_definition_file.
+TypeLibrary read_types(Session& session);
 
 /// Whether a word is a file rather than a workflow's name or an instance: `-`, with a slash, or
 /// ending in .yaml, .yml or .json.

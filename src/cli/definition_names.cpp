@@ -68,7 +68,7 @@ class Indexer {
         facts.signal = signal.signal.empty() ? node.name : signal.signal;
     }
 
-    // Delays, savepoints and the like have nothing below them.
+    // Delays, savepoints and similar nodes contain no other nodes.
     static void read(const Node&, const auto&, NodeFacts&) {}
 
     NodeIndexByName& index_;

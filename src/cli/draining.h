@@ -26,7 +26,7 @@ class Draining {
               interrupts.notify();
           }) {}
 
-    /// The limit is over now: what still runs is asked to stop.
+    /// Ends the limit now: handlers that are still running are asked to stop.
     void hurry() { hurry_.request_stop(); }
 
     bool is_over() const { return is_over_; }

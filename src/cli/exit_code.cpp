@@ -18,6 +18,7 @@ ExitCode exit_code_of(ErrorCode code) {
         case ErrorCode::InvalidState:
         case ErrorCode::NotWaiting:
         case ErrorCode::NotAllowed:
+        case ErrorCode::RevisionChanged:
             return kRefused;
         case ErrorCode::CorruptState:
         case ErrorCode::StoreUnavailable:
@@ -54,6 +55,8 @@ std::string hint_of(ErrorCode code) {
         case ErrorCode::InvalidState:
         case ErrorCode::NotWaiting:
             return "`ebb why ID` says in what state the instance is and what it waits for";
+        case ErrorCode::RevisionChanged:
+            return "`ebb show ID` and `ebb history ID` say what has happened meanwhile";
         case ErrorCode::NotAllowed:
             return "`ebb decide` takes a --role; `ebb write` takes --repair";
         case ErrorCode::StoreBusy:

@@ -8,13 +8,13 @@
 
 namespace ebb::cli {
 
-/// What the command tells its caller (docs/reference/cli.md).
+/// The exit codes of the command (docs/reference/cli.md).
 enum ExitCode : int {
     kOk = 0,
     kEndedBadly = 1,  ///< the workflow ended as failed, cancelled or aborted
     kUsage = 2,       ///< wrong options, an invalid definition, a bad payload
     kNotFound = 3,
-    kRefused = 4,  ///< not in this state, not allowed, in conflict
+    kRefused = 4,  ///< not possible in this state, not allowed, or in conflict
     kStore = 5,    ///< the database is unavailable, full, locked, damaged, of another version, or
                    ///< denies it
     kTimeout = 6,
@@ -26,13 +26,13 @@ enum ExitCode : int {
 
 ExitCode exit_code_of(ErrorCode code);
 
-/// 128 + the signal's number, as shells say it.
+/// 128 + the signal's number, as in shells.
 int exit_code_of_signal(int signal);
 
-/// How a workflow's end is told: 0 when `status` is completed, else 1.
+/// The exit code for a workflow's end: 0 if `status` is completed, else 1.
 int exit_code_of_status(InstanceStatus status);
 
-/// What to do about an error of this kind, as half a sentence; empty when the error says it all.
+/// What to do about an error of this kind, as half a sentence; empty if the error says enough.
 std::string hint_of(ErrorCode code);
 
 }  // namespace ebb::cli

@@ -31,6 +31,17 @@ std::string failure_text(const Payload& failure) {
     return code.empty() ? message : code + ": " + message;
 }
 
+std::string cause_text(const Payload& failure) {
+    const std::string step = member_text(failure, "step");
+    return (step.empty() ? "" : step + ": ") + failure_text(failure);
+}
+
+std::string cause_name(const Payload& failure) {
+    const std::string step = member_text(failure, "step");
+    const std::string code = member_text(failure, "code");
+    return step.empty() || code.empty() ? step + code : step + ": " + code;
+}
+
 std::string payload_text(const Payload& payload, int columns, std::string_view ellipsis) {
     // Programs often print JSON in many lines. What is too long to be shown is not worth parsing.
     constexpr std::size_t kParsedMax = std::size_t{64} << 10;

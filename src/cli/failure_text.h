@@ -6,13 +6,20 @@
 
 namespace ebb::cli {
 
-/// A failure `{"code", "message", ...}` as `code: message`, in one line; empty when it is empty.
+/// A failure `{"code", "message", ...}` as `code: message`, in one line; empty if it is empty.
 std::string failure_text(const Payload& failure);
 
-/// Who asked for something and why: ` by ann (changed my mind)`; empty when neither is known.
+/// An instance's failure with the step that caused it: `step: code: message`.
+std::string cause_text(const Payload& failure);
+
+/// The same without the message: `step: code`.
+std::string cause_name(const Payload& failure);
+
+/// The person and the reason of a request: ` by ann (changed my mind)`; empty if neither is known.
 std::string request_text(const Payload& request);
 
-/// A member of a JSON object as text; empty when there is none. Numbers and the like as JSON.
+/// A member of a JSON object as text; empty if there is none. Members that are not strings are
+/// given as JSON.
 std::string member_text(const Payload& object, const char* member);
 
 /// The payload in one line, in at most `columns`.

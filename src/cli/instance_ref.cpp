@@ -46,14 +46,14 @@ std::string digits_of(std::string_view text) {
     return digits;
 }
 
-/// The id that begins with `digits` and goes on with `rest` only.
+/// The id that begins with `digits` and continues with `rest` only.
 InstanceId id_of(const std::string& digits, char rest) {
     std::string text = digits + std::string(kHexDigits - digits.size(), rest);
     for (const std::size_t dash : {8, 13, 18, 23}) text.insert(dash, 1, '-');
     return *InstanceId::parse(text);
 }
 
-InstanceId find_by_key(Engine& engine, std::string_view text) {
+InstanceId find_by_key(Client& engine, std::string_view text) {
     const std::string_view name = text.substr(kKeyPrefix.size());
     const std::size_t slash = name.find('/');
     if (slash == std::string_view::npos || slash == 0 || slash + 1 == name.size())
@@ -92,7 +92,7 @@ InstanceId find_by_key(Engine& engine, std::string_view text) {
 }
 
 /// Ids sort by their text, so those with one prefix follow one another.
-std::vector<InstanceSummary> find_by_beginning(Engine& engine, const std::string& digits) {
+std::vector<InstanceSummary> find_by_beginning(Client& engine, const std::string& digits) {
     const InstanceId first = id_of(digits, '0');
     const InstanceId last = id_of(digits, 'f');
     auto found = engine.list({.before = last, .limit = static_cast<int>(kCandidatesMax) + 1});
@@ -109,7 +109,7 @@ struct Found {
     bool was_cut = false;                   ///< there are older ones that were not looked at
 };
 
-Found search(Engine& engine, const std::string& digits) {
+Found search(Client& engine, const std::string& digits) {
     constexpr int kPage = 1'000;
     Found found;
     std::optional<InstanceId> before;
@@ -130,7 +130,7 @@ Found search(Engine& engine, const std::string& digits) {
     return found;
 }
 
-InstanceId find_by_part(Engine& engine, std::string_view text, const std::string& digits) {
+InstanceId find_by_part(Client& engine, std::string_view text, const std::string& digits) {
     // The time of an id's making: behind it, no other id ends like this one begins.
     constexpr std::size_t kTimeDigits = 12;
     std::vector<InstanceSummary> found = find_by_beginning(engine, digits);
@@ -154,7 +154,7 @@ InstanceId find_by_part(Engine& engine, std::string_view text, const std::string
 }
 
 /// `@3`: the third newest.
-InstanceId find_newest(Engine& engine, std::string_view text) {
+InstanceId find_newest(Client& engine, std::string_view text) {
     int number = 0;
     const std::string_view digits = text.substr(1);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -177,7 +177,7 @@ InstanceId find_newest(Engine& engine, std::string_view text) {
 
 }  // namespace
 
-InstanceId resolve_instance(Engine& engine, std::string_view text) {
+InstanceId resolve_instance(Client& engine, std::string_view text) {
     if (text.starts_with(kKeyPrefix)) return find_by_key(engine, text);
     if (text.starts_with('@')) return find_newest(engine, text);
     const std::string digits = digits_of(text);
@@ -188,7 +188,7 @@ InstanceId resolve_instance(Engine& engine, std::string_view text) {
     return id;
 }
 
-std::vector<InstanceId> resolve_instances(Engine& engine, const std::vector<std::string>& texts) {
+std::vector<InstanceId> resolve_instances(Client& engine, const std::vector<std::string>& texts) {
     std::vector<InstanceId> ids;
     for (const std::string& text : texts) {
         const InstanceId id = resolve_instance(engine, text);

@@ -4,11 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include <ebb/engine.h>
+#include "cli/client.h"
 
 namespace ebb::cli {
 
-/// The fewest characters of an id that may stand for it.
+/// The minimum number of characters that can name an id.
 inline constexpr std::size_t kIdPartMin = 4;
 /// The end of an id that tables show: the beginning only says when it was made.
 inline constexpr std::size_t kShortIdLength = 8;
@@ -21,10 +21,10 @@ inline constexpr int kNewestMax = 1'000;
 /// no other instance has, `key:WORKFLOW/KEY`, or `@N` for the N-th newest one. Throws Error with
 /// InvalidArgument if the text is none of these or several instances fit, and with
 /// InstanceNotFound if none does.
-InstanceId resolve_instance(Engine& engine, std::string_view text);
+InstanceId resolve_instance(Client& engine, std::string_view text);
 
 /// The same for several, each once, in the order in which they were first named.
-std::vector<InstanceId> resolve_instances(Engine& engine, const std::vector<std::string>& texts);
+std::vector<InstanceId> resolve_instances(Client& engine, const std::vector<std::string>& texts);
 
 /// The last kShortIdLength characters.
 std::string short_id(const InstanceId& id);

@@ -8,12 +8,12 @@
 
 namespace ebb::cli {
 
-/// Requests from outside to come to an end (Ctrl-C, SIGTERM), and a bell for whoever waits for
-/// them or for anything else. `interrupt` and `notify` may be called from signal handlers and from
-/// any thread.
+/// Requests from outside to stop (Ctrl-C, SIGTERM), and a bell for a thread that waits for them or
+/// for another event. `interrupt` and `notify` may be called from signal handlers and from any
+/// thread.
 class Interrupts {
  public:
-    /// Throws std::system_error when the system has no descriptor left.
+    /// Throws std::system_error if the system has no descriptor left.
     Interrupts();
     Interrupts(const Interrupts&) = delete;
     Interrupts& operator=(const Interrupts&) = delete;
@@ -23,10 +23,10 @@ class Interrupts {
 
     int count() const { return count_; }
 
-    /// The first one's number; 0 = none.
+    /// The number of the first signal; 0 = none.
     int first_signal() const { return first_signal_; }
 
-    /// From now on SIGHUP does not interrupt: it asks for a reload.
+    /// From now on SIGHUP does not interrupt: it requests a reload.
     void take_hangups_as_reloads() { reloads_on_hangup_ = true; }
 
     bool reloads_on_hangup() const { return reloads_on_hangup_; }
@@ -36,7 +36,7 @@ class Interrupts {
     /// Whether a reload was requested since the last call.
     bool take_reload() { return wants_reload_.exchange(false); }
 
-    /// Returns after the bell has rung since the last wait, or after `timeout`.
+    /// Returns when the bell has rung since the last wait, or after `timeout`.
     void wait(Duration timeout);
 
  private:
@@ -47,8 +47,8 @@ class Interrupts {
     std::atomic<bool> wants_reload_{false};
 };
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP go to `interrupts`; the fourth ends the process at
-/// once. At most one at a time.
+/// While it exists, SIGINT, SIGTERM and SIGHUP go to `interrupts`. The fourth signal ends the
+/// process immediately. At most one at a time.
 class SignalCatcher {
  public:
     explicit SignalCatcher(Interrupts& interrupts);

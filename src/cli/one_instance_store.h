@@ -32,9 +32,6 @@ class OneInstanceStore : public StoreDecorator {
     std::unique_ptr<Hints> open_hints() override { return inner_.open_hints(); }
 
  private:
-    /// Of the queues that are served, those in which only this instance waits.
-    std::vector<std::string> queues_of_its_own(const std::vector<std::string>& served);
-
     Store& inner_;
     std::optional<InstanceId> instance_;
 };

@@ -79,8 +79,8 @@ StoreUrl parse_store_url(std::string_view text) {
         throw Error(
             ErrorCode::InvalidArgument,
             fmt::format(
-                "\"{}:\" is no kind of database; there are memory:, sqlite:PATH (or just a path) "
-                "and postgresql://...",
+                "\"{}:\" is not a supported database; use memory:, sqlite:PATH, a plain path "
+                "or postgresql://...",
                 scheme
             )
         );
@@ -112,7 +112,7 @@ StorePtr open_store(std::string_view text, OpenMode mode) {
             if (mode == OpenMode::MustExist) require_file(url.path);
             return open_sqlite_store({.path = url.path});
         case StoreUrl::Kind::Postgres:
-            // Who only looks makes no tables where a name is misspelt.
+            // A command that only reads must not create tables because of a misspelled name.
             return open_postgres_store(
                 {.url = url.path,
                  .migrate = mode == OpenMode::MayCreate,

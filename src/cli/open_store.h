@@ -25,7 +25,7 @@ StoreUrl parse_store_url(std::string_view text);
 std::string shown_url(std::string_view text);
 
 /// Whether a database file may be made. A command that only looks must not leave an empty database
-/// behind where its user has misspelt a path.
+/// behind if its user has misspelled a path.
 enum class OpenMode { MayCreate, MustExist };
 
 /// Opens the store that `text` names. Throws Error: StoreUnavailable where there is none, or where

@@ -26,6 +26,7 @@ enum class OutputFormat {
 
 struct GlobalOptions {
     std::string db{};                  ///< empty = neither --db nor EBB_DB
+    std::string server{};              ///< empty = no --server
     std::vector<std::string> types{};  ///< files of node types
     ColorMode color = ColorMode::Auto;
     OutputFormat format = OutputFormat::Table;
@@ -35,7 +36,7 @@ struct GlobalOptions {
 
 struct RunOptions {
     std::string file{};
-    std::string resume{};  ///< an instance to go on with; empty = a new one
+    std::string resume{};  ///< an instance to continue; empty = a new one
     std::string input{};   ///< empty = null
     std::string key{};
     std::string by{};
@@ -48,7 +49,15 @@ struct RunOptions {
 };
 
 struct ValidateOptions {
-    std::vector<std::string> files{};
+    std::vector<std::string> files{};  ///< files, folders and patterns
+    std::string files_from{};          ///< a file with their names; `-` = stdin; empty = none
+    std::string format{};              ///< empty = text, or with --json JSON
+    bool with_lints = false;
+    bool if_workflow = false;  ///< skip files that contain no workflow
+};
+
+struct LspOptions {
+    std::string log{};  ///< a file for the messages; empty = none
 };
 
 struct DiagramCommandOptions {
@@ -119,6 +128,14 @@ struct HistoryOptions {
     bool follows = false;
 };
 
+struct TraceOptions {
+    std::string instance{};
+    std::int64_t after = 0;
+    std::optional<int> limit{};
+    std::optional<std::int64_t> at{};  ///< print nothing but the attributes at this event
+    Times times = Times::Relative;
+};
+
 struct ShowOptions {
     std::vector<std::string> instances{};
     Times times = Times::Relative;
@@ -133,6 +150,7 @@ struct SteerOptions {
     std::vector<std::string> instances{};
     std::string by{};
     std::string reason{};
+    std::optional<std::int64_t> if_revision{};
 };
 
 struct DecideOptions {
@@ -143,6 +161,7 @@ struct DecideOptions {
     std::string role{};
     std::string comment{};
     std::string request_id{};
+    std::optional<std::int64_t> if_revision{};
 };
 
 struct SignalOptions {
@@ -150,6 +169,7 @@ struct SignalOptions {
     std::string name{};
     std::string payload{};
     std::string request_id{};
+    std::optional<std::int64_t> if_revision{};
 };
 
 struct WriteCommandOptions {
@@ -159,6 +179,7 @@ struct WriteCommandOptions {
     bool is_repair = false;
     std::string by{};
     std::string request_id{};
+    std::optional<std::int64_t> if_revision{};
 };
 
 struct RequeueCommandOptions {
@@ -166,6 +187,23 @@ struct RequeueCommandOptions {
     std::string input{};
     std::string by{};
     bool skip_compensation = false;
+    std::string group{};  ///< in place of `instances`: all dead-lettered ones of this group
+    std::optional<std::int64_t> if_revision{};
+};
+
+struct DecisionsOptions {
+    std::vector<std::string> roles{};
+    std::string workflow{};
+    int limit = 100;
+    Times times = Times::Relative;
+};
+
+struct FailuresOptions {
+    std::string group{};
+    std::string workflow{};
+    std::string status{};
+    int limit = 100;
+    Times times = Times::Relative;
 };
 
 struct ExportCommandOptions {

@@ -32,11 +32,6 @@ std::string wait_text(const WaitingFor& wait, TimePoint now, const Style& style)
     return wait.kind == "snapshot" ? "moved to a snapshot" : one_line(wait.sentence);
 }
 
-std::string error_text(const Payload& error) {
-    const std::string step = member_text(error, "step");
-    return (step.empty() ? "" : step + ": ") + failure_text(error);
-}
-
 }  // namespace
 
 std::string_view shown_status(const view::Outline& outline) {
@@ -48,7 +43,7 @@ std::string_view shown_status(const view::Outline& outline) {
 std::string details_of(const view::Outline& outline, TimePoint now, const Style& style) {
     const InstanceSummary& summary = outline.summary;
     if (!outline.error.empty()) {
-        const std::string text = error_text(outline.error);
+        const std::string text = cause_text(outline.error);
         const bool is_failure = summary.status != InstanceStatus::Cancelled &&
                                 summary.status != InstanceStatus::Aborted;
         return is_failure ? style.paint(Color::Red, text) : style.dim(text);

@@ -17,7 +17,7 @@ mode_t mode_of(OutputFile::Readers readers) {
     return readers == OutputFile::Readers::Owner ? 0600 : 0666;
 }
 
-/// A device or a pipe has nothing to cut off, nor to bring to the disk.
+/// A device or a pipe cannot be truncated or synced to disk.
 bool is_regular(const FileDescriptor& file) {
     struct stat status{};
     return fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
@@ -30,7 +30,7 @@ OutputFile::OutputFile(std::string path, Readers readers) : path_(std::move(path
     file_ = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     is_new_ = file_.is_open();
     if (!is_new_ && errno == EEXIST) {
-        // O_CREAT: it may be a link to a file that is not there yet.
+        // O_CREAT: the path may be a link to a file that does not exist yet.
         file_ = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, mode));
     }
     if (!file_.is_open()) refuse(errno);
@@ -49,7 +49,7 @@ void OutputFile::write(const std::string& text) {
     } catch (const std::system_error& error) {
         refuse(error.code().value());
     }
-    // What a full disk or a quota refuses may show only here.
+    // Errors such as a full disk or an exceeded quota may appear only here.
     if (is_file && ::fsync(file_.get()) != 0) refuse(errno);
 }
 

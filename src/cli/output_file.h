@@ -6,23 +6,24 @@
 
 namespace ebb::cli {
 
-/// A file that is known to be writable before there is anything to write. What it held stays until
-/// then; one that was made for this and not written goes again.
+/// A file that is known to be writable before there is anything to write. Its old content stays
+/// until then. A new file that was never written is removed again.
 class OutputFile {
  public:
-    /// Who may read a file that is new. An existing file keeps its mode.
+    /// Who may read a new file. An existing file keeps its mode.
     enum class Readers {
         Owner,     ///< mode 0600, for instances with their data
-        AsMasked,  ///< everybody whom the umask leaves
+        AsMasked,  ///< everyone that the umask permits
     };
 
-    /// Opens the file, or makes it. Throws std::system_error with its name if that is not possible.
+    /// Opens or creates the file. Throws std::system_error with the file's name if that is not
+    /// possible.
     OutputFile(std::string path, Readers readers);
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
     ~OutputFile();
 
-    /// Writes the file anew. Throws std::system_error with its name.
+    /// Replaces the content of the file. Throws std::system_error with the file's name.
     void write(const std::string& text);
 
  private:
@@ -34,7 +35,8 @@ class OutputFile {
     bool is_written_ = false;
 };
 
-/// Writes a file anew. Throws std::system_error with its name where that is not possible.
+/// Replaces the content of a file. Throws std::system_error with the file's name if that is not
+/// possible.
 void write_file(const std::string& path, const std::string& text);
 
 }  // namespace ebb::cli

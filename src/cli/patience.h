@@ -10,15 +10,15 @@
 
 namespace ebb::cli {
 
-/// Lets a command that waits for an instance go on while the store does not answer, as a worker
-/// does: a server that restarts must not end it.
+/// Lets a command that waits for an instance continue while the store does not answer, as a worker
+/// does: a server restart must not end it.
 class Patience {
  public:
-    /// `tell` hears once when the store is out of reach, and once when it answers again.
+    /// `tell` is called once when the store becomes unreachable, and once when it answers again.
     explicit Patience(std::function<void(const std::string&)> tell) : tell_(std::move(tell)) {}
 
-    /// Runs `ask`. False: the store is out of reach, so it is to be asked again after `pause()`.
-    /// Throws what waiting does not mend.
+    /// Runs `ask`. False: the store is unreachable, so call this again after `pause()`. Throws
+    /// errors that waiting cannot fix.
     template <typename Ask>
     bool reach(Ask&& ask) {
         try {
@@ -32,10 +32,10 @@ class Patience {
         return true;
     }
 
-    /// How long to leave a store alone that was not reached: longer every time.
+    /// How long to leave an unreachable store alone: longer every time.
     Duration pause() const { return pause_; }
 
-    /// What the store has last answered; none when it was reached.
+    /// The last error of the store; none if it was reached.
     const std::optional<Error>& failure() const { return failure_; }
 
  private:

@@ -72,4 +72,15 @@ bool has_died_here(const WorkerRow& worker) {
     return !start || *start != worker.id.substr(prefix.size());
 }
 
+void end_leases_of_dead_processes(Store& store) {
+    bool has_found = false;
+    for (const WorkerRow& worker : store.workers()) {
+        if (!has_died_here(worker)) continue;
+        // A heartbeat for no time at all: maintain() finds a worker whose time has run out.
+        store.heartbeat(worker, Duration::zero());
+        has_found = true;
+    }
+    if (has_found) store.maintain();
+}
+
 }  // namespace ebb::cli

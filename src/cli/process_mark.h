@@ -16,4 +16,8 @@ std::string process_worker_id();
 /// before another process takes them over. False if that cannot be known.
 bool has_died_here(const WorkerRow& worker);
 
+/// Ends the leases of all processes that have died on this host, as if their time had run out: what
+/// they were doing counts as lost and can be claimed at once. Does nothing if there are none.
+void end_leases_of_dead_processes(Store& store);
+
 }  // namespace ebb::cli

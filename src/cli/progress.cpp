@@ -19,7 +19,7 @@ std::string attempts_text(int attempts) {
     return attempts > 1 ? fmt::format("attempt {}", attempts) : std::string();
 }
 
-/// What ends a wait, or a step, at a node.
+/// The events that end a wait, or a step, at a node.
 bool ends_node(std::string_view type) {
     return type == "step_completed" || type == "step_failed" || type == "step_stopped" ||
            type == "step_skipped" || type == "timer_fired" || type == "decision_completed" ||
@@ -34,7 +34,7 @@ const NodeFacts& Progress::facts(const std::string& node) const {
     return found == nodes_.end() ? unknown : found->second;
 }
 
-/// A compensation is named after its handler, where that says more than the step's name.
+/// A compensation is named after its handler if that name says more than the step's name.
 std::string Progress::undo_text(const std::string& node) const {
     const std::string& handler = facts(node).compensation;
     return handler.empty() ? node : handler;
@@ -49,6 +49,28 @@ ProgressLine Progress::line(Mark mark, const HistoryEntry& event, std::string te
         .took = has_run ? event.at - event.started_at : Duration::zero(),
         .depth = facts(event.node).depth,
     };
+}
+
+/// A message that is already on the screen is not repeated: the attempts of a step mostly fail
+/// alike.
+std::string Progress::say_failure(const HistoryEntry& event, bool is_compensation) {
+    std::string text = failure_text(event.payload);
+    std::string& said = said_[{event.node, is_compensation}];
+    if (said == text) {
+        const std::string code = member_text(event.payload, "code");
+        text = code.empty() ? "failed again" : code + " again";
+    } else {
+        said = text;
+    }
+    const bool has_attempts = event.attempt > 1 || event.type.ends_with("_retried");
+    return has_attempts ? fmt::format("{} (attempt {})", text, event.attempt) : text;
+}
+
+bool Progress::has_said(const Payload& failure) const {
+    const std::string text = failure_text(failure);
+    return std::any_of(said_.begin(), said_.end(), [&](const auto& said) {
+        return said.second == text;
+    });
 }
 
 void Progress::end_live(const HistoryEntry& event, bool is_compensation) {
@@ -97,13 +119,9 @@ std::optional<ProgressLine> Progress::read_step(const HistoryEntry& event) {
     }
     if (event.type == "step_retried") {
         add_live(event, false, {.kind = Kind::Retrying, .name = event.node, .text = "tries again"});
-        return line(
-            Mark::Retry,
-            event,
-            fmt::format("attempt {} failed with {}", event.attempt, failure_text(event.payload))
-        );
+        return line(Mark::Retry, event, say_failure(event, false));
     }
-    if (event.type == "step_failed") return line(Mark::Failed, event, failure_text(event.payload));
+    if (event.type == "step_failed") return line(Mark::Failed, event, say_failure(event, false));
     if (event.type == "step_stopped") return line(Mark::Skipped, event, "was stopped");
     if (event.type == "lease_lost") {
         end_live(event, false);
@@ -116,7 +134,8 @@ std::optional<ProgressLine> Progress::read_step(const HistoryEntry& event) {
 std::optional<ProgressLine> Progress::read_compensation(const HistoryEntry& event) {
     const auto undo = [&](Mark mark, const std::string& text) {
         ProgressLine result = line(mark, event, fmt::format("undoes {}", event.node));
-        if (!text.empty()) result.text += ", " + text;
+        const bool has_failed = mark == Mark::UndoFailed || mark == Mark::Retry;
+        if (!text.empty()) result.text += (has_failed ? ": " : ", ") + text;
         result.name = undo_text(event.node);
         return result;
     };
@@ -132,14 +151,11 @@ std::optional<ProgressLine> Progress::read_compensation(const HistoryEntry& even
              .name = undo_text(event.node),
              .text = fmt::format("undoes {}, tries again", event.node)}
         );
-        return undo(
-            Mark::Retry,
-            fmt::format("attempt {} failed with {}", event.attempt, failure_text(event.payload))
-        );
+        return undo(Mark::Retry, say_failure(event, true));
     }
     if (event.type == "compensation_failed") {
         end_live(event, true);
-        return undo(Mark::UndoFailed, "failed with " + failure_text(event.payload));
+        return undo(Mark::UndoFailed, say_failure(event, true));
     }
     if (event.type == "compensation_skipped") {
         end_live(event, true);
@@ -198,7 +214,7 @@ std::optional<ProgressLine> Progress::read_instance(const HistoryEntry& event) {
         return line(Mark::Notice, event, std::move(text));
     };
     if (event.type == "rollback_started") {
-        // Whatever waits or retries stops here; what runs tells of its own end.
+        // Waits and retries stop here. Running steps report their own end.
         if (event.node.empty()) {
             std::erase_if(live_, [](const auto& entry) {
                 return entry.second.line.kind == Kind::Waiting ||

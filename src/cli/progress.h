@@ -18,14 +18,14 @@ struct ProgressLine {
 
     Mark mark = Mark::Notice;
     std::string name{};  ///< the node's, or the compensation handler's
-    std::string text{};  ///< what there is to say besides
+    std::string text{};  ///< further details
     Duration took{0};    ///< 0 = nothing that took time
     int depth = 0;       ///< how many blocks are around it
 
     bool operator==(const ProgressLine&) const = default;
 };
 
-/// Something that goes on now.
+/// A current activity.
 struct LiveLine {
     enum class Kind { Running, Retrying, Waiting, Undoing };
 
@@ -54,6 +54,9 @@ class Progress {
 
     std::int64_t last_seq() const { return last_seq_; }
 
+    /// A line has shown this failure in full.
+    bool has_said(const Payload& failure) const;
+
     /// The instance's own last event has been read.
     bool is_finished() const { return is_finished_; }
 
@@ -73,6 +76,7 @@ class Progress {
     const NodeFacts& facts(const std::string& node) const;
     std::string undo_text(const std::string& node) const;
     ProgressLine line(ProgressLine::Mark mark, const HistoryEntry& event, std::string text) const;
+    std::string say_failure(const HistoryEntry& event, bool is_compensation);
     void end_live(const HistoryEntry& event, bool is_compensation);
     void add_live(const HistoryEntry& event, bool is_compensation, LiveLine line);
     std::optional<ProgressLine> read_step(const HistoryEntry& event);
@@ -82,6 +86,7 @@ class Progress {
 
     NodeIndexByName nodes_;
     std::map<Key, Live> live_;
+    std::map<Key, std::string> said_;  ///< the failure of each node that was shown last
     std::int64_t last_seq_ = 0;
     bool is_finished_ = false;
 };

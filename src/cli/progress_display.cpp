@@ -54,7 +54,7 @@ ProgressDisplay::~ProgressDisplay() {
     try {
         finish();
     } catch (...) {
-        // Nobody reads it any more.
+        // The reader has closed the output.
     }
 }
 
@@ -64,8 +64,14 @@ std::string ProgressDisplay::text_of(const ProgressLine& line) const {
     if (line.took > Duration::zero()) {
         text += " " + style_.dim(fmt::format("({})", elapsed(line.took)));
     }
-    if (!line.text.empty()) {
-        text += line.name.empty() ? " " + line.text : "  " + style_.dim(line.text);
+    if (line.text.empty()) return text;
+    if (line.name.empty()) return text + " " + line.text;
+    const int columns = output_.is_terminal ? std::max(output_.columns() - 1, 20) : 0;
+    const bool fits = display_width(text) + 2 + display_width(line.text) <= columns;
+    if (columns == 0 || fits) return text + "  " + style_.dim(line.text);
+    const std::string margin = indent(line.depth + 1);
+    for (const std::string& part : wrap(line.text, columns - display_width(margin))) {
+        text += "\n" + margin + style_.dim(part);
     }
     return text;
 }
@@ -103,7 +109,7 @@ void ProgressDisplay::add(const ProgressLine& line) {
     add(text_of(line));
 }
 
-/// One write for each picture, so that nothing flickers.
+/// One write for each picture, to avoid flickering.
 void ProgressDisplay::write(const std::string& lines_below, int count) {
     std::string picture;
     if (drawn_count_ > 0) picture += fmt::format("\r\x1b[{}A", drawn_count_);

@@ -26,9 +26,9 @@ class ProgressDisplay {
     /// Lines that stay.
     void add(std::string_view text);
     void add(const ProgressLine& line);
-    /// Draws what goes on now, and writes the added lines above it.
+    /// Draws the current activity, and writes the added lines above it.
     void draw(std::span<const LiveLine> live, TimePoint now);
-    /// Writes the added lines and removes what goes on.
+    /// Writes the added lines and removes the current activity.
     void finish();
 
     std::string text_of(const ProgressLine& line) const;

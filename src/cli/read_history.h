@@ -6,9 +6,11 @@
 
 namespace ebb::cli {
 
-/// All events after `after`, page by page; at most `limit` when it is given (> 0).
-inline std::vector<HistoryEntry> read_history(
-    Engine& engine, const InstanceId& id, std::int64_t after, int limit = 0
+/// Of an Engine or a Client: all events after `after`, page by page; at most `limit` when it is
+/// given (> 0).
+template <typename Source>
+std::vector<HistoryEntry> read_history(
+    Source& engine, const InstanceId& id, std::int64_t after, int limit = 0
 ) {
     constexpr int kPage = 1'000;
     std::vector<HistoryEntry> events;

@@ -44,12 +44,72 @@ void print_json_error(Session& session, const nlohmann::ordered_json& json) {
     session.streams().err.write(terminal_json(json.dump(-1, ' ', false, replace)) + "\n");
 }
 
+}  // namespace
+
+std::string diagnostic_text(
+    const DefinitionFile& file, const Diagnostic& problem, const Style& style
+) {
+    const std::string place =
+        problem.line > 0
+            ? fmt::format("{}:{}:{}", terminal_line(file.path), problem.line, problem.column)
+            : terminal_line(fmt::format("{}:{}", file.path, problem.path));
+    const bool is_warning = problem.severity == Diagnostic::Severity::Warning;
+    const Style::Color color = is_warning ? Style::Color::Yellow : Style::Color::Red;
+    std::string text = fmt::format(
+        "{}: {} {} {}\n",
+        style.bold(place),
+        style.paint(color, is_warning ? "warning:" : "error:"),
+        one_line(problem.message),
+        style.dim(fmt::format("({})", problem.code))
+    );
+    if (problem.line <= 0) return text;
+    const std::string line = terminal_text(line_of(file.text, problem.line));
+    const std::string number = std::to_string(problem.line);
+    text += fmt::format("{:>5} | {}\n", number, line);
+    text +=
+        fmt::format("      | {}{}\n", blanks_up_to(line, problem.column), style.paint(color, "^"));
+    for (const Diagnostic::Related& related : problem.related) {
+        if (related.range.line <= 0) continue;
+        text += fmt::format(
+            "{}:{}:{}: note: {}\n",
+            terminal_line(file.path),
+            related.range.line,
+            related.range.column,
+            one_line(related.message)
+        );
+    }
+    return text;
+}
+
+int complain(Session& session, const Complaint& complaint) {
+    if (session.options().is_json) {
+        nlohmann::ordered_json json = {
+            {"error", {{"code", complaint.code}, {"message", complaint.message}}}
+        };
+        if (!complaint.hint.empty()) json["error"]["hint"] = complaint.hint;
+        print_json_error(session, json);
+        return complaint.exit_code;
+    }
+    const Style& style = session.err();
+    std::string text = fmt::format(
+        "{} {} {}\n",
+        style.paint(Style::Color::Red, "ebb:"),
+        style.dim(fmt::format("{}:", complaint.code)),
+        terminal_text(complaint.message)
+    );
+    if (!complaint.hint.empty()) {
+        text += fmt::format("{} {}\n", style.dim("hint:"), terminal_text(complaint.hint));
+    }
+    session.streams().err.write(text);
+    return complaint.exit_code;
+}
+
 int report_invalid_file(Session& session, const DefinitionFile& file) {
     if (session.options().is_json) {
         nlohmann::ordered_json json = {
             {"error",
              {{"code", to_string(ErrorCode::InvalidDefinition)},
-              {"message", fmt::format("{} is no valid workflow.", file.path)},
+              {"message", fmt::format("{} is not a valid workflow.", file.path)},
               {"file", file.path},
               {"problems", view::problems_json(file.problems)}}}
         };
@@ -74,55 +134,6 @@ int report_invalid_file(Session& session, const DefinitionFile& file) {
          .message = message,
          .hint = {}}
     );
-}
-
-}  // namespace
-
-std::string diagnostic_text(
-    const DefinitionFile& file, const Diagnostic& problem, const Style& style
-) {
-    const std::string place =
-        problem.line > 0
-            ? fmt::format("{}:{}:{}", terminal_line(file.path), problem.line, problem.column)
-            : terminal_line(fmt::format("{}:{}", file.path, problem.path));
-    std::string text = fmt::format(
-        "{}: {} {} {}\n",
-        style.bold(place),
-        style.paint(Style::Color::Red, "error:"),
-        one_line(problem.message),
-        style.dim(fmt::format("({})", problem.code))
-    );
-    if (problem.line <= 0) return text;
-    const std::string line = terminal_text(line_of(file.text, problem.line));
-    const std::string number = std::to_string(problem.line);
-    text += fmt::format("{:>5} | {}\n", number, line);
-    text += fmt::format(
-        "      | {}{}\n", blanks_up_to(line, problem.column), style.paint(Style::Color::Red, "^")
-    );
-    return text;
-}
-
-int complain(Session& session, const Complaint& complaint) {
-    if (session.options().is_json) {
-        nlohmann::ordered_json json = {
-            {"error", {{"code", complaint.code}, {"message", complaint.message}}}
-        };
-        if (!complaint.hint.empty()) json["error"]["hint"] = complaint.hint;
-        print_json_error(session, json);
-        return complaint.exit_code;
-    }
-    const Style& style = session.err();
-    std::string text = fmt::format(
-        "{} {} {}\n",
-        style.paint(Style::Color::Red, "ebb:"),
-        terminal_text(complaint.message),
-        style.dim(fmt::format("({})", complaint.code))
-    );
-    if (!complaint.hint.empty()) {
-        text += fmt::format("{} {}\n", style.dim("hint:"), terminal_text(complaint.hint));
-    }
-    session.streams().err.write(text);
-    return complaint.exit_code;
 }
 
 int report_failure(Session& session, std::exception_ptr failure) {

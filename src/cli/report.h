@@ -14,7 +14,7 @@ std::string diagnostic_text(
     const DefinitionFile& file, const Diagnostic& problem, const Style& style
 );
 
-/// `ebb: message (code)` and a hint, to stderr; with --json one document. Returns `exit_code`.
+/// `ebb: code: message` and a hint, to stderr; with --json one document. Returns `exit_code`.
 struct Complaint {
     int exit_code = kInternal;
     std::string_view code;
@@ -23,6 +23,9 @@ struct Complaint {
 };
 
 int complain(Session& session, const Complaint& complaint);
+
+/// Tells the problems of a file. Returns the exit code.
+int report_invalid_file(Session& session, const DefinitionFile& file);
 
 /// Tells what an exception of a command says. Returns the exit code.
 int report_failure(Session& session, std::exception_ptr failure);

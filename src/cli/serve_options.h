@@ -36,6 +36,8 @@ struct ServeOptions {
     bool is_plaintext_allowed = false;
     bool has_no_login = false;
     bool has_no_worker = false;
+    bool is_demo = false;
+    bool may_exec = false;  ///< programs that only the database names
     bool is_verbose = false;
     bool is_check = false;         ///< look at everything, serve nothing
     bool prints_settings = false;  ///< the same, and print what is in force

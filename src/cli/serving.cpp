@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <ebb/handlers.h>
+#include <ebb/log.h>
 
 #include "store/store.h"
 #include "support/sync.h"
@@ -127,6 +128,18 @@ std::vector<RefusedWorkflow> take_refused(std::vector<Served>& served, const Exe
         return true;
     });
     return refused;
+}
+
+void report_refused(LogSink& log, const std::vector<RefusedWorkflow>& refused) {
+    for (const RefusedWorkflow& workflow : refused) {
+        const std::vector<LogField> fields{
+            {"workflow", workflow.name},
+            {"version", workflow.version},
+            {"handlers", fmt::format("{}", fmt::join(workflow.handlers, ","))},
+            {"hint", "only the database names these programs: give the file, or --allow-exec"},
+        };
+        log.write(LogLevel::Warning, "exec_refused", fields);
+    }
 }
 
 HandlerRegistry handlers_of(

@@ -33,6 +33,9 @@ struct RefusedWorkflow {
 /// Takes what `policy` refuses out of `served`, and returns it.
 std::vector<RefusedWorkflow> take_refused(std::vector<Served>& served, const ExecPolicy& policy);
 
+/// Logs them. Not an error: other workers may be allowed to run them.
+void report_refused(LogSink& log, const std::vector<RefusedWorkflow>& refused);
+
 /// The handlers of all of them. When an instance of another workflow or version, which another
 /// process has registered meanwhile, comes to one of these handlers, its own entry is looked up in
 /// `store` and run if `policy` allows it. Both must outlive the handlers.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/client.h"
+#include "cli/remote_client.h"
 #include "cli/text.h"
 #include "store/store.h"
 #include "support/terminal.h"
@@ -16,6 +18,12 @@ Session::Session(CliStreams& streams, GlobalOptions options)
       is_db_from_environment_(options_.db.empty()),
       out_(streams.out, streams, options_.color),
       err_(streams.err, streams, options_.color) {
+    // Who names a database means that one.
+    if (options_.server.empty() && is_db_from_environment_) {
+        server_ = streams.environment("EBB_SERVER").value_or("");
+    } else {
+        server_ = options_.server;
+    }
     if (is_db_from_environment_) options_.db = streams.environment("EBB_DB").value_or("");
 }
 
@@ -67,7 +75,7 @@ void Session::print_json_line(const nlohmann::ordered_json& json) {
 }
 
 void Session::note(std::string_view text) {
-    // Who reads JSON finds errors on stderr, as JSON, and nothing else.
+    // With JSON output, stderr has only errors, as JSON.
     if (!options_.is_quiet && !options_.is_json) streams_.err.write(text);
 }
 
@@ -76,10 +84,26 @@ bool Session::is_in_memory() const {
 }
 
 std::string Session::db_option() const {
+    if (!server_.empty()) {
+        return options_.server.empty() ? "" : " --server " + shell_word(options_.server);
+    }
     return is_db_from_environment_ ? "" : " --db " + shell_word(shown_url(options_.db));
 }
 
+void Session::refuse_server(std::string_view command) const {
+    if (options_.server.empty()) return;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "`ebb {}` works on the database itself, not over the API of a server: use --db instead "
+            "of --server.",
+            command
+        )
+    );
+}
+
 void Session::require_database(std::string_view command) const {
+    refuse_server(command);
     if (is_in_memory()) {
         throw Error(
             ErrorCode::InvalidArgument,
@@ -107,6 +131,7 @@ Store& Session::shared_store(std::string_view command, OpenMode mode) {
 }
 
 Store& Session::any_store() {
+    refuse_server("run");
     if (!store_) {
         store_ = is_in_memory() ? open_memory_store()
                                 : streams_.open_store(options_.db, OpenMode::MayCreate);
@@ -123,7 +148,27 @@ Engine& Session::client(std::string_view command) {
     return *client_;
 }
 
+Client& Session::connect(std::string_view command, OpenMode mode) {
+    if (connected_) return *connected_;
+    if (!server_.empty()) {
+        ServerAddress address = parse_server(server_);
+        address.ca_file = streams_.environment("EBB_CA_FILE").value_or("");
+        connected_ = make_remote_client(std::move(address), read_token(streams_));
+    } else {
+        Store& store = shared_store(command, mode);
+        connected_ = make_local_client(client(command), store, *streams_.clock);
+    }
+    return *connected_;
+}
+
 std::string Session::by(const std::string& given) const {
+    if (connected_ && !server_.empty()) {
+        if (given.empty()) return {};
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "--by cannot be used with a server: the owner of the token is who acts."
+        );
+    }
     if (!given.empty()) return given;
     // A service's environment often has no USER.
     const std::string user = streams_.environment("USER").value_or("");

@@ -16,7 +16,9 @@
 
 namespace ebb::cli {
 
-/// One call of the command: its world, its global options, and the store once it is needed.
+class Client;
+
+/// One call of the command: its environment, its global options, and the store once it is needed.
 class Session {
  public:
     Session(CliStreams& streams, GlobalOptions options);
@@ -28,52 +30,63 @@ class Session {
 
     const GlobalOptions& options() const { return options_; }
 
-    /// How texts look on stdout and on stderr.
+    /// The style of texts on stdout and on stderr.
     const Style& out() const { return out_; }
 
     const Style& err() const { return err_; }
 
     TimePoint now() const { return streams_.clock->now(); }
 
-    /// The width of stdout; 0 (unbounded) when it is no terminal.
+    /// The width of stdout; 0 (unbounded) if it is not a terminal.
     int columns() const;
 
     /// To stdout.
     void print(std::string_view text);
     /// One JSON document and a line break, indented on a terminal only; with `-o jsonl` each
-    /// element of an array in a line of its own, with `-o yaml` YAML.
+    /// element of an array on its own line, with `-o yaml` YAML.
     void print_json(const nlohmann::ordered_json& json);
-    /// One JSON document in one line, for results that come one after another.
+    /// One JSON document on one line, for results that come one after another.
     void print_json_line(const nlohmann::ordered_json& json);
-    /// What is good to know but no result: to stderr, unless --quiet or --json.
+    /// Useful information that is not a result: to stderr, unless --quiet or --json.
     void note(std::string_view text);
 
-    /// Throws where --db names no database that other commands can see; `command` is named then.
+    /// Throws an error that names `command` if --db names no database that other commands can see.
     void require_database(std::string_view command) const;
-    /// The store of --db. It must be one that other commands can see: `command` is named in the
-    /// error otherwise.
+    /// The store of --db. It must be one that other commands can see; otherwise the error names
+    /// `command`.
     Store& shared_store(std::string_view command, OpenMode mode);
     /// The store of --db, or one in memory.
     Store& any_store();
     bool is_in_memory() const;
-    /// As an option for another command: `--db X`, or nothing where EBB_DB says it.
+    /// As an option for another command: `--db X` or `--server X`, or nothing if the environment
+    /// says it.
     std::string db_option() const;
 
-    /// An engine that starts and steers but runs nothing, on shared_store(command, MustExist).
+    /// An engine that starts and controls instances but runs nothing, on shared_store(command,
+    /// MustExist).
     Engine& client(std::string_view command);
 
-    /// `given`, or else the user's name.
+    /// What `command` looks at and steers: the server of --server or EBB_SERVER, or else the
+    /// database of --db. --db is stronger than EBB_SERVER.
+    Client& connect(std::string_view command, OpenMode mode = OpenMode::MustExist);
+
+    /// Throws if --server was given: `command` cannot work over the API.
+    void refuse_server(std::string_view command) const;
+
+    /// `given`, or else the user's name. Of a server, the token says who acts: a name is refused.
     std::string by(const std::string& given) const;
 
  private:
     CliStreams& streams_;
     GlobalOptions options_;
     bool is_db_from_environment_ = false;
+    std::string server_;  ///< of --server or EBB_SERVER; empty = the database
     Style out_;
     Style err_;
     StorePtr store_;
     HandlerRegistry no_handlers_;
     std::unique_ptr<Engine> client_;
+    std::unique_ptr<Client> connected_;
 };
 
 }  // namespace ebb::cli

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -70,6 +71,21 @@ std::string read_all(int fd) {
     }
 }
 
+std::string read_some(int fd, bool may_wait) {
+    std::string text(std::size_t{1} << 16, '\0');
+    while (true) {
+        pollfd ready{.fd = fd, .events = POLLIN, .revents = 0};
+        const int count = ::poll(&ready, 1, may_wait ? -1 : 0);
+        if (count == 0) return {};
+        const ssize_t got = count < 0 ? -1 : ::read(fd, text.data(), text.size());
+        if (got >= 0) {
+            text.resize(static_cast<std::size_t>(got));
+            return text;
+        }
+        if (errno != EINTR) throw_errno("Cannot read from stdin");
+    }
+}
+
 }  // namespace
 
 CliStreams system_streams() {
@@ -78,6 +94,7 @@ CliStreams system_streams() {
         .out = output_of(STDOUT_FILENO),
         .err = output_of(STDERR_FILENO),
         .read_input = [] { return read_all(STDIN_FILENO); },
+        .read_some = [](bool may_wait) { return read_some(STDIN_FILENO, may_wait); },
         .environment = [](const std::string& name) { return environment_variable(name); },
         .catch_signals = [](Interrupts& interrupts) -> std::shared_ptr<void> {
             return std::make_shared<SignalCatcher>(interrupts);

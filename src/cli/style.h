@@ -11,7 +11,7 @@ namespace ebb::cli {
 
 enum class ColorMode { Auto, Always, Never };
 
-/// The marks in front of lines. ASCII where the locale is not UTF-8.
+/// The marks in front of lines. ASCII if the locale is not UTF-8.
 struct Glyphs {
     std::string_view done = "✓";
     std::string_view failed = "✗";
@@ -29,13 +29,13 @@ struct Glyphs {
     std::string_view dash = "–";
 };
 
-/// How a text looks on one output: colours only where they are wanted, glyphs only where they can
+/// How a text looks on one output: colors only if they are wanted, glyphs only if they can
 /// be shown. A value.
 class Style {
  public:
     enum class Color { None, Bold, Dim, Red, Green, Yellow, Blue, Magenta, Cyan };
 
-    /// `output` decides about colours in Auto mode, with NO_COLOR and TERM of `streams`; LC_ALL,
+    /// `output` decides about colors in Auto mode, with NO_COLOR and TERM of `streams`; LC_ALL,
     /// LC_CTYPE or LANG about glyphs.
     Style(const Output& output, const CliStreams& streams, ColorMode mode);
 
@@ -45,7 +45,7 @@ class Style {
 
     std::string dim(std::string_view text) const { return paint(Color::Dim, text); }
 
-    /// A status of an instance or a step in the colour of its kind.
+    /// A status of an instance or a step in the color of its kind.
     std::string status(std::string_view status) const;
 
     std::string status(InstanceStatus status) const { return this->status(to_string(status)); }
@@ -53,7 +53,7 @@ class Style {
     static Color color_of_status(std::string_view status);
     /// The mark in front of a status.
     std::string_view sign(std::string_view status) const;
-    /// The status with its sign, in its colour.
+    /// The status with its sign, in its color.
     std::string signed_status(std::string_view status) const;
 
     const Glyphs& glyphs() const { return glyphs_; }

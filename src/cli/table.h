@@ -6,7 +6,7 @@
 
 namespace ebb::cli {
 
-/// Aligned columns under a header. Cells may be coloured; wide characters are measured.
+/// Aligned columns under a header. Cells may be colored. Wide characters are measured.
 class Table {
  public:
     explicit Table(std::vector<std::string> header)

@@ -51,7 +51,7 @@ std::string truncate(std::string_view text, int columns, std::string_view ellips
     std::string kept;
     int width = 0;
     bool is_full = false;
-    // Escape sequences after the cut stay, so that colours are switched off again.
+    // Escape sequences after the cut stay, so that colors are switched off again.
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t escape = escape_at(text, at);
         if (escape > 0) {

@@ -33,7 +33,7 @@ std::string ago(TimePoint time, TimePoint now);
 /// `2026-11-21 05:10:00` (UTC), for tables.
 std::string short_time(TimePoint time);
 
-/// `text` as a shell reads it as one word: quoted where it must be.
+/// `text` in a form that a shell reads as one word: quoted if necessary.
 std::string shell_word(std::string_view text);
 
 /// The one of `candidates` that was probably meant by `word`; empty when none is close.

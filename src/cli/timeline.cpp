@@ -17,13 +17,13 @@ using Color = Style::Color;
 
 /// More turns of a loop than this are folded.
 constexpr int kTurnsMax = 5;
-/// Off a terminal there is no width that bounds a line.
+/// These limits apply if the output has no width, because it is not a terminal.
 constexpr int kRemarkMax = 120;
 constexpr int kErrorMax = 500;
 constexpr int kErrorLinesMax = 6;
 constexpr int kRemarkMin = 12;
 
-/// What of the history belongs below the line of a visit: attempts that failed, votes, the
+/// The parts of the history that belong below the line of a visit: failed attempts, votes, the
 /// compensation.
 bool is_detail(std::string_view type) {
     return type == "step_retried" || type == "lease_lost" || type == "decision_made" ||
@@ -43,7 +43,7 @@ bool is_trouble(const StepView& step) {
            step.status == StepStatus::Compensating;
 }
 
-/// The sign and the colour by which a step is shown.
+/// The sign and the color of a step.
 std::string_view look_of(const StepView& step) {
     return has_failed(step) ? "failed" : to_string(step.status);
 }
@@ -84,7 +84,7 @@ Timeline::Timeline(
     for (const HistoryEntry& entry : history) {
         visit_of[entry.seq] = entry.visit;
         if (!is_detail(entry.type)) continue;
-        // A compensation is a visit of its own; it belongs to the step that it undoes.
+        // A compensation has its own visit; it is shown with the step that it undoes.
         const bool undoes = entry.type.find("compensat") != std::string::npos;
         details_[undoes ? visit_of[entry.ref] : entry.visit].push_back(entry);
     }
@@ -98,7 +98,7 @@ Timeline::Item* Timeline::last_named(Item& parent, const std::string& name) {
     return nullptr;
 }
 
-/// The branch of a block in which something lies.
+/// The branch of a block that contains a place.
 Timeline::Item& Timeline::group_in(Item& block, const std::string& branch) {
     if (Item* known = last_named(block, branch)) return *known;
     block.items.push_back(std::make_unique<Item>());
@@ -106,7 +106,8 @@ Timeline::Item& Timeline::group_in(Item& block, const std::string& branch) {
     return *block.items.back();
 }
 
-/// The turn of a loop in which `child` lies: the last one, or the next one if that has it already.
+/// The turn of a loop that contains `child`: the last one, or the next one if the last already has
+/// this child.
 Timeline::Item& Timeline::turn_in(Item& loop, const std::string& child, bool is_new_visit) {
     const bool is_next =
         loop.items.empty() || (is_new_visit && last_named(*loop.items.back(), child) != nullptr);
@@ -134,7 +135,7 @@ Timeline::Item& Timeline::place_for(const StepView& step, const NodeFacts& facts
         if (kind == "loop") {
             const bool is_leaf = i + 1 == facts.around.size();
             const std::string& child = is_leaf ? step.node : facts.around[i + 1].block;
-            // A block's own event comes before those of what lies in it.
+            // A block's own event comes before those of its content.
             place = &turn_in(*block, child, is_leaf);
         } else {
             place = around.branch.empty() ? block : &group_in(*block, around.branch);
@@ -148,7 +149,7 @@ void Timeline::add(const StepView& step) {
     const auto found = nodes_.find(step.node);
     const NodeFacts& facts = found == nodes_.end() ? unknown : found->second;
     Item& place = place_for(step, facts);
-    // A loop has its own event at its end only: then it has been put there by what lies in it.
+    // A loop has an event only at its end. By then, its content has already created its line.
     Item* known = last_named(place, step.node);
     if (known != nullptr && known->step == nullptr) {
         known->step = &step;
@@ -196,9 +197,8 @@ Timeline::Line Timeline::line_of(const StepView& step, int depth) const {
         .took = has_run ? elapsed(step.finished_at - step.started_at) : "",
     };
     if (step.output.empty() && !step.error.empty()) {
-        // The cause of all stands above; here it is enough to name it.
-        const bool is_told = failure_text(step.error) == failure_text(view_.error);
-        line.error = is_told ? member_text(step.error, "code") : failure_text(step.error);
+        line.error = failure_text(step.error);
+        line.code = member_text(step.error, "code");
         if (step.attempts > 1) line.remark = fmt::format("{} attempts", step.attempts);
     } else {
         line.remark = remark_of(step);
@@ -209,7 +209,11 @@ Timeline::Line Timeline::line_of(const StepView& step, int depth) const {
 Timeline::Line Timeline::detail_of(const HistoryEntry& entry, int depth) const {
     const Glyphs& glyphs = style_.glyphs();
     std::string name = fmt::format("attempt {}", entry.attempt);
-    Line line{.status = "failed", .error = failure_text(entry.payload)};
+    Line line{
+        .status = "failed",
+        .error = failure_text(entry.payload),
+        .code = member_text(entry.payload, "code"),
+    };
     if (entry.type == "lease_lost") {
         line.status = "lost";
         line.error.clear();
@@ -264,7 +268,7 @@ void Timeline::write_turns(const Item& loop, int depth, std::vector<Line>& lines
         });
     };
     std::set<int> shown{0, count - 2, count - 1};
-    // The newest ones in trouble.
+    // The newest turns in trouble.
     for (int turn = count - 1; turn >= 0 && static_cast<int>(shown.size()) < kTurnsMax; --turn) {
         if (has_trouble(has_trouble, *loop.items[static_cast<std::size_t>(turn)])) {
             shown.insert(turn);
@@ -370,6 +374,12 @@ std::string Timeline::layout(const std::vector<Line>& lines) const {
 std::string Timeline::text() const {
     std::vector<Line> lines;
     for (const auto& item : root_.items) write(*item, 0, lines);
+    // The cause is above the timeline, and attempts mostly fail alike: a message is shown once.
+    std::set<std::string> shown{failure_text(view_.error)};
+    for (Line& line : lines) {
+        if (line.error.empty() || shown.insert(line.error).second) continue;
+        if (!line.code.empty()) line.error = line.code;
+    }
     return layout(lines);
 }
 

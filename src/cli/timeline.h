@@ -36,7 +36,7 @@ class Timeline {
     std::string text() const;
 
  private:
-    /// A step, or a branch or turn with what lies in it.
+    /// A step, or a branch or turn with its content.
     struct Item {
         const StepView* step =
             nullptr;         ///< null: a branch, a turn, or a block without an event yet
@@ -51,6 +51,7 @@ class Timeline {
         std::string at{};
         std::string took{};
         std::string error{};   ///< must be readable, if need be on lines of its own
+        std::string code{};    ///< stands for an error that an earlier line has shown
         std::string remark{};  ///< is left out if there is no room
     };
 

@@ -12,7 +12,7 @@ namespace ebb::cli {
 
 namespace {
 
-/// Troubles are warnings; the turns of the inner machinery are for --verbose.
+/// Problems are warnings. Internal events are only for --verbose.
 LogLevel level_of(std::string_view type) {
     if (type == "compensation_failed" || type == "dead_lettered") return LogLevel::Error;
     if (type == "step_failed" || type == "step_retried" || type == "lease_lost" ||
@@ -50,7 +50,7 @@ void WorkerLog::write(
         const auto replace = nlohmann::ordered_json::error_handler_t::replace;
         session_.streams().out.write(terminal_json(json.dump(-1, ' ', false, replace)) + "\n");
     } catch (...) {
-        // A log that nobody can read is no reason to stop working.
+        // A log without a reader is not a reason to stop working.
     }
 }
 

@@ -1,5 +1,5 @@
-// What the committer does with what was posted: it changes its tables, and notes what is to be
-// decided or looked at. Nothing here talks to the store.
+// How the committer handles posted items: it changes its tables, and notes what to decide or
+// review. No function here calls the store.
 
 #include <algorithm>
 #include <iterator>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr Duration kUnstartedPause = std::chrono::seconds(1);
 
-/// What the store leases to this worker, sorted: there may be many thousands.
+/// The tasks that the store leases to this worker, sorted: there may be many thousands.
 std::vector<TaskRef> tasks_in(const HeartbeatResult& result) {
     std::vector<TaskRef> tasks;
     tasks.reserve(result.held.size());
@@ -63,11 +63,11 @@ void Committer::absorb(item::Outcome& outcome) {
         held->returned = outcome.attempt;
         held->is_deciding = true;
     }
-    // How far the failed attempt has come. What has succeeded needs no such event.
+    // The progress of the failed attempt. A successful attempt needs no such event.
     if (std::holds_alternative<event::StepFailed>(outcome.event)) {
         note_progress(outcome.attempt, outcome.attempt->take_last_progress());
     }
-    // Without its lease it is decided all the same: the state knows whether it is still wanted.
+    // Even without its lease, the outcome is decided: the state knows whether it is still wanted.
     work_of(task.instance).causes.push_back({std::move(outcome.event), outcome.attempt, {}, {}});
 }
 
@@ -98,7 +98,7 @@ void Committer::absorb(item::Transacted& transacted) {
         const std::int64_t before = turn.live->row.revision;
         const bool is_outrun = known != nullptr && known->row.revision > before + 1;
         if (known != nullptr && known->row.revision == before) {
-            // What is remembered of its past need not be read again.
+            // What is remembered of its history need not be read again.
             turn.live->recent = std::move(known->recent);
             turn.live->undo = std::move(known->undo);
         }
@@ -109,7 +109,7 @@ void Committer::absorb(item::Transacted& transacted) {
     distrust_rows(task.instance);
     touched_.push_back(task.instance);
     if (!is_ours || transacted.kind == Kind::Committed) return;
-    // Somebody else has taken the token further: what is held here is not ours to go on with.
+    // Another worker has taken the token further, so this worker must not continue it.
     if (transacted.kind == Kind::Stale) return hand_back(task);
     held->not_before = environment().steady_now() + kUnstartedPause;
     look_again_at_ = std::min(look_again_at_, held->not_before);
@@ -124,7 +124,8 @@ void Committer::absorb(item::Unstarted& unstarted) {
 }
 
 void Committer::absorb(item::Claimed& claimed) {
-    // What comes too late for the heartbeat that told it. The other process finds it with its own.
+    // The item came too late for the heartbeat that reported it. The other process finds it with
+    // its own heartbeat.
     if (environment().worker.is_displaced) return;
     for (item::ClaimedTask& task : claimed.tasks) {
         // An attempt of a lease that was lost and has come back may still be running here.
@@ -138,7 +139,7 @@ void Committer::absorb(item::Claimed& claimed) {
         held.was_lost = task.was_lost;
         held.lost_by = std::move(task.lost_by);
         held.is_stop = task.is_stop;
-        // Of an engine's task the row says that no handler is called under its lease.
+        // The row of an engine task says that no handler is called under its lease.
         held.is_row_dirty = task.is_stop || task.was_lost || task.is_engine_task;
         touched_.push_back(task.task.instance);
     }
@@ -148,7 +149,7 @@ void Committer::absorb(item::Begun& begun) {
     const auto& events = begun.live->recent.events();
     observe(*begun.live, std::vector<HistoryEvent>(events.begin(), events.end()));
     if (is_terminal(begun.live->state.status)) return settle_end(*begun.live);
-    // What nobody here holds is nothing to this worker, until it claims it.
+    // A task that is not held here does not concern this worker until it claims it.
     if (begun.held.empty() || environment().worker.is_displaced) return;
     const LivePtr live = keep_newer(begun.live);
     for (const TokenId token : begun.held) hold({live->row.id, token});
@@ -159,7 +160,9 @@ void Committer::absorb(item::Request& request) {
     const InstanceId id = request.live->row.id;
     keep_newer(std::move(request.live));
     Work& work = work_of(id);
-    work.causes.push_back({std::move(request.event), std::move(request.reply), {}, {}});
+    work.causes.push_back(
+        {std::move(request.event), std::move(request.reply), {}, {}, request.expected_revision}
+    );
     // Its caller waits for an answer.
     work.not_before = {};
     delayed_ = 0;
@@ -183,13 +186,14 @@ void Committer::absorb(item::Shutdown&) {
 void Committer::absorb(item::Heartbeat& heartbeat) {
     share_store(heartbeat.result.others);
     drop_lost(heartbeat);
-    // Not before: what was lost would pass for held, and be taken back from whoever has it now.
+    // Only now, because lost tasks would otherwise count as held and be taken back from their new
+    // workers.
     WorkerState& worker = environment().worker;
     const bool was_invalid = !worker.has_valid_leases(environment().steady_now());
     worker.leases_valid_until = heartbeat.valid_until.time_since_epoch().count();
     if (was_invalid) parts_.signals.ring();
     obey_stops(heartbeat.result);
-    // Nothing is claimed before the first answer, so what it names was held by a predecessor.
+    // Nothing is claimed before the first answer, so a predecessor held the tasks that it names.
     if (!std::exchange(has_adopted_, true)) {
         adopt_orphans(heartbeat.result);
         predecessor_gone_at_ = environment().steady_now() + environment().options.lease;
@@ -199,7 +203,8 @@ void Committer::absorb(item::Heartbeat& heartbeat) {
     }
     const SteadyPoint now = environment().steady_now();
     held_.for_each([&](const Held& held) {
-        // What waits for valid leases can go on; what runs says now and then how far it has come.
+        // Tasks that wait for valid leases can continue, and running attempts report their progress
+        // occasionally.
         if (held.attempt) {
             note_progress(held.attempt, held.attempt->take_progress(now));
         } else if (!held.is_deciding) {
@@ -209,7 +214,7 @@ void Committer::absorb(item::Heartbeat& heartbeat) {
 }
 
 void Committer::share_store(int others) {
-    // Two, so that one is on its way while the other is answered and what follows is decided.
+    // Two, so that one is on its way while the other is answered and its consequences are decided.
     const int least = std::min(2, commits_at_once_);
     flights_max_ = std::clamp(2 * commits_at_once_ / (others + 1), least, commits_at_once_);
 }
@@ -217,7 +222,7 @@ void Committer::share_store(int others) {
 void Committer::absorb(item::Told& told) {
     for (const InstanceId& id : told.stops) {
         if (!held_.has_any_of(id)) continue;
-        // The review reads it anew and sees why.
+        // The review reads it again and finds the reason.
         distrust_rows(id);
         cache_.erase(id);
         touched_.push_back(id);
@@ -247,7 +252,7 @@ void Committer::obey_stops(const HeartbeatResult& result) {
     for (const HeldTask& task : result.held) {
         Held* held = task.is_stop ? held_.find(task.task) : nullptr;
         if (held == nullptr || held->was_asked_to_stop || held->is_deciding) continue;
-        // Somebody else has changed the instance: the review reads it anew and sees the stop.
+        // Another process has changed the instance: the review reads it again and finds the stop.
         held->is_row_dirty = true;
         cache_.erase(task.task.instance);
         touched_.push_back(task.task.instance);
@@ -267,7 +272,7 @@ void Committer::adopt_orphans(const HeartbeatResult& result) {
     }
 }
 
-/// It may live, and goes on to claim and to call until its leases end.
+/// The predecessor may still be alive, and claim and call until its leases end.
 void Committer::doubt_predecessor(const item::Heartbeat& heartbeat) {
     if (is_predecessor_gone_) return;
     for (const HeldTask& held : heartbeat.result.held) {
@@ -278,7 +283,8 @@ void Committer::doubt_predecessor(const item::Heartbeat& heartbeat) {
 }
 
 void Committer::release_unknown(const item::Heartbeat& heartbeat) {
-    // A claim whose answer was lost, say. One heartbeat more, in case it is only on its way.
+    // For example, a claim whose answer was lost. Wait for one more heartbeat in case the answer is
+    // only late.
     std::vector<TaskRef> unknown;
     if (acquiring_ == 0) {
         for (const HeldTask& held : heartbeat.result.held) {

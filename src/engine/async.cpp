@@ -28,7 +28,7 @@ void Gate::close() {
 
 namespace {
 
-/// One call that goes on without a thread.
+/// One call that continues without a thread.
 class Call final : public AsyncCall {
  public:
     Call(Environment& environment, AttemptPtr attempt, AsyncEnds& ends, std::shared_ptr<Gate> gate)
@@ -58,6 +58,7 @@ class Call final : public AsyncCall {
         context.step = call.invocation.node;
         context.handler = call.invocation.handler;
         context.attempt = call.invocation.attempt.attempt;
+        context.pauses = call.invocation.attempt.pauses;
         write_handler_log(environment_.log, context, level, message, fields);
     }
 

@@ -14,7 +14,7 @@ namespace ebb::engine {
 
 namespace {
 
-/// A call that takes a day leaves a few hundred events of its progress.
+/// A call that takes a day writes a few hundred events about its progress.
 constexpr Duration kProgressPauseMin = std::chrono::seconds(1);
 constexpr int kProgressShare = 50;
 
@@ -89,7 +89,7 @@ Input prepare_compensation(Environment& environment, const Attempt::Call& call) 
                                    : read_event(store, call.instance, call.invocation.compensated);
     Payload step_input = event.ref == 0 ? Payload() : input_of(environment, call, event.ref);
     CompensationCall prepared =
-        ebb::prepare_compensation(call.instance, event, std::move(step_input));
+        ebb::prepare_compensation(call.invocation.key_root, event, std::move(step_input));
     return {std::move(prepared.input), std::move(prepared.step)};
 }
 
@@ -109,6 +109,7 @@ StepContext make_context(const Attempt& attempt) {
         .step = invocation.node,
         .handler = invocation.handler,
         .attempt = invocation.attempt.attempt,
+        .pauses = invocation.attempt.pauses,
         .max_attempts = invocation.max_attempts,
         .idempotency_key = invocation.idempotency_key,
         .deadline = deadline_of(attempt),
@@ -122,7 +123,7 @@ StepContext make_context(const Attempt& attempt) {
     };
 }
 
-/// The handler, and then a look at the state in which it has left its transaction.
+/// Calls the handler and then checks the state in which it has left its transaction.
 Handler within(const Handler& handler, const StoreTransaction& transaction) {
     return [&](const Payload& input, const StepContext& context) {
         Payload output = handler(input, context);
@@ -131,25 +132,26 @@ Handler within(const Handler& handler, const StoreTransaction& transaction) {
     };
 }
 
-/// A handler that fails because it was asked to stop fails for that reason, whatever it throws.
+/// If a handler fails after it was asked to stop, the reason of the stop is the reason of the
+/// failure, whatever it throws.
 Event event_of_failure(const Environment& environment, const Attempt& attempt, Failure failure) {
     const AttemptRef& ref = attempt.call().invocation.attempt;
     const std::string& worker = environment.options.worker_id;
     const Attempt::StopReason reason = attempt.stop_reason();
     if (reason == Attempt::StopReason::Shutdown || reason == Attempt::StopReason::LeaseLost) {
-        // Its failure is not its own doing: another worker calls it again at once.
+        // The handler did not cause the failure: another worker calls it again immediately.
         return event::LeaseLost{ref, worker};
     }
     const bool is_late = attempt.stop_reason() == Attempt::StopReason::Timeout ||
                          environment.steady_now() >= attempt.time_limit();
     if (is_late && !failure.is_permanent) failure.code = "timeout";
-    // Whether it would have failed by itself, and what it had done by then, nobody knows.
+    // It is unknown whether it would have failed by itself, and what it had done by then.
     const bool was_ended_by_us = reason == Attempt::StopReason::Unwanted;
     if (was_ended_by_us && !failure.is_permanent) failure.code = "stopped";
     return event::StepFailed{ref, std::move(failure), attempt.started_at(), worker};
 }
 
-/// What a call that runs in its thread reaches of the engine.
+/// The parts of the engine that a call can use from its thread.
 class AttemptPort final : public detail::CallPort {
  public:
     AttemptPort(const Environment& environment, const Attempt& attempt, const StepContext& context)

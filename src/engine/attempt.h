@@ -14,18 +14,18 @@
 
 namespace ebb::engine {
 
-/// One call of a handler that is to be made or is being made. Shared by the committer, which made
-/// it, the thread that runs it and the watchdog. Its phases only go forward, each step taken by
-/// exactly one of them:
+/// One pending or running call of a handler. Shared by the committer, which made it, the thread
+/// that runs it, and the watchdog. Its phases only go forward. Exactly one of these takes each
+/// step:
 ///
-///     Queued -> Running -> Returned     the call came to an end
-///                       -> GivenUp      it did not in time: its result will be dropped
-///            -> Withdrawn               it was never begun
+///     Queued -> Running -> Returned     the call ended
+///                       -> GivenUp      it did not end in time: its result will be dropped
+///            -> Withdrawn               it never began
 class Attempt {
  public:
     enum class Phase { Queued, Running, Returned, GivenUp, Withdrawn };
 
-    /// Why the handler was asked to stop, if it was.
+    /// The reason why the handler was asked to stop, if it was.
     enum class StopReason { None, Timeout, Unwanted, LeaseLost, Shutdown };
 
     /// The call: constant once the attempt is shared.
@@ -35,7 +35,7 @@ class Attempt {
         std::shared_ptr<const Program> program;
         std::optional<Payload> input;  ///< of the (forward) step; absent: read it from the store
         std::optional<HistoryEvent> compensated;  ///< absent: read it, if it is a compensation
-        std::int64_t rank = 0;  ///< the lowest is called first, as the store's claims have it
+        std::int64_t rank = 0;  ///< the lowest is called first, as in the store's claims
     };
 
     explicit Attempt(Call call) : call_(std::move(call)) {}
@@ -59,7 +59,7 @@ class Attempt {
         return now - SteadyPoint(Duration(running_since_.load()));
     }
 
-    /// When its time is up as far as the watchdog knows; kSteadyNever when nothing bounds it.
+    /// When its time is up, as far as the watchdog knows; kSteadyNever if it has no limit.
     SteadyPoint time_limit() const { return SteadyPoint(Duration(time_limit_.load())); }
 
     void set_time_limit(SteadyPoint limit) { time_limit_ = limit.time_since_epoch().count(); }
@@ -70,23 +70,23 @@ class Attempt {
     /// Queued -> Withdrawn. False: it has begun.
     bool withdraw() { return move(Phase::Queued, Phase::Withdrawn); }
 
-    /// Running -> Returned. False: it was given up, and its result is of no use any more.
+    /// Running -> Returned. False: it was given up, and its result is no longer useful.
     bool finish() { return move(Phase::Running, Phase::Returned); }
 
     /// Running -> GivenUp. False: it has returned.
     bool give_up() { return move(Phase::Running, Phase::GivenUp); }
 
-    /// Asks the handler to stop; the first reason stays. Runs the handler's stop callbacks, so call
-    /// it from the watchdog only.
+    /// Asks the handler to stop; the first reason is kept. Runs the handler's stop callbacks, so
+    /// call it from the watchdog only.
     void request_stop(StopReason reason);
 
     std::stop_token stop_token() const { return stop_.get_token(); }
 
-    /// How far the handler says it has come; only the newest value is kept.
+    /// The progress that the handler reports; only the newest value is kept.
     void note_progress(Payload value) const;
-    /// What it has said since it was last asked, unless that was too short a time ago.
+    /// The progress reported since the last call, unless the last call was too recent.
     std::optional<Payload> take_progress(SteadyPoint now) const;
-    /// The same, however short a time ago.
+    /// The same, however recent the last call was.
     std::optional<Payload> take_last_progress() const;
 
  private:
@@ -107,12 +107,12 @@ class Attempt {
 
 using AttemptPtr = std::shared_ptr<Attempt>;
 
-/// When the time of an attempt that has begun is up: by its own timeout, which is a duration, or by
-/// the deadline of its step or instance, which is a date. So it changes when the clock is set.
-/// kSteadyNever when nothing bounds it.
+/// When the time of a running attempt is up: by its own timeout, which is a duration, or by the
+/// deadline of its step or instance, which is a date. So the result changes when the clock is set.
+/// kSteadyNever if there is no limit.
 SteadyPoint time_limit_of(const Attempt& attempt, const Moment& now);
 
-/// What a handler is called with. Throws Error when the input cannot be read from the store.
+/// The arguments of a handler call. Throws Error if the input cannot be read from the store.
 struct PreparedCall {
     Payload input;
     StepContext context;  ///< without choice, port and transaction
@@ -120,20 +120,20 @@ struct PreparedCall {
 
 PreparedCall prepare_call(Environment& environment, const Attempt& attempt);
 
-/// What came of a call, as an event for the kernel.
+/// The outcome of a call, as an event for the kernel.
 Event event_of_result(
     const Environment& environment, const Attempt& attempt, CallResult result, StepChoice choice
 );
 
-/// Calls the handler of a Running attempt in this thread and says what came of it as an event for
-/// the kernel. Throws Error when the input cannot be read from the store: then nothing was called.
-/// A transactional handler gets `transaction`.
+/// Calls the handler of a Running attempt in this thread and returns the outcome as an event for
+/// the kernel. Throws Error if the input cannot be read from the store: then nothing was called. A
+/// transactional handler gets `transaction`.
 Event run_attempt(
     Environment& environment, const Attempt& attempt, const StoreTransaction* transaction = nullptr
 );
 
-/// What is committed for an attempt that was given up: a timeout is a failure; for any other reason
-/// nobody knows what the call did.
+/// What is committed for an attempt that was given up. A timeout is a failure; after any other
+/// reason, the effect of the call is unknown.
 Event event_of_given_up(const Environment& environment, const Attempt& attempt);
 
 }  // namespace ebb::engine

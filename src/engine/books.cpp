@@ -1,5 +1,5 @@
-// The invariants of the committer's books, in between two parts of a round: what must be so
-// whatever was posted. Checked in builds for tests, the simulation among them.
+// The invariants of the committer's books between two parts of a round, whatever was posted.
+// Checked in builds for tests, including the simulation.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace ebb::engine {
 
 namespace {
 
-/// A test lets a process die where it stands, by throwing something other than a std::exception.
+/// A test simulates the death of a process by throwing something other than a std::exception.
 bool has_died(const std::exception_ptr& last_error) {
     if (!last_error) return false;
     try {
@@ -37,20 +37,22 @@ void Committer::check_work() const {
         const auto known = open_index_.find(work.instance);
         EBB_ASSERT(known != open_index_.end(), "the index knows all open work");
         EBB_ASSERT(&open_.at(known->second) == &work, "the index leads to the work");
-        EBB_ASSERT(!pending_.contains(work.instance), "nothing is decided on what is not settled");
+        EBB_ASSERT(!pending_.contains(work.instance), "an unsettled instance has no open work");
     }
     std::size_t waiting = 0;
     for (const Batch& batch : batches_) {
-        EBB_ASSERT(!batch.turns.empty(), "what is to be written is not nothing");
+        EBB_ASSERT(!batch.turns.empty(), "a batch to write is not empty");
         waiting += batch.turns.size();
         for (const Turn& turn : batch.turns) {
-            EBB_ASSERT(pending_.contains(turn.live->row.id), "what is decided is pending");
+            EBB_ASSERT(pending_.contains(turn.live->row.id), "each decided instance is pending");
         }
     }
-    EBB_ASSERT(flights_ >= 0 && flights_ <= commits_at_once_, "flights come down");
+    EBB_ASSERT(
+        flights_ >= 0 && flights_ <= commits_at_once_, "the number of flights is within its limits"
+    );
     EBB_ASSERT(waiting <= pending_.size(), "an instance is decided once until it is settled");
     EBB_ASSERT(
-        flights_ > 0 || waiting == pending_.size(), "what is pending is decided or on its way"
+        flights_ > 0 || waiting == pending_.size(), "each pending instance is decided or on its way"
     );
 }
 
@@ -63,18 +65,18 @@ void Committer::check_held(const Moment& now) {
         slots += held.slot.empty() ? 0 : 1;
         const InstanceId& id = held.task.instance;
         const bool is_pending = pending_.contains(id);
-        EBB_ASSERT(!held.attempt || !held.is_deciding, "what runs is not being decided on");
+        EBB_ASSERT(!held.attempt || !held.is_deciding, "a running task is not being decided");
         EBB_ASSERT(!held.attempt || held.attempt->task() == held.task, "it runs its own attempt");
         EBB_ASSERT(
             !held.is_deciding || is_pending || open_index_.contains(id),
-            "what is being decided on is open or pending"
+            "an instance that is being decided is open or pending"
         );
         const bool is_looked_at = is_pending || open_index_.contains(id) ||
                                   look_again_at_ != kSteadyNever ||
                                   std::find(touched_.begin(), touched_.end(), id) != touched_.end();
         EBB_ASSERT(
             held.attempt || held.is_deciding || is_looked_at || !may_hold,
-            "a held task that does not run is looked at again"
+            "a held task that does not run will be reviewed"
         );
     });
     EBB_ASSERT(size == held_.size(), "the table counts what it holds");

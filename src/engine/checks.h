@@ -18,7 +18,7 @@ void check_state(const InstanceState& state, const Program& program);
 
 /// Ends the process at once: something that was taken from others is neither done nor kept, so
 /// tasks would be stuck under valid leases and callers would wait for nothing. What matters is in
-/// the store, and the next process goes on from there.
+/// the store, and the next process continues from there.
 [[noreturn]] void end_process(
     const Log& log, const char* what_must_hold, const std::exception& error
 );

@@ -13,16 +13,16 @@ namespace ebb::engine {
 /// What this process knows about when a claim will find something. Thread-safe.
 class ClaimSignals {
  public:
-    /// Whose alarm rings; set once, before anything else is called.
+    /// The alarm to ring; set once, before anything else is called.
     void connect(Alarm& alarm) { alarm_ = &alarm; }
 
-    /// There may be something now.
+    /// There may be something to claim now.
     void ring() {
         if (alarm_ != nullptr) alarm_->ring();
     }
 
-    /// Somebody has put something, or is about to: where one look finds nothing, the next comes
-    /// soon.
+    /// Another process has put a task, or is about to. If one look finds nothing, the next one
+    /// comes soon.
     void ring_with_news() {
         has_news_ = true;
         ring();
@@ -30,19 +30,20 @@ class ClaimSignals {
 
     bool take_news() { return has_news_.exchange(false); }
 
-    /// Others tell at once what they put, so that looking for it can be rare. Returns what was so.
+    /// Whether other processes announce immediately what they put, so that polling can be rare.
+    /// Returns the previous value.
     bool set_is_told(bool is_told) { return is_told_.exchange(is_told); }
 
     bool is_told() const { return is_told_; }
 
-    /// Something will be due then.
+    /// A task will be due at that time.
     void note_due(TimePoint due);
     /// The earliest noted time.
     TimePoint next_due() const;
     /// Forgets what is due by `now`, because a claim is about to look. True: there was something.
     bool forget_until(TimePoint now);
 
-    /// Slots of queues with limits have become free here: others of their tasks may start.
+    /// Slots of queues with limits have become free here: other tasks of these queues may start.
     void note_free_slots(int count) {
         free_slots_ += count;
         ring();
@@ -50,7 +51,7 @@ class ClaimSignals {
 
     int take_free_slots() { return free_slots_.exchange(0); }
 
-    /// There is more to claim than there was room for: ring when there is.
+    /// There are more tasks to claim than there was room for: ring when there is room.
     void want_room() { wants_room_ = true; }
 
     bool wants_room() const { return wants_room_; }
@@ -59,7 +60,7 @@ class ClaimSignals {
         if (wants_room_.exchange(false)) ring();
     }
 
-    /// More are not remembered: polling finds the rest.
+    /// The maximum number of remembered times. Polling finds the others.
     static constexpr std::size_t kDuesMax = 1'024;
 
  private:

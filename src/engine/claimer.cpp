@@ -7,8 +7,8 @@ namespace ebb::engine {
 
 namespace {
 
-/// A task whose instance cannot be understood comes back after this long: a newer program may
-/// understand it, and nobody spins on it meanwhile.
+/// A task whose instance cannot be read comes back after this long. A newer program may be able to
+/// read it, and until then no worker spins on it.
 constexpr Duration kPutOff = std::chrono::minutes(5);
 /// While no transaction can be begun, the next look is at most this far away.
 constexpr Duration kTransactionPause = std::chrono::seconds(1);
@@ -18,24 +18,24 @@ constexpr Duration kTransactionPause = std::chrono::seconds(1);
 SteadyPoint Claimer::tick(SteadyPoint now) {
     const WorkerState& worker = environment_.worker;
     if (!worker.may_hold(now)) {
-        // What has become free is for others.
+        // A freed slot is left to other workers.
         if (signals_.take_free_slots() > 0) hints_.note_any_work();
         return now + environment_.options.poll_max;
     }
-    // Asked once: it shrinks and grows while other threads commit.
+    // Read once: it shrinks and grows while other threads commit.
     const int room = std::min(committer_.free_capacity(), environment_.options.claim_batch_max);
     const bool has_news = signals_.take_news();
     if (has_news) pause_ = environment_.options.poll_min;
     const int claimed = claim(room, has_news);
     if (claimed > 0) committer_.combine(Committer::Role::Guest);
     if (claimed >= room) {
-        // There may be more where this came from.
+        // There may be more tasks like these.
         signals_.want_room();
         if (committer_.has_room()) return now;
     }
     pause_ = claimed > 0 ? environment_.options.poll_min : std::min(pause_ * 2, longest_pause());
     if (!environment_.worker.may_transact) pause_ = std::min(pause_, kTransactionPause);
-    // A due time is a date: when the clock is set, the next look is at most one pause away.
+    // A due time is a date: if the clock is set, the next look is at most one pause away.
     return std::min(now + pause_, environment_.moment().at(signals_.next_due()));
 }
 
@@ -50,10 +50,10 @@ std::int64_t Claimer::bytes_max() const {
 }
 
 int Claimer::claim(int room, bool is_told) {
-    // What cannot be written should not be begun; others may be allowed to.
+    // If results cannot be written, do not begin calls; other workers may be allowed to.
     if (environment_.worker.is_denied) return 0;
     if (signals_.forget_until(environment_.now())) {
-        // Others' clocks may be slow: what is due is looked for again soon.
+        // Clocks of other workers may be slow: look again soon for what is due.
         pause_ = environment_.options.poll_min;
         is_told = true;
     }
@@ -92,14 +92,14 @@ int Claimer::claim_unlimited(ClaimRequest request) {
 
 int Claimer::claim_within_limits(ClaimRequest request) {
     const int free_slots = signals_.take_free_slots();
-    // In turns, so that neither kind of queue can keep the other waiting for room.
+    // In turns, so that neither kind of queue can take all the room from the other.
     const bool is_limited_first = std::exchange(is_limited_first_, !is_limited_first_);
     int limited = is_limited_first ? claim_limited(request) : 0;
     request.limit -= limited;
     const int unlimited = claim_unlimited(request);
     request.limit -= unlimited;
     if (!is_limited_first) limited = claim_limited(request);
-    // Where it is not used again here, somebody else may wait for it.
+    // If the slot is not used again here, another worker may wait for it.
     if (limited < free_slots) hints_.note_any_work();
     return limited + unlimited;
 }
@@ -111,7 +111,7 @@ int Claimer::claim_limited(const ClaimRequest& request) {
     std::erase_if(limited.queues, [&](const std::string& queue) {
         return !served.empty() && std::find(served.begin(), served.end(), queue) == served.end();
     });
-    // More slots than threads would be kept from others for nothing.
+    // Slots beyond the number of threads would be kept from other workers for no benefit.
     const int threads = environment_.options.threads - environment_.statistics.slots;
     limited.limit = std::min(request.limit, threads);
     if (limited.limit <= 0 || limited.queues.empty()) return 0;
@@ -176,8 +176,8 @@ std::optional<item::ClaimedTask> Claimer::prepare(Claim claim) {
         if (claim.input) task.live->recent.add_older(std::move(*claim.input));
         return task;
     } catch (const Error& error) {
-        // Where the store failed, the task stays ours in its eyes until a heartbeat names it as
-        // unknown and it is given back.
+        // If the store failed, it still counts the task as held by this worker. A heartbeat then
+        // reports the task as unknown, and the worker releases it.
         if (may_pass(error)) {
             environment_.report("claim_failed", error);
         } else {

@@ -40,8 +40,8 @@ class Claimer final : public Service {
     /// errors are logged and counted.
     int claim(int room, bool is_told);
 
-    /// Finishes what a stop of this instance has left to be done, so that a cancel comes to its end
-    /// even where no worker lives.
+    /// Finishes the remaining work of a stop of this instance, so that a cancel ends even if no
+    /// worker is alive.
     int claim_stops(const InstanceId& instance);
 
  private:

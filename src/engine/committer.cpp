@@ -9,7 +9,7 @@ namespace ebb::engine {
 
 namespace {
 
-/// A handler thread commits for others this often before it goes back to its handlers, if any wait.
+/// How often a handler thread commits for others before it returns to its handlers, if any wait.
 constexpr int kHandlerRoundsMax = 16;
 constexpr Duration kOverduePause = std::chrono::milliseconds(1);
 
@@ -24,7 +24,7 @@ AttemptPtr Committer::combine(Role role) {
         // Out of memory, or a bug.
         end_process(environment().log, "a round of the committer must not fail", error);
     } catch (...) {
-        // No store or handler of ours throws this: a test lets a process die by it.
+        // Stores and handlers do not throw this: a test uses it to simulate the death of a process.
         last_error_ = std::current_exception();
         if (is_inside) inbox_.leave();
         throw;
@@ -39,7 +39,7 @@ AttemptPtr Committer::run_rounds(Role role, bool& is_inside) {
         if (mine) parts_.ready.push({std::exchange(mine, nullptr)});
         take_part(now, &Committer::begin_round);
         if (FlightPtr flight = take_off(now.steady)) {
-            // What can run meanwhile is run by others, and what can be decided is decided by them.
+            // In the meantime, other threads run and decide what they can.
             parts_.ready.push(std::exchange(started_, {}));
             leave_to_others(now.steady);
             is_inside = false;
@@ -55,7 +55,7 @@ AttemptPtr Committer::run_rounds(Role role, bool& is_inside) {
 }
 
 bool Committer::may_decide() const {
-    // What is decided takes off before more is decided, so that more shares the next flight.
+    // Decided work is sent before more is decided, so that more work shares the next flight.
     return batches_.empty() && flights_ < flights_max_ && !wants_quiet_;
 }
 
@@ -77,7 +77,7 @@ bool Committer::leave_after(Role role, int rounds, SteadyPoint now) {
     if (is_blocked) {
         gathering_until_ = kNotGathering;
         if (!inbox_.leave_unless_landed()) return false;
-        // Nobody may be left waiting for an answer that only comes when the store is back.
+        // No caller may be left waiting for an answer that only comes when the store is back.
         return !(inbox_.has_request() && inbox_.try_enter());
     }
     const bool has_more_to_do = has_more(now);
@@ -99,7 +99,7 @@ void Committer::leave_to_others(SteadyPoint now) {
     const bool has_decided_more = has_more(now);
     const bool was_empty = inbox_.leave();
     if (!has_own_thread_ || !may_decide_more || (was_empty && !has_decided_more)) return;
-    // Whoever runs a handler comes by afterwards.
+    // The thread that runs a handler checks the inbox afterwards.
     if (parts_.ready.size() == 0) alarm().ring();
 }
 
@@ -125,18 +125,19 @@ void Committer::announce_next_look(SteadyPoint look) {
 SteadyPoint Committer::tick(SteadyPoint now) {
     const bool may_wait =
         gathering_until() != kSteadyNever && now < gathering_until() && now < next_look();
-    // Somebody else may be the committer, and just be leaving what is gathered to this thread. So
-    // it is over only when somebody has taken it; until then this looks again and again.
+    // Another thread may be the committer and may just be leaving the gathered work to this thread.
+    // So the work is only done when a thread has taken it; until then, this looks again.
     if (!may_wait) combine(Role::Owner);
     const SteadyPoint next = std::min(gathering_until(), next_look());
-    // What should have been done by now is in somebody's hands: waiting for him must not spin.
+    // Overdue work is in the hands of another thread: waiting for that thread must not spin.
     const SteadyPoint soon = environment().steady_now() + kOverduePause;
     return next < soon - kOverduePause ? soon : next;
 }
 
 int Committer::capacity(int target) const {
     const int held = environment().statistics.in_flight;
-    // What goes on without a thread takes none from others; it only counts in all that is held.
+    // A call without a thread does not occupy a thread; it only counts toward everything that is
+    // held.
     const int with_threads = std::max(held - environment().statistics.async_calls, 0);
     const int rest = environment().options.in_flight_max - held;
     return std::clamp(target - with_threads, 0, std::max(rest, 0));
@@ -157,7 +158,8 @@ void Committer::take_part(const Moment& now, void (Committer::*part)(const Momen
 }
 
 bool Committer::has_room() const {
-    // Not for every single task: a claim is dear, and claims of many are hardly dearer than of one.
+    // Not for every single task: a claim is expensive, and a claim of many tasks costs hardly more
+    // than a claim of one.
     const int target = parts_.pace.in_flight_target();
     const int worthwhile = std::min(environment().options.claim_batch_max, (target + 1) / 2);
     return environment().statistics.in_flight == 0 || capacity(target) >= worthwhile;
@@ -218,7 +220,7 @@ bool Committer::must_wait(const Item& item) {
             [&](const item::ClaimedTask& task) { return is_pending(task.task.instance); }
         );
     }
-    // It is about everything that is held.
+    // The item concerns all held tasks.
     wants_quiet_ |= !pending_.empty();
     return !pending_.empty();
 }
@@ -315,7 +317,7 @@ void Committer::make_batches(std::vector<Turn> turns) {
         const std::size_t more = bytes_of(turn);
         const bool has_room =
             is_open && batches_.back().turns.size() < max && bytes + more <= bytes_max;
-        // What the store could not write before keeps no other instance waiting.
+        // Work that the store could not write earlier must not delay other instances.
         is_open = turn.delays == 0;
         if (!has_room || !is_open) {
             batches_.emplace_back();
@@ -329,8 +331,8 @@ void Committer::make_batches(std::vector<Turn> turns) {
 AttemptPtr Committer::hand_out(Role role) {
     AttemptPtr mine;
     std::vector<AttemptPtr> started = std::exchange(started_, {});
-    // Under load the queue's order is the fair one; alone, a hand-over to another thread would cost
-    // more than the step.
+    // Under load, the order of the queue is the fair one. Without load, passing the call to another
+    // thread would cost more than the step.
     if (role == Role::Handler && !started.empty() && parts_.ready.size() == 0) {
         const auto first = std::min_element(
             started.begin(),

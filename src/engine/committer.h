@@ -28,14 +28,15 @@
 
 namespace ebb::engine {
 
-/// Turns what happened into commits, and commits into the calls that follow.
+/// Turns events into commits, and commits into the calls that follow.
 ///
-/// There is one at a time: whoever posts something and finds the place free works for all. So it
-/// owns the instances in memory and the table of held tasks without any lock, and events of one
-/// instance are decided one after another. Nobody is the committer while a commit is under way:
-/// others go on with other instances, and everything that comes while as many commits are under way
-/// as the store takes at once shares the next one. Where the store is in trouble, the very same
-/// commit is repeated until it is known what became of it; nothing is lost meanwhile.
+/// There is one committer at a time: a thread that posts something and finds the role free works
+/// for all threads. So the committer owns the instances in memory and the table of held tasks
+/// without a lock, and decides events of one instance one after another. While a commit is on its
+/// way, no thread holds the role for it: other threads continue with other instances. When as many
+/// commits are on their way as the store takes at the same time, everything that comes shares the
+/// next one. If the store is in trouble, the same commit is repeated until its outcome is known;
+/// nothing is lost in the meantime.
 class Committer final : public Service {
  public:
     struct Parts {
@@ -58,32 +59,32 @@ class Committer final : public Service {
 
     bool has_observer() const { return !environment().observers.empty(); }
 
-    /// Leaves something to be done. It is done by the next `combine` of anybody.
+    /// Posts work. The next `combine` of any thread does it.
     void post(Item item) { inbox_.post(std::move(item)); }
 
-    /// Who offers its time.
+    /// The kind of thread that offers its time.
     enum class Role {
-        Handler,  ///< a handler thread: gets the next call of its own instance back, to make it
-        Guest,    ///< a thread with other things to do: one round, then the committer's own thread
+        Handler,  ///< a handler thread: gets the next call of its own instance back, to run it
+        Guest,    ///< a thread with other work: one round, then the committer's own thread
         Owner,    ///< works until nothing is left
     };
 
-    /// Works off what was posted, unless somebody else does. Returns a call that the caller must
-    /// make (Role::Handler only), or null.
+    /// Processes posted work, unless another thread is doing so. Returns a call that the caller
+    /// must make (Role::Handler only), or null.
     AttemptPtr combine(Role role);
 
-    /// Whether a handler thread should rather make the next call that is ready than commit what it
-    /// has posted: more will then share the commit. The committer's own thread sees to it that
-    /// nothing waits longer than Pace::gathering_time, whatever that call does.
+    /// Whether a handler thread should make the next ready call rather than commit what it has
+    /// posted: more work will then share the commit. The committer's own thread ensures that
+    /// nothing waits longer than Pace::gathering_time, however long that call takes.
     bool may_gather();
 
     SteadyPoint tick(SteadyPoint now) override;
 
-    /// When it wants to look again: a commit to be repeated, a task set aside.
+    /// When it needs to look again: a commit to repeat, or a task set aside.
     SteadyPoint next_look() const { return SteadyPoint(Duration(next_look_.load())); }
 
-    /// Around every claim and start that leases tasks to this worker, until they are posted: a
-    /// heartbeat must not take what is on its way for forgotten.
+    /// Held around every claim and start that leases tasks to this worker, until the tasks are
+    /// posted. A heartbeat must not treat tasks on their way as forgotten.
     class Acquiring {
      public:
         explicit Acquiring(Committer& committer) : committer_(committer) {
@@ -105,13 +106,13 @@ class Committer final : public Service {
     /// How many more tasks this worker should take.
     int free_capacity() const;
 
-    /// Was something posted that nobody has taken yet?
+    /// Has something been posted that the committer has not taken yet?
     bool has_posted() const { return inbox_.has_items(); }
 
-    /// Is there so much room that a claim is worth its price?
+    /// Is there enough room to make a claim worthwhile?
     bool has_room() const;
 
-    /// True when this worker holds no task and everything decided is written.
+    /// True if this worker holds no task and everything decided is written.
     bool is_idle() const { return is_idle_; }
 
     /// Rings while draining, when it has become idle.
@@ -130,24 +131,24 @@ class Committer final : public Service {
     void begin_round(const Moment& now);
     void end_round(const Moment& now);
     bool leave_after(Role role, int rounds, SteadyPoint now);
-    /// Before this thread is away with a commit.
+    /// Runs before this thread is away with a commit.
     void leave_to_others(SteadyPoint now);
     bool has_more(SteadyPoint now) const;
     bool may_decide() const;
     void announce_next_look(SteadyPoint look);
     void take_items();
     void absorb_or_hold_back(Item item);
-    /// Until what it concerns is settled, nothing more may be decided on it.
+    /// Holds the item back: until its instance is settled, nothing more may be decided on it.
     bool must_wait(const Item& item);
     void look_again(SteadyPoint now);
     void decide_open(const Moment& now);
     bool decide_one(Work& work, const Moment& now, std::vector<Turn>& turns);
-    /// What was to be done for tasks that were lost meanwhile is not ours to do.
+    /// Pending changes for tasks that were lost in the meantime no longer belong to this worker.
     void forget_lost(Work& work);
     void make_batches(std::vector<Turn> turns);
     AttemptPtr hand_out(Role role);
 
-    // What must be so between the parts of a round: books.cpp
+    // Invariants between the parts of a round: books.cpp
     void check_books(const Moment& now);
     void check_work() const;
     void check_held(const Moment& now);
@@ -158,15 +159,14 @@ class Committer final : public Service {
     void settle_landed(SteadyPoint now);
     void settle_flight(Flight& flight, SteadyPoint now);
     void settle_all(Batch& batch, std::vector<CommitResult>& results);
-    /// Finds out which of the conflicts are with an earlier try of the batch, whose answer was
-    /// lost.
+    /// Finds the conflicts that are with an earlier attempt of the batch whose answer was lost.
     void recognize(Batch& batch, std::vector<CommitResult>& results);
     void write_one_by_one(Batch& batch, const std::exception& error);
     void drop_requests(Batch& batch);
     void block(SteadyPoint now, const std::exception& error);
     void refuse_requests(const std::exception_ptr& error);
 
-    // What was posted: absorb.cpp
+    // Posted items: absorb.cpp
     void absorb(item::Outcome& outcome);
     void note_progress(const AttemptPtr& attempt, std::optional<Payload> value);
     void absorb(item::Transacted& transacted);
@@ -184,14 +184,15 @@ class Committer final : public Service {
     void doubt_predecessor(const item::Heartbeat& heartbeat);
     void release_unknown(const item::Heartbeat& heartbeat);
     void settle_doubts(const item::Heartbeat& heartbeat);
-    /// What the store does at once is for all workers: two may write as if each were alone.
+    /// All workers share what the store does at the same time: two workers may write as if each
+    /// were alone.
     void share_store(int others);
 
-    // What became of a commit: settle.cpp
+    // Outcomes of commits: settle.cpp
     void settle(Turn& turn, CommitResult result);
     void settle_committed(Turn& turn);
     void settle_conflict(Turn& turn);
-    /// Something is in the way of this instance alone.
+    /// Something blocks this instance only.
     void settle_busy(Turn& turn);
     void settle_unchanged(Turn& turn);
     void settle_row(const Turn& turn, const TaskChange& change);
@@ -199,7 +200,7 @@ class Committer final : public Service {
     void settle_end(LiveInstance& live);
     void tell_of_end(const Turn& turn);
     void reopen(std::vector<Cause> causes, const InstanceId& id, int conflicts);
-    /// Nothing of the instance is decided before, except what is being called.
+    /// Until then, nothing of the instance is decided, except for running calls.
     void delay(const InstanceId& id, int delays);
     void undecide(const Turn& turn);
     void forget_instance(const Turn& turn);
@@ -211,40 +212,40 @@ class Committer final : public Service {
     void review_touched(const Moment& now);
     void review(const InstanceId& id, const Moment& now);
     void review_attempt(Held& held, const LiveInstance& live);
-    /// Lets go of what the store does not lease to this worker. After `live_of`: whoever takes a
-    /// task later changes the instance, so the next commit meets a conflict.
+    /// Drops tasks that the store does not lease to this worker. After `live_of`: a worker that
+    /// takes a task later changes the instance, so the next commit meets a conflict.
     void check_doubtful(const InstanceId& id);
     std::vector<TokenId> leased_here(const InstanceId& id);
     void review_idle(Held& held, LiveInstance& live, const Moment& now);
     void start_attempt(Held& held, LiveInstance& live, Invocation call);
     void let_go(const TaskRef& task, Attempt::StopReason reason);
-    /// Gives the lease back, as lost when the handler may have been called and its outcome is not
-    /// kept: whoever claims the task must not call the same attempt again unawares.
+    /// Returns the lease, as lost if the handler may have been called and its outcome is not kept:
+    /// the next worker to claim the task must know this before it makes the same call again.
     void hand_back(const TaskRef& task);
     void flush_releases();
 
-    /// A task that was to be given back as lost, without an answer.
+    /// A task whose release as lost got no answer.
     struct Doubt {
         TaskRef task;
-        std::uint64_t since = 0;  ///< the number of the last heartbeat sent before
+        std::uint64_t since = 0;  ///< the number of the last heartbeat sent before it
     };
 
     Held& hold(const TaskRef& task, std::string slot = {});
     Work& work_of(const InstanceId& id);
     LivePtr live_of(const InstanceId& id);
-    /// What was read of an instance becomes what is known of it, unless more is known already.
+    /// Caches an instance that was read, unless a newer version is already cached.
     LivePtr keep_newer(LivePtr live);
-    /// Somebody else may have changed the instance, and with it the rows that are held here: put a
-    /// stop or a park into them, or taken them away.
+    /// Another process may have changed the instance, and with it the rows that are held here: set
+    /// a stop or a park, or removed them.
     void distrust_rows(const InstanceId& id);
 
-    /// kSteadyNever: nothing was left to wait for more.
+    /// kSteadyNever: no gathered work is waiting.
     SteadyPoint gathering_until() const { return SteadyPoint(Duration(gathering_until_.load())); }
 
     Environment& environment() const { return parts_.environment; }
 
     const Parts parts_;
-    const int commits_at_once_;  // of a worker that is alone
+    const int commits_at_once_;  // for a worker that is alone
     Inbox inbox_;
     std::atomic<int> acquiring_{0};
     std::atomic<std::uint64_t> heartbeats_{0};
@@ -254,30 +255,30 @@ class Committer final : public Service {
     std::atomic<Duration::rep> gathering_until_{kNotGathering};
     std::atomic<Duration::rep> next_look_{kSteadyNever.time_since_epoch().count()};
 
-    // All of the following belongs to whoever is the committer.
+    // Only the thread that is the committer uses the following members.
     InstanceCache cache_;
     HeldTable held_;
     std::vector<Work> open_;  // to be decided, in order
     std::unordered_map<InstanceId, std::size_t> open_index_;
-    std::size_t delayed_ = 0;                 // of them: not to be decided before look_again_at_
+    std::size_t delayed_ = 0;                 // of open_: not to be decided before look_again_at_
     std::deque<Batch> batches_;               // decided, to be written
     std::unordered_set<InstanceId> pending_;  // decided, not settled
-    int flights_ = 0;                         // under way
+    int flights_ = 0;                         // on their way
     int flights_max_ = commits_at_once_;
-    std::vector<Item> held_back_;      // until what they concern is settled
-    bool wants_quiet_ = false;         // one of them concerns everything: nothing is decided before
-    bool has_settled_ = false;         // something, since held_back_ was looked at
-    std::vector<InstanceId> touched_;  // to be reviewed
-    std::vector<AttemptPtr> started_;  // to be handed out
-    std::vector<TaskRef> releases_;    // to be given back
-    std::vector<TaskRef> abandoned_;   // to be given back as lost
-    std::vector<Doubt> doubts_;        // were they given back as lost?
-    std::vector<TaskRef> unknown_;     // held says the store, but not here, at the last heartbeat
-    bool has_adopted_ = false;         // what a predecessor of the same name held
-    SteadyPoint predecessor_gone_at_{};  // whoever had this name before
-    bool is_predecessor_gone_ = false;   // and what it claimed has been seen
+    std::vector<Item> held_back_;  // until their instances are settled
+    bool wants_quiet_ = false;     // one of them concerns everything: nothing is decided before it
+    bool has_settled_ = false;     // something was settled since held_back_ was checked
+    std::vector<InstanceId> touched_;    // to be reviewed
+    std::vector<AttemptPtr> started_;    // to be handed out
+    std::vector<TaskRef> releases_;      // to be released
+    std::vector<TaskRef> abandoned_;     // to be released as lost
+    std::vector<Doubt> doubts_;          // were they released as lost?
+    std::vector<TaskRef> unknown_;       // held according to the last heartbeat, but not here
+    bool has_adopted_ = false;           // tasks that a predecessor of the same name held
+    SteadyPoint predecessor_gone_at_{};  // the process that had this name before
+    bool is_predecessor_gone_ = false;   // and its claims have been seen
     SteadyPoint look_again_at_ = kSteadyNever;
-    SteadyPoint retry_at_{};  // nothing is written before
+    SteadyPoint retry_at_{};  // nothing is written before this
     int failures_ = 0;
     std::exception_ptr last_error_;
 };

@@ -58,9 +58,18 @@ class Engine::Core {
 
     // steering.cpp
     /// Makes `event` happen to the instance. Throws what it is refused for.
-    engine::Reply::Answer request(const InstanceId& id, Event event);
+    /// `expected_revision`: refused if the instance has another one by then.
+    engine::Reply::Answer request(
+        const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision = {}
+    );
+    /// The same. Returns whether anything has changed.
+    bool request_change(
+        const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
+    );
     /// The same, and brings to their end what it stops, as far as no worker holds it.
-    void request_stop(const InstanceId& id, Event event);
+    void request_stop(
+        const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
+    );
 
     // queues.cpp
     /// Something may have become claimable of which no more is known.
@@ -77,6 +86,7 @@ class Engine::Core {
     std::shared_ptr<const Program> program(std::string_view workflow, std::optional<int> version);
     InstanceView show(const InstanceId& id);
     std::string why(const InstanceId& id);
+    std::vector<TraceEntry> trace(const InstanceId& id, Seq after, int limit);
     std::vector<HistoryEvent> history(const InstanceId& id, Seq after, int limit);
     /// The row; throws InstanceNotFound.
     InstanceRow load(const InstanceId& id);
@@ -84,9 +94,9 @@ class Engine::Core {
     // driving.cpp
     void run();
     bool drain(Duration limit, const std::stop_token& hurry = {});
-    /// The last thing that a worker does: others need not wait for its lease to run out. Where it
-    /// still holds something, or has never learnt what its name holds, they do: only so they learn
-    /// what may have been called.
+    /// The last action of a worker, so that other workers need not wait for its lease to expire. If
+    /// it still holds tasks, or never learned which tasks its name holds, they do wait: only then
+    /// do they learn what may have been called.
     void sign_off();
     int poll();
     bool run_one();
@@ -99,7 +109,7 @@ class Engine::Core {
     Snapshot read_snapshot(const InstanceId& id);
     std::vector<engine::Service*> services();
     void check_may_poll() const;
-    /// Throws Error where this thread is in a call of this engine's handler.
+    /// Throws Error if this thread is in a call of this engine's handler.
     void refuse_inside(std::string_view what) const;
     void check_may_wait(const InstanceId& id) const;
     void check_rights();

@@ -1,4 +1,4 @@
-// Who gives the engine its time: threads of its own, or a caller that polls.
+// Drives the engine: by threads of its own, or by a caller that polls.
 
 #include <algorithm>
 
@@ -12,13 +12,13 @@ namespace ebb {
 
 namespace {
 
-/// A caller that polls gathers outcomes for one commit for this long, and no longer than its
+/// A polling caller gathers outcomes for one commit for at most this long, and only while its
 /// handlers are quick.
 constexpr Duration kGather = std::chrono::milliseconds(1);
 constexpr Duration kIdleSlice = std::chrono::milliseconds(20);
 constexpr Duration kLookMin = std::chrono::milliseconds(10);
 constexpr Duration kLookMax = std::chrono::milliseconds(500);
-/// After the grace of the handlers: for the commits that follow from giving them up.
+/// After the handlers' grace: the time for the commits that follow when they are given up.
 constexpr Duration kLastCommits = std::chrono::seconds(1);
 
 }  // namespace
@@ -40,7 +40,7 @@ Engine::Core::Core(Store& store, const HandlerRegistry& handlers, EngineOptions 
       claimer(environment, programs, committer, signals, hints),
       keeper(environment, committer, signals, hints),
       herald(environment, committer, signals, hints),
-      sweeper(environment),
+      sweeper(environment, programs),
       runner({environment, ready, committer, executor, services()}) {
     signals.connect(claimer.alarm());
 }
@@ -69,14 +69,14 @@ void Engine::Core::check_rights() {
     try {
         environment.store.check_rights();
     } catch (const Error& error) {
-        // A database that is out of reach is waited for.
+        // If the database is unreachable, wait for it.
         if (!error.is_transient()) throw;
     }
 }
 
 void Engine::Core::become_worker() {
     environment.worker.is_driven = true;
-    // The first heartbeat: before it, leases would count for nothing.
+    // The first heartbeat: without it, leases would be invalid.
     keeper.tick(environment.steady_now());
 }
 
@@ -122,7 +122,7 @@ bool Engine::Core::wait_for_committer(Duration limit) {
 
 Duration Engine::Core::last_wait() const {
     if (executor.running() > 0) return environment.longest_grace() + kLastCommits;
-    // Nothing runs any more; what is left is a store that does not answer.
+    // No handler runs any more. The only remaining cause is a store that does not answer.
     return environment.worker.has_threads ? kLastCommits : Duration::zero();
 }
 
@@ -140,7 +140,8 @@ bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
     sign_off();
     environment.worker.leases_valid_until = 0;
     is_drained_ = true;
-    // Whoever steers an instance from now on does all of the committer's work himself.
+    // From now on, a caller that requests something of an instance does all of the committer's work
+    // itself.
     committer.set_has_own_thread(false);
     runner.request_stop();
     environment.worker.has_threads = false;
@@ -152,8 +153,8 @@ bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
 void Engine::Core::sign_off() {
     const bool has_adopted = environment.worker.leases_valid_until != 0;
     if (environment.worker.is_displaced || !environment.worker.is_driven || !has_adopted) return;
-    // What came in after the last look, such as the answer of a heartbeat, is taken first. A worker
-    // that holds nothing must not stay in the list of workers until its lease ends.
+    // Items that came in after the last look, such as the answer to a heartbeat, are taken first. A
+    // worker that holds nothing must not stay in the list of workers until its lease ends.
     if (!wait_for_committer(has_drained_in_time_ ? kLastCommits : Duration::zero())) return;
     try {
         environment.store.sign_off(environment.process());
@@ -175,7 +176,7 @@ void Engine::Core::refuse_inside(std::string_view what) const {
 void Engine::Core::check_may_wait(const InstanceId& id) const {
     const engine::Inside* inside = engine::Inside::find(environment);
     if (inside == nullptr) return;
-    // There is no other thread to bring about what it would wait for.
+    // There is no other thread that could do what it would wait for.
     if (!environment.worker.has_threads) refuse_inside("wait, without threads,");
     if (inside->instance() != id) return;
     throw Error(
@@ -243,7 +244,7 @@ bool Engine::Core::run_one() {
 TimePoint Engine::Core::next_due() {
     const engine::Moment now = environment.moment();
     if (ready.size() > 0 || committer.has_posted()) return now.date;
-    // Calls without a thread may run out of time in between.
+    // Calls without a thread may time out in between.
     const SteadyPoint at = std::min(committer.next_look(), watchdog.next_look());
     return std::min(signals.next_due(), now.at(at));
 }
@@ -271,7 +272,7 @@ Result Engine::Core::wait(const InstanceId& id, Duration timeout) {
         try_poll();
         if (auto result = waiter.wait(Duration::zero())) return *result;
         const Result present = *look(id);
-        // What was moved ends elsewhere.
+        // A moved instance ends elsewhere.
         const bool is_elsewhere = present.status == InstanceStatus::Moved;
         if (present.is_finished || is_elsewhere || waited >= timeout) return present;
         Duration slice = std::min(pause, timeout - waited);

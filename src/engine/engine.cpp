@@ -144,6 +144,10 @@ std::vector<HistoryEntry> Engine::history(const InstanceId& id, std::int64_t aft
     return entries;
 }
 
+std::vector<TraceEntry> Engine::trace(const InstanceId& id, std::int64_t after, int limit) {
+    return core_->trace(id, after, check_limit(limit));
+}
+
 std::string Engine::why(const InstanceId& id) {
     return core_->why(id);
 }
@@ -157,41 +161,68 @@ std::shared_ptr<const Definition> Engine::definition(
 }
 
 void Engine::decide(const InstanceId& id, const PersonalDecision& decision) {
-    core_->request(id, make_decision(decision));
+    core_->request(id, make_decision(decision), decision.expected_revision);
 }
 
 void Engine::signal(
     const InstanceId& id, std::string_view name, const Payload& payload, std::string_view request_id
 ) {
+    signal(id, name, payload, RequestOptions{.request_id = std::string(request_id)});
+}
+
+void Engine::signal(
+    const InstanceId& id,
+    std::string_view name,
+    const Payload& payload,
+    const RequestOptions& options
+) {
     core_->request(
-        id, make_signal(name, or_null(payload), request_id, core_->environment.limits())
+        id,
+        make_signal(name, or_null(payload), options.request_id, core_->environment.limits()),
+        options.expected_revision
     );
 }
 
+void Engine::cancel(const InstanceId& id, const RequestOptions& options) {
+    core_->request_stop(id, make_cancel(options.by, options.reason), options.expected_revision);
+}
+
+void Engine::abort(const InstanceId& id, const RequestOptions& options) {
+    core_->request_stop(id, make_abort(options.by, options.reason), options.expected_revision);
+}
+
+void Engine::pause(const InstanceId& id, const RequestOptions& options) {
+    core_->request(id, make_pause(options.by, options.reason), options.expected_revision);
+}
+
+bool Engine::resume(const InstanceId& id, const RequestOptions& options) {
+    return core_->request_change(id, make_resume(options.by), options.expected_revision);
+}
+
 void Engine::cancel(const InstanceId& id, std::string_view by, std::string_view reason) {
-    core_->request_stop(id, make_cancel(by, reason));
+    cancel(id, {.by = std::string(by), .reason = std::string(reason)});
 }
 
 void Engine::abort(const InstanceId& id, std::string_view by, std::string_view reason) {
-    core_->request_stop(id, make_abort(by, reason));
+    abort(id, {.by = std::string(by), .reason = std::string(reason)});
 }
 
 void Engine::pause(const InstanceId& id, std::string_view by, std::string_view reason) {
-    core_->request(id, make_pause(by, reason));
+    pause(id, {.by = std::string(by), .reason = std::string(reason)});
 }
 
 bool Engine::resume(const InstanceId& id, std::string_view by) {
-    return core_->request(id, make_resume(by)).verdict == Decision::Verdict::Changed;
+    return resume(id, {.by = std::string(by)});
 }
 
 bool Engine::requeue(const InstanceId& id, const RequeueOptions& options) {
     const Event event = make_requeue(options, core_->environment.limits());
-    return core_->request(id, event).verdict == Decision::Verdict::Changed;
+    return core_->request_change(id, event, options.expected_revision);
 }
 
 bool Engine::write(const InstanceId& id, const Payload& attributes, const WriteOptions& options) {
     const Event event = make_write(attributes, options, core_->environment.limits());
-    return core_->request(id, event).verdict == Decision::Verdict::Changed;
+    return core_->request_change(id, event, options.expected_revision);
 }
 
 void Engine::set_queue(std::string_view name, const QueueLimits& limits) {

@@ -19,7 +19,7 @@
 
 namespace ebb::engine {
 
-/// The counters behind EngineCounters. Each is exact; together they are not a snapshot.
+/// The counters behind EngineCounters. Each is exact; together they are not a consistent snapshot.
 struct Statistics {
     std::atomic<std::uint64_t> started{0};
     std::atomic<std::uint64_t> finished{0};
@@ -37,7 +37,7 @@ struct Statistics {
     std::atomic<int> async_calls{0};  ///< in progress, without a thread
 };
 
-/// One look at both clocks. It says which steady time a date has, as long as nobody sets the clock.
+/// One look at both clocks. It converts dates to steady times as long as the clock is not set.
 struct Moment {
     TimePoint date;
     SteadyPoint steady;
@@ -46,26 +46,29 @@ struct Moment {
     TimePoint at(SteadyPoint when) const;
 };
 
-/// Whether this engine may hold leases now. Written by the runner and the keeper, read by all.
+/// Whether this engine may hold leases now. Written by the runner and the keeper, read by all
+/// threads.
 struct WorkerState {
-    std::atomic<bool> is_driven{false};    ///< by threads, or by somebody who polls
+    std::atomic<bool> is_driven{false};    ///< by threads, or by a caller that polls
     std::atomic<bool> has_threads{false};  ///< of its own
     std::atomic<bool> is_draining{false};  ///< takes nothing new any more
-    /// Another process has its name, and all that was leased to it. It drains.
+    /// Another process has this worker's name and all of its leases. This worker drains.
     std::atomic<bool> is_displaced{false};
-    /// The database denies it what it needs. Somebody must change that: it takes nothing new.
+    /// The database denies this worker what it needs. Until an administrator changes that, the
+    /// worker takes nothing new.
     std::atomic<bool> is_denied{false};
     std::atomic<Duration::rep> denial_told_at{0};
     std::atomic<Duration::rep> leases_valid_until{0};
-    /// False: the store could not begin a transaction, so steps that need one are left to others.
+    /// False: the store could not begin a transaction, so steps that need one are left to other
+    /// workers.
     std::atomic<bool> may_transact{true};
 
-    /// False: the last heartbeat is so old that others may have taken our tasks over.
+    /// False: the last heartbeat is so old that other workers may have taken this worker's tasks.
     bool has_valid_leases(SteadyPoint now) const {
         return now.time_since_epoch().count() < leases_valid_until.load();
     }
 
-    /// Will another heartbeat tell what is still ours?
+    /// Will another heartbeat report which tasks this worker still holds?
     bool may_come_back() const { return is_driven && !is_draining; }
 
     bool may_hold(SteadyPoint now) const {
@@ -73,13 +76,13 @@ struct WorkerState {
     }
 };
 
-/// What the parts of one engine share: the store, the time, the options and the counters.
-/// Everything that is not atomic is constant after construction.
+/// The objects that the parts of one engine share: the store, the time, the options and the
+/// counters. All non-atomic members are constant after construction.
 class Environment {
-    SystemClock system_clock_;  // before the others: they may ask it for the time
+    SystemClock system_clock_;  // before the other members, which may use it
 
  public:
-    /// Throws Error with InvalidArgument when an option cannot be right.
+    /// Throws Error with InvalidArgument if an option is not valid.
     Environment(Store& store_in, const HandlerRegistry& handlers_in, EngineOptions options_in);
     Environment(const Environment&) = delete;
     Environment& operator=(const Environment&) = delete;
@@ -87,24 +90,24 @@ class Environment {
     Store& store;
     const HandlerRegistry& handlers;
     const EngineOptions options;  ///< with all defaults resolved
-    const Clock& clock;           ///< for what takes a while; dates are the store's
-    const Log log;                ///< of each warning, at most WarningLimit::kBurst in a while
+    const Clock& clock;           ///< for durations; dates come from the store
+    const Log log;                ///< at most WarningLimit::kBurst of each warning in a period
     const TimePoint started_at;
     Statistics statistics;
     WorkerState worker;
     LimitedQueues limited;
     Observers observers;  ///< filled before anything runs
 
-    /// The date by the store's clock: what is written into the store (due times, deadlines) is
-    /// compared there and by other workers, whose machines may have another date.
+    /// The date by the store's clock. Dates that are written into the store (due times, deadlines)
+    /// are compared there and by other workers, whose machines may have different dates.
     TimePoint now() const { return store.now(); }
 
-    /// For everything that takes a while: leases, heartbeats, timeouts, pauses.
+    /// For everything that has a duration: leases, heartbeats, timeouts, pauses.
     SteadyPoint steady_now() const { return clock.steady_now(); }
 
     Moment moment() const { return {now(), steady_now()}; }
 
-    /// This worker, as the store tells it from others that had its name.
+    /// This worker, as the store distinguishes it from others that had its name.
     WorkerProcess process() const { return {options.worker_id, started_at}; }
 
     PayloadLimits limits() const { return {options.payload_bytes_max, options.json_depth_max}; }
@@ -124,32 +127,34 @@ class Environment {
         return can_run(handler, queue) && !limited.has(queue) && !lacks_transaction(handler);
     }
 
-    /// How long the handler may go on after it was asked to stop.
+    /// How long the handler may continue after it was asked to stop.
     Duration grace_of(std::string_view handler) const;
-    /// Of all that may be running.
+    /// The longest grace of all handlers that may be running.
     Duration longest_grace() const;
 
-    /// Logs and counts an exception of the store; `what` is a stable snake_case name. Where the
-    /// database denies what a worker needs, this is logged now and then, with all that is missing.
+    /// Logs and counts an exception of the store; `what` is a stable snake_case name. If the
+    /// database denies what a worker needs, this is logged occasionally, with everything that is
+    /// missing.
     void report(std::string_view what, const std::exception& error);
 
-    /// Logs and counts an exception of what a worker can do without.
+    /// Logs and counts an exception in something that a worker can do without.
     void warn(std::string_view what, const std::exception& error);
 
  private:
     static EngineOptions resolve(EngineOptions options);
 };
 
-/// It is no fault of one instance: the database lets nobody do this who has no right to it, or
-/// whose program does not know its tables. What was to be written is kept until it lets us.
+/// The error does not concern one instance: the database refuses every user that lacks the right,
+/// or every program that does not know its tables. Pending writes are kept until the database
+/// accepts them.
 bool is_denial(const std::exception& error);
-/// The same may succeed later as it is.
+/// The same call may succeed later without any change.
 bool may_pass(const Error& error);
 
-/// How often the database is asked again after it has denied something.
+/// How often the database is tried again after it has denied something.
 inline constexpr Duration kDenialPause = std::chrono::seconds(5);
 
-/// The name and process of this machine, for the worker's row.
+/// The name and process id of this machine, for the worker's row.
 std::string host_name();
 std::int64_t process_id();
 

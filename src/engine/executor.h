@@ -11,8 +11,8 @@
 
 namespace ebb::engine {
 
-/// Makes the calls: runs an attempt in the calling thread and posts what came of it, or begins it
-/// and posts what comes of it later. Thread-safe.
+/// Makes the calls: runs an attempt in the calling thread and posts its outcome, or begins it and
+/// posts the outcome later. Thread-safe.
 class Executor final : private AsyncEnds {
  public:
     struct Parts {
@@ -32,7 +32,7 @@ class Executor final : private AsyncEnds {
           signals_(parts.signals),
           waiters_(parts.waiters) {}
 
-    /// Completions that are left do nothing from now on.
+    /// Remaining completions do nothing from now on.
     ~Executor() override { gate_->close(); }
 
     Executor(const Executor&) = delete;
@@ -40,31 +40,32 @@ class Executor final : private AsyncEnds {
 
     enum class Ending {
         Posted,     ///< its outcome was posted; it was called
-        Begun,      ///< it goes on without a thread
-        NotCalled,  ///< it had been withdrawn, or could not be begun
-        GivenUp,    ///< it took so long that it was given up: nothing to post any more
+        Begun,      ///< it continues without a thread
+        NotCalled,  ///< it was withdrawn or could not begin
+        GivenUp,    ///< it took too long and was given up: there is nothing to post
     };
 
     /// begin and end.
     Ending run(const AttemptPtr& attempt);
 
-    /// The call counts as running from here on, and its time as well. False: it is not to be made.
+    /// From here on the call counts as running, and its time counts as well. False: the call must
+    /// not be made.
     bool begin(const AttemptPtr& attempt);
-    /// Calls the handler of an attempt that has begun, and posts what came of it.
+    /// Calls the handler of a running attempt and posts its outcome.
     Ending end(const AttemptPtr& attempt);
 
     /// Calls in progress, without those that were given up.
     int running() const { return running_ + environment_.statistics.async_calls; }
 
-    /// Where calls are quick, gives those of other threads the moment that they need to share the
-    /// next commit.
+    /// If calls are quick, gives calls of other threads the moment that they need to share the next
+    /// commit.
     void let_others_finish() const;
 
-    /// To be told by the watchdog.
+    /// For the watchdog to notify.
     void on_given_up(const AttemptPtr& attempt);
 
  private:
-    static constexpr int kLooks = 200;  // of some 40 ns: a wait costs less than a commit of one
+    static constexpr int kLooks = 200;  // about 40 ns each: a wait costs less than a commit of one
 
     Item call(const AttemptPtr& attempt);
     Ending end_with_thread(const AttemptPtr& attempt);

@@ -9,14 +9,14 @@
 
 namespace ebb::engine {
 
-/// Turns that are written together: decided, and not settled yet.
+/// Turns that are written together: decided, but not settled yet.
 struct Batch {
     std::vector<Turn> turns;
     int tries = 0;
 };
 
-/// A batch on its way through the store, and what became of it. While it is on its way nobody is
-/// the committer for it: others decide and write other instances meanwhile.
+/// A batch on its way through the store, and its outcome. While it is on its way, no thread is the
+/// committer for it: other threads decide and write other instances in the meantime.
 struct Flight {
     Batch batch;
     SteadyPoint begun{};

@@ -1,5 +1,5 @@
-// The committer's way to the store and back: what is decided takes off, and is settled when it has
-// landed.
+// The committer's way to the store and back: decided batches take off, and are settled when they
+// have landed.
 
 #include <algorithm>
 #include <limits>
@@ -63,7 +63,7 @@ void Committer::settle_flight(Flight& flight, SteadyPoint now) {
         settle_all(batch, flight.results);
     } catch (const std::exception& error) {
         const auto* known = dynamic_cast<const Error*>(&error);
-        // Only the store's own errors say that what was to be written is not written.
+        // Only the store's own errors prove that the batch was not written.
         if (known == nullptr && !flight.error) throw;
         if (known == nullptr || !may_pass(*known)) return write_one_by_one(batch, error);
         ++batch.tries;
@@ -71,13 +71,14 @@ void Committer::settle_flight(Flight& flight, SteadyPoint now) {
         drop_requests(batch);
         if (!batch.turns.empty()) batches_.push_front(std::move(batch));
     }
-    // What is no std::exception comes from no store of ours: a test lets a process die by it.
+    // The stores of Ebb throw only std::exception: a test uses this to simulate the death of a
+    // process.
 }
 
 void Committer::settle_all(Batch& batch, std::vector<CommitResult>& results) {
     EBB_ASSERT(results.size() == batch.turns.size(), "the store answers for every commit");
-    // Where this throws, the batch is tried again: what was written is then a conflict, and is
-    // asked about again.
+    // If this throws, the batch is tried again: turns that were written are then conflicts and are
+    // looked up again.
     if (batch.tries > 0) recognize(batch, results);
     for (std::size_t i = 0; i < results.size(); ++i) settle(batch.turns[i], results[i]);
 }
@@ -98,7 +99,7 @@ void Committer::recognize(Batch& batch, std::vector<CommitResult>& results) {
         if (are_ours[i] && !batch.turns[places[i]].kept.empty())
             ids.push_back(doubtful[i].instance);
     }
-    // Somebody else may have written the very same, or have taken the tasks over since.
+    // Another worker may have written exactly the same, or may have taken the tasks since then.
     std::vector<TaskRef> own;
     if (!ids.empty()) own = environment().store.leased_tasks(worker, ids);
     std::sort(own.begin(), own.end());
@@ -114,7 +115,7 @@ void Committer::recognize(Batch& batch, std::vector<CommitResult>& results) {
 
 void Committer::write_one_by_one(Batch& batch, const std::exception& error) {
     if (batch.turns.size() == 1) return set_aside(batch.turns.front(), error);
-    // One instance must not keep the others from being written.
+    // One instance must not prevent the others from being written.
     for (auto turn = batch.turns.rbegin(); turn != batch.turns.rend(); ++turn) {
         Batch single;
         single.tries = batch.tries;
@@ -133,7 +134,7 @@ void Committer::drop_requests(Batch& batch) {
         const bool is_only_requests =
             !turn.causes.empty() && std::all_of(turn.causes.begin(), turn.causes.end(), is_request);
         if (!is_only_requests) return false;
-        // The requests were answered: whether they were written or not, they are not repeated.
+        // The requests were answered. They are not repeated, whether or not they were written.
         reopen(std::move(turn.deferred), turn.live->row.id, turn.conflicts);
         forget_instance(turn);
         return true;

@@ -59,8 +59,8 @@ TaskChange put_engine_row(TokenId token, TimePoint due) {
     return {.kind = TaskChange::Kind::Put, .token = token, .handler = {}, .due = due};
 }
 
-/// The row of a deadline whose event came to nothing: the store's clock was ahead of ours, or the
-/// deadline is gone.
+/// The row of a deadline whose event had no effect: the store's clock was ahead of this worker's,
+/// or the deadline is gone.
 TaskChange repaired_deadline_row(const Held& held, const LiveInstance& live, TimePoint now) {
     if (held.task.token == kInstanceToken) {
         const TimePoint deadline = live.state.deadline;
@@ -119,15 +119,12 @@ std::optional<Event> event_for(const Held& held, const LiveInstance& live) {
         return event::TokenStopped{.token = id, .visit = token->visit, .was_called = held.was_lost};
     }
     if (held.is_engine_task && waits(*token)) {
-        // Of the visit that was due when it was claimed: somebody else may have gone on from there,
-        // and the token may wait for something else by now.
+        // It belongs to the visit that was due when it was claimed. Another worker may have
+        // continued from there, and the token may now wait for something else.
         return event::TimerFired{.token = id, .visit = held.due_visit};
     }
     if (held.was_lost && has_handler(*token)) {
-        return event::LeaseLost{
-            .attempt = {.token = id, .visit = token->visit, .attempt = token->attempt},
-            .worker = held.lost_by
-        };
+        return event::LeaseLost{.attempt = present_attempt(*token), .worker = held.lost_by};
     }
     return std::nullopt;
 }
@@ -150,7 +147,8 @@ NextMove next_move(
         return held.is_row_dirty ? NextMove{Kind::Rewrite, {}, put_call_row(*call, token, now.date)}
                                  : NextMove{Kind::Release, {}, {}};
     }
-    // A task of a queue with limits runs in the slot that it was claimed with, or is claimed anew.
+    // A task of a queue with limits runs in the slot with which it was claimed, or is claimed
+    // again.
     const bool has_right_slot =
         held.slot.empty() ? !environment.limited.has(call->queue) : held.slot == call->queue;
     if (held.is_row_dirty || !has_right_slot) {
@@ -166,8 +164,7 @@ bool is_surely_held(const Held& held, const Environment& environment, SteadyPoin
 Standing standing_of(const Attempt& attempt, const LiveInstance& live) {
     const AttemptRef& ref = attempt.call().invocation.attempt;
     const Token* token = live.state.find_token(ref.token);
-    const bool is_same = token != nullptr && token->visit == ref.visit &&
-                         token->attempt == ref.attempt && has_handler(*token);
+    const bool is_same = token != nullptr && present_attempt(*token) == ref && has_handler(*token);
     if (!is_same || is_terminal(live.state.status)) return Standing::Orphaned;
     return token->stopping ? Standing::Unwanted : Standing::Wanted;
 }

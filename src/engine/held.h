@@ -102,8 +102,8 @@ bool is_surely_held(const Held& held, const Environment& environment, SteadyPoin
 /// Is the attempt's outcome still what the instance waits for?
 enum class Standing {
     Wanted,
-    Unwanted,  ///< its token is stopping: the outcome is awaited, but the handler should come to an
-               ///< end
+    Unwanted,  ///< its token is stopping: the outcome is awaited, but the handler should
+               ///< stop
     Orphaned,  ///< no caller waits for it
 };
 Standing standing_of(const Attempt& attempt, const LiveInstance& live);

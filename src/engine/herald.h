@@ -26,10 +26,10 @@ class Herald final : public Service {
     /// Hears and tells until its alarm rings, or something is due.
     SteadyPoint tick(SteadyPoint now) override;
 
-    /// Tells at once what there is to tell: for callers without threads. Throws nothing.
+    /// Sends pending hints immediately, for callers without threads. Throws nothing.
     void tell();
 
-    /// Between two messages; what comes meanwhile shares the next.
+    /// The time between two messages; hints that come in the meantime share the next one.
     static constexpr Duration kPause = std::chrono::milliseconds(10);
 
  private:

@@ -33,10 +33,10 @@ struct Hint {
     static constexpr std::size_t kStopsMax = 64;
 };
 
-/// JSON of at most Hints::kMessageBytesMax: where the work does not fit, it is any work.
+/// JSON of at most Hints::kMessageBytesMax: if the work does not fit, the hint says any work.
 std::string encode_hint(const Hint& hint);
 
-/// Empty where it is not what encode_hint makes: of another version, say.
+/// Empty if encode_hint did not write it, for example because it has another version.
 std::optional<Hint> decode_hint(std::string_view text);
 
 }  // namespace ebb::engine

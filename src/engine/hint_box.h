@@ -12,22 +12,22 @@ namespace ebb::engine {
 /// Hints for other processes, until the herald sends them. Thread-safe.
 class HintBox {
  public:
-    /// There is a herald, whose alarm rings when there is something to say. Before that nothing is
-    /// kept. Once, before anything else is called.
+    /// Connects the herald, whose alarm rings when there is something to send. Before this call
+    /// nothing is kept. Call it once, before anything else.
     void connect(Alarm& alarm) { alarm_ = &alarm; }
 
     /// A task that any worker may claim when it is due.
     void note_work(std::string_view handler, std::string_view queue, TimePoint due);
-    /// Tasks have become claimable of which no more is known.
+    /// Tasks have become claimable, but their queues and times are not known.
     void note_any_work();
-    /// Nobody waits any more for what some other worker may be doing for this instance.
+    /// The work that another worker may be doing for this instance is no longer needed.
     void note_stop(const InstanceId& instance);
 
     bool is_empty() const;
-    /// As much as fits one message.
+    /// As many hints as fit one message.
     Hint take();
 
-    /// More are not remembered: heartbeats tell the rest.
+    /// The maximum number of remembered stops. Heartbeats report the others.
     static constexpr std::size_t kStopsMax = 10'000;
 
  private:

@@ -69,6 +69,15 @@ HistoryEvent HistoryReader::event(Seq seq) const {
     return read;
 }
 
+std::optional<HistoryEvent> HistoryReader::find_event(Seq seq) const {
+    try {
+        return event(seq);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::CorruptState) throw;
+        return std::nullopt;
+    }
+}
+
 Payload HistoryReader::payload(Seq seq) const {
     HistoryEvent found = event(seq);
     while (found.payload.empty() && found.ref != 0 && found.ref < found.seq) {

@@ -17,6 +17,7 @@ class HistoryReader final : public HistoryView {
         : store_(store), live_(live), pending_(pending) {}
 
     Payload payload(Seq seq) const override;
+    std::optional<HistoryEvent> find_event(Seq seq) const override;
     std::optional<Seq> output_of(std::string_view node) const override;
     std::optional<HistoryEvent> previous_undoable(
         Seq before, Seq floor, std::string_view path_prefix

@@ -10,7 +10,7 @@
 #include "store/store.h"
 #include "support/sync.h"
 
-// What the committer is told, and by whom.
+// The items that are posted to the committer, and the inbox that holds them.
 
 namespace ebb::engine {
 
@@ -22,7 +22,7 @@ class Reply {
     struct Answer {
         Decision::Verdict verdict = Decision::Verdict::Changed;
         Decision::Refusal refusal;
-        std::exception_ptr error;         ///< set: nothing is known to have been written
+        std::exception_ptr error;         ///< set: it is unknown whether anything was written
         bool has_stopping_token = false;  ///< of the instance, after the commit
     };
 
@@ -46,12 +46,12 @@ struct Outcome {
     Event event;
 };
 
-/// The handler of an attempt worked in a transaction, which is over.
+/// A handler worked in a transaction, which is over.
 struct Transacted {
     enum class Kind {
         Committed,  ///< with `turn`
-        Stale,      ///< rolled back: the attempt is not what the instance waits for any more
-        Unknown,    ///< rolled back, or nobody knows: what is so must be looked up
+        Stale,      ///< rolled back: the instance no longer waits for the attempt
+        Unknown,    ///< rolled back or unknown: the outcome must be looked up
     };
 
     AttemptPtr attempt;
@@ -59,7 +59,7 @@ struct Transacted {
     std::shared_ptr<Turn> turn;
 };
 
-/// An attempt could not be begun now: its input is out of reach, or the leases may be lost.
+/// An attempt could not begin now: its input is unreachable, or the leases may be lost.
 struct Unstarted {
     AttemptPtr attempt;
 };
@@ -82,32 +82,33 @@ struct Claimed {
 /// An instance that this process has just put into the store.
 struct Begun {
     LivePtr live;
-    std::vector<TokenId> held;  ///< tasks that were leased to this worker with it
+    std::vector<TokenId> held;  ///< tasks that were leased to this worker in the start
 };
 
-/// Somebody wants something of an instance.
+/// A request to an instance.
 struct Request {
     Event event;
     LivePtr live;  ///< as it was read a moment ago
     ReplyPtr reply;
+    std::optional<std::int64_t> expected_revision{};  ///< it is refused on any other
 };
 
 /// The store's answer to a heartbeat.
 struct Heartbeat {
     std::uint64_t number = 0;
-    SteadyPoint valid_until{};  ///< of the leases that it has found
+    SteadyPoint valid_until{};  ///< for the leases that it has found
     HeartbeatResult result;
 };
 
-/// Another process tells of instances for which nobody should go on.
+/// Another process has sent the ids of instances whose running work is no longer needed.
 struct Told {
     std::vector<InstanceId> stops;
 };
 
-/// The worker takes nothing new: hand back what has not begun.
+/// The worker takes nothing new: release what has not begun.
 struct Withdrawal {};
 
-/// The worker ends: ask what is running to stop.
+/// The worker ends: ask running handlers to stop.
 struct Shutdown {};
 
 }  // namespace item
@@ -127,9 +128,9 @@ using Item = std::variant<
 struct Flight;
 using FlightPtr = std::shared_ptr<Flight>;
 
-/// Where everybody leaves what the committer is to do, with the right to be the committer: whoever
-/// finds it free takes it and works for all (flat combining), so that a lone step needs no other
-/// thread and many steps share a commit. Thread-safe.
+/// All threads post the committer's work here. It also holds the right to be the committer: a
+/// thread that finds the right free takes it and works for all threads (flat combining). So a lone
+/// step needs no other thread, and many steps share a commit. Thread-safe.
 class Inbox {
  public:
     void post(Item item);
@@ -140,17 +141,18 @@ class Inbox {
     bool try_enter();
     /// At most `max` items in the order of their posting.
     std::vector<Item> take(std::size_t max);
-    /// Gives the right back; false when items came meanwhile and it was not: the caller goes on.
+    /// Gives up the right. False if items came in the meantime: the caller keeps the right and
+    /// continues.
     bool leave_if_empty();
-    /// Gives the right back, unless a flight has landed meanwhile that nobody has seen.
+    /// Gives up the right, unless a flight has landed in the meantime and was not taken.
     bool leave_unless_landed();
-    /// Gives the right back whatever is there, and tells whether nothing is.
+    /// Gives up the right in any case. Returns whether the inbox is empty.
     bool leave();
     bool has_request() const;
     bool has_items() const;
 
-    /// A flight has come to its end. Whoever brings it then tries to enter; where somebody else is
-    /// the committer, that one takes it before leaving.
+    /// A flight has ended. The caller then tries to enter; if another thread is the committer, that
+    /// thread takes the flight before it leaves.
     void land(FlightPtr flight);
     std::vector<FlightPtr> take_landed();
 

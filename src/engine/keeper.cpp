@@ -8,10 +8,11 @@ namespace ebb::engine {
 
 namespace {
 
-/// A cancel reaches a handler in another process with the next heartbeat, so they are not too rare.
+/// A cancel reaches a handler in another process with the next heartbeat, so heartbeats must not be
+/// too rare.
 constexpr Duration kHeartbeatMax = std::chrono::seconds(1);
 
-/// Not all workers look for a dead one at the same time, but within the second after its lease.
+/// Workers do not all look for a dead worker at the same time, but within a second after its lease.
 constexpr Duration kAfterExpiryMax = std::chrono::milliseconds(500);
 
 /// About half the lease, but not at the same time in every worker.
@@ -78,7 +79,7 @@ WorkerRow Keeper::row() const {
         .pid = process_id(),
         .handlers = environment_.handlers.names(),
         .queues = environment_.options.queues,
-        // Without threads: those who look, and programs of other versions, know what that means.
+        // Zero if there are no threads: people and programs of other versions know what that means.
         .capacity = environment_.worker.is_draining ? 0 : environment_.options.threads,
         .started_at = environment_.started_at,
         .takes_name = !has_name_,
@@ -98,7 +99,7 @@ bool Keeper::beat(SteadyPoint now) {
         give_way(std::move(heartbeat));
         return true;
     }
-    // Counted from before it was sent: the store's own count began later.
+    // Counted from before the heartbeat was sent: the store's own count began later.
     heartbeat.valid_until = now + environment_.options.lease;
     next_expiry_ = kSteadyNever;
     if (const Duration rest = heartbeat.result.others_live_for; rest != Duration::max()) {
@@ -119,7 +120,7 @@ void Keeper::give_way(item::Heartbeat heartbeat) {
         "worker_displaced",
         {{"worker", environment_.options.worker_id}, {"why", "another process has taken its name"}}
     );
-    // It holds nothing, for ever: the committer lets go of everything.
+    // This worker will never hold anything again: the committer drops everything.
     committer_.post(std::move(heartbeat));
     committer_.combine(Committer::Role::Guest);
 }

@@ -7,9 +7,9 @@
 
 namespace ebb::engine {
 
-/// Keeps this worker alive in the eyes of the others (one heartbeat for all its leases), hears from
-/// the store which of them are lost or to be stopped, and does now and then what anybody must do:
-/// take the leases of dead workers away.
+/// Keeps this worker alive for the other workers (one heartbeat for all its leases), learns from
+/// the store which leases are lost or must stop, and occasionally does the work that any worker can
+/// do: taking away the leases of dead workers.
 class Keeper final : public Service {
  public:
     Keeper(Environment& environment, Committer& committer, ClaimSignals& signals, HintBox& hints);
@@ -20,14 +20,14 @@ class Keeper final : public Service {
 
  private:
     bool beat(SteadyPoint now);
-    /// Whether the database allows again what it has denied.
+    /// Whether the database again allows what it had denied.
     void check_rights(SteadyPoint now);
-    /// To the process that has this worker's name now.
+    /// Gives way to the process that has this worker's name now.
     void give_way(item::Heartbeat heartbeat);
-    /// How often it looks for what no dead worker's deadline tells.
+    /// How often it looks for tasks that no dead worker's deadline announces.
     Duration maintenance_pause() const;
     void maintain();
-    /// What the store has noticed, for the operator.
+    /// Logs what the store has noticed, for the operator.
     void log_notices();
     WorkerRow row() const;
 
@@ -37,11 +37,11 @@ class Keeper final : public Service {
     HintBox& hints_;
     const Duration heartbeat_every_;
     const Duration maintain_every_;
-    bool has_name_ = false;     // of which a later heartbeat may hear that it is gone
+    bool has_name_ = false;     // a later heartbeat may report that the name is gone
     SteadyPoint next_check_{};  // of rights that were missing
     SteadyPoint next_heartbeat_{};
     SteadyPoint next_maintenance_{};
-    SteadyPoint next_expiry_ = kSteadyNever;  // of another worker, if that sends no more heartbeats
+    SteadyPoint next_expiry_ = kSteadyNever;  // of another worker, if it sends no more heartbeats
 };
 
 }  // namespace ebb::engine

@@ -50,7 +50,7 @@ using LivePtr = std::shared_ptr<LiveInstance>;
 /// Makes a row of the store live. Throws Error with CorruptState when its state or its definition
 /// cannot be understood.
 LivePtr make_live(InstanceRow row, ProgramCache& programs);
-/// The same where its program is known.
+/// The same if its program is known.
 LivePtr make_live(InstanceRow row, std::shared_ptr<const Program> program);
 
 /// The instances that this worker works on, the least recently used ones dropped first. Belongs to

@@ -30,7 +30,7 @@ class Pace {
     }
 
     /// How long results may wait for others to share their commit: about what a commit takes, where
-    /// handlers are so quick that some will come meanwhile; else zero.
+    /// handlers are so quick that more will come in the meantime; else zero.
     Duration gathering_time() const {
         const Duration commit(commit_.load(std::memory_order_relaxed));
         const Duration call(average_.load(std::memory_order_relaxed));

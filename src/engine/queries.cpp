@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/core.h"
+#include "engine/trace.h"
 
 namespace ebb {
 
@@ -121,6 +122,39 @@ InstanceView Engine::Core::show(const InstanceId& id) {
     view.steps = engine::steps_of(facts);
     view.waiting_for = engine::waiting_for(facts);
     return view;
+}
+
+std::vector<TraceEntry> Engine::Core::trace(const InstanceId& id, Seq after, int limit) {
+    const InstanceRow row = load(id);
+    const std::shared_ptr<const Program> of = program(row.workflow, row.version);
+    if (of->rules() == nullptr) {
+        throw Error(
+            ErrorCode::InvalidState,
+            fmt::format(
+                "The workflow \"{}\" has no rules: only instances of a workflow with rules have a "
+                "trace.",
+                row.workflow
+            )
+        );
+    }
+    engine::Tracer tracer(*of);
+    const auto wanted = [&] {
+        const auto& all = tracer.entries();
+        return std::ranges::find_if(all, [&](const TraceEntry& entry) {
+            return entry.seq > after;
+        });
+    };
+    for (Seq read = 0;;) {
+        const auto page = history(id, read, kPageEvents);
+        for (const HistoryEvent& event : page) tracer.add(event);
+        const bool is_last = static_cast<int>(page.size()) < kPageEvents;
+        // One more than is wanted: an exception comes after the write that led to it.
+        if (is_last || tracer.entries().end() - wanted() > limit) break;
+        read = page.back().seq;
+    }
+    const auto first = wanted();
+    const auto count = std::min<std::ptrdiff_t>(tracer.entries().end() - first, limit);
+    return {first, first + count};
 }
 
 std::string Engine::Core::why(const InstanceId& id) {

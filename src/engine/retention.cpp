@@ -86,7 +86,7 @@ void check_purge_options(Store& store, const PurgeOptions& options) {
     if (!options.older_than) return;
     if (*options.older_than >= Duration::zero() && *options.older_than <= Retention::kMax) return;
     refuse(fmt::format(
-        "Nothing is purged by that age: it goes from 0s to {}.", format_duration(Retention::kMax)
+        "The age is not allowed: it must be from 0s to {}.", format_duration(Retention::kMax)
     ));
 }
 

@@ -80,7 +80,7 @@ void Runner::work() {
         if (!next) next = parts_.ready.pop();
         if (!next) return;
         const Executor::Ending ending = parts_.executor.run(std::exchange(next, nullptr));
-        // Where it was given up, another thread has taken this one's place.
+        // If it was given up, another thread has taken this one's place.
         if (ending == Executor::Ending::GivenUp && is_surplus()) return;
         if (ending == Executor::Ending::Posted && parts_.committer.may_gather()) {
             next = parts_.ready.try_pop();

@@ -16,7 +16,7 @@ class Alarm {
     /// Ends the present wait, or else the next one, at once.
     void ring();
 
-    /// Is called with each ring too: for one who waits elsewhere. Set once, before any thread.
+    /// Also called with each ring, for a thread that waits elsewhere. Set once, before any thread.
     void set_echo(std::function<void()> echo) { echo_ = std::move(echo); }
 
     /// Waits until it rings, at most `limit`.
@@ -29,7 +29,7 @@ class Alarm {
     bool is_rung_ EBB_GUARDED_BY(mutex_) = false;
 };
 
-/// A part of the engine that does what is due when it is asked to, in whatever thread. The runner
+/// A part of the engine that does its due work on request, in any thread. The runner
 /// gives each service a thread; `poll` calls them all in the caller's.
 class Service {
  public:

@@ -1,4 +1,4 @@
-// What the committer does when it knows what became of a commit.
+// What the committer does when it knows the outcome of a commit.
 
 #include <algorithm>
 #include <utility>
@@ -10,10 +10,11 @@ namespace ebb::engine {
 
 namespace {
 
-/// A request that lost this many races gives up; each means that somebody else got on.
+/// A request that loses this many races gives up. Each lost race means that another process made
+/// progress.
 constexpr int kRequestConflictsMax = 100;
 constexpr Duration kSetAside = std::chrono::seconds(30);
-/// Each try may keep a connection waiting for a lock for seconds.
+/// Each attempt may block a connection for seconds while it waits for a lock.
 constexpr Duration kDelayMin = std::chrono::seconds(1);
 constexpr Duration kDelayMax = std::chrono::seconds(30);
 
@@ -82,7 +83,7 @@ void Committer::settle_conflict(Turn& turn) {
     const InstanceId id = turn.live->row.id;
     const int conflicts = turn.conflicts + 1;
     forget_instance(turn);
-    // Who lost the race was not idle: somebody else got on.
+    // A lost race is not a failure: another process made progress.
     for (Held& held : held_.of(id)) held.fruitless = 0;
     reopen(std::move(turn.causes), id, conflicts);
     reopen(std::move(turn.deferred), id, conflicts);
@@ -146,7 +147,7 @@ void Committer::undecide(const Turn& turn) {
 
 void Committer::reopen(std::vector<Cause> causes, const InstanceId& id, int conflicts) {
     for (Cause& cause : causes) {
-        // Events that we made ourselves are made anew from the state as it is then.
+        // Events that this engine made itself are made again from the then current state.
         if (std::holds_alternative<TokenId>(cause.origin)) continue;
         if (const auto* reply = std::get_if<ReplyPtr>(&cause.origin);
             reply != nullptr && conflicts > kRequestConflictsMax) {
@@ -229,8 +230,8 @@ void Committer::settle_cause(const Turn& turn, Cause& cause) {
         }
         if (std::holds_alternative<event::StepFailed>(cause.event)) ++statistics.attempts_failed;
         Held* held = held_.find(attempt->task());
-        // A stale outcome: somebody else has taken the token further, so what is held here, if it
-        // is, is not ours to go on with.
+        // A stale outcome: another worker has taken the token further, so this worker must not
+        // continue the task even if it still holds it.
         if (!has_changed && held != nullptr && held->returned == attempt) {
             held->returned = nullptr;
             hand_back(held->task);
@@ -248,7 +249,7 @@ void Committer::settle_end(LiveInstance& live) {
         try {
             parts_.waiters.notify(id, result_of(environment().store, live));
         } catch (const std::exception& error) {
-            // Who waits looks into the store by himself before long.
+            // The waiting thread will soon look into the store itself.
             environment().report("result_unread", error);
         }
     }
@@ -256,7 +257,8 @@ void Committer::settle_end(LiveInstance& live) {
 }
 
 void Committer::tell_of_end(const Turn& turn) {
-    // Somebody's wish has ended it: what other workers may be running for it is wanted no more.
+    // A request has ended the instance: work that other workers may be doing for it is no longer
+    // needed.
     const bool is_wish =
         std::any_of(turn.causes.begin(), turn.causes.end(), [](const Cause& cause) {
             return std::holds_alternative<ReplyPtr>(cause.origin);
@@ -283,7 +285,7 @@ void Committer::set_aside(Turn& turn, const std::exception& error) {
         held.not_before = later;
         held.fruitless = 0;
         if (!held.returned) continue;
-        // Its outcome cannot be kept; that it was called must not be forgotten.
+        // Its outcome cannot be kept, but the fact that it was called must be.
         held.was_lost = true;
         held.is_called_in_vain = true;
         held.lost_by = environment().options.worker_id;

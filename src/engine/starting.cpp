@@ -140,13 +140,14 @@ Beginning begin(
     beginning.row.row.state = encode_state(live.state, *program);
     beginning.row.history = std::move(decision.history);
     beginning.row.tasks = std::move(decision.tasks);
+    beginning.row.effects = std::move(decision.effects);
     std::erase_if(beginning.row.tasks, [](const TaskChange& change) {
         return change.kind != TaskChange::Kind::Put;
     });
     return beginning;
 }
 
-/// Leases the first tasks to this worker where it can run them at once.
+/// Leases the first tasks to this worker if it can run them immediately.
 void keep_tasks(Beginning& beginning, const engine::Environment& environment, int& capacity) {
     const bool may_hold = environment.worker.may_hold(environment.steady_now());
     for (TaskChange& task : beginning.row.tasks) {

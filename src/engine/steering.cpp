@@ -15,11 +15,13 @@ constexpr int kStopRoundsMax = 1'000;
 
 }  // namespace
 
-engine::Reply::Answer Engine::Core::request(const InstanceId& id, Event event) {
+engine::Reply::Answer Engine::Core::request(
+    const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
+) {
     const auto reply = std::make_shared<engine::Reply>();
-    committer.post(
-        engine::item::Request{std::move(event), engine::make_live(load(id), programs), reply}
-    );
+    committer.post(engine::item::Request{
+        std::move(event), engine::make_live(load(id), programs), reply, expected_revision
+    });
     committer.combine(engine::Committer::Role::Guest);
     engine::Reply::Answer answer = reply->wait();
     tell_others();
@@ -28,10 +30,19 @@ engine::Reply::Answer Engine::Core::request(const InstanceId& id, Event event) {
     return answer;
 }
 
-void Engine::Core::request_stop(const InstanceId& id, Event event) {
-    if (!request(id, std::move(event)).has_stopping_token) return;
-    // What no worker holds is stopped here, so that the instance comes to its end even where no
-    // worker lives; the rest is its holders' to stop.
+bool Engine::Core::request_change(
+    const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
+) {
+    const auto answer = request(id, std::move(event), expected_revision);
+    return answer.verdict == Decision::Verdict::Changed;
+}
+
+void Engine::Core::request_stop(
+    const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
+) {
+    if (!request(id, std::move(event), expected_revision).has_stopping_token) return;
+    // Tasks that no worker holds are stopped here, so that the instance ends even if no worker is
+    // alive. The holders of other tasks stop those.
     for (int round = 0; round < kStopRoundsMax && claimer.claim_stops(id) > 0; ++round) {
         committer.combine(engine::Committer::Role::Guest);
     }

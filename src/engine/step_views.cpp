@@ -1,4 +1,4 @@
-// What became of each visit of a node.
+// The outcome of each visit of a node.
 
 #include <algorithm>
 #include <map>
@@ -37,7 +37,7 @@ std::string_view kind_of(const Facts& facts, std::string_view name) {
     return {};
 }
 
-/// Builds the views while the history is read from its beginning.
+/// Builds the views while the history is read from the beginning.
 class StepViews {
  public:
     explicit StepViews(const Facts& facts) : facts_(facts) {}
@@ -53,7 +53,7 @@ class StepViews {
             case HistoryType::TimerStarted:
             case HistoryType::DecisionAwaited:
             case HistoryType::SignalAwaited:
-                // A step that pauses may have begun before.
+                // A step that pauses may have begun earlier.
                 if (view_of(event).started_at == TimePoint{}) view_of(event).started_at = event.at;
                 return set(event, StepStatus::Waiting);
             case HistoryType::StepProgressed:
@@ -84,7 +84,7 @@ class StepViews {
                 }
                 return end(event, StepStatus::Completed);
             case HistoryType::BranchTaken:
-                // It also says by which of a graph's edges a step is left that has ended already.
+                // It also names the edge of a graph by which a step that has already ended leaves.
                 if (!has_ended(event)) end(event, StepStatus::Completed);
                 return;
             default:
@@ -159,7 +159,7 @@ class StepViews {
         });
     }
 
-    /// What an abort or the end of a block around it cut off has no event of its own.
+    /// A step that an abort or the end of an enclosing block cut off has no event of its own.
     void end_unended(StepView& view) const {
         switch (view.status) {
             case StepStatus::Waiting:
@@ -226,7 +226,7 @@ class StepViews {
                 // By then it had failed for good, and nothing more was undone.
                 return true;
             case HistoryType::CompensationStopped:
-                // What it has undone by then nobody knows, so the step reads as before.
+                // What it has undone by then is unknown, so the step reads as before.
                 return true;
             case HistoryType::CompensationFailed:
                 status = StepStatus::CompensationFailed;
@@ -251,7 +251,7 @@ class StepViews {
         if (view.input.empty()) view.input = find_payload(facts_, token.input);
         const TaskRow* row = row_of(token.id);
         const bool is_held = row != nullptr && !row->lease_owner.empty();
-        // What a dead worker holds does not run, though nobody has taken it over yet.
+        // The task of a dead worker does not run, even if no other worker has taken it over yet.
         const bool is_running = is_held && holder_of(facts_, *row).life == Holder::Life::Alive;
         switch (token.status) {
             case TokenStatus::Ready:

@@ -26,12 +26,18 @@ Duration spread(const std::string& worker) {
 
 }  // namespace
 
-Sweeper::Sweeper(Environment& environment)
+Sweeper::Sweeper(Environment& environment, ProgramCache& programs)
     : environment_(environment),
       ask_every_(spread(environment.options.worker_id)),
-      next_at_(environment.steady_now() + ask_every_) {}
+      next_at_(environment.steady_now() + ask_every_),
+      repairer_(environment, programs, ask_every_) {}
 
 SteadyPoint Sweeper::tick(SteadyPoint now) {
+    const SteadyPoint next = sweep_if_due(now);
+    return std::min(next, repairer_.tick(now));
+}
+
+SteadyPoint Sweeper::sweep_if_due(SteadyPoint now) {
     if (now < next_at_ || environment_.worker.is_draining) return next_at_;
     next_at_ = now + ask_every_;
     try {

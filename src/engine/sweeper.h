@@ -4,21 +4,23 @@
 #include <vector>
 
 #include "engine/environment.h"
+#include "engine/repairer.h"
 #include "engine/service.h"
 
 namespace ebb::engine {
 
-/// Deletes what has been kept long enough, in small batches with pauses between them. One worker
-/// at a time has the turn; the others ask for it once a minute.
+/// Deletes what has been kept long enough, in small batches with pauses between them, and repairs
+/// side rows. One worker at a time has the turn for each; the others ask for it once a minute.
 class Sweeper final : public Service {
  public:
-    explicit Sweeper(Environment& environment);
+    Sweeper(Environment& environment, ProgramCache& programs);
 
     std::string_view name() const override { return "sweeper"; }
 
     SteadyPoint tick(SteadyPoint now) override;
 
  private:
+    SteadyPoint sweep_if_due(SteadyPoint now);
     void take_turn();
     void sweep();
     void end_pass();
@@ -29,6 +31,7 @@ class Sweeper final : public Service {
     std::optional<SweepTurn> turn_;
     std::vector<RetentionRule> rules_;
     std::int64_t purged_ = 0;  // in this turn
+    Repairer repairer_;
 };
 
 }  // namespace ebb::engine

@@ -12,14 +12,14 @@ namespace {
 
 using Kind = item::Transacted::Kind;
 
-/// The handler has returned, but what it gave leads nowhere: no edge has the handle that it names.
+/// The handler has returned, but no edge has the handle that it names.
 bool has_failed(const Turn& turn) {
     return !turn.history.empty() && turn.history.front().type == HistoryType::StepFailed;
 }
 
-/// What the committer would do for any other outcome, on the instance as it is now and in the
-/// handler's own transaction. Null where the outcome is not wanted any more. A turn in which the
-/// step fails is not committed.
+/// Does what the committer would do for any other outcome, on the instance as it is now and in the
+/// handler's own transaction. Null if the outcome is no longer wanted. A turn in which the step
+/// fails is not committed.
 std::shared_ptr<Turn> decide_and_commit(
     Environment& environment,
     const AttemptPtr& attempt,
@@ -39,7 +39,7 @@ std::shared_ptr<Turn> decide_and_commit(
     ));
     if (!turn->has_changed) return nullptr;
     if (has_failed(*turn)) return turn;
-    // Its row may say something by now that must not outlive this, so it is written anew.
+    // Its row may contain something by now that must not outlive this commit, so it is rewritten.
     HeldTable held;
     held.add(
         {.task = task,
@@ -89,7 +89,7 @@ Item run_in_transaction(Environment& environment, const AttemptPtr& attempt) {
     Event event = run_attempt(environment, *attempt, transaction.get());
     if (!std::holds_alternative<event::StepCompleted>(event)) {
         if (!transaction->is_lost()) return item::Outcome{attempt, std::move(event)};
-        // Whatever the handler says of it: the database took its work away, as the loss of a lease
+        // Whatever the handler reports, the database took its work away, as the loss of a lease
         // does.
         return item::Outcome{
             attempt,
@@ -98,17 +98,17 @@ Item run_in_transaction(Environment& environment, const AttemptPtr& attempt) {
     }
     try {
         auto turn = decide_and_commit(environment, attempt, event, *transaction);
-        // Of a step that fails no effect may stay; the committer comes to the same end without it.
+        // No effect of a failed step may stay. The committer reaches the same result without it.
         if (turn && has_failed(*turn)) return item::Outcome{attempt, std::move(event)};
         const Kind kind = turn ? Kind::Committed : Kind::Stale;
         return item::Transacted{attempt, kind, std::move(turn)};
     } catch (const Error& error) {
-        // A lost race, or a lost connection: whatever became of it, the state knows.
+        // A lost race or a lost connection: the state shows the outcome.
         if (error.is_transient() || error.code() == ErrorCode::StoreInDoubt) {
             environment.report("transaction_lost", error);
             return item::Transacted{attempt, Kind::Unknown, nullptr};
         }
-        // Such as a deferred constraint of the application that does not hold.
+        // For example, a deferred constraint of the application that does not hold.
         return item::Outcome{attempt, refused_commit(environment, *attempt, error)};
     }
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "engine/checks.h"
 #include "engine/history_reader.h"
 
@@ -57,10 +59,11 @@ bool add_decision(Turn& turn, Cause& cause, Decision decision) {
     cause.refusal = std::move(decision.refusal);
     if (decision.verdict != Decision::Verdict::Changed) return true;
     if (!can_merge(turn.tasks, decision.tasks)) return false;
-    // Where the instance has ended, the store removes every row by itself.
+    // If the instance has ended, the store removes every row by itself.
     if (is_terminal(decision.state.status)) turn.tasks.clear();
     merge(turn.tasks, std::move(decision.tasks));
     append(turn.history, std::move(decision.history));
+    merge(turn.effects, std::move(decision.effects));
     turn.state = std::move(decision.state);
     turn.has_changed = true;
     return true;
@@ -70,10 +73,30 @@ bool add_decision(Turn& turn, Cause& cause, Decision decision) {
 
 namespace {
 
+/// False: the cause is refused. An earlier decision of this turn makes a new revision, too. If the
+/// row was out of date, the commit loses the compare-and-swap, and the cause is decided again.
+bool has_expected_revision(const Turn& turn, const LiveInstance& live, Cause& cause) {
+    if (!cause.expected_revision) return true;
+    const std::int64_t revision = live.row.revision + (turn.has_changed ? 1 : 0);
+    if (revision == *cause.expected_revision) return true;
+    cause.verdict = Decision::Verdict::Refused;
+    cause.refusal = {
+        "revision_changed",
+        fmt::format(
+            "The instance has revision {}, not {} as expected, and is {} now. Nothing was changed.",
+            revision,
+            *cause.expected_revision,
+            to_string(turn.state.status)
+        )
+    };
+    return false;
+}
+
 void decide_causes(Turn& turn, const HistoryReader& reader, LiveInstance& live, Work& work) {
     const InstanceIdentity identity = live.identity();
     for (std::size_t i = 0; i < work.causes.size(); ++i) {
         Cause& cause = work.causes[i];
+        if (!has_expected_revision(turn, live, cause)) continue;
         Decision decision =
             decide(*live.program, identity, turn.state, cause.event, reader, turn.now);
         if (add_decision(turn, cause, std::move(decision))) continue;
@@ -86,7 +109,7 @@ void decide_causes(Turn& turn, const HistoryReader& reader, LiveInstance& live, 
     }
 }
 
-/// `work` keeps its causes where the state is not fit to be written.
+/// `work` keeps its causes if the state must not be written.
 void check_decided(Turn& turn, const LiveInstance& live, Work& work) {
     if (!turn.has_changed) return;
     try {
@@ -140,6 +163,7 @@ Commit Turn::to_commit(const std::string& worker) const {
         .state = encoded,
         .history = history,
         .tasks = written,
+        .effects = effects.is_empty() ? nullptr : &effects,
         .lease_owner = worker,
         .now = now,
     };

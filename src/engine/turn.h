@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <exception>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -11,7 +13,7 @@
 
 namespace ebb::engine {
 
-/// An event and who waits for what it comes to.
+/// An event, and the caller or task that waits for its outcome.
 struct Cause {
     /// An attempt's outcome; a request; or the held task that the event was made for.
     using Origin = std::variant<AttemptPtr, ReplyPtr, TokenId>;
@@ -20,31 +22,33 @@ struct Cause {
     Origin origin;
     Decision::Verdict verdict = Decision::Verdict::Ignored;
     Decision::Refusal refusal;
+    std::optional<std::int64_t> expected_revision{};  ///< of the instance before it
 };
 
 bool is_request(const Cause& cause);
-/// Answers the requests among them with the error, and forgets them.
+/// Answers the requests among them with the error, and removes them.
 void refuse(std::vector<Cause>& causes, const std::exception_ptr& error);
 
-/// What is to be done to one instance in one commit.
+/// The pending changes to one instance in one commit.
 struct Work {
     InstanceId instance;
     std::vector<Cause> causes;
-    std::vector<TaskChange> rewrites;  ///< rows to be put right, without any event
-    int conflicts = 0;                 ///< how often it was tried in vain
+    std::vector<TaskChange> rewrites;  ///< rows to correct, without any event
+    int conflicts = 0;                 ///< the number of failed attempts
     int delays = 0;                    ///< how often the store could not write it
-    SteadyPoint not_before{};          ///< it is decided then, with what comes up until then
+    SteadyPoint not_before{};  ///< it is decided then, with everything that comes until then
 };
 
-/// One instance's work, decided: its events one after another, to be written at once.
+/// One instance's work, decided: its events one after another, to be written in one commit.
 struct Turn {
     LivePtr live;
     std::vector<Cause> causes;    ///< those that it decided
-    std::vector<Cause> deferred;  ///< those that need a commit of their own after it
+    std::vector<Cause> deferred;  ///< those that need their own commit after it
     InstanceState state;
     std::vector<HistoryEvent> history;
-    std::vector<TaskChange> tasks;   ///< at most one per token
-    std::vector<TokenId> rewritten;  ///< whose rows were to be put right, wanted still or not
+    std::vector<TaskChange> tasks;  ///< at most one per token
+    Effects effects;
+    std::vector<TokenId> rewritten;  ///< those whose rows had to be corrected, still wanted or not
     bool has_changed = false;        ///< false: there is nothing to write
     TimePoint now{};
     int conflicts = 0;
@@ -58,16 +62,16 @@ struct Turn {
     Commit to_commit(const std::string& worker) const;
 };
 
-/// Decides the events of `work` on the instance as it is known and takes them from it. Throws what
-/// the store throws when the history has to be read; `work` is then as it was.
+/// Decides the events of `work` on the instance as it is known, and removes them from `work`.
+/// Throws what the store throws if the history has to be read; `work` is then unchanged.
 Turn decide_turn(Store& store, LivePtr live, Work& work, TimePoint now);
 
-/// Chooses which rows of the tasks to write: where the next step can run here the lease is kept,
-/// and a row that is held already need not be touched. `capacity` bounds the leases that are new
-/// and is reduced by them.
+/// Chooses which task rows to write: if the next step can run here, the lease is kept, and a row
+/// that is already held need not be touched. `capacity` limits the new leases and is reduced by
+/// them.
 void choose_writes(Turn& turn, HeldTable& held, const Environment& environment, int& capacity);
 
-/// Of the state and the payloads that it writes, once chosen.
+/// The size of the state and the payloads that it writes, once chosen.
 std::size_t bytes_of(const Turn& turn);
 
 }  // namespace ebb::engine

@@ -12,14 +12,14 @@
 #include "engine/live_instance.h"
 #include "store/store.h"
 
-// What people see of an instance, derived from its state and its history. Pure functions, except
-// where a store is a parameter.
+// What people see of an instance, derived from its state and its history. Pure functions, unless a
+// store is a parameter.
 
 namespace ebb::engine {
 
 InstanceSummary to_summary(const InstanceRow& row);
 
-/// How the instance stands or ended. Reads from the store what is not remembered.
+/// The status or the end of the instance. Reads from the store what is not remembered.
 Result result_of(Store& store, LiveInstance& live);
 
 /// Everything that is known of one instance.
@@ -30,49 +30,49 @@ struct Facts {
     std::span<const HistoryEvent> history;  ///< all of it
     std::span<const TaskRow> tasks;
     std::span<const WorkerRow> workers;
-    /// Of the queues with limits in which its tokens wait, one for each such token.
+    /// The queues with limits in which its tokens wait, one entry for each such token.
     std::span<const std::pair<TokenId, QueueUse>> queues;
     TimePoint now{};
 };
 
-/// What became of the worker that holds a task, as far as its last heartbeat tells.
+/// The condition of the worker that holds a task, according to its last heartbeat.
 struct Holder {
     enum class Life {
         Alive,
-        Dead,  ///< its leases ran out at `died_at`, and nobody has taken them away yet
-        Gone,  ///< it is registered no more
+        Dead,  ///< its leases expired at `died_at`, and no worker has taken them yet
+        Gone,  ///< it is no longer registered
     };
 
     Life life = Life::Alive;
     TimePoint died_at{};
 };
 
-/// Of a task that is leased.
+/// The holder of a leased task.
 Holder holder_of(const Facts& facts, const TaskRow& task);
 
-/// Every visit of a node in the order of the first event, those that have none yet last.
+/// Every visit of a node in the order of the first event; visits without an event come last.
 std::vector<StepView> steps_of(const Facts& facts);
 
 /// One entry for each live token.
 std::vector<WaitingFor> waiting_for(const Facts& facts);
 
-/// A few sentences: what it waits for, or why it compensates or ended.
+/// A few sentences: what it waits for, or why it compensates or has ended.
 std::string why(const Facts& facts);
 
-/// Sentences about the transitions that are not fired; empty where there are no rules.
+/// Sentences about the transitions that are not fired; empty if there are no rules.
 std::string describe_rules(const Facts& facts);
 
-/// What a token whose task is due waits for in its queue, as half a sentence: `a slot of queue "q"
-/// (4 of 4 in use)`. Empty when the limits allow it to start.
+/// What a token with a due task waits for in its queue, as half a sentence: `a slot of queue "q" (4
+/// of 4 in use)`. Empty if the limits allow it to start.
 std::string describe_queue_wait(const Facts& facts, TokenId token);
 
 /// `code: message` of a failure.
 std::string describe_failure(const Payload& failure);
 
-/// The event of `facts` with that number; null when there is none.
+/// The event of `facts` with that number; null if there is none.
 const HistoryEvent* find_event(const Facts& facts, Seq seq);
 
-/// Its payload, following `ref`; empty when there is none.
+/// Its payload, following `ref`; empty if there is none.
 Payload find_payload(const Facts& facts, Seq seq);
 
 /// Names the branches around a place by their blocks: `2:pay` becomes `prepare:pay`.

@@ -12,11 +12,11 @@
 
 namespace ebb::engine {
 
-/// Callers of `wait` in this process, told at once when this engine commits the end of what they
-/// wait for. Thread-safe.
+/// Callers of `wait` in this process. They are notified immediately when this engine commits the
+/// end of the instance that they wait for. Thread-safe.
 class Waiters {
  public:
-    /// One caller, from its making to its end.
+    /// One caller, from construction to destruction.
     class Waiter {
      public:
         Waiter(Waiters& waiters, const InstanceId& id);
@@ -24,7 +24,7 @@ class Waiters {
         Waiter(const Waiter&) = delete;
         Waiter& operator=(const Waiter&) = delete;
 
-        /// Waits at most `limit` for the end; empty when it has not come.
+        /// Waits at most `limit` for the end; empty if it has not come.
         std::optional<Result> wait(Duration limit);
 
      private:
@@ -32,25 +32,25 @@ class Waiters {
 
         Waiters& waiters_;
         const InstanceId id_;
-        CondVar changed_;  // one each: the end of one instance must not wake all who wait
+        CondVar changed_;  // one each: the end of one instance must not wake all callers
         std::optional<Result> result_;
         bool is_nudged_ = false;
     };
 
-    /// This engine works on the instance and will see its end: who waits for it need not look into
-    /// the store at once.
+    /// This engine works on the instance and will see its end, so callers that wait for it need not
+    /// look into the store immediately.
     void expect(const InstanceId& id);
-    /// False when its end is over, or is somebody else's to see.
+    /// False if the end is over, or if another process will see it.
     bool is_expected(const InstanceId& id) const;
-    /// It has ended: true when somebody waits, who is to be notified.
+    /// The instance has ended. True if a caller waits and must be notified.
     bool end(const InstanceId& id);
     void notify(const InstanceId& id, const Result& result);
-    /// Those who wait and poll in between have something to do.
+    /// Callers that wait and poll in between have something to do.
     void nudge();
 
  private:
     mutable Mutex mutex_;
-    /// More are not remembered: some may be ended by others.
+    /// The maximum number of remembered instances. Other processes may end some of them.
     static constexpr std::size_t kExpectedMax = 4'096;
 
     std::unordered_multimap<InstanceId, Waiter*> waiters_ EBB_GUARDED_BY(mutex_);

@@ -48,7 +48,7 @@ void Watchdog::put_back(std::vector<Task> tasks, SteadyPoint now) {
 bool Watchdog::is_put_off(const Task& task, SteadyPoint now) {
     if (task.reason != Attempt::StopReason::Timeout) return false;
     const Lock lock(mutex_);
-    // Its deadline is a date, and the clock has been set back since.
+    // Its deadline is a date, and the clock has been set back since then.
     const SteadyPoint limit = time_limit_of(*task.attempt, environment_.moment());
     if (limit <= now || limit == task.attempt->time_limit()) return false;
     task.attempt->set_time_limit(limit);
@@ -63,7 +63,8 @@ void Watchdog::act(const Task& task, SteadyPoint now) {
         return;
     }
     task.attempt->request_stop(task.reason);
-    // Counted from the deadline, not from when somebody looked: so a late look gives up at once.
+    // Counted from the deadline, not from the moment of the look, so that a late look gives up
+    // immediately.
     const SteadyPoint asked =
         task.reason == Attempt::StopReason::Timeout ? task.attempt->time_limit() : now;
     const Lock lock(mutex_);

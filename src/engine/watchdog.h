@@ -10,8 +10,8 @@
 
 namespace ebb::engine {
 
-/// Asks handlers to stop, at their deadline or because somebody wants it, and gives those up that
-/// do not return within their grace. All stop callbacks of handlers run in its tick. Thread-safe.
+/// Asks handlers to stop, at their deadline or on request, and gives up those that do not return
+/// within their grace. All stop callbacks of handlers run in its tick. Thread-safe.
 class Watchdog final : public Service {
  public:
     /// Called from the tick for each attempt that was just given up.
@@ -22,7 +22,7 @@ class Watchdog final : public Service {
 
     std::string_view name() const override { return "watchdog"; }
 
-    /// Bounds an attempt that has just begun, if anything bounds it.
+    /// Watches an attempt that has just begun, if it has a limit.
     void watch(const AttemptPtr& attempt);
     /// It has returned.
     void forget(const Attempt& attempt);
@@ -31,7 +31,7 @@ class Watchdog final : public Service {
 
     SteadyPoint tick(SteadyPoint now) override;
 
-    /// When it wants to look again.
+    /// When it needs to look again.
     SteadyPoint next_look() const;
 
  private:

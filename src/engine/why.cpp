@@ -1,4 +1,4 @@
-// In plain sentences: what an instance waits for, and why it came to where it is.
+// Plain sentences about what an instance waits for, and why it is in its present state.
 
 #include <algorithm>
 
@@ -32,7 +32,8 @@ bool can_anybody_run(const Facts& facts, const std::string& handler, const std::
     });
 }
 
-/// Ends a sentence whose last words may be somebody's message, which often is a sentence already.
+/// Ends a sentence whose last words may be a message from outside, which often is already a
+/// sentence.
 std::string end_sentence(std::string text) {
     const bool has_ended =
         !text.empty() && std::string_view(".!?").find(text.back()) != std::string_view::npos;
@@ -40,7 +41,7 @@ std::string end_sentence(std::string text) {
     return text;
 }
 
-/// ` by NAME (REASON)` of a person's request, without what was not given.
+/// ` by NAME (REASON)` of a person's request, without missing parts.
 std::string describe_request(const Payload& payload) {
     const Json request = Json::parse(payload, nullptr, false);
     if (!request.is_object()) return {};
@@ -80,8 +81,8 @@ std::string capitalise(std::string text) {
     return text;
 }
 
-/// `Step "a" runs the handler "a" in worker w1 (attempt 1).`, or what became of it where that
-/// worker is dead.
+/// `Step "a" runs the handler "a" in worker w1 (attempt 1).`, or what happened if that worker is
+/// dead.
 std::string describe_run(
     const Facts& facts, const Token& token, const TaskRow& row, bool has_heir
 ) {
@@ -100,7 +101,7 @@ std::string describe_run(
     if (!is_alive) {
         const std::string end = holder.life == Holder::Life::Dead
                                     ? "is dead since " + format_time(holder.died_at)
-                                    : "is there no more";
+                                    : "no longer exists";
         const std::string next = has_heir ? "a living worker takes it over"
                                           : fmt::format(
                                                 "no living worker takes it over: none has the "
@@ -155,7 +156,7 @@ WaitingFor wait_of_retry(const Facts& facts, const Token& token) {
         .what = facts.program.node(token.node).handler,
         .until = token.due,
         .sentence = end_sentence(capitalise(fmt::format(
-            "{} is tried again (attempt {}) at {}; the last attempt failed with {}",
+            "{} is retried (attempt {}) at {}; the last attempt failed with {}",
             place_of(facts, token),
             token.attempt,
             format_time(token.due),
@@ -172,7 +173,7 @@ std::string until_text(TimePoint due) {
 WaitingFor wait_of_decision(const Facts& facts, const Token& token) {
     const ProgramNode& node = facts.program.node(token.node);
     std::string who = node.human.roles.empty()
-                          ? "anybody"
+                          ? "anyone"
                           : fmt::format("the role {}", fmt::join(node.human.roles, " or "));
     std::string votes;
     if (node.human.quorum > 1) {
@@ -219,15 +220,15 @@ WaitingFor wait_of_frozen(const Facts& facts, const Token& token) {
     const bool is_compensation = token.compensates != 0;
     const std::string remedy =
         is_compensation
-            ? "requeue it, requeue it skipping the compensation, or abort the instance"
-            : "requeue it (with another input, if need be), cancel or abort the instance";
+            ? "requeue it, requeue it and skip the compensation, or abort the instance"
+            : "requeue it (with a different input if necessary), or cancel or abort the instance";
     return {
         .kind = "operator",
         .node = facts.program.node(token.node).name,
         .what = "requeue",
-        .sentence = capitalise(fmt::format(
-            "{} has failed for good and waits for an operator: {}.", place_of(facts, token), remedy
-        )),
+        .sentence =
+            capitalise(fmt::format("{} waits for an operator: {}.", place_of(facts, token), remedy)
+            ),
     };
 }
 
@@ -270,7 +271,7 @@ WaitingFor wait_of(const Facts& facts, const Token& token) {
     return {};
 }
 
-/// What has brought the instance into trouble, as half a sentence.
+/// What caused the instance's trouble, as half a sentence.
 std::string cause_of(const Facts& facts) {
     const HistoryEvent* event = find_event(facts, facts.state.error);
     if (event == nullptr) return {};
@@ -323,7 +324,7 @@ std::string introduction(const Facts& facts) {
             return "The instance is running.";
         case InstanceStatus::Paused:
             return fmt::format(
-                "The instance was paused{}; resume it to let it go on.", pause_text(facts)
+                "The instance was paused{}; resume it to continue.", pause_text(facts)
             );
         case InstanceStatus::Compensating:
             return end_sentence("The instance is compensating" + because);
@@ -344,7 +345,8 @@ std::string introduction(const Facts& facts) {
 }
 
 bool is_in_exception(const Facts& facts) {
-    return facts.state.rules && facts.state.rules->exception != 0;
+    return facts.state.rules && facts.state.rules->exception != 0 &&
+           facts.state.status == InstanceStatus::DeadLetter;
 }
 
 WaitingFor wait_in_exception() {
@@ -354,6 +356,21 @@ WaitingFor wait_in_exception() {
         .what = "write",
         .sentence =
             "An operator must change its attributes (ebb write --repair), cancel or abort it.",
+    };
+}
+
+/// Nothing is pending, and the rules say `on_idle: wait`.
+bool waits_for_write(const Facts& facts) {
+    return facts.state.rules && facts.state.tokens.empty() && facts.state.rules->exception == 0 &&
+           facts.state.status == InstanceStatus::Running;
+}
+
+WaitingFor wait_for_write() {
+    return {
+        .kind = "write",
+        .node = {},
+        .what = "write",
+        .sentence = "Nothing is pending: it waits for a write of its attributes (ebb write).",
     };
 }
 
@@ -391,6 +408,7 @@ std::vector<WaitingFor> waiting_for(const Facts& facts) {
     }
     for (const Token& token : facts.state.tokens) waits.push_back(wait_of(facts, token));
     if (is_in_exception(facts)) waits.push_back(wait_in_exception());
+    if (waits_for_write(facts)) waits.push_back(wait_for_write());
     return waits;
 }
 
@@ -398,12 +416,13 @@ std::string why(const Facts& facts) {
     std::string text = introduction(facts);
     if (facts.state.status == InstanceStatus::Moved) return text;
     for (const Token& token : facts.state.tokens) {
-        // The branches speak for themselves.
+        // The branches have their own sentences.
         if (token.status == TokenStatus::Forked) continue;
         text += ' ';
         text += wait_of(facts, token).sentence;
     }
     if (is_in_exception(facts)) text += " " + wait_in_exception().sentence;
+    if (waits_for_write(facts)) text += " " + wait_for_write().sentence;
     return text + describe_rules(facts);
 }
 

@@ -1,54 +1,114 @@
 // What keeps the transitions of an instance with rules from being fired.
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/predicate/explain.h"
 #include "engine/view.h"
 
 namespace ebb::engine {
 
 namespace {
 
-bool is_pending(const Facts& facts, std::size_t trigger) {
+/// More would not be read.
+constexpr std::size_t kWritersMax = 3;
+
+const Token* pending_token(const Facts& facts, std::size_t trigger) {
     const auto& tokens = facts.state.tokens;
-    return std::any_of(tokens.begin(), tokens.end(), [&](const Token& token) {
+    const auto found = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {
         return token.compensates == 0 && token.branch == static_cast<std::int32_t>(trigger);
     });
+    return found == tokens.end() ? nullptr : &*found;
 }
 
-/// ` (hotel_status is "Requested", price is null)`: what the condition reads.
-std::string values_read(const Facts& facts, const Predicate& condition) {
-    constexpr std::size_t kShownMax = 60;
-    const auto& attributes = facts.program.rules()->rules().attributes;
-    std::vector<std::string> values;
-    for (std::size_t i = 0; i < attributes.size(); ++i) {
-        if (!condition.reads()[i]) continue;
-        const Payload& value = facts.state.rules->values[i].json;
-        values.push_back(fmt::format("{} is {}", attributes[i].name, clean_text(value, kShownMax)));
+/// `runs on w3`, of a transition that is pending.
+std::string progress_of(const Facts& facts, const Token& token) {
+    if (token.status == TokenStatus::Frozen) return "has failed for good";
+    if (token.status == TokenStatus::Retrying) return "waits for its next attempt";
+    for (const TaskRow& row : facts.tasks) {
+        if (row.task.token == token.id && !row.lease_owner.empty()) {
+            return "runs on " + row.lease_owner;
+        }
     }
-    return values.empty() ? std::string() : fmt::format(" ({})", fmt::join(values, ", "));
+    return "waits for a worker";
+}
+
+/// `transition hotel can write it and runs on w3`: where another value may come from.
+std::string writers_of(const Facts& facts, std::size_t attribute) {
+    const rules::Program& program = *facts.program.rules();
+    std::vector<std::string> writers;
+    for (std::size_t i = 0; i < program.triggers().size(); ++i) {
+        const rules::Program::Rule& rule = program.triggers()[i];
+        // Those that may write all would be named everywhere.
+        if (rule.may_write_all || !rule.writes[attribute]) continue;
+        std::string text = fmt::format("transition {} can write it", rule.name);
+        if (const Token* token = pending_token(facts, i)) {
+            text += " and " + progress_of(facts, *token);
+        } else if (facts.state.rules->marks[i].failed != 0) {
+            text += " but has failed for good";
+        }
+        if (writers.size() < kWritersMax) writers.push_back(std::move(text));
+    }
+    const auto allowed = program.rules().external_writes;
+    const bool is_external = allowed == Rules::ExternalWrites::All ||
+                             (allowed == Rules::ExternalWrites::Declared &&
+                              program.rules().attributes[attribute].is_external);
+    if (is_external) writers.emplace_back("an application can write it");
+    return fmt::format("{}", fmt::join(writers, ", "));
+}
+
+/// `hotel_status is "Requested"; transition hotel can write it and runs on w3`.
+std::string describe_value(const Facts& facts, std::size_t attribute) {
+    constexpr std::size_t kShownMax = 60;
+    const Payload& value = facts.state.rules->values[attribute].json;
+    const std::string& name = facts.program.rules()->rules().attributes[attribute].name;
+    std::string text = fmt::format("{} is {}", name, clean_text(value, kShownMax));
+    const std::string writers = writers_of(facts, attribute);
+    return writers.empty() ? text : text + "; " + writers;
+}
+
+/// `needs A (a is 1) and B (b is null)`: the parts of the condition that are not true.
+std::string describe_need(const Facts& facts, const Predicate& condition) {
+    const predicate::Row row = facts.program.rules()->row_of(*facts.state.rules);
+    std::vector<std::string> needs;
+    for (const predicate::BlockingPart& part : predicate::blocking_parts(condition, row)) {
+        std::vector<std::string> values;
+        for (std::size_t i = 0; i < part.reads.size(); ++i) {
+            if (part.reads[i]) values.push_back(describe_value(facts, i));
+        }
+        needs.push_back(part.source);
+        if (!values.empty()) needs.back() += fmt::format(" ({})", fmt::join(values, ", "));
+    }
+    return fmt::format("needs {}", fmt::join(needs, " and "));
 }
 
 /// Why a trigger whose condition is true is not fired; empty when there is no such reason.
 std::string restraint(const Facts& facts, std::size_t index) {
     const rules::Program::Rule& rule = facts.program.rules()->triggers()[index];
     if (!rule.is_enabled) return "is not enabled";
-    const bool has_fired = facts.state.rules->marks[index].fires > 0;
+    const rules::TriggerMark& mark = facts.state.rules->marks[index];
+    if (mark.failed != 0) {
+        return "has failed for good and is held back until an attribute that it reads changes";
+    }
+    const bool has_fired = mark.fires > 0;
     if (rule.mode == Trigger::Mode::Once && has_fired)
         return "has fired already, and its mode is once";
     if (rule.mode == Trigger::Mode::Edge) return "waits until its condition has been false";
     return {};
 }
 
-std::optional<bool> value_of(const Facts& facts, const Predicate& condition) {
+bool holds(const Facts& facts, const Predicate& condition) {
     try {
-        return condition.evaluate(facts.program.rules()->row_of(*facts.state.rules));
+        return condition.holds(facts.program.rules()->row_of(*facts.state.rules));
     } catch (const PredicateError&) {
-        return std::nullopt;
+        return false;
     }
+}
+
+bool is_stopping(const Facts& facts) {
+    return !facts.state.rollbacks.empty();
 }
 
 }  // namespace
@@ -58,17 +118,21 @@ std::string describe_rules(const Facts& facts) {
     if (program == nullptr || !facts.state.rules || is_terminal(facts.state.status)) return {};
     std::vector<std::string> idle;
     for (std::size_t i = 0; i < program->triggers().size(); ++i) {
-        if (is_pending(facts, i)) continue;
+        if (pending_token(facts, i) != nullptr) continue;
         const rules::Program::Rule& rule = program->triggers()[i];
         std::string reason = restraint(facts, i);
-        if (reason.empty() || value_of(facts, rule.when) != true) {
-            reason = fmt::format("needs {}{}", rule.when.source(), values_read(facts, rule.when));
+        const bool is_restrained = !reason.empty() && holds(facts, rule.when);
+        if (!is_restrained && facts.state.rules->marks[i].failed == 0) {
+            reason = describe_need(facts, rule.when);
         }
         idle.push_back(rule.name + " " + reason);
     }
     std::string text;
     if (facts.state.rules->is_finishing) {
-        text = " A final condition holds; the instance completes when nothing is pending.";
+        text = is_stopping(facts)
+                   ? " A final condition holds; the instance completes when what was pending is "
+                     "stopped and undone."
+                   : " A final condition holds; the instance completes when nothing is pending.";
     }
     if (idle.empty()) return text;
     return text + fmt::format(" Not fired: {}.", fmt::join(idle, "; "));

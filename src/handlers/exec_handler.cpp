@@ -33,7 +33,7 @@ std::string_view outcome_name(CompensatedStep::Outcome outcome) {
     return "unknown";
 }
 
-/// One call: what it needs and what becomes of it.
+/// One call: its needs and its outcome.
 class Call {
  public:
     Call(
@@ -114,7 +114,7 @@ class Call {
         if (!spec_.script.empty()) {
             arguments = spec_.interpreter;
             arguments.push_back(files_.add("script", spec_.script).string());
-            program_ = fmt::format("its script (run by {})", arguments.front());
+            program_ = "the script";
             return;
         }
         for (const Template& argument : spec_.arguments) {
@@ -187,12 +187,17 @@ class Call {
         details["exit_code"] = result.end == End::Exited ? Json(result.exit_code) : Json();
         details["signal"] = result.signal == 0 ? Json() : Json(result.signal);
         options.details = to_text(details);
-        std::string message =
-            fmt::format("The handler \"{}\": {} {}.", name_, program_, story_of(result));
-        if (const auto last = last_line(errors); !last.empty()) {
-            message += fmt::format(" Its last words on stderr: {}", last);
-        }
-        throw HandlerFailure(message, std::move(options));
+        throw HandlerFailure(message_of(result, last_line(errors)), std::move(options));
+    }
+
+    /// The cause first: what the program itself said, if it ended by itself.
+    std::string message_of(const ProcessResult& result, const std::string& last) const {
+        const std::string story =
+            fmt::format("{} of the handler \"{}\" {}", program_, name_, story_of(result));
+        if (result.end == End::Exited && !last.empty()) return fmt::format("{} ({})", last, story);
+        std::string message = "T" + story.substr(1) + ".";
+        if (!last.empty()) message += fmt::format(" The last line of its stderr: {}", last);
+        return message;
     }
 
     /// Secrets are hidden on both sides of what was left out, where a part of one may stand.
@@ -228,7 +233,7 @@ class Call {
     std::string story_of(const ProcessResult& result) const {
         switch (result.end) {
             case End::Exited:
-                return fmt::format("ended with exit code {}", result.exit_code);
+                return fmt::format("exited with code {}", result.exit_code);
             case End::Signalled:
                 return fmt::format("was ended by signal {}", result.signal);
             case End::TimedOut:

@@ -76,6 +76,11 @@ HttpError::Kind kind_of(CURLcode code) {
     }
 }
 
+bool was_connected(CURLcode code) {
+    return code != CURLE_COULDNT_CONNECT && code != CURLE_COULDNT_RESOLVE_HOST &&
+           code != CURLE_COULDNT_RESOLVE_PROXY;
+}
+
 /// What libcurl writes into while a request runs.
 struct Transfer {
     HttpResponse response;
@@ -169,6 +174,9 @@ void set_options(
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(easy, CURLOPT_PROXY, request.proxy.c_str());
+    if (!request.unix_socket.empty()) {
+        curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
+    }
     curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "ebb");
@@ -220,7 +228,9 @@ class HttpClient::Connection {
         if (code != CURLE_OK) {
             const std::string_view details = transfer.error.data();
             throw HttpError(
-                kind_of(code), std::string(details.empty() ? curl_easy_strerror(code) : details)
+                kind_of(code),
+                std::string(details.empty() ? curl_easy_strerror(code) : details),
+                was_connected(code)
             );
         }
         long status = 0;

@@ -20,72 +20,77 @@ struct HttpRequest {
     std::string method;
     std::string url;
     std::vector<std::pair<std::string, std::string>>
-        headers;  ///< their names and values are checked by the caller
+        headers;  ///< the caller checks names and values
     std::optional<std::string> body;
-    std::string proxy;              ///< empty = none, whatever the environment says
-    std::filesystem::path ca_file;  ///< empty = the system's
+    std::string proxy;              ///< empty = none; the environment is ignored
+    std::filesystem::path ca_file;  ///< empty = the system's certificates
     std::filesystem::path client_cert;
     std::filesystem::path client_key;
     Duration timeout = std::chrono::seconds(30);
     Duration connect_timeout = std::chrono::seconds(10);
     std::size_t response_bytes_max = std::size_t{1} << 20;
     std::stop_token stop;
+    std::string unix_socket{};  ///< connect to this path instead of the URL's host; empty = TCP
 };
 
 struct HttpResponse {
     int status = 0;
     std::map<std::string, std::string>
-        headers;  ///< names in lower case; of one that comes twice the last
+        headers;  ///< lowercase names; the last of repeated headers wins
     std::string body;
     Duration elapsed{0};
 };
 
-/// No complete response was had. `what()` says why, without the URL.
+/// The request got no complete response. `what()` says why, without the URL.
 class HttpError : public std::runtime_error {
  public:
     enum class Kind {
         InvalidUrl,
-        ConnectionFailed,  ///< no connection, or it broke: nobody knows whether the server has
+        ConnectionFailed,  ///< no connection, or it broke: the server may or may not have
                            ///< acted
-        TlsFailed,         ///< the server (or we) could not be authenticated; nothing was sent
+        TlsFailed,         ///< the server or the client was not authenticated; nothing was sent
         InvalidFile,       ///< a certificate or key cannot be read
         TimedOut,
         Stopped,
         ResponseTooLarge,
-        InvalidResponse,  ///< it came, but cannot be decoded
-        Unsupported,      ///< libcurl cannot do this at all
+        InvalidResponse,  ///< the response cannot be decoded
+        Unsupported,      ///< libcurl does not support this
     };
 
-    HttpError(Kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+    HttpError(Kind kind, const std::string& message, bool was_connected = true)
+        : std::runtime_error(message), kind_(kind), was_connected_(was_connected) {}
 
     Kind kind() const { return kind_; }
 
+    /// False: there was never a connection, so the server has not seen the request.
+    bool was_connected() const { return was_connected_; }
+
  private:
     Kind kind_;
+    bool was_connected_;
 };
 
 /// The parts of an absolute URL that decide where a request goes.
 struct UrlParts {
     std::string scheme;
-    std::string host;  ///< lower case
-    std::string port;  ///< always given
+    std::string host;  ///< lowercase
+    std::string port;  ///< never empty
     std::string path;
 
     bool operator==(const UrlParts&) const = default;
 };
 
-/// Empty when `url` is not an absolute URL.
+/// Empty if `url` is not an absolute URL.
 std::optional<UrlParts> parse_url(const std::string& url);
 
-/// Where `location` leads from `base`; empty if it is not a URL.
+/// The URL to which `location` leads from `base`; empty if it is not a URL.
 std::optional<std::string> resolve_url(const std::string& base, const std::string& location);
 
-/// `url` without user, password, query and fragment: what may be written into logs and the history.
+/// `url` without user, password, query and fragment, for logs and the history.
 std::string public_url(const std::string& url);
 
-/// Makes HTTP requests and keeps connections for the next ones. Verifies certificates, follows no
-/// redirects, stores no cookies, reads neither ~/.netrc nor proxy variables. Safe to call from
-/// several threads at once.
+/// Makes HTTP requests and keeps connections open for the next ones. Verifies certificates, follows
+/// no redirects, stores no cookies, and reads neither ~/.netrc nor proxy variables. Thread-safe.
 class HttpClient {
  public:
     HttpClient();

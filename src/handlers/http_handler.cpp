@@ -59,7 +59,7 @@ struct Endpoint {
     HttpClient client;
 };
 
-/// One call: the request, its redirects, and what becomes of the response.
+/// One call: the request, its redirects, and the outcome of the response.
 class Call {
  public:
     Call(Endpoint& endpoint, const Payload& input, const StepContext& context)
@@ -229,7 +229,7 @@ class Call {
         }
     }
 
-    /// Only the same server may say where to go on, and only without changing what is asked.
+    /// Only the same server may redirect, and only without changing the request.
     std::string redirect_target(const HttpResponse& response) const {
         const bool keeps_method =
             response.status >= 307 || request_.method == "GET" || request_.method == "HEAD";

@@ -39,7 +39,7 @@ struct HandlerLimits {
     static constexpr Duration kRetryAfterMax = std::chrono::hours(24);
 };
 
-/// What becomes of what a program or server has answered.
+/// How the answer of a program or server is used.
 enum class OutputMode {
     Document,  ///< it is the output; nothing at all = the input passes through
     Text,      ///< it becomes a JSON string

@@ -174,7 +174,7 @@ class Server::Core {
         return http;
     }
 
-    /// Asks the store now and then only, however often it is asked itself.
+    /// Asks the store only occasionally, no matter how often it is called.
     std::string unready() {
         constexpr Duration kKnownFor = std::chrono::seconds(1);
         const SteadyPoint now = clock_.steady_now();

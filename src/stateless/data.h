@@ -34,7 +34,7 @@ struct Snapshot::Data {
     const Definition& definition() const { return workflow->program->definition(); }
 };
 
-/// The UUID of an instance that the application has named: the name itself where it is one, else a
+/// The UUID of an instance that the application has named: the name itself if it is a UUID, else a
 /// UUID of version 8 made from the name alone.
 InstanceId instance_id_of(std::string_view workflow_id);
 

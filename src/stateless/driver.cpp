@@ -15,8 +15,6 @@ namespace ebb::stateless {
 
 namespace {
 
-constexpr std::size_t kByBytesMax = 256;
-
 StepContext make_context(
     const Snapshot::Data& data, Invocation& call, TimePoint begun, const std::stop_token& stop
 ) {
@@ -30,6 +28,7 @@ StepContext make_context(
     context.step = std::move(call.node);
     context.handler = std::move(call.handler);
     context.attempt = call.attempt.attempt;
+    context.pauses = call.attempt.pauses;
     context.max_attempts = call.max_attempts;
     context.idempotency_key = std::move(call.idempotency_key);
     context.deadline = deadline;
@@ -51,18 +50,16 @@ Payload input_of(const Snapshot::Data& data, const Invocation& call, StepContext
         );
     }
     Payload step_input = undone->ref == 0 ? Payload() : data.record.payload(undone->ref);
-    CompensationCall prepared = prepare_compensation(
-        data.identity.id, data.record.to_event(*undone), std::move(step_input)
-    );
+    CompensationCall prepared =
+        prepare_compensation(call.key_root, data.record.to_event(*undone), std::move(step_input));
     context.compensates = std::move(prepared.step);
     return std::move(prepared.input);
 }
 
 }  // namespace
 
-void Driver::start(Payload input, std::string_view by) {
+void Driver::start(const event::Started& started) {
     const TimePoint begun = now();
-    const event::Started started{std::move(input), clean_text(by, kByBytesMax)};
     accept(decide(data_.program(), data_.identity, {}, started, data_.record, begun), begun);
 }
 

@@ -32,7 +32,7 @@ class Driver {
         : environment_(environment), data_(data), options_(options) {}
 
     /// The instance comes into being.
-    void start(Payload input, std::string_view by);
+    void start(const event::Started& started);
 
     /// What the outside asks for. Throws the Error that a refusal is; a repeated request changes
     /// nothing.

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <ebb/error.h>
 #include <ebb/stateless.h>
@@ -19,6 +20,9 @@ namespace {
 constexpr std::size_t kWorkflowIdBytesMax = 255;
 constexpr std::size_t kKeyBytesMax = 256;
 constexpr int kLastMax = 1'000'000;
+constexpr std::size_t kByBytesMax = 256;
+/// Of the names that an error lists.
+constexpr std::size_t kNamesBytesMax = 1'000;
 
 void check_options(const EngineOptions& options) {
     if (options.history.last < 1 || options.history.last > kLastMax) {
@@ -48,6 +52,35 @@ void check_id(const std::string& text, std::string_view what, std::size_t bytes_
     if (clean_text(text, bytes_max) != text) {
         throw Error(ErrorCode::InvalidArgument, fmt::format("{} is not valid UTF-8 text.", what));
     }
+}
+
+/// kNoNode for an empty name.
+NodeIndex start_of(const Program& program, const std::string& name) {
+    if (name.empty()) return kNoNode;
+    const NodeIndex node = program.find_start(name);
+    if (node != kNoNode) return node;
+    const NodeGraph* graph = program.first_graph();
+    std::vector<std::string_view> allowed;
+    if (graph != nullptr) {
+        for (const Node& each : graph->nodes) allowed.emplace_back(each.name);
+    }
+    const std::string shown = clean_text(name, DefinitionLimits::kNameBytesMax);
+    const std::string& workflow = program.definition().name;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        graph == nullptr
+            ? fmt::format(
+                  "The workflow \"{}\" cannot start at \"{}\": it does not begin with a graph.",
+                  workflow,
+                  shown
+              )
+            : fmt::format(
+                  "The graph of workflow \"{}\" has no node \"{}\" to start at; it has: {}.",
+                  workflow,
+                  shown,
+                  clean_text(fmt::format("{}", fmt::join(allowed, ", ")), kNamesBytesMax)
+              )
+    );
 }
 
 void check_step_limit(const ExecuteOptions& options) {
@@ -82,10 +115,10 @@ class Engine::Core {
 
     void add(const Definition& definition);
     std::shared_ptr<const Workflow> find(std::string_view name, std::optional<int> version) const;
-    /// Hands the payload from outside to whatever waits for it.
+    /// Gives the payload from outside to the token that waits for it.
     void deliver(Driver& driver, const Snapshot::Data& data, const Payload& payload) const;
     Snapshot request(Snapshot snapshot, const Event& event) const;
-    /// Does what is due, `steps` times at most.
+    /// Does what is due, in `steps` steps at most.
     void drive(Snapshot::Data& data, const ExecuteOptions& options, std::int64_t steps) const;
 
  private:
@@ -128,9 +161,8 @@ void Engine::Core::add(const Definition& definition) {
         throw Error(
             ErrorCode::WorkflowConflict,
             fmt::format(
-                "Workflow \"{}\" version {} is known with another content; a changed workflow "
-                "needs "
-                "a new version.",
+                "Workflow \"{}\" version {} is known with different content; a changed workflow "
+                "needs a new version.",
                 definition.name,
                 definition.version
             )
@@ -231,9 +263,10 @@ Snapshot Engine::start(std::string_view workflow, const Payload& given, const St
     check_id(options.workflow_id, "The workflow_id", kWorkflowIdBytesMax);
     check_id(options.key, "The key", kKeyBytesMax);
     const TimePoint now = options.now ? *options.now : environment.clock.now();
-    const InstanceId id =
-        options.workflow_id.empty() ? make_instance_id(now) : instance_id_of(options.workflow_id);
+    const InstanceId run = options.run_id ? *options.run_id : make_instance_id(now);
+    const InstanceId id = options.workflow_id.empty() ? run : instance_id_of(options.workflow_id);
     const Program* program = known->program.get();
+    const NodeIndex start_node = start_of(*program, options.start_node);
     Snapshot snapshot(std::make_unique<Snapshot::Data>(Snapshot::Data{
         .workflow = std::move(known),
         .workflow_id = options.workflow_id.empty() ? id.to_string() : options.workflow_id,
@@ -246,7 +279,8 @@ Snapshot Engine::start(std::string_view workflow, const Payload& given, const St
     snapshot.data().version = 0;
     ExecuteOptions driving;
     driving.now = now;
-    Driver(environment, snapshot.data(), driving).start(std::move(input), options.by);
+    Driver(environment, snapshot.data(), driving)
+        .start({std::move(input), clean_text(options.by, kByBytesMax), start_node, run});
     return snapshot;
 }
 

@@ -98,7 +98,7 @@ void EventReader::read_result(JsonReader& json, NodeIndex node) {
     if (event.payload.empty()) refuse("has no output");
 }
 
-/// A result as it is written where it has nothing that is seldom there. False: nothing was read.
+/// A result in its usual written form, without rare members. False: nothing was read.
 bool EventReader::read_written(JsonReader& json, Kept& event) {
     const JsonReader::Place start = json.place();
     if (!json.begins(R"({"output":)")) return false;

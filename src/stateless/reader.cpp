@@ -83,6 +83,7 @@ class Reader {
     /// What a snapshot has, in the order in which it is written.
     void read_expected() {
         if (follows(R"(,"workflowId":)")) workflow_id_ = json_.string_view(decoded_id_);
+        if (follows(R"(,"runId":)")) read_run();
         if (follows(R"(,"workflow":)")) read_workflow();
         if (follows(R"(,"status":)")) derived_.status = json_.string_view(status_);
         if (follows(R"(,"currentNodeId":)")) read_current_node();
@@ -95,6 +96,7 @@ class Reader {
         if (follows(R"(,"key":)")) key_ = json_.string();
         if (follows(R"(,"startedAt":)")) started_at_ = from_milliseconds(json_.integer());
         if (follows(R"(,"input":)")) input_ = json_.raw();
+        if (follows(R"(,"startNodeId":)")) start_node_ = json_.string();
         if (follows(R"(,"output":)")) json_.skip();
         if (follows(R"(,"state":)")) read_state_field();
         if (follows(R"(,"events":)")) read_events();
@@ -145,6 +147,10 @@ class Reader {
             derived_.status = json_.string_view(status_);
         } else if (key == "currentNodeId") {
             read_current_node();
+        } else if (key == "runId") {
+            read_run();
+        } else if (key == "startNodeId") {
+            start_node_ = json_.string();
         } else {
             json_.skip();
         }
@@ -158,6 +164,24 @@ class Reader {
             ));
         }
         has_format_ = true;
+    }
+
+    void read_run() {
+        run_ = InstanceId::parse(json_.string());
+        if (!run_) throw_corrupt("its runId is not a UUID");
+    }
+
+    /// A node that an instance can begin at, or none.
+    NodeIndex start_node() const {
+        if (start_node_.empty()) return kNoNode;
+        const NodeIndex node = nodes_->program().find_start(start_node_);
+        if (node == kNoNode) {
+            throw_corrupt(fmt::format(
+                "its startNodeId is \"{}\", and its workflow cannot begin there",
+                clean_text(start_node_, DefinitionLimits::kNameBytesMax)
+            ));
+        }
+        return node;
     }
 
     void read_current_node() {
@@ -236,7 +260,7 @@ class Reader {
         );
     }
 
-    // These are read at once where the workflow is known already; else their text is kept for
+    // These are read immediately if the workflow is already known; else their text is kept for
     // later.
 
     void read_context() {
@@ -299,10 +323,12 @@ class Reader {
         Kept& started = events_.front();
         started.at = started_at_;
         started.payload.refer_to(input_);
+        started.node = start_node();
         sort_events();
         field_ = "state";
         if (!is_state_read_) data_->state = decode_state(state_, nodes_->program());
         field_.clear();
+        data_->state.run = run_;
         data_->workflow_id = workflow_id_;
         data_->identity = {.id = instance_id_of(workflow_id_), .key = std::move(key_)};
         data_->version = version_;
@@ -333,6 +359,8 @@ class Reader {
     std::string_view expected_;
     bool has_format_ = false;
     std::string_view workflow_id_;
+    std::optional<InstanceId> run_;
+    std::string start_node_;
     std::unique_ptr<Snapshot::Data> data_;
     std::optional<NodeFinder> nodes_;
     std::string_view context_;
@@ -347,7 +375,7 @@ class Reader {
     TimePoint started_at_{};
     Duration total_{0};
     Derived derived_;
-    std::string decoded_id_;  // where they have escapes
+    std::string decoded_id_;  // if they have escapes
     std::string status_;
     std::string current_node_;
     std::vector<Kept> events_;

@@ -63,6 +63,11 @@ Payload Record::payload(Seq seq) const {
     return Payload(event == nullptr || event->payload.empty() ? "null" : event->payload.view());
 }
 
+std::optional<HistoryEvent> Record::find_event(Seq seq) const {
+    const Kept* event = find(seq);
+    return event == nullptr ? std::nullopt : std::optional(to_event(*event));
+}
+
 std::optional<Seq> Record::output_of(std::string_view node) const {
     const NodeIndex index = program_->find(node);
     if (index == kNoNode) return std::nullopt;

@@ -89,6 +89,7 @@ class Record final : public HistoryView {
 
     // HistoryView
     Payload payload(Seq seq) const override;
+    std::optional<HistoryEvent> find_event(Seq seq) const override;
     std::optional<Seq> output_of(std::string_view node) const override;
     std::optional<HistoryEvent> previous_undoable(
         Seq before, Seq floor, std::string_view path_prefix
@@ -96,7 +97,7 @@ class Record final : public HistoryView {
 
     /// Null when it was not kept.
     const Kept* find(Seq seq) const;
-    /// The event that has the payload of `seq`, following `ref`; null when it is not there.
+    /// The event that has the payload of `seq`, following `ref`; null if it does not exist.
     const Kept* find_payload(Seq seq) const;
     HistoryEvent to_event(const Kept& kept) const;
 

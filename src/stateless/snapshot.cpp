@@ -68,6 +68,10 @@ const InstanceId& Snapshot::instance() const {
     return data_->identity.id;
 }
 
+std::string Snapshot::run_id() const {
+    return data_->state.run ? data_->state.run->to_string() : std::string();
+}
+
 const std::string& Snapshot::workflow() const {
     return data_->definition().name;
 }
@@ -78,6 +82,11 @@ int Snapshot::workflow_version() const {
 
 const std::string& Snapshot::key() const {
     return data_->identity.key;
+}
+
+std::string Snapshot::start_node() const {
+    const NodeIndex node = stateless::start_node(*data_);
+    return node == kNoNode ? std::string() : data_->program().node(node).name;
 }
 
 SnapshotStatus Snapshot::status() const {

@@ -79,6 +79,7 @@ SnapshotStore::Row SnapshotStore::row_of(const Snapshot& snapshot, const SaveOpt
     Row row{
         .info =
             {.id = snapshot.workflow_id(),
+             .run_id = snapshot.run_id(),
              .workflow = snapshot.workflow(),
              .status = snapshot.status(),
              .version = snapshot.version(),
@@ -136,8 +137,12 @@ SaveResult SnapshotStore::save(
 SaveResult SnapshotStore::remove(
     std::string_view id, std::optional<std::int64_t> expected_version
 ) {
+    return remove(id, Expected{.version = expected_version});
+}
+
+SaveResult SnapshotStore::remove(std::string_view id, const Expected& expected) {
     check_id(id);
-    return remove_row(id, expected_version);
+    return remove_row(id, expected);
 }
 
 std::vector<SnapshotInfo> SnapshotStore::list(const SnapshotQuery& query) {

@@ -64,10 +64,23 @@ std::optional<Snapshot> load(SnapshotStore& store, const Engine& engine, std::st
             )
         );
     }
+    if (snapshot.run_id() != stored->info.run_id) {
+        throw Error(
+            ErrorCode::CorruptState,
+            fmt::format(
+                "The row of the snapshot \"{}\" has the run id \"{}\", but the snapshot in it has "
+                "\"{}\". Set the row's run_id to the snapshot's runId; only the store should write "
+                "either.",
+                id,
+                stored->info.run_id,
+                snapshot.run_id()
+            )
+        );
+    }
     return snapshot;
 }
 
-/// Takes over what became of a save. False: it was lost.
+/// Applies the outcome of a save. False: the save was lost.
 bool note(StoredRun& run, SaveResult result, Snapshot next) {
     switch (result.kind) {
         case SaveResult::Kind::Saved:

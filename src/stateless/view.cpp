@@ -40,7 +40,7 @@ WaitingFor wait_of(const Snapshot::Data& data, const Token& token) {
             wait.kind = "retry";
             wait.what = is_compensation ? node.compensate->handler : node.handler;
             wait.sentence = fmt::format(
-                "{} is tried again (attempt {}) at {}.", step, token.attempt, format_time(token.due)
+                "{} is retried (attempt {}) at {}.", step, token.attempt, format_time(token.due)
             );
             return wait;
         case TokenStatus::WaitingTimer:
@@ -64,7 +64,7 @@ WaitingFor wait_of(const Snapshot::Data& data, const Token& token) {
             return wait;
         case TokenStatus::Frozen:
             wait.kind = "operator";
-            wait.sentence = fmt::format("{} has failed for good and waits for an operator.", step);
+            wait.sentence = fmt::format("{} waits for an operator.", step);
             return wait;
     }
     return wait;
@@ -77,6 +77,11 @@ NodeIndex current_node(const Snapshot::Data& data) {
     if (data.state.status == InstanceStatus::Completed) return kNoNode;
     const Kept* error = data.state.error == 0 ? nullptr : data.record.find(data.state.error);
     return error == nullptr ? kNoNode : error->node;
+}
+
+NodeIndex start_node(const Snapshot::Data& data) {
+    const Kept* started = data.record.find(1);
+    return started == nullptr ? kNoNode : started->node;
 }
 
 std::optional<RetryState> retry_state(const Snapshot::Data& data) {

@@ -7,46 +7,46 @@
 #include "core/kernel/decide.h"
 #include "core/kernel/state.h"
 
-// What is to be done next, derived from the state alone: where the durable engine has rows in a
-// table of tasks, a snapshot has its tokens.
+// The next pieces of work, derived from the state alone: what the durable engine keeps in a table
+// of tasks, a snapshot has in its tokens.
 
 namespace ebb::stateless {
 
 struct Work {
     enum class Kind {
         Stop,   ///< no handler of a stopping token is running here
-        Timer,  ///< a deadline, a delay, the end of a wait
+        Timer,  ///< a deadline, a delay or the end of a wait
         Call,
     };
 
     Kind kind = Kind::Call;
-    TokenId token = 0;  ///< of a timer: as event::TimerFired has it
-    TimePoint due{};    ///< zero = at once
+    TokenId token = 0;  ///< for a timer: as in event::TimerFired
+    TimePoint due{};    ///< zero = immediately
     Visit visit = 0;    ///< of the token
 };
 
-/// Calls visit(work) for everything that will have to be done, in no order: for nothing, where only
-/// the outside can bring the instance on.
+/// Calls visit(work) for all pending work, in no particular order. Makes no call if only an event
+/// from outside can advance the instance.
 template <typename Visit>
 void each_work(const InstanceState& state, Visit visit);
 
-/// Which of two things that are due comes first: stops, then timers by their time (what is too late
-/// must not begin), then calls in the
-/// order in which their tokens came to their steps, so that branches take turns.
+/// The order of two due pieces of work: stops first, then timers by their time (a late call must
+/// not begin), then calls in the order in which their tokens reached their steps, so that branches
+/// take turns.
 bool goes_before(const Work& left, const Work& right);
 
-/// When there is something to do: zero = at once, kNever = not by itself.
+/// When there is something to do: zero = immediately, kNever = not without an outside event.
 TimePoint next_due(const InstanceState& state);
 
-/// The token that decides the snapshot's status; null when none lives.
+/// The token that decides the snapshot's status; null if there is no live token.
 const Token* leading_token(const InstanceState& state);
 
 SnapshotStatus status_of(const InstanceState& state);
 
-/// Is the token's own task not held back by a pause, a dead letter or a rollback?
+/// True unless a pause, a dead letter or a rollback holds back the token's own task.
 bool may_go_on(const InstanceState& state, const Token& token);
 
-/// What the token does next by itself.
+/// The next work of the token that needs no outside event.
 std::optional<Work> work_of(const Token& token);
 
 template <typename Visit>

@@ -27,6 +27,7 @@ class Writer {
         out_.put('{');
         out_.number("formatVersion", kFormatVersion);
         out_.string("workflowId", data_.workflow_id);
+        if (data_.state.run) out_.plain("runId", data_.state.run->to_string());
         workflow();
         out_.plain("status", to_string(status_of(data_.state)));
         current();
@@ -38,6 +39,9 @@ class Writer {
         if (const auto retry = retry_state(data_)) write_retry(*retry);
         if (!data_.identity.key.empty()) out_.string("key", data_.identity.key);
         input();
+        if (const NodeIndex start = start_node(data_); start != kNoNode) {
+            out_.plain("startNodeId", data_.program().node(start).name);
+        }
         result();
         out_.key("state");
         write_state(out_, data_.state, data_.program());

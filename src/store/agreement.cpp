@@ -20,9 +20,8 @@ void throw_workflow_conflict(const WorkflowRow& row) {
     throw Error(
         ErrorCode::WorkflowConflict,
         fmt::format(
-            "The store already has version {0} of the workflow '{1}' with another content. A "
-            "version "
-            "never changes: register the new content as version {2}.",
+            "The store already has version {0} of the workflow '{1}' with different content. A "
+            "version never changes: register the new content as version {2}.",
             row.version,
             row.name,
             row.version + 1
@@ -72,7 +71,7 @@ void check_queue_count(std::int64_t queues) {
     throw Error(
         ErrorCode::LimitExceeded,
         fmt::format(
-            "{} queues of this store have limits already, and no more are allowed.",
+            "{} queues of this store already have limits, and no more are allowed.",
             QueueLimits::kQueuesMax
         )
     );

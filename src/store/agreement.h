@@ -16,7 +16,7 @@ namespace ebb {
 [[noreturn]] void throw_workflow_conflict(const WorkflowRow& row);
 
 /// `-- compatible with 6` as the first line of a migration: programs that know the schema up to 6
-/// go on working with it, so it may be applied while they run. None: it does not say so.
+/// continue to work with it, so it may be applied while they run. None: it does not say so.
 std::optional<int> compatible_with(std::string_view migration);
 
 /// Whether a worker takes tasks of that handler and queue. Any worker runs the engine's own tasks.

@@ -9,27 +9,27 @@
 
 namespace ebb {
 
-/// Short messages between the processes that share a store, so that one learns at once from another
-/// what it would find by looking before long. Nothing may depend on them: they get lost, and come
-/// late. Made by Store::open_hints, which must outlive this.
+/// Short messages between the processes that share a store. They let a process learn immediately
+/// what it would soon find by polling. Nothing may depend on them, because they can get lost or
+/// come late. Made by Store::open_hints; the store must outlive this object.
 class Hints {
  public:
     struct Heard {
         std::vector<std::string> messages;
-        bool is_proven = false;  ///< what others say does arrive: this has heard itself
+        bool is_proven = false;  ///< messages of others do arrive: this has received its own
     };
 
     virtual ~Hints() = default;
 
-    /// Waits until others have said something, until it is proven that they would be heard, until
-    /// `interrupt`, or for `limit`. Throws Error when nothing can be heard now; the next call tries
-    /// anew. One thread.
+    /// Waits until a message of another process comes, until it is proven that messages would
+    /// arrive, until `interrupt`, or for `limit`. Throws Error if nothing can be received now; the
+    /// next call tries again. One thread.
     virtual Heard receive(Duration limit) = 0;
 
-    /// Ends the present `receive`, or else the next one, at once. Any thread.
+    /// Ends the current or the next `receive` immediately. Any thread.
     virtual void interrupt() = 0;
 
-    /// Says something to all others who listen. Any thread. Throws Error.
+    /// Sends a message to all other listeners. Any thread. Throws Error.
     virtual void send(std::string_view message) = 0;
 
     /// A longer message is refused with InvalidArgument.

@@ -51,7 +51,7 @@ std::string_view to_string(PartitionPeriod period);
 bool partition_postgres(const PostgresOptions& options, PartitionPeriod period);
 
 /// What the sweep of a worker would do to the partitions, by the retention that is kept: nothing in
-/// a schema without any. For who has more rights than the workers. Component ebb::postgres.
+/// a schema without any. For users with more rights than the workers. Component ebb::postgres.
 HousekeepingResult housekeep_postgres(const PostgresOptions& options);
 
 }  // namespace ebb

@@ -17,9 +17,8 @@ class Notices {
  public:
     explicit Notices(const Clock& clock) : clock_(clock) {}
 
-    /// `about`: what it concerns. The same name about the same thing is kept once
-    /// in kPause; while kNoticesMax things are remembered, others are passed
-    /// over.
+    /// `about`: the subject. A notice with the same name and subject is kept once in kPause. While
+    /// kNoticesMax notices are remembered, others are dropped.
     void add(const std::string& name, const std::string& about, const std::string& message) {
         const SteadyPoint now = clock_.steady_now();
         const Lock lock(mutex_);

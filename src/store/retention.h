@@ -15,27 +15,27 @@
 
 #include "core/kernel/state.h"
 
-// What the verbs about retention are given and answer.
+// Arguments and results of the verbs for retention.
 
 namespace ebb {
 
-/// How many instances one purge looks at, at most.
+/// The maximum number of instances that one purge looks at.
 inline constexpr int kPurgeLimitMax = 10'000;
-/// One purge deletes no further instance once those that it deletes have changed this often
-/// together: their events are about as many, and no transaction is to be long.
+/// One purge stops deleting once the deleted instances have this many changes in total. They have
+/// about as many events, and a transaction must not take long.
 inline constexpr std::int64_t kPurgeChangesMax = 20'000;
 
-/// Instances are looked at by rising id, a page at a time.
+/// A purge looks at instances by ascending id, one page at a time.
 struct PurgeRequest {
-    std::vector<RetentionRule> rules;  ///< one of kOtherWorkflows is for those without their own
+    std::vector<RetentionRule> rules;  ///< kOtherWorkflows: for workflows without a rule
     InstanceId after{};                ///< only ids above this one
-    int limit = 1'000;                 ///< looked at; 1 to kPurgeLimitMax
+    int limit = 1'000;                 ///< instances to look at; 1 to kPurgeLimitMax
     bool only_counts = false;          ///< deletes nothing
-    /// Leaves alone what may soon be dropped with a whole partition (Store::housekeep).
+    /// Skips instances that may soon be dropped with a whole partition (Store::housekeep).
     bool by_partition = false;
 };
 
-/// How many instances of one workflow, in all versions, have a status.
+/// The number of instances of one workflow, in all versions, that have a status.
 struct StatusCount {
     std::string workflow;
     InstanceStatus status = InstanceStatus::Running;
@@ -55,8 +55,8 @@ struct VersionCount {
 
 struct PurgeResult {
     std::vector<StatusCount> purged;  ///< by workflow and status
-    InstanceId last{};                ///< where to go on; zero at the end
-    bool is_end = true;               ///< no higher id can have to go now
+    InstanceId last{};                ///< where to continue; zero at the end
+    bool is_end = true;               ///< no instance with a higher id can be due for deletion
 
     bool operator==(const PurgeResult&) const = default;
 };
@@ -64,29 +64,29 @@ struct PurgeResult {
 /// What a store has done to its own tables.
 struct HousekeepingResult {
     std::vector<std::string> made;     ///< partitions, by name
-    std::vector<std::string> dropped;  ///< with all that was in them
+    std::vector<std::string> dropped;  ///< with all their rows
 
     bool operator==(const HousekeepingResult&) const = default;
 };
 
-/// How a store has divided its tables by the time of the instances' start.
+/// How a store has partitioned its tables by the start time of instances.
 struct PartitionView {
     std::string period;        ///< `day`, `week` or `month`
-    TimePoint current_ends{};  ///< when the period is over that is now
+    TimePoint current_ends{};  ///< when the current period ends
 };
 
-/// The right to purge by the retention that is kept, which one worker at a time has.
+/// The right to purge by the stored rules. One worker at a time has it.
 struct SweepTurn {
     std::int64_t number = 0;
-    InstanceId after{};  ///< where the last one has stopped
+    InstanceId after{};  ///< where the last sweep stopped
 
     bool operator==(const SweepTurn&) const = default;
 };
 
-// What every store must answer alike.
+// Rules that all stores share.
 
-/// The latest end of an instance that is to be deleted; none = it is kept. Never for
-/// one that has not ended.
+/// Instances that ended by this time must be deleted; none = instances of this status are kept.
+/// Never set for an instance that has not ended.
 std::optional<TimePoint> latest_end(
     std::span<const RetentionRule> rules,
     std::string_view workflow,
@@ -94,8 +94,8 @@ std::optional<TimePoint> latest_end(
     TimePoint now
 );
 
-/// The lowest id that cannot have to go, because it was made too late for any rule; the lowest of
-/// all where no rule deletes anything.
+/// The lowest id that cannot be due for deletion, because its instance is too young for every rule.
+/// The lowest id of all if no rule deletes anything.
 InstanceId purge_bound(std::span<const RetentionRule> rules, TimePoint now);
 
 /// The shortest time of all rules; none if all keep forever.
@@ -104,7 +104,7 @@ std::optional<Duration> shortest(std::span<const RetentionRule> rules);
 /// Throws InvalidArgument for a limit that is not allowed.
 void check_purge(const PurgeRequest& request);
 
-/// What a purge deletes, instance by instance in the order of their ids.
+/// Computes what a purge deletes, instance by instance in the order of their ids.
 class PurgeBatch {
  public:
     bool has_room() const { return changes_ < kPurgeChangesMax; }

@@ -25,9 +25,31 @@ constexpr std::string_view kColumns[] = {
     "created_at",
     "updated_at",
     "expires_at",
+    "run_id",
 };
 
+std::vector<std::string_view> missing_of(const std::vector<std::string>& columns) {
+    std::vector<std::string_view> missing;
+    for (const std::string_view column : kColumns) {
+        const bool is_there = std::find(columns.begin(), columns.end(), column) != columns.end();
+        if (!is_there) missing.push_back(column);
+    }
+    return missing;
+}
+
 }  // namespace
+
+bool lacks_only_run_id(const std::vector<std::string>& columns) {
+    return missing_of(columns) == std::vector<std::string_view>{"run_id"};
+}
+
+bool is_expected(
+    const SnapshotInfo& there,
+    const std::optional<std::int64_t>& version,
+    const std::optional<std::string>& run_id
+) {
+    return version.value_or(there.version) == there.version && (!run_id || *run_id == there.run_id);
+}
 
 SnapshotStatus parse_snapshot_status(std::string_view text) {
     for (const SnapshotStatus status :
@@ -59,11 +81,7 @@ void check_snapshot_columns(const std::vector<std::string>& columns, std::string
             )
         );
     }
-    std::vector<std::string_view> missing;
-    for (const std::string_view column : kColumns) {
-        const bool is_there = std::find(columns.begin(), columns.end(), column) != columns.end();
-        if (!is_there) missing.push_back(column);
-    }
+    const std::vector<std::string_view> missing = missing_of(columns);
     if (missing.empty()) return;
     throw Error(
         ErrorCode::StoreVersion,
@@ -76,9 +94,9 @@ void check_snapshot_columns(const std::vector<std::string>& columns, std::string
     );
 }
 
-SaveResult unwritten(std::string_view save_id, std::optional<SnapshotInfo> there) {
+SaveResult unwritten(const SnapshotInfo& wanted, std::optional<SnapshotInfo> there) {
     if (!there) return {SaveResult::Kind::NotFound, {}};
-    const bool is_same = there->save_id == save_id;
+    const bool is_same = there->save_id == wanted.save_id && there->run_id == wanted.run_id;
     return {is_same ? SaveResult::Kind::Saved : SaveResult::Kind::Conflict, std::move(*there)};
 }
 

@@ -24,7 +24,17 @@ inline std::optional<std::int64_t> or_null(TimePoint time) {
 /// `place`: which database, for the message.
 void check_snapshot_columns(const std::vector<std::string>& columns, std::string_view place);
 
+/// True for the table of an earlier version of Ebb, which needs only that column.
+bool lacks_only_run_id(const std::vector<std::string>& columns);
+
+/// Does a row have what is not absent here?
+bool is_expected(
+    const SnapshotInfo& there,
+    const std::optional<std::int64_t>& version,
+    const std::optional<std::string>& run_id
+);
+
 /// What a write that changed no row means, given what is there instead.
-SaveResult unwritten(std::string_view save_id, std::optional<SnapshotInfo> there);
+SaveResult unwritten(const SnapshotInfo& wanted, std::optional<SnapshotInfo> there);
 
 }  // namespace ebb::stateless

@@ -14,12 +14,14 @@
 #include <ebb/json.h>
 #include <ebb/queue.h>
 #include <ebb/time.h>
+#include <ebb/triage.h>
 
 #include "core/kernel/decision.h"
 #include "core/kernel/history.h"
 #include "core/kernel/state.h"
 #include "store/hints.h"
 #include "store/retention.h"
+#include "store/side_rows.h"
 #include "store/transaction.h"
 
 // The durable state of every workflow instance. Not part of the public API: it may change with
@@ -27,12 +29,12 @@
 
 namespace ebb {
 
-/// How much earlier one point of priority lets a task start: a waiting task overtakes one that is a
-/// point more urgent after this time. The order never changes while tasks wait, so ageing costs
-/// nothing.
+/// How much earlier one point of priority lets a task start. After this time, a waiting task
+/// overtakes a task that is one point more urgent. The order never changes while tasks wait, so
+/// ageing costs nothing.
 inline constexpr Duration kHeadStartPerPriority = std::chrono::seconds(2);
 
-/// The place of a task in the queue; the smallest is claimed first, equal ones by (instance,
+/// The place of a task in the queue. The smallest is claimed first, equal ones by (instance,
 /// token).
 std::int64_t rank_of(TimePoint due, int priority);
 
@@ -50,7 +52,7 @@ struct InstanceRow {
     InstanceId id;
     std::string workflow;
     int version = 1;
-    std::string key;  ///< unique per workflow when not empty
+    std::string key;  ///< unique per workflow if not empty
     InstanceStatus status = InstanceStatus::Running;
     std::int64_t revision = 1;
     std::string state;  ///< encode_state
@@ -67,8 +69,9 @@ struct NewInstance {
     InstanceRow row;
     std::vector<HistoryEvent> history;
     std::vector<TaskChange> tasks;  ///< only Put
-    std::string lease_owner;  ///< not empty: this worker owns all tasks with `is_continued` set at
-                              ///< once, without a claim
+    Effects effects;
+    std::string lease_owner;  ///< not empty: this worker immediately owns all tasks with
+                              ///< `is_continued` set, without a claim
 };
 
 struct StartResult {
@@ -88,41 +91,41 @@ struct TaskRef {
 
 struct ClaimRequest {
     std::string worker;
-    std::vector<std::string> handlers;  ///< what it can run; kEngineHandler is always added
+    std::vector<std::string> handlers;  ///< those that it can run; kEngineHandler is always added
     std::vector<std::string> queues;    ///< empty = all; engine tasks are claimed in any queue
-    /// Those that have limits: claim_limited's business, except for engine tasks.
+    /// The queues that have limits. Only claim_limited claims in them, except for engine tasks.
     std::vector<std::string> limited_queues{};
     int limit = 64;
-    /// Of states and inputs, in all claims together; the first is taken whatever its size. For
-    /// claim() only.
+    /// The maximum size of states and inputs in all claims together. The first claim is taken
+    /// whatever its size. For claim() only.
     std::int64_t bytes_max = std::int64_t{16} << 20;
-    std::optional<InstanceId> instance;  ///< only tasks of this one
-    /// Something is said to be there: it must be found, also by a look that is dear.
+    std::optional<InstanceId> instance;  ///< only tasks of this instance
+    /// There should be a task: find it, even if the search is expensive.
     bool is_told = false;
-    bool stops_only = false;  ///< only tasks that a TaskChange::Stop made: lets an operator's
-                              ///< process finish a cancel alone
+    bool stops_only = false;  ///< only tasks that a TaskChange::Stop made, so that an operator's
+                              ///< process can finish a cancel alone
 };
 
-/// One task that this worker now holds, with what it needs to run it.
+/// One task that this worker now holds, with the data that it needs to run the task.
 struct Claim {
     TaskRef task;
-    std::string handler;  ///< as the row says; the state is the truth
+    std::string handler;  ///< from the row; the state is authoritative
     bool is_stop = false;
-    /// Another worker held it, for its handler and not only to finish a stop, and died or let its
-    /// lease run out. Stays true over claims and releases until a Put replaces the row, so the loss
-    /// is not forgotten when its finder dies as well. After a conflict the loss concerns the
-    /// attempt of the reloaded state: the loser may have gone on.
+    /// Another worker held the task, for its handler and not only to finish a stop, and died or let
+    /// its lease expire. Stays true over claims and releases until a Put replaces the row, so the
+    /// loss is not forgotten if the worker that found it dies as well. After a conflict, the loss
+    /// concerns the attempt of the reloaded state: the worker that lost it may have continued.
     bool was_lost = false;
     std::string lost_by;
-    /// The queue with limits in which this holds a slot, until the lease ends or a Put replaces the
-    /// row; empty = none.
+    /// The queue with limits in which this task holds a slot, until the lease ends or a Put
+    /// replaces the row; empty = none.
     std::string slot{};
     InstanceRow instance;
-    /// The instance's first event while nothing else has happened to it: nearly always the input of
-    /// the task. None when the store would have to look for it.
+    /// The instance's first event, while there is no other: nearly always the input of the task.
+    /// None if the store would have to search for it.
     std::optional<HistoryEvent> input;
 
-    /// What ClaimRequest::bytes_max counts.
+    /// The size that ClaimRequest::bytes_max counts.
     std::int64_t bytes() const {
         return std::ssize(instance.state) + (input ? std::ssize(input->payload) : 0);
     }
@@ -138,16 +141,18 @@ struct Commit {
     std::string state;
     std::span<const HistoryEvent> history;
     std::span<const TaskChange> tasks;
-    /// The worker whose leases on the tasks put with `is_continued` are kept (a Put then writes the
-    /// row leased to it); empty = put tasks are free for any claimer.
+    const Effects* effects = nullptr;  ///< null = none
+    /// This worker keeps its leases on the tasks that are put with `is_continued` (a Put then
+    /// writes the row leased to it); empty = any worker can claim the put tasks.
     std::string lease_owner;
-    TimePoint now{};  ///< becomes updated_at and, when the status is terminal, finished_at
+    TimePoint now{};  ///< becomes updated_at and, if the status is terminal, finished_at
 };
 
-/// What claim_limited took, and when it is worth another look.
+/// The tasks that claim_limited took, and when to look again.
 struct LimitedClaims {
     std::vector<Claim> claims;
-    /// When the rate of a queue in which tasks wait admits the next; kNever: no rate is in the way.
+    /// When the rate of a queue with waiting tasks admits the next one; kNever: no task waits for a
+    /// rate.
     TimePoint next_start = kNever;
 };
 
@@ -155,12 +160,12 @@ enum class CommitResult {
     Committed,
     Conflict,
     NotFound,
-    /// Not written, and nothing is known to be wrong with it: something else is in the way of this
-    /// instance alone, for example a lock that a person holds. Try it again later, by itself.
+    /// Not written, although the commit seems to be in order: something else, for example a lock
+    /// that a person holds, blocks this instance only. Try it again later, on its own.
     Busy,
 };
 
-/// What an operator should know although no call has failed for it.
+/// Something that an operator should know although no call has failed because of it.
 struct StoreNotice {
     std::string name;     ///< of the event in the log, for example `commit_blocked`
     std::string message;  ///< a whole sentence
@@ -186,10 +191,10 @@ struct WorkerRow {
     std::int64_t pid = 0;
     std::vector<std::string> handlers;
     std::vector<std::string> queues;
-    int capacity = 1;  ///< handlers at once; 0 = it drains, and takes nothing new
+    int capacity = 1;  ///< handlers at the same time; 0 = it drains and takes nothing new
     TimePoint started_at{};
     TimePoint expires_at{};   ///< set by the store: its now + lease
-    bool takes_name = false;  ///< with a heartbeat: from any other process; not kept
+    bool takes_name = false;  ///< in a heartbeat: takes the name from any other process; not stored
 
     bool operator==(const WorkerRow&) const = default;
 };
@@ -203,22 +208,22 @@ struct WorkerProcess {
 struct HeldTask {
     TaskRef task;
     bool is_stop = false;
-    /// A handler may have been called under this lease or under one that was lost before.
+    /// A handler may have been called under this lease or under one that was lost earlier.
     bool may_have_been_called = true;
 
     bool operator==(const HeldTask&) const = default;
 };
 
 struct HeartbeatResult {
-    bool is_known = true;  ///< false: the worker was declared dead and its leases are gone; it is
-                           ///< registered anew
+    bool is_known = true;  ///< false: the worker was declared dead and its leases are gone; it was
+                           ///< registered again
     std::vector<HeldTask> held;  ///< all tasks that it holds now
-    /// Until the first of the other workers is dead, if that sends no more heartbeats; zero or less
-    /// when one is. max: there are no others.
+    /// The time until the first of the other workers is dead if it sends no more heartbeats; zero
+    /// or less if one is dead. max: there are no others.
     Duration others_live_for = Duration::max();
-    int others = 0;  ///< how many other workers live
-    /// Another process has taken this worker's name, and has all that is leased to it: nothing was
-    /// written, and nothing else here says anything.
+    int others = 0;  ///< the number of other live workers
+    /// Another process has taken this worker's name and all of its leases. Nothing was written, and
+    /// the other fields have no meaning.
     bool is_displaced = false;
     /// The names of all queues that have limits, sorted.
     std::vector<std::string> limited_queues{};
@@ -231,7 +236,7 @@ struct InstanceQuery {
     std::string workflow;                  ///< empty = all
     std::optional<int> version;
     std::string key;
-    std::optional<InstanceId> before;  ///< page: only ids below this one
+    std::optional<InstanceId> before;  ///< for paging: only ids below this one
     int limit = 100;
 };
 
@@ -243,14 +248,14 @@ struct TaskRow {
     bool is_parked = false;
     bool is_stop = false;
     bool was_lost = false;
-    bool has_slot = false;  ///< held, and counted by its queue's limits
+    bool has_slot = false;  ///< the task is held, and its queue's limits count it
     std::string concurrency_key{};
     std::string lease_owner;
 
     bool operator==(const TaskRow&) const = default;
 };
 
-/// The limits of a queue as they are kept; without any it is not kept.
+/// The limits of a queue. A queue without limits is not stored.
 struct QueueRow {
     std::string name;
     QueueLimits limits;
@@ -259,16 +264,16 @@ struct QueueRow {
     bool operator==(const QueueRow&) const = default;
 };
 
-/// Which queues, and how much is to be counted.
+/// The queues to list, and how much to count.
 struct QueueQuery {
-    std::string name{};             ///< empty = all that have limits or tasks
+    std::string name{};             ///< empty = all queues that have limits or tasks
     std::string concurrency_key{};  ///< counted by QueueUse::key_slots
-    bool counts_tasks = true;       ///< all tasks of all queues are counted: dear
+    bool counts_tasks = true;       ///< counts all tasks of all queues, which is expensive
 };
 
 struct QueueUse {
     QueueView view;
-    std::int64_t key_slots = 0;  ///< slots in use under the key that was asked for
+    std::int64_t key_slots = 0;  ///< slots in use under the requested key
 
     bool operator==(const QueueUse&) const = default;
 };
@@ -286,22 +291,22 @@ struct StoreTraits {
     std::string_view name;
     bool is_durable = false;
     bool is_shared_between_processes = false;
-    int commits_at_once = 1;        ///< of one worker; more would wait for one another
+    int commits_at_once = 1;        ///< of one worker; more would wait for each other
     bool has_transactions = false;  ///< start_in and begin_transaction work
-    /// What it stamps leases by and compares due times with; its engines go by it, too. Null =
+    /// The clock by which it stamps leases and compares due times; its engines use it, too. Null =
     /// unknown.
     const Clock* clock = nullptr;
 };
 
 /// The durable verbs. Each member function is one atomic transition in one round trip: it happens
-/// wholly or not at all, and once it has returned it survives a crash (StoreTraits::is_durable).
-/// Every verb may be repeated when its answer was lost (StoreInDoubt): the second time it changes
-/// nothing and says what is so.
+/// completely or not at all, and once it has returned it survives a crash
+/// (StoreTraits::is_durable). If the answer of a verb was lost (StoreInDoubt), the verb may be
+/// repeated: the second time it changes nothing and reports the current state.
 ///
-/// No transaction is ever open between two calls. Safe to call from any thread. Throws Error when
-/// the database cannot answer; losing a race is an ordinary result. Times: a store stamps leases
-/// with its own clock (`Clock` of the embedded ones, the server's of PostgreSQL), so clock skew
-/// between workers cannot break them.
+/// No transaction is ever open between two calls. Thread-safe. Throws Error if the database cannot
+/// answer; losing a race is an ordinary result. Times: a store stamps leases with its own clock
+/// (`Clock` of the embedded stores, the server's of PostgreSQL), so clock skew between workers
+/// cannot break them.
 class Store {
  public:
     virtual ~Store() = default;
@@ -311,42 +316,43 @@ class Store {
     /// The present date by the store's clock: the server's on PostgreSQL, as far as this process
     /// has learned it; the `Clock` of the embedded stores. A date that is written and later
     /// compared by another process (`due`, deadlines) is counted from here, so that it means the
-    /// same to all of them. Cheap: asks nobody.
+    /// same to all of them. Cheap: makes no round trip.
     virtual TimePoint now() const = 0;
 
-    /// What has come up since the last call. The same thing is named at most once a minute.
+    /// New notices since the last call. The same notice comes at most once a minute.
     virtual std::vector<StoreNotice> take_notices() { return {}; }
 
-    /// Brings the schema to this program's version. Safe when several processes start at once.
-    /// Throws StoreVersion when the database is newer.
+    /// Brings the schema to this program's version. Safe if several processes start at the same
+    /// time. Throws StoreVersion if the database is newer.
     virtual void migrate() = 0;
 
-    /// Throws Error when no worker can work here as this user until somebody changes that:
-    /// StoreDenied, which names every right that is missing, or StoreVersion. Changes nothing.
+    /// Throws Error if no worker can work here as this user until an administrator changes that:
+    /// StoreDenied, which names every missing right, or StoreVersion. Changes nothing.
     virtual void check_rights() {}
 
-    /// Keeps a definition. The same name and version with the same checksum changes nothing; with
-    /// another one throws WorkflowConflict.
+    /// Stores a definition. The same name and version with the same checksum changes nothing; with
+    /// a different checksum it throws WorkflowConflict.
     virtual void register_workflow(const WorkflowRow& row) = 0;
-    /// The workflow of that version, or the newest.
+    /// The given version of the workflow, or the newest.
     virtual std::optional<WorkflowRow> find_workflow(
         std::string_view name, std::optional<int> version
     ) = 0;
     /// All workflows by name and version, without their definitions' text.
     virtual std::vector<WorkflowRow> list_workflows() = 0;
 
-    /// Creates instances. One whose key (with its workflow) exists already changes nothing and
-    /// yields the existing id; repeating a start with the same id yields Created again.
+    /// Creates instances. An instance whose key already exists in its workflow changes nothing and
+    /// yields the existing id. Repeating a start with the same id yields Created again.
     virtual std::vector<StartResult> start(std::span<const NewInstance> instances) = 0;
 
-    /// Creates an instance in the caller's open transaction: it is there for others when that
-    /// commits, and was never there when it rolls back. Leases nothing. Throws InvalidArgument
-    /// where nothing can be written in that transaction (none open, failed, another database), and
-    /// StoreVersion where the schema is not this program's; the transaction is then as it was.
+    /// Creates an instance in the caller's open transaction. Other sessions see it when the
+    /// transaction commits; if it rolls back, the instance never existed. Leases nothing. Throws
+    /// InvalidArgument if nothing can be written in that transaction (none open, failed, another
+    /// database), and StoreVersion if the schema is not this program's; the transaction is then
+    /// unchanged.
     virtual StartResult start_in(const Transaction& transaction, const NewInstance& instance);
 
-    /// False while begin_transaction would fail, as far as is known: a worker then leaves
-    /// transactional steps to others. Now and then it tries to connect, to find out.
+    /// False while begin_transaction would probably fail: a worker then leaves transactional steps
+    /// to other workers. Occasionally tries to connect, to find out.
     virtual bool can_begin_transaction() { return true; }
 
     /// A transaction for a handler, on a connection of its own. The one exception to the rule that
@@ -354,55 +360,57 @@ class Store {
     virtual std::unique_ptr<StoreTransaction> begin_transaction();
 
     /// Leases due tasks to the worker, the earliest rank first. Never returns a task of a handler
-    /// or queue that was not asked for, nor of one of `limited_queues`, nor one that is parked, not
-    /// due or leased (maintain() frees what dead workers held). The worker must have sent a
-    /// heartbeat before. After a lost answer the tasks stay leased: the next heartbeat names them,
-    /// release what you do not know.
+    /// or queue that was not requested, a task of one of `limited_queues`, or a task that is
+    /// parked, not due or leased (maintain() frees what dead workers held). The worker must have
+    /// sent a heartbeat before. After a lost answer the tasks stay leased: the next heartbeat names
+    /// them; release those that you do not know.
     virtual std::vector<Claim> claim(const ClaimRequest& request) = 0;
 
     /// Leases due tasks of the queues named in `request.queues` (none = none), as far as their
-    /// limits allow, the earliest rank first: what may not start now is passed over. Each task
-    /// that is taken holds a slot as long as its lease lasts, and counts as a start of an attempt.
-    /// Exact whoever else claims: the limits as they are in the store hold over all workers.
-    /// A queue without limits yields nothing; engine tasks, `instance` and `stops_only` are not
-    /// looked at. Repeated after a lost answer as claim().
+    /// limits allow, the earliest rank first; skips tasks that may not start now. Each claimed task
+    /// holds a slot as long as its lease lasts, and counts as a start of an attempt. Exact, no
+    /// matter which workers claim at the same time: the limits in the store apply to all workers
+    /// together. With `instance`: only tasks of that instance, no matter which tasks wait before
+    /// them. A queue without limits yields nothing; engine tasks and `stops_only` are ignored.
+    /// Repeated after a lost answer as claim().
     virtual LimitedClaims claim_limited(const ClaimRequest& request) = 0;
 
-    /// Keeps the limits of a queue, instead of those it had; without any it is unlimited again.
-    /// What is held goes on. Throws LimitExceeded for one more than QueueLimits::kQueuesMax.
+    /// Replaces the limits of a queue; without any limits the queue is unlimited again. Held tasks
+    /// continue. Throws LimitExceeded for more than QueueLimits::kQueuesMax queues.
     virtual void set_queue(const QueueRow& row) = 0;
 
     /// By name.
     virtual std::vector<QueueUse> queues(const QueueQuery& query) = 0;
 
-    /// Makes decisions durable, each atomically; the batch is one transaction where the store can.
-    /// At most one per instance: what happens to one at a time is decided in sequence, written
-    /// once. One result each, in order; a conflict does not touch the others. When it throws,
+    /// Makes decisions durable, each atomically; the batch is one transaction if the store supports
+    /// it. At most one per instance: simultaneous events of an instance are decided in sequence and
+    /// written once. One result each, in order; a conflict does not touch the others. If it throws,
     /// nothing of the batch was written (StoreInDoubt: all or nothing). A repeated commit is a
     /// Conflict. Terminal statuses remove all tasks of the instance. Remove, Park, Unpark and Stop
     /// of a task that does not exist do nothing; a Stop ends a Park.
     virtual std::vector<CommitResult> commit(std::span<const Commit> commits) = 0;
 
-    /// After a commit whose answer was lost: for each, whether the instance's row and history say
-    /// what it would have written. In one round trip where the store can.
+    /// For use after a commit whose answer was lost. Says of each commit whether the instance's row
+    /// and history match what it would have written. In one round trip if the store can.
     virtual std::vector<bool> were_committed(std::span<const Commit> commits);
 
-    /// Hands tasks back, free for any claimer and not counted as lost. Only those that `worker`
-    /// still holds: none, when another process has its name now. So also the next two.
+    /// Releases tasks, free for any worker to claim and not counted as lost. Only those that
+    /// `worker` still holds: none if another process has its name now. The same applies to the next
+    /// two.
     virtual void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) = 0;
-    /// Hands tasks back whose handler was called, or may have been, and whose outcome is not kept:
+    /// Releases tasks whose handler was, or may have been, called, and whose outcome is not kept:
     /// the next claim finds them lost by this worker, as if it had died. Only those that `worker`
     /// still holds.
     virtual void abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) = 0;
-    /// Hands a task back that nobody may claim before `due`. All else that its row says (a stop, a
-    /// loss) stays. Nothing happens when `worker` does not hold it.
+    /// Releases a task that no worker may claim before `due`. The rest of its row (a stop, a loss)
+    /// stays. Does nothing if `worker` does not hold it.
     virtual void postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) = 0;
 
     virtual std::optional<InstanceRow> load(const InstanceId& id) = 0;
     virtual std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) = 0;
     virtual std::vector<HistoryEvent> history(const HistoryQuery& query) = 0;
     virtual std::vector<TaskRow> tasks(const InstanceId& id) = 0;
-    /// Which tasks of the instances are leased to the worker. In one round trip where the store
+    /// The tasks of the instances that are leased to the worker. In one round trip if the store
     /// can.
     virtual std::vector<TaskRef> leased_tasks(
         std::string_view worker, std::span<const InstanceId> instances
@@ -412,7 +420,7 @@ class Store {
     virtual std::vector<StatusCount> count() = 0;
     virtual std::vector<VersionCount> count_versions() = 0;
 
-    /// How many due, unclaimed tasks no living worker can run, by handler and queue.
+    /// The number of due, unclaimed tasks that no live worker can run, by handler and queue.
     struct Unserved {
         std::string handler;
         std::string queue;
@@ -423,56 +431,76 @@ class Store {
 
     virtual std::vector<Unserved> unserved() = 0;
 
-    /// Registers the worker or prolongs its life by `lease`; one narrow row is written however many
-    /// tasks it holds. A worker whose time ran out but whom no maintain() has met yet lives on with
-    /// its leases. Of two processes with one name (told apart by `started_at`) the one that took it
-    /// last has it; the other is told that it is displaced.
+    /// Registers the worker or extends its life by `lease`. Writes one narrow row, no matter how
+    /// many tasks the worker holds. A worker whose time has run out but that no maintain() has
+    /// found yet continues to live with its leases. If two processes (distinguished by
+    /// `started_at`) have the same name, the one that took it last keeps it; the answer to the
+    /// other says that it is displaced.
     virtual HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) = 0;
     virtual std::vector<WorkerRow> workers() = 0;
-    /// How many tasks each worker holds that holds any, by its name.
+    /// The number of tasks that each worker holds, by worker name, for workers that hold any.
     virtual std::map<std::string, std::int64_t> count_leases() = 0;
-    /// Forgets the worker and frees what it still holds (as release does): the end of a graceful
-    /// drain. Does nothing when another process has its name.
+    /// Removes the worker and frees the tasks that it still holds (as release does): the end of a
+    /// graceful drain. Does nothing if another process has its name.
     virtual void sign_off(const WorkerProcess& worker) = 0;
 
-    /// What must be done now and then by anybody: forget dead workers and take the leases of all
-    /// who are not registered away (their tasks become claimable, with `was_lost`), make due what
-    /// has become due. Writes nothing when there is nothing to do.
+    /// Periodic work that any worker can do: removes dead workers, takes the leases of all
+    /// unregistered workers away (their tasks become claimable, with `was_lost`), and makes due
+    /// what has become due. Writes nothing if there is nothing to do.
     virtual MaintenanceResult maintain() = 0;
 
-    /// The retention that is kept, by workflow.
+    /// The waits for a decision or a signal, the longest wait first.
+    virtual std::vector<WaitRow> list_waits(const WaitQuery& query) = 0;
+    /// The stored failures by group, ordered by the name of the group. Each group's count is
+    /// bounded, so the cost depends on the number of groups, not on the number of failures.
+    virtual FailureGroups failure_groups(const FailureGroupQuery& query) = 0;
+    /// The newest first.
+    virtual std::vector<FailedInstance> list_failures(const FailureQuery& query) = 0;
+
+    /// Reads at most `limit` instances after `after`, and returns those whose side rows may differ
+    /// from their state, with their present rows. At the end, it removes side rows of instances
+    /// that have ended in another way or no longer exist.
+    virtual SideRowPage check_side_rows(const InstanceId& after, int limit) = 0;
+    /// Replaces the side rows of each instance that still has the given revision, and skips the
+    /// other instances.
+    virtual void put_side_rows(std::span<const SideRowRepair> repairs) = 0;
+    /// As take_sweep and put_sweep, but for the repair of side rows, which is due whenever the
+    /// pause is over. Never due if no other process can have written.
+    virtual std::optional<SweepTurn> take_repair(Duration hold) = 0;
+    virtual bool put_repair(const SweepTurn& turn, Duration pause) = 0;
+
+    /// The stored retention rules, by workflow.
     virtual std::vector<RetentionRule> retention() = 0;
-    /// Keeps the rule in place of the one that its workflow has. The next sweep begins at once,
+    /// Stores the rule in place of its workflow's present one. The next sweep begins immediately,
     /// with the lowest id.
     virtual void set_retention(const RetentionRule& rule) = 0;
-    /// The workflow has no rule of its own any more. Returns whether it had one.
+    /// Removes the workflow's own rule. Returns whether there was one.
     virtual bool clear_retention(std::string_view workflow) = 0;
 
-    /// Deletes instances that have ended longer ago than their rule allows, each with its history
-    /// and its key, which is free again; nothing that has not ended. What an instance is like is
-    /// looked at in the same transaction. Throws InvalidArgument for a limit that is not allowed.
+    /// Deletes instances that ended longer ago than their rule allows, each with its history and
+    /// its key, which becomes free again. Never deletes an instance that has not ended. The check
+    /// is in the same transaction. Throws InvalidArgument for a limit that is not allowed.
     virtual PurgeResult purge(const PurgeRequest& request) = 0;
 
-    /// Looks after the tables themselves, where there is anything to look after and the database
-    /// allows this user to: makes partitions for the time to come, and drops those in which all has
-    /// ended longer ago than `rules` say. Never waits for those who work, and hardly lets them
-    /// wait.
+    /// Maintains the tables themselves, if there is anything to do and the database allows this
+    /// user to do it: creates partitions for the future, and drops those in which everything ended
+    /// longer ago than `rules` say. Never waits for working sessions, and hardly makes them wait.
     virtual HousekeepingResult housekeep(std::span<const RetentionRule> /*rules*/) { return {}; }
 
-    /// How the tables are divided; none where they are not. Instances of such tables go by whole
-    /// periods.
+    /// How the tables are partitioned; none if they are not. Instances of partitioned tables are
+    /// deleted by whole periods.
     virtual std::optional<PartitionView> partitions() { return std::nullopt; }
 
-    /// Takes the turn to sweep and to housekeep for at most `hold`, if nobody has it, it is time
-    /// and there is anything to do: a retention is kept, or the tables have partitions.
+    /// Takes the turn to sweep and to housekeep for at most `hold`, if no worker has it, it is
+    /// time, and there is anything to do: a rule exists, or the tables have partitions.
     virtual std::optional<SweepTurn> take_sweep(Duration hold) = 0;
-    /// Says how far the sweep has come: the turn is still the caller's, and may be taken again by
-    /// anybody after `pause`. False when it was lost: somebody has taken it, or changed the
-    /// retention.
+    /// Records the progress of the sweep if the turn is still the caller's. Any worker may take the
+    /// turn after `pause`. False if the turn was lost: another worker has taken it or has changed
+    /// the retention.
     virtual bool put_sweep(const SweepTurn& turn, Duration pause) = 0;
 
-    /// A way to tell other processes what has changed; null where there is none, so that they find
-    /// it by looking. Does not talk to the database yet.
+    /// A channel to notify other processes of changes; null if there is none, so that they find
+    /// changes by polling. Does not connect to the database yet.
     virtual std::unique_ptr<Hints> open_hints() { return nullptr; }
 };
 

@@ -39,6 +39,9 @@ enum class StoreVerb {
     SetRetention,
     Purge,
     Sweep,
+    ListWaits,
+    Failures,
+    RepairSideRows,
 };
 
 /// Whether the verb may change what is stored.
@@ -60,6 +63,7 @@ inline bool is_write(StoreVerb verb) {
         case StoreVerb::SetRetention:
         case StoreVerb::Purge:
         case StoreVerb::Sweep:
+        case StoreVerb::RepairSideRows:
             return true;
         default:
             return false;
@@ -204,6 +208,34 @@ class StoreDecorator : public Store {
 
     MaintenanceResult maintain() override {
         return ask(StoreVerb::Maintain, [&] { return inner_.maintain(); });
+    }
+
+    std::vector<WaitRow> list_waits(const WaitQuery& query) override {
+        return ask(StoreVerb::ListWaits, [&] { return inner_.list_waits(query); });
+    }
+
+    FailureGroups failure_groups(const FailureGroupQuery& query) override {
+        return ask(StoreVerb::Failures, [&] { return inner_.failure_groups(query); });
+    }
+
+    std::vector<FailedInstance> list_failures(const FailureQuery& query) override {
+        return ask(StoreVerb::Failures, [&] { return inner_.list_failures(query); });
+    }
+
+    SideRowPage check_side_rows(const InstanceId& after, int limit) override {
+        return ask(StoreVerb::RepairSideRows, [&] { return inner_.check_side_rows(after, limit); });
+    }
+
+    void put_side_rows(std::span<const SideRowRepair> repairs) override {
+        run(StoreVerb::RepairSideRows, [&] { inner_.put_side_rows(repairs); });
+    }
+
+    std::optional<SweepTurn> take_repair(Duration hold) override {
+        return ask(StoreVerb::RepairSideRows, [&] { return inner_.take_repair(hold); });
+    }
+
+    bool put_repair(const SweepTurn& turn, Duration pause) override {
+        return ask(StoreVerb::RepairSideRows, [&] { return inner_.put_repair(turn, pause); });
     }
 
     std::vector<RetentionRule> retention() override {

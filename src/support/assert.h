@@ -11,7 +11,7 @@ namespace ebb::detail {
 
 }  // namespace ebb::detail
 
-/// Aborts when `condition` is false: only a bug of Ebb can make it so, and going on would write a
+/// Aborts when `condition` is false: only a bug of Ebb can make it so, and continuing would write a
 /// wrong state. On in every build. For anything that users or the world can cause, throw
 /// ebb::Error.
 #define EBB_ASSERT(condition, what_must_hold)                              \

@@ -12,7 +12,7 @@ namespace ebb {
 
 namespace {
 
-/// Empty where the system does not say.
+/// Empty if the system does not say.
 std::string boot_id() {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
     std::string id;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kComparedBytesMax = 64;
 
-/// How many letters were left out, added, mistaken or swapped with their neighbour.
+/// How many letters were left out, added, changed or swapped with their neighbor.
 std::size_t edit_distance(std::string_view left, std::string_view right) {
     const std::size_t columns = right.size() + 1;
     std::vector<std::size_t> cells((left.size() + 1) * columns);
@@ -38,7 +38,7 @@ std::string_view closest(std::string_view word, std::span<const std::string_view
     constexpr std::size_t kBeginningMin = 3;
     word = word.substr(0, kComparedBytesMax);
     std::string_view best;
-    // In a word of three letters, two wrong ones leave nothing to recognise.
+    // In a word of three letters, two wrong ones leave nothing to recognize.
     std::size_t best_distance = word.size() <= 3 ? 2 : word.size() / 3 + 2;
     for (const std::string_view candidate : candidates) {
         const std::size_t length = std::min(candidate.size(), kComparedBytesMax);

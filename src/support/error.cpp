@@ -28,6 +28,8 @@ std::string_view to_string(ErrorCode code) {
             return "not_waiting";
         case ErrorCode::NotAllowed:
             return "not_allowed";
+        case ErrorCode::RevisionChanged:
+            return "revision_changed";
         case ErrorCode::HandlerNotFound:
             return "handler_not_found";
         case ErrorCode::LimitExceeded:

@@ -16,7 +16,7 @@ constexpr std::string_view kHex = "0123456789abcdef";
 constexpr std::size_t kSize = 36;
 constexpr std::array<std::size_t, 4> kDashes{8, 13, 18, 23};
 
-/// Where the two digits of each byte stand.
+/// The positions of the two digits of each byte.
 constexpr std::array<std::size_t, 16> kPlaces{
     0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34
 };

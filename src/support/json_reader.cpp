@@ -31,7 +31,7 @@ void JsonReader::fail(const char* what) const {
 
 void JsonReader::literal(std::string_view word) {
     if (std::string_view(at_, left()).substr(0, word.size()) != word) {
-        fail("this is no JSON value");
+        fail("this is not a JSON value");
     }
     at_ += word.size();
 }
@@ -83,7 +83,8 @@ void JsonReader::check_range(std::string_view digits) const {
     double value = 0;
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (read.ec == std::errc()) return;
-    // Too great and too small look alike to from_chars; a number that is nearly zero is allowed.
+    // from_chars reports numbers that are too large and too small in the same way; a number that is
+    // nearly zero is allowed.
     if (std::isinf(std::strtod(std::string(digits).c_str(), nullptr))) {
         fail("the number is out of range");
     }
@@ -134,7 +135,7 @@ std::string_view JsonReader::any_string(std::string& decoded) {
     if (peek() != '"') fail("a string is expected");
     const char* first = at_;
     if (!skip_string()) return {first + 1, static_cast<std::size_t>(at_ - first - 2)};
-    // Escapes are rare in what is read here, so a complete decoder handles them.
+    // Escapes are rare in these texts, so a complete decoder handles them.
     decoded = Json::parse(first, at_).get<std::string>();
     return decoded;
 }
@@ -231,8 +232,7 @@ void JsonReader::skip_utf8() {
     at_ += length;
 }
 
-// A value is passed over with the place in a register; at_ is set where something is seldom or
-// wrong.
+// Values are skipped with the position in a register; at_ is set in rare cases and on errors.
 
 void JsonReader::fail_at(const char* at, const char* what) {
     at_ = at;
@@ -289,7 +289,7 @@ const char* JsonReader::past_list(const char* at) {
         if (*at == closing) break;
         if (*at != ',') fail_at(at, "a comma or the end of the list is expected");
         at = past_space(at + 1);
-        // Nothing may be left out behind a comma.
+        // A comma must be followed by an element.
         if (*at == closing) fail_at(at, is_object ? "a key is expected" : "a number is expected");
     }
     ++depth_left_;

@@ -10,7 +10,7 @@
 
 namespace ebb {
 
-/// What is wrong with a JSON text, and at which byte.
+/// The fault of a JSON text, and its byte position.
 class JsonSyntaxError : public std::runtime_error {
  public:
     JsonSyntaxError(const std::string& what, std::size_t at) : std::runtime_error(what), at_(at) {}
@@ -21,18 +21,18 @@ class JsonSyntaxError : public std::runtime_error {
     std::size_t at_;
 };
 
-/// Reads a JSON text (RFC 8259) from front to back without building a tree: for documents whose
-/// shape is known and that are read often. It accepts what nlohmann's parser accepts: everything
-/// that it passes over is checked, UTF-8 included. What it returns as a view lies in the text.
-/// Every function throws JsonSyntaxError where the text is not what was asked for.
+/// Reads a JSON text (RFC 8259) from front to back without building a tree: for documents that have
+/// a known shape and are read often. It accepts what nlohmann's parser accepts, and checks
+/// everything that it skips, including UTF-8. Views that it returns point into the text. Every
+/// function throws JsonSyntaxError if the text is not what the call expects.
 ///
-/// Most documents were written by this library, so their members stand in a known order without
+/// Most documents were written by this library, so their members come in a known order without
 /// spaces: `begins`, `follows` and `rest` read an object by guessing the next member as a whole.
-/// They come to the same as `object`, whatever the text is. A copy reads on from the same place:
-/// what is inline here is faster in one whose address nobody has.
+/// Their result is the same as that of `object`, whatever the text is. A copy continues from the
+/// same position. The inline functions are faster in a copy whose address is not taken.
 class JsonReader {
  public:
-    /// Guesses right or wrong, or (for tests) never right.
+    /// Whether guesses may succeed or (for tests) never do.
     enum class Guess { Members, Nothing };
 
     static constexpr int kDepthMax = 128;
@@ -46,8 +46,8 @@ class JsonReader {
           depth_left_(depth_max),
           guess_(guess) {}
 
-    /// Calls each(key) for every member; `each` must read its value. Keys with escapes are decoded;
-    /// the view is good until the next key is read.
+    /// Calls each(key) for every member; `each` must read its value. Keys with escapes are decoded.
+    /// The view is valid until the next key is read.
     template <typename Each>
     void object(Each each) {
         open('{');
@@ -59,8 +59,8 @@ class JsonReader {
         ++depth_left_;
     }
 
-    /// Past `opening`, an object's brace and its first member up to the colon, if the text goes on
-    /// with exactly that. False: nothing was read.
+    /// Moves past `opening`, an object's brace and its first member up to the colon, if the text
+    /// continues with exactly that. False: nothing was read.
     template <std::size_t N>
     [[gnu::always_inline]] bool begins(const char (&opening)[N]) {
         if (guess_ == Guess::Nothing || depth_left_ <= 0 || !follows(opening)) return false;
@@ -68,8 +68,8 @@ class JsonReader {
         return true;
     }
 
-    /// Past `text`, a comma and a further member up to its colon, if the text goes on with exactly
-    /// that. Only after `begins` and a value.
+    /// Moves past `text`, a comma and a further member up to its colon, if the text continues with
+    /// exactly that. Only after `begins` and a value.
     template <std::size_t N>
     [[gnu::always_inline]] bool follows(const char (&text)[N]) {
         constexpr std::size_t kSize = N - 1;
@@ -78,15 +78,16 @@ class JsonReader {
         return true;
     }
 
-    /// As `object`, for the members of an object that is begun and from which a value was read.
+    /// As `object`, for the remaining members of an object that was begun and from which a value
+    /// was read.
     template <typename Each>
     void rest(Each each) {
         while (goes_on('}')) member(each);
         ++depth_left_;
     }
 
-    /// Past the brace of an object that is begun and from which a value was read, if that stands
-    /// here at once. False: nothing was read.
+    /// Moves past the brace that closes an object from which a value was read, if it comes
+    /// immediately. False: nothing was read.
     [[gnu::always_inline]] bool ends() {
         if (!follows("}")) return false;
         ++depth_left_;
@@ -105,7 +106,7 @@ class JsonReader {
         ++depth_left_;
     }
 
-    /// Where it stands, to come back to.
+    /// The current position, to return to later.
     struct Place {
         const char* at;
         int depth_left;
@@ -118,15 +119,15 @@ class JsonReader {
         depth_left_ = place.depth_left;
     }
 
-    /// What was read since then.
+    /// The text that was read since then.
     std::string_view since(const Place& place) const {
         return {place.at, static_cast<std::size_t>(at_ - place.at)};
     }
 
-    /// The next value as `value`, if it is an integer of at most 18 digits and no sign that stands
-    /// here at once, as JsonWriter writes it. False: nothing was read.
+    /// Sets `value` to the next value if an unsigned integer of at most 18 digits comes
+    /// immediately, as JsonWriter writes it. False: nothing was read.
     [[gnu::always_inline]] bool plain_integer(std::int64_t& value) {
-        // Most have one digit.
+        // Most numbers have one digit.
         if (at_ != end_ && *at_ >= '0' && *at_ <= '9' && ends_value(at_ + 1)) {
             value = *at_++ - '0';
             return true;
@@ -139,12 +140,12 @@ class JsonReader {
         return true;
     }
 
-    /// A thousand times the next value, if that is a number without a sign, with at most 11 digits
-    /// before the point and 3 after it, that stands here at once. False: nothing was read.
+    /// A thousand times the next value, if an unsigned number with at most 11 digits before the
+    /// point and 3 after it comes immediately. False: nothing was read.
     bool plain_thousandths(std::int64_t& value);
 
-    /// The next value as `value`, if it is a string of plain bytes that stands here at once. False:
-    /// nothing was read.
+    /// Sets `value` to the next value if a string of plain bytes comes immediately. False: nothing
+    /// was read.
     [[gnu::always_inline]] bool plain_string(std::string_view& value) {
         if (at_ == end_ || *at_ != '"') return false;
         const char* end = skip_plain_bytes(at_ + 1, end_);
@@ -160,13 +161,13 @@ class JsonReader {
     bool boolean();
     std::string string();
 
-    /// The string itself, or decoded into `decoded` when it has escapes.
+    /// The string itself, or its decoded form in `decoded` if it has escapes.
     std::string_view string_view(std::string& decoded) {
         std::string_view plain;
         return plain_string(plain) ? plain : any_string(decoded);
     }
 
-    /// True, and past it, when the next value is null.
+    /// True if the next value is null, which is then read.
     bool null();
     /// The text of the next value, whatever it is.
     std::string_view raw();
@@ -176,7 +177,7 @@ class JsonReader {
     /// Nothing but spaces may follow.
     void end();
 
-    /// What the next value begins with: `{`, `[`, `"`, `t`, `f`, `n`, `-` or a digit.
+    /// The first character of the next value: `{`, `[`, `"`, `t`, `f`, `n`, `-` or a digit.
     char peek() {
         skip_space();
         if (at_ == end_) fail("the text ends too early");
@@ -186,7 +187,7 @@ class JsonReader {
  private:
     [[noreturn]] void fail(const char* what) const;
 
-    /// Does a value that ends before `at` end there for sure?
+    /// Does a value that ends before `at` certainly end there?
     bool ends_value(const char* at) const {
         return at != end_ && (*at == ',' || *at == '}' || *at == ']');
     }
@@ -246,13 +247,13 @@ class JsonReader {
     void skip_digits();
     void check_range(std::string_view digits) const;
     [[noreturn]] void fail_at(const char* at, const char* what);
-    // Each returns where what is at `at` ends, or what it is named after.
+    // Each returns the end of the element at `at`.
     const char* past_space(const char* at);
     const char* past_string(const char* at);
     const char* past_scalar(const char* at);
     const char* past_list(const char* at);
     const char* past_value(const char* at);
-    /// Past the string's end; true when it holds escapes.
+    /// Moves past the string's end; true if the string has escapes.
     bool skip_string();
     void skip_escape();
     void skip_utf8();

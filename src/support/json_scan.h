@@ -22,7 +22,7 @@ inline constexpr std::array<bool, 256> kPlainBytes = [] {
     return plain;
 }();
 
-/// The first byte in [at, end) that is not plain; `end` where all are.
+/// The first byte in [at, end) that is not plain; `end` if all are.
 inline const char* skip_plain_bytes(const char* at, const char* end) {
 #ifdef __SSE2__
     // As signed bytes those of 0x80 and above are below the space, too.

@@ -13,7 +13,7 @@ namespace ebb {
 /// Immutable and safe to use from several threads.
 class JsonSchema {
  public:
-    /// Throws Error with InvalidPayload where the schema cannot be used: a reference that leads
+    /// Throws Error with InvalidPayload if the schema cannot be used: a reference that leads
     /// nowhere, out of the schema or in a circle, a pattern that is none.
     explicit JsonSchema(const Json& schema);
     ~JsonSchema();

@@ -100,11 +100,12 @@ class JsonWriter {
  private:
     static constexpr std::size_t kDigitsMax = 20;
 
-    // What is written may be any byte in memory, so the place is kept in a register meanwhile.
+    // What is written may be any byte in memory, so the position is kept in a register in the
+    // meantime.
 
     template <std::size_t N>
     static char* put_key(char* at, const char (&name)[N]) {
-        // Nothing but an opening brace stands before the first member.
+        // Only an opening brace comes before the first member.
         const bool is_first = at[-1] == '{';
         *at = ',';
         at += is_first ? 0 : 1;

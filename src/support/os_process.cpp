@@ -96,7 +96,7 @@ class Supervisor {
     Supervisor(const Supervisor&) = delete;
     Supervisor& operator=(const Supervisor&) = delete;
 
-    /// After an exception no program goes on and no zombie stays.
+    /// After an exception, no program keeps running and no zombie stays.
     ~Supervisor() {
         if (is_reaped_) return;
         kill();

@@ -53,7 +53,7 @@ struct ProcessResult {
 
     End end = End::Exited;
     int exit_code = 0;   ///< of Exited
-    int signal = 0;      ///< that ended it; 0 where none did
+    int signal = 0;      ///< that ended it; 0 if there was none
     std::string output;  ///< stdout; its first output_bytes_max bytes
     HeadAndTail errors;  ///< stderr, at most errors_bytes_max of it
 };

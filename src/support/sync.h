@@ -32,8 +32,8 @@ inline void pause_briefly() {
 
 class CondVar;
 
-/// A mutex. Lock it with a Lock. Who finds it taken looks again a few times before sleeping: nearly
-/// all of ours are held for less time than falling asleep takes.
+/// A mutex. Lock it with a Lock. A thread that finds it taken looks again a few times before it
+/// sleeps: nearly all of ours are held for less time than falling asleep takes.
 class EBB_THREAD_ANNOTATION(capability("mutex")) Mutex {
  public:
     Mutex() = default;

@@ -101,18 +101,20 @@ const Instance& Instance::after(Duration duration) const {
     return *this;
 }
 
-const Instance& Instance::signal(std::string_view name) const {
-    engine().signal(id_, name);
+const Instance& Instance::signal(std::string_view name, const Payload& payload) const {
+    const int number = ++world_->signals;
+    const std::string request = world_->makes_keys ? fmt::format("signal-{}", number) : "";
+    world_->survive([&] { engine().signal(id_, name, payload, request); });
     return poll();
 }
 
 const Instance& Instance::decide(const PersonalDecision& decision) const {
-    engine().decide(id_, decision);
+    world_->survive([&] { engine().decide(id_, decision); });
     return poll();
 }
 
 const Instance& Instance::cancel(std::string_view by, std::string_view reason) const {
-    engine().cancel(id_, by, reason);
+    world_->survive([&] { engine().cancel(id_, by, reason); });
     return poll();
 }
 

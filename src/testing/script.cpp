@@ -10,6 +10,7 @@ Payload ScriptState::call(const Payload& input, const StepContext& context) {
     const ScriptedCall scripted = calls[next];
     if (next + 1 < calls.size()) ++next;
     if (scripted.takes > Duration::zero()) clock->advance(scripted.takes);
+    if (scripted.dies) die();
     return scripted.handler(input, context);
 }
 
@@ -48,6 +49,13 @@ Script& Script::fails_for_good(std::string message, std::string code) {
             throw PermanentError(message, code);
         }
     );
+}
+
+Script& Script::dies() {
+    // The outcome reaches no store.
+    fails("The process of the worker died.", "died");
+    state_->calls.back().dies = true;
+    return *this;
 }
 
 Script& Script::takes(Duration duration) {

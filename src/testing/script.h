@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,14 @@ namespace ebb::testing::detail {
 struct ScriptedCall {
     Handler handler;
     Duration takes{0};
+    bool dies = false;
 };
 
 struct ScriptState {
     std::vector<ScriptedCall> calls;
     std::size_t next = 0;
     ManualClock* clock = nullptr;
+    std::function<void()> die;  ///< ends the process of the worker
 
     bool is_empty() const { return calls.empty(); }
 

@@ -28,6 +28,7 @@ class Scribe final : public Observer {
             .is_compensation = step.compensates.has_value(),
             .has_failed = !end.is_completed && !end.is_paused,
         });
+        if (end.is_completed) calls_.add_effect(step);
     }
 
  private:
@@ -90,6 +91,7 @@ void WorldState::add_handler(const std::string& name) {
     if (registry->find(name) != nullptr) return;
     const auto known = scripts.try_emplace(name, std::make_shared<ScriptState>()).first;
     known->second->clock = &clock;
+    known->second->die = [this] { process->die(); };
     const Handler* handler = real.find(name);
     if (handler == nullptr && options.is_strict && known->second->is_empty()) {
         throw Error(
@@ -106,7 +108,14 @@ void WorldState::add_handler(const std::string& name) {
             : Handler([](const Payload& input, const StepContext&) { return input; });
     const AsyncHandler* async = real.find_async(name);
     if (async != nullptr && known->second->is_empty()) {
-        registry->add_async_raw(name, *async);
+        registry->add_async_raw(
+            name,
+            [this, begin = *async](const Payload& input, const auto& completion) {
+                std::erase_if(open_calls, [](const auto& call) { return call.expired(); });
+                open_calls.push_back(completion);
+                begin(input, completion);
+            }
+        );
         return;
     }
     Handler scripted = [=](const Payload& input, const StepContext& context) {
@@ -126,28 +135,67 @@ void WorldState::add_handlers_of(const Definition& definition) {
     for (const std::string& name : names) add_handler(name);
 }
 
+WorldState::~WorldState() {
+    drop_engine();
+}
+
 Engine& WorldState::need_engine() {
-    if (engine) return *engine;
+    if (!engine) survive([this] { make_engine(); });
+    return *engine;
+}
+
+void WorldState::make_engine() {
+    drop_engine();
+    process = std::make_unique<ProcessStore>(*store, plan);
     registry = std::make_unique<HandlerRegistry>();
     for (const std::string& name : real.names()) add_handler(name);
     for (const Definition& definition : workflows) add_handlers_of(definition);
     EngineOptions engine_options;
-    engine_options.worker_id = "test";
+    engine_options.worker_id = worker_id;
     engine_options.threads = 1;
     engine_options.log = options.log;
     engine_options.observers = {std::make_shared<Scribe>(calls)};
-    engine = std::make_unique<Engine>(*store, *registry, engine_options);
+    engine = std::make_unique<Engine>(*process, *registry, engine_options);
     for (const Definition& definition : workflows) engine->register_workflow(definition);
-    return *engine;
 }
 
 void WorldState::drop_engine() {
+    // A process that ends does not wait for what its calls are waiting for. Their leases stay, as
+    // after a crash, and its successor has the same name.
+    const auto gone = std::make_exception_ptr(std::runtime_error("The process has ended."));
+    for (const auto& call : std::exchange(open_calls, {})) {
+        const auto completion = call.lock();
+        if (!completion) continue;
+        process->die();
+        ebb::detail::settle(*completion, gone);
+    }
     engine.reset();
+    process.reset();
     registry.reset();
 }
 
+void WorldState::take_over() {
+    drop_engine();
+    ++deaths;
+    if (plan.kind == CrashPlan::Kind::ComesBack) return;
+    const std::string dead = std::exchange(worker_id, fmt::format("test-{}", deaths + 1));
+    for (const WorkerRow& worker : store->workers()) {
+        // A heartbeat for no time: its leases run out now, although no time passes.
+        if (worker.id == dead) store->heartbeat(worker, Duration::zero());
+    }
+    store->maintain();
+}
+
 int WorldState::poll() {
-    return need_engine().poll();
+    return survive([this] { return need_engine().poll(); });
+}
+
+InstanceId WorldState::start(std::string_view workflow, const Payload& input, StartOptions how) {
+    if (makes_keys && how.key.empty()) how.key = fmt::format("start-{}", started.size());
+    const InstanceId id = survive([&] { return need_engine().start(workflow, input, how).id; });
+    instances.push_back(id);
+    started.push_back(id);
+    return id;
 }
 
 void WorldState::advance_to(TimePoint end) {
@@ -164,7 +212,7 @@ void WorldState::advance_to(TimePoint end) {
 TimePoint WorldState::next_wake() {
     TimePoint next = kNever;
     std::erase_if(instances, [this](const InstanceId& id) {
-        const auto summary = engine->find(id);
+        const auto summary = need_engine().find(id);
         return !summary || is_terminal(summary->status);
     });
     for (const InstanceId& id : instances) {
@@ -210,6 +258,7 @@ Script World::on(std::string handler) {
     const bool is_known = script != nullptr && state_->real.find_async(handler) == nullptr;
     script = std::make_shared<detail::ScriptState>();
     script->clock = &state_->clock;
+    script->die = [state = state_.get()] { state->process->die(); };
     if (!is_known) state_->drop_engine();
     return Script(script);
 }
@@ -222,8 +271,7 @@ void World::add(const Definition& workflow) {
 Instance World::start(
     std::string_view workflow, const Payload& input, const StartOptions& options
 ) {
-    const InstanceId id = engine().start(workflow, input, options).id;
-    state_->instances.push_back(id);
+    const InstanceId id = state_->start(workflow, input, options);
     poll();
     return {state_, id};
 }
@@ -242,6 +290,10 @@ void World::advance(Duration duration) {
 
 TimePoint World::now() const {
     return state_->clock.now();
+}
+
+std::vector<Effect> World::effects() const {
+    return state_->calls.effects();
 }
 
 void World::restart() {

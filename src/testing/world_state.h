@@ -1,14 +1,18 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <ebb/completion.h>
+#include <ebb/error.h>
 #include <ebb/testing.h>
 
 #include "support/sync.h"
+#include "testing/process.h"
 #include "testing/script.h"
 
 namespace ebb::testing::detail {
@@ -21,12 +25,38 @@ struct Call {
     bool has_failed = false;
 };
 
-/// What was called, in order. Thread-safe: asynchronous handlers end in any thread.
+/// A process that dies more often without coming further would die for good.
+inline constexpr int kLivesMax = 1'000;
+
+/// What was called, in order, and what it did. Thread-safe: asynchronous handlers end in any
+/// thread.
 class CallLog {
  public:
     void add(Call call) {
         const Lock lock(mutex_);
         calls_.push_back(std::move(call));
+    }
+
+    void add_effect(const StepContext& step) {
+        const Lock lock(mutex_);
+        const std::string& key =
+            step.compensates ? step.compensates->idempotency_key : step.idempotency_key;
+        const auto found = std::find_if(effects_.begin(), effects_.end(), [&](const Effect& each) {
+            return each.idempotency_key == key;
+        });
+        // A call of which only the undoing is known may have done something.
+        if (step.compensates) {
+            if (found != effects_.end()) found->is_undone = true;
+        } else if (found != effects_.end()) {
+            ++found->calls;
+        } else {
+            effects_.push_back({step.instance, step.step, key, 1});
+        }
+    }
+
+    std::vector<Effect> effects() const {
+        const Lock lock(mutex_);
+        return effects_;
     }
 
     std::vector<Call> of(const InstanceId& id) const {
@@ -41,11 +71,15 @@ class CallLog {
  private:
     mutable Mutex mutex_;
     std::vector<Call> calls_ EBB_GUARDED_BY(mutex_);
+    std::vector<Effect> effects_ EBB_GUARDED_BY(mutex_);
 };
 
 /// Everything of a World. Shared with its handles, which say what is wrong when they outlive it.
 struct WorldState {
     explicit WorldState(WorldOptions its_options);
+    ~WorldState();
+    WorldState(const WorldState&) = delete;
+    WorldState& operator=(const WorldState&) = delete;
 
     WorldOptions options;
     ManualClock clock;
@@ -54,7 +88,17 @@ struct WorldState {
     std::map<std::string, std::shared_ptr<ScriptState>> scripts;
     std::vector<Definition> workflows;
     CallLog calls;
-    std::vector<InstanceId> instances;
+    std::vector<InstanceId> instances;  ///< that may not have ended
+    std::vector<InstanceId> started;    ///< all, in order
+    CrashPlan plan;
+    /// For starts and signals without one, so that they can be repeated.
+    bool makes_keys = false;
+    int signals = 0;
+    std::string worker_id = "test";
+    int deaths = 0;
+    std::unique_ptr<ProcessStore> process;  ///< the engine's view of the store
+    /// Of asynchronous calls that may still be open.
+    std::vector<std::weak_ptr<ebb::detail::CompletionState>> open_calls;
     std::unique_ptr<HandlerRegistry> registry;  ///< what the engine has: `real`, scripts and stubs
     std::unique_ptr<Engine> engine;             ///< null until it is needed
 
@@ -65,10 +109,44 @@ struct WorldState {
     /// Lets time pass until `end`, with a stop at everything that becomes due.
     void advance_to(TimePoint end);
     void run_until_idle();
+    InstanceId start(std::string_view workflow, const Payload& input, StartOptions how);
+
+    /// Repeats `act` with a new process whenever the process has died. A repeated act may find that
+    /// it was done before.
+    template <typename Act>
+    auto survive(Act act) -> decltype(act()) {
+        for (int lives = 0; lives < kLivesMax; ++lives) {
+            try {
+                if constexpr (std::is_void_v<decltype(act())>) {
+                    act();
+                    if (!is_dead()) return;
+                } else {
+                    auto result = act();
+                    if (!is_dead()) return result;
+                }
+            } catch (const ProcessDied&) {
+            } catch (const Error& error) {
+                const bool is_done_before = lives > 0 && (error.code() == ErrorCode::NotWaiting ||
+                                                          error.code() == ErrorCode::InvalidState);
+                if constexpr (std::is_void_v<decltype(act())>) {
+                    if (is_done_before) return;
+                }
+                if (!is_dead()) throw;
+            }
+            take_over();
+        }
+        throw ExpectationFailed("The worker's process dies again and again without end.");
+    }
+
     /// When a retry or a timer of an instance is due next; kNever if there is none.
     TimePoint next_wake();
 
  private:
+    bool is_dead() const { return process && process->is_dead(); }
+
+    /// Another process takes over from the one that has died.
+    void take_over();
+    void make_engine();
     void add_handlers_of(const Definition& definition);
     void add_handler(const std::string& name);
 };

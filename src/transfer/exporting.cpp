@@ -1,4 +1,4 @@
-// A durable instance becomes a snapshot, and its row says that it has gone.
+// Turns a durable instance into a snapshot and marks its row as moved.
 
 #include <algorithm>
 #include <utility>
@@ -18,10 +18,10 @@ namespace ebb {
 namespace transfer {
 namespace {
 
-/// Why an export pauses: an export that died after that is known by it.
+/// The reason of an export's pause. It identifies an export that died after pausing.
 constexpr std::string_view kPauseReason = "for its export";
 constexpr Duration kLook = std::chrono::milliseconds(20);
-/// Each means that the instance has got on in between.
+/// Each retry means that the instance has advanced in between.
 constexpr int kRoundsMax = 1'000;
 
 bool may_start(InstanceStatus status) {
@@ -33,7 +33,7 @@ bool is_paused_for_export(Store& store, const InstanceId& id) {
         .instance = id,
         .limit = 1,
         .order = HistoryQuery::Order::Backward,
-        // A pause of before it was elsewhere says nothing of the present one.
+        // A pause from before the instance was elsewhere does not matter for the present one.
         .types = {HistoryType::Paused, HistoryType::Arrived},
         .node = {},
     });
@@ -42,7 +42,7 @@ bool is_paused_for_export(Store& store, const InstanceId& id) {
     return json.is_object() && json.value("reason", "") == kPauseReason;
 }
 
-/// A task that somebody holds: a handler may be running.
+/// A task that a worker holds: a handler may be running.
 std::optional<TaskRow> held_task(const std::vector<TaskRow>& tasks) {
     const auto held = std::find_if(tasks.begin(), tasks.end(), [](const TaskRow& task) {
         return !task.lease_owner.empty();
@@ -75,7 +75,7 @@ class Exporter {
  private:
     Store& store() const { return core_.environment.store; }
 
-    /// A snapshot goes on in the stateless engine, too, which has no rules.
+    /// A snapshot must also run in the stateless engine, which does not support rules.
     void refuse_rules(const InstanceRow& row) const {
         if (core_.program(row.workflow, row.version)->rules() == nullptr) return;
         throw Error(
@@ -88,7 +88,7 @@ class Exporter {
         );
     }
 
-    /// Nothing new starts any more. True: nothing runs either, and nothing is open.
+    /// Nothing new starts any more. True: no handler is running either, and nothing is open.
     bool make_idle(const InstanceRow& row) {
         core_.committer.combine(engine::Committer::Role::Guest);
         std::vector<TaskRow> tasks = store().tasks(id_);
@@ -124,7 +124,8 @@ class Exporter {
         );
     }
 
-    /// A worker that died may have called a handler: the kernel must know before the task goes.
+    /// A worker that died may have called a handler. The kernel must record this before the task is
+    /// removed.
     bool has_settled_losses(const InstanceRow& row, const std::vector<TaskRow>& tasks) {
         const engine::LivePtr live = engine::make_live(row, core_.programs);
         bool has_any = false;
@@ -141,8 +142,7 @@ class Exporter {
                 has_any = true;
                 continue;
             }
-            const AttemptRef attempt{token->id, token->visit, token->attempt};
-            const auto answer = core_.request(id_, event::LeaseLost{attempt, {}});
+            const auto answer = core_.request(id_, event::LeaseLost{present_attempt(*token), {}});
             has_any |= answer.verdict == Decision::Verdict::Changed;
         }
         return has_any;
@@ -156,7 +156,7 @@ class Exporter {
         try {
             core_.request(id_, request);
         } catch (const Error& error) {
-            // Somebody was faster: look again. What has ended stays here.
+            // Another process was faster: look again. An ended instance stays here.
             const bool has_ended = is_terminal(core_.load(id_).status);
             if (error.code() != ErrorCode::InvalidState || has_ended) throw;
         }
@@ -169,7 +169,7 @@ class Exporter {
     Duration waited_{0};
 };
 
-/// Sums up what handlers took.
+/// The total time of handlers.
 void read_times(stateless::Snapshot::Data& data, const std::vector<HistoryEvent>& history) {
     for (const HistoryEvent& event : history) {
         if (event.started_at == TimePoint{}) continue;
@@ -190,7 +190,7 @@ std::string snapshot_of(Engine::Core& core, const InstanceRow& row) {
         stateless::Workflow{live->program, definition_checksum(live->program->definition())}
     );
     std::vector<HistoryEvent> history = read_history(store, row.id);
-    // It may have come back and gone on since the row was read.
+    // The instance may have come back and continued since the row was read.
     const Seq last = live->state.last_seq;
     std::erase_if(history, [last](const HistoryEvent& event) { return event.seq > last; });
     const std::optional<Arrival> arrival = find_arrival(history);

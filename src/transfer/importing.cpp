@@ -99,6 +99,11 @@ class Importer {
     void check_is_this_one(const InstanceRow& row) const {
         const auto arrival = find_arrival(store(), id());
         if (arrival && arrival->sha256 == arrival_.sha256) return;
+        const bool has_its_workflow =
+            row.workflow == data_->definition().name && row.version == data_->definition().version;
+        if (has_its_workflow) {
+            check_is_same_run(row, engine::make_live(row, core_.programs)->state);
+        }
         throw Error(
             ErrorCode::InvalidState,
             fmt::format(
@@ -111,8 +116,23 @@ class Importer {
         );
     }
 
+    void check_is_same_run(const InstanceRow& row, const InstanceState& state) const {
+        if (state.run == data_->state.run) return;
+        throw Error(
+            ErrorCode::InvalidState,
+            fmt::format(
+                "The store has another run of \"{}\", as instance {}, which is {}: the snapshot "
+                "can be imported when the store has deleted that one.",
+                data_->workflow_id,
+                id().to_string(),
+                to_string(row.status)
+            )
+        );
+    }
+
     void check_is_newer(const InstanceRow& row) const {
         const auto live = engine::make_live(row, core_.programs);
+        check_is_same_run(row, live->state);
         const bool is_same =
             row.workflow == data_->definition().name && row.version == data_->definition().version;
         if (is_same && live->state.last_seq <= data_->state.last_seq) return;
@@ -165,6 +185,7 @@ class Importer {
         InstanceState state;
         std::vector<HistoryEvent> history;
         std::vector<TaskChange> tasks;
+        Effects effects;
     };
 
     /// `revision`: that the row will have.
@@ -194,7 +215,12 @@ class Importer {
         std::move(
             decision.history.begin(), decision.history.end(), std::back_inserter(before.events)
         );
-        return {std::move(decision.state), std::move(before.events), std::move(decision.tasks)};
+        return {
+            std::move(decision.state),
+            std::move(before.events),
+            std::move(decision.tasks),
+            std::move(decision.effects)
+        };
     }
 
     /// Into a store that does not have it. True: it is there now.
@@ -217,6 +243,7 @@ class Importer {
         };
         made.history = std::move(arrived.history);
         made.tasks = std::move(arrived.tasks);
+        made.effects = std::move(arrived.effects);
         std::erase_if(made.tasks, [](const TaskChange& change) {
             return change.kind != TaskChange::Kind::Put;
         });
@@ -244,6 +271,7 @@ class Importer {
             .state = encode_state(arrived.state, data_->program()),
             .history = arrived.history,
             .tasks = arrived.tasks,
+            .effects = &arrived.effects,
             .lease_owner = {},
             .now = core_.environment.now(),
         };

@@ -58,6 +58,13 @@ SaveResult surely(Act act) {
     }
 }
 
+/// This snapshot, and not what another process has put in its place.
+SaveResult remove(SnapshotStore& store, const Snapshot& snapshot) {
+    return store.remove(
+        snapshot.workflow_id(), {.version = snapshot.version(), .run_id = snapshot.run_id()}
+    );
+}
+
 bool is_saved(const SaveResult& result) {
     return result.kind == SaveResult::Kind::Saved;
 }
@@ -86,6 +93,7 @@ class MoveOut {
             last_ = taken.data().state.last_seq;
             const std::string& name = taken.workflow_id();
             std::optional<Found> there = find(to_, engine_, name);
+            if (there) check_is_same_run(taken, there->snapshot);
             if (!there || there->snapshot.data().state.last_seq < last_) {
                 put(taken, there);
                 continue;
@@ -99,6 +107,17 @@ class MoveOut {
     }
 
  private:
+    static void check_is_same_run(const Snapshot& taken, const Snapshot& there) {
+        if (taken.run_id() == there.run_id()) return;
+        throw Error(
+            ErrorCode::InvalidState,
+            fmt::format(
+                "The store has a snapshot of another run of \"{}\": move or remove that one first.",
+                taken.workflow_id()
+            )
+        );
+    }
+
     /// In a form that cannot be executed. What is there of an earlier life is replaced.
     void put(const Snapshot& taken, const std::optional<Found>& there) {
         const Snapshot released = engine_.release(taken, options_.by);
@@ -134,13 +153,13 @@ class MoveOut {
         return run;
     }
 
-    /// Who finds it so may let it go on: to bring it back, others have to change this snapshot
-    /// first, and then it cannot be saved any more.
+    /// If the row is still moved, the snapshot may continue: to bring the instance back, another
+    /// process must change this snapshot first, and then this one cannot be saved any more.
     void check_is_still_out(const Found& there) {
         const auto row = from_.find(id_);
         const bool is_out = row && row->status == InstanceStatus::Moved;
         if (is_out && from_.history(id_, last_, 1).empty()) return;
-        to_.remove(there.snapshot.workflow_id(), there.info.version);
+        remove(to_, there.snapshot);
         throw Error(
             ErrorCode::InvalidState,
             fmt::format(
@@ -218,7 +237,7 @@ ImportedInstance move_in(
     }
     const ImportedInstance imported = to.import_snapshot(released->to_json(), options);
     // A released snapshot does not change; in doubt it stays, which does no harm.
-    surely([&] { return from.remove(id, released->version()); });
+    surely([&] { return remove(from, *released); });
     return imported;
 }
 

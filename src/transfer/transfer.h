@@ -25,7 +25,7 @@ struct Arrival {
 };
 
 Payload encode_arrival(const Arrival& arrival);
-/// Of the snapshot that a row would be: it goes on rising when the instance changes its owner,
+/// Of the snapshot that a row would be: it keeps rising when the instance changes its owner,
 /// although a row that waited meanwhile has been left behind.
 std::int64_t version_of(const InstanceRow& row, const std::optional<Arrival>& arrival);
 /// The newest one of the instance.

@@ -60,6 +60,35 @@ Json instance_json(const InstanceView& view) {
     return json;
 }
 
+Json trace_json(const TraceEntry& entry) {
+    Json changes = Json::object();
+    for (const TraceEntry::Change& change : entry.changes) {
+        Json& each = changes[change.attribute];
+        each = {{"before", payload_json(change.before)}, {"after", payload_json(change.after)}};
+        if (change.has_overwritten) each["overwrote"] = true;
+    }
+    Json became_true = Json::array();
+    Json became_false = Json::array();
+    for (const TraceEntry::Turn& turn : entry.turns) {
+        (turn.is_true ? became_true : became_false)
+            .push_back({{"kind", turn.kind}, {"name", turn.name}});
+    }
+    return {
+        {"seq", entry.seq},
+        {"at", time_json(entry.at)},
+        {"kind", to_string(entry.kind)},
+        {"transition", text_json(entry.transition)},
+        {"by", text_json(entry.by)},
+        {"changes", std::move(changes)},
+        {"became_true", std::move(became_true)},
+        {"became_false", std::move(became_false)},
+        {"fired", entry.fired},
+        {"final", text_json(entry.final_condition)},
+        {"exception", text_json(entry.exception)},
+        {"attributes", payload_json(entry.attributes)},
+    };
+}
+
 Json event_json(const HistoryEntry& entry) {
     return {
         {"seq", entry.seq},

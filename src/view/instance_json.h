@@ -14,5 +14,6 @@ Json waiting_json(const WaitingFor& wait);
 /// The summary with payloads, steps and `waiting_for`.
 Json instance_json(const InstanceView& view);
 Json event_json(const HistoryEntry& entry);
+Json trace_json(const TraceEntry& entry);
 
 }  // namespace ebb::view

@@ -15,7 +15,7 @@
 
 namespace ebb::view {
 
-/// One line about an instance: how it stands, what it waits for, and why it is in trouble. Unlike
+/// One line about an instance: its status, what it waits for, and why it is in trouble. Unlike
 /// InstanceView it is made without reading the whole history.
 struct Outline {
     InstanceSummary summary;

@@ -12,4 +12,8 @@ namespace ebb::view {
 /// the definition has no source text.
 Json problems_json(std::span<const Diagnostic> problems);
 
+/// The same with `severity`, `end_line`, `end_column`, `related` and `fixes`, for texts that a
+/// person edits.
+Json detailed_problems_json(std::span<const Diagnostic> problems);
+
 }  // namespace ebb::view

@@ -4,7 +4,7 @@
 
 #include "view/payload_json.h"
 
-// Who runs what, and what waits because no worker runs it.
+// Workers and their tasks, and tasks that wait because no worker can run them.
 
 namespace ebb::view {
 

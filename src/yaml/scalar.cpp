@@ -79,7 +79,7 @@ std::optional<Json> parse_float(std::string_view text) {
 std::optional<Json> parse_decimal(std::string_view text) {
     std::string_view digits = text;
     if (digits.starts_with('+')) digits.remove_prefix(1);
-    // As JSON's parser does: unsigned where it is not negative, and what is too large is a float.
+    // As JSON's parser does: unsigned if it is not negative, and a float if it is too large.
     if (!digits.starts_with('-')) {
         if (const auto value = parse<std::uint64_t>(digits, 10)) return Json(*value);
     } else if (const auto value = parse<std::int64_t>(digits, 10)) {

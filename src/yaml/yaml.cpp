@@ -54,7 +54,9 @@ std::string read_file(const std::filesystem::path& path) {
 
 Definition parse_definition_yaml(std::string_view text, std::string_view file_name) {
     const std::string file(file_name);
-    return model::read_and_check(yaml::parse_yaml_document(text, file), file);
+    return model::read_and_check(
+        yaml::parse_yaml_document(text, file), {.file = file, .places = yaml::places_in(text)}
+    );
 }
 
 std::string definition_to_yaml(const Definition& definition) {
@@ -63,7 +65,17 @@ std::string definition_to_yaml(const Definition& definition) {
 
 namespace {
 
-model::Document load_document(const std::filesystem::path& path) {
+struct LoadedFile {
+    std::string text;
+    bool is_yaml = false;
+
+    model::Document document(const std::string& file) const {
+        return is_yaml ? yaml::parse_yaml_document(text, file)
+                       : model::parse_json_document(text, file);
+    }
+};
+
+LoadedFile load_file(const std::filesystem::path& path) {
     const std::string extension = path.extension().string();
     const bool is_yaml = extension == ".yaml" || extension == ".yml";
     if (!is_yaml && extension != ".json") {
@@ -72,9 +84,7 @@ model::Document load_document(const std::filesystem::path& path) {
             fmt::format("The definition {} must end in .yaml, .yml or .json.", path.string())
         );
     }
-    const std::string text = read_file(path);
-    return is_yaml ? yaml::parse_yaml_document(text, path.string())
-                   : model::parse_json_document(text, path.string());
+    return {.text = read_file(path), .is_yaml = is_yaml};
 }
 
 }  // namespace
@@ -83,7 +93,10 @@ Definition parse_definition_yaml(
     std::string_view text, std::string_view file_name, const TypeLibrary& types
 ) {
     const std::string file(file_name);
-    return model::read_and_check(yaml::parse_yaml_document(text, file), file, &types.data());
+    return model::read_and_check(
+        yaml::parse_yaml_document(text, file),
+        {.file = file, .types = &types.data(), .places = yaml::places_in(text)}
+    );
 }
 
 void add_types_yaml(TypeLibrary& types, std::string_view text, const std::string& file) {
@@ -91,12 +104,20 @@ void add_types_yaml(TypeLibrary& types, std::string_view text, const std::string
 }
 
 Definition load_definition(const std::filesystem::path& path, const TypeLibrary& types) {
-    return model::read_and_check(load_document(path), path.string(), &types.data());
+    const LoadedFile loaded = load_file(path);
+    const std::string file = path.string();
+    return model::read_and_check(
+        loaded.document(file),
+        {.file = file,
+         .types = &types.data(),
+         .places = loaded.is_yaml ? yaml::places_in(loaded.text) : model::TextPlaces()}
+    );
 }
 
 TypeLibrary load_types(const std::filesystem::path& path) {
     TypeLibrary types;
-    model::add_types(types.data(), load_document(path), path.string());
+    const std::string file = path.string();
+    model::add_types(types.data(), load_file(path).document(file), file);
     return types;
 }
 

@@ -10,9 +10,11 @@
 
 #include <ebb/definition.h>
 
+#include "core/expression/source.h"
 #include "core/model/words.h"
 #include "support/json.h"
 #include "yaml/scalar.h"
+#include "yaml/scalar_map.h"
 
 // The only file that knows libfyaml. It is used for its events only: what scalars mean, aliases and
 // limits are ours.
@@ -68,6 +70,16 @@ int depth_of(const Document& document) {
     return document.is_list() || document.is_map() ? deepest + 1 : 0;
 }
 
+/// The place behind `text`, which begins at `start`.
+Place place_behind(Place start, std::string_view text) {
+    const auto lines = std::count(text.begin(), text.end(), '\n');
+    const std::size_t line_start = text.rfind('\n') + 1;  // npos + 1 = 0
+    const auto count = expression::count_characters(text.substr(line_start));
+    start.line += static_cast<int>(lines);
+    start.column = static_cast<int>(count) + (lines == 0 ? start.column : 1);
+    return start;
+}
+
 class YamlParser {
  public:
     YamlParser(std::string_view text, const std::string& file) : text_(text), file_(file) {
@@ -116,6 +128,8 @@ class YamlParser {
     std::map<std::string, Document> anchors_;
     std::size_t alias_nodes_ = 0;
     Place last_;
+    Place last_end_;
+    std::size_t bracket_at_ = 0;  ///< where the last event began
 
     [[noreturn]] void fail(std::string code, Place place, std::string message) const {
         model::throw_document_error({
@@ -151,9 +165,7 @@ class YamlParser {
     }
 
     Document node(EventPtr event, int depth) {
-        if (const Place place = to_place(fy_event_start_mark(event.get())); place.line > 0) {
-            last_ = place;
-        }
+        mark(fy_event_start_mark(event.get()), fy_event_end_mark(event.get()));
         switch (event->type) {
             case FYET_SCALAR:
                 return anchored(event->scalar.anchor, scalar(*event));
@@ -174,6 +186,25 @@ class YamlParser {
         }
     }
 
+    void mark(const fy_mark* start, const fy_mark* end) {
+        if (start != nullptr) {
+            last_ = to_place(start);
+            bracket_at_ = start->input_pos;
+        }
+        if (end != nullptr) last_end_ = to_place(end);
+    }
+
+    /// A block ends with its last value; what is in brackets ends behind them.
+    static void close(Document& container, fy_event& end) {
+        if (container.is_flow) {
+            container.end = to_place(fy_event_end_mark(&end));
+        } else if (!container.elements.empty()) {
+            container.end = container.elements.back().end;
+        } else if (!container.members.empty()) {
+            container.end = container.members.back().value.end;
+        }
+    }
+
     void check_depth(int depth) const {
         if (depth <= DefinitionLimits::kDocumentDepthMax) return;
         fail(
@@ -188,21 +219,27 @@ class YamlParser {
 
     Document sequence(int depth) {
         check_depth(depth);
-        Document list{.type = Document::Type::List, .place = last_};
-        for (EventPtr event = next(); event->type != FYET_SEQUENCE_END; event = next()) {
+        Document list{.type = Document::Type::List, .place = last_, .is_flow = is_bracket('[')};
+        EventPtr event = next();
+        for (; event->type != FYET_SEQUENCE_END; event = next()) {
             list.elements.push_back(node(std::move(event), depth));
         }
+        close(list, *event);
         return list;
     }
 
     Document mapping(int depth) {
         check_depth(depth);
-        Document map{.type = Document::Type::Map, .place = last_};
-        for (EventPtr event = next(); event->type != FYET_MAPPING_END; event = next()) {
-            Document::Member member{.key = key(*event), .place = last_, .value = {}};
+        Document map{.type = Document::Type::Map, .place = last_, .is_flow = is_bracket('{')};
+        EventPtr event = next();
+        for (; event->type != FYET_MAPPING_END; event = next()) {
+            Document::Member member{.key = key(*event), .place = last_, .end = last_end_};
+            member.is_quoted = event->scalar.value != nullptr &&
+                               fy_token_scalar_style(event->scalar.value) != FYSS_PLAIN;
             member.value = node(next(), depth);
             map.members.push_back(std::move(member));
         }
+        close(map, *event);
         return map;
     }
 
@@ -210,9 +247,9 @@ class YamlParser {
         if (event.type != FYET_SCALAR) {
             fail("invalid_key", last_, "A key must be a text, not a list, a map or an alias.");
         }
-        const fy_mark* mark =
+        const fy_mark* start =
             event.scalar.value == nullptr ? nullptr : fy_token_start_mark(event.scalar.value);
-        if (mark != nullptr) last_ = to_place(mark);
+        if (start != nullptr) mark(start, fy_token_end_mark(event.scalar.value));
         std::string text = text_of(event.scalar.value);
         if (text == "<<") {
             fail(
@@ -295,7 +332,8 @@ class YamlParser {
         const std::string tag = check_tag(event.scalar.tag, "scalar");
         fy_token* value = event.scalar.value;
         const std::string text = text_of(value);
-        Document document{.place = last_};
+        Document document{.place = last_, .end = last_end_};
+        if (value != nullptr) set_source(document, value);
         const bool is_plain = value == nullptr || fy_token_scalar_style(value) == FYSS_PLAIN;
         const bool is_text = tag == "str" || tag == "!" || (tag.empty() && !is_plain);
         const std::optional<Json> resolved = is_text ? Json(text) : resolve_plain(text);
@@ -319,7 +357,6 @@ class YamlParser {
                 break;
             case Json::value_t::string:
                 document.type = Document::Type::Text;
-                document.text_place = text_place(value, text);
                 break;
             default:
                 document.type = Document::Type::Number;
@@ -338,25 +375,48 @@ class YamlParser {
         fail("unknown_tag", last_, fmt::format("This is no !!{}.", tag));
     }
 
-    /// Where the text itself begins, if the file has it as it is: one line without escapes, or a
-    /// literal block.
-    Place text_place(fy_token* token, const std::string& text) const {
-        const fy_mark* start = token == nullptr ? nullptr : fy_token_start_mark(token);
-        const fy_mark* end = token == nullptr ? nullptr : fy_token_end_mark(token);
-        if (start == nullptr || end == nullptr || start->input_pos > end->input_pos) return {};
-        const std::string_view raw = text_.substr(
-            std::min(start->input_pos, text_.size()), end->input_pos - start->input_pos
-        );
-        const bool is_literal = fy_token_scalar_style(token) == FYSS_LITERAL;
-        const std::string first = is_literal ? text.substr(0, text.find('\n')) : text;
-        const std::size_t at = raw.find(first);
-        if (first.empty() || at == std::string_view::npos) return {};
-        const std::string_view before = raw.substr(0, at);
-        const std::size_t line_start = before.rfind('\n');
-        const int lines = static_cast<int>(std::count(before.begin(), before.end(), '\n'));
-        const int column = lines == 0 ? start->column + static_cast<int>(at)
-                                      : static_cast<int>(at - line_start) - 1;
-        return {.line = start->line + lines + 1, .column = column + 1};
+    static Document::Style style_of(fy_token* token) {
+        switch (fy_token_scalar_style(token)) {
+            case FYSS_SINGLE_QUOTED:
+                return Document::Style::SingleQuoted;
+            case FYSS_DOUBLE_QUOTED:
+                return Document::Style::DoubleQuoted;
+            case FYSS_LITERAL:
+                return Document::Style::Literal;
+            case FYSS_FOLDED:
+                return Document::Style::Folded;
+            default:
+                return Document::Style::Plain;
+        }
+    }
+
+    void set_source(Document& document, fy_token* token) const {
+        const fy_mark* start = fy_token_start_mark(token);
+        const fy_mark* end = fy_token_end_mark(token);
+        const bool is_known = start != nullptr && end != nullptr &&
+                              start->input_pos <= end->input_pos && end->input_pos <= text_.size();
+        if (!is_known) return;
+        document.from = static_cast<std::uint32_t>(start->input_pos);
+        document.to = static_cast<std::uint32_t>(end->input_pos);
+        document.style = style_of(token);
+        const bool is_block =
+            document.style == Document::Style::Literal || document.style == Document::Style::Folded;
+        if (is_block) trim_block(document, to_place(start));
+    }
+
+    /// A block is marked from its first to its last character: libfyaml has whole lines.
+    void trim_block(Document& document, const Place& start) const {
+        constexpr std::string_view kBlanks = " \t\r\n";
+        const std::string_view raw = text_.substr(document.from, document.to - document.from);
+        const std::size_t first = raw.find_first_not_of(kBlanks);
+        if (first == std::string_view::npos) return;
+        const std::size_t last = raw.find_last_not_of(kBlanks) + 1;
+        document.place = place_behind(start, raw.substr(0, first));
+        document.end = place_behind(document.place, raw.substr(first, last - first));
+    }
+
+    bool is_bracket(char bracket) const {
+        return bracket_at_ < text_.size() && text_[bracket_at_] == bracket;
     }
 };
 
@@ -375,6 +435,24 @@ Document parse_yaml_document(std::string_view text, const std::string& file) {
     Document document = YamlParser(text, file).parse();
     model::number_in_order(document);
     return document;
+}
+
+model::TextPlaces places_in(std::string_view text) {
+    return [text](const Document& scalar, std::size_t byte_of_text) -> std::optional<Place> {
+        if (!scalar.is_text() || scalar.to > text.size() || scalar.from >= scalar.to) return {};
+        const DecodedScalar decoded =
+            decode_scalar(text.substr(scalar.from, scalar.to - scalar.from), scalar.style);
+        const std::string& value = scalar.text();
+        // A block may have more line breaks at its end than its header keeps.
+        if (!decoded.text.starts_with(value) || byte_of_text > value.size()) return {};
+        const std::size_t at = scalar.from + decoded.places[byte_of_text];
+        const bool is_block =
+            scalar.style == Document::Style::Literal || scalar.style == Document::Style::Folded;
+        const std::size_t first =
+            is_block ? text.find_first_not_of(" \t\r\n", scalar.from) : scalar.from;
+        if (first > at) return {};
+        return place_behind(scalar.place, text.substr(first, at - first));
+    };
 }
 
 }  // namespace ebb::yaml

@@ -16,4 +16,8 @@ inline constexpr std::size_t kAliasNodesMax = 10'000;
 /// more than one document, a limit, or what JSON does not have.
 model::Document parse_yaml_document(std::string_view text, const std::string& file);
 
+/// Where the bytes of the texts of a document stand that was parsed from `text`, which must outlive
+/// the result.
+model::TextPlaces places_in(std::string_view text);
+
 }  // namespace ebb::yaml

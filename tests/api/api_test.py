@@ -9,16 +9,17 @@ import http.client
 import json
 import pathlib
 import sys
+import threading
 import time
 import unittest
 import urllib.parse
 
 from contract import Contract
-from world import WORKFLOW, Client, Folder, Server, log_in
+from world import RULES, WORKFLOW, Client, Folder, Server, log_in
 
 ROOT, EBB, STORE = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 CONTRACT = Contract(ROOT)
-NOBODY = "019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d"
+UNKNOWN = "019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d"
 
 
 def tearDownModule():
@@ -36,8 +37,8 @@ class ApiTest(unittest.TestCase):
         cls.addClassCleanup(cls.folder.__exit__)
         file = pathlib.Path(path, "order.yaml")
         file.write_text(WORKFLOW)
-        # Its limit of requests has a test of its own (config_test.py).
-        arguments = ["--requests-per-second", "0"]
+        # A separate test covers the request limit (config_test.py).
+        arguments = ["--requests-per-second", "0", "--allow-exec"]
         cls.server = Server(EBB, STORE, path, arguments, [str(file)])
         cls.addClassCleanup(cls.server.stop)
         cls.api = log_in(cls.server, CONTRACT)
@@ -49,13 +50,13 @@ class ApiTest(unittest.TestCase):
         return answer.json()["id"]
 
     def until_waiting(self, instance, kind):
-        """The instance, once it waits for a thing of this kind."""
+        """The instance, once it waits for something of this kind."""
         end = time.monotonic() + 30
         while time.monotonic() < end:
             view = self.api.get(f"/instances/{instance}").json()
             if any(wait["kind"] == kind for wait in view["waiting_for"]):
                 return view
-            # Asks the server to wait for something, so that this loop does not spin.
+            # Ask the server to wait for something, so that this loop does not spin.
             self.api.get(f"/instances/{instance}/result", wait="20ms")
         self.fail(f"{instance} does not wait for a {kind}: {view}")
 
@@ -85,7 +86,7 @@ class Reading(ApiTest):
         for method, _, _, path, operation in CONTRACT.operations:
             if operation["operationId"] in ("streamInstance", "streamTopics"):
                 continue
-            concrete = path.replace("{id}", NOBODY).replace("{name}", "none").replace("{seq}", "1")
+            concrete = path.replace("{id}", UNKNOWN).replace("{name}", "none").replace("{seq}", "1")
             concrete = concrete.replace("{version}", "1")
             if operation["operationId"] in ("logout", "purge", "login"):
                 continue
@@ -110,6 +111,9 @@ class Reading(ApiTest):
         self.assertEqual(marks["charge"]["status"], "completed")
         waiting = self.api.get("/decisions", workflow="order").json()["items"]
         self.assertIn(instance, [item["instance"] for item in waiting])
+        self.assertEqual(
+            self.api.get("/decisions", deadline_before="2020-01-01T00:00:00Z").json()["items"], []
+        )
         self.assertEqual(self.api.get(f"/instances/{instance}/result").status, 202)
         result = self.finish(instance)
         self.assertEqual((result["status"], result["output"]), ("completed", {"ok": True}))
@@ -183,16 +187,16 @@ class Reading(ApiTest):
         rows = self.api.get("/instances", created_before=mark, limit=1000).json()["items"]
         self.assertNotIn(instance, [row["id"] for row in rows])
 
-    def test_finds_what_a_person_types(self):
+    def test_finds_instances_by_what_a_person_types(self):
         instance = self.start(key="typed-key")
         for text in (instance, "typed-key"):
             hits = self.api.get("/search", q=text).json()["items"]
             self.assertEqual(hits[0]["instance"]["id"], instance)
         self.assertEqual(self.api.get("/search", q="rde").json()["items"][0]["workflow"], "order")
 
-    def test_says_precisely_what_is_not_there(self):
+    def test_names_the_thing_that_does_not_exist(self):
         for path in ("", "/steps", "/history", "/graph", "/why", "/result", "/events"):
-            answer = self.api.get(f"/instances/{NOBODY}{path}")
+            answer = self.api.get(f"/instances/{UNKNOWN}{path}")
             self.problem(answer, 404, "instance_not_found")
         self.problem(self.api.get("/instances/xyz!"), 400, "invalid_argument")
         self.problem(self.api.get("/nothing"), 404, "not_found")
@@ -261,7 +265,45 @@ class Starting(ApiTest):
         self.assertEqual((first.status, second.status), (201, 200))
         self.assertEqual(self.finish(instance)["status"], "completed")
         self.problem(self.api.post(f"/instances/{instance}/export"), 409, "invalid_state")
-        self.problem(self.api.post(f"/instances/{NOBODY}/export"), 404, "instance_not_found")
+        self.problem(self.api.post(f"/instances/{UNKNOWN}/export"), 404, "instance_not_found")
+
+
+class Writing(ApiTest):
+    RULES = {
+        "workflow": "hotel",
+        "rules": {
+            "attributes": {"phase": {"default": "asked", "external": True}, "room": "text"},
+            "triggers": {"reserve": {"when": "phase = 'reserve'"}},
+            "final": {"cancelled": "phase = 'cancelled'"},
+            "on_idle": "wait",
+        },
+    }
+
+    def write(self, instance, body, headers=None):
+        return self.api.post(f"/instances/{instance}/write", body, headers or {})
+
+    def test_changes_attributes_and_may_end_the_instance(self):
+        self.assertIn(self.api.post("/workflows", self.RULES).status, (200, 201))
+        instance = self.api.post("/instances", {"workflow": "hotel", "input": {}}).json()["id"]
+        view = self.until_waiting(instance, "write")
+        stale = self.write(instance, {"values": {"phase": "late"}}, {"If-Match": '"999"'})
+        self.problem(stale, 412, "precondition_failed")
+        tag = {"If-Match": f'"{view["revision"]}"'}
+        self.assertEqual(self.write(instance, {"values": {"phase": "late"}}, tag).status, 200)
+        refused = self.write(instance, {"values": {"room": "12"}})
+        self.assertEqual(refused.json()["code"], "not_allowed", refused.body)
+        repaired = self.write(instance, {"values": {"room": "12"}, "repair": True})
+        self.assertEqual(repaired.status, 200, repaired.body)
+        once = {"values": {"phase": "cancelled"}, "request_id": "r1"}
+        self.assertEqual(self.write(instance, once).json()["status"], "completed")
+        result = self.api.get(f"/instances/{instance}/result").json()
+        self.assertEqual(result["output"], {"phase": "cancelled", "room": "12"})
+        self.problem(self.write(instance, {"values": {"phase": "again"}}), 409, "invalid_state")
+        self.problem(self.write(UNKNOWN, {"values": {}}), 404, "instance_not_found")
+
+    def test_needs_rules(self):
+        refused = self.write(self.start(), {"values": {"phase": "x"}})
+        self.assertEqual(refused.json()["code"], "invalid_argument", refused.body)
 
 
 class Steering(ApiTest):
@@ -284,20 +326,98 @@ class Steering(ApiTest):
                 done = self.api.post(f"/instances/{instance}/{verb}", body, tag)
                 self.assertEqual(done.status, 200, done.body)
 
-    def test_refuses_acts_on_what_is_not_there_or_has_ended(self):
+    def test_says_whether_a_write_has_changed_anything(self):
+        self.api("POST", "/workflows", RULES, {"Content-Type": "application/yaml"})
+        instance = self.start(workflow="loan", input={"amount": 5})
+        path = f"/instances/{instance}/write"
+        self.problem(self.api.post(path, {"values": {"none": 1}}), 422, "invalid_payload")
+        self.problem(self.api.post(path, {"values": [1]}), 400, "invalid_argument")
+        stale = self.api.post(path, {"values": {"amount": 6}}, {"If-Match": '"0"'})
+        self.problem(stale, 412, "precondition_failed")
+        self.problem(self.api.post(f"/instances/{UNKNOWN}/write", {"values": {}}), 404, "instance_not_found")
+        once = {"values": {"amount": 6}, "request_id": "r1"}
+        self.assertEqual([self.api.post(path, once).json()["changed"] for _ in range(2)], [True, False])
+        self.api.post(path, {"values": {"paid": True}})
+        self.assertEqual(self.api.get(f"/instances/{instance}/result", wait="30s").status, 200)
+        self.assertEqual(self.api.get(f"/instances/{instance}").json()["attributes"],
+            {"amount": 6, "paid": True})
+        self.problem(self.api.post(path, {"values": {"amount": 7}}), 409, "invalid_state")
+
+    def test_says_whether_an_act_has_changed_anything(self):
+        instance = self.start()
+        self.until_waiting(instance, "decision")
+        self.api.post(f"/instances/{instance}/pause")
+        for expected in (True, False):
+            answer = self.api.post(f"/instances/{instance}/resume").json()
+            self.assertEqual(answer["changed"], expected)
+        self.assertFalse(self.api.post(f"/instances/{instance}/requeue").json()["changed"])
+
+    def test_lists_what_each_instance_waits_for(self):
+        older, instance = self.start(), self.start()
+        self.until_waiting(instance, "decision")
+        item = self.api.get("/instances", outline="true", limit=1).json()["items"][0]
+        self.assertEqual((item["id"], item["waiting_for"][0]["node"]), (instance, "approve"))
+        self.assertEqual((item["error"], item["handlers"]), (None, []))
+        before = self.api.get("/instances", before=instance, limit=1).json()["items"]
+        self.assertEqual([each["id"] for each in before], [older])
+        self.problem(self.api.get("/instances", before="x"), 400, "invalid_argument")
+
+    def test_lists_every_version_of_a_workflow(self):
+        second = WORKFLOW.replace("workflow: order", "workflow: order\nversion: 2")
+        self.api("POST", "/workflows", second, {"Content-Type": "application/yaml"})
+        seen, cursor = [], None
+        while True:
+            more = {"cursor": cursor} if cursor else {}
+            page = self.api.get("/workflows", versions="all", prefix="order", limit=1, **more).json()
+            seen += [(item["name"], item["version"], item["versions"]) for item in page["items"]]
+            cursor = page["next_cursor"]
+            if not cursor:
+                break
+        self.assertEqual(seen, [("order", 1, 2), ("order", 2, 2)])
+        self.problem(self.api.get("/workflows", versions="all", cursor="x"), 400, "invalid_argument")
+
+    def test_of_clients_that_have_seen_the_same_revision_one_acts(self):
+        body, rivals = {"name": "noted"}, 6
+        clients = [Client(self.server, CONTRACT, cookie=self.api.cookie) for _ in range(rivals)]
+        for _ in range(10):
+            instance = self.start()
+            revision = self.until_waiting(instance, "decision")["revision"]
+            start = threading.Barrier(rivals)
+            answers = []
+
+            def act(client):
+                start.wait()
+                tag = {"If-Match": f'"{revision}"'}
+                answers.append(client.post(f"/instances/{instance}/signal", body, tag))
+
+            threads = [threading.Thread(target=act, args=[client]) for client in clients]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(sorted(answer.status for answer in answers), [200] + [412] * (rivals - 1))
+            problem = next(answer.json() for answer in answers if answer.status == 412)
+            self.assertEqual((problem["revision"], problem["instance_status"]), (revision + 1, "running"))
+            self.assertEqual(problem["newest_events"][0]["type"], "signal_received")
+            now = self.api.get(f"/instances/{instance}").json()["revision"]
+            self.assertEqual(now, revision + 1)
+        for client in clients:
+            client.close()
+
+    def test_refuses_verbs_on_missing_or_ended_instances(self):
         instance, aborted = self.start(), self.start()
         self.finish(instance)
         self.until_waiting(aborted, "decision")
         self.api.post(f"/instances/{aborted}/abort")
         for verb, body in self.VERBS.items():
             with self.subTest(verb):
-                self.problem(self.api.post(f"/instances/{NOBODY}/{verb}", body), 404, "instance_not_found")
-                # A vote that was counted may be repeated.
+                self.problem(self.api.post(f"/instances/{UNKNOWN}/{verb}", body), 404, "instance_not_found")
+                # A client may repeat a vote that was counted.
                 target = aborted if verb == "decide" else instance
                 answer = self.api.post(f"/instances/{target}/{verb}", body)
                 self.assertEqual(answer.status, 409, answer.body)
 
-    def test_a_decision_needs_no_role_where_only_one_is_possible(self):
+    def test_a_decision_needs_no_role_if_only_one_is_possible(self):
         instance = self.start()
         self.until_waiting(instance, "decision")
         decided = self.api.post(f"/instances/{instance}/decide", {"verdict": "confirm"})
@@ -325,10 +445,14 @@ class Steering(ApiTest):
             "handlers": {"fail": {"exec": ["sh", "-c", "echo no bank 4711 >&2; exit 1"]}},
         }
         self.assertIn(self.api.post("/workflows", failing).status, (200, 201))
-        # A server knows the handlers of workflows that were there when it began; these it serves
-        # after a restart. So they are cancelled here by hand, and only listed.
+        # A server knows the handlers of the workflows that existed when it started. It serves workflows that
+        # were added later only after a restart. These instances are therefore cancelled by hand and only
+        # listed.
         groups = self.api.get("/failures/groups", workflow="failing").json()
         self.assertEqual((groups["items"], groups["complete"]), ([], True))
+        self.assertEqual(self.api.get("/failures/0123456789abcdef").json()["items"], [])
+        self.problem(self.api.get("/failures/0123456789abcdef", status="running"), 400,
+            "invalid_argument")
 
 
 class Workflows(ApiTest):
@@ -360,7 +484,7 @@ class Workflows(ApiTest):
         self.problem(self.api("GET", "/workflows/flow", headers={"Accept": "image/png"}), 406,
             "not_acceptable")
 
-    def test_lays_pictures_out(self):
+    def test_lays_out_diagrams(self):
         path = "/workflows/order/versions/1/layout"
         layout = self.api.get(path)
         nodes = layout.json()["nodes"]
@@ -382,7 +506,7 @@ class Workflows(ApiTest):
         self.assertEqual(bad.json()["problems"][0]["line"], 2)
         self.problem(self.api.get("/workflows/draft"), 404, "workflow_not_found")
 
-    def test_says_what_is_not_there(self):
+    def test_says_which_workflow_is_missing(self):
         for path in ("", "/versions", "/versions/1", "/versions/1/layout"):
             self.problem(self.api.get(f"/workflows/none{path}"), 404, "workflow_not_found")
 
@@ -452,9 +576,9 @@ class Access(ApiTest):
                 if operation["operationId"] in ("streamInstance", "streamTopics", "login", "logout",
                     "purge"):
                     continue
-                concrete = path.replace("{id}", NOBODY).replace("{seq}", "1").replace("{version}", "1")
-                concrete = concrete.replace("{name}", "none")
-                # A body that no operation takes, so that nothing is done.
+                concrete = path.replace("{id}", UNKNOWN).replace("{seq}", "1").replace("{version}", "1")
+                concrete = concrete.replace("{name}", "none").replace("{group}", "0123456789abcdef")
+                # The body has a field that no operation accepts, so nothing is done.
                 body = {"~": 1} if "requestBody" in operation else None
                 answer = client(method, concrete, body)
                 is_refused = answer.status == 403
@@ -462,7 +586,7 @@ class Access(ApiTest):
                                  f"{role} {method} {path}: {answer.status}")
             client.close()
 
-    def test_refuses_pages_of_other_sites(self):
+    def test_refuses_requests_from_other_sites(self):
         for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"},
                         {"Origin": "http://evil.example"}):
             answer = self.api.post("/purge", {"dry_run": True, "older_than": "1d"}, headers)
@@ -471,7 +595,7 @@ class Access(ApiTest):
             {"Sec-Fetch-Site": "same-origin"})
         self.assertEqual(same.status, 200)
 
-    def test_refuses_names_that_are_not_its_own(self):
+    def test_refuses_host_names_that_are_not_its_own(self):
         answer = self.api("GET", "/me", headers={"Host": "evil.example"})
         self.problem(answer, 421, "misdirected")
 

@@ -88,6 +88,7 @@ class Config(unittest.TestCase):
                 message = self.serve("--config", self.write(text + "\n"), "--check", code=2)
                 self.assertIn(place, message)
                 self.assertIn(what, message)
+                self.assertNotIn("?.", message)
         self.assertIn("none.yaml", self.serve("--config", "none.yaml", "--check", code=2))
         self.assertIn("EBB_THREADS", self.serve("--check", code=2, EBB_THREADS="many"))
         self.assertEqual(self.serve("--config", self.write("# nothing\n"), "--check"), "")
@@ -131,6 +132,29 @@ class Config(unittest.TestCase):
             server.wait_for("config_reloaded", 2)
             self.assertEqual(server.wait_for("config_needs_restart")["key"], "threads")
             self.assertEqual(server.stop(), 0)
+
+    def test_programs_that_only_the_database_names_need_permission(self):
+        file = self.write(
+            "workflow: touch\nhandlers: {touch: {exec: [touch, touched], output: none}}\nsteps: [touch]\n",
+            "touch.yaml",
+        )
+        command = [EBB, "start", file, "--key", "k", "--db", "ebb.db"]
+        subprocess.run(command, cwd=self.path, check=True, capture_output=True)
+        # The warning comes before the server is ready.
+        with Server(EBB, "sqlite", self.path) as server:
+            refused = [entry for entry in server.log if entry.get("event") == "exec_refused"]
+            self.assertEqual([entry["workflow"] for entry in refused], ["touch"])
+            self.assertEqual(server.stop(), 0)
+        self.assertFalse((self.path / "touched").exists())
+        for arguments in (["--allow-exec"], [file]):
+            again = [EBB, "rerun", "key:touch/k", "--db", "ebb.db"]
+            started = subprocess.run(again, cwd=self.path, check=True, capture_output=True, text=True)
+            with Server(EBB, "sqlite", self.path, arguments=arguments) as server:
+                self.assertFalse([entry for entry in server.log if entry.get("event") == "exec_refused"])
+                wait = [EBB, "wait", started.stdout.strip(), "--db", "ebb.db", "--timeout", "60s"]
+                done = subprocess.run(wait, cwd=self.path, check=False, capture_output=True, text=True)
+                self.assertEqual(done.stdout, "completed\n", done.stderr)
+            (self.path / "touched").unlink()
 
     def test_allowed_hosts_and_the_rate_follow_a_reload(self):
         self.write("allowed_hosts: [old.example]\n")

@@ -1,4 +1,4 @@
-"""A real `ebb serve` on a free port of loopback, with a store of its own, and a client of it."""
+"""A real `ebb serve` on a free loopback port with its own store, and a client for it."""
 
 import contextlib
 import http.client
@@ -25,13 +25,40 @@ handlers:
     exec: [cat]
 """
 
+RULES = """
+workflow: loan
+rules:
+  attributes:
+    amount: {type: integer, default: 0, external: true}
+    paid: {type: boolean, default: false, external: true}
+  triggers:
+    check:
+      when: amount > 0
+      do: charge
+      writes: []
+      mode: once
+  final:
+    settled: paid = true
+handlers:
+  charge: {exec: [cat]}
+"""
+
+
+def database(store, folder):
+    """The URL of a store of its own, as the folder is."""
+    if store == "postgres":
+        # That of `./dev pg`, and a schema for each server.
+        schema = pathlib.Path(folder).name.replace("-", "_").lower()
+        return f"{os.environ['EBB_TEST_POSTGRES_URL']}?schema={schema}"
+    return {"memory": "memory:", "sqlite": f"sqlite:{folder}/ebb.db"}.get(store, store)
+
 
 class Server:
     """Stopped when its `with` block ends."""
 
     def __init__(self, ebb, store, folder, arguments=(), files=(), environment=()):
         self.folder = pathlib.Path(folder)
-        url = {"memory": "memory:", "sqlite": f"sqlite:{self.folder}/ebb.db"}.get(store, store)
+        url = database(store, self.folder)
         command = [os.path.abspath(ebb), "serve", *files, "--json", "--db", url]
         command += ["--listen", "127.0.0.1:0", *arguments]
         self.process = subprocess.Popen(
@@ -62,7 +89,7 @@ class Server:
                     self.news.notify_all()
 
     def wait_for(self, event, count=1):
-        """The last of `count` log entries with this name, once they are there."""
+        """The last of `count` log entries with this name, once they have been written."""
         def found():
             return [entry for entry in self.log if entry.get("event") == event]
         with self.news:
@@ -99,7 +126,7 @@ class Answer:
 
 
 class Client:
-    """One connection that is kept alive. Every exchange with the API is held against its document."""
+    """One keep-alive connection. Checks every exchange with the API against the API's document."""
 
     def __init__(self, server, contract, token=None, cookie=None, base=""):
         self.server = server
@@ -121,7 +148,7 @@ class Client:
         return Answer(response.status, names, response.read().decode())
 
     def __call__(self, method, path, body=None, headers=None, query=None):
-        """`path` begins behind /api/v1; a body that is no text is sent as JSON."""
+        """`path` is relative to /api/v1. A body that is not a string is sent as JSON."""
         sent = dict(headers or {})
         if body is not None and not isinstance(body, (str, bytes)):
             body = json.dumps(body)
@@ -145,7 +172,7 @@ class Client:
 
 
 def log_in(server, contract):
-    """A client with a session, as the link that the server prints gives it."""
+    """A client with a session, obtained through the link that the server prints."""
     client = Client(server, contract)
     answer = client.post("/session", {"login": server.login})
     assert answer.status == 200, answer.body

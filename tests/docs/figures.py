@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- results: begin -->\n", "<!-- results: end -->\n"
-SUITES = ["postgres", "sqlite", "kernel", "stateless", "size"]
+SUITES = ["postgres", "sqlite", "kernel", "stateless", "size", "front_door"]
 
 
 def number(value):

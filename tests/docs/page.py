@@ -1,7 +1,7 @@
 """A page of the docs as a script: what its blocks write, what they run, and what must come out.
 
 * A block ```LANGUAGE NAME is the file NAME.
-* A block ```console is a session: lines `$ COMMAND` (going on after a `\\` at their end), each followed
+* A block ```console is a session: lines `$ COMMAND` (continued after a `\\` at their end), each followed
   by its output. In the output `...` stands for anything within a line, and alone for any lines.
   Without output everything may be printed. A command ends with status 0, or with N if it says
   `# exit code N`.

@@ -1,4 +1,4 @@
-// What docs/how-to/retention.md quotes.
+// The code that docs/how-to/retention.md quotes.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ TEST(RetentionPage, sets_how_long_instances_are_kept) {
     ebb::Engine engine(*store, handlers);
     //! [set]
     engine.set_retention("*", {.completed = days(90), .failed = days(90)});
-    engine.set_retention("order", {.completed = days(30)});  // what is not named is kept for ever
+    engine.set_retention("order", {.completed = days(30)});  // failed orders are kept forever
     //! [set]
     const auto rules = engine.retention();
     ASSERT_EQ(rules.size(), 2U);

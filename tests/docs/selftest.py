@@ -38,7 +38,7 @@ BAD = {
     "another status": session("$ true # exit code 1"),
     "the shell ends": session("$ exit 0"),
     "a dot is a dot": session("$ echo one", "o.e"),
-    "a file that is not there": session("$ cat a.txt"),
+    "a missing file": session("$ cat a.txt"),
 }
 
 

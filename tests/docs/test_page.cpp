@@ -1,5 +1,6 @@
 // The C++ of docs/how-to/test.md: it is a test itself.
 
+#include <map>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -64,5 +65,20 @@ TEST(Invoice, calls_the_real_handlers) {
 }
 
 //! [real]
+
+//! [crash]
+TEST(Invoice, collects_once_wherever_the_process_dies) {
+    ebb::testing::crash_everywhere([](ebb::testing::World& world) {
+        std::map<std::string, int> books;
+        world.handlers().add("collect", [&](const ebb::StepContext& context) {
+            books.try_emplace(context.idempotency_key, 4200);
+        });
+        world.add(invoice_workflow());
+        world.start("invoice", ebb::Payload::of("ann")).to_end();
+        return books.size();
+    });
+}
+
+//! [crash]
 
 }  // namespace

@@ -71,6 +71,6 @@ export function pagesOf(world) {
     'instance-dead': `instances/${dead}`, 'instance-waiting': `instances/${waiting}`, 'instance-steps': `instances/${dead}?tab=steps&step=charge`,
     'instance-history': `instances/${failed}?tab=history&seq=4`, 'instance-data': `instances/${completed}?tab=data`, compare: `instances/${failed}/compare/${completed}`,
     failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', 'workflow-yaml': 'workflows/order?tab=yaml', 'workflow-versions': 'workflows/order?tab=versions',
-    workers: 'workers', queues: 'queues', settings: 'settings', nothing: 'nowhere',
+    build: 'build', 'build-order': 'build/order?node=charge', workers: 'workers', queues: 'queues', settings: 'settings', nothing: 'nowhere',
   };
 }

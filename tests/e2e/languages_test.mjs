@@ -1,5 +1,6 @@
 // The languages of the UI in Chromium: chosen by the browser and on the settings page, each from one chunk, and every page
 // has room for their words.
+import './packages.mjs';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ASSETS, launch, pagesOf, settled, SIZES, startMock, watch } from './browser.mjs';
@@ -92,7 +93,7 @@ for (const locale of ['de', 'pt', 'ru']) {
     const t = await messagesOf(locale);
     const { page, faults } = await newPage(locale);
     const problems = [];
-    const sheets = { 'instance-waiting': [t.act.cancel.name, t.act.confirm.name, t.act.signal.name], 'instance-dead': [t.act.requeue.name], workflow: [t.start.button], workflows: [t.register.button] };
+    const sheets = { 'instance-waiting': [t.act.cancel.name, t.act.confirm.name, t.act.signal.name], 'instance-dead': [t.act.requeue.name], workflow: [t.start.button] };
     for (const [size, viewport] of Object.entries(SIZES)) {
       await page.setViewportSize(viewport);
       for (const [name, path] of Object.entries(pagesOf(mock.world))) {

@@ -1,6 +1,7 @@
-// Every page, in light and dark, at desk, folded and phone size, with made life and with hostile names: no finding of
+// Every page, in light and dark, at desk, folded and phone size, with sample data and with hostile names: no finding of
 // axe-core (WCAG 2.2 AA), no error on the console, no violation of the Content-Security-Policy, no foreign request, no
 // scrolling sideways.
+import './packages.mjs';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ASSETS, AXE, launch, pagesOf, settled, SIZES, startMock, watch } from './browser.mjs';

@@ -1,5 +1,6 @@
-// A real `ebb serve` over a SQLite file of its own, filled with life through its API: instances that have completed, wait
-// for a person or a signal, have failed and were undone, or are dead letters.
+// A real `ebb serve` over a database of its own (SQLite, or the PostgreSQL of EBB_TEST_POSTGRES_URL), filled with life
+// through its API: instances that have completed, wait for a person or a signal, have failed and were undone, or are dead
+// letters.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -8,6 +9,7 @@ import { join } from 'node:path';
 
 const EBB = process.env.EBB_COMMAND;
 if (!EBB) throw new Error('EBB_COMMAND names the ebb command.');
+const DATABASE = process.env.EBB_TEST_POSTGRES_URL || 'sqlite:life.db';
 
 const ORDER = `
 workflow: order
@@ -48,7 +50,7 @@ handlers:
 
 /** Starts it on `port` (0 = any). `folder` has its database and its definitions. */
 async function start(folder, port) {
-  const args = ['serve', 'order.yaml', 'import.yaml', '--json', '--db', 'sqlite:life.db', '--listen', `127.0.0.1:${port}`];
+  const args = ['serve', 'order.yaml', 'import.yaml', '--json', '--db', DATABASE, '--listen', `127.0.0.1:${port}`];
   const child = spawn(EBB, args, { cwd: folder, env: { ...process.env, EBB_DB: '' }, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const lines = createInterface({ input: child.stdout });
@@ -69,11 +71,11 @@ export async function startReal() {
   let now = await start(folder, 0);
   const address = now.greeting.url;
   const link = (role) => {
-    const made = spawnSync(EBB, ['login-link', '--db', 'sqlite:life.db', '--url', address, '--user', 'ann', '--role', role], { cwd: folder, encoding: 'utf8', env: { ...process.env, EBB_DB: '' } });
+    const made = spawnSync(EBB, ['login-link', '--db', DATABASE, '--url', address, '--user', 'ann', '--role', role], { cwd: folder, encoding: 'utf8', env: { ...process.env, EBB_DB: '' } });
     if (made.status !== 0) throw new Error(made.stderr);
     return made.stdout.match(/http\S+/)[0];
   };
-  const made = spawnSync(EBB, ['token', 'create', 'test', '--role', 'admin', '--db', 'sqlite:life.db', '--json'], { cwd: folder, encoding: 'utf8', env: { ...process.env, EBB_DB: '' } });
+  const made = spawnSync(EBB, ['token', 'create', 'test', '--role', 'admin', '--db', DATABASE, '--json'], { cwd: folder, encoding: 'utf8', env: { ...process.env, EBB_DB: '' } });
   if (made.status !== 0) throw new Error(made.stderr);
   const { token } = JSON.parse(made.stdout);
 
@@ -150,6 +152,6 @@ export function pagesOfLife(life) {
   return {
     overview: '', instances: 'instances', filtered: 'instances?q=status:dead_letter', waiting: `instances/${life.waiting}`, graph: `instances/${life.failed}?tab=graph`,
     steps: `instances/${life.failed}?tab=steps`, history: `instances/${life.completed}?tab=history`, data: `instances/${life.completed}?tab=data`, dead: `instances/${life.dead[0]}`,
-    failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', yaml: 'workflows/order?tab=yaml', workers: 'workers', queues: 'queues', settings: 'settings',
+    build: 'build', builder: 'build/order', failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', yaml: 'workflows/order?tab=yaml', workers: 'workers', queues: 'queues', settings: 'settings',
   };
 }

@@ -103,6 +103,35 @@ test('an instance is started by the form of its input schema', async () => {
   assert.deepEqual(view.input, { order: 'SO-77', amount: 12.5 });
 });
 
+test('a new version is made in the builder, and its comments stay', async () => {
+  await open('build/order');
+  await page.locator('svg .node', { hasText: 'charge' }).first().click();
+  await page.getByLabel('queue', { exact: true }).fill('bank');
+  await page.getByLabel('queue', { exact: true }).press('Enter');
+  const text = page.locator('.cm-content');
+  await text.getByText('queue: bank').waitFor();
+  // The version is in the text only where it is not 1.
+  await text.focus();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.type('# reviewed by ann\nversion: 2\n');
+  await page.getByText('No problems.').waitFor();
+  await page.waitForFunction(() => ![...document.querySelectorAll('button')].find((one) => one.textContent === 'Register')?.disabled);
+  await button('Register').click();
+  await page.waitForURL(/workflows\/order\?version=2/);
+  const { definition } = await real.api('GET', '/workflows/order/versions/2');
+  assert.equal(definition.steps.find((one) => one.step === 'charge').queue, 'bank');
+});
+
+test('the figures of the overview are those of all workflows together', async () => {
+  const { items } = await real.api('GET', '/workflows');
+  const sums = {};
+  for (const { instances_of_all_versions: counts } of items) for (const [status, count] of Object.entries(counts)) sums[status] = (sums[status] ?? 0) + count;
+  assert.ok(items.filter((one) => one.instances_of_all_versions.completed).length > 1, 'two workflows have instances of one status');
+  assert.deepEqual((await real.api('GET', '/stats')).instances, sums);
+  await open('');
+  await page.locator('.tile', { hasText: 'completed' }).getByText(String(sums.completed), { exact: true }).waitFor();
+});
+
 test('the page of an instance follows what happens to it', async () => {
   await open(`instances/${life.signal}`);
   await status('running').waitFor();

@@ -1,4 +1,4 @@
-// Pictures of every page, filled with made life, in light, dark and phone size: `./dev ui shots [PAGE...]`. With
+// Pictures of every page, filled with sample data, in light, dark and phone size: `./dev ui shots [PAGE...]`. With
 // EBB_SHOTS_LOCALE=de (or pt, ru), the pictures are those of a browser in that language, in a folder of its name.
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

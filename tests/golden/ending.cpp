@@ -6,6 +6,7 @@
 #include "call/event_view.h"
 #include "rules_reading.h"
 #include "sim/checker.h"
+#include "support/side_rows.h"
 
 namespace ebb::golden {
 
@@ -64,6 +65,7 @@ std::string to_text(const Ending& ending) {
 std::string broken_rule(const Player& player, const Case& test_case, Store& store, Rest rest) {
     const auto row = store.load(player.id());
     if (!row) return "the instance is gone";
+    if (std::string wrong = testing::wrong_side_rows(store); !wrong.empty()) return wrong;
     sim::Evidence evidence{
         .definition = definition_to_json(test_case.definition).dump(),
         .status = std::string(to_string(row->status)),

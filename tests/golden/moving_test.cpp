@@ -1,8 +1,8 @@
-// Goal: an instance that is moved between a durable store and a store of snapshots has one owner at
-// every moment, loses nothing and runs nothing twice, even if processes crash or sleep. Method: a
-// fault at every call of the two stores, the call repeated by the next process until it succeeds;
-// then a mover that sleeps before each of its calls while another one does everything. Before each
-// call it is looked who could run the instance.
+// Goal: an instance that moves between a durable store and a snapshot store has one owner at every
+// moment, loses nothing and runs nothing twice, even if processes crash or sleep. Method: the test
+// injects a fault at every call of the two stores, and the next process repeats the call until it
+// succeeds. Then a mover sleeps before each of its calls while another mover does all the work.
+// Before each call the test checks who could run the instance.
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kName = "order";
 
-/// Three steps around a decision; both sides and their stores.
+/// Three steps around a decision, both engines, and their stores.
 struct World {
     explicit World(Store& durable, ManualClock& its_clock)
         : clock(its_clock),
@@ -38,8 +38,9 @@ struct World {
         builder.step("ship");
         definition = builder.build();
         for (const char* name : {"reserve", "release", "pay", "refund", "ship"}) {
-            handlers.add_raw(name, [this, name](const Payload& input, const StepContext&) {
+            handlers.add_raw(name, [this, name](const Payload& input, const StepContext& context) {
                 calls.emplace_back(name);
+                keys.push_back(context.idempotency_key);
                 return input;
             });
         }
@@ -64,7 +65,7 @@ struct World {
 
     std::string name() const { return id.to_string(); }
 
-    /// Who could bring the instance on now.
+    /// The owners that could run the instance now.
     int owners() {
         const auto row = store.load(id);
         int count = row && row->status != InstanceStatus::Moved;
@@ -84,13 +85,14 @@ struct World {
     Definition definition;
     InstanceId id;
     std::vector<std::string> calls;
+    std::vector<std::string> keys;
 };
 
 /// What happens before each call of a store.
 struct Around {
     World& world;
     Fault fault{};
-    std::function<void()> nth{};  ///< instead of a fault, at call fault.nth
+    std::function<void()> nth{};  ///< called instead of a fault, at call fault.nth
     bool is_dead = false;
     bool is_hit = false;
 
@@ -169,7 +171,7 @@ class WatchedSnapshots : public SnapshotStore {
         return watched([&] { return inner().load(id); });
     }
 
-    SaveResult remove_row(std::string_view id, std::optional<std::int64_t> expected) override {
+    SaveResult remove_row(std::string_view id, const Expected& expected) override {
         return watched([&] { return inner().remove(id, expected); });
     }
 
@@ -204,7 +206,7 @@ struct Mover {
     Engine durable;
 };
 
-/// Repeats a call as processes that come after each other would.
+/// Repeats a call, as a series of processes would.
 void repeat(Around& around, const char* name, void (Mover::*act)()) {
     for (int tries = 0; tries < 10; ++tries) {
         around.is_dead = false;
@@ -218,10 +220,10 @@ void repeat(Around& around, const char* name, void (Mover::*act)()) {
             ASSERT_TRUE(is_planned) << error.what();
         }
     }
-    FAIL() << "it never succeeds";
+    FAIL() << "the call never succeeds";
 }
 
-/// What the instance does where it is; nothing disturbs that.
+/// What the instance does in its place. Nothing disturbs it there.
 void step_elsewhere(World& world) {
     const StoredRun run = run_stored(*world.snapshots, *world.engine, world.name());
     EXPECT_EQ(run.kind, StoredRun::Kind::Saved) << run.sentence();
@@ -240,7 +242,7 @@ class Moving : public OverStores {};
 
 INSTANTIATE_TEST_SUITE_P(Stores, Moving, ::testing::Values(0, 1, 2), name_of_store);
 
-TEST_P(Moving, goes_out_is_brought_on_and_comes_back) {
+TEST_P(Moving, leaves_runs_elsewhere_and_comes_back) {
     with_store([](Store& store, ManualClock& clock) {
         World world(store, clock);
         Engine durable = world.open(store, "w");
@@ -264,7 +266,54 @@ TEST_P(Moving, goes_out_is_brought_on_and_comes_back) {
     });
 }
 
-TEST_P(Moving, has_one_owner_whatever_call_of_the_two_stores_goes_wrong) {
+void expect_other_run(const std::function<void()>& act) {
+    try {
+        act();
+        ADD_FAILURE() << "one run was taken for another";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::InvalidState);
+        EXPECT_THAT(error.what(), HasSubstr("another run of \"order-17\""));
+    }
+}
+
+TEST_P(Moving, a_run_keeps_its_keys_and_is_not_taken_for_another) {
+    with_store([](Store& store, ManualClock& clock) {
+        World world(store, clock);
+        Engine durable = world.open(store, "w");
+        const auto start = [&] {
+            const StoredRun run = start_stored(
+                *world.snapshots,
+                *world.engine,
+                kName,
+                Payload::text("1"),
+                {.workflow_id = "order-17"}
+            );
+            EXPECT_EQ(run.kind, StoredRun::Kind::Saved);
+            return run.snapshot->run_id();
+        };
+        const std::string first = start();
+        const auto move_in_again = [&] {
+            return move_in(*world.snapshots, *world.engine, "order-17", durable);
+        };
+        const ImportedInstance in = move_in_again();
+        EXPECT_TRUE(in.is_new);
+        world.keys.clear();
+        while (durable.run_one()) {
+        }
+        EXPECT_THAT(world.keys, ::testing::IsSupersetOf({first + ":1", first + ":2"}));
+        const std::string second = start();
+        EXPECT_NE(second, first);
+        expect_other_run([&] { move_in_again(); });
+        expect_other_run([&] { move_out(durable, *world.snapshots, *world.engine, in.id); });
+        EXPECT_EQ(world.snapshots->load("order-17")->info.run_id, second) << "it is not lost";
+        world.snapshots->remove("order-17");
+        const StoredRun out = move_out(durable, *world.snapshots, *world.engine, in.id);
+        EXPECT_EQ(out.snapshot->run_id(), first);
+        EXPECT_EQ(out.snapshot->waiting_for().at(0).kind, "decision");
+    });
+}
+
+TEST_P(Moving, has_one_owner_whichever_store_call_fails) {
     using Kind = Fault::Kind;
     for (const Kind kind : {Kind::Fail, Kind::InDoubt, Kind::CrashBefore, Kind::CrashAfter}) {
         for (int nth = 1; nth < 200; nth += stride()) {
@@ -342,13 +391,13 @@ TEST(MovingErrors, say_what_is_wrong) {
                 EXPECT_THAT(error.what(), HasSubstr(part));
             }
         };
-        expect_error(ErrorCode::InstanceNotFound, "no snapshot of \"nobody\"", [&] {
-            move_in(*world.snapshots, *world.engine, "nobody", durable);
+        expect_error(ErrorCode::InstanceNotFound, "no snapshot of \"missing\"", [&] {
+            move_in(*world.snapshots, *world.engine, "missing", durable);
         });
         const Snapshot other =
             world.engine->start(kName, Payload::text("1"), {.workflow_id = world.name()});
         world.snapshots->insert_if_absent(other);
-        expect_error(ErrorCode::InvalidState, "two owners: remove it first", [&] {
+        expect_error(ErrorCode::InvalidState, "a snapshot of another run of", [&] {
             move_out(durable, *world.snapshots, *world.engine, world.id);
         });
         world.snapshots->remove(world.name());

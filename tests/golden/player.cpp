@@ -13,15 +13,15 @@ namespace {
 
 constexpr int kRoundsMax = 10'000;
 constexpr Duration kLease = std::chrono::hours(1);
-/// So many rounds without a time to wait for: something is held by a process that will not come
-/// back, and its lease has to run out.
+/// The player gives up after this many rounds in which there is no time to wait for. A process that
+/// will not come back may hold something, and its lease must expire first.
 constexpr int kStuckRounds = 500;
-/// After a fault the time goes on in small steps for a while.
+/// After a fault, time advances in small steps for a while.
 constexpr int kRepeatRounds = 80;
 constexpr Duration kRepeatPause = std::chrono::milliseconds(50);
-/// So often the time moves on when nothing is due any more after a fault.
+/// How often time advances after a fault when nothing is due any more.
 constexpr int kQuietRounds = 8;
-/// Requests that the store could not take are repeated as a client would repeat them.
+/// Requests that the store could not take are repeated, as a client would do.
 constexpr int kTriesMax = 100;
 constexpr Duration kTick = std::chrono::milliseconds(1);
 constexpr Duration kPatience = std::chrono::milliseconds(5);
@@ -119,25 +119,29 @@ void Player::play_on() {
             clock_.advance(kPatience);
         }
     }
-    throw std::runtime_error(case_.name + ": the play does not end");
+    throw std::runtime_error(case_.name + ": the script does not end");
 }
 
-/// Did the call with this key and number come to an end that the store knows?
-bool Player::is_end_known(const StepContext& context, int attempt) {
+/// Did the call with this key and these numbers reach an end that the store knows?
+bool Player::is_end_known(const StepContext& context, const Call& call) {
     const auto events = store_.history({.instance = context.instance, .types = {}, .node = {}});
+    const auto is_of_visit = [&](const HistoryEvent& event) {
+        return context.idempotency_key ==
+               fmt::format("{}:{}", context.instance.to_string(), event.visit);
+    };
+    int pauses = 0;
     return std::any_of(events.begin(), events.end(), [&](const HistoryEvent& event) {
         switch (event.type) {
             case HistoryType::StepCompleted:
             case HistoryType::StepRetried:
             case HistoryType::StepFailed:
+                return event.attempt == call.attempt && is_of_visit(event);
             case HistoryType::SignalAwaited:
-                return event.attempt == attempt &&
-                       context.idempotency_key ==
-                           fmt::format("{}:{}", context.instance.to_string(), event.visit);
+                return is_of_visit(event) && ++pauses > call.pauses;
             case HistoryType::StepCompensated:
             case HistoryType::CompensationRetried:
             case HistoryType::CompensationFailed:
-                return event.attempt == attempt &&
+                return event.attempt == call.attempt &&
                        context.idempotency_key ==
                            fmt::format("{}:undo:{}", context.instance.to_string(), event.ref);
             default:
@@ -146,13 +150,16 @@ bool Player::is_end_known(const StepContext& context, int attempt) {
     });
 }
 
-/// Which entry of the script this call plays: the next, or once more the one whose end was lost.
+/// The entry of the script that this call plays: the next one, or the same one again if the result
+/// of its last call was lost.
 int Player::turn_of(const std::string& handler, const StepContext& context) {
     const auto known = by_key_.find(context.idempotency_key);
     const bool is_repeated = known != by_key_.end() && !known->second.has_died &&
-                             fault_.has_struck && !is_end_known(context, known->second.attempt);
+                             fault_.has_struck && !is_end_known(context, known->second);
     const int turn = is_repeated ? known->second.turn : ++turns_[handler];
-    by_key_[context.idempotency_key] = {.turn = turn, .attempt = context.attempt};
+    by_key_[context.idempotency_key] = {
+        .turn = turn, .attempt = context.attempt, .pauses = context.pauses
+    };
     return turn;
 }
 
@@ -283,11 +290,11 @@ void Player::act_on_worker(const Json& event) {
         process_.reset();
         return boot();
     }
-    throw std::runtime_error(case_.name + ": nobody knows how to do " + action);
+    throw std::runtime_error(case_.name + ": unknown action " + action);
 }
 
-/// The worker is cut off in the middle of a call: its lease runs out and another takes over, while
-/// the handler goes on and ends too late.
+/// The worker loses its connection in the middle of a call. Its lease expires and another worker
+/// takes over, while the handler continues and ends too late.
 void Player::let_others_go_on() {
     expire_worker();
     Engine other(
@@ -312,8 +319,8 @@ void Player::act_when_due() {
     }
 }
 
-/// Nothing is due, but after a fault the engine may have to repeat what it could not write, or to
-/// find out what it holds.
+/// Nothing is due, but after a fault the engine may have to repeat a write, or to find out what it
+/// holds.
 bool Player::recovers() {
     if (!fault_.has_struck || ++quiet_rounds_ > kQuietRounds) return false;
     clock_.advance(kLease / 4);
@@ -326,7 +333,7 @@ void Player::resume_and_play() {
     play_on();
 }
 
-/// To the next moment at which something happens. False = nothing ever will.
+/// Advances to the next moment at which something happens. False: nothing will ever happen.
 bool Player::move_on() {
     TimePoint next = kNever;
     for (const TaskRow& task : store_.tasks(id_)) {
@@ -344,8 +351,8 @@ bool Player::move_on() {
         clock_.advance(kLease);
         has_lost_time_ = true;
     }
-    // What could not be written is tried again, and two heartbeats tell what is held unknowingly:
-    // the time must not leap over that.
+    // The engine retries failed writes, and two heartbeats report the tasks that the worker holds
+    // without knowing it. Time must not leap over them.
     const bool may_repeat = fault_.has_struck && ++rounds_after_fault_ <= kRepeatRounds;
     const TimePoint soon = clock_.now() + (may_repeat ? kRepeatPause : kTick);
     clock_.set(may_repeat ? soon : std::max(next, soon));

@@ -59,10 +59,11 @@ class Player {
         Process(Store& inner, Fault& fault, const HandlerRegistry& nobody, Clock& clock);
     };
 
-    /// One call that a handler got, to recognise that it is repeated because its end was lost.
+    /// One call that a handler got, to recognize that it is repeated because its result was lost.
     struct Call {
         int turn = 0;
         int attempt = 0;
+        int pauses = 0;
         bool has_died = false;  ///< as the script wants it
     };
 
@@ -72,7 +73,7 @@ class Player {
     void begin();
     Payload call(const std::string& handler, const Payload& input, const StepContext& context);
     int turn_of(const std::string& handler, const StepContext& context);
-    bool is_end_known(const StepContext& context, int attempt);
+    bool is_end_known(const StepContext& context, const Call& call);
     Payload perform(const Json& outcome, const Payload& input);
     void act(std::size_t event);
     void act_or_throw(const Json& event);

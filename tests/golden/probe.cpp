@@ -13,7 +13,7 @@ TimePoint when(TimePoint due, TimePoint now) {
 }
 
 void add_probes_of_token(std::vector<Probe>& probes, const Token& token, TimePoint now) {
-    const AttemptRef present{.token = token.id, .visit = token.visit, .attempt = token.attempt};
+    const AttemptRef present = present_attempt(token);
     AttemptRef stale = present;
     stale.attempt += 1'000;
     const auto add = [&](const char* name, Event event, TimePoint at) {

@@ -63,6 +63,67 @@ UNION ALL
    FROM ebb.instances i
   WHERE (i.lease_owner IS NOT NULL);
 
+CREATE TABLE ebb.waits (
+    instance_id uuid NOT NULL,
+    token bigint NOT NULL,
+    visit bigint NOT NULL,
+    since bigint NOT NULL,
+    deadline_at bigint,
+    quorum integer NOT NULL,
+    confirmed integer NOT NULL,
+    role text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    workflow text NOT NULL COLLATE pg_catalog."C",
+    node text NOT NULL COLLATE pg_catalog."C",
+    signal text COLLATE pg_catalog."C"
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
+
+CREATE VIEW ebb.awaited AS
+ SELECT w.instance_id,
+    w.workflow,
+    i.version,
+    i.key,
+    i.status,
+    w.kind,
+    w.node,
+    w.signal,
+    w.visit,
+    NULLIF(w.role, ''::text) AS role,
+    to_timestamp((((w.since)::numeric / 1000000.0))::double precision) AS since,
+    to_timestamp((((w.deadline_at)::numeric / 1000000.0))::double precision) AS deadline_at,
+    w.quorum,
+    w.confirmed
+   FROM (ebb.waits w
+     JOIN ebb.instances i ON ((i.id = w.instance_id)));
+
+CREATE TABLE ebb.failures (
+    instance_id uuid NOT NULL,
+    at bigint NOT NULL,
+    event bigint NOT NULL,
+    version integer NOT NULL,
+    status text NOT NULL COLLATE pg_catalog."C",
+    workflow text NOT NULL COLLATE pg_catalog."C",
+    step text COLLATE pg_catalog."C",
+    code text NOT NULL COLLATE pg_catalog."C",
+    grp text NOT NULL COLLATE pg_catalog."C",
+    message text NOT NULL
+);
+
+CREATE VIEW ebb.failed AS
+ SELECT f.instance_id,
+    f.workflow,
+    f.version,
+    i.key,
+    f.status,
+    f.step,
+    f.code,
+    f.grp AS failure_group,
+    f.message,
+    to_timestamp((((f.at)::numeric / 1000000.0))::double precision) AS failed_at
+   FROM (ebb.failures f
+     JOIN ebb.instances i ON ((i.id = f.instance_id)));
+
 CREATE TABLE ebb.history (
     instance_id uuid NOT NULL,
     seq bigint NOT NULL,
@@ -115,6 +176,14 @@ CREATE TABLE ebb.queues (
     concurrency_per_key integer
 )
 WITH (fillfactor='50', autovacuum_vacuum_threshold='200', autovacuum_vacuum_scale_factor='0');
+
+CREATE TABLE ebb.repairs (
+    id smallint NOT NULL,
+    number bigint NOT NULL,
+    reached uuid NOT NULL,
+    next_at bigint NOT NULL
+)
+WITH (fillfactor='50');
 
 CREATE TABLE ebb.retention (
     workflow text NOT NULL COLLATE pg_catalog."C",
@@ -388,6 +457,9 @@ CREATE TABLE ebb.workflows (
     definition text NOT NULL
 );
 
+ALTER TABLE ONLY ebb.failures
+    ADD CONSTRAINT failures_pkey PRIMARY KEY (instance_id);
+
 ALTER TABLE ONLY ebb.history
     ADD CONSTRAINT history_pkey PRIMARY KEY (instance_id, seq);
 
@@ -409,6 +481,9 @@ ALTER TABLE ONLY ebb.queue_starts
 ALTER TABLE ONLY ebb.queues
     ADD CONSTRAINT queues_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY ebb.repairs
+    ADD CONSTRAINT repairs_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY ebb.retention
     ADD CONSTRAINT retention_pkey PRIMARY KEY (workflow);
 
@@ -418,11 +493,16 @@ ALTER TABLE ONLY ebb.sweeps
 ALTER TABLE ONLY ebb.tasks
     ADD CONSTRAINT tasks_pkey PRIMARY KEY (instance_id, token);
 
+ALTER TABLE ONLY ebb.waits
+    ADD CONSTRAINT waits_pkey PRIMARY KEY (instance_id, token, role);
+
 ALTER TABLE ONLY ebb.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY ebb.workflows
     ADD CONSTRAINT workflows_pkey PRIMARY KEY (name, version);
+
+CREATE INDEX failures_by_group ON ebb.failures USING btree (grp, at, instance_id);
 
 CREATE INDEX instances_by_status ON ebb.instances USING btree (status, id) WHERE (status <> 'completed'::text);
 
@@ -439,4 +519,8 @@ CREATE INDEX tasks_sleeping ON ebb.tasks USING btree (due_at) WHERE ((lane = 0) 
 CREATE INDEX tasks_slots ON ebb.tasks USING btree (queue, concurrency_key) WHERE (took_slot AND (lease_owner IS NOT NULL));
 
 CREATE INDEX tasks_stops ON ebb.tasks USING btree (rank, instance_id, token) WHERE (is_stop AND (lane = 1) AND (lease_owner IS NULL));
+
+CREATE INDEX waits_by_role ON ebb.waits USING btree (kind, role, since, instance_id, token);
+
+CREATE INDEX waits_by_time ON ebb.waits USING btree (kind, since, instance_id, token);
 

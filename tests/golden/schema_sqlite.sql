@@ -1,3 +1,28 @@
+CREATE VIEW awaited AS
+SELECT w.instance_id, w.workflow, i.version, i.key, i.status, w.kind, w.node, w.signal, w.visit,
+       nullif(w.role, '') AS role,
+       strftime('%Y-%m-%dT%H:%M:%fZ', w.since / 1e6, 'unixepoch') AS since,
+       strftime('%Y-%m-%dT%H:%M:%fZ', w.deadline_at / 1e6, 'unixepoch') AS deadline_at,
+       w.quorum, w.confirmed
+FROM waits AS w JOIN instances AS i ON i.id = w.instance_id;
+CREATE VIEW failed AS
+SELECT f.instance_id, f.workflow, f.version, i.key, f.status, f.step, f.code,
+       f.grp AS failure_group, f.message,
+       strftime('%Y-%m-%dT%H:%M:%fZ', f.at / 1e6, 'unixepoch') AS failed_at
+FROM failures AS f JOIN instances AS i ON i.id = f.instance_id;
+CREATE TABLE failures (
+    instance_id TEXT PRIMARY KEY NOT NULL,
+    workflow TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    step TEXT,
+    code TEXT NOT NULL,
+    grp TEXT NOT NULL,
+    message TEXT NOT NULL,
+    event INTEGER NOT NULL,
+    at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX failures_by_group ON failures (grp, at, instance_id);
 CREATE TABLE history (
     instance_id TEXT NOT NULL,
     seq INTEGER NOT NULL,
@@ -49,6 +74,12 @@ CREATE TABLE queues (
     rate_starts INTEGER,
     rate_period INTEGER
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE repairs (
+    id INTEGER PRIMARY KEY,
+    number INTEGER NOT NULL,
+    reached TEXT NOT NULL,
+    next_at INTEGER NOT NULL
+) STRICT;
 CREATE TABLE retention (
     workflow TEXT PRIMARY KEY NOT NULL,
     completed INTEGER,
@@ -292,6 +323,23 @@ CREATE INDEX tasks_slots ON tasks (queue, concurrency_key, took_slot, lease_owne
     WHERE took_slot = 1 AND lease_owner IS NOT NULL;
 CREATE INDEX tasks_stops ON tasks (rank, instance_id, token, is_stop, lane, lease_owner)
     WHERE is_stop = 1 AND lane = 1 AND lease_owner IS NULL;
+CREATE TABLE waits (
+    instance_id TEXT NOT NULL,
+    token INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    workflow TEXT NOT NULL,
+    node TEXT NOT NULL,
+    signal TEXT,
+    visit INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    deadline_at INTEGER,
+    quorum INTEGER NOT NULL,
+    confirmed INTEGER NOT NULL,
+    PRIMARY KEY (instance_id, token, role)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX waits_by_role ON waits (kind, role, since, instance_id, token);
+CREATE INDEX waits_by_time ON waits (kind, since, instance_id, token);
 CREATE TABLE workers (
     id TEXT PRIMARY KEY NOT NULL,
     host TEXT NOT NULL,

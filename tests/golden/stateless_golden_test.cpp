@@ -50,7 +50,8 @@ const std::set<std::string> kNeedsTwoAtOnce = {
     "undo_of_loser_skipped",
 };
 
-/// Where branches take turns in another order: here, in that in which they came to their steps.
+/// Cases in which branches take turns in a different order: here, in the order in which they
+/// reached their steps.
 const std::set<std::string> kTakesOtherTurns = {
     "nest_switch_in_branch",
     "nest_two_conditions_in_branch",

@@ -295,7 +295,7 @@ bool travel_with_fault(Store& store, ManualClock& clock, Fault::Kind kind, int n
     bool is_back = false;
     for (int tries = 0; tries < 10 && !is_back; ++tries) {
         FaultAtCall faulty(store, fault);
-        // Who has crashed is not there any more: the next process repeats what it was about.
+        // A crashed process is gone: the next process repeats its work.
         Engine durable(faulty, world.handlers, world.options(clock, fmt::format("w{}", tries)));
         try {
             if (text.empty()) {

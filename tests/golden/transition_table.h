@@ -12,9 +12,9 @@ namespace ebb::golden {
 /// docs/reference/transitions.md.
 class TransitionTable {
  public:
-    /// Decides on all probes of a state and notes what comes of them. Returns what is wrong; empty
-    /// = nothing. A decision that changed something must ignore the same event of a worker or a
-    /// clock when it comes again.
+    /// Decides on all probes of a state and records the outcomes. Returns what is wrong; empty =
+    /// nothing. If a decision changed something, it must ignore the same event of a worker or a
+    /// clock when that event comes again.
     std::string probe(
         const Program& program,
         const InstanceState& state,

@@ -1,5 +1,5 @@
-// The real command over a real database: signals, sudden death, several workers, scripts. What a
-// handler has done is counted in a file that it appends to.
+// The real command over a real database: signals, sudden death, several workers, scripts. Handlers
+// append to a file, and the tests count its lines.
 
 #include "cli_process.h"
 
@@ -18,7 +18,7 @@
 namespace ebb::cli::testing {
 namespace {
 
-/// Handlers write a line to `log`; `slow` waits until the file `go` exists.
+/// Handlers write a line to `log`. The handler `slow` waits until the file `go` exists.
 constexpr std::string_view kWorkflow = R"(workflow: demo
 handlers:
   first: {exec: [sh, -c, 'echo first >>log']}
@@ -91,7 +91,7 @@ std::string database_of(const std::string& kind) {
     return ebb::testing::postgres_server().url() + "&schema=" + ebb::testing::fresh_schema();
 }
 
-/// Over each kind of database.
+/// Runs over each kind of database.
 class CliProcesses : public CliFolder, public ::testing::TestWithParam<std::string> {
  protected:
     CliProcesses() : CliFolder(database_of(GetParam())) {}
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& kind) { return kind.param; }
 );
 
-/// Where the database does not matter.
+/// For tests that do not depend on the database.
 class CliScripts : public CliFolder, public ::testing::Test {
  protected:
     CliScripts() : CliFolder("ebb.db") {}
@@ -123,7 +123,7 @@ TEST_P(CliProcesses, a_database_is_migrated_once_and_says_so) {
     EXPECT_EQ(run({"list", "--json"}).out, "[]\n");
 }
 
-TEST_P(CliProcesses, a_worker_drains_at_sigterm_and_the_next_one_goes_on) {
+TEST_P(CliProcesses, a_worker_drains_at_sigterm_and_the_next_one_continues) {
     const std::string id = start();
     CliProcess worker(directory(), {"worker", "demo.yaml", "--verbose"}, db_);
     ASSERT_TRUE(worker.wait_for("event=call_started")) << worker.err();
@@ -166,12 +166,12 @@ TEST_P(CliProcesses, after_sigkill_another_worker_finishes_and_repeats_only_what
     worker.signal(SIGTERM);
     EXPECT_EQ(worker.wait(), 0);
     EXPECT_EQ(status(id), "completed");
-    // The kill may have come before the killed call had written its line.
+    // The kill may have come before the killed call wrote its line.
     const std::string done = log();
     EXPECT_TRUE(done == "first\nslow\nlast\n" || done == "first\nslow\nslow\nlast\n") << done;
 }
 
-TEST_P(CliProcesses, of_two_workers_with_one_name_the_older_gives_way_to_the_newer) {
+TEST_P(CliProcesses, a_newer_worker_displaces_an_older_one_with_the_same_name) {
     const std::string id = start();
     CliProcess older(directory(), {"worker", "--allow-exec", "--verbose", "--id", "same"}, db_);
     ASSERT_TRUE(older.wait_for("handler=slow")) << older.err();
@@ -204,7 +204,7 @@ TEST_P(CliProcesses, two_workers_share_the_work_and_do_nothing_twice) {
     EXPECT_EQ(std::count(done.begin(), done.end(), '\n'), 3 * kInstances);
 }
 
-TEST_P(CliProcesses, ctrl_c_on_a_durable_run_keeps_it_and_resume_goes_on) {
+TEST_P(CliProcesses, ctrl_c_keeps_a_durable_run_and_resume_continues_it) {
     CliProcess run_process(directory(), {"run", "demo.yaml", "--key", "k"}, db_);
     ASSERT_TRUE(run_process.wait_for("first (")) << run_process.err();
     run_process.signal(SIGINT);
@@ -243,7 +243,7 @@ steps: [stubborn]
     std::ifstream file(path("pid"));
     pid_t pid = 0;
     file >> pid;
-    // It may have been stopped before it could write its number.
+    // The program may have been stopped before it could write its number.
     EXPECT_TRUE(pid == 0 || kill(pid, 0) != 0);
 }
 
@@ -269,7 +269,7 @@ TEST_P(CliProcesses, exit_codes_and_json_are_for_scripts) {
     }
 }
 
-TEST_F(CliScripts, bad_databases_are_told_apart) {
+TEST_F(CliScripts, each_kind_of_bad_database_has_its_own_error) {
     const auto code = [&](const std::string& db) {
         const Ended ended = run({"start", "demo.yaml", "--db", db});
         EXPECT_NE(ended.err, "");
@@ -310,7 +310,7 @@ TEST_F(CliScripts, a_database_of_a_newer_version_is_left_alone) {
     EXPECT_NE(ended.err.find("newer"), std::string::npos) << ended.err;
 }
 
-TEST_F(CliScripts, a_full_disk_under_the_output_is_told) {
+TEST_F(CliScripts, a_full_disk_under_the_output_is_reported) {
     const std::string command =
         "'" EBB_BINARY_DIR "/ebb' version >/dev/full; echo $?; '" EBB_BINARY_DIR
         "/ebb' validate '" +

@@ -17,7 +17,7 @@ steps:
   - signal: delivered
 )";
 
-TEST(CliRestart, commands_that_wait_go_on_when_the_server_is_back) {
+TEST(CliRestart, commands_that_wait_continue_when_the_server_is_back) {
     const TempDirectory directory;
     const std::string folder = directory.path().string();
     std::ofstream(directory.path() / "parcel.yaml") << kWorkflow;

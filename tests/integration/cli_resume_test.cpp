@@ -72,6 +72,23 @@ TEST_P(CliResume, takes_over_at_once_from_a_killed_worker) {
     EXPECT_EQ(Json::parse(show.out())["steps"][0]["attempts"], 2) << show.out();
 }
 
+TEST_P(CliResume, a_restarted_worker_takes_over_at_once_from_the_killed_one) {
+    CliProcess start(directory(), {"start", "slow.yaml", "--key", "k"}, db_);
+    ASSERT_EQ(start.wait(), 0) << start.err();
+    CliProcess worker(directory(), {"worker", "slow.yaml", "--lease", "1h", "--verbose"}, db_);
+    ASSERT_TRUE(worker.wait_for("event=call_started")) << worker.err();
+    worker.signal(SIGKILL);
+    EXPECT_EQ(worker.wait(), 128 + SIGKILL);
+    write("go", "");
+    // It ends when nothing is due: a task that is still leased to the dead worker is not.
+    CliProcess restarted(directory(), {"worker", "slow.yaml", "--once"}, db_);
+    EXPECT_EQ(restarted.wait(), 0) << restarted.err();
+    CliProcess show(directory(), {"show", "key:slow/k", "--json"}, db_);
+    EXPECT_EQ(show.wait(), 0);
+    EXPECT_EQ(Json::parse(show.out())["status"], "completed") << show.out();
+    EXPECT_EQ(Json::parse(show.out())["steps"][0]["attempts"], 2) << show.out();
+}
+
 TEST_P(CliResume, takes_nothing_from_a_worker_that_lives) {
     CliProcess start(directory(), {"start", "slow.yaml", "--key", "k"}, db_);
     ASSERT_EQ(start.wait(), 0) << start.err();

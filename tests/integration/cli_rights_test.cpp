@@ -65,7 +65,7 @@ TEST_F(CliRights, that_are_missing_at_the_start_end_the_worker) {
     execute("REVOKE UPDATE ON " + schema_ + ".tasks FROM hand");
     CliProcess worker(directory(), {"worker", "demo.yaml"}, hand_);
     EXPECT_EQ(worker.wait(), 5);
-    EXPECT_THAT(worker.err(), HasSubstr("(store_denied)"));
+    EXPECT_THAT(worker.err(), HasSubstr("ebb: store_denied: "));
     EXPECT_THAT(worker.err(), HasSubstr("GRANT UPDATE ON " + schema_ + ".tasks TO hand;"));
     EXPECT_EQ(worker.err().find("worker_started"), std::string::npos);
 }

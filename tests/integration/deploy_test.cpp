@@ -147,7 +147,7 @@ class Deploy : public ::testing::Test {
     std::map<std::string, pid_t> workers_;
 };
 
-TEST_F(Deploy, of_other_handlers_leaves_each_version_to_those_who_have_its_own) {
+TEST_F(Deploy, of_other_handlers_leaves_each_version_to_workers_that_have_its_own) {
     start_worker("blue", 1);
     const StorePtr store = open_postgres_store(database_);
     const HandlerRegistry none;
@@ -220,7 +220,7 @@ TEST_F(Deploy, one_worker_after_the_other_loses_no_attempt_and_makes_none_twice)
     EXPECT_EQ(made.size(), ids.size() * 3);
     EXPECT_GT(workers.size(), 1U);
     for (int i = 1; i <= kWorkers; ++i) end_worker("new-" + std::to_string(i));
-    // Who waits is a worker, too.
+    // The waiting process is a worker, too.
     for (const WorkerView& worker : client.workers()) {
         EXPECT_THAT(worker.id, ::testing::Not(::testing::StartsWith("new-")));
         EXPECT_THAT(worker.id, ::testing::Not(::testing::StartsWith("old-")));

@@ -1,7 +1,7 @@
 // Goal: a claim hands out a task together with the state that its instance has, whatever others do
 // between the claim's snapshot and its lock; and it never gets around the limits of a queue.
 // Method: the claim stops at a row that it has found, another worker takes the same task a step
-// further and hands it back, and the claim goes on.
+// further and hands it back, and the claim continues.
 
 #include <fmt/format.h>
 

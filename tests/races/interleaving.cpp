@@ -20,8 +20,8 @@ std::string percent_encoded_level(Isolation isolation) {
     return isolation == Isolation::RepeatableRead ? "repeatable%5C%20read" : "serializable";
 }
 
-/// Takes and gives back the lock that the test holds where the gate is closed. The sequence counts
-/// the looks, whatever becomes of the transaction.
+/// Takes and releases the lock that the test holds while the gate is closed. The sequence counts
+/// the looks, whether or not their transaction commits.
 constexpr std::string_view kPass =
     "CREATE FUNCTION {0}.pass(place text) RETURNS boolean LANGUAGE plpgsql AS $$"
     " DECLARE number integer := nextval('{0}.looks_' || place);"
@@ -39,7 +39,7 @@ constexpr std::string_view kPass =
 constexpr std::string_view kGuard =
     "CREATE SEQUENCE {0}.looks_{1};"
     "ALTER TABLE {0}.{1} ENABLE ROW LEVEL SECURITY;"
-    "CREATE POLICY anybody ON {0}.{1} USING (true);"
+    "CREATE POLICY everyone ON {0}.{1} USING (true);"
     "CREATE POLICY gate ON {0}.{1} AS RESTRICTIVE TO {2} USING ({0}.pass('{1}'));";
 
 }  // namespace

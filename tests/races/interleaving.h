@@ -83,7 +83,7 @@ class Interleaving {
 
     const std::string& schema() const { return schema_; }
 
-    /// For who needs more than a store: the URL of the open or of the gated sessions.
+    /// For tests that need more than a store: the URL of the open or of the gated sessions.
     std::string url(bool is_gated) const;
 
  private:

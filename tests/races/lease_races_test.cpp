@@ -35,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& isolation) { return std::string(to_string(isolation.param)); }
 );
 
-TEST_P(LeaseRaces, leave_a_lease_to_the_living_worker_who_has_claimed_it_meanwhile) {
+TEST_P(LeaseRaces, leave_a_lease_to_the_live_worker_that_has_claimed_it_in_the_meantime) {
     // The dead worker's row is gone before, so the two maintenances do not wait for each other.
     world_.ask("DELETE FROM " + world_.schema() + ".workers WHERE id = 'dead'");
     int claims = 0;

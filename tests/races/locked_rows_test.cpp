@@ -161,8 +161,8 @@ TEST_F(LockedRows, in_doubt_are_asked_about_in_one_question) {
     std::vector<Commit> commits;
     for (const Change& change : changes) commits.push_back(change.view());
     EXPECT_THAT(store_->were_committed(commits), ElementsAre(false, false, false, false, false));
-    // 1 and 5 were written, 1 has gone on; 2 was written by another worker, which came to the same
-    // state, and 3 to another one.
+    // 1 and 5 were written, 1 has continued; 2 was written by another worker, which came to the
+    // same state, and 3 to another one.
     store_->commit(std::vector<Commit>{commits[0], commits[4]});
     commit_one(
         *store_,

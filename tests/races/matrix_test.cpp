@@ -1,7 +1,7 @@
 // Goal: each verb of the PostgreSQL store beside each other one, stopped inside of its statements:
 // whatever comes first, nothing is lost, doubled or paired with what was before.
 // Method: a small world with instances in every condition; the first verb stops at a row of one of
-// the tables, the second runs until it ends or waits, then the first goes on. What both leave is
+// the tables, the second runs until it ends or waits, then the first continues. What both leave is
 // compared with what must always hold. At every level of isolation.
 
 #include <map>

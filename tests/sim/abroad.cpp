@@ -1,4 +1,4 @@
-// Instances that leave the cluster as a snapshot, are brought on outside of it by the stateless
+// Instances that leave the cluster as a snapshot, continue outside of it in the stateless
 // engine, and come back.
 
 #include <algorithm>
@@ -57,7 +57,8 @@ Payload Simulation::call_abroad(const Payload& input, const StepContext& context
     const Invocation invocation{
         .attempt =
             {.visit = undoes == 0 ? number_behind(context.idempotency_key, ":") : 0,
-             .attempt = context.attempt},
+             .attempt = context.attempt,
+             .pauses = context.pauses},
         .node = context.step,
         .handler = context.handler,
         .queue = {},
@@ -138,7 +139,7 @@ void Simulation::step_abroad(const InstanceId& id) {
         counts_ = counts;
         return;
     }
-    note(fmt::format("i{} goes on abroad: {}", number_of(id), next.current_node()));
+    note(fmt::format("i{} continues abroad: {}", number_of(id), next.current_node()));
     away.text = next.to_json();
     ++result_.faults["step abroad"];
     note_told(id);

@@ -1,12 +1,18 @@
 #include "sim/checker.h"
 
 #include "sim/reading.h"
+#include "sim/reading_rules.h"
 
 namespace ebb::sim {
 
 std::vector<std::string> check(const Evidence& evidence) {
     try {
-        Reading(evidence).read();
+        const bool has_rules = Json::parse(evidence.definition).contains("rules");
+        if (has_rules) {
+            RulesReading(evidence).read();
+        } else {
+            Reading(evidence).read();
+        }
     } catch (const Wrong& wrong) {
         return {wrong.what};
     } catch (const std::exception& error) {
@@ -22,7 +28,7 @@ std::string broken(const RunResult& result) {
     for (const Evidence& evidence : result.evidence) {
         for (const std::string& what : check(evidence)) return what;
     }
-    return {};
+    return result.side_rows;
 }
 
 }  // namespace ebb::sim

@@ -9,6 +9,7 @@
 #include "engine/view.h"
 #include "sim/simulation.h"
 #include "store/memory/memory_store.h"
+#include "support/random_rules.h"
 #include "support/uuid.h"
 
 namespace ebb::sim {
@@ -192,6 +193,10 @@ int Simulation::number_of(const InstanceId& id) const {
 Payload Simulation::output_of(const std::string& handler, int count) const {
     std::uint64_t salt = plan_.seed;
     for (const char c : handler) salt = salt * 31 + static_cast<unsigned char>(c);
+    if (plan_.definition.rules) {
+        Dice dice(salt, static_cast<std::uint64_t>(count));
+        return handler.starts_with('~') ? Payload("null") : test::random_write(dice);
+    }
     const int number = Dice(salt, static_cast<std::uint64_t>(count)).below(20);
     if (number == 0) return {};
     if (number == 1) return R"({"other":true})";
@@ -203,7 +208,7 @@ std::string Simulation::handle_of(const Invocation& invocation, const Running& r
     if (running.behaviour == Behaviour::Astray) return "astray";
     const auto program = client_->core().program("flow", {});
     const ProgramNode& node = program->node(program->find(invocation.node));
-    if (invocation.compensated != 0 || node.handle) return {};
+    if (invocation.compensated != 0 || node.handle || plan_.definition.rules) return {};
     std::vector<std::string> handles = {""};
     for (const ProgramNode::Edge& edge : node.edges) {
         if (!edge.handle.starts_with("error")) handles.push_back(edge.handle);
@@ -231,6 +236,7 @@ Running Simulation::prepare(const std::string& by, int instance, const Invocatio
          .handler = invocation.handler,
          .visit = invocation.attempt.visit,
          .attempt = invocation.attempt.attempt,
+         .pauses = invocation.attempt.pauses,
          .undoes = invocation.compensated,
          .outcome = {},
          .handle = running.handle}

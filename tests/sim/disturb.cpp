@@ -52,6 +52,9 @@ std::string name_of(const Event& event) {
     if (const auto* vote = std::get_if<event::DecisionMade>(&event)) {
         return vote->is_confirmed ? "confirm" : "reject";
     }
+    if (const auto* write = std::get_if<event::AttributesWritten>(&event)) {
+        return write->is_repair ? "repair" : "write";
+    }
     const auto& requeued = std::get<event::Requeued>(event);
     if (requeued.new_input) return "requeue with input";
     return requeued.skip_compensation ? "requeue that skips" : "requeue";
@@ -95,7 +98,8 @@ void Simulation::disturb(const Disturbance& disturbance) {
     Dice dice(disturbance.pick);
     Worker& worker = *workers_[static_cast<std::size_t>(dice.next() % workers_.size())];
     Worker& asked = dice.chance(50) || !worker.is_alive() ? *client_ : worker;
-    if (disturbance.kind >= Kind::Cancel && disturbance.kind <= Kind::Requeue) {
+    const bool is_request = disturbance.kind >= Kind::Cancel && disturbance.kind <= Kind::Requeue;
+    if (is_request || disturbance.kind == Kind::Write) {
         return request(asked, disturbance);
     }
     if (disturbance.kind == Kind::Purge) return purge(asked, disturbance);
@@ -211,6 +215,8 @@ Event Simulation::event_of(const Disturbance& disturbance) {
                 .comment = {},
                 .request_id = dice.chance(30) ? "r" + std::to_string(dice.below(3)) : ""
             };
+        case Kind::Write:
+            return random_write(dice, by);
         default:
             return event::Requeued{
                 .new_input = dice.chance(20) ? std::optional<Payload>(R"({"n":3})") : std::nullopt,
@@ -238,7 +244,7 @@ void Simulation::send(Worker& by, const InstanceId& id, Event event) {
     const std::int64_t revision = store_->load(id)->revision;
     try {
         if (is_stop) {
-            by.core().request_stop(id, std::move(event));
+            by.core().request_stop(id, std::move(event), std::nullopt);
         } else {
             const auto answer = by.core().request(id, std::move(event));
             requests_[number].is_taken = answer.verdict == Decision::Verdict::Changed;

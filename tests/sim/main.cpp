@@ -27,7 +27,7 @@ constexpr std::uint64_t kRunsForAll = 2'000;
 
 constexpr std::string_view kUsage =
     "usage: ebb_sim [SEED] [--runs N] [--seed S] [--stats] [--tell] [--no-shrink]\n"
-    "               [--plant BUG] [--store memory|sqlite]\n"
+    "               [--rules] [--plant BUG] [--store memory|sqlite]\n"
     "  SEED         runs this one and prints all that happens\n"
     "  --runs N     how many seeds to run, one after another (2000)\n"
     "  --seed S     the first seed (1); alone it is the same as SEED\n"
@@ -35,6 +35,7 @@ constexpr std::string_view kUsage =
     "               when something never did\n"
     "  --tell       prints each run: its definition, its faults and its histories\n"
     "  --no-shrink  does not make the first failing plan smaller\n"
+    "  --rules      of workflows with rules, which are not shrunk\n"
     "  --plant BUG  puts a bug into the runs, which have to find it: a name, or `list`\n"
     "  --store S    what the cluster shares: memory (as it is without this) or SQLite files\n";
 
@@ -44,6 +45,7 @@ struct Options {
     bool has_stats = false;
     bool tells = false;
     bool shrinks = true;
+    bool has_rules = false;
     std::string plant;
     std::string store = "memory";
 };
@@ -63,6 +65,10 @@ bool read_option(const std::vector<std::string>& words, std::size_t& i, Options&
     if (word == "--no-shrink") {
         options.shrinks = false;
         return true;
+    }
+    if (word == "--rules") {
+        options.shrinks = false;
+        return options.has_rules = true;
     }
     const bool is_text = word == "--plant" || word == "--store";
     const bool has_value = is_text || word == "--runs" || word == "--seed";
@@ -119,8 +125,12 @@ class Runs {
     RunOptions options_;
 };
 
+Plan plan_of(std::uint64_t seed, const Options& options) {
+    return options.has_rules ? make_rules_plan(seed) : make_plan(seed);
+}
+
 bool replay(const Runs& runs, const Options& options) {
-    const Plan plan = make_plan(*options.seed);
+    const Plan plan = plan_of(*options.seed, options);
     fmt::print("{}", describe(plan));
     const RunResult result = runs.run_aloud(plan);
     const std::string what = broken(result);
@@ -143,14 +153,15 @@ bool run_many(const Runs& over, const Options& options) {
     int failures = 0;
     Stats stats;
     for (std::uint64_t seed = first; seed < first + runs && failures < kFailuresShown; ++seed) {
-        const Plan plan = make_plan(seed);
+        const Plan plan = plan_of(seed, options);
         const RunResult result = over.run(plan);
         stats.add(plan, result);
         const std::string what = broken(result);
         if (options.tells) fmt::print("seed {}\n{}", seed, explain(plan, result, what));
         if (what.empty()) continue;
         ++failures;
-        fmt::print("seed {} is WRONG: {}\n  ./dev sim {} repeats it\n", seed, what, seed);
+        const char* rules = options.has_rules ? " --rules" : "";
+        fmt::print("seed {} is WRONG: {}\n  ./dev sim {}{} repeats it\n", seed, what, seed, rules);
         std::fflush(stdout);
         if (failures == 1 && options.shrinks) over.print_shrunk(plan, Runs::Moves::Hidden);
     }

@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/kernel/program.h"
+#include "core/rules/write.h"
 #include "support/random_flow.h"
+#include "support/random_rules.h"
 
 namespace ebb::sim {
 
@@ -54,6 +56,7 @@ constexpr std::array<std::string_view, Disturbance::kKinds> kKindNames = {
     "signal",
     "requeue",
     "twin",
+    "write",
 };
 
 std::vector<Behaviour> script(Dice& dice, int percent_bad) {
@@ -107,7 +110,7 @@ std::vector<Kind> kinds_of_run(Dice& dice) {
     for (int i = 0; i < Disturbance::kKinds; ++i) {
         const auto kind = static_cast<Kind>(i);
         const bool is_apart = kind == Kind::Cancel || kind == Kind::Abort || kind == Kind::Abroad ||
-                              kind == Kind::Import || kind == Kind::Twin;
+                              kind == Kind::Import || kind == Kind::Twin || kind == Kind::Write;
         if (!is_apart && dice.chance(percent)) kinds.push_back(kind);
     }
     return kinds;
@@ -231,6 +234,67 @@ Plan make_plan(std::uint64_t seed) {
     plan.goes_on = dice.chance(75);
     plan_queues(plan);
     plan_twins(plan);
+    return plan;
+}
+
+namespace {
+
+/// An input with which the instance starts; empty: there is none for these rules.
+Payload input_for(Dice& dice, const Program& program) {
+    constexpr int kTriesMax = 30;
+    for (int i = 0; i < kTriesMax; ++i) {
+        const Payload input = test::random_write(dice);
+        const rules::Outcome outcome = rules::write(
+            *program.rules(),
+            program.rules()->initial_state(),
+            {.source = rules::Write::Source::Start, .values = input, .seq = 1}
+        );
+        if (outcome.verdict != rules::Outcome::Verdict::Refused) return input;
+    }
+    return {};
+}
+
+/// What steps and graphs alone know: pauses, handles.
+void drop_foreign_behaviours(Plan& plan) {
+    for (auto& [handler, calls] : plan.scripts) {
+        for (Behaviour& call : calls) {
+            const bool is_foreign = call == Behaviour::Pause || call == Behaviour::Astray;
+            if (is_foreign) call = Behaviour::Fail;
+        }
+    }
+}
+
+}  // namespace
+
+Plan make_rules_plan(std::uint64_t seed) {
+    Dice dice(seed, 5);
+    Plan plan;
+    plan.seed = seed;
+    std::shared_ptr<const Program> program;
+    while (plan.inputs.empty()) {
+        plan.definition = test::random_rules(dice);
+        program = Program::compile(plan.definition);
+        Payload input = input_for(dice, *program);
+        if (!input.empty()) plan.inputs.push_back(std::move(input));
+    }
+    plan_scripts(dice, plan, *program);
+    drop_foreign_behaviours(plan);
+    plan_workers(dice, plan, *program);
+    plan.ticks = dice.pick<int>({30, 100, 300});
+    plan.percent_helpful = dice.pick<int>({0, 4, 12});
+    plan.seconds_max = dice.pick<int>({1, 1, 3, 10});
+    plan_disturbances(dice, plan);
+    // An instance with rules stays where it is.
+    std::erase_if(plan.disturbances, [](const Disturbance& each) {
+        return each.kind == Kind::Export || each.kind == Kind::Abroad || each.kind == Kind::Import;
+    });
+    for (int i = dice.below(8); i > 0; --i) {
+        plan.disturbances.push_back(
+            {.tick = dice.below(plan.ticks), .kind = Kind::Write, .pick = dice.next()}
+        );
+    }
+    sort_by_tick(plan.disturbances);
+    plan.goes_on = dice.chance(75);
     return plan;
 }
 

@@ -46,7 +46,7 @@ struct Disturbance {
         Duplicate,     ///< the last outcome is reported once more, by another process
         Purge,         ///< what has ended is deleted
         Export,        ///< an instance leaves the cluster ...
-        Abroad,        ///< ... goes on there ...
+        Abroad,        ///< ... continues there ...
         Import,        ///< ... and comes back
         Cancel,
         Abort,
@@ -55,9 +55,10 @@ struct Disturbance {
         Decide,
         Signal,
         Requeue,
-        Twin,  ///< a second process with a living worker's name
+        Twin,   ///< a second process with a living worker's name
+        Write,  ///< of attributes, by an application or an operator
     };
-    static constexpr int kKinds = static_cast<int>(Kind::Twin) + 1;
+    static constexpr int kKinds = static_cast<int>(Kind::Write) + 1;
 
     int tick = 0;  ///< when
     Kind kind = Kind::Crash;
@@ -83,6 +84,8 @@ struct Plan {
 };
 
 Plan make_plan(std::uint64_t seed);
+/// The same of a workflow with rules.
+Plan make_rules_plan(std::uint64_t seed);
 
 /// As text, to be read by people: seed, definition, handlers, disturbances.
 std::string describe(const Plan& plan);

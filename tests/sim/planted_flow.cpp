@@ -1,5 +1,5 @@
-// The cluster runs another definition than the checker reads: how a kernel that misreads one
-// option looks from outside.
+// The cluster runs a different definition than the checker reads. From outside, this looks like a
+// kernel that misreads one option.
 
 #include <utility>
 
@@ -32,7 +32,7 @@ PlantedBug without(std::string name, const char* key) {
 std::vector<PlantedBug> of_steps() {
     return {
         at_node(
-            "an attempt too many",
+            "one attempt too many",
             [](Json& node) {
                 if (!node.contains("step") || node.value("non_idempotent", false)) return false;
                 node["max_attempts"] = node.value("max_attempts", 3) + 1;
@@ -40,7 +40,7 @@ std::vector<PlantedBug> of_steps() {
             }
         ),
         at_node(
-            "an attempt too few",
+            "one attempt too few",
             [](Json& node) {
                 const bool is_once = node.value("non_idempotent", false);
                 if (!node.contains("step") || is_once || node.value("max_attempts", 3) == 1)
@@ -50,7 +50,7 @@ std::vector<PlantedBug> of_steps() {
             }
         ),
         at_node(
-            "a compensation tried too often",
+            "a compensation is attempted too often",
             [](Json& node) {
                 if (!node.contains("compensate") || !node.at("compensate").is_object())
                     return false;
@@ -75,10 +75,10 @@ std::vector<PlantedBug> of_blocks() {
                 return true;
             }
         ),
-        without("losers are compensated that were to be kept", "losers"),
-        without("every join waits for all", "join"),
+        without("losers that should be kept are compensated", "losers"),
+        without("every join waits for all branches", "join"),
         at_node(
-            "every join takes the first",
+            "every join takes the first branch",
             [](Json& node) {
                 const bool is_any = node.value("join", Json()) == "any";
                 if (!node.contains("parallel") || is_any) return false;
@@ -87,7 +87,7 @@ std::vector<PlantedBug> of_blocks() {
             }
         ),
         at_node(
-            "conditions go the other way",
+            "conditions take the wrong side",
             [](Json& node) {
                 if (!node.contains("condition")) return false;
                 const Json then = node.value("then", Json::array());
@@ -105,13 +105,13 @@ std::vector<PlantedBug> of_blocks() {
             }
         ),
         at_node(
-            "a loop makes a turn too many",
+            "a loop makes one turn too many",
             [](Json& node) { return add_to(node, "max_iterations", 1); }
         ),
     };
 }
 
-/// Two edges with handles lead to each other's targets.
+/// The targets of two edges with handles are exchanged.
 bool swap_handles(Json& node) {
     if (!node.contains("graph") || !node.contains("edges")) return false;
     Json& edges = node.at("edges");
@@ -142,14 +142,14 @@ bool drop_error_edges(Json& node) {
     return has_some;
 }
 
-/// Every handle that a step names goes by the default edge.
+/// Every handle that a step names takes the default edge.
 bool forget_next(Json& node) {
     return node.contains("step") && erase(node, "next");
 }
 
 std::vector<PlantedBug> of_graphs() {
     return {
-        at_node("a graph goes by the wrong handle", swap_handles),
+        at_node("a graph takes the edge of the wrong handle", swap_handles),
         at_node("error edges are ignored", drop_error_edges),
         at_node("a step's next is not read", forget_next),
         at_node(
@@ -170,8 +170,8 @@ std::vector<PlantedBug> of_graphs() {
 std::vector<PlantedBug> of_waits() {
     return {
         without("one vote is enough", "quorum"),
-        without("anybody may decide", "roles"),
-        without("a reject fails where it should lead on", "on_reject"),
+        without("any person may decide", "roles"),
+        without("a reject fails although it has an edge", "on_reject"),
         at_node(
             "delays are half as long",
             [](Json& node) {
@@ -180,7 +180,7 @@ std::vector<PlantedBug> of_waits() {
                 return true;
             }
         ),
-        without("deadlines of people and signals are not kept", "deadline"),
+        without("deadlines of decisions and signals are ignored", "deadline"),
         without("no savepoint is resumed", "on_rollback"),
         at_node(
             "a savepoint is resumed too often",
@@ -188,11 +188,11 @@ std::vector<PlantedBug> of_waits() {
         ),
         {.name = "dead-letter mode rolls back",
          .definition = [](Json& definition) { return erase(definition, "on_error"); }},
-        {.name = "the output's template is not read",
+        {.name = "the template of the output is ignored",
          .definition = [](Json& definition) { return erase(definition, "output"); }},
-        {.name = "the step budget is not kept",
+        {.name = "the step budget is ignored",
          .definition = [](Json& definition) { return erase(definition, "step_budget"); }},
-        {.name = "the instance's deadline is not kept",
+        {.name = "the deadline of the instance is ignored",
          .definition = [](Json& definition) { return erase(definition, "deadline"); }},
     };
 }

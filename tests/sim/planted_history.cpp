@@ -1,5 +1,5 @@
-// Histories with one lie in them: what a wrong kernel would have written with everything else in
-// order. All numbers are made right again, so that the lie is all that can be seen.
+// Histories with one lie: what a wrong kernel would have written if everything else were in order.
+// All numbers are corrected afterwards, so that the lie is the only visible fault.
 
 #include <algorithm>
 #include <utility>
@@ -43,7 +43,7 @@ bool drop(Evidence& evidence, const char* type) {
     return true;
 }
 
-/// What two compensations undid changes places.
+/// Exchanges the steps that two compensations undid.
 bool swap_compensations(Evidence& evidence) {
     History& history = evidence.history;
     const auto done = all_of_type(history, "step_compensated");
@@ -63,7 +63,7 @@ bool compensate_twice(Evidence& evidence) {
     return true;
 }
 
-/// A savepoint's floor is passed: what came before it is undone as well.
+/// The rollback passes the floor of a savepoint and also undoes what came before it.
 bool compensate_beyond_savepoint(Evidence& evidence) {
     History& history = evidence.history;
     const auto finished = all_of_type(history, "rollback_finished");
@@ -197,25 +197,25 @@ std::vector<PlantedBug> planted_history_bugs() {
         return [type](Evidence& evidence) { return drop(evidence, type); };
     };
     return {
-        in_history("told: compensations out of order", swap_compensations),
-        in_history("told: a compensation skipped", without("step_compensated")),
-        in_history("told: a compensation done twice", compensate_twice),
-        in_history("told: a savepoint's floor passed", compensate_beyond_savepoint),
-        in_history("told: a step started after rollback began", start_after_rollback),
-        in_history("told: two completions of one attempt", complete_twice),
-        in_history("told: a lost instance", lose_instance),
-        in_history("told: cancelled as failed", ends_as("cancelled", "failed")),
-        in_history("told: aborted as completed", ends_as("aborted", "completed")),
-        in_history("told: completed as failed", ends_as("completed", "failed")),
-        in_history("told: something after the end", go_on_after_the_end),
-        in_history("told: a task after the end", leave_task),
-        in_history("told: one attempt called twice", call_twice),
-        in_history("told: a call with other input", call_with_other_input),
-        in_history("told: branches' outputs mixed up", mix_join_output),
-        in_history("told: a loser not compensated", skip_loser),
-        in_history("told: a retry that was none", without("step_retried")),
-        in_history("told: a failed branch nobody lost", without("branch_failed")),
-        in_history("told: an event that nobody asked for", ask_nobody),
+        in_history("history: compensations out of order", swap_compensations),
+        in_history("history: a compensation is skipped", without("step_compensated")),
+        in_history("history: a compensation is done twice", compensate_twice),
+        in_history("history: the floor of a savepoint is passed", compensate_beyond_savepoint),
+        in_history("history: a step starts after the rollback began", start_after_rollback),
+        in_history("history: two completions of one attempt", complete_twice),
+        in_history("history: a lost instance", lose_instance),
+        in_history("history: cancelled is written as failed", ends_as("cancelled", "failed")),
+        in_history("history: aborted is written as completed", ends_as("aborted", "completed")),
+        in_history("history: completed is written as failed", ends_as("completed", "failed")),
+        in_history("history: an event follows the end", go_on_after_the_end),
+        in_history("history: a task is left after the end", leave_task),
+        in_history("history: one attempt is called twice", call_twice),
+        in_history("history: a call has the wrong input", call_with_other_input),
+        in_history("history: the outputs of branches are mixed up", mix_join_output),
+        in_history("history: a loser is not compensated", skip_loser),
+        in_history("history: a retry has no event", without("step_retried")),
+        in_history("history: the failure of a branch has no event", without("branch_failed")),
+        in_history("history: an event was not requested", ask_nobody),
     };
 }
 

@@ -1,5 +1,5 @@
-// Stores that are wrong: they do not keep or return what they were given. Because every decision
-// goes through the store, that is also how a wrong kernel looks from outside.
+// Stores that are wrong: they do not keep or return what they were given. Every decision goes
+// through the store, so a wrong kernel looks the same from outside.
 
 #include <algorithm>
 #include <set>
@@ -63,7 +63,7 @@ class PlantedStore : public testing::StoreDecorator {
     }
 
  private:
-    /// Who has its name now.
+    /// The process that has this name now.
     WorkerProcess holder_of(WorkerProcess worker) {
         for (const WorkerRow& row : inner_.workers()) {
             if (row.id == worker.id) worker.started_at = row.started_at;
@@ -84,7 +84,7 @@ class PlantedStore : public testing::StoreDecorator {
             .tasks = {commit.tasks.begin(), commit.tasks.end()}
         };
         if (is_conflict) put_behind(change, decode_state(row->state, program).last_seq);
-        const bool has_gaps = !is_in_a_row(change.history);  // as what comes from abroad may have
+        const bool has_gaps = !is_in_a_row(change.history);  // an imported history may have gaps
         const Seq first = change.history.empty() ? 0 : change.history.front().seq;
         if (bug_.commit) bug_.commit(change);
         if (change.is_forgotten) return CommitResult::Committed;
@@ -109,8 +109,8 @@ class PlantedStore : public testing::StoreDecorator {
         return true;
     }
 
-    /// The worker that committed it continues with its own state, unless it finds that the instance
-    /// has changed, and reads it again.
+    /// The worker that committed it continues with its own state. Only if it finds that the
+    /// instance has changed does it read the state again.
     void make_known(Commit commit) {
         commit.expected_revision += 1;
         commit.history = {};
@@ -118,7 +118,7 @@ class PlantedStore : public testing::StoreDecorator {
         inner_.commit({&commit, 1});
     }
 
-    /// What was decided on an old state comes after what has happened since.
+    /// A decision on an old state is placed after the events that have happened since.
     static void put_behind(PlantedChange& change, Seq last) {
         if (change.history.empty() || change.history.front().seq > last) return;
         const Seq by = last + 1 - change.history.front().seq;
@@ -155,7 +155,7 @@ void tell_as(Change& change, HistoryType from, HistoryType to, InstanceStatus st
     }
 }
 
-/// What has resumed a step is kept, and resumes its next pause.
+/// The signal that resumed a step is kept and resumes the step's next pause.
 void keep_signal(Change& change) {
     for (const HistoryEvent& event : change.history) {
         if (event.type != HistoryType::SignalReceived) continue;
@@ -167,7 +167,7 @@ void keep_signal(Change& change) {
     }
 }
 
-/// An event is there twice, and all that comes after it is counted on.
+/// An event is written twice, and all numbers after it are shifted.
 void tell_twice(Change& change, HistoryType type) {
     if (change.history.empty() || change.history.back().type != type) return;
     change.history.push_back(change.history.back());
@@ -209,7 +209,7 @@ std::vector<PlantedBug> of_tasks() {
     using TaskKind = TaskChange::Kind;
     return {
         in_commit(
-            "a task is not made",
+            "a task is not created",
             [](Change& change) {
                 std::erase_if(change.tasks, [](const TaskChange& task) {
                     return task.kind == TaskKind::Put && task.token % 3 == 2;
@@ -225,32 +225,32 @@ std::vector<PlantedBug> of_tasks() {
             }
         ),
         in_tasks(
-            "a wait without a wake",
+            "a wait has no wake-up",
             [](TaskChange& task) {
                 if (is_wake(task)) task.due = kNever;
             }
         ),
         in_tasks(
-            "a timer fires at once",
+            "a timer fires immediately",
             [](TaskChange& task) {
                 if (is_wake(task) && task.due != kNever) task.due = TimePoint{};
             }
         ),
         in_tasks(
-            "a retry comes at once",
+            "a retry happens immediately",
             [](TaskChange& task) {
                 const bool has_handler = task.kind == TaskKind::Put && !task.handler.empty();
                 if (has_handler && task.due != kNever) task.due = TimePoint{};
             }
         ),
         in_tasks(
-            "a stop is not told",
+            "a stop is not recorded",
             [](TaskChange& task) {
                 if (task.kind == TaskKind::Stop) task.kind = TaskKind::Park;
             }
         ),
         in_tasks(
-            "what was parked stays so",
+            "a parked task stays parked",
             [](TaskChange& task) {
                 if (task.kind == TaskKind::Unpark) task.kind = TaskKind::Park;
             }
@@ -280,7 +280,7 @@ std::vector<PlantedBug> of_endings() {
             }
         ),
         in_commit(
-            "a rollback ends before its time",
+            "a rollback ends too early",
             [](Change& c) {
                 if (!has(c, Type::StepCompensated)) return;
                 for (Rollback& rollback : c.state.rollbacks) rollback.floor = c.state.last_seq;
@@ -300,7 +300,7 @@ std::vector<PlantedBug> of_events() {
     using Type = HistoryType;
     return {
         in_commit(
-            "two commits for one attempt", [](Change& c) { tell_twice(c, Type::StepCompleted); }
+            "one attempt commits twice", [](Change& c) { tell_twice(c, Type::StepCompleted); }
         ),
         in_commit(
             "a compensation counts twice", [](Change& c) { tell_twice(c, Type::StepCompensated); }
@@ -311,7 +311,7 @@ std::vector<PlantedBug> of_events() {
         ),
         in_commit("a pause is resumed twice", keep_signal),
         in_events(
-            "wrong join output",
+            "the output of a join is wrong",
             Type::ScopeJoined,
             [](HistoryEvent& event) { event.payload = "{}"; }
         ),
@@ -321,12 +321,12 @@ std::vector<PlantedBug> of_events() {
             [](HistoryEvent& event) { event.payload = "{\"n\":7}"; }
         ),
         in_events(
-            "a failure is told as another",
+            "a failure is recorded as a different one",
             Type::StepFailed,
             [](HistoryEvent& event) { event.payload = R"({"code":"error","message":"?"})"; }
         ),
         in_events(
-            "a compensation undoes another step",
+            "a compensation undoes the wrong step",
             Type::StepCompensated,
             [](HistoryEvent& event) { event.ref = std::max<Seq>(event.ref - 1, 1); }
         ),
@@ -336,7 +336,7 @@ std::vector<PlantedBug> of_events() {
 std::vector<PlantedBug> of_tokens() {
     return {
         in_tokens(
-            "retry beyond max_attempts",
+            "a step is retried beyond max_attempts",
             [](Token& token) {
                 if (token.status == TokenStatus::Retrying) token.attempt_base = token.attempt - 1;
             }
@@ -348,13 +348,14 @@ std::vector<PlantedBug> of_tokens() {
             }
         ),
         in_tokens(
-            "a step gets the instance's input",
+            "a step gets the input of the instance",
             [](Token& token) {
                 if (token.compensates == 0) token.input = 1;
             }
         ),
         in_tokens(
-            "a step goes on after the rollback began", [](Token& token) { token.stopping = false; }
+            "a step continues after the rollback began",
+            [](Token& token) { token.stopping = false; }
         ),
         in_tokens("votes are forgotten", [](Token& token) { token.votes.clear(); }),
         in_tokens(
@@ -376,7 +377,7 @@ bool reads_undoable(const HistoryQuery& query) {
 }
 
 std::vector<PlantedBug> of_reads() {
-    PlantedBug lost{.name = "a lost lease is not told"};
+    PlantedBug lost{.name = "a lost lease is not reported"};
     lost.store.claim = [](Claim& claim) { claim.was_lost = false; };
     PlantedBug conflict{.name = "a stale worker's commit is performed"};
     conflict.store.ignores_conflicts = true;
@@ -394,7 +395,7 @@ std::vector<PlantedBug> of_reads() {
             return event.type == HistoryType::StepCompensated;
         });
     };
-    PlantedBug input{.name = "a handler gets another event's data"};
+    PlantedBug input{.name = "a handler gets the data of the wrong event"};
     input.store.history = [](const HistoryQuery& query, std::vector<HistoryEvent>& events) {
         if (query.limit != 1) return;
         for (HistoryEvent& event : events) {
@@ -411,15 +412,15 @@ std::vector<PlantedBug> of_reads() {
 }
 
 std::vector<PlantedBug> of_limits() {
-    PlantedBug slot{.name = "a queue has a slot too many"};
+    PlantedBug slot{.name = "a queue has one slot too many"};
     slot.store.limits = [](QueueLimits& limits) {
         if (limits.concurrency) ++*limits.concurrency;
     };
-    PlantedBug key{.name = "a key has a slot too many"};
+    PlantedBug key{.name = "a key has one slot too many"};
     key.store.limits = [](QueueLimits& limits) {
         if (limits.concurrency_per_key) ++*limits.concurrency_per_key;
     };
-    PlantedBug rate{.name = "a rate counts its starts too short a time"};
+    PlantedBug rate{.name = "a rate forgets its starts too early"};
     rate.store.limits = [](QueueLimits& limits) {
         if (limits.rate) limits.rate->period /= 2;
     };
@@ -427,15 +428,15 @@ std::vector<PlantedBug> of_limits() {
     unknown.store.forgets_limits = true;
     PlantedBug closed{.name = "a queue with limits starts nothing"};
     closed.store.limits = [](QueueLimits& limits) { limits.concurrency = 0; };
-    PlantedBug early{.name = "what has ended is purged too early"};
+    PlantedBug early{.name = "an ended instance is purged too early"};
     early.store.purges_at_once = true;
     return {slot, key, rate, unknown, closed, early};
 }
 
 std::vector<PlantedBug> of_names() {
-    PlantedBug both{.name = "two processes keep one name"};
+    PlantedBug both{.name = "two processes keep the same name"};
     both.store.displaces_nobody = true;
-    PlantedBug leases{.name = "a process gives its successor's leases back"};
+    PlantedBug leases{.name = "a process returns the leases of its successor"};
     leases.store.confuses_processes = true;
     return {both, leases};
 }

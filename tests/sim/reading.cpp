@@ -25,7 +25,7 @@ void Reading::read() {
     for (const Entry& e : evidence_.history) {
         now_ = &e;
         require(e.seq == ++seq, fmt::format("the history has a gap before it (expected {})", seq));
-        require(ended_.empty(), "the instance was " + ended_ + " already");
+        require(ended_.empty(), "the instance was already " + ended_);
         entries_[e.seq] = &e;
         read_entry(e);
     }
@@ -38,22 +38,26 @@ void Reading::read() {
 void Reading::read_entry(const Entry& e) {
     if (e.at != visited_at_) visits_before_ = last_visit_;
     visited_at_ = e.at;
-    // What an operator let go on comes in one piece: calls that failed, and compensations.
+    // If an operator lets an instance continue, its failed calls and compensations follow as one
+    // group.
     const bool is_of_requeue =
         e.type == "requeued" || e.type == "step_requeued" || e.type == "compensation_skipped";
     if (!is_of_requeue) skippable_.clear();
-    require(e.seq > 1 || e.type == "started", "a history begins with started");
+    require(e.seq > 1 || e.type == "started", "a history must begin with started");
     const bool is_stop = is_end_by_stop(e);
     was_expected_ = false;
     if (expected_ && !is_stop && e.type != "step_requeued") check_expected(e);
-    require(!is_released_ || e.type == "arrived", "it was let go of, so nothing happens to it");
-    require(!is_away_ || e.worker.empty(), "a worker of the cluster did this while it was away");
+    require(!is_released_ || e.type == "arrived", "it was released, so no event may follow");
+    require(
+        !is_away_ || e.worker.empty(),
+        "a worker of the cluster did this while the instance was away"
+    );
     check_form(e);
     check_order(e);
     check_requeued(e);
     const bool is_known = read_instance_entry(e) || read_forward_entry(e) || read_step_entry(e) ||
                           read_scope_entry(e) || read_rollback_entry(e);
-    require(is_known, "nobody knows this type");
+    require(is_known, "the type is unknown");
 }
 
 bool Reading::is_end_by_stop(const Entry& e) {
@@ -82,9 +86,9 @@ void Reading::check_expected(const Entry& e) {
 }
 
 void Reading::on_started(const Entry& e) {
-    require(e.seq == 1, "it was started already");
+    require(e.seq == 1, "it was already started");
     const bool is_known = !evidence_.input.empty();
-    require(!is_known || payload(e) == Json::parse(evidence_.input), "its input is another");
+    require(!is_known || payload(e) == Json::parse(evidence_.input), "its input is different");
     Strand top;
     top.at = flow_.first(flow_.top());
     top.data = top.moved = e.seq;
@@ -101,7 +105,7 @@ bool Reading::read_instance_entry(const Entry& e) {
         stop_all();
         expected_ = {.type = "aborted", .node = {}, .path = {}, .ref = e.seq, .kind = {}};
     } else if (type == "aborted") {
-        require(entries_.at(e.ref)->type == "abort_requested", "nobody asked for it");
+        require(entries_.at(e.ref)->type == "abort_requested", "no abort was requested");
         check_all_ended("");
         end("aborted");
     } else if (type == "paused") {
@@ -152,10 +156,10 @@ void Reading::on_cancel(const Entry& e) {
     is_paused_ = false;
 }
 
-/// It leaves its store, or (while it is away) is let go of where it is.
+/// The instance leaves its store, or (while it is away) its current store releases it.
 void Reading::on_moved(const Entry& e) {
     const auto from = payload(e).at("from").get<std::string>();
-    // What was only paused to leave is not paused where it arrives.
+    // An instance that was paused only for the move is not paused when it arrives.
     if (!is_away_ && is_paused_ && from != "paused") is_paused_ = false;
     require(from == (is_paused_ ? "paused" : phase_), "it was not " + from);
     is_released_ = is_away_;
@@ -163,7 +167,7 @@ void Reading::on_moved(const Entry& e) {
 }
 
 void Reading::on_dead_lettered() {
-    require(phase_ != "dead_letter", "it is dead-lettered already");
+    require(phase_ != "dead_letter", "it is already dead-lettered");
     phase_ = "dead_letter";
 }
 
@@ -185,7 +189,8 @@ void Reading::on_requeued(const Entry& e) {
     }
     const bool rolls_back = !frozen.empty() && !flow_.is_dead_letter();
     if (rolls_back) {
-        // They failed while the operator was waited for, so what they start was put off.
+        // They failed while the instance waited for the operator, so their consequences were
+        // postponed.
         for (const std::string& path : frozen) strands_.erase(path);
         stop_all();
         expected_ = {
@@ -208,7 +213,7 @@ void Reading::requeue(Strand& strand) {
     strand.is_requeued = true;
 }
 
-/// Each step that is tried again says so before anything else happens.
+/// Each step that is retried must say so before anything else happens.
 void Reading::check_requeued(const Entry& e) const {
     const bool belongs_to_requeue = e.type == "step_requeued" || e.type == "input_resolved";
     if (belongs_to_requeue) return;

@@ -13,7 +13,7 @@
 
 namespace ebb::sim {
 
-/// After so many lost workers a visit fails.
+/// A visit fails after this many lost workers.
 inline constexpr int kLossesMax = 5;
 
 /// One place where an instance stands: the top level, or a branch of an open block.
@@ -22,35 +22,36 @@ struct Strand {
 
     std::string path;
     const FlowNode* at = nullptr;  ///< null: at its end
-    std::int64_t visit = 0;        ///< 0: no event has told yet
-    int attempt = 1;               ///< that comes next
-    int failures = 0;              ///< that count against the limit
+    std::int64_t visit = 0;        ///< 0: no event has named it yet
+    int attempt = 1;               ///< the next attempt
+    int failures = 0;              ///< those that count against the limit
     int losses = 0;
     TimePoint not_before{};                 ///< when the next attempt may begin
     bool is_stopping = false;               ///< only its end may still be recorded
     bool is_frozen = false;                 ///< waits for an operator
-    bool is_requeued = false;               ///< and has just been let go
+    bool is_requeued = false;               ///< and an operator has just released it
     std::int64_t failed = 0;                ///< the event of the failure that froze it
-    const HistoryEntry* awaited = nullptr;  ///< a timer, a decision, a signal
+    const HistoryEntry* awaited = nullptr;  ///< a timer, a decision or a signal
     std::set<std::string> voters;
     bool is_rejected = false;
     std::map<const FlowNode*, int> turns;
-    std::int64_t data = 0;     ///< the event with the data that it works on
-    std::int64_t moved = 0;    ///< the event that brought it here: its conditions see what was then
-    bool is_resolved = false;  ///< the input that its template gave is known
+    std::int64_t data = 0;  ///< the event whose data it works on
+    std::int64_t moved =
+        0;  ///< the event that brought it here: its conditions see the data of that time
+    bool is_resolved = false;  ///< the input from its template is known
     std::int64_t stopped = 0;  ///< the event at which a rollback stopped it
-    bool must_end = false;     ///< when it was stopped it had begun: its end is told
+    bool must_end = false;     ///< it had begun when it was stopped: its end must be recorded
 
-    // Where it stands at an open parallel block.
+    // Its position at an open parallel block.
     bool is_forked = false;
     bool is_decided = false;  ///< the join has what it needs
-    std::int64_t scope = 0;   ///< 0: no event of a branch has told yet
+    std::int64_t scope = 0;   ///< 0: no event of a branch has named it yet
     std::int64_t opened = 0;
     std::map<std::string, Branch> branches;
-    std::map<std::string, std::int64_t> outputs;  ///< of the branches that completed: their events
+    std::map<std::string, std::int64_t> outputs;  ///< the events of completed branches
 };
 
-/// A compensation that was begun.
+/// A compensation that has begun.
 struct Undoing {
     std::int64_t visit = 0;
     int attempt = 1;
@@ -63,7 +64,7 @@ struct Undoing {
 struct Ebbing {
     std::string kind;  ///< `failure`, `cancel`, `losers`
     std::string node;  ///< losers: the block
-    std::string path;  ///< losers: where the block stands
+    std::string path;  ///< losers: the path of the block
     std::string prefix;
     std::set<std::string> losers;
     std::int64_t cause = 0;
@@ -73,7 +74,7 @@ struct Ebbing {
     bool has_compensated = false;
 };
 
-/// The event that must come now (after nothing but stops).
+/// The event that must come next (only stops may come before it).
 struct Expected {
     std::string type;
     std::string node;
@@ -90,7 +91,7 @@ struct Savepoint {
     std::map<const FlowNode*, int> turns;
 };
 
-/// Thrown at the first thing that is wrong: what comes after it means nothing.
+/// Thrown at the first fault, because what follows a fault has no meaning.
 struct Wrong {
     std::string what;
 };
@@ -108,7 +109,7 @@ class Reading {
 
     // reading.cpp: the order of events, and events of the instance.
     void read_entry(const Entry& e);
-    /// May come between an event and what follows from it.
+    /// Returns true if the event may come between another event and its consequence.
     static bool is_end_by_stop(const Entry& e);
     bool read_instance_entry(const Entry& e);
     void check_expected(const Entry& e);
@@ -128,7 +129,7 @@ class Reading {
         if (!is_so) fail(what);
     }
 
-    // reading_forward.cpp: strands move through the flow.
+    // reading_forward.cpp: how strands move through the flow.
     bool read_forward_entry(const Entry& e);
     Strand& strand_of(const Entry& e);
     Strand& spawn(const std::string& path);
@@ -156,7 +157,7 @@ class Reading {
     void await(const Entry& e, const char* kind);
     void check_time(const Entry& e, const Entry& since, const std::string& duration) const;
 
-    // reading_data.cpp: what nodes work on, and what follows from it.
+    // reading_data.cpp: the data that nodes work on, and its consequences.
     Json data_of(std::int64_t seq) const;
     Facts facts_for(const Strand& strand) const;
     Value ask(const Strand& strand, const std::string& expression) const;
@@ -206,12 +207,12 @@ class Reading {
     void stop_all();
     std::string branch_path(const Strand& parent, const std::string& branch) const;
 
-    // reading_rollback.cpp: what was done is undone.
+    // reading_rollback.cpp: compensations.
     bool read_rollback_entry(const Entry& e);
     void on_rollback_started(const Entry& e);
     void on_rollback_finished(const Entry& e);
     void on_compensation_stopped(const Entry& e);
-    /// Of all that was stopped under `prefix`, the history says how it ended.
+    /// Requires that the history says how each strand under `prefix` that was stopped has ended.
     void check_all_ended(const std::string& prefix) const;
     void on_compensation(const Entry& e);
     void finish_undoing(Undoing& undoing, const Entry& e);
@@ -225,7 +226,7 @@ class Reading {
     void check_nothing_late(const Entry& e) const;
     void turn_into_cancel(const Entry& e);
 
-    // reading_form.cpp: which numbers and names an event carries.
+    // reading_form.cpp: the numbers and names that an event carries.
     bool is_pause(const Entry& e) const;
     void check_form(const Entry& e) const;
     void check_order(const Entry& e);
@@ -234,16 +235,16 @@ class Reading {
     bool rests(Strand strand) const;
     bool branches_rest(const Strand& strand) const;
 
-    // reading_requests.cpp: what people asked for.
+    // reading_requests.cpp: the requests of people.
     void check_requests() const;
     void check_mover(const Entry& e) const;
 
-    // reading_end.cpp: what must be so when all is over, or waits.
+    // reading_end.cpp: what must hold when an instance has ended or waits.
     void check_end();
     void check_waits() const;
     void check_deadline_kept() const;
 
-    // reading_calls.cpp: what was really called.
+    // reading_calls.cpp: the calls that handlers really received.
     void check_calls();
     void check_ending(const Entry& e) const;
     void check_doubt(const Entry& e) const;
@@ -258,39 +259,34 @@ class Reading {
     const Entry* now_ = nullptr;
     std::map<std::int64_t, const Entry*> entries_;
     std::map<std::string, Strand> strands_;                     // by path
-    std::map<std::string, std::vector<std::int64_t>> outputs_;  // of steps: their events
+    std::map<std::string, std::vector<std::int64_t>> outputs_;  // the events of steps
     std::set<std::int64_t> visits_;
     std::set<std::int64_t> scopes_;
     std::optional<Expected> expected_;
     bool was_expected_ = false;       // the event at hand had to come
-    std::int64_t decision_ = 0;       // the last event that surely came from outside
-    std::int64_t last_but_stop_ = 0;  // the last event that was no end of a stopped strand
-    std::int64_t last_failure_ = 0;   // the last one that an operator is to look at
-    std::int64_t last_visit_ = 0;     // the highest of all
-    std::string phase_ = "running";   // what it does, paused or not
+    std::int64_t decision_ = 0;       // the last event that certainly came from outside
+    std::int64_t last_but_stop_ = 0;  // the last event that did not end a stopped strand
+    std::int64_t last_failure_ = 0;   // the last failure that needs an operator
+    std::int64_t last_visit_ = 0;     // the highest number so far
+    std::string phase_ = "running";   // the activity, paused or not
     bool is_paused_ = false;
     bool is_away_ = false;      // its row is `moved`
-    bool is_released_ = false;  // and so is the snapshot: it may only arrive
+    bool is_released_ = false;  // the snapshot was released too: it may only arrive
     std::string ended_;
     std::optional<Savepoint> savepoint_;
     std::map<std::int64_t, std::string> signals_;  // not used yet
 
-    /// What a paused step was told, and from which attempt on.
-    struct Told {
-        int attempt = 0;
-        std::int64_t signal = 0;
-    };
-
-    std::map<std::int64_t, std::vector<Told>> told_;  // by visit
+    /// The signals that resumed paused steps, one for each pause, by visit.
+    std::map<std::int64_t, std::vector<std::int64_t>> told_;
 
     std::map<std::int64_t, const Entry*> undoable_;
     std::map<std::int64_t, std::int64_t> last_of_visit_;
     std::set<std::int64_t> settled_;
     std::map<std::int64_t, Undoing> undoings_;
-    std::set<std::int64_t> in_flight_;  // may have been begun before another rollback took over
-    TimePoint visited_at_{};            // the latest
-    std::int64_t visits_before_ = 0;    // before what happened at that very time
-    std::set<std::int64_t> skippable_;  // an operator may just have passed over them
+    std::set<std::int64_t> in_flight_;  // may have begun before another rollback took over
+    TimePoint visited_at_{};            // of the latest visit
+    std::int64_t visits_before_ = 0;    // before the events of exactly that time
+    std::set<std::int64_t> skippable_;  // an operator may have just skipped them
     std::optional<Ebbing> ebbing_;
     std::map<std::string, Ebbing> loser_ebbings_;  // by node
 };

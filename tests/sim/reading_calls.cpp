@@ -1,6 +1,7 @@
-// The calls that were really made, beside those that the history knows.
+// Compares the calls that handlers really received with the calls in the history.
 
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ bool leaves_doubt(const std::string& code) {
 
 }  // namespace
 
-/// A worker made this call, and it ended so.
+/// A worker made this call, and the call ended this way.
 void Reading::require_call(const Entry& e, const std::string& outcome, const std::string& result)
     const {
     const Json how = payload(e);
@@ -32,7 +33,7 @@ void Reading::require_call(const Entry& e, const std::string& outcome, const std
             is_success ? Json::parse(call.result) == how : call.result == result && is_said;
         if (is_result) return;
     }
-    fail(fmt::format("no such call {} with {}", outcome, result));
+    fail(fmt::format("no call {} with {}", outcome, result));
 }
 
 void Reading::check_ending(const Entry& e) const {
@@ -45,15 +46,15 @@ void Reading::check_ending(const Entry& e) const {
                             e.type == "compensation_failed" || e.type == "step_failed";
     if (!is_failure || e.attempt == 0 || e.node.empty()) return;
     const auto code = payload(e).at("code").get<std::string>();
-    // What it gave led nowhere.
+    // No edge fits the result.
     const bool is_lost =
         code == "unmatched_handle" || (code == "expression_error" && completed_call(e) != nullptr);
     if (is_lost) return;
-    // It may have failed although it completed: out of time.
+    // The call may have timed out although it completed.
     if (!leaves_doubt(code)) require_call(e, "failed", code);
 }
 
-/// What the compensation knows of the step that it undoes.
+/// What the compensation knows about the step that it undoes.
 Json Reading::told_of(const Entry& undone) const {
     const bool is_completed = undone.type == "step_completed";
     Json told = {
@@ -82,36 +83,41 @@ void Reading::check_input(const Call& call) const {
     const std::string what = fmt::format("{} in visit {}", call.handler, call.visit);
     if (call.undoes != 0) {
         const auto undone = entries_.find(call.undoes);
-        require(undone != entries_.end(), what + " undoes nothing that there is");
+        require(undone != entries_.end(), what + " undoes a step that does not exist");
         Json told = told_of(*undone->second);
-        // What it gets about a stopped step is made up if nothing is known.
+        // If nothing is known about a stopped step, its data is made up.
         if (told.at("error").is_null() && undone->second->type == "step_stopped") {
             told["error"] = input.at("error");
         }
-        return require(input == told, what + " was told something else of what it undoes");
+        return require(input == told, what + " got the wrong data about the step that it undoes");
     }
     for (const Entry& e : evidence_.history) {
         const bool is_its_end =
             e.visit == call.visit && e.attempt == call.attempt && e.node == call.node && e.ref != 0;
         // The edge that was taken refers to the end.
         if (!is_its_end || e.type == "step_requeued" || e.type == "branch_taken") continue;
-        require(input == data_of(e.ref), what + " got another input");
+        require(input == data_of(e.ref), what + " got the wrong input");
     }
 }
 
 /// A call after a pause gets the payload, and no other call gets one.
 void Reading::check_payload(const Call& call) const {
     if (call.input.empty() || call.undoes != 0) return;
-    std::int64_t signal = 0;
-    if (const auto told = told_.find(call.visit); told != told_.end()) {
-        for (const Told& each : told->second) {
-            if (each.attempt <= call.attempt) signal = each.signal;
-        }
-    }
     const std::string what = fmt::format("{} in visit {}", call.handler, call.visit);
-    require(call.payload.has_value() == (signal != 0), what + ": was anything to be told?");
+    std::int64_t signal = 0;
+    if (call.pauses > 0) {
+        const auto told = told_.find(call.visit);
+        const bool has_paused =
+            told != told_.end() && told->second.size() >= static_cast<std::size_t>(call.pauses);
+        require(has_paused, fmt::format("{} has not paused {} times", what, call.pauses));
+        signal = told->second[static_cast<std::size_t>(call.pauses) - 1];
+    }
+    require(
+        call.payload.has_value() == (signal != 0),
+        what + " got a payload without a signal, or none for a signal"
+    );
     if (signal == 0) return;
-    require(Json::parse(*call.payload) == data_of(signal), what + " was told something else");
+    require(Json::parse(*call.payload) == data_of(signal), what + " got the wrong payload");
 }
 
 /// Does an earlier call of the visit leave open whether it had its effect?
@@ -130,10 +136,10 @@ void Reading::check_doubt(const Entry& e) const {
     const Json how = payload(e);
     if (e.type == "step_stopped") {
         const auto outcome = how.at("outcome").get<std::string>();
-        require(outcome == "unknown" || outcome == "failed", "it ended in no such way");
+        require(outcome == "unknown" || outcome == "failed", "the call cannot end this way");
         require(outcome == "unknown" || !is_in_doubt(e), "an earlier call left it in doubt");
         const bool has_failed = how.contains("error") || e.attempt > 1;
-        require(outcome == "unknown" || has_failed, "nothing says that it failed");
+        require(outcome == "unknown" || has_failed, "no event says that it failed");
     }
     if (e.type == "step_failed" && e.attempt > 0) {
         const bool is_said = leaves_doubt(how.at("code").get<std::string>()) ||
@@ -157,11 +163,11 @@ void Reading::check_calls() {
     }
     now_ = nullptr;
     const bool has_ended = !ended_.empty();
-    std::set<std::pair<std::int64_t, int>> made;
+    std::set<std::tuple<std::int64_t, int, int>> made;
     for (const Call& call : evidence_.calls) {
         if (!call.is_made) continue;
         const std::string what = fmt::format("{} was called in visit {}", call.handler, call.visit);
-        const bool is_first = made.emplace(call.visit, call.attempt).second;
+        const bool is_first = made.emplace(call.visit, call.attempt, call.pauses).second;
         require(is_first, fmt::format("{} twice in attempt {}", what, call.attempt));
         require(!skipped.contains(call.visit), what + ", but counts as skipped");
         require(!has_ended || ended.contains(call.visit), what + ": how did it end?");

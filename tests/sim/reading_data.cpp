@@ -1,4 +1,4 @@
-// What nodes work on: every output goes where it should, and decides what follows.
+// The data that nodes work on: every output reaches the right place and decides what follows.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 
 namespace ebb::sim {
 
-/// An event without a payload of its own passes on what it refers to.
+/// An event without a payload passes on the payload of the event that it refers to.
 Json Reading::data_of(std::int64_t seq) const {
     while (true) {
         const auto found = entries_.find(seq);
@@ -41,7 +41,7 @@ Value Reading::ask(const Strand& strand, const std::string& expression) const {
     return evaluate(expression, facts_for(strand));
 }
 
-/// What the `next` of a step yields.
+/// The value that the `next` of a step yields.
 Value Reading::handle_asked(const Strand& strand, const Json& output) const {
     if (!strand.at->body.contains("next")) return {.kind = Value::Kind::Known, .value = nullptr};
     Facts facts = facts_for(strand);
@@ -49,7 +49,7 @@ Value Reading::handle_asked(const Strand& strand, const Json& output) const {
     return evaluate(strand.at->body.at("next").get<std::string>(), facts);
 }
 
-/// Where a condition or switch must lead; empty: it fails, or the checker cannot tell.
+/// The edge that a condition or switch must take; empty: it fails, or the checker cannot know.
 std::string Reading::side_of(const Strand& strand) const {
     const Json& body = strand.at->body;
     if (strand.at->kind == "condition") {
@@ -67,7 +67,7 @@ std::string Reading::side_of(const Strand& strand) const {
     return "default";
 }
 
-/// May the loop where it stands begin another turn?
+/// May the loop at the strand's position begin another turn?
 bool Reading::may_turn(const Strand& strand) const {
     const Json& body = strand.at->body;
     const auto turns = strand.turns.find(strand.at);
@@ -95,28 +95,28 @@ void Reading::on_input_resolved(const Entry& e) {
     Strand& strand = strand_of(e);
     const bool is_of_operator =
         strand.is_requeued && (strand.visit == e.visit || visits_.contains(e.visit));
-    require(e.ref == 0, "it refers to nothing");
+    require(e.ref == 0, "it must not refer to an event");
     if (!is_of_operator) {
         Strand& here = arrive(e, "step");
         require(e.attempt == 0, "nothing was attempted yet");
         check_arrival(here);
         require(here.at->body.contains("input"), "it has no template");
-        require(!here.is_resolved, "it is resolved already");
+        require(!here.is_resolved, "it is already resolved");
         const Value value = render(here.at->body.at("input"), facts_for(here));
         const bool is_right = !value.is_known() || value.value == payload(e);
         require(value.kind != Value::Kind::Wrong, "its template cannot be evaluated");
-        require(is_right, "its template gives something else");
+        require(is_right, "its template yields something else");
         here.is_resolved = true;
     } else {
         const int attempts = strand.visit == e.visit ? strand.attempt - 1 : 0;
         require(e.attempt == attempts, fmt::format("{} attempts were made", attempts));
-        require(strand.at == nullptr || strand.at->name == e.node, "it does not stand there");
+        require(strand.at == nullptr || strand.at->name == e.node, "the strand is elsewhere");
     }
     strand.is_requeued = false;
     strand.data = e.seq;
 }
 
-/// Before a handler is called.
+/// Called before a handler is called.
 void Reading::check_resolved(const Strand& strand) const {
     require(
         strand.is_resolved || !strand.at->body.contains("input"), "its input was never resolved"
@@ -136,7 +136,7 @@ Value Reading::key_of(const Strand& strand) const {
     return is_fitting ? key : Value{.kind = Value::Kind::Wrong};
 }
 
-/// Does what it stands at really fail?
+/// Does the node at the strand's position really fail?
 void Reading::check_expression_error(const Strand& strand) const {
     const Json& body = strand.at->body;
     Value value;
@@ -170,14 +170,14 @@ void Reading::check_due(const Strand& strand, const Entry& e, const std::string&
     require(payload(e) == Json{{"due", text + "Z"}}, "it is due at " + text);
 }
 
-/// Of the instance.
+/// The output of the instance.
 void Reading::check_output(const Entry& e) const {
     const Strand& strand = strands_.at("");
     if (!flow_.has_output()) return require_data(strand, e);
     require(e.ref == 0, "it has data of its own");
     const Value value = render(flow_.output(), facts_for(strand));
     require(value.kind != Value::Kind::Wrong, "its output cannot be evaluated");
-    require(!value.is_known() || value.value == payload(e), "its output is something else");
+    require(!value.is_known() || value.value == payload(e), "its output is wrong");
 }
 
 }  // namespace ebb::sim

@@ -1,4 +1,4 @@
-// Which numbers and names an event carries, whatever it says.
+// The numbers and names that an event carries, depending on its type.
 
 #include <set>
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 
 using Types = std::set<std::string>;
 
-/// They are about the instance as a whole.
+/// These types are about the instance as a whole.
 const Types& of_instance() {
     static const Types types = {
         "started",
@@ -36,13 +36,13 @@ const Types& of_instance() {
     return types;
 }
 
-/// They are about a place, and about no visit of it.
+/// These types are about a place, but not about a visit of it.
 const Types& without_visit() {
     static const Types types = {"branch_completed", "branch_failed"};
     return types;
 }
 
-/// They count attempts, or turns.
+/// These types count attempts or turns.
 const Types& with_attempt() {
     static const Types types = {
         "step_completed",
@@ -81,7 +81,7 @@ const Types& without_ref() {
     return types;
 }
 
-/// They follow from the event before them, and never come alone.
+/// These types follow from the event before them and never come alone.
 const Types& only_expected() {
     static const Types types = {
         "rollback_started",
@@ -96,7 +96,7 @@ const Types& only_expected() {
     return types;
 }
 
-/// They are the first of what one event from outside brings about.
+/// These types come first among the consequences of one event from outside.
 const Types& from_outside() {
     static const Types types = {
         "step_completed",
@@ -120,7 +120,7 @@ const Types& from_outside() {
     return types;
 }
 
-/// They come with the arrival at their place.
+/// These types come with the arrival at their place.
 const Types& at_arrival() {
     static const Types types = {
         "branch_taken",
@@ -138,32 +138,32 @@ const Types& at_arrival() {
 
 }  // namespace
 
-/// A step waits for nothing when it is reached: its handler has paused.
+/// A step that is reached does not wait for anything yet: its handler has paused.
 bool Reading::is_pause(const Entry& e) const {
     const FlowNode* node = flow_.find(e.node);
     return e.type == "signal_awaited" && node != nullptr && node->kind == "step";
 }
 
 void Reading::check_form(const Entry& e) const {
-    require(!only_expected().contains(e.type) || was_expected_, "nothing asks for it");
-    require(!without_ref().contains(e.type) || e.ref == 0, "it refers to nothing");
+    require(!only_expected().contains(e.type) || was_expected_, "no earlier event leads to it");
+    require(!without_ref().contains(e.type) || e.ref == 0, "it must not refer to an event");
     const bool is_of_instance = of_instance().contains(e.type);
     if (is_of_instance) {
         const bool may_have_place = e.type.starts_with("rollback_");
-        require(may_have_place || e.path.empty(), "it has no place");
+        require(may_have_place || e.path.empty(), "it must not have a place");
         const bool may_have_node = may_have_place || e.type == "signal_received";
-        require(may_have_node || e.node.empty(), "it has no node");
-        require(e.type != "rollback_finished" || e.path.empty(), "it has no place");
+        require(may_have_node || e.node.empty(), "it must not have a node");
+        require(e.type != "rollback_finished" || e.path.empty(), "it must not have a place");
     }
     const bool has_visit = !is_of_instance && !without_visit().contains(e.type);
     const bool is_failure_of_instance = e.type == "step_failed" && e.node.empty();
     require((e.visit > 0) == (has_visit && !is_failure_of_instance), "its visit is wrong");
     require(e.visit >= 0 && e.attempt >= 0, "numbers begin at 1");
     const bool has_attempt = with_attempt().contains(e.type) || is_pause(e) || is_way(e);
-    require(has_attempt || e.attempt == 0, "nothing is attempted here");
+    require(has_attempt || e.attempt == 0, "it must not have an attempt");
 }
 
-/// What came from outside, and which visits came when.
+/// Records what came from outside, and when each visit came.
 void Reading::check_order(const Entry& e) {
     const bool is_called = e.type == "step_failed" && e.attempt > 0;
     if (from_outside().contains(e.type) || is_called || is_pause(e)) {
@@ -181,18 +181,18 @@ void Reading::check_order(const Entry& e) {
     if (is_arrival) check_arrival(strand_of(e));
     last_visit_ = std::max(last_visit_, e.visit);
     if (!evidence_.has_true_time || e.seq == 1) return;
-    require(e.at >= entries_.at(e.seq - 1)->at, "it came before the one before it");
+    require(e.at >= entries_.at(e.seq - 1)->at, "it is earlier than the event before it");
 }
 
-/// Before anything else comes from outside, all that follows from the last has happened.
+/// Before the next event from outside comes, all consequences of the last one must have happened.
 void Reading::check_settled() const {
     for (const auto& [path, strand] : strands_) {
         if (strand.is_stopping || strand.is_frozen || strand.moved < decision_) continue;
-        require(rests(strand), "'" + path + "' should have gone on");
+        require(rests(strand), "'" + path + "' should have continued");
     }
 }
 
-/// Does it wait for something where it stands? The bodies of loops are entered silently.
+/// Does the strand wait for something at its position? It enters the bodies of loops silently.
 bool Reading::rests(Strand strand) const {
     while (strand.at != nullptr && strand.at->kind == "loop") {
         const FlowNode& loop = *strand.at;
@@ -207,7 +207,7 @@ bool Reading::rests(Strand strand) const {
     return strand.is_forked && branches_rest(strand);
 }
 
-/// Those of which nothing is known but that they began.
+/// The strands of which only the beginning is known.
 bool Reading::branches_rest(const Strand& strand) const {
     for (const auto& block : strand.at->blocks) {
         const bool is_open = strand.branches.at(block->label) == Strand::Branch::Open;
@@ -223,7 +223,7 @@ bool Reading::branches_rest(const Strand& strand) const {
     return true;
 }
 
-/// What happens by itself happens at once.
+/// Events without an outside cause must happen immediately.
 void Reading::check_arrival(const Strand& strand) const {
     require(
         strand.moved >= decision_,

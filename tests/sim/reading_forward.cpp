@@ -1,4 +1,4 @@
-// How strands move through the flow: everything but handlers and parallel blocks.
+// How strands move through the flow, apart from handlers and parallel blocks.
 
 #include <algorithm>
 #include <utility>
@@ -44,12 +44,12 @@ Strand& Reading::spawn(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     const std::string last = slash == std::string::npos ? path : path.substr(slash + 1);
     const std::size_t colon = last.find(':');
-    require(colon != std::string::npos && colon + 1 < last.size(), "nothing stands at its path");
+    require(colon != std::string::npos && colon + 1 < last.size(), "no strand is at its path");
     Strand* parent = parent_of(path);
     require(parent != nullptr && parent->is_forked, "the block of its path is not open");
     const std::int64_t scope = std::stoll(last.substr(0, colon));
     if (parent->scope == 0) {
-        require(scopes_.insert(scope).second, "the number of its scope was used before");
+        require(scopes_.insert(scope).second, "the number of its scope was already used");
         parent->scope = scope;
     }
     require(parent->scope == scope, "its scope is over");
@@ -57,7 +57,7 @@ Strand& Reading::spawn(const std::string& path) {
     const FlowBlock* block = parent->at->find_block(branch);
     require(block != nullptr, "there is no such branch");
     const Strand::Branch state = parent->branches.at(branch);
-    require(state != Strand::Branch::Completed, "its branch has completed");
+    require(state != Strand::Branch::Completed, "its branch has already completed");
     Strand strand;
     strand.path = path;
     strand.is_stopping = parent->is_stopping || state != Strand::Branch::Open;
@@ -72,7 +72,7 @@ Strand& Reading::strand_of(const Entry& e) {
     return found != strands_.end() ? found->second : spawn(e.path);
 }
 
-/// Goes into the bodies of loops, which nothing tells, until it stands at `node`.
+/// Enters the bodies of loops (no event records this) until it stands at `node`.
 bool Reading::reach(Strand& strand, const std::string& node) const {
     if (strand.at != nullptr && strand.at->name == node) return true;
     const Strand before = strand;
@@ -91,22 +91,23 @@ bool Reading::reach(Strand& strand, const std::string& node) const {
 
 Strand& Reading::arrive(const Entry& e, const char* kind) {
     Strand& strand = strand_of(e);
-    require(!strand.is_stopping, "a rollback has begun here: nothing may start or go on");
+    require(!strand.is_stopping, "a rollback has begun here: nothing may start or continue");
     require(!strand.is_frozen, "it is frozen");
     require(
         reach(strand, e.node),
-        "the next in '" + e.path + "' is " + (strand.at == nullptr ? "its end" : strand.at->name)
+        "the next node in '" + e.path + "' is " +
+            (strand.at == nullptr ? "its end" : strand.at->name)
     );
-    require(kind == nullptr || strand.at->kind == kind, "it is of another kind");
+    require(kind == nullptr || strand.at->kind == kind, "it has the wrong kind");
     take_visit(strand, e);
     return strand;
 }
 
 void Reading::take_visit(Strand& strand, const Entry& e) {
     if (strand.visit == 0) {
-        require(visits_.insert(e.visit).second, fmt::format("visit {} was used before", e.visit));
+        require(visits_.insert(e.visit).second, fmt::format("visit {} was already used", e.visit));
         const bool may_be_more = e.type == "step_failed" || e.type == "resumed";
-        require(may_be_more || e.visit <= flow_.step_budget(), "it may not visit more nodes");
+        require(may_be_more || e.visit <= flow_.step_budget(), "its step budget is used up");
         strand.visit = e.visit;
     }
     require(strand.visit == e.visit, fmt::format("it is in visit {}", strand.visit));
@@ -119,7 +120,8 @@ void Reading::go(Strand& strand, const FlowNode* to) {
     next.turns = strand.turns;
     next.data = strand.data;
     next.moved = now_->seq;
-    // A loop that is entered from outside begins again; from its own body it continues.
+    // A loop that is entered from outside begins again. A loop that is entered from its own body
+    // continues.
     const bool is_back = to != nullptr && to->kind == "loop" && [&] {
         const FlowNode* inside = strand.at;
         while (inside != nullptr && inside->block->owner != to) inside = inside->block->owner;
@@ -129,7 +131,7 @@ void Reading::go(Strand& strand, const FlowNode* to) {
     strand = std::move(next);
 }
 
-/// By which edge of a graph the node is left whose end `e` is: the next event says so.
+/// The edge of a graph by which the node leaves whose end is `e`. The next event names it.
 std::string Reading::way_of(const Entry& e) const {
     for (const Entry& next : evidence_.history) {
         const bool is_next = next.seq == e.seq + 1 && next.type == "branch_taken" &&
@@ -139,13 +141,13 @@ std::string Reading::way_of(const Entry& e) const {
     return {};
 }
 
-/// By which edge a result leaves a step whose attempt completed: as its handler said, or else its
-/// `next`. Nothing: it cannot be known.
+/// The edge by which a result leaves a step whose attempt completed: the one that its handler
+/// named, or else its `next`. Empty: it cannot be known.
 std::optional<std::string> Reading::asked_way(const Strand& strand, const Entry& e) const {
     if (!strand.at->is_in_graph()) return "";
     const Call* call = completed_call(e);
     if (call != nullptr && !call->handle.empty()) return call->handle;
-    // A reader without calls does not know what the handler said.
+    // A reader without calls does not know what the handler returned.
     if (!strand.at->body.contains("next")) {
         return call != nullptr ? std::optional<std::string>("") : std::nullopt;
     }
@@ -156,7 +158,7 @@ std::optional<std::string> Reading::asked_way(const Strand& strand, const Entry&
     return handle.value.is_string() ? handle.value.get<std::string>() : "";
 }
 
-/// By which edge a failure for good leaves; empty: by none.
+/// The edge for a permanent failure; empty if there is none.
 std::string Reading::error_way(const Strand& strand, const std::string& code) const {
     if (code == "step_budget" || !strand.at->is_in_graph()) return {};
     if (Flow::has_edge(*strand.at, "error:" + code)) return "error:" + code;
@@ -165,12 +167,10 @@ std::string Reading::error_way(const Strand& strand, const std::string& code) co
 
 void Reading::check_way(const Entry& e, const std::string& wanted) const {
     const std::string way = way_of(e);
-    require(
-        way == wanted, fmt::format("it is left by the edge \"{}\", not by \"{}\"", way, wanted)
-    );
+    require(way == wanted, fmt::format("it leaves by the edge \"{}\", not by \"{}\"", way, wanted));
 }
 
-/// Leaves a node of a graph as `handle` says; empty: by its default edge.
+/// Leaves a node of a graph by the edge of `handle`; empty: by its default edge.
 void Reading::leave(Strand& strand, const std::string& handle) {
     const FlowNode& node = *strand.at;
     if (!handle.empty() && !Flow::has_edge(node, handle)) {
@@ -185,8 +185,8 @@ void Reading::leave(Strand& strand, const std::string& handle) {
 
 void Reading::on_step_paused(const Entry& e) {
     Strand& strand = arrive(e, "step");
-    require(strand.awaited == nullptr, "it waits already");
-    require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
+    require(strand.awaited == nullptr, "it is already waiting");
+    require(e.attempt == strand.attempt, fmt::format("attempt {} must come next", strand.attempt));
     check_resolved(strand);
     check_wait(e, strand.not_before);
     strand.awaited = &e;
@@ -199,7 +199,7 @@ void Reading::on_step_paused(const Entry& e) {
     resume_step(strand, signal);
 }
 
-/// A signal that a paused step waits for goes to it at once.
+/// A signal that a paused step waits for reaches it immediately.
 void Reading::resume_paused(const Entry& signal) {
     for (auto& [path, strand] : strands_) {
         const bool waits = strand.awaited != nullptr && strand.at->kind == "step" &&
@@ -213,27 +213,28 @@ void Reading::resume_paused(const Entry& signal) {
 void Reading::resume_step(Strand& strand, std::int64_t signal) {
     strand.awaited = nullptr;
     strand.not_before = {};
-    ++strand.attempt;
+    // The resumed call is the same attempt.
     strand.failures = 0;
     strand.losses = 0;
-    told_[strand.visit].push_back({.attempt = strand.attempt, .signal = signal});
+    told_[strand.visit].push_back(signal);
 }
 
 void Reading::on_branch_taken(const Entry& e) {
-    // The end of a graph's node, read before, has looked at it.
+    // The end of the graph's node, which was read before, has already checked it.
     if (is_way(e)) return;
     Strand& strand = arrive(e);
-    require(strand.at->kind == "condition" || strand.at->kind == "switch", "it has no sides");
+    require(strand.at->kind == "condition" || strand.at->kind == "switch", "the node has no sides");
     const auto side = payload(e).at("branch").get<std::string>();
     const FlowBlock* block = strand.at->find_block(side);
-    require(block != nullptr, "it has no such side");
+    require(block != nullptr, "the node does not have this side");
     const std::string right_side = side_of(strand);
     require(right_side.empty() || side == right_side, "its data leads to " + right_side);
     require_data(strand, e);
     go(strand, flow_.first(*block));
 }
 
-/// Does it say by which edge of a graph the node is left whose end is the event before it?
+/// Does this event name the edge of a graph by which the node leaves whose end is the previous
+/// event?
 bool Reading::is_way(const Entry& e) const {
     if (e.type != "branch_taken" || e.ref != e.seq - 1) return false;
     const auto end = entries_.find(e.ref);
@@ -249,17 +250,17 @@ void Reading::on_loop_finished(const Entry& e) {
     const int turns = strand.turns[strand.at];
     require(e.attempt == turns, fmt::format("it made {} turns", turns));
     require(turns > 0 || strand.at->body.contains("while"), "it makes at least one turn");
-    require(may_finish(strand), "its data says that it goes on");
+    require(may_finish(strand), "its data says that it continues");
     require_data(strand, e);
     strand.data = e.seq;
-    // Its own default edge may lead to it again: then it begins again.
+    // If the loop's own default edge leads back to it, the loop begins again.
     strand.turns.erase(strand.at);
     go(strand, flow_.after(*strand.at));
 }
 
 void Reading::on_savepoint(const Entry& e) {
     Strand& strand = arrive(e, "savepoint");
-    require(e.path.empty(), "it stands in a branch");
+    require(e.path.empty(), "it is in a branch");
     require_data(strand, e);
     savepoint_ =
         Savepoint{.node = strand.at, .seq = e.seq, .data = strand.data, .turns = strand.turns};
@@ -268,8 +269,8 @@ void Reading::on_savepoint(const Entry& e) {
 
 void Reading::await(const Entry& e, const char* kind) {
     Strand& strand = arrive(e, kind);
-    require(strand.awaited == nullptr, "it waits already");
-    require(e.ref == 0, "it refers to nothing");
+    require(strand.awaited == nullptr, "it is already waiting");
+    require(e.ref == 0, "it must not refer to an event");
     const char* duration = strand.at->kind == "delay" ? "for" : "deadline";
     if (!strand.at->body.contains("until"))
         check_due(strand, e, strand.at->body.value(duration, ""));
@@ -287,11 +288,11 @@ void Reading::check_time(const Entry& e, const Entry& since, const std::string& 
 
 void Reading::on_timer_fired(const Entry& e) {
     Strand& strand = arrive(e);
-    require(strand.awaited != nullptr, "nothing waits for it");
+    require(strand.awaited != nullptr, "no strand waits for it");
     const Json& body = strand.at->body;
     if (strand.at->kind == "signal") {
         const bool has_way = Flow::has_edge(*strand.at, "timeout");
-        require(has_way == (way_of(e) == "timeout"), "its edge for this is not taken");
+        require(has_way == (way_of(e) == "timeout"), "its timeout edge is not taken");
         if (!has_way)
             require(body.value("on_deadline", "") == "continue", "its deadline is a failure");
         check_time(e, *strand.awaited, body.value("deadline", ""));
@@ -307,25 +308,25 @@ void Reading::on_timer_fired(const Entry& e) {
 
 void Reading::on_decision_made(const Entry& e) {
     Strand& strand = arrive(e, "decision");
-    require(strand.awaited != nullptr, "it is not awaited");
+    require(strand.awaited != nullptr, "no strand waits for it");
     const Json vote = payload(e);
     const Json roles = strand.at->body.value("roles", Json::array());
     const Json role = vote.value("role", "");
     const bool may_decide =
         roles.empty() || std::find(roles.begin(), roles.end(), role) != roles.end();
-    require(may_decide, "who decided has not the role for it");
+    require(may_decide, "the person who decided does not have the role");
     if (vote.at("verdict") == "rejected") {
         strand.is_rejected = true;
     } else {
         const auto by = vote.at("by").get<std::string>();
         require(by.empty() || strand.voters.insert(by).second, "one person voted twice");
-        if (by.empty()) strand.voters.insert("nobody");
+        if (by.empty()) strand.voters.insert("unnamed");
     }
 }
 
 void Reading::on_decision_completed(const Entry& e) {
     Strand& strand = arrive(e, "decision");
-    require(strand.awaited != nullptr, "it is not awaited");
+    require(strand.awaited != nullptr, "no strand waits for it");
     const Json& body = strand.at->body;
     Json output = payload(e);
     const std::string verdict = output.at("decision").at("verdict").get<std::string>();
@@ -336,7 +337,7 @@ void Reading::on_decision_completed(const Entry& e) {
     if (!is_voted) {
         require(
             body.value("on_deadline", "fail") == (is_confirmed ? "confirm" : "reject"),
-            "nobody decided so, and no deadline does"
+            "neither a person nor a deadline decided this"
         );
         check_time(e, *strand.awaited, body.value("deadline", ""));
     }
@@ -349,16 +350,16 @@ void Reading::on_decision_completed(const Entry& e) {
     const FlowBlock* on_reject = strand.at->find_block("on_reject");
     if (is_confirmed) return go(strand, flow_.leave(*strand.at, "confirmed"));
     if (on_reject != nullptr) return go(strand, flow_.first(*on_reject));
-    require(Flow::has_edge(*strand.at, "rejected"), "a reject fails it");
+    require(Flow::has_edge(*strand.at, "rejected"), "a reject fails the node");
     go(strand, flow_.leave(*strand.at, "rejected"));
 }
 
 void Reading::on_signal_completed(const Entry& e) {
     Strand& strand = arrive(e, "signal");
     const auto signal = signals_.find(e.ref);
-    require(signal != signals_.end(), "its signal did not come, or was used before");
+    require(signal != signals_.end(), "its signal did not come or was already used");
     require(
-        signal->second == strand.at->body.value("name", strand.at->name), "it is another signal"
+        signal->second == strand.at->body.value("name", strand.at->name), "it is the wrong signal"
     );
     if (strand.awaited == nullptr) check_arrival(strand);
     signals_.erase(signal);

@@ -1,4 +1,4 @@
-// What people asked for, beside what the history says that they did.
+// Compares the requests of people with what the history says that they did.
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ bool is_it(const Asked& asked, const HistoryEntry& e, const Json& payload) {
     return is_by && is_node && payload.at("verdict") == asked.payload;
 }
 
-/// Of a process that moves it: it pauses it, moves it, or gives up and lets it continue.
+/// A process that moves the instance pauses it, moves it, or gives up and lets it continue.
 bool is_of_mover(const HistoryEntry& e, const Json& payload) {
     const bool is_move = e.type == "moved" || e.type == "arrived";
     const bool is_pause = e.type == "paused" || e.type == "unpaused";
@@ -40,10 +40,10 @@ void Reading::check_mover(const Entry& e) const {
         std::any_of(evidence_.requests.begin(), evidence_.requests.end(), [&](const Asked& asked) {
             return asked.type == type;
         });
-    require(is_asked, fmt::format("event {} ({}): nobody moves it", e.seq, e.type));
+    require(is_asked, fmt::format("event {} ({}): no process moves the instance", e.seq, e.type));
 }
 
-/// Everything was requested once, and every accepted request is there.
+/// Each request is used once at most, and every accepted request appears in the history.
 void Reading::check_requests() const {
     if (!evidence_.knows_requests) return;
     static const std::set<std::string> kTypes = {
@@ -56,7 +56,7 @@ void Reading::check_requests() const {
         "decision_made"
     };
     std::vector<bool> is_used(evidence_.requests.size(), false);
-    // Those that were answered come first: what is left over was perhaps not performed.
+    // Requests that were answered come first. The others may not have been performed.
     for (const Entry& e : evidence_.history) {
         if (is_of_mover(e, payload(e))) {
             check_mover(e);
@@ -71,13 +71,14 @@ void Reading::check_requests() const {
             if (is_better) found = i;
         }
         require(
-            found < is_used.size(), fmt::format("event {} ({}): nobody asked so", e.seq, e.type)
+            found < is_used.size(),
+            fmt::format("event {} ({}): nothing requested it", e.seq, e.type)
         );
         is_used[found] = true;
     }
     for (std::size_t i = 0; i < is_used.size(); ++i) {
         const Asked& asked = evidence_.requests[i];
-        require(!asked.is_taken || is_used[i], asked.type + " was answered and never happened");
+        require(!asked.is_taken || is_used[i], asked.type + " was answered but never happened");
     }
 }
 

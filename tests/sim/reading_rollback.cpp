@@ -22,10 +22,10 @@ bool Reading::read_rollback_entry(const Entry& e) {
     } else if (type == "resumed") {
         on_resumed(e);
     } else if (type == "failed" || type == "cancelled") {
-        require(ebbing_.has_value(), "nothing was rolled back");
+        require(ebbing_.has_value(), "no rollback took place");
         require(
             ebbing_->kind == (type == "failed" ? "failure" : "cancel"),
-            "it ebbed for another reason"
+            "it rolled back for another reason"
         );
         end(type);
     } else {
@@ -34,7 +34,7 @@ bool Reading::read_rollback_entry(const Entry& e) {
     return true;
 }
 
-/// A step is undone when it was called, once, whatever came of it.
+/// A step that was called is undone once, however it ended.
 bool Reading::is_to_be_undone(const Entry& e) const {
     const FlowNode* node = flow_.find(e.node);
     return node->is_compensated() && e.attempt > 0 && !settled_.contains(e.seq) &&
@@ -48,7 +48,7 @@ bool Reading::is_of_loser(const Ebbing& ebbing, const Entry& e) const {
     return ebbing.losers.contains(rest.substr(0, rest.find('/')));
 }
 
-/// The event that must be undone next; 0 = none is left.
+/// The event that must be undone next; 0 if none is left.
 std::int64_t Reading::next_of(const Ebbing& ebbing) const {
     if (ebbing.first != 0 && is_to_be_undone(*undoable_.at(ebbing.first))) return ebbing.first;
     for (auto it = undoable_.rbegin(); it != undoable_.rend() && it->first > ebbing.floor; ++it) {
@@ -63,11 +63,11 @@ void Reading::on_rollback_started(const Entry& e) {
     for (const auto& [path, strand] : strands_) {
         require(
             !strand.is_stopping || strand.awaited == nullptr,
-            "what waits in '" + path + "' should have been stopped"
+            "the strand that waits in '" + path + "' should have been stopped"
         );
     }
     if (ebbing.kind == "losers") {
-        require(e.ref == 0, "it refers to nothing");
+        require(e.ref == 0, "it must not refer to an event");
         const Strand& strand = strands_.at(e.path);
         ebbing.prefix = branch_path(strand, "");
         ebbing.floor = strand.opened;
@@ -80,7 +80,7 @@ void Reading::on_rollback_started(const Entry& e) {
     }
     ebbing.cause = e.ref;
     ebbing.started = e.seq;
-    require(entries_.contains(e.ref), "its cause is not there");
+    require(entries_.contains(e.ref), "its cause does not exist");
     const bool to_savepoint = ebbing.kind == "failure" && savepoint_.has_value();
     require(
         about.value("savepoint", "") == (to_savepoint ? savepoint_->node->name : ""),
@@ -92,7 +92,7 @@ void Reading::on_rollback_started(const Entry& e) {
     phase_ = "compensating";
 }
 
-/// Another rollback goes on with what this one was about to undo.
+/// Another rollback continues with the steps that this one was about to undo.
 void Reading::take_over(const Ebbing& ebbing) {
     if (const std::int64_t next = next_of(ebbing); next != 0) in_flight_.insert(next);
     std::erase_if(undoings_, [](const auto& each) { return each.second.is_frozen; });
@@ -102,7 +102,7 @@ void Reading::turn_into_cancel(const Entry& e) {
     const bool may_be_in_flight = phase_ == "compensating";
     require(
         ebbing_->kind != "cancel" || phase_ == "dead_letter" || is_paused_,
-        "it is cancelled already"
+        "it is already cancelled"
     );
     if (may_be_in_flight) take_over(*ebbing_);
     std::erase_if(undoings_, [](const auto& each) { return each.second.is_frozen; });
@@ -120,7 +120,8 @@ Ebbing* Reading::ebbing_of(const Entry& e) {
     return nullptr;
 }
 
-/// Was it begun in a branch that has failed since? Then it ends first, as the block's own.
+/// Did it begin in a branch that has failed since then? Then it ends first, as part of the block's
+/// own rollback.
 bool Reading::is_left_over(const Entry& e) const {
     if (ebbing_ || !in_flight_.contains(e.ref)) return false;
     return std::any_of(strands_.begin(), strands_.end(), [&](const auto& each) {
@@ -132,7 +133,7 @@ bool Reading::is_left_over(const Entry& e) const {
     });
 }
 
-/// Before the first compensation all that was called has said how it ended.
+/// Before the first compensation, all called steps must have recorded how they ended.
 void Reading::check_nothing_late(const Entry& e) const {
     const auto is_late_for = [&](const Ebbing& ebbing) {
         return ebbing.has_compensated && is_of_loser(ebbing, e);
@@ -145,11 +146,11 @@ void Reading::check_nothing_late(const Entry& e) const {
 
 void Reading::on_compensation(const Entry& e) {
     const auto undone = undoable_.find(e.ref);
-    require(undone != undoable_.end(), "there is nothing to undo in what it refers to");
-    require(undone->second->node == e.node, "it undoes another step");
-    require(is_to_be_undone(*undone->second), "that was undone before, or needs no undoing");
+    require(undone != undoable_.end(), "the event that it refers to cannot be undone");
+    require(undone->second->node == e.node, "it undoes the wrong step");
+    require(is_to_be_undone(*undone->second), "the step was already undone or does not need to be");
     if (e.type == "compensation_skipped") {
-        require(skippable_.contains(e.ref), "no operator passed over it");
+        require(skippable_.contains(e.ref), "no operator skipped it");
         undoings_.erase(e.ref);
         settled_.insert(e.ref);
         in_flight_.erase(e.ref);
@@ -159,7 +160,7 @@ void Reading::on_compensation(const Entry& e) {
         Ebbing* ebbing = ebbing_of(e);
         require(ebbing != nullptr, "no rollback is in progress here");
         const std::int64_t next = next_of(*ebbing);
-        require(next == e.ref, fmt::format("event {} is to be undone next", next));
+        require(next == e.ref, fmt::format("event {} must be undone next", next));
         ebbing->has_compensated = true;
     }
     const Ebbing* here = ebbing_of(e);
@@ -167,27 +168,27 @@ void Reading::on_compensation(const Entry& e) {
     require(is_here || is_left_over(e), "its rollback is elsewhere");
     const auto [undoing, is_new] = undoings_.try_emplace(e.ref);
     if (is_new) {
-        require(visits_.insert(e.visit).second, "its visit was used before");
+        require(visits_.insert(e.visit).second, "its visit was already used");
         undoing->second.visit = e.visit;
     }
     finish_undoing(undoing->second, e);
 }
 
-/// An abort, or a join that keeps its losers, does not wait for its end.
+/// An abort, or a join that keeps its losers, does not wait for the end of the compensation.
 void Reading::on_compensation_stopped(const Entry& e) {
     const std::string what = expected_ ? expected_->type : "";
-    require(what == "aborted" || what == "scope_joined", "nothing has stopped it");
+    require(what == "aborted" || what == "scope_joined", "the strand was not stopped");
     const auto undone = undoable_.find(e.ref);
-    require(undone != undoable_.end(), "there is nothing to undo in what it refers to");
-    require(undone->second->node == e.node, "it undoes another step");
-    require(is_to_be_undone(*undone->second), "that was undone before, or needs no undoing");
+    require(undone != undoable_.end(), "the event that it refers to cannot be undone");
+    require(undone->second->node == e.node, "it undoes the wrong step");
+    require(is_to_be_undone(*undone->second), "the step was already undone or does not need to be");
     visits_.insert(e.visit);
     if (const auto undoing = undoings_.find(e.ref); undoing != undoings_.end()) {
-        require(!undoing->second.is_frozen, "it had ended before");
-        require(undoing->second.visit == e.visit, "it is another visit");
+        require(!undoing->second.is_frozen, "it had already ended");
+        require(undoing->second.visit == e.visit, "it is the wrong visit");
         require(
             e.attempt == undoing->second.attempt,
-            fmt::format("attempt {} comes next", undoing->second.attempt)
+            fmt::format("attempt {} must come next", undoing->second.attempt)
         );
         undoings_.erase(undoing);
     }
@@ -198,8 +199,10 @@ void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
     const FlowNode& node = *flow_.find(e.node);
     const int most = node.compensation_attempts();
     require(!undoing.is_frozen, "it is frozen");
-    require(undoing.visit == e.visit, "it is another visit");
-    require(e.attempt == undoing.attempt, fmt::format("attempt {} comes next", undoing.attempt));
+    require(undoing.visit == e.visit, "it is the wrong visit");
+    require(
+        e.attempt == undoing.attempt, fmt::format("attempt {} must come next", undoing.attempt)
+    );
     check_wait(e, undoing.not_before);
     if (e.type == "step_compensated") {
         settled_.insert(e.ref);
@@ -209,7 +212,7 @@ void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
         require(++undoing.losses < kLossesMax, "it lost too many workers");
         ++undoing.attempt;
     } else if (e.type == "compensation_retried") {
-        require(++undoing.failures < most, fmt::format("it may be tried {} times", most));
+        require(++undoing.failures < most, fmt::format("at most {} attempts are allowed", most));
         undoing.not_before = end_of_wait(e, undoing.failures);
         ++undoing.attempt;
     } else {
@@ -219,7 +222,7 @@ void Reading::finish_undoing(Undoing& undoing, const Entry& e) {
         const bool is_exhausted = undoing.failures + 1 == most || !may_be_tried_again ||
                                   (code == "worker_lost" && undoing.losses + 1 == kLossesMax) ||
                                   (code == "step_timeout" && node.has_compensation_timeout());
-        require(is_exhausted, "it may be tried again");
+        require(is_exhausted, "it must be retried");
         undoing.is_frozen = true;
         last_failure_ = e.seq;
         if (phase_ != "dead_letter") {
@@ -232,17 +235,17 @@ void Reading::check_all_ended(const std::string& prefix) const {
     for (const auto& [path, strand] : strands_) {
         const bool is_open =
             strand.is_stopping && !strand.is_forked && strand.must_end && path.starts_with(prefix);
-        require(!is_open, "'" + path + "' had begun: how did it end?");
+        require(!is_open, "'" + path + "' had begun, but its end is missing");
     }
 }
 
 void Reading::on_rollback_finished(const Entry& e) {
-    require(e.node.empty() == ebbing_.has_value(), "it is of another rollback");
+    require(e.node.empty() == ebbing_.has_value(), "it belongs to another rollback");
     const auto losers = loser_ebbings_.find(e.node);
     require(ebbing_ || losers != loser_ebbings_.end(), "no rollback is in progress");
     const Ebbing& ebbing = ebbing_ ? *ebbing_ : losers->second;
     const std::int64_t next = next_of(ebbing);
-    require(next == 0, fmt::format("event {} is still to be undone", next));
+    require(next == 0, fmt::format("event {} must still be undone", next));
     check_all_ended(ebbing.prefix);
     const std::int64_t cause = e.node.empty() ? ebbing.cause : ebbing.started - 1;
     require(e.ref == cause, fmt::format("its cause is event {}", cause));

@@ -46,7 +46,7 @@ void Reading::on_opened(const Entry& e) {
     }
 }
 
-/// Whatever stands at this path or inside of it does not go on.
+/// Strands at this path or below it do not continue.
 void Reading::stop_inside(const std::string& path) {
     for (auto it = strands_.begin(); it != strands_.end();) {
         Strand& strand = it->second;
@@ -72,8 +72,8 @@ void Reading::stop_inside(const std::string& path) {
     }
 }
 
-/// Of a block that keeps its losers: what is being undone in it is left as it is, too, and may be
-/// undone again some time, in a visit of its own.
+/// Applies to a block that keeps its losers. Compensations in it are left in place too, and may be
+/// undone again later, each in a visit of its own.
 void Reading::drop_inside(const std::string& path) {
     stop_inside(path);
     const auto is_inside = [&](std::int64_t undone) {
@@ -94,9 +94,9 @@ void Reading::on_branch_completed(const Entry& e) {
     require(strand.at == nullptr, "there is more to do in it");
     Strand* parent = parent_of(e.path);
     require(parent != nullptr && parent->at->name == e.node, "it belongs to another block");
-    require(!parent->is_decided, "the join had what it needs before");
+    require(!parent->is_decided, "the join was already decided");
     const std::string branch = e.path.substr(e.path.rfind(':') + 1);
-    require(parent->branches.at(branch) == Strand::Branch::Open, "it has ended before");
+    require(parent->branches.at(branch) == Strand::Branch::Open, "it has already ended");
     require_data(strand, e);
     parent->branches.at(branch) = Strand::Branch::Completed;
     parent->outputs[branch] = strand.data;
@@ -137,23 +137,26 @@ void Reading::on_branch_failed(const Entry& e) {
 
 void Reading::on_joined(const Entry& e) {
     Strand& strand = arrive(e, "parallel");
-    require(strand.is_forked && strand.is_decided, "the join has not what it needs");
+    require(strand.is_forked && strand.is_decided, "the join does not have what it needs");
     require(!loser_ebbings_.contains(e.node), "its losers are not undone yet");
     const Json output = payload(e);
     std::size_t completed = 0;
     for (const auto& [name, state] : strand.branches) {
         const bool is_completed = state == Strand::Branch::Completed;
         completed += is_completed;
-        require(output.contains(name) == is_completed, "its output is not of the completed ones");
+        require(
+            output.contains(name) == is_completed,
+            "its output does not match the completed branches"
+        );
         if (!is_completed) continue;
         const bool is_right = output.at(name) == data_of(strand.outputs.at(name));
-        require(is_right, "the output of '" + name + "' is another");
+        require(is_right, "the output of '" + name + "' is wrong");
     }
     require(
         static_cast<int>(completed) == strand.at->join(),
-        fmt::format("{} branches were to complete", strand.at->join())
+        fmt::format("{} branches must complete", strand.at->join())
     );
-    // What stood inside is gone; what was called has said so.
+    // Strands inside are gone. Strands that were called have recorded their ends.
     const std::string prefix = branch_path(strand, "");
     for (auto it = strands_.begin(); it != strands_.end();) {
         if (!it->first.starts_with(prefix)) {
@@ -161,7 +164,8 @@ void Reading::on_joined(const Entry& e) {
             continue;
         }
         require(
-            !it->second.must_end || it->second.is_forked, it->first + " had begun: how did it end?"
+            !it->second.must_end || it->second.is_forked,
+            it->first + " had begun, but its end is missing"
         );
         it = strands_.erase(it);
     }

@@ -1,4 +1,4 @@
-// Attempts: their numbers, their limits, how they end and what follows on a failure.
+// Attempts: their numbers, their limits, how they end, and what follows a failure.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace ebb::sim {
 namespace {
 
 constexpr std::int64_t kVisitsAtOnceMax = 10'000;
-// Sixteen MiB, less what names and signs may take.
+// 16 MiB, less the space that names and punctuation may take.
 constexpr std::size_t kJoinBytesAllowed = (std::size_t{16} << 20) - 100'000;
 constexpr int kJoinDepthAllowed = 128;
 
@@ -42,7 +42,7 @@ bool Reading::read_step_entry(const Entry& e) {
 
 Strand& Reading::attempt_of(const Entry& e) {
     Strand& strand = arrive(e, "step");
-    require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
+    require(e.attempt == strand.attempt, fmt::format("attempt {} must come next", strand.attempt));
     check_resolved(strand);
     check_wait(e, strand.not_before);
     // A requeue refers to the failure that it is about.
@@ -74,13 +74,13 @@ void Reading::on_step_progressed(const Entry& e) {
 void Reading::on_step_retried(const Entry& e) {
     Strand& strand = attempt_of(e);
     const int most = strand.at->max_attempts();
-    require(++strand.failures < most, fmt::format("it may be tried {} times", most));
-    require(payload(e).at("code") != "permanent", "a permanent failure is not tried again");
+    require(++strand.failures < most, fmt::format("at most {} attempts are allowed", most));
+    require(payload(e).at("code") != "permanent", "a permanent failure must not be retried");
     strand.not_before = end_of_wait(e, strand.failures);
     ++strand.attempt;
 }
 
-/// After a failure that is tried again.
+/// Called after a failure that is retried.
 TimePoint Reading::end_of_wait(const Entry& e, int failures) const {
     const bool is_compensation = e.type == "compensation_retried";
     std::int64_t wait = flow_.find(e.node)->retry_wait(is_compensation, failures);
@@ -92,7 +92,7 @@ TimePoint Reading::end_of_wait(const Entry& e, int failures) const {
 }
 
 void Reading::check_wait(const Entry& e, TimePoint not_before) const {
-    // Whoever throws RetryAfter says how long to wait, and the history does not tell.
+    // A handler that throws RetryAfter sets the delay, which the history does not record.
     const bool is_known =
         evidence_.knows_calls && evidence_.has_true_time && e.started_at != TimePoint{};
     require(!is_known || e.started_at >= not_before, "its attempt began too early");
@@ -100,17 +100,21 @@ void Reading::check_wait(const Entry& e, TimePoint not_before) const {
 
 void Reading::on_lease_lost(const Entry& e) {
     if (ebbing_ || e.path.ends_with(':')) {
-        require(payload(e) == Json{{"of", "compensation"}}, "it is a compensation's");
+        require(
+            payload(e) == Json{{"of", "compensation"}},
+            "it must say that it is about a compensation"
+        );
         return on_compensation(e);
     }
-    require(e.payload.empty(), "there is nothing to say");
+    require(e.payload.empty(), "it must not have a payload");
     Strand& strand = attempt_of(e);
     require(!strand.at->body.value("non_idempotent", false), "it may be called only once");
     require(++strand.losses < kLossesMax, "it lost too many workers");
     ++strand.attempt;
 }
 
-/// The failed call is no end of the visit any more, so it is not compensated: another end follows.
+/// The failed call is not an end of the visit any more, so it is not compensated: another end
+/// follows.
 void Reading::on_step_requeued(const Entry& e) {
     Strand& strand = attempt_of(e);
     require(strand.failed != 0 && strand.failed == e.ref, "it was not frozen by that failure");
@@ -127,15 +131,15 @@ void Reading::check_failure(const Strand& strand, const Entry& e, const std::str
             fmt::format("{} of {} attempts were made", strand.failures + 1, most)
         );
     } else if (code == "in_doubt") {
-        require(strand.at->body.value("non_idempotent", false), "it may be called again");
+        require(strand.at->body.value("non_idempotent", false), "it must be called again");
     } else if (code == "worker_lost") {
         require(strand.losses + 1 == kLossesMax, "it has not lost so many workers");
     } else if (code == "step_timeout") {
         require(strand.at->body.contains("step_timeout"), "it has no step_timeout");
     }
     if (code == "unmatched_handle") check_lost_result(strand, e, code);
-    // Any other code is the handler's own, of a failure that it called permanent.
-    require(e.attempt == strand.attempt, fmt::format("attempt {} comes next", strand.attempt));
+    // Any other code comes from the handler, for a failure that it called permanent.
+    require(e.attempt == strand.attempt, fmt::format("attempt {} must come next", strand.attempt));
 }
 
 const Call* Reading::completed_call(const Entry& e) const {
@@ -147,7 +151,7 @@ const Call* Reading::completed_call(const Entry& e) const {
     return nullptr;
 }
 
-/// The call completed, but what it gave leads nowhere.
+/// The call completed, but no edge fits its result.
 void Reading::check_lost_result(const Strand& strand, const Entry& e, const std::string& code)
     const {
     const Call* call = completed_call(e);
@@ -158,33 +162,33 @@ void Reading::check_lost_result(const Strand& strand, const Entry& e, const std:
                             : Value{.kind = Value::Kind::Known, .value = call->handle};
     if (asked.kind == Value::Kind::Unread) return;
     if (code == "expression_error") return require(!asked.is_known(), "its \"next\" has a value");
-    require(asked.is_known() && asked.value.is_string(), "no handle was named");
+    require(asked.is_known() && asked.value.is_string(), "the result named no handle");
     const bool is_complete = strand.at->is_in_graph() &&
                              strand.at->block->owner->body.value("unmatched", "") == "complete";
-    require(!is_complete, "such a handle ends the graph");
-    require(!Flow::has_edge(*strand.at, asked.value.get<std::string>()), "there is such an edge");
+    require(!is_complete, "a handle without an edge ends the graph");
+    require(!Flow::has_edge(*strand.at, asked.value.get<std::string>()), "the edge exists");
 }
 
-/// A decision or a signal fails: it is rejected, or late.
+/// A decision or a signal fails because it is rejected or late.
 void Reading::check_end_of_wait(const Strand& strand, const Entry& e, const std::string& code)
     const {
     const Json& body = strand.at->body;
     const bool is_reject = code == "rejected" && strand.at->kind == "decision";
-    require(is_reject || code == "timeout", "nothing fails like this");
+    require(is_reject || code == "timeout", "a wait cannot fail this way");
     if (is_reject) {
         const bool has_way =
             strand.at->find_block("on_reject") != nullptr || Flow::has_edge(*strand.at, "rejected");
-        require(!has_way, "its reject leads on");
+        require(!has_way, "its reject has an edge");
         if (strand.is_rejected) return;
-        require(body.value("on_deadline", "") == "reject", "nobody rejected it");
+        require(body.value("on_deadline", "") == "reject", "no person or deadline rejected it");
     }
     require(!Flow::has_edge(*strand.at, "timeout"), "its deadline has an edge");
     check_time(e, *strand.awaited, body.value("deadline", "1000000h"));
 }
 
-/// A block that is complete, but for the room that its output would take.
+/// A complete block can fail only because its output is too large.
 void Reading::check_too_large(Strand& strand) {
-    require(strand.is_forked && strand.is_decided, "its join has not what it needs");
+    require(strand.is_forked && strand.is_decided, "its join does not have what it needs");
     std::size_t bytes = 0;
     int depth = 0;
     for (const auto& [name, event] : strand.outputs) {
@@ -192,7 +196,9 @@ void Reading::check_too_large(Strand& strand) {
         bytes += text.size();
         depth = std::max(depth, 1 + json_depth(text));
     }
-    require(bytes > kJoinBytesAllowed || depth > kJoinDepthAllowed, "its output has room");
+    require(
+        bytes > kJoinBytesAllowed || depth > kJoinDepthAllowed, "its output is within the limits"
+    );
     strand.is_forked = strand.is_decided = false;
     strand.branches.clear();
     strand.outputs.clear();
@@ -207,14 +213,14 @@ void Reading::on_step_failed(const Entry& e) {
     if (code == "step_budget") {
         const bool is_endless = e.visit - visits_before_ > kVisitsAtOnceMax;
         const bool is_over = e.visit > flow_.step_budget() || is_endless;
-        require(is_over && e.attempt == 0, "it may visit more nodes");
+        require(is_over && e.attempt == 0, "its step budget is not used up");
     } else if (was_called) {
         check_failure(strand, e, code);
         check_wait(e, strand.not_before);
         check_resolved(strand);
         note_undoable(e);
     } else if (kind == "decision" || kind == "signal") {
-        require(strand.awaited != nullptr, "it was not awaited");
+        require(strand.awaited != nullptr, "no strand waited for it");
         check_end_of_wait(strand, e, code);
     } else if (code == "payload_too_large" && kind == "parallel") {
         check_too_large(strand);
@@ -287,7 +293,7 @@ void Reading::on_instance_failed(const Entry& e) {
         return give_up(strand, e);
     }
     require(code == "deadline_exceeded", "nothing else fails without a node");
-    require(e.ref == 0, "it refers to nothing");
+    require(e.ref == 0, "it must not refer to an event");
     require(!flow_.deadline().empty(), "there is no deadline");
     check_time(e, *entries_.at(1), flow_.deadline());
     if (flow_.is_dead_letter()) {
@@ -311,20 +317,23 @@ bool Reading::is_past_deadline(const Entry& e) const {
 /// The end of a strand that a rollback has stopped: skipped, stopped, or completed too late.
 void Reading::on_stopped(const Entry& e) {
     Strand& strand = strand_of(e);
-    require(strand.is_stopping, "nothing has stopped it");
-    require(reach(strand, e.node), "it does not stand there");
+    require(strand.is_stopping, "the strand was not stopped");
+    require(reach(strand, e.node), "the strand is elsewhere");
     take_visit(strand, e);
     check_nothing_late(e);
     const bool is_at_once = last_but_stop_ == strand.stopped;
-    require(strand.awaited == nullptr || is_at_once, "what only waits is stopped at once");
-    const bool has_tried = strand.attempt > 1;
+    require(
+        strand.awaited == nullptr || is_at_once,
+        "a strand that only waits must be stopped immediately"
+    );
+    const bool has_tried = strand.attempt > 1 || told_.contains(e.visit);
     check_resolved(strand);
     if (e.type == "step_skipped") {
-        require(!has_tried, "it was called before, so it is not skipped");
-        require(e.attempt == (strand.at->kind == "step"), "no such attempt");
-        require(e.ref == 0, "it refers to nothing");
+        require(!has_tried, "it was already called, so it cannot be skipped");
+        require(e.attempt == (strand.at->kind == "step"), "the attempt is wrong");
+        require(e.ref == 0, "it must not refer to an event");
     } else {
-        require(strand.at->kind == "step" && e.attempt == strand.attempt, "no such attempt");
+        require(strand.at->kind == "step" && e.attempt == strand.attempt, "the attempt is wrong");
         require_data(strand, e);
         note_undoable(e);
     }

@@ -9,6 +9,8 @@
 
 #include "sim/simulation.h"
 #include "support/json.h"
+#include "support/random_rules.h"
+#include "support/side_rows.h"
 
 namespace ebb::sim {
 
@@ -16,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// More rounds than any plan needs: who has not come to rest by then never does.
+/// More rounds than any plan needs: a run that is not at rest by then never will be.
 constexpr int kRoundsMax = 5'000;
 /// Leases run out, commits that were set aside are tried again: all within this time.
 constexpr int kIdleSecondsMax = 400;
@@ -130,6 +132,7 @@ void Simulation::come_to_rest() {
 
 void Simulation::gather() {
     look_for_ghosts();
+    if (result_.side_rows.empty()) result_.side_rows = testing::wrong_side_rows(*store_);
     result_.events = 0;
     result_.instances = static_cast<int>(instances_.size());
     const std::string definition = to_text(definition_to_json(plan_.definition));
@@ -197,7 +200,12 @@ void Simulation::give_what_is_awaited(const InstanceId& id, Dice& dice) {
     const InstanceStatus status = store_->load(id)->status;
     note(fmt::format("i{} gets what it waits for: {}", number_of(id), to_string(status)));
     if (status == InstanceStatus::Paused) return send(*client_, id, event::Resumed{.by = "p0"});
-    if (status == InstanceStatus::DeadLetter) return send(*client_, id, requeue(dice));
+    const bool has_rules = plan_.definition.rules.has_value();
+    const bool is_dead = status == InstanceStatus::DeadLetter;
+    if (has_rules && (!is_dead || dice.chance(70))) {
+        return send(*client_, id, random_write(dice, "p0"));
+    }
+    if (is_dead) return send(*client_, id, requeue(dice));
     for (const WaitingFor& wait : client_->core().show(id).waiting_for) {
         if (wait.kind == "decision") {
             send(
@@ -215,6 +223,15 @@ void Simulation::give_what_is_awaited(const InstanceId& id, Dice& dice) {
             send(*client_, id, event::SignalReceived{.name = wait.what, .payload = payload});
         }
     }
+}
+
+Event Simulation::random_write(Dice& dice, const std::string& by) {
+    return event::AttributesWritten{
+        .values = test::random_write(dice),
+        .is_repair = dice.chance(50),
+        .by = by,
+        .request_id = dice.chance(30) ? "w" + std::to_string(dice.below(5)) : ""
+    };
 }
 
 Event Simulation::requeue(Dice& dice) const {

@@ -10,7 +10,7 @@
 
 namespace ebb::sim {
 
-/// Who asks for exports and imports.
+/// The process that requests exports and imports.
 inline constexpr const char* kMover = "mover";
 
 /// One call of a handler that was really made.
@@ -21,6 +21,7 @@ struct Call {
     std::string handler;
     std::int64_t visit = 0;
     int attempt = 0;
+    int pauses = 0;           ///< of the visit before this call
     std::int64_t undoes = 0;  ///< the event that this compensation undoes; 0 = a forward call
     bool is_made = true;      ///< false: it could not be, since its input was out of reach
     /// `completed`, `failed`, `paused`; empty: it never returned to its worker.
@@ -66,6 +67,7 @@ struct RunResult {
     std::vector<Evidence> evidence;  ///< by instance, perhaps several times: each time of rest
     std::string stuck;               ///< not empty: the cluster did not come to rest
     std::string crowded;             ///< not empty: a queue's limits did not hold
+    std::string side_rows;           ///< not empty: they do not say what the states say
     std::string silent;              ///< not empty: a living worker let its leases run out
     int limited = 0;                 ///< claims in queues with limits
     std::uint64_t digest = 0;        ///< of all histories: equal runs have equal ones

@@ -16,7 +16,7 @@ namespace ebb::sim {
 
 namespace {
 
-/// Workers and scripts know only the handlers that there are.
+/// Workers and scripts know only the handlers that exist.
 void forget_handlers(Plan& plan) {
     const auto program = Program::compile(plan.definition);
     const auto& names = program->handlers();
@@ -27,7 +27,7 @@ void forget_handlers(Plan& plan) {
     std::erase_if(plan.scripts, [&](const auto& script) { return !known.contains(script.first); });
 }
 
-/// Taking conditions away leads to loops without an end, which are no smaller case of a mistake.
+/// Removing conditions leads to endless loops, which are not a smaller case of the same mistake.
 bool is_endless(const std::string& what) {
     return what.find("does not come to rest") != std::string::npos;
 }
@@ -52,7 +52,7 @@ class Shrinker {
     }
 
  private:
-    /// True: the candidate still breaks a rule, and is the best now.
+    /// True: the candidate still breaks a rule and is the best so far.
     bool take(Plan candidate) {
         if (runs_left_ == 0) return false;
         --runs_left_;
@@ -70,7 +70,7 @@ class Shrinker {
         return take(std::move(candidate));
     }
 
-    /// Takes away halves, quarters ... single elements of what `list` yields.
+    /// Removes halves, quarters and finally single elements of the list that `list` yields.
     template <class List>
     bool shrink_list(List list, std::size_t least) {
         bool has_improved = false;

@@ -1,4 +1,5 @@
-// A failing run becomes one that a person can read. Method: bugs are planted, found and shrunk.
+// A failing run is reduced to one that a person can read. Method: bugs are planted, found and
+// shrunk.
 
 #include "sim/shrink.h"
 
@@ -23,7 +24,7 @@ const PlantedBug& bug_named(const std::string& name) {
     });
 }
 
-/// The first plan, of more than a few nodes, in which the bug is found.
+/// The first plan with more than a few nodes in which the bug is found.
 Plan first_large_plan(const PlantedBug& bug) {
     for (std::uint64_t seed = 1;; ++seed) {
         Plan plan = make_plan(seed);
@@ -33,7 +34,7 @@ Plan first_large_plan(const PlantedBug& bug) {
 
 class Shrinking : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Shrinking, leaves_what_shows_the_bug_and_nothing_else) {
+TEST_P(Shrinking, leaves_only_what_shows_the_bug) {
     const PlantedBug& bug = bug_named(GetParam());
     const Plan plan = first_large_plan(bug);
     const Judge judge = [&](const Plan& candidate) { return find_planted(bug, candidate); };
@@ -49,7 +50,7 @@ TEST_P(Shrinking, leaves_what_shows_the_bug_and_nothing_else) {
     );
     EXPECT_EQ(find_planted(bug, shrunk.plan), shrunk.what);
     EXPECT_NE(shrunk.what, "");
-    // A bystander may stay whose moves the scheduler's order depends on.
+    // One more node may stay if the order of the scheduler depends on its moves.
     EXPECT_LE(count_nodes(shrunk.plan), 5) << explain(shrunk.plan, {}, shrunk.what);
     EXPECT_LE(shrunk.plan.disturbances.size(), 3U);
     EXPECT_LE(shrunk.plan.inputs.size(), 2U);
@@ -59,12 +60,12 @@ INSTANTIATE_TEST_SUITE_P(
     Of,
     Shrinking,
     ::testing::Values(
-        "a wait without a wake",
+        "a wait has no wake-up",
         "cancelled ends as failed",
-        "an attempt too many",
-        "conditions go the other way",
-        "a lost lease is not told",
-        "told: compensations out of order"
+        "one attempt too many",
+        "conditions take the wrong side",
+        "a lost lease is not reported",
+        "history: compensations out of order"
     ),
     [](const auto& suite) {
         std::string name = suite.param;
@@ -73,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
     }
 );
 
-TEST(Shrinker, leaves_a_plan_alone_that_breaks_nothing) {
+TEST(Shrinker, does_not_change_a_plan_that_breaks_nothing) {
     const Judge judge = [](const Plan&) { return std::string(); };
     const Plan plan = make_plan(3);
     const Shrunk shrunk = shrink(plan, judge);
@@ -81,7 +82,7 @@ TEST(Shrinker, leaves_a_plan_alone_that_breaks_nothing) {
     EXPECT_EQ(describe(shrunk.plan), describe(plan));
 }
 
-TEST(Shrinker, stops_after_so_many_runs) {
+TEST(Shrinker, stops_after_the_given_number_of_runs) {
     const Judge judge = [](const Plan&) { return std::string("always"); };
     EXPECT_EQ(shrink(make_plan(3), judge, 7).runs, 7);
 }
@@ -100,7 +101,7 @@ TEST(Simplify, names_each_part_once) {
     );
     std::size_t parts = 0;
     while (simplify(definition, parts)) ++parts;
-    // a, its timeout; the loop, its hull, b; the name.
+    // a, its timeout; the loop, its shell, b; the name.
     EXPECT_EQ(parts, 6U);
     EXPECT_EQ(simplify(definition, 3)->at("steps").at(1), (nlohmann::json{{"step", "b"}}));
 }

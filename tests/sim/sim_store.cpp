@@ -11,7 +11,8 @@ namespace ebb::sim {
 SimStore::Kept::Kept(const Commit& from)
     : commit(from),
       history(from.history.begin(), from.history.end()),
-      tasks(from.tasks.begin(), from.tasks.end()) {}
+      tasks(from.tasks.begin(), from.tasks.end()),
+      effects(from.effects != nullptr ? *from.effects : Effects{}) {}
 
 std::vector<CommitResult> SimStore::commit(std::span<const Commit> commits) {
     if (std::exchange(is_next_late_, false)) {
@@ -93,6 +94,7 @@ void SimStore::perform_late() {
     for (Kept& kept : late_) {
         kept.commit.history = kept.history;
         kept.commit.tasks = kept.tasks;
+        kept.commit.effects = kept.effects.is_empty() ? nullptr : &kept.effects;
         const auto results = shared_.commit({&kept.commit, 1});
         log(kept.commit, results.front());
     }

@@ -34,7 +34,7 @@ class SimStore : public testing::FaultyStore {
 
     HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override;
 
-    /// That were sent, whatever became of them.
+    /// Sent commits, whatever their outcome.
     int heartbeats() const { return heartbeats_; }
 
     void perform_late();
@@ -54,6 +54,7 @@ class SimStore : public testing::FaultyStore {
         Commit commit;
         std::vector<HistoryEvent> history;
         std::vector<TaskChange> tasks;
+        Effects effects;
     };
 
     void log(const Commit& commit, CommitResult result);

@@ -93,6 +93,7 @@ class Simulation {
     void help(Dice& dice);
     void give_what_is_awaited(const InstanceId& id, Dice& dice);
     Event requeue(Dice& dice) const;
+    static Event random_write(Dice& dice, const std::string& by);
 
     const Plan& plan_;
     const RunOptions& options_;

@@ -46,7 +46,7 @@ std::map<std::string, std::vector<std::string>> all_names() {
     }
     for (int i = 0; i <= static_cast<int>(InstanceStatus::Aborted); ++i) {
         const auto status = static_cast<InstanceStatus>(i);
-        // Nothing rests while it compensates, and who has left comes back.
+        // No instance rests while it compensates, and an instance that has left comes back.
         if (status == InstanceStatus::Compensating || status == InstanceStatus::Moved) continue;
         names["status at the end"].emplace_back(to_string(status));
     }
@@ -111,7 +111,9 @@ void Stats::add(const Plan& plan, const RunResult& result) {
         for (const Behaviour behaviour : calls) ++behaviours[std::string(to_string(behaviour))];
     }
     std::map<std::string, int> nodes;
-    count_nodes(definition_to_json(plan.definition).at("steps"), nodes);
+    if (!plan.definition.rules) {
+        count_nodes(definition_to_json(plan.definition).at("steps"), nodes);
+    }
     count(groups_["history"], types);
     count(groups_["status at the end"], statuses);
     count(groups_["fault"], result.faults);

@@ -18,7 +18,7 @@ class Stats {
     /// One line.
     std::string summary() const;
 
-    /// A table of history types, statuses, faults, requests, behaviours and nodes.
+    /// A table of history types, statuses, faults, requests, behaviors and nodes.
     std::string table() const;
 
     /// The history types, final statuses, faults and requests that never occurred.

@@ -32,7 +32,7 @@ struct Running {
     bool is_paused = false;
 };
 
-/// Does what is scripted, and keeps what came of it.
+/// Follows the script and keeps the outcome.
 Payload behave(Running& running, const Payload& input, const StepContext& context);
 
 /// One process of the cluster: the parts of a real engine, moved one by one by the scheduler.

@@ -140,9 +140,14 @@ class StoreQueues : public StoreConformance {
         store().set_queue({.name = queue, .limits = limits, .updated_at = clock_.now()});
     }
 
-    LimitedClaims look(const std::string& worker, int at_most = 64) {
+    LimitedClaims look_at(int instance) { return look("w1", 64, id_of(instance)); }
+
+    LimitedClaims look(
+        const std::string& worker, int at_most = 64, std::optional<InstanceId> instance = {}
+    ) {
         ClaimRequest request;
         request.worker = worker;
+        request.instance = instance;
         request.handlers = {"pay", "ship"};
         request.queues = {"a", "b", "c"};
         request.limit = at_most;

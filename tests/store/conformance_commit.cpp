@@ -144,7 +144,7 @@ TEST_P(StoreConformance, put_keeps_the_lease_of_a_step_that_continues) {
     commit_one(store(), {.tasks = {put_continued(1, "ship"), put(2, "ship")}, .lease_owner = "w1"});
     EXPECT_EQ(task(1, 1)->lease_owner, "w1");
     EXPECT_EQ(task(1, 2)->lease_owner, "");
-    // Without an owner nothing is kept.
+    // Without an owner no lease is kept.
     commit_one(store(), {.revision = 2, .tasks = {put_continued(1, "mail")}});
     EXPECT_EQ(task(1, 1)->lease_owner, "");
 }
@@ -203,8 +203,8 @@ TEST_P(StoreConformance, put_ends_a_park) {
     EXPECT_THAT(names_of(claim(store(), "w1")), ElementsAre("1/1"));
 }
 
-TEST_P(StoreConformance, a_stopped_task_may_be_claimed_by_anybody_at_once) {
-    start_one(store(), instance_of(1, {put(1, "nobody", kStart + 1h), put(2, "nobody")}));
+TEST_P(StoreConformance, any_worker_may_claim_a_stopped_task_immediately) {
+    start_one(store(), instance_of(1, {put(1, "unserved", kStart + 1h), put(2, "unserved")}));
     commit_one(store(), {.tasks = {change_of(Kind::Park, 2)}});
     const Change stop{.revision = 2, .tasks = {change_of(Kind::Stop, 1), change_of(Kind::Stop, 2)}};
     commit_one(store(), stop);

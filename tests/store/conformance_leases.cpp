@@ -1,5 +1,5 @@
-// Goal: a lease ends when its worker is done, says good-bye or dies, and only then; its loss is
-// told. Method: every case runs against every store, in virtual time.
+// Goal: a lease ends when its worker is done, signs off or dies, and only then, and the store
+// reports its loss. Method: every case runs against every store, in virtual time.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using namespace std::chrono_literals;
 using Kind = TaskChange::Kind;
 
-TEST_P(StoreConformance, a_heartbeat_registers_a_worker_and_then_prolongs_its_life) {
+TEST_P(StoreConformance, a_heartbeat_registers_a_worker_and_then_keeps_it_alive) {
     WorkerRow worker = worker_of("w3", {"a", "b"});
     worker.queues = {"q"};
     worker.capacity = 16;
@@ -39,7 +39,7 @@ TEST_P(StoreConformance, leases_are_counted_by_worker) {
     EXPECT_EQ(store().count_leases().size(), 1U);
 }
 
-TEST_P(StoreConformance, the_leases_of_some_instances_are_told_together) {
+TEST_P(StoreConformance, the_leases_of_several_instances_are_read_together) {
     for (int n = 1; n <= 3; ++n) start_one(store(), instance_of(n, {put(1, "pay"), put(2, "x")}));
     claim(store(), "w1", {"pay"}, 2);
     claim(store(), "w2", {"x"}, 1);
@@ -56,7 +56,7 @@ TEST_P(StoreConformance, the_leases_of_some_instances_are_told_together) {
     EXPECT_THAT(store().leased_tasks("w1", {}), IsEmpty());
 }
 
-TEST_P(StoreConformance, a_heartbeat_tells_when_the_first_of_the_others_would_be_dead) {
+TEST_P(StoreConformance, a_heartbeat_reports_when_the_first_of_the_others_would_be_dead) {
     store().heartbeat(worker_of("w2"), 20s);
     store().heartbeat(worker_of("w1"), 30s);
     clock_.advance(5s);
@@ -92,7 +92,7 @@ TEST_P(StoreConformance, the_process_that_took_a_name_last_has_it) {
     store().abandon(displaced, {&ref, 1});
     store().postpone(displaced, ref, kStart + kLease);
     second.expires_at = kStart + kLease;
-    EXPECT_EQ(store().workers().at(0), second) << "the displaced one changes nothing";
+    EXPECT_EQ(store().workers().at(0), second) << "the displaced worker changes nothing";
     EXPECT_THAT(
         store().heartbeat(second, kLease).held, ElementsAre(HeldTask{{id_of(1), 1}, false})
     );
@@ -185,7 +185,7 @@ TEST_P(StoreConformance, a_worker_lost_while_its_task_was_stopped_may_have_calle
     EXPECT_EQ(claims.at(0).lost_by, "w1");
 }
 
-TEST_P(StoreConformance, tells_a_worker_that_was_declared_dead) {
+TEST_P(StoreConformance, notifies_a_worker_that_was_declared_dead) {
     start_one(store(), instance_of(1, {put(1, "pay")}));
     claim(store(), "w1");
     clock_.advance(kLease);
@@ -206,7 +206,7 @@ TEST_P(StoreConformance, a_late_heartbeat_before_any_maintenance_saves_the_lease
     EXPECT_EQ(store().maintain().leases_expired, 0);
 }
 
-TEST_P(StoreConformance, takes_the_leases_of_workers_that_nobody_knows) {
+TEST_P(StoreConformance, takes_the_leases_of_unknown_workers) {
     NewInstance instance = instance_of(1, {put_continued(1, "pay")});
     instance.lease_owner = "stranger";
     start_one(store(), instance);
@@ -231,7 +231,7 @@ TEST_P(StoreConformance, remembers_a_loss_until_the_task_is_put_again) {
     EXPECT_EQ(fresh.lost_by, "");
 }
 
-TEST_P(StoreConformance, a_lost_task_that_is_to_stop_may_be_claimed_by_anybody) {
+TEST_P(StoreConformance, any_worker_may_claim_a_lost_task_that_must_stop) {
     start_one(store(), instance_of(1, {put(1, "pay")}));
     claim(store(), "w1");
     commit_one(store(), {.tasks = {change_of(Kind::Stop, 1)}});
@@ -257,7 +257,7 @@ TEST_P(StoreConformance, releases_only_what_the_worker_still_holds) {
     store().release({"w1", kStart}, {});
 }
 
-TEST_P(StoreConformance, what_a_worker_abandons_is_found_lost_by_it) {
+TEST_P(StoreConformance, a_task_that_a_worker_abandons_counts_as_lost_by_it) {
     start_one(store(), instance_of(1, {put(1, "pay"), put(2, ""), put(3, "pay"), put(4, "pay")}));
     claim(store(), "w1", {"pay"}, 3);
     claim(store(), "w2", {"pay"}, 1);
@@ -275,10 +275,10 @@ TEST_P(StoreConformance, what_a_worker_abandons_is_found_lost_by_it) {
     const std::map<std::string, std::string> expected{
         {"1/1", "w1"}, {"1/2", "not lost"}, {"1/3", "w1"}
     };
-    EXPECT_EQ(lost, expected) << "the engine's own tasks call nobody";
+    EXPECT_EQ(lost, expected) << "the engine's own tasks call no handler";
 }
 
-TEST_P(StoreConformance, an_abandoned_task_that_is_to_stop_may_be_claimed_by_anybody) {
+TEST_P(StoreConformance, any_worker_may_claim_an_abandoned_task_that_must_stop) {
     start_one(store(), instance_of(1, {put(1, "pay")}));
     claim(store(), "w1");
     commit_one(store(), {.tasks = {change_of(Kind::Stop, 1)}});
@@ -289,7 +289,7 @@ TEST_P(StoreConformance, an_abandoned_task_that_is_to_stop_may_be_claimed_by_any
     EXPECT_TRUE(stop.was_lost);
 }
 
-TEST_P(StoreConformance, a_postponed_task_keeps_all_but_its_time) {
+TEST_P(StoreConformance, a_postponed_task_keeps_everything_but_its_time) {
     start_one(store(), instance_of(1, {put(1, "pay"), put(2, "pay"), put(3, "pay")}));
     claim(store(), "stranger", {"pay"}, 1);
     store().maintain();
@@ -320,7 +320,7 @@ TEST_P(StoreConformance, a_postponed_task_takes_its_place_by_its_new_time) {
     EXPECT_THAT(names_of(claim(store(), "w2")), ElementsAre("2/1", "1/1", "3/1"));
 }
 
-TEST_P(StoreConformance, a_released_task_that_is_not_due_sleeps_on) {
+TEST_P(StoreConformance, a_released_task_that_is_not_due_keeps_sleeping) {
     TaskChange later = put_continued(1, "pay");
     later.due = kStart + 1min;
     NewInstance instance = instance_of(1, {later});
@@ -345,7 +345,7 @@ TEST_P(StoreConformance, a_worker_that_signs_off_frees_its_tasks_without_losing_
     const Claim again = claim(store(), "w2").at(0);
     EXPECT_FALSE(again.was_lost);
     EXPECT_FALSE(store().heartbeat(worker_of("w1"), kLease).is_known);
-    store().sign_off({"nobody", kStart});
+    store().sign_off({"absent", kStart});
 }
 
 TEST_P(StoreConformance, maintenance_says_when_the_next_task_is_due) {

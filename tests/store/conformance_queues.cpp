@@ -1,6 +1,6 @@
-// Goal: what queues with limits promise: never too many of a queue, of a key, in a time, and nobody
-// waits behind what must wait.
-// Method: every case runs against every store.
+// Goal: what queues with limits promise: never too many tasks of a queue, of a key or in a period,
+// and a task that must wait does not block the tasks behind it. Method: every case runs against
+// every store.
 
 #include <algorithm>
 #include <atomic>
@@ -33,7 +33,43 @@ TEST_P(StoreQueues, hold_no_more_tasks_than_their_concurrency_over_all_workers) 
     EXPECT_EQ(use_of("a").view.slots, 3);
 }
 
-TEST_P(StoreQueues, tell_of_each_claim_whose_slot_it_holds) {
+TEST_P(StoreQueues, give_only_tasks_of_the_requested_instance_whatever_waits_before_them) {
+    start_all(1, 600, put_in("a", 1, "pay"));
+    start_one(store(), instance_of(601, {put_in("a", 1, "pay"), put_in("a", 2, "mail")}));
+    start_one(store(), instance_of(602, {put_in("b", 1, "pay")}));
+    limit("a", {.concurrency = 2});
+    limit("b", {.concurrency = 2});
+    EXPECT_THAT(names_of(look_at(601).claims), ElementsAre("601/1"));
+    EXPECT_EQ(task(601, 1)->lease_owner, "w1");
+    EXPECT_TRUE(task(601, 1)->has_slot);
+    EXPECT_THAT(look_at(601).claims, IsEmpty());
+    EXPECT_THAT(names_of(look_at(600).claims), ElementsAre("600/1"));
+    EXPECT_THAT(look_at(599).claims, IsEmpty()) << "the limits hold for it, too";
+    EXPECT_THAT(look_at(700).claims, IsEmpty());
+    EXPECT_THAT(names_of(look_at(602).claims), ElementsAre("602/1"));
+}
+
+TEST_P(StoreQueues, hold_the_limits_of_keys_and_rates_for_one_instance) {
+    std::vector<TaskChange> tasks;
+    for (TokenId token = 1; token <= 4; ++token) {
+        tasks.push_back(keyed("a", token <= 3 ? "x" : "y"));
+        tasks.back().token = token;
+    }
+    start_one(store(), instance_of(1, tasks));
+    start_all(2, 9, keyed("a", "y"));
+    limit("a", {.concurrency_per_key = 1});
+    EXPECT_THAT(names_of(look_at(1).claims), ElementsAre("1/1", "1/4"));
+    EXPECT_THAT(look_at(1).claims, IsEmpty());
+    start_all(11, 13, put_in("b", 1, "pay"));
+    limit("b", {.rate = QueueRate{1, 1min}});
+    EXPECT_THAT(names_of(look_at(13).claims), ElementsAre("13/1"));
+    const LimitedClaims none = look_at(12);
+    EXPECT_THAT(none.claims, IsEmpty());
+    EXPECT_GT(none.next_start, clock_.now());
+    EXPECT_LE(none.next_start, clock_.now() + 1min + 1s);
+}
+
+TEST_P(StoreQueues, report_the_slot_that_each_claim_holds) {
     start_all(1, 1, put_in("a", 1, "pay"));
     limit("a", {.concurrency = 1});
     const std::vector<Claim> claims = look("w1").claims;
@@ -58,7 +94,7 @@ TEST_P(StoreQueues, without_limits_are_for_plain_claims) {
     EXPECT_FALSE(task(1, 1)->has_slot);
 }
 
-TEST_P(StoreQueues, are_passed_over_by_plain_claims_that_name_them_but_for_engine_tasks) {
+TEST_P(StoreQueues, are_skipped_by_plain_claims_that_name_them_except_for_engine_tasks) {
     start_all(1, 1, put_in("a", 1, "pay"));
     start_all(2, 2, put_in("a", 1, ""));
     start_all(3, 3, put_in("b", 1, "pay"));
@@ -74,7 +110,7 @@ TEST_P(StoreQueues, are_passed_over_by_plain_claims_that_name_them_but_for_engin
     EXPECT_THAT(names_of(store().claim(request)), ElementsAre("1/1"));
 }
 
-TEST_P(StoreQueues, give_only_due_tasks_of_the_handlers_and_queues_that_were_asked_for) {
+TEST_P(StoreQueues, give_only_due_tasks_of_the_requested_handlers_and_queues) {
     for (const char* queue : {"a", "b"}) limit(queue, {.concurrency = 10});
     start_all(1, 1, put_in("a", 1, "mail"));
     start_all(2, 2, put_in("b", 1, "pay"));
@@ -115,7 +151,7 @@ TEST_P(StoreQueues, give_the_earliest_rank_first_across_queues_handlers_and_keys
     EXPECT_THAT(take("w1", 4), ElementsAre("7/1"));
 }
 
-TEST_P(StoreQueues, limit_each_key_by_itself_and_none_hides_another) {
+TEST_P(StoreQueues, limit_each_key_separately_and_no_key_hides_another) {
     limit("a", {.concurrency_per_key = 1});
     for (int n = 1; n <= 3; ++n) start_all(n, n, keyed("a", "x"));
     start_all(4, 5, keyed("a", "y"));
@@ -133,7 +169,7 @@ TEST_P(StoreQueues, find_the_keys_with_free_slots_behind_thousands_of_others) {
     limit("a", {.concurrency_per_key = 1});
     std::vector<NewInstance> batch;
     int n = 0;
-    // 400 keys whose slots are in use, each with tasks in front of all others.
+    // 400 keys whose slots are in use, each with tasks ahead of all others.
     for (int key = 0; key < 400; ++key) {
         for (int i = 0; i < 5; ++i) {
             batch.push_back(instance_of(++n, {keyed("a", "k" + std::to_string(1'000 + key))}));
@@ -150,7 +186,7 @@ TEST_P(StoreQueues, find_the_keys_with_free_slots_behind_thousands_of_others) {
     EXPECT_THAT(take("w1"), IsEmpty());
 }
 
-TEST_P(StoreQueues, serve_every_key_of_thousands_in_the_end) {
+TEST_P(StoreQueues, eventually_serve_each_of_thousands_of_keys) {
     limit("a", {.concurrency_per_key = 1});
     std::vector<NewInstance> batch;
     for (int n = 1; n <= 1'500; ++n) {
@@ -168,11 +204,11 @@ TEST_P(StoreQueues, start_no_more_attempts_than_their_rate_in_any_period) {
     EXPECT_THAT(take("w1", 2), ElementsAre("1/1", "2/1"));
     clock_.advance(32s);
     EXPECT_THAT(take("w2"), ElementsAre("3/1"));
-    // That they end makes no room.
+    // The end of these attempts does not make room.
     end(1);
     const LimitedClaims none = look("w1");
     EXPECT_THAT(none.claims, IsEmpty());
-    // The first two count for a period and the rest of their slice of it, which is a second.
+    // The first two count for one period plus the rest of their slice of it, which is a second.
     EXPECT_GT(none.next_start, kStart + 64s);
     EXPECT_LE(none.next_start, kStart + 65s);
     EXPECT_EQ(use_of("a").view.starts, 3);
@@ -201,7 +237,7 @@ TEST_P(StoreQueues, never_exceed_their_rate_in_a_window_that_slides) {
     }
 }
 
-TEST_P(StoreQueues, tell_of_no_rate_that_nothing_waits_for) {
+TEST_P(StoreQueues, do_not_report_a_rate_that_no_task_waits_for) {
     limit("a", {.rate = QueueRate{1, 10s}});
     start_all(1, 1, put_in("a", 1, "pay"));
     EXPECT_EQ(look("w1").next_start, kNever);
@@ -235,7 +271,7 @@ TEST_P(StoreQueues, start_nothing_at_a_concurrency_of_zero) {
     EXPECT_THAT(take("w1"), SizeIs(1));
 }
 
-TEST_P(StoreQueues, free_the_slot_when_the_lease_ends_in_any_way) {
+TEST_P(StoreQueues, free_the_slot_however_the_lease_ends) {
     limit("a", {.concurrency = 1});
     start_all(1, 1, put_in("a", 1, "pay"));
     const TaskRef ref{id_of(1), 1};
@@ -245,7 +281,7 @@ TEST_P(StoreQueues, free_the_slot_when_the_lease_ends_in_any_way) {
     EXPECT_THAT(take("w1"), SizeIs(1));
     store().sign_off({"w1", kStart});
     EXPECT_THAT(take("w2"), SizeIs(1));
-    // A retry that waits for its time holds none.
+    // A retry that waits for its time holds no slot.
     TaskChange retry = put_in("a", 1, "pay");
     retry.due = kStart + 5s;
     commit_one(store(), {.tasks = {retry}});
@@ -282,7 +318,7 @@ TEST_P(StoreQueues, keep_the_slot_of_a_held_task_that_is_parked_or_stopped) {
     EXPECT_THAT(take("w1"), IsEmpty());
     commit_one(store(), {.revision = 2, .tasks = {change_of(TaskChange::Kind::Stop, 1)}});
     EXPECT_THAT(take("w1"), IsEmpty());
-    // No worker calls its handler anymore: the rest is the engine's.
+    // No worker calls its handler anymore. The engine does the rest.
     const TaskRef ref{id_of(1), 1};
     store().release({"w1", kStart}, {&ref, 1});
     EXPECT_THAT(take("w1"), ElementsAre("2/1"));
@@ -317,7 +353,7 @@ TEST_P(StoreQueues, keep_the_keys_of_tasks_whose_commit_does_other_things_too) {
     EXPECT_EQ(task(1, 1)->concurrency_key, "y");
     EXPECT_FALSE(task(1, 2));
     EXPECT_TRUE(task(1, 3)->is_parked);
-    // A commit that loses changes no key.
+    // A commit that loses does not change a key.
     EXPECT_EQ(commit_one(store(), {.tasks = {keyed("a", "lost")}}), CommitResult::Conflict);
     EXPECT_EQ(task(1, 1)->concurrency_key, "y");
 }
@@ -331,7 +367,7 @@ TEST_P(StoreQueues, keep_the_keys_of_instances_that_are_started_with_a_key_of_th
     EXPECT_EQ(start_one(store(), second).kind, StartResult::Kind::Existing);
     EXPECT_EQ(task(1, 1)->concurrency_key, "x");
     commit_one(store(), {.tasks = {keyed("a", "later")}});
-    // A repeated start changes nothing.
+    // A repeated start does not change anything.
     start_one(store(), first);
     start_one(store(), instance_of(1, {keyed("a", "x")}));
     EXPECT_EQ(task(1, 1)->concurrency_key, "later");
@@ -348,7 +384,7 @@ TEST_P(StoreQueues, with_limits_are_named_by_every_heartbeat) {
     EXPECT_THAT(store().heartbeat(worker_of("new"), kLease).limited_queues, ElementsAre("a.x-y_1"));
 }
 
-TEST_P(StoreQueues, are_listed_with_their_limits_and_what_runs_waits_and_sleeps) {
+TEST_P(StoreQueues, are_listed_with_their_limits_and_task_counts) {
     EXPECT_THAT(store().queues({}), IsEmpty());
     const QueueLimits limits{
         .concurrency = 2, .concurrency_per_key = 1, .rate = QueueRate{100, 1min}

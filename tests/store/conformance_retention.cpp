@@ -305,7 +305,7 @@ TEST_P(StoreRepeat, purge_and_retention) {
     EXPECT_TRUE(store().retention().empty());
 }
 
-/// Lets an instance go on, be dead-lettered and requeued; odd ones end at last.
+/// Lets an instance continue, be dead-lettered and requeued; odd ones end at last.
 void live(Store& store, int n) {
     for (int revision = 1; revision <= 6; ++revision) {
         Change change{.instance = n, .revision = revision};

@@ -92,7 +92,7 @@ TEST_P(StoreStarted, is_lost_when_its_worker_dies) {
     EXPECT_THAT(held_by("w1"), IsEmpty());
 }
 
-TEST_P(StoreStarted, may_be_stopped_parked_and_let_go_on_by_others) {
+TEST_P(StoreStarted, may_be_stopped_parked_and_continued_by_others) {
     EXPECT_EQ(commit_one(store(), {.tasks = {change_of(Kind::Stop, 1)}}), CommitResult::Committed);
     commit_one(store(), {.instance = 2, .tasks = {change_of(Kind::Park, 1)}});
     EXPECT_TRUE(task(1, 1)->is_stop);
@@ -140,7 +140,7 @@ TEST_P(StoreStarted, may_share_a_batch_with_all_kinds_of_changes) {
     EXPECT_EQ(task(4, 1)->lease_owner, "w1");
 }
 
-TEST_P(StoreStarted, is_not_touched_by_who_has_lost_a_race) {
+TEST_P(StoreStarted, is_not_touched_by_a_worker_that_lost_a_race) {
     commit_one(store(), {.state = "won", .lease_owner = "w1"});
     for (const Kind kind : {Kind::Stop, Kind::Park, Kind::Remove}) {
         EXPECT_EQ(commit_one(store(), {.tasks = {change_of(kind, 1)}}), CommitResult::Conflict);

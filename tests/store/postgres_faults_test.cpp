@@ -1,7 +1,7 @@
-// Goal: what becomes of the server, the network or the user's rights becomes a precise error, and
-// work goes on once the cause is gone; nothing is lost and nothing happens twice.
-// Method: a server of our own is killed, stopped and set read-only; its sessions are cut; roles
-// without rights connect. No message may show a password.
+// Goal: a failure of the server, the network or the user's rights becomes a precise error, and work
+// continues once the cause is gone. Nothing is lost and nothing happens twice. Method: the test
+// kills, stops and write-protects a server of its own, cuts its sessions, and connects roles
+// without rights. No message may show a password.
 
 #include <atomic>
 #include <thread>
@@ -59,12 +59,12 @@ class PostgresFaults : public ::testing::Test {
     std::string schema_ = fresh_schema();
 };
 
-/// Ends all sessions of the database but the one that asks.
+/// Ends all sessions of the database except the session that asks.
 constexpr const char* kCutAll =
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'ebb_test' "
     "AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
 
-TEST_F(PostgresFaults, goes_on_by_itself_when_its_sessions_were_cut) {
+TEST_F(PostgresFaults, continues_by_itself_after_its_sessions_were_cut) {
     const StorePtr store = open();
     start_one(*store, instance_of(1, {put(1, "pay")}));
     execute(kCutAll);
@@ -76,7 +76,7 @@ TEST_F(PostgresFaults, goes_on_by_itself_when_its_sessions_were_cut) {
     execute(kCutAll);
     EXPECT_EQ(claim(*store, "w1").size(), 1U);
     execute(kCutAll);
-    // A commit may be in doubt, and then is repeated: either way it happens once.
+    // A commit may be in doubt and is then repeated. Either way it happens once.
     auto result = CommitResult::Conflict;
     try {
         result = commit_one(*store, {.state = "next"});
@@ -88,7 +88,7 @@ TEST_F(PostgresFaults, goes_on_by_itself_when_its_sessions_were_cut) {
     EXPECT_EQ(store->load(id_of(1))->revision, 2);
 }
 
-TEST_F(PostgresFaults, loses_nothing_and_does_nothing_twice_when_sessions_are_cut_all_the_time) {
+TEST_F(PostgresFaults, loses_nothing_and_does_nothing_twice_while_sessions_are_cut_constantly) {
     constexpr int kCommitsMin = 300;
     constexpr int kCommitsMax = 1'000'000;
     constexpr int kInDoubtMin = 3;
@@ -98,7 +98,7 @@ TEST_F(PostgresFaults, loses_nothing_and_does_nothing_twice_when_sessions_are_cu
         while (!stop.stop_requested()) execute(kCutAll);
     });
     int in_doubt = 0;
-    // A quick machine commits hundreds of times before the first session is cut: go on until
+    // A quick machine commits hundreds of times before the first session is cut. Continue until
     // enough commits were cut.
     int revision = 1;
     for (; revision <= kCommitsMin || in_doubt < kInDoubtMin; ++revision) {
@@ -109,7 +109,7 @@ TEST_F(PostgresFaults, loses_nothing_and_does_nothing_twice_when_sessions_are_cu
         while (true) {
             try {
                 const CommitResult result = commit_one(*store, change);
-                // A conflict is what an earlier try, which was in doubt, has left.
+                // A conflict is the result of an earlier attempt that was in doubt.
                 if (result == CommitResult::Conflict) {
                     EXPECT_EQ(store->load(id_of(1))->revision, revision + 1);
                 }
@@ -167,7 +167,7 @@ TEST_F(PostgresFaults, survives_a_server_that_is_killed_and_started_again) {
             start_one(*store, instance_of(starts, {put(1, "pay")}));
             is_back = true;
         } catch (const Error& error) {
-            // Until the pause between two tries to connect is over.
+            // Repeat until the pause between two connection attempts is over.
             ASSERT_EQ(error.code(), ErrorCode::StoreUnavailable) << error.what();
         }
     }
@@ -175,7 +175,7 @@ TEST_F(PostgresFaults, survives_a_server_that_is_killed_and_started_again) {
     EXPECT_EQ(claim(*store, "w1", {"pay"}, 1'000).size(), static_cast<std::size_t>(starts));
 }
 
-TEST_F(PostgresFaults, tells_a_wrong_password_from_a_missing_database) {
+TEST_F(PostgresFaults, distinguishes_a_wrong_password_from_a_missing_database) {
     execute("CREATE ROLE secret_one LOGIN PASSWORD 'right' IN ROLE secret");
     expect_error(ErrorCode::StoreDenied, "Check user, password", [&] {
         open({.url = postgres_server().url("ebb_test", "secret_one:hunter2")});
@@ -184,14 +184,14 @@ TEST_F(PostgresFaults, tells_a_wrong_password_from_a_missing_database) {
         open({.url = postgres_server().url("ebb_nowhere", "ebb:hunter2")});
     });
     expect_error(ErrorCode::StoreDenied, "does not exist", [&] {
-        open({.url = postgres_server().url("ebb_test", "nobody:hunter2")});
+        open({.url = postgres_server().url("ebb_test", "missing_user:hunter2")});
     });
     expect_error(ErrorCode::StoreUnavailable, "cannot be reached", [&] {
         open({.url = "postgresql://ebb:hunter2@/ebb_test?host=/nowhere"});
     });
 }
 
-TEST_F(PostgresFaults, an_outcome_waits_until_a_server_that_let_us_in_does_so_again) {
+TEST_F(PostgresFaults, an_outcome_waits_until_the_server_accepts_the_login_again) {
     execute("CREATE ROLE secret_two LOGIN SUPERUSER PASSWORD 'hunter2' IN ROLE secret");
     const std::string url = postgres_server().url("ebb_test", "secret_two:hunter2");
     const StorePtr store = open_postgres_store({.url = url, .schema = schema_});
@@ -236,7 +236,8 @@ TEST_F(PostgresFaults, says_which_privilege_is_missing) {
     });
     execute("GRANT USAGE ON SCHEMA " + schema_ + " TO observer");
     execute("GRANT SELECT ON ALL TABLES IN SCHEMA " + schema_ + " TO observer");
-    // An observer may look, and opening with migrations on asks for no more when all is done.
+    // An observer may read. When the schema is up to date, opening with migrations enabled needs no
+    // further rights.
     const StorePtr store = open({.url = url});
     EXPECT_TRUE(store->list({}).empty());
     expect_error(ErrorCode::StoreDenied, "permission denied for table", [&] {
@@ -270,7 +271,7 @@ TEST_F(PostgresFaults, finds_the_server_that_can_write_among_several_hosts) {
     EXPECT_TRUE(second->list({}).empty());
 }
 
-/// Makes its sessions, also those that are open, begin with read-only transactions, or no more.
+/// Sets whether sessions, including open ones, begin with read-only transactions.
 void set_read_only(const PostgresServer& server, bool is_on) {
     server.execute(
         fmt::format("ALTER SYSTEM SET default_transaction_read_only = {}", is_on ? "on" : "off")
@@ -278,8 +279,8 @@ void set_read_only(const PostgresServer& server, bool is_on) {
     server.execute("SELECT pg_reload_conf()");
 }
 
-/// Starts instances from `first` on until one is written on `server`; returns the next number. A
-/// try may fail, but only with what passes.
+/// Starts instances from `first` on until one is written on `server`. Returns the next number. A
+/// start may fail, but only with a temporary error.
 int start_until_on(Store& store, const PostgresServer& server, int first) {
     constexpr int kTriesMax = 100'000;
     for (int n = first; n < kTriesMax; ++n) {
@@ -299,7 +300,7 @@ int start_until_on(Store& store, const PostgresServer& server, int first) {
     return kTriesMax;
 }
 
-TEST_F(PostgresFaults, follows_the_one_that_can_write_while_its_sessions_live_on) {
+TEST_F(PostgresFaults, follows_the_writable_server_while_sessions_of_the_other_stay_open) {
     PostgresServer one;
     PostgresServer two;
     for (const PostgresServer* server : {&one, &two}) {
@@ -310,7 +311,7 @@ TEST_F(PostgresFaults, follows_the_one_that_can_write_while_its_sessions_live_on
                             two.folder().string() + "&target_session_attrs=read-write";
     const StorePtr store = make_postgres_store({.url = url}, clock_);
     int next = start_until_on(*store, two, 1);
-    // Its sessions live, and learn of it when they are next used.
+    // Its sessions stay open and notice the change when they are next used.
     set_read_only(one, false);
     set_read_only(two, true);
     next = start_until_on(*store, one, next);
@@ -322,7 +323,7 @@ TEST_F(PostgresFaults, follows_the_one_that_can_write_while_its_sessions_live_on
     start_until_on(*store, two, next);
 }
 
-TEST_F(PostgresFaults, writes_again_when_the_only_server_may) {
+TEST_F(PostgresFaults, writes_again_when_the_only_server_is_writable_again) {
     const PostgresServer server;
     const StorePtr store = make_postgres_store({.url = server.url()}, clock_);
     start_one(*store, instance_of(1));
@@ -374,7 +375,7 @@ TEST_F(PostgresFaults, an_unknown_status_concerns_its_instance_only) {
     EXPECT_EQ(store->count().at(0).count, 2);
 }
 
-TEST_F(PostgresFaults, a_batch_that_fails_half_way_leaves_nothing) {
+TEST_F(PostgresFaults, a_batch_that_fails_halfway_leaves_nothing) {
     const StorePtr store = open();
     start_one(*store, instance_of(1));
     start_one(*store, instance_of(2));

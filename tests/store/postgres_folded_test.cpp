@@ -114,7 +114,7 @@ TEST_F(PostgresFolded, is_not_made_of_what_a_row_must_say) {
     EXPECT_EQ(task_rows(), 5);
 }
 
-TEST_F(PostgresFolded, is_committed_by_who_does_not_know_of_it) {
+TEST_F(PostgresFolded, is_committed_by_a_worker_that_does_not_know_of_it) {
     const std::vector<Change> changes{
         {.status = InstanceStatus::Completed, .history = two_events(2)},
         {.instance = 2, .history = {event_of(2, HistoryType::StepCompleted)}},
@@ -194,7 +194,7 @@ class FoldedTasksRules : public ::testing::Test {
     FoldedTasks folded_;
 };
 
-TEST_F(FoldedTasksRules, tell_what_becomes_of_it) {
+TEST_F(FoldedTasksRules, say_what_happens_to_it) {
     EXPECT_EQ(fold_of({}), Fold::Stays);
     EXPECT_EQ(fold_of({.tasks = {put(2, "ship")}}), Fold::Stays);
     EXPECT_EQ(fold_of({.tasks = {put(1, "ship")}}), Fold::Ends);

@@ -125,8 +125,8 @@ TEST_F(PostgresHot, a_claim_is_the_only_update_of_a_task_and_a_hop_needs_none) {
     const Updates instances = updates_of("instances");
     EXPECT_EQ(instances.all, kInstances * kSteps);
     EXPECT_EQ(instances.in_place, kInstances * (kSteps - 1));
-    // A claim writes `lease_owner`, and the indexes of what is ready and what is held are about
-    // just that: it is cold by design, once for as many steps as the worker goes on with.
+    // A claim writes `lease_owner`, and the indexes of ready and held tasks depend on it. So the
+    // update is cold by design, once for all the steps that the worker then runs.
     const Updates tasks = updates_of("tasks");
     EXPECT_EQ(tasks.inserted, kInstances);
     EXPECT_EQ(tasks.all, kInstances);

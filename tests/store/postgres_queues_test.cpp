@@ -68,7 +68,7 @@ class PostgresQueues : public ::testing::Test {
         connection.execute("PREPARE look AS " + statements.at("claim_limited"));
         const std::string question =
             "EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE look ('w1', '{pay}', '{a}', '{NULL}', 8, " +
-            std::to_string(kStart.time_since_epoch().count()) + ", 64, 512, 256)";
+            std::to_string(kStart.time_since_epoch().count()) + ", 64, 512, 256, NULL)";
         const postgres::Result lines = connection.run(question, {});
         const Json plan = Json::parse(lines.text(0, 0));
         return rows_of(plan.at(0).at("Plan"));

@@ -21,7 +21,7 @@ class PostgresRaces : public ::testing::TestWithParam<bool> {
 
     std::string execute(const std::string& sql) { return postgres_server().execute(sql); }
 
-    /// From now on changes number 1 to 3 of every 8 fail. Counting goes on after a rollback.
+    /// From now on changes number 1 to 3 of every 8 fail. Counting continues after a rollback.
     void inject() {
         const bool is_at_commit = GetParam();
         execute(fmt::format(

@@ -1,6 +1,6 @@
-// Goal: the printed grants are enough for each role and no more.
-// Method: roles of their own on the real server, made as docs/reference/store.md says; a worker
-// that does all that an engine does, and then what it must not.
+// Goal: the printed grants are enough for each role and no more. Method: separate roles on the real
+// server, created as docs/reference/store.md says. A worker does everything that an engine does,
+// and then what it must not do.
 
 #include <filesystem>
 #include <regex>
@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 class PostgresRoles : public ::testing::Test {
  protected:
     PostgresRoles() {
-        // Names of roles belong to the whole server.
+        // Role names belong to the whole server.
         execute("DROP DATABASE IF EXISTS roles", "postgres");
         drop_roles();
         execute("CREATE ROLE ebb_migrator LOGIN", "postgres");
@@ -50,7 +50,7 @@ class PostgresRoles : public ::testing::Test {
         );
     }
 
-    /// Runs what a page says as this role, who may not be a superuser.
+    /// Runs what a page says as this role, which must not be a superuser.
     void execute_as(std::string_view role, std::string_view sql) {
         const postgres::Settings settings =
             postgres::read_settings({.url = postgres_server().url("roles", role)});
@@ -63,13 +63,13 @@ class PostgresRoles : public ::testing::Test {
 
     void prepare() {
         migrate_postgres(options("ebb_migrator"));
-        // Twice: after each update they are run again.
+        // Twice, because the grants are run again after each update.
         for (int i = 0; i < 2; ++i) {
             execute("SET ROLE ebb_migrator; " + postgres_grants(options("ebb_migrator")));
         }
     }
 
-    /// Why the role may not run this; empty when it may.
+    /// The reason why the role may not run this; empty if it may.
     std::string refusal(const std::string& role, const std::string& sql) {
         try {
             execute("SET ROLE " + role + "; SET search_path = " + schema_ + "; " + sql);
@@ -106,7 +106,7 @@ TEST_F(PostgresRoles, let_a_worker_do_all_its_work) {
     store->maintain();
     store->unserved();
     store->count();
-    store->sign_off({"nobody", kStart});
+    store->sign_off({"absent", kStart});
     EXPECT_EQ(engine.show(id).summary.status, "completed");
     engine.set_retention("*", {.completed = std::chrono::hours(1)});
     EXPECT_TRUE(store->take_sweep(std::chrono::minutes(1)).has_value());
@@ -145,7 +145,7 @@ TEST_F(PostgresRoles, let_an_observer_read_all_and_change_nothing) {
     EXPECT_TRUE(store->count().empty());
     try {
         start_one(*store, instance_of(1));
-        FAIL() << "an observer has started an instance";
+        FAIL() << "an observer started an instance";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::StoreDenied);
         EXPECT_THAT(error.what(), HasSubstr("permission denied for table"));
@@ -162,10 +162,10 @@ TEST_F(PostgresRoles, let_an_observer_read_all_and_change_nothing) {
 
 TEST_F(PostgresRoles, let_a_server_keep_tokens_that_no_other_role_reads) {
     migrate_postgres(options("ebb_migrator"));
-    // The server may not make its table itself.
+    // The server may not create its table itself.
     try {
         open_postgres_admin_store(options("ebb_server"));
-        FAIL() << "the server has made a table";
+        FAIL() << "the server created a table";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::StoreDenied);
         EXPECT_THAT(error.what(), HasSubstr("ebb migrate --grants"));
@@ -184,14 +184,14 @@ TEST_F(PostgresRoles, let_a_server_keep_tokens_that_no_other_role_reads) {
     }
 }
 
-TEST_F(PostgresRoles, let_who_may_read_a_view_not_read_the_tables) {
+TEST_F(PostgresRoles, let_a_reader_of_a_view_not_read_the_tables) {
     prepare();
     execute("GRANT USAGE ON SCHEMA orders TO stranger; GRANT SELECT ON orders.stuck TO stranger");
     EXPECT_EQ(refusal("stranger", "SELECT * FROM stuck"), "");
     EXPECT_THAT(refusal("stranger", "SELECT * FROM history"), HasSubstr("permission denied"));
 }
 
-TEST_F(PostgresRoles, are_made_as_the_docs_say_by_an_owner_who_is_no_superuser) {
+TEST_F(PostgresRoles, can_be_created_as_documented_by_an_owner_without_superuser_rights) {
     execute("DROP DATABASE roles", "postgres");
     drop_roles();
     execute("CREATE ROLE dba LOGIN CREATEROLE", "postgres");
@@ -220,7 +220,7 @@ TEST_F(PostgresRoles, are_made_as_the_docs_say_by_an_owner_who_is_no_superuser) 
     execute_as("alarm", "SELECT * FROM ebb.stuck");
 }
 
-/// Whether a worker can do its work as far as rights go.
+/// Returns whether a worker has the rights to do its work.
 bool can_work(Store& store, Store& owner, const std::string& key) {
     HandlerRegistry handlers;
     for (const char* name : {"pay", "ship", "pack"}) {
@@ -246,7 +246,7 @@ bool can_work(Store& store, Store& owner, const std::string& key) {
         store.maintain();
         store.unserved();
         engine.drain(Duration::zero());
-        store.sign_off({"nobody", kStart});
+        store.sign_off({"absent", kStart});
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::StoreDenied) << error.what();
         return false;
@@ -254,7 +254,7 @@ bool can_work(Store& store, Store& owner, const std::string& key) {
     return starter.find(id)->status == "completed" && engine.counters().store_errors == 0;
 }
 
-TEST_F(PostgresRoles, are_checked_for_all_that_a_worker_cannot_do_without) {
+TEST_F(PostgresRoles, are_checked_for_every_right_that_a_worker_needs) {
     prepare();
     const StorePtr owner = open_postgres_store(options("ebb_migrator"));
     const StorePtr store = open_postgres_store(options("ebb_worker"));
@@ -288,7 +288,7 @@ TEST_F(PostgresRoles, are_checked_for_all_that_a_worker_cannot_do_without) {
     execute("REVOKE INSERT, UPDATE ON orders.tasks FROM ebb_worker");
     try {
         store->check_rights();
-        FAIL() << "all is well";
+        FAIL() << "all rights were present";
     } catch (const Error& error) {
         EXPECT_THAT(
             error.what(),
@@ -298,14 +298,14 @@ TEST_F(PostgresRoles, are_checked_for_all_that_a_worker_cannot_do_without) {
     }
 }
 
-TEST_F(PostgresRoles, tell_who_may_not_migrate_that_somebody_else_must) {
+TEST_F(PostgresRoles, say_who_must_migrate_if_this_role_may_not) {
     prepare();
     execute("DELETE FROM orders.migrations WHERE number > 1");
     PostgresOptions migrating = options("ebb_worker");
     migrating.migrate = true;
     try {
         open_postgres_store(migrating);
-        FAIL() << "a worker has migrated";
+        FAIL() << "a worker migrated the schema";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::StoreDenied);
         EXPECT_THAT(error.what(), HasSubstr("has version 1, and this program needs"));
@@ -313,11 +313,11 @@ TEST_F(PostgresRoles, tell_who_may_not_migrate_that_somebody_else_must) {
     }
 }
 
-TEST_F(PostgresRoles, tell_who_has_no_rights_what_is_missing) {
+TEST_F(PostgresRoles, name_the_rights_that_are_missing) {
     prepare();
     try {
         open_postgres_store(options("stranger"));
-        FAIL() << "a stranger has opened the store";
+        FAIL() << "a stranger opened the store";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::StoreDenied);
         EXPECT_THAT(error.what(), HasSubstr("permission denied for schema orders"));

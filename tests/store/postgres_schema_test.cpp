@@ -316,7 +316,7 @@ TEST_F(PostgresSchema, refuses_a_newer_one) {
     EXPECT_EQ(code_of_opening(false, "Use a newer ebb"), ErrorCode::StoreVersion);
 }
 
-TEST_F(PostgresSchema, is_not_made_by_who_may_not_migrate) {
+TEST_F(PostgresSchema, is_not_created_by_a_user_who_may_not_migrate) {
     EXPECT_EQ(code_of_opening(false, "There is no Ebb in the schema"), ErrorCode::StoreVersion);
     EXPECT_EQ(
         execute("SELECT count(*) FROM pg_namespace WHERE nspname = '" + schema_ + "'"), "0\n"

@@ -63,7 +63,7 @@ TEST(PostgresSettings, lets_the_url_win_over_the_options) {
 
 TEST(PostgresSettings, refuses_what_cannot_be_right) {
     EXPECT_THAT(message_of({.url = "mysql://h/d"}), HasSubstr("postgresql://"));
-    EXPECT_THAT(message_of({.url = "postgresql://h/d?colour=red"}), HasSubstr("\"colour\""));
+    EXPECT_THAT(message_of({.url = "postgresql://h/d?hue=red"}), HasSubstr("\"hue\""));
     EXPECT_THAT(
         message_of({.url = "postgresql://h/d?sslmode=require&shema=x"}),
         AllOf(HasSubstr("\"shema\""), HasSubstr("schema, statement_cache"))

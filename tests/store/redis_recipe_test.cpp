@@ -128,7 +128,8 @@ class RedisSnapshots : public SnapshotStore {
              row.json,
              milliseconds(info.next_due_at),
              ttl,
-             info.save_id}
+             info.save_id,
+             info.run_id}
         );
         if (answer.empty()) throw Error(ErrorCode::StoreUnavailable, "Redis does not answer.");
         if (answer[0] == "not_found") return {Kind::NotFound, {}};
@@ -144,17 +145,19 @@ class RedisSnapshots : public SnapshotStore {
     }
 
     std::optional<stateless::StoredSnapshot> find_row(std::string_view id) override {
-        const auto there =
-            server_.lines({"HMGET", key_of(id), "version", "status", "save_id", "snapshot"});
-        if (there.size() < 4 || there[0].empty()) return std::nullopt;
+        const auto there = server_.lines(
+            {"HMGET", key_of(id), "version", "status", "save_id", "run_id", "snapshot"}
+        );
+        if (there.size() < 5 || there[0].empty()) return std::nullopt;
         SnapshotInfo info;
         info.id = id;
         info.version = std::stoll(there[0]);
         info.save_id = there[2];
-        return stateless::StoredSnapshot{info, there[3]};
+        info.run_id = there[3];
+        return stateless::StoredSnapshot{info, there[4]};
     }
 
-    SaveResult remove_row(std::string_view, std::optional<std::int64_t>) override {
+    SaveResult remove_row(std::string_view, const Expected&) override {
         throw Error(ErrorCode::InvalidArgument, "The page has no recipe for that.");
     }
 
@@ -220,6 +223,17 @@ TEST_F(RedisRecipe, one_save_wins_and_the_other_is_a_conflict) {
     EXPECT_EQ(lost.kind, Kind::Conflict);
     EXPECT_EQ(lost.current.version, 1);
     EXPECT_EQ(store_.load("a")->json, mine.to_json());
+}
+
+TEST_F(RedisRecipe, a_new_run_is_not_overwritten_by_the_one_before) {
+    const Snapshot old = start("a");
+    store_.insert_if_absent(old);
+    server_.lines({"DEL", "run:{a}"});
+    const Snapshot fresh = start("a");
+    EXPECT_EQ(store_.insert_if_absent(fresh).kind, Kind::Saved);
+    EXPECT_EQ(store_.save(engine_.step(old), 0).kind, Kind::Conflict);
+    EXPECT_EQ(store_.load("a")->info.run_id, fresh.run_id());
+    EXPECT_EQ(store_.save(engine_.step(fresh), 0).kind, Kind::Saved);
 }
 
 TEST_F(RedisRecipe, names_what_is_due_and_forgets_what_is_over) {

@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include <nlohmann/json.hpp>
+
 #include <ebb/builder.h>
 #include <ebb/error.h>
 #include <ebb/snapshot_store.h>
@@ -238,6 +240,42 @@ TEST_P(SnapshotStores, remove_only_the_version_that_is_named) {
     EXPECT_EQ(store().remove("a", 1).kind, Kind::NotFound);
     EXPECT_EQ(store().remove("b").kind, Kind::Saved);
     EXPECT_THAT(store().list(), IsEmpty());
+}
+
+TEST_P(SnapshotStores, keep_a_new_run_from_what_is_left_of_the_one_before) {
+    const Snapshot old = insert("a");
+    ASSERT_EQ(store().remove("a").kind, Kind::Saved);
+    const Snapshot fresh = insert("a");
+    ASSERT_NE(fresh.run_id(), old.run_id());
+    EXPECT_EQ(store().load("a")->info.run_id, fresh.run_id());
+    const SaveResult lost = store().save(engine_.step(old), old.version());
+    EXPECT_EQ(lost.kind, Kind::Conflict) << "the versions are the same, the runs are not";
+    EXPECT_EQ(lost.current.run_id, fresh.run_id());
+    const SaveOptions same{.save_id = "s"};
+    advance(fresh, same);
+    EXPECT_EQ(store().save(engine_.step(old), old.version(), same).kind, Kind::Conflict);
+    EXPECT_EQ(
+        store().remove("a", {.version = std::nullopt, .run_id = old.run_id()}).kind, Kind::Conflict
+    );
+    EXPECT_EQ(store().remove("a", {.version = 0, .run_id = fresh.run_id()}).kind, Kind::Conflict);
+    EXPECT_EQ(store().remove("a", {.version = 1, .run_id = fresh.run_id()}).kind, Kind::Saved);
+}
+
+TEST_P(SnapshotStores, keep_a_new_run_from_one_that_has_expired) {
+    const Snapshot old = insert("a", "{}", {.keep_for = 1s});
+    clock_.advance(2s);
+    insert("a");
+    EXPECT_EQ(store().save(engine_.step(old), old.version()).kind, Kind::Conflict);
+}
+
+TEST_P(SnapshotStores, keep_a_snapshot_without_a_run_id) {
+    Json json = Json::parse(start("a").to_json());
+    json.erase("runId");
+    json["formatVersion"] = 1;
+    const Snapshot old = engine_.parse(json.dump());
+    EXPECT_EQ(store().insert_if_absent(old).kind, Kind::Saved);
+    EXPECT_EQ(advance(old).run_id(), "");
+    EXPECT_EQ(store().load("a")->info.run_id, "");
 }
 
 TEST_P(SnapshotStores, list_by_status_in_pages) {

@@ -1,7 +1,8 @@
-// Goal: a table that is not ours, a database that is gone, full or read-only, and an answer that
-// was lost are told precisely, and cost nothing. Method: real files and a real server.
+// Goal: a foreign table, a database that is gone, full or read-only, and a lost answer each give a
+// precise error and lose nothing. Method: real files and a real server.
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sqlite3.h>
 
 #include <ebb/builder.h>
@@ -25,6 +26,11 @@ using ::testing::Not;
 using Kind = SaveResult::Kind;
 
 const std::filesystem::path kSource(EBB_SOURCE_DIR);
+
+/// No statement that runs for each snapshot.
+bool is_of_schema(const std::string& name) {
+    return name == "create_snapshots" || name == "columns_of_snapshots" || name == "add_run_id";
+}
 
 constexpr const char* kSeedTable =
     "CREATE TABLE workflow_executions (id VARCHAR(255) PRIMARY KEY, snapshot TEXT NOT NULL, "
@@ -84,7 +90,42 @@ TEST_F(SnapshotFaults, a_table_of_the_seed_lacks_the_version) {
     expect_error(ErrorCode::StoreVersion, schema_, [&] { open_postgres(postgres_server()); });
 }
 
-TEST_F(SnapshotFaults, a_missing_table_is_made_only_where_that_is_wanted) {
+/// What an earlier version of Ebb has made and written.
+constexpr const char* kTableBefore =
+    "ALTER TABLE {0}workflow_executions DROP COLUMN run_id; "
+    "INSERT INTO {0}workflow_executions (id, snapshot, status, version, workflow, saved_by, "
+    "save_id, created_at, updated_at) VALUES ('old', '{1}', 'active', 0, 'one', '', '', {2}, {2})";
+
+TEST_F(SnapshotFaults, a_table_of_before_there_were_run_ids_gets_the_column_and_keeps_its_rows) {
+    Json json = Json::parse(start("old").to_json());
+    json.erase("runId");
+    json["formatVersion"] = 1;
+    open_sqlite();
+    open_postgres(postgres_server());
+    sqlite::Database(path_, sqlite::Database::Access::ReadWrite, 1'000)
+        .execute(fmt::format(fmt::runtime(kTableBefore), "", json.dump(), 0));
+    postgres_server().execute(
+        fmt::format(fmt::runtime(kTableBefore), schema_ + ".", json.dump(), "now()")
+    );
+    expect_error(ErrorCode::StoreVersion, "lacks run_id", [&] { open_sqlite(false); });
+    expect_error(ErrorCode::StoreVersion, "lacks run_id", [&] {
+        open_postgres(postgres_server(), false);
+    });
+    const auto go_on = [this](const SnapshotStorePtr& store) {
+        const auto stored = store->load("old");
+        ASSERT_TRUE(stored);
+        EXPECT_EQ(stored->info.run_id, "");
+        const Snapshot old = engine_.parse(stored->json);
+        EXPECT_EQ(store->save(engine_.step(old), 0).kind, Kind::Saved);
+        EXPECT_EQ(store->insert_if_absent(start("new")).kind, Kind::Saved);
+    };
+    go_on(open_sqlite());
+    go_on(open_postgres(postgres_server()));
+    EXPECT_NO_THROW(open_sqlite(false));
+    EXPECT_NO_THROW(open_postgres(postgres_server(), false));
+}
+
+TEST_F(SnapshotFaults, a_missing_table_is_created_only_on_request) {
     expect_error(ErrorCode::StoreVersion, "There is no table", [&] { open_sqlite(false); });
     expect_error(ErrorCode::StoreVersion, "There is no table", [&] {
         open_postgres(postgres_server(), false);
@@ -95,7 +136,7 @@ TEST_F(SnapshotFaults, a_missing_table_is_made_only_where_that_is_wanted) {
     EXPECT_NO_THROW(open_postgres(postgres_server(), false));
 }
 
-TEST_F(SnapshotFaults, the_table_lies_beside_those_of_the_durable_stores) {
+TEST_F(SnapshotFaults, the_table_can_be_beside_those_of_the_durable_stores) {
     const SnapshotStorePtr sqlite = open_sqlite();
     const SnapshotStorePtr postgres = open_postgres(postgres_server());
     const StorePtr durable_sqlite = open_sqlite_store({.path = path_});
@@ -106,7 +147,7 @@ TEST_F(SnapshotFaults, the_table_lies_beside_those_of_the_durable_stores) {
     EXPECT_NO_THROW(open_sqlite_store({.path = path_, .migrate = false}));
 }
 
-TEST_F(SnapshotFaults, a_read_only_database_is_named_so) {
+TEST_F(SnapshotFaults, a_read_only_database_is_reported_as_such) {
     open_sqlite()->insert_if_absent(start());
     const SnapshotStorePtr store =
         stateless::open_postgres_snapshot_store({.url = postgres_server().url(), .schema = schema_}
@@ -129,7 +170,7 @@ TEST_F(SnapshotFaults, a_locked_file_is_busy) {
     EXPECT_EQ(store->insert_if_absent(start()).kind, Kind::Saved);
 }
 
-TEST_F(SnapshotFaults, a_row_that_was_changed_by_hand_is_named) {
+TEST_F(SnapshotFaults, the_error_names_a_row_that_was_changed_by_hand) {
     const SnapshotStorePtr store = open_sqlite();
     store->insert_if_absent(start());
     sqlite::Database(path_, sqlite::Database::Access::ReadWrite, 1'000)
@@ -137,7 +178,7 @@ TEST_F(SnapshotFaults, a_row_that_was_changed_by_hand_is_named) {
     expect_error(ErrorCode::CorruptState, "\"done\"", [&] { store->load("x"); });
 }
 
-TEST_F(SnapshotFaults, a_database_that_goes_and_comes_back_loses_nothing) {
+TEST_F(SnapshotFaults, a_database_that_disappears_and_comes_back_loses_nothing) {
     PostgresServer server;
     const SnapshotStorePtr store = open_postgres(server);
     const Snapshot first = start();
@@ -165,7 +206,7 @@ TEST_F(SnapshotFaults, every_statement_uses_an_index) {
     postgres::Settings settings = postgres::read_settings({.url = postgres_server().url()});
     settings.schema = schema_;
     postgres::Connection connection(settings);
-    // The table is empty: what it would take for a full one must be there at all.
+    // The table is empty: the index that a full table would need must exist at all.
     connection.execute(
         "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_sort = "
         "off; SET enable_bitmapscan = off"
@@ -173,7 +214,7 @@ TEST_F(SnapshotFaults, every_statement_uses_an_index) {
     int seen = 0;
     std::map<std::string, std::string> questions;
     for (const auto& [name, sql] : read_statements(kSource / "src/store/postgres/snapshots")) {
-        if (name == "create_snapshots" || name == "columns_of_snapshots") continue;
+        if (is_of_schema(name)) continue;
         connection.execute("PREPARE " + name + " AS " + sql);
         std::string& question = questions[name];
         question = "EXPLAIN EXECUTE " + name + " (NULL";
@@ -196,7 +237,7 @@ TEST_F(SnapshotFaults, every_statement_of_sqlite_uses_an_index) {
     sqlite::Database database(path_, sqlite::Database::Access::ReadWrite, 1'000);
     std::map<std::string, std::string> questions;
     for (const auto& [name, sql] : read_statements(kSource / "src/store/sqlite/snapshots")) {
-        if (name == "create_snapshots" || name == "columns_of_snapshots") continue;
+        if (is_of_schema(name)) continue;
         std::string& question = questions[name];
         question = "EXPLAIN QUERY PLAN " + sql;
         sqlite::Query plan(database, question);

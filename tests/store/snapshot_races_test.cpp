@@ -352,7 +352,7 @@ TEST_P(SnapshotRaces, a_loser_of_run_stored_ends_and_says_who_won) {
     );
 }
 
-TEST_P(SnapshotRaces, run_stored_saves_every_step_and_goes_on_to_the_end) {
+TEST_P(SnapshotRaces, run_stored_saves_every_step_and_continues_to_the_end) {
     const SnapshotStorePtr store = open();
     const StoredRun started =
         start_stored(*store, engine_, "order", "\"good\"", {.workflow_id = "one"}, {.by = "me"});

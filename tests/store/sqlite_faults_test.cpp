@@ -45,7 +45,7 @@ class SqliteFaults : public ::testing::Test {
     std::string path_ = dir_.file("ebb.db");
 };
 
-TEST_F(SqliteFaults, a_full_disk_stops_writes_and_work_goes_on_when_there_is_room) {
+TEST_F(SqliteFaults, a_full_disk_stops_writes_and_work_continues_when_there_is_room) {
     const auto store = open();
     start_one(*store, instance_of(1, {put(1, "pay")}));
     store->execute_on_writer("PRAGMA max_page_count = 1");
@@ -194,7 +194,7 @@ TEST_F(SqliteFaults, an_unknown_event_concerns_its_instance_only) {
     EXPECT_EQ(store->history(query).size(), 1U);
 }
 
-TEST_F(SqliteFaults, a_batch_that_fails_half_way_leaves_nothing) {
+TEST_F(SqliteFaults, a_batch_that_fails_halfway_leaves_nothing) {
     const auto store = open();
     start_one(*store, instance_of(1));
     start_one(*store, instance_of(2));

@@ -90,7 +90,7 @@ TEST_F(StartInPostgres, has_never_existed_when_the_transaction_rolls_back) {
     EXPECT_TRUE(engine_.start("orders", Payload::text("1"), {.key = "k"}).is_new);
 }
 
-TEST_F(StartInPostgres, finds_who_has_the_key_already) {
+TEST_F(StartInPostgres, finds_the_instance_that_already_has_the_key) {
     const InstanceId id = engine_.start("orders", Payload::text("1"), {.key = "k"}).id;
     run("BEGIN");
     const StartedInstance again = start(transaction_, "k");

@@ -1,6 +1,6 @@
 // Goal: what a transactional handler does in the database happens exactly once, together with the
-// end of its step. Method: an application's table beside the store, on SQLite and PostgreSQL;
-// handlers that fail, cheat or come too late; real processes killed at moments that the dice draw.
+// end of its step. Method: an application table beside the store, on SQLite and PostgreSQL;
+// handlers that fail, cheat or finish too late; real processes killed at random moments.
 
 #include <csignal>
 #include <random>
@@ -28,7 +28,7 @@ class TransactionalStep : public ::testing::TestWithParam<PlaceMaker> {
         place_.ask("CREATE TABLE effects (instance text, what text)");
     }
 
-    /// A handler that writes a row, and then does `more`.
+    /// A handler that writes a row and then calls `more`.
     using More = std::function<void(const StepContext& context, const Transaction& transaction)>;
 
     auto writer(std::string what, More more = {}) {
@@ -47,7 +47,7 @@ class TransactionalStep : public ::testing::TestWithParam<PlaceMaker> {
         return place_.ask("SELECT count(*) FROM effects WHERE what = '" + what + "'");
     }
 
-    /// Runs an instance of one step "book", which may be tried three times.
+    /// Runs an instance of one step "book" with up to three attempts.
     Result run(const HandlerRegistry& handlers) {
         const StorePtr store = place_.open();
         Engine engine(*store, handlers);
@@ -89,7 +89,8 @@ TEST_P(TransactionalStep, is_rolled_back_when_its_result_comes_too_late) {
         writer(
             "booked",
             [&](const auto& context, const auto&) {
-                // SQLite is locked by this very transaction, so there somebody asks from within it.
+                // This very transaction locks SQLite, so there the handler changes the row inside
+                // it.
                 if (GetParam() == &sqlite_place) {
                     const std::string sql =
                         "UPDATE instances SET revision = revision + 1, state = replace("
@@ -134,7 +135,7 @@ TEST_P(TransactionalStep, leaves_nothing_of_a_call_that_pauses) {
     EXPECT_EQ(effects("booked"), "1");
 }
 
-TEST_P(TransactionalStep, leaves_nothing_when_no_edge_has_the_handle_that_it_names) {
+TEST_P(TransactionalStep, leaves_nothing_if_no_edge_has_the_handle_that_it_names) {
     handlers_.add_transactional("book", writer("booked", [](const auto& context, const auto&) {
                                     context.leave_by("nowhere");
                                 }));
@@ -190,7 +191,7 @@ TEST_P(TransactionalStep, compensates_transactionally_too) {
     EXPECT_EQ(effects("unbooked"), "1");
 }
 
-TEST_P(TransactionalStep, goes_on_to_ordinary_steps_and_branches) {
+TEST_P(TransactionalStep, continues_to_ordinary_steps_and_branches) {
     handlers_.add_transactional("book", writer("booked"));
     handlers_.add("note", [](const Json& input) { return input; });
     const StorePtr store = place_.open();
@@ -212,7 +213,7 @@ TEST_P(TransactionalStep, goes_on_to_ordinary_steps_and_branches) {
     EXPECT_EQ(effects("booked"), "60");
 }
 
-/// What is done by one process of the application until it is killed.
+/// What one process of the application does until it is killed.
 int work_until_killed(const Place& place, int pipe, int instances) {
     const auto step = [&](const char* what, bool fails) {
         return [&place, pipe, what, fails](
@@ -251,8 +252,8 @@ int work_until_killed(const Place& place, int pipe, int instances) {
 TEST_P(TransactionalStep, happens_exactly_once_however_often_its_process_is_killed) {
     constexpr int kInstances = 30;
     constexpr int kRounds = 2;
-    // Each may be a loss for all that the process held, and a step whose lease is lost once more
-    // fails.
+    // Each kill may lose every task that the process held, and a step that loses its lease once
+    // more fails.
     constexpr int kKills = kLostLeasesMax - 1;
     std::mt19937 dice(20'261'121);
     std::uniform_int_distribution<int> calls(1, 12);
@@ -275,7 +276,7 @@ TEST_P(TransactionalStep, happens_exactly_once_however_often_its_process_is_kill
         close(ends[0]);
         EXPECT_TRUE(!is_last || end == 0) << end;
     }
-    // Every third one fails in step three, whose own row must then not be there.
+    // Every third instance fails in step three, whose own row must then be missing.
     EXPECT_EQ(effects("one"), "30");
     EXPECT_EQ(effects("two"), "30");
     EXPECT_EQ(effects("three"), "20");
@@ -296,14 +297,14 @@ TEST(TransactionalHandler, needs_a_store_with_transactions) {
     const StorePtr store = open_memory_store();
     try {
         Engine(*store, handlers);
-        FAIL() << "an engine was made";
+        FAIL() << "an engine was created";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
         EXPECT_THAT(error.what(), HasSubstr("the memory store has no transactions"));
     }
 }
 
-/// What the rules say of a handler that is careless with PostgreSQL's connection.
+/// The rules for a handler that is careless with PostgreSQL's connection.
 class CarelessHandler : public ::testing::Test {
  protected:
     Result run(const std::function<void(const Transaction&)>& careless) {
@@ -325,7 +326,7 @@ class CarelessHandler : public ::testing::Test {
     Place place_ = postgres_place(dir_);
 };
 
-TEST_F(CarelessHandler, fails_when_it_has_hidden_a_failed_statement) {
+TEST_F(CarelessHandler, fails_if_it_hid_a_failed_statement) {
     const Result result = run([&](const Transaction& transaction) {
         EXPECT_THROW(place_.run(transaction, "SELECT 1 / 0"), std::runtime_error);
     });
@@ -333,7 +334,7 @@ TEST_F(CarelessHandler, fails_when_it_has_hidden_a_failed_statement) {
     EXPECT_THAT(result.error, HasSubstr("can only be rolled back"));
 }
 
-TEST_F(CarelessHandler, fails_when_it_leaves_results_unread_or_a_pipeline) {
+TEST_F(CarelessHandler, fails_if_it_leaves_unread_results_or_a_pipeline) {
     const Result unread = run([](const Transaction& transaction) {
         PQsendQuery(transaction.postgres(), "SELECT 1");
     });
@@ -343,7 +344,7 @@ TEST_F(CarelessHandler, fails_when_it_leaves_results_unread_or_a_pipeline) {
     EXPECT_THAT(pipeline.error, HasSubstr("pipeline mode"));
 }
 
-TEST_F(CarelessHandler, has_lost_its_lease_and_no_attempt_when_its_connection_breaks) {
+TEST_F(CarelessHandler, loses_its_lease_but_no_attempt_if_its_connection_breaks) {
     int calls = 0;
     const Result result = run([&](const Transaction& transaction) {
         if (++calls > 2) return;
@@ -351,13 +352,13 @@ TEST_F(CarelessHandler, has_lost_its_lease_and_no_attempt_when_its_connection_br
             place_.run(transaction, "SELECT pg_terminate_backend(pg_backend_pid())"),
             std::runtime_error
         );
-        throw PermanentError("the handler takes it for its own fault");
+        throw PermanentError("the handler treats it as its own failure");
     });
     EXPECT_EQ(result.status, "completed") << result.error;
     EXPECT_EQ(calls, 3);
 }
 
-TEST_F(CarelessHandler, fails_when_a_deferred_constraint_does_not_hold) {
+TEST_F(CarelessHandler, fails_if_a_deferred_constraint_does_not_hold) {
     place_.ask("CREATE TABLE effects (id integer UNIQUE DEFERRABLE INITIALLY DEFERRED)");
     const Result result = run([&](const Transaction& transaction) {
         place_.run(transaction, "INSERT INTO effects VALUES (1), (1)");

@@ -26,8 +26,10 @@ class Finding:
 class Tree:
     """The files of the project by their path from the root, each read and lexed once."""
 
-    def __init__(self, files):
+    def __init__(self, files, pictures=()):
+        """`pictures`: the files that are not text, which only links name."""
         self.files = files
+        self.pictures = frozenset(pictures)
         self._cpp = {}
 
     def paths(self, *prefixes, ext=None):

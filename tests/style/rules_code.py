@@ -105,7 +105,8 @@ def test_skip(tree):
 @rule
 def test_intro(tree):
     for path in tree.paths("tests/", ext=(".cpp",)):
-        if "TEST" in tree.files[path] and not tree.files[path].lstrip().startswith("//"):
+        text = tree.files[path]
+        if re.search(r"\bTEST(_[FP])?\(", text) and not text.lstrip().startswith("//"):
             yield Finding(path, 1, "test-intro", "a test file starts with its goal and method")
 
 

@@ -32,7 +32,9 @@ ARROWS = {
     "view": _ENGINE,
     "testing": _ENGINE,
     "server": _SURFACE,
-    "cli": _SURFACE | {"server"},
+    "source": _CORE | {"yaml", "handlers"},
+    "lsp": _CORE | {"yaml", "source"},
+    "cli": _SURFACE | {"server", "source", "lsp"},
 }
 # A third-party library is known to one folder only, so that a user links just what is used.
 CONFINED = {

@@ -47,6 +47,17 @@ PHRASES = [
     (r"since (?:an?|one|two|three|\d+) (?:second|minute|hour|day|week|month|year)s?", "for a minute"),
     (r"the possibility to", "can"),
     (r"informations|advices|softwares", "the word has no plural"),
+    (r"(?:what|all that) (?:becomes|became|comes|came) of", "what happens to, the outcome of"),
+    (r"comes? to (?:its|an) end|c(?:omes?|ame) to nothing", "ends; fails, has no effect"),
+    (r"lets? (?:it|them|an? \w+) go on", "lets it continue, continues it"),
+    (r"goes? on (?:with|behind|where|elsewhere|here)", "continues with, continues after"),
+    (r"pass(?:es|ed)? over", "skip, ignore"),
+    (r"is not there(?: any more| yet)?", "does not exist, is gone, is missing"),
+    (r"half way", "halfway"),
+    (r"seldom|dearer|thus|whence|afresh", "rarely; more expensive; so; from where; again"),
+    (r"\w*(?:colour|behaviour|neighbour|favour|honour)\w*", "the spelling of the United States: color"),
+    (r"(?:recogni|organi|initiali|normali|seriali|capitali)s(?:es?|ed|ing|ers?)", "-ize, -ized"),
+    (r"misspelt|spelt|learnt|burnt", "misspelled, spelled, learned"),
 ]
 # In pages only: in code, "who" and "where" more often stand for themselves.
 PAGE_PHRASES = [

@@ -106,7 +106,8 @@ def doc_link(tree):
                     continue
                 name, _, anchor = link.partition("#")
                 target = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
-                if target not in tree.files and target not in folders and target != ".":
+                known = target in tree.files or target in tree.pictures or target in folders
+                if not known and target != ".":
                     yield Finding(path, number, "doc-link", f"{link} leads nowhere")
                 elif anchor and target.endswith(".md") and anchor not in _anchors(tree.files[target]):
                     yield Finding(path, number, "doc-link", f"{target} has no heading #{anchor}")

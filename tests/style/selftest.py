@@ -303,6 +303,12 @@ class Rules(unittest.TestCase):
         findings = list(rules.RULES["file-length"](rules.Tree({"src/a.cpp": "\n" * 401})))
         self.assertEqual([finding.is_note for finding in findings], [True])
 
+    def test_a_link_may_lead_to_a_picture(self):
+        page = {"README.md": "![a](docs/a.png)\n"}
+        doc_link = rules.RULES["doc-link"]
+        self.assertEqual(list(doc_link(rules.Tree(page, ["docs/a.png"]))), [])
+        self.assertEqual(len(list(doc_link(rules.Tree(page, ["docs/b.png"])))), 1)
+
 
 class Lexer(unittest.TestCase):
     def test_lines_are_kept(self):

@@ -14,6 +14,7 @@ SKIPPED_FOLDERS = {".git", "build", ".cache", "node_modules", "__pycache__", ".v
 def read_tree(root):
     # The file system, not git: a copy of the tree or a clone of another owner is judged as well.
     files = {}
+    pictures = []
     for folder, names, entries in os.walk(root):
         names[:] = sorted(name for name in names if name not in SKIPPED_FOLDERS)
         for entry in sorted(entries):
@@ -24,13 +25,14 @@ def read_tree(root):
             with open(path, "rb") as file:
                 data = file.read()
             if b"\0" in data:
+                pictures.append(os.path.relpath(path, root))
                 continue
             try:
                 files[os.path.relpath(path, root)] = data.decode("utf-8")
             except UnicodeDecodeError:
                 if "/corpus/" not in path:
                     print(f"{path}:1: note: not UTF-8, not judged")
-    return rules.Tree(files)
+    return rules.Tree(files, pictures)
 
 
 def main(arguments):

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "store/side_rows.h"
+
 namespace ebb::test {
 
 KernelWorld::KernelWorld(const Definition& definition, Payload input)
@@ -23,12 +25,37 @@ Decision::Verdict KernelWorld::apply(const Event& event) {
     }
     state = std::move(decision.state);
     apply_tasks(decision.tasks);
+    apply_effects(decision.effects);
     if (is_terminal(state.status)) tasks.clear();
     const std::string text = encode_state(state, *program);
     const InstanceState read = decode_state(text, *program);
     EXPECT_TRUE(read == state) << "not kept by its text: " << text;
     EXPECT_EQ(broken_invariant(), "") << text << "\n" << history_text();
     return decision.verdict;
+}
+
+void KernelWorld::apply_effects(const Effects& effects) {
+    std::set<TokenId> seen;
+    for (const WaitChange& change : effects.waits) {
+        EXPECT_TRUE(seen.insert(change.token).second) << "two changes of one wait";
+        if (change.is_over) {
+            EXPECT_EQ(waits.erase(change.token), 1U) << "the end of a wait that was none";
+            continue;
+        }
+        waits[change.token] = change.wait;
+    }
+    EXPECT_LE(effects.failures.size(), 1U);
+    for (const FailureChange& change : effects.failures) {
+        failure = change.is_over ? std::nullopt : std::optional(change.note);
+    }
+    Effects have;
+    for (const auto& [token, wait] : waits) have.waits.push_back({.token = token, .wait = wait});
+    if (failure) have.failures.push_back({.note = *failure});
+    const Effects want = side_rows_of(*program, state, this, now);
+    EXPECT_EQ(side_rows_text(have), side_rows_text(want)) << "the side rows are not the state's";
+    if (failure && !want.failures.empty()) {
+        EXPECT_EQ(failure->group, want.failures[0].note.group);
+    }
 }
 
 void KernelWorld::apply_tasks(const std::vector<TaskChange>& changes) {
@@ -134,8 +161,7 @@ void KernelWorld::do_task(TokenId token, const Outcome* forced) {
         return;
     }
     if (was_lost) {
-        const AttemptRef attempt{.token = token, .visit = live->visit, .attempt = live->attempt};
-        apply(event::LeaseLost{.attempt = attempt});
+        apply(event::LeaseLost{.attempt = present_attempt(*live)});
         return;
     }
     const auto call = claim(token);
@@ -214,7 +240,10 @@ std::string KernelWorld::broken_invariant() const {
     bool has_instance_rollback = false;
     for (const Rollback& rollback : state.rollbacks) has_instance_rollback |= rollback.scope == 0;
     const bool is_in_exception = state.rules && state.rules->exception != 0;
-    if (state.tokens.empty() && !is_in_exception) return "a live instance has no token";
+    const bool may_wait =
+        program->rules() != nullptr && program->rules()->rules().on_idle == Rules::OnIdle::Wait;
+    if (state.tokens.empty() && !is_in_exception && !may_wait)
+        return "a live instance has no token";
     for (const Token& token : state.tokens) {
         const bool has_task = tasks.contains(token.id);
         compensations += token.compensates != 0 ? 1 : 0;

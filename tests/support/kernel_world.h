@@ -62,6 +62,8 @@ class KernelWorld : public PlainHistory {
 
     InstanceState state;
     std::map<TokenId, Row> tasks;
+    std::map<TokenId, Wait> waits;       ///< as the effects of all decisions have left them
+    std::optional<FailureNote> failure;  ///< the same
     TimePoint now{std::chrono::seconds(1'000'000)};
     /// `pay`, `pay!` (failed), `refund` ...: the handlers in the order in which their calls ended.
     std::vector<std::string> calls;
@@ -79,6 +81,7 @@ class KernelWorld : public PlainHistory {
 
  private:
     void apply_tasks(const std::vector<TaskChange>& changes);
+    void apply_effects(const Effects& effects);
     std::vector<TokenId> due_tasks() const;
     bool skip_to_next_due();
     void do_task(TokenId token, const Outcome* forced);

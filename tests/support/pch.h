@@ -1,4 +1,5 @@
-// The precompiled header of all tests: what almost every test includes and what is dear to parse.
+// The precompiled header of all tests: what almost every test includes and what is expensive to
+// parse.
 #pragma once
 #include <concepts>
 #include <map>

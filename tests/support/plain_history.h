@@ -27,6 +27,13 @@ class PlainHistory : public HistoryView {
         return event->payload;
     }
 
+    std::optional<HistoryEvent> find_event(Seq seq) const override {
+        const auto found = std::find_if(history.begin(), history.end(), [seq](const auto& event) {
+            return event.seq == seq;
+        });
+        return found == history.end() ? std::nullopt : std::optional(*found);
+    }
+
     std::optional<Seq> output_of(std::string_view node) const override {
         for (auto event = history.rbegin(); event != history.rend(); ++event) {
             if (event->node == node && holds_output(event->type)) return event->seq;

@@ -97,6 +97,10 @@ std::string read_log(const std::filesystem::path& path) {
 }  // namespace
 
 std::filesystem::path PostgresServer::program(std::string_view name) {
+    if (const char* folder = std::getenv("EBB_TEST_POSTGRES_BIN"); folder != nullptr) {
+        const std::filesystem::path path = std::filesystem::path(folder) / name;
+        if (std::filesystem::exists(path)) return path;
+    }
     // The newest of those that Debian keeps side by side, or what is in PATH.
     std::vector<std::filesystem::path> found;
     std::error_code ignored;
@@ -171,8 +175,7 @@ void PostgresServer::make() {
          "-E",
          "UTF8",
          "--locale=C.UTF-8",
-         "--no-sync",
-         "--no-instructions"},
+         "--no-sync"},
         folder_ / "log",
         true
     );
@@ -194,6 +197,8 @@ void PostgresServer::start() {
         "listen_addresses=",
         "-c",
         "max_connections=200",
+        "-c",
+        "password_encryption=scram-sha-256",  // not the default before PostgreSQL 14
         "-c",
         "unix_socket_permissions=0777",
     };
@@ -253,18 +258,35 @@ std::string PostgresServer::execute(const std::string& sql, std::string_view dat
 
 void PostgresServer::kill() {
     if (pid_ <= 0) return;
-    // Each of its children is in a group of its own, so they are asked for by their parent.
-    std::vector<pid_t> children;
-    for (const auto& task :
-         std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid_))) {
-        std::ifstream file(task.path() / "children");
-        for (pid_t child = 0; file >> child;) children.push_back(child);
+    // A stopped server forks no more children while they are counted.
+    ::kill(pid_, SIGSTOP);
+    int status = 0;
+    while (waitpid(pid_, &status, WUNTRACED) < 0 && errno == EINTR) {
     }
-    ::kill(pid_, SIGKILL);
-    for (const pid_t child : children) ::kill(child, SIGKILL);
-    reap(pid_);
-    pid_ = -1;
+    // Each child is in a group of its own. A server that is started while one of them is alive
+    // refuses their shared memory, so we wait for the end of all of them.
+    std::vector<int> children;
     std::error_code ignored;
+    const std::string tasks = fmt::format("/proc/{}/task", pid_);
+    for (const auto& task : std::filesystem::directory_iterator(tasks, ignored)) {
+        std::ifstream file(task.path() / "children");
+        for (pid_t child = 0; file >> child;) {
+            const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+            if (handle >= 0) children.push_back(handle);
+            ::kill(child, SIGKILL);
+        }
+    }
+    if (!WIFEXITED(status) && !WIFSIGNALED(status)) {
+        ::kill(pid_, SIGKILL);
+        reap(pid_);
+    }
+    for (const int handle : children) {
+        pollfd end{.fd = handle, .events = POLLIN, .revents = 0};
+        while (poll(&end, 1, -1) < 0 && errno == EINTR) {
+        }
+        close(handle);
+    }
+    pid_ = -1;
     std::filesystem::remove(folder_ / "data" / "postmaster.pid", ignored);
 }
 

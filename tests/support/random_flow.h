@@ -8,8 +8,8 @@ namespace ebb::test {
 
 struct FlowShape {
     int nodes = 14;  ///< at most
-    /// How readily it gets what fails by itself: tight deadlines and timeouts, `fail`, data that is
-    /// not there, budgets. 0 = nothing of all that.
+    /// How often the flow gets parts that fail by themselves: tight deadlines and timeouts, `fail`,
+    /// missing data, budgets. 0 = never.
     int percent_trouble = 50;
     /// Of the nodes: so many more are decisions, of up to three votes and mostly of one role.
     int percent_people = 0;

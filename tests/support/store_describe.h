@@ -145,6 +145,60 @@ inline std::string describe(const QueueUse& use) {
     );
 }
 
+inline std::string describe(const WaitRow& row) {
+    const Wait& wait = row.wait;
+    return fmt::format(
+        "{} {} {} v{} key '{}' {} {} '{}' visit {} for {} since {} until {} {}/{}",
+        name_of({row.instance, row.token}),
+        to_string(wait.kind),
+        wait.workflow,
+        row.version,
+        row.key,
+        to_string(row.status),
+        wait.node,
+        wait.signal,
+        wait.visit,
+        fmt::join(wait.roles, ","),
+        micros(wait.since),
+        micros(wait.deadline),
+        wait.confirmed,
+        wait.quorum
+    );
+}
+
+inline std::string describe(const FailureNote& note) {
+    return fmt::format(
+        "{} v{} {} {} {} {} '{}' #{} at {}",
+        note.workflow,
+        note.version,
+        to_string(note.status),
+        note.step,
+        note.code,
+        note.group,
+        note.message,
+        note.event,
+        micros(note.at)
+    );
+}
+
+inline std::string describe(const FailedInstance& row) {
+    return fmt::format("{} key '{}' {}", name_of({row.instance, 0}), row.key, describe(row.note));
+}
+
+inline std::string describe(const FailureGroup& group) {
+    std::string text = fmt::format(
+        "{} x{}{} dead {} since {} v{}",
+        describe(group.newest),
+        group.count,
+        group.is_counted ? "" : "+",
+        group.dead_letter,
+        micros(group.first_at),
+        fmt::join(group.versions, ",")
+    );
+    for (const InstanceId& id : group.samples) text += " " + name_of({id, 0});
+    return text;
+}
+
 template <class Row>
 std::string describe(const std::vector<Row>& rows) {
     std::string text;
@@ -159,6 +213,14 @@ inline std::string describe(Store& store, int instances) {
                        "counts\n" + describe(store.count()) + "unserved\n" +
                        describe(store.unserved());
     text += "retention\n" + describe(store.retention());
+    for (const auto kind : {Wait::Kind::Decision, Wait::Kind::Signal}) {
+        text += "waits\n" + describe(store.list_waits({.kind = kind}));
+    }
+    const FailureGroups failures = store.failure_groups({});
+    text += "failures\n" + describe(failures.groups);
+    for (const FailureGroup& group : failures.groups) {
+        text += describe(store.list_failures({.group = group.newest.group}));
+    }
     for (int n = 1; n <= instances; ++n) {
         text += fmt::format("tasks and history of {}\n", n);
         text += describe(store.tasks(id_of(n)));

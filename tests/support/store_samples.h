@@ -93,6 +93,7 @@ struct Change {
     std::string state = "{}";
     std::vector<HistoryEvent> history = {};
     std::vector<TaskChange> tasks = {};
+    Effects effects = {};
     std::string lease_owner = {};
     TimePoint now = kStart;
 
@@ -104,6 +105,7 @@ struct Change {
             .state = state,
             .history = history,
             .tasks = tasks,
+            .effects = effects.is_empty() ? nullptr : &effects,
             .lease_owner = lease_owner,
             .now = now,
         };
@@ -133,6 +135,39 @@ inline std::vector<Claim> claim(
     request.handlers = std::move(handlers);
     request.limit = limit;
     return store.claim(request);
+}
+
+inline WaitChange wait_of(TokenId token, std::vector<std::string> roles = {}, Visit visit = 1) {
+    WaitChange change{.token = token, .wait = {}};
+    change.wait.workflow = "orders";
+    change.wait.node = "approve";
+    change.wait.roles = std::move(roles);
+    change.wait.visit = visit;
+    change.wait.since = kStart;
+    return change;
+}
+
+inline WaitChange no_wait(TokenId token) {
+    return {.token = token, .is_over = true, .wait = {}};
+}
+
+inline FailureChange failure_of(
+    std::string group, InstanceStatus status = InstanceStatus::Failed, TimePoint at = kStart
+) {
+    FailureChange change;
+    change.note.workflow = "orders";
+    change.note.status = status;
+    change.note.step = "pay";
+    change.note.code = "declined";
+    change.note.group = std::move(group);
+    change.note.message = "The card was declined.";
+    change.note.event = 2;
+    change.note.at = at;
+    return change;
+}
+
+inline FailureChange no_failure() {
+    return {.is_over = true, .note = {}};
 }
 
 /// `1/2`: instance and token, the instance as the n of id_of.

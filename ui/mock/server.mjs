@@ -1,4 +1,4 @@
-// Answers as `ebb serve` does by the OpenAPI document, from made life in memory. For working on the UI without Ebb and
+// Answers as `ebb serve` does by the OpenAPI document, from sample data in memory. For working on the UI without Ebb and
 // for tests of rare states. Usage: server.mjs --assets DIST [--port N] [--hostile] [--history N] [--role viewer] [--empty]
 import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
@@ -44,7 +44,13 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     return version && Number(version) < found.version ? { ...found, version: Number(version), steps: found.steps.slice(0, -1) } : found;
   };
   const checksum = (one) => `${one.workflow}-${one.version}`;
-  const registered = (one) => ({ name: one.workflow, version: one.version, checksum: checksum(one), created_at: new Date(world.now - (60 - 4 * one.version) * 864e5).toISOString(), instances: counts(world.instances.filter((row) => row.workflow === one.workflow)) });
+  const registered = (one) => {
+    const rows = world.instances.filter((row) => row.workflow === one.workflow);
+    return {
+      name: one.workflow, version: one.version, checksum: checksum(one), created_at: new Date(world.now - (60 - 4 * one.version) * 864e5).toISOString(),
+      instances: counts(rows.filter((row) => row.version === one.version)), instances_of_all_versions: counts(rows),
+    };
+  };
 
   function list(query) {
     const statuses = (query.get('status') ?? '').split(',').filter(Boolean);
@@ -157,10 +163,19 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     return summary(row);
   }
 
+  /** The picture is that of the registered workflow: the mock does not read YAML. A line with "stp:" is a mistake. */
+  function validate(text) {
+    const wrong = text.split('\n').findIndex((line) => line.includes('stp:'));
+    const known = world.byName.get(/^workflow:\s*(\S+)/m.exec(text)?.[1]) ?? { workflow: 'hello', version: 1, steps: [{ step: 'greet' }] };
+    if (!text.includes('steps:')) return { valid: false, problems: [{ code: 'missing_key', pointer: '/steps', message: 'A workflow needs "steps".', line: 1, column: 1 }], definition: null, layout: null };
+    if (wrong >= 0) return { valid: false, problems: [{ code: 'unknown_key', pointer: '/steps', message: 'There is no key "stp"; did you mean "step"?', line: wrong + 1, column: 1 }], definition: null, layout: layout(known) };
+    return { valid: true, problems: [], definition: null, layout: layout(known) };
+  }
+
   function start(body) {
     const one = definition(body.workflow, body.version);
     if (one.workflow === 'order' && typeof body.input?.order !== 'string') {
-      throw new Problem(422, 'invalid_payload', 'The input does not fit the schema of "order".', { problems: [{ code: 'required', path: '/order', message: 'This field is required.', line: null, column: null }] });
+      throw new Problem(422, 'invalid_payload', 'The input does not fit the schema of "order".', { problems: [{ code: 'required', pointer: '/order', message: 'This field is required.', line: null, column: null }] });
     }
     const row = world.add(one.workflow, Date.now() - 50, { stop: 'charge' });
     if (body.key) row.key = body.key;
@@ -173,26 +188,40 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
   // --- streams
 
   const send = (stream, event, data, id) => stream.response.write(`event: ${event}\n${id ? `id: ${id}\n` : ''}data: ${JSON.stringify(data)}\n\n`);
+  // A stream begins as the server's does: each topic sends what has happened since its position, or its state.
   function begin(stream) {
     send(stream, 'hello', { server_time: new Date().toISOString(), topics: stream.topics.map((topic) => ({ topic, is_accepted: true })) });
     stream.topics.forEach((topic, i) => {
-      if (topic.startsWith('list:')) send(stream, 'list', { topic: i, items: list(new URLSearchParams(topic.slice(5))).items });
+      const row = topic.startsWith('instance:') ? world.instances.find((one) => one.id === topic.slice('instance:'.length)) : undefined;
+      update(stream, topic, i, row);
     });
   }
-  function publish(row) {
-    for (const stream of streams) {
-      stream.topics.forEach((topic, i) => {
-        if (topic.startsWith(`instance:${row.id}`)) {
-          const after = stream.positions[i] ?? 0;
-          const events = row.history.filter((event) => event.seq > after);
-          stream.positions[i] = row.history.length;
-          if (events.length) send(stream, 'history', { topic: i, instance: row.id, events });
-          send(stream, 'instance', { topic: i, instance: summary(row) });
-        } else if (topic.startsWith('list:')) send(stream, 'list', { topic: i, items: list(new URLSearchParams(topic.slice(5))).items });
-        else send(stream, 'changed', { topic: i });
-      });
+  function update(stream, topic, i, row) {
+    if (topic.startsWith('list:')) send(stream, 'list', { topic: i, items: list(new URLSearchParams(topic.slice(5))).items });
+    else if (!topic.startsWith('instance:')) send(stream, 'changed', { topic: i });
+    else if (row && topic === `instance:${row.id}`) {
+      const events = row.history.filter((event) => event.seq > (stream.positions[i] ?? 0));
+      stream.positions[i] = row.history.length;
+      if (events.length) send(stream, 'history', { topic: i, instance: row.id, events });
+      send(stream, row.finished_at ? 'end' : 'instance', { topic: i, instance: summary(row) });
     }
   }
+  function publish(row) {
+    for (const stream of streams) stream.topics.forEach((topic, i) => update(stream, topic, i, row));
+  }
+
+  // Those who wait for something to be true of the mock are asked again whenever anything has happened to it.
+  const waiters = new Set();
+  const wake = () => waiters.forEach((waiter) => waiter());
+  const until = (test) => new Promise((resolve) => {
+    const waiter = () => {
+      if (!test()) return;
+      waiters.delete(waiter);
+      resolve();
+    };
+    waiters.add(waiter);
+    waiter();
+  });
 
   // --- routes
 
@@ -221,7 +250,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     }],
     ['GET', /^\/failures\/groups$/, (_, query) => groups(query)],
     ['GET', /^\/workflows$/, () => ({ items: world.definitions.map((one) => ({ ...registered(one), versions: one.version })).sort((a, b) => (a.name < b.name ? -1 : 1)), next_cursor: null })],
-    ['POST', /^\/workflows\/validate$/, (_, __, body) => (typeof body === 'string' && body.includes('steps:') ? { valid: true, problems: [], definition: null, layout: null } : { valid: false, problems: [{ code: 'missing_key', path: '/steps', message: 'A workflow needs "steps".', line: 1, column: 1 }], definition: null, layout: null })],
+    ['POST', /^\/workflows\/validate$/, (_, __, body) => validate(String(body ?? ''))],
     ['GET', /^\/workflows\/([^/]+)$/, ([name], _, __, request) => version_of(definition(name), request)],
     ['GET', /^\/workflows\/([^/]+)\/versions$/, ([name]) => {
       const one = definition(name);
@@ -258,13 +287,18 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     const stream = { response, topics: topics.map((topic) => topic.replace(/@\d+$/, '')), positions: topics.map((topic) => Number(/@(\d+)$/.exec(topic)?.[1] ?? 0)) };
     streams.add(stream);
-    response.on('close', () => streams.delete(stream));
+    response.on('close', () => {
+      streams.delete(stream);
+      wake();
+    });
     begin(stream);
+    wake();
   }
 
   async function answerApi(request, response, url) {
     const path = url.pathname.slice(base.length + 'api/v1'.length) || '/';
     control.requests.push(`${request.method} ${path}${url.search}`);
+    wake();
     if (control.delay) await new Promise((done) => setTimeout(done, control.delay));
     try {
       if (control.fail?.test(`${request.method} ${path}`)) throw control.problem ?? new Problem(500, 'internal', 'Something went wrong in the server.');
@@ -315,7 +349,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
         server.closeAllConnections();
         server.close(done);
       });
-      resolve({ address, world, control, Problem, touch, publish, streams, close });
+      resolve({ address, world, control, Problem, touch, publish, until, streams, close });
     });
   });
 }
@@ -324,5 +358,5 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   const args = process.argv.slice(2);
   const value = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
   const mock = await startMock({ assets: value('--assets') ?? 'dist', port: Number(value('--port') ?? 8700), hostile: args.includes('--hostile'), empty: args.includes('--empty'), history: Number(value('--history') ?? 0), role: value('--role') ?? 'admin' });
-  console.log(`-- made life at ${mock.address} (Ctrl-C stops it)`);
+  console.log(`-- sample data at ${mock.address} (Ctrl-C stops it)`);
 }

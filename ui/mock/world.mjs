@@ -1,4 +1,4 @@
-// A month of made life: about 700 instances of five workflows, with failures in groups, decisions, dead letters and
+// A month of sample data: about 700 instances of five workflows, with failures in groups, decisions, dead letters and
 // compensations, and what goes on while one looks.
 import { DEFINITIONS } from './definitions.mjs';
 import { play } from './play.mjs';

@@ -13,26 +13,26 @@
 namespace ebb::diagram {
 namespace {
 
-/// Where a sequence goes on from; nothing after a `fail`.
+/// The node and label from which a sequence continues; empty after a `fail`.
 using OpenEnd = std::optional<NodeIndex>;
 
-/// A lane that is still to be built, and what its first edge says.
+/// A lane that must still be built, and the label of its first edge.
 struct LaneSource {
     std::string label;
     const Block* steps;
 };
 
-/// Where the next item of a sequence goes, and what leads to it.
+/// The lane of the next item of a sequence, and the edges that lead to the item.
 struct Place {
     BlockIndex lane = 0;
-    OpenEnd before;  ///< the item before it in the lane
-    OpenEnd head;    ///< of the block that the lane belongs to; only for the lane's first item
-    bool is_in_graph = false;  ///< directly: edges say what comes next
+    OpenEnd before;            ///< the item before it in the lane
+    OpenEnd head;              ///< the block of the lane; only for the lane's first item
+    bool is_in_graph = false;  ///< directly in a graph: edges say what comes next
 };
 
 constexpr NodeIndex kGraphEnd = static_cast<NodeIndex>(-1);
 
-/// The nodes of a graph as they stand below one another.
+/// The nodes of a graph in their vertical order.
 class Joints {
  public:
     void add(const std::string& name, NodeIndex first, OpenEnd last) {
@@ -44,12 +44,12 @@ class Joints {
 
     std::size_t place_of(const std::string& name) const { return places_.at(name); }
 
-    /// Where an edge enters the node at this place, and where one leaves it.
+    /// The positions at which edges enter and leave the node at this place.
     NodeIndex first_of(std::size_t place) const { return ends_[place].first; }
 
     OpenEnd last_of(std::size_t place) const { return ends_[place].second; }
 
-    /// The place whose node this index begins or ends; count() for the tail.
+    /// The place whose node begins or ends at this index; count() for the tail.
     std::size_t place_from(NodeIndex last) const {
         return find([&](const auto& end) { return end.second == OpenEnd(last); });
     }
@@ -69,7 +69,7 @@ class Joints {
     std::vector<std::pair<NodeIndex, OpenEnd>> ends_;
 };
 
-/// Its edges for both, or all, of its sides leave nothing to a default one.
+/// Edges for both or all of the node's sides leave nothing for a default edge.
 bool is_left_by_names(const NodeGraph& graph, const Node& node) {
     std::size_t sides = 0;
     if (std::holds_alternative<Condition>(node.kind)) sides = 2;
@@ -101,7 +101,7 @@ std::string ways_of(const NodeGraph& graph, const std::string& name) {
     return ways;
 }
 
-/// All edges, those to the end of the graph to kGraphEnd, each still a jump.
+/// All edges, each still a jump. Edges to the end of the graph lead to kGraphEnd.
 std::vector<GraphEdge> edges_of(
     const NodeGraph& graph, const Joints& joints, BlockIndex body, bool has_default_ends
 ) {
@@ -124,8 +124,8 @@ std::vector<GraphEdge> edges_of(
     return edges;
 }
 
-/// Straight down where an edge leads to the next node; the others beside the nodes, the shorter
-/// ones nearer to them, none on top of another.
+/// An edge that leads to the next node goes straight down. The others run beside the nodes, the
+/// shorter ones nearer to them, without overlapping.
 void arrange_jumps(std::vector<GraphEdge>& edges, const Joints& joints, OpenEnd tail) {
     struct Jump {
         GraphEdge* edge;
@@ -251,7 +251,7 @@ class Builder {
         return node;
     }
 
-    /// Draws the edge that leads to `node`; there is none after a `fail`.
+    /// Draws the edge that leads to `node`. There is no edge after a `fail`.
     void follow(const Place& at, NodeIndex node) {
         if (at.before) {
             connect_next(*at.before, node);

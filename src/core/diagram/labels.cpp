@@ -59,7 +59,7 @@ struct Words {
         for (const std::string& role : decision.roles) roles += (roles.empty() ? "" : ", ") + role;
         if (!roles.empty()) text += (text.empty() ? "" : " of ") + roles;
         append(text, deadline_words(decision.deadline, deadline_outcome(decision)));
-        return text.empty() ? "anybody" : text;
+        return text.empty() ? "anyone" : text;
     }
 
     std::string operator()(const Signal& signal) const {

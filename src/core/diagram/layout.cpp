@@ -112,7 +112,7 @@ class Arranger {
             view.line = {turned(line->first), turned(line->second)};
     }
 
-    /// The plate of a fork stands before its bar, that of a join after it.
+    /// The plate of a fork is before its bar, that of a join after it.
     void arrange_bar(NodeView& view, bool plate_first) const {
         const Box& box = view.box;
         const double shift = plate_first ? 0 : kBar;

@@ -6,7 +6,7 @@
 
 #include <ebb/diagram.h>
 
-// How a state looks: a colour is never alone, each state also has its own sign and its word.
+// How a state looks. A color is never the only sign: each state also has its own symbol and word.
 
 namespace ebb::diagram {
 
@@ -39,7 +39,7 @@ inline constexpr std::string_view kFailedNote = "failed: ";
 /// Whether the step failed, though it may have been undone since.
 bool has_failed(const StepMark& mark);
 
-/// The state by which the mark is coloured: failed also if the step was undone afterwards.
+/// The state that decides the mark's color: failed, even if the step was undone afterwards.
 StepMark::State shown_state(const StepMark& mark);
 
 /// The sign, and behind it the undo badge of a failed step that was undone.

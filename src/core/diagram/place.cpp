@@ -176,7 +176,7 @@ class Placer {
         return parallel ? framed(all) : all;
     }
 
-    /// Half way, but straight above a lane that is near: an edge with a tiny jog looks broken.
+    /// Halfway, but straight above a lane that is near: an edge with a tiny jog looks broken.
     static double center_of(const std::vector<double>& offsets) {
         const double half = offsets.back() / 2;
         for (const double offset : offsets)

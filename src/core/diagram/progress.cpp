@@ -72,7 +72,7 @@ void mark_ways_not_taken(Graph& graph) {
 std::vector<bool> unused_edges(const Graph& graph) {
     std::vector<bool> unused(graph.edges.size());
     if (!graph.has_marks) return unused;
-    // The edges into a node that has no mark stand before those out of it.
+    // The edges into a node without a mark come before the edges out of it.
     std::vector<bool> reached(graph.nodes.size());
     reached.front() = true;
     for (std::size_t i = 0; i < graph.edges.size(); ++i) {

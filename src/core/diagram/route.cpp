@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kLabelRise = 4;
 
-/// Drops points that repeat the one before or lie straight between their neighbours.
+/// Drops points that repeat the one before or lie straight between their neighbors.
 std::vector<Point> simplify(const std::vector<Point>& points) {
     std::vector<Point> kept;
     for (const Point& point : points) {
@@ -101,7 +101,7 @@ class Router {
 
     RoutedEdge leave() const {
         const double bus = bus_before();
-        // Only the test of a loop labels the way out of it, and that stands in a frame.
+        // Only the test of a loop labels its exit edge, and the label is in a frame.
         const Point label = label_after(from_.bottom() + kFrame);
         return {{out_of(from_), {lane_, bus}, {meet().x, bus}, meet()}, label};
     }

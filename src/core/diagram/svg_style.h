@@ -10,7 +10,7 @@ namespace ebb::diagram {
 /// The style sheet, for light and dark. All its rules are confined to `.ebb-diagram`.
 std::string style_sheet(const Graph& graph);
 
-/// The class that gives a node its colours: its state, or else what it is.
+/// The class that gives a node its colors: its state, or else what it is.
 std::string color_class(const GraphNode& node);
 
 /// Path data around (0,0), at most 14 pixels wide; drawn as lines.

@@ -18,9 +18,10 @@ class CodeCache {
     CodeCache(std::size_t entries_max, std::size_t source_bytes_max)
         : entries_max_(entries_max), source_bytes_max_(source_bytes_max) {}
 
-    /// Null when it is not there.
+    /// Null if it is not cached.
     std::shared_ptr<const Code> find(std::string_view source, const ExpressionLimits& limits);
-    /// Gives what is kept: `code`, or an equal one that another thread has put in meanwhile.
+    /// Returns the cached code: `code`, or an equal one that another thread has added in the
+    /// meantime.
     std::shared_ptr<const Code> keep(std::shared_ptr<const Code> code);
 
     std::size_t size() const;

@@ -41,7 +41,7 @@ enum class Op : std::uint8_t {
     And,
     Or,
     Choose,  ///< pops the condition; false jumps to arg; an error takes its place and jumps to the
-             ///< arg of the following Jump, which is otherwise passed over
+             ///< arg of the following Jump, which is otherwise skipped
     Jump,
     NewList,
     Append,  ///< pops an element into the list below
@@ -52,8 +52,8 @@ enum class Op : std::uint8_t {
     LoopBegin,  ///< pops what the macro `count` goes over; arg is its LoopEnd
     LoopNext,   ///< takes the next element, or jumps to arg
     LoopSkip,   ///< pops the filter of a map with three arguments; false jumps to arg
-    LoopTest,   ///< pops the body of all, exists, exists_one or filter; jumps to arg to go on
-    LoopKeep,   ///< pops the body of map; jumps to arg to go on
+    LoopTest,   ///< pops the body of all, exists, exists_one or filter; jumps to arg to continue
+    LoopKeep,   ///< pops the body of map; jumps to arg to continue
     LoopEnd,    ///< pushes the macro's result
     Return,
 };

@@ -66,7 +66,7 @@ class Evaluator {
     const Code& code_;
     const Variables& variables_;
     Context context_;
-    // Not initialised: what is above the top is never read.
+    // Not initialized: what is above the top is never read.
     std::array<Value, kStackUsual> usual_stack_;
     std::vector<Value> large_stack_;
     Value* top_ = nullptr;

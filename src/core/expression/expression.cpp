@@ -27,12 +27,15 @@ std::string located(const std::string& message, std::string_view source, int lin
 
 }  // namespace
 
-ExpressionError::ExpressionError(std::string message, std::string source, int line, int column)
+ExpressionError::ExpressionError(
+    std::string message, std::string source, int line, int column, std::string meant
+)
     : Error(ErrorCode::InvalidArgument, located(message, source, line, column)),
       message_(std::move(message)),
       source_(std::move(source)),
       line_(line),
-      column_(column) {}
+      column_(column),
+      meant_(std::move(meant)) {}
 
 struct Expression::Compiled : expression::Code {};
 

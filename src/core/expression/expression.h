@@ -29,7 +29,10 @@ struct ExpressionLimits {
 /// unless there is no source.
 class ExpressionError : public Error {
  public:
-    ExpressionError(std::string message, std::string source, int line, int column);
+    /// `meant` may replace the name at that place.
+    ExpressionError(
+        std::string message, std::string source, int line, int column, std::string meant = {}
+    );
 
     /// A whole sentence, without the place.
     const std::string& message() const { return message_; }
@@ -42,11 +45,15 @@ class ExpressionError : public Error {
 
     const std::string& source() const { return source_; }
 
+    /// Empty = unknown.
+    const std::string& meant() const { return meant_; }
+
  private:
     std::string message_;
     std::string source_;
     int line_;
     int column_;
+    std::string meant_;
 };
 
 /// Where an expression's variables come from. It is asked only for what an evaluation reads, so an

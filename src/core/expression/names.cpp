@@ -17,7 +17,7 @@ char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
 }
 
-/// How many letters to add, remove, change or swap with their neighbour; case does not count.
+/// How many letters to add, remove, change or swap with their neighbor; case is ignored.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1);
     std::vector<std::size_t> above(b.size() + 1);

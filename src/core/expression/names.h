@@ -6,7 +6,7 @@
 
 namespace ebb::expression {
 
-/// The nearest of `known` to a name that may be misspelt; empty when none is near.
+/// The nearest of `known` to a name that may be misspelled; empty if none is near.
 std::string_view nearest(std::string_view name, std::span<const std::string_view> known);
 
 /// ` Did you mean "x"?`, or nothing.

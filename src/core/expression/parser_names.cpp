@@ -10,6 +10,7 @@
 #include "core/expression/literal.h"
 #include "core/expression/names.h"
 #include "core/expression/parser.h"
+#include "core/expression/source.h"
 
 namespace ebb::expression {
 
@@ -266,11 +267,13 @@ void Parser::fail_unknown_function(const Token& name, bool is_method) const {
     if (!is_method && find_macro(name.text)) {
         fail(name, fmt::format("{0}() is called on a list: list.{0}(x, ...).", name.text));
     }
-    fail(
-        name,
+    throw_at(
+        code_.source,
+        name.place,
         fmt::format(
             "There is no function \"{}\".{}", name.text, did_you_mean(name.text, callable_names())
-        )
+        ),
+        nearest(name.text, callable_names())
     );
 }
 

@@ -49,9 +49,25 @@ Place place_of(std::string_view source, std::size_t offset) {
     return place;
 }
 
-void throw_at(std::string_view source, std::size_t offset, const std::string& message) {
+std::size_t offset_of(std::string_view source, const Place& place) {
+    std::size_t at = 0;
+    for (int line = 1; line < place.line && at < source.size(); ++line) {
+        at = std::min(source.find('\n', at), source.size() - 1) + 1;
+    }
+    for (int column = 1; column < place.column && at < source.size(); ++column) {
+        do ++at;
+        while (at < source.size() && is_continuation(source[at]));
+    }
+    return at;
+}
+
+void throw_at(
+    std::string_view source, std::size_t offset, const std::string& message, std::string_view meant
+) {
     const Place place = place_of(source, offset);
-    throw ExpressionError(message, std::string(source), place.line, place.column);
+    throw ExpressionError(
+        message, std::string(source), place.line, place.column, std::string(meant)
+    );
 }
 
 std::size_t count_characters(std::string_view text) {

@@ -14,8 +14,16 @@ struct Place {
 /// Where byte `offset` of `source` is.
 Place place_of(std::string_view source, std::size_t offset);
 
+/// The byte at that place; the end of `source` if there is none.
+std::size_t offset_of(std::string_view source, const Place& place);
+
 /// Throws ExpressionError for that place.
-[[noreturn]] void throw_at(std::string_view source, std::size_t offset, const std::string& message);
+[[noreturn]] void throw_at(
+    std::string_view source,
+    std::size_t offset,
+    const std::string& message,
+    std::string_view meant = {}
+);
 
 /// How many characters (code points) `text` has.
 std::size_t count_characters(std::string_view text);

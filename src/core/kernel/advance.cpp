@@ -139,6 +139,7 @@ void begin_visit(Transition& t, Token& token, NodeIndex node) {
     token.attempt = 0;
     token.attempt_base = 0;
     token.losses = 0;
+    token.pauses = 0;
     token.due = kNever;
     token.deadline = kNever;
     token.failed = 0;
@@ -150,7 +151,7 @@ void begin_visit(Transition& t, Token& token, NodeIndex node) {
     token.votes.clear();
 }
 
-/// Empty where one more visit is allowed.
+/// Empty if one more visit is allowed.
 std::string budget_excess(const Transition& t) {
     const std::int64_t budget = t.program.definition().step_budget;
     if (t.state.last_visit > budget) {

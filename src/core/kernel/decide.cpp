@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/kernel/projections.h"
 #include "core/kernel/transition.h"
 #include "support/json.h"
 
@@ -13,15 +14,18 @@ namespace {
 
 void on_started(Transition& t, const event::Started& e) {
     if (t.state.last_seq != 0) return t.ignore();
+    t.state.run = e.run;
     HistoryEvent started;
     started.type = HistoryType::Started;
     started.payload = e.input;
     started.worker = e.by;
+    if (e.entry != kNoNode) started.node = t.program.node(e.entry).name;
     const Seq input = t.append(std::move(started));
     const Duration deadline = t.program.definition().deadline;
     if (deadline > Duration::zero()) set_instance_deadline(t, t.now + deadline);
     if (t.program.rules() != nullptr) return start_rules(t, e.input);
-    go_to(t, t.add_token({.input = input}), t.program.entry());
+    const NodeIndex entry = e.entry != kNoNode ? e.entry : t.program.entry();
+    go_to(t, t.add_token({.input = input}), entry);
 }
 
 struct Dispatch {
@@ -75,15 +79,21 @@ Decision decide(
     const HistoryView& history,
     TimePoint now
 ) {
+    const kernel::Projection before(state);
     kernel::Transition t(program, identity, std::move(state), history, now);
     if (!kernel::is_answered_by_move(t, event)) std::visit(kernel::Dispatch{t}, event);
-    if (t.verdict == Decision::Verdict::Changed) kernel::settle(t);
+    Effects effects;
+    if (t.verdict == Decision::Verdict::Changed) {
+        kernel::settle(t);
+        effects = before.changes(t);
+    }
     return {
         .verdict = t.verdict,
         .refusal = std::move(t.refusal),
         .state = std::move(t.state),
         .history = std::move(t.history),
-        .tasks = std::move(t.tasks)
+        .tasks = std::move(t.tasks),
+        .effects = std::move(effects)
     };
 }
 
@@ -126,12 +136,12 @@ std::optional<Invocation> invocation(
     const AttemptPolicy& policy = is_compensation ? node.compensate->attempts : node.attempts;
     std::string key;
     key.reserve(kKeyBytes);
-    key += identity.id.to_string();
+    key += key_root(identity, state).to_string();
     key += is_compensation ? ":undo:" : ":";
     append_number(key, is_compensation ? token->compensates : token->visit);
     // In its place: there is one for every call.
     std::optional<Invocation> made(std::in_place);
-    made->attempt = {.token = token->id, .visit = token->visit, .attempt = token->attempt};
+    made->attempt = present_attempt(*token);
     made->node = node.name;
     made->handler = is_compensation ? node.compensate->handler : node.handler;
     made->queue = node.queue;
@@ -146,6 +156,7 @@ std::optional<Invocation> invocation(
     made->idempotency_key = std::move(key);
     made->metadata = &node.metadata;
     made->compensated = token->compensates;
+    made->key_root = key_root(identity, state);
     return made;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/kernel/effects.h"
 #include "core/kernel/history.h"
 #include "core/kernel/state.h"
 
@@ -54,6 +55,7 @@ struct Decision {
     InstanceState state;
     std::vector<HistoryEvent> history;  ///< to append; seqs are set
     std::vector<TaskChange> tasks;      ///< at most one per token
+    Effects effects;                    ///< what else is written with it; nearly always nothing
 };
 
 }  // namespace ebb

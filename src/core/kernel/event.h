@@ -13,14 +13,20 @@
 
 namespace ebb {
 
-/// Which attempt of which visit an outcome belongs to. An outcome of any other attempt is stale.
+/// Which call of which visit an outcome belongs to. An outcome of any other call is stale.
 struct AttemptRef {
     TokenId token = 0;
     Visit visit = 0;
     std::int32_t attempt = 0;
+    std::int32_t pauses = 0;  ///< a paused and a resumed call have the same attempt
 
     bool operator==(const AttemptRef&) const = default;
 };
+
+/// The call that the token waits for now, or that is being made.
+inline AttemptRef present_attempt(const Token& token) {
+    return {token.id, token.visit, token.attempt, token.pauses};
+}
 
 /// Why an attempt failed.
 struct Failure {
@@ -40,6 +46,8 @@ namespace event {
 struct Started {
     Payload input;
     std::string by;
+    NodeIndex entry = kNoNode;  ///< a node of the graph to begin at; kNoNode = its own entry
+    std::optional<InstanceId> run{};
 };
 
 struct StepCompleted {
@@ -99,10 +107,10 @@ struct Resumed {
     std::string by;
 };
 
-/// An operator lets a dead-lettered instance go on.
+/// An operator lets a dead-lettered instance continue.
 struct Requeued {
     std::optional<Payload> new_input;  ///< of the failed steps
-    bool skip_compensation = false;    ///< pass over the compensation that is exhausted
+    bool skip_compensation = false;    ///< skip the exhausted compensation
     std::string by;
 };
 
@@ -133,14 +141,14 @@ struct StepProgressed {
     std::string worker;
 };
 
-/// The instance is to go on elsewhere, from a snapshot of its state. No handler of it runs.
+/// The instance must continue elsewhere, from a snapshot of its state. None of its handlers runs.
 struct MoveRequested {
     Seq seen = 0;  ///< the newest event when that was made sure; refused if there is a newer one
     bool ends_pause = false;  ///< it was only paused for the move
     std::string by;
 };
 
-/// What was moved goes on here.
+/// A moved instance continues here.
 struct Arrived {
     Payload details;  ///< for the history
 };
@@ -148,7 +156,7 @@ struct Arrived {
 /// An application or an operator writes attributes of an instance with rules.
 struct AttributesWritten {
     Payload values;          ///< an object of attributes
-    bool is_repair = false;  ///< by an operator: any attribute, and all conditions are asked
+    bool is_repair = false;  ///< by an operator: any attribute, and all conditions are checked
     std::string by;
     std::string request_id;
 };

@@ -29,7 +29,7 @@ std::optional<Enum> value_of(const Names<Enum, N>& names, std::string_view text)
     return std::nullopt;
 }
 
-// Each table stands in the order of its enum, so that a value is its own index.
+// Each table is in the order of its enum, so that a value is its own index.
 constexpr Names<HistoryType, 49> kHistoryTypes{{
     {HistoryType::Started, "started"},
     {HistoryType::InputResolved, "input_resolved"},

@@ -39,13 +39,14 @@ void park_all(Transition& t) {
     for (Token& token : t.state.tokens) t.park(token);
 }
 
-/// A failing instance that ebbs back already goes on to the start instead of to its savepoint.
+/// A failing instance that is already rolling back continues to the start instead of to its
+/// savepoint.
 void turn_into_cancel(Transition& t, Rollback& rollback, Seq cause) {
     rollback.kind = Rollback::Kind::Cancel;
     rollback.cause = cause;
     rollback.floor = 0;
-    // The view passes over what is compensated already, so looking again from the end is safe, and
-    // it finds the step whose exhausted compensation is dropped here.
+    // The view skips what is already compensated, so it is safe to look again from the end. This
+    // finds the step whose exhausted compensation is dropped here.
     rollback.cursor = 0;
     std::vector<TokenId> frozen;
     for (const Token& token : t.state.tokens) {
@@ -62,7 +63,7 @@ void turn_into_cancel(Transition& t, Rollback& rollback, Seq cause) {
 void refuse_finished(Transition& t, std::string_view what) {
     t.refuse(
         "invalid_state",
-        "The instance is " + std::string(to_string(t.state.status)) + " already; it cannot be " +
+        "The instance is already " + std::string(to_string(t.state.status)) + "; it cannot be " +
             std::string(what) + " any more."
     );
 }
@@ -101,7 +102,7 @@ void on_abort_requested(Transition& t, const event::AbortRequested& e) {
     if (t.state.status == InstanceStatus::Aborted) return t.ignore();
     if (t.is_over()) return refuse_finished(t, "aborted");
     const Seq cause = append_request(t, HistoryType::AbortRequested, e.by, e.reason);
-    // Their handlers may go on and take effect: that they were called must not be forgotten.
+    // Their handlers may continue and take effect, so the fact that they were called must be kept.
     stop_tokens(t, 0, {}, StopMode::DropRunning);
     t.state.error = cause;
     HistoryEvent event;
@@ -115,7 +116,7 @@ void on_paused(Transition& t, const event::Paused& e) {
     if (t.is_over()) return refuse_finished(t, "paused");
     if (t.state.status == InstanceStatus::DeadLetter) {
         return t.refuse(
-            "invalid_state", "The instance is dead-lettered: nothing runs that could be paused."
+            "invalid_state", "The instance is dead-lettered: there is nothing to pause."
         );
     }
     append_request(t, HistoryType::Paused, e.by, e.reason);
@@ -145,8 +146,8 @@ void enter_dead_letter(Transition& t, Seq cause) {
 
 namespace {
 
-/// Attempts are counted afresh, but their numbers go on: a late result of an old one stays
-/// recognisable.
+/// Attempts are counted from zero again, but their numbers continue, so that a late result of an
+/// old attempt stays recognizable.
 void try_again(Transition& t, Token& token) {
     token.attempt_base = token.attempt;
     ++token.attempt;
@@ -157,8 +158,8 @@ void try_again(Transition& t, Token& token) {
     t.schedule(token);
 }
 
-/// The failed call is no end of the visit any more: another one follows, which is compensated in
-/// its place.
+/// The failed call no longer ends the visit: another call follows, which is compensated in its
+/// place.
 void try_step_again(Transition& t, Token& token) {
     const Seq failed = token.failed;
     const HistoryEvent failure{.type = HistoryType::StepFailed, .payload = t.past.payload(failed)};
@@ -191,7 +192,7 @@ bool has_frozen(const Transition& t, bool at_compensation) {
     });
 }
 
-/// What an operator asked for must fit what is frozen. False = refused.
+/// An operator's request must fit the frozen token. False = refused.
 bool fits(Transition& t, const event::Requeued& e) {
     const bool by_compensation = has_frozen(t, true);
     if (e.new_input && by_compensation) {
@@ -199,14 +200,15 @@ bool fits(Transition& t, const event::Requeued& e) {
             "invalid_argument", "A compensation is frozen, not a step: it takes no new input."
         );
     } else if (e.new_input && !(has_frozen(t, false) && freezes_on_failure(t))) {
-        t.refuse("invalid_argument", "No step is frozen that could take a new input.");
+        t.refuse("invalid_argument", "There is no frozen step that could take a new input.");
     } else if (e.skip_compensation && !by_compensation) {
-        t.refuse("invalid_argument", "No compensation is frozen that could be skipped.");
+        t.refuse("invalid_argument", "There is no frozen compensation that could be skipped.");
     }
     return t.verdict != Decision::Verdict::Refused;
 }
 
-/// A step that failed while an operator was waited for, in a workflow that rolls back: now it may.
+/// A step in a workflow that rolls back failed while the instance waited for an operator. Now its
+/// rollback may begin.
 void roll_back_late_failure(Transition& t, TokenId id) {
     const Token& token = *t.state.find_token(id);
     const bool was_called = t.node_of(token).op == Op::Step && token.attempt > 0;

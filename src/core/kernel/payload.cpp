@@ -49,6 +49,10 @@ void finish(Transition& t, InstanceStatus status, HistoryEvent event) {
     t.state.rollbacks.clear();
     t.state.signals.clear();
     t.state.savepoint.reset();
+    if (t.state.rules) {
+        t.state.rules->exception = 0;
+        t.state.rules->is_finishing = false;
+    }
     t.arrivals.clear();
     t.tasks.clear();
 }

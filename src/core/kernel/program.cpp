@@ -80,13 +80,15 @@ class ProgramCompiler {
         if (decision.on_reject) number(*decision.on_reject);
     }
 
-    /// Each trigger has one step, and conditions say what follows on it.
+    /// Each trigger has one step, and conditions say what follows on it. The handler of exceptions
+    /// comes after them.
     void link_rules(const Definition& definition) {
         std::vector<std::string> names;
-        for (std::size_t i = 0; i < definition.steps.size(); ++i) {
-            const Node& node = definition.steps[i];
+        for (const Node& node : definition.steps) {
             names.push_back(node.name);
             link_node(node, kNoNode);
+        }
+        for (std::size_t i = 0; i < definition.rules->triggers.size(); ++i) {
             const Payload& set = definition.rules->triggers[i].set;
             if (set.empty()) continue;
             at(static_cast<NodeIndex>(i)).set = Template::compile(Json::parse(set));
@@ -95,7 +97,7 @@ class ProgramCompiler {
         program_.rules_ = std::make_shared<rules::Program>(*definition.rules, names);
     }
 
-    /// Links a block whose last node goes on to `next`. Returns where the block begins.
+    /// Links a block whose last node continues to `next`. Returns where the block begins.
     NodeIndex link(const Block& block, NodeIndex next) {
         for (std::size_t i = 0; i < block.size(); ++i) {
             link_node(block[i], i + 1 < block.size() ? entry_of(block[i + 1]) : next);
@@ -294,6 +296,21 @@ std::vector<std::string> Program::input_violations(const Payload& input) const {
 NodeIndex Program::find(std::string_view name) const {
     const auto found = by_name_.find(std::string(name));
     return found == by_name_.end() ? kNoNode : found->second;
+}
+
+const NodeGraph* Program::first_graph() const {
+    const Block& steps = definition_.steps;
+    return steps.empty() ? nullptr : std::get_if<NodeGraph>(&steps.front().kind);
+}
+
+NodeIndex Program::find_start(std::string_view name) const {
+    const NodeGraph* graph = first_graph();
+    if (graph == nullptr) return kNoNode;
+    const bool is_its_node =
+        std::any_of(graph->nodes.begin(), graph->nodes.end(), [name](const Node& node) {
+            return node.name == name;
+        });
+    return is_its_node ? find(name) : kNoNode;
 }
 
 }  // namespace ebb

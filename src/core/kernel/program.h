@@ -79,7 +79,7 @@ struct ProgramNode {
     int join = 0;  ///< branches needed; already resolved: 1..branches.size()
     bool keep_losers = false;
 
-    // loop, graph (whose tokens never stand at it, but at its entry)
+    // loop, graph (its tokens are never at it, but at its entry)
     std::optional<Expression> condition;  ///< of `while`, or of `until`
     bool is_until = false;
     NodeIndex body = kNoNode;
@@ -129,9 +129,16 @@ class Program {
     /// kNoNode when there is none of this name.
     NodeIndex find(std::string_view name) const;
 
+    /// The node `name` of the graph that the workflow begins with: an instance may begin there
+    /// instead of at the graph's entry. kNoNode when there is none.
+    NodeIndex find_start(std::string_view name) const;
+    /// Null if the workflow begins with something else.
+    const NodeGraph* first_graph() const;
+
     const std::optional<Template>& output() const { return output_; }
 
-    /// Null where the workflow has steps. The node of a trigger has its index.
+    /// Null if the workflow has steps. The node of a trigger has its index, and the handler of
+    /// exceptions comes after them.
     const rules::Program* rules() const { return rules_.get(); }
 
     /// The names of all handlers that it may call, compensations included; sorted.

@@ -51,7 +51,7 @@ bool waits_for_retry(const Transition& t, const Token& token) {
     return token.status == TokenStatus::Retrying && token.due > t.now;
 }
 
-/// Ends one token whose handler may be running, without waiting for its end.
+/// Ends one token whose handler may be running, without waiting for the handler to end.
 void drop_handler(Transition& t, const Token& token) {
     const bool may_run = !waits_for_retry(t, token);
     end_stopped_token(t, token.id, may_run, may_run ? Outcome::Unknown : Outcome::Failed);
@@ -60,7 +60,7 @@ void drop_handler(Transition& t, const Token& token) {
 /// Ends one token whose handler may be running, or asks it to stop.
 void stop_handler(Transition& t, Token& token, StopMode mode) {
     if (token.stopping) {
-        // Nobody awaits its end any more; that it was called must not be forgotten.
+        // Its end is no longer awaited, but the fact that it was called must be kept.
         if (mode == StopMode::DropRunning) {
             end_stopped_token(t, token.id, true, Outcome::Unknown);
         }
@@ -78,8 +78,8 @@ void stop_handler(Transition& t, Token& token, StopMode mode) {
 void stop_token(Transition& t, TokenId id, ScopeId scope, StopMode mode) {
     Token& token = *t.state.find_token(id);
     if (token.compensates != 0) {
-        // One that runs already is finished by the rollback that takes over: compensations never
-        // overlap.
+        // A compensation that is already running is finished by the rollback that takes over:
+        // compensations never overlap.
         if (token.status == TokenStatus::Frozen) return t.erase_token(id);
         if (mode == StopMode::DropRunning) {
             const bool may_run = !waits_for_retry(t, token);
@@ -94,7 +94,7 @@ void stop_token(Transition& t, TokenId id, ScopeId scope, StopMode mode) {
         case TokenStatus::Retrying:
             return stop_handler(t, token, mode);
         case TokenStatus::WaitingSignal:
-            // A paused step was called, and what it began may have to be undone.
+            // A paused step was called, and its effects may have to be undone.
             if (t.node_of(token).op == Op::Step)
                 return end_stopped_token(t, id, true, Outcome::Unknown);
             [[fallthrough]];
@@ -103,14 +103,14 @@ void stop_token(Transition& t, TokenId id, ScopeId scope, StopMode mode) {
             t.append_at(token, HistoryType::StepSkipped);
             return t.erase_token(id);
         case TokenStatus::Forked:
-            // Stays: the places of what is inside are found through it.
+            // The token stays: the places of what is inside are found through it.
             return;
         case TokenStatus::Frozen:
             return t.erase_token(id);
     }
 }
 
-/// Forgets every token and scope inside a block that is over.
+/// Removes every token and scope inside a block that is over.
 void erase_contents(Transition& t, ScopeId scope, const std::vector<std::int32_t>& branches) {
     std::vector<TokenId> tokens;
     for (const Token& token : t.state.tokens) {
@@ -194,7 +194,7 @@ void begin_instance_rollback(Transition& t, Rollback::Kind kind, Seq cause, Seq 
 
 namespace {
 
-/// The compensation that an event asks for; null when its step has none or its handler was never
+/// The compensation that an event asks for; null if its step has none or its handler was never
 /// called.
 const Compensation* compensation_of(const Transition& t, const HistoryEvent& event) {
     const NodeIndex index = t.program.find(event.node);
@@ -203,7 +203,7 @@ const Compensation* compensation_of(const Transition& t, const HistoryEvent& eve
     return compensation ? &*compensation : nullptr;
 }
 
-/// True while handlers that must end first may be running, or a compensation is under way.
+/// True while handlers that must end first may be running, or a compensation is in progress.
 bool is_busy(const Transition& t, const Rollback& rollback) {
     const Scope* scope = rollback.scope == 0 ? nullptr : t.state.find_scope(rollback.scope);
     const std::vector<std::int32_t> losers =
@@ -249,7 +249,7 @@ std::optional<HistoryEvent> next_to_compensate(Transition& t, Rollback& rollback
     }
 }
 
-/// As it was when the step began: over its input, which `event` refers to.
+/// The compensation's input as it was when the step began. `event` refers to that input.
 std::string concurrency_key_of_undone(const Transition& t, Token token, const HistoryEvent& event) {
     try {
         token.input = event.ref;
@@ -273,7 +273,7 @@ void start_compensation(Transition& t, const Rollback& rollback, const HistoryEv
     t.schedule(added);
 }
 
-/// Tries again from the savepoint, if it says so and has tries and time left.
+/// Resumes from the savepoint, if the savepoint allows it and has resumes and time left.
 bool resume_from_savepoint(Transition& t, TimePoint deadline) {
     auto& mark = t.state.savepoint;
     if (!mark || deadline <= t.now) return false;
@@ -336,6 +336,8 @@ bool progress_rollbacks(Transition& t) {
         if (is_busy(t, rollback)) continue;
         if (const auto event = next_to_compensate(t, rollback)) {
             start_compensation(t, rollback, *event);
+        } else if (rollback.scope == 0 && rollback.kind == Rollback::Kind::Losers) {
+            finish_final(t, Rollback(rollback));
         } else if (rollback.scope == 0) {
             finish_instance_rollback(t, Rollback(rollback));
         } else {

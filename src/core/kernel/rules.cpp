@@ -1,14 +1,12 @@
 // Workflows with rules: each write of attributes ends with the transitions that it fires. A pending
 // transition is a token at the top level, whose branch is the index of its trigger.
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/kernel/transition.h"
-#include "core/rules/write.h"
+#include "core/kernel/rules_parts.h"
 #include "support/json.h"
 
 namespace ebb::kernel {
@@ -16,10 +14,6 @@ namespace ebb::kernel {
 namespace {
 
 using Verdict = rules::Outcome::Verdict;
-
-const rules::Program& rules_of(const Transition& t) {
-    return *t.program.rules();
-}
 
 /// What templates see: `state`, the attributes, besides what they see elsewhere.
 class AttributeVariables : public Variables {
@@ -50,38 +44,6 @@ rules::Outcome refused(const Transition& t, std::string code, std::string messag
     outcome.message = std::move(message);
     return outcome;
 }
-
-std::vector<bool> pending_besides(const Transition& t, TokenId id) {
-    std::vector<bool> pending(rules_of(t).triggers().size(), false);
-    for (const Token& token : t.state.tokens) {
-        const bool is_other = token.compensates == 0 && token.id != id && token.branch >= 0;
-        if (is_other) pending[static_cast<std::size_t>(token.branch)] = true;
-    }
-    return pending;
-}
-
-Written decide_write(const Transition& t, const rules::Write& write, const Token* token) {
-    Written written{.outcome = rules::write(rules_of(t), *t.state.rules, write), .result = {}};
-    if (written.outcome.verdict != Verdict::Completed) return written;
-    written.result = rules_of(t).state_text(written.outcome.state);
-    if (!t.program.output()) return written;
-    try {
-        const Token somewhere{.node = 0};
-        const TokenVariables others(t, token == nullptr ? somewhere : *token);
-        const AttributeVariables variables(others, written.result, true);
-        written.result = to_text(t.program.output()->render(variables));
-    } catch (const Error& error) {
-        written.outcome = refused(t, "expression_error", error.what());
-    }
-    return written;
-}
-
-/// Where a write comes from, for the history.
-struct Origin {
-    TokenId token = 0;  ///< of the transition
-    Seq cause = 0;      ///< the event of its output, of the start, or of an operator's request
-    const event::AttributesWritten* request = nullptr;
-};
 
 template <typename Items, typename Write>
 void append_list(Payload& text, const Items& items, Write write) {
@@ -136,9 +98,10 @@ Payload write_payload(const Transition& t, const Origin& origin, const rules::Ou
     return text + "}";
 }
 
-/// The event that stands for the write: what it fires refers to it.
+/// The event that represents the write: the transitions that it fires refer to it.
 Seq tell_write(Transition& t, const Origin& origin, const rules::Outcome& outcome) {
-    if (origin.token == 0 && origin.request == nullptr) return origin.cause;
+    const bool is_written = origin.request != nullptr || (origin.token != 0 && !origin.is_failure);
+    if (!is_written) return origin.cause;
     Payload payload = write_payload(t, origin, outcome);
     if (const Token* token = t.state.find_token(origin.token)) {
         return t.append_at(
@@ -148,6 +111,7 @@ Seq tell_write(Transition& t, const Origin& origin, const rules::Outcome& outcom
     HistoryEvent event;
     event.type = HistoryType::AttributesWritten;
     event.payload = std::move(payload);
+    event.ref = origin.cause;
     event.worker = origin.request->by;
     return t.append(std::move(event));
 }
@@ -163,7 +127,7 @@ void fire(Transition& t, TokenId id, const std::vector<int>& fired, Seq write) {
     event.payload = rules_of(t).state_text(*t.state.rules);
     const Seq state = t.append(std::move(event));
     for (const int trigger : fired) {
-        // The first one goes on with the token of the transition that has ended.
+        // The first one continues with the token of the transition that has ended.
         Token* const ended = t.state.find_token(std::exchange(id, 0));
         Token& token = ended != nullptr ? *ended : t.add_token({});
         token.branch = trigger;
@@ -173,68 +137,42 @@ void fire(Transition& t, TokenId id, const std::vector<int>& fired, Seq write) {
     }
 }
 
-std::string message_of(const Transition& t, const std::string& cause) {
-    if (cause == "no_condition") {
-        return "No trigger and no final condition holds for the attributes, and nothing is "
-               "pending.";
-    }
-    if (cause == "no_progress") {
-        return fmt::format(
-            "A transition has fired itself {} times in a row without changing an attribute.",
-            RulesLimits::kIdleFiresMax
-        );
-    }
-    if (cause == "max_fires") {
-        return "A trigger would fire more often than its \"max_fires\" allows.";
-    }
-    for (const rules::Program::Condition& exception : rules_of(t).exceptions()) {
-        if (exception.name != cause) continue;
-        return fmt::format("The exception \"{}\" holds: {}.", cause, exception.when.source());
-    }
-    return {};
-}
+}  // namespace
 
-void raise(Transition& t, const Origin& origin, Seq write, const std::string& cause) {
-    HistoryEvent event;
-    event.type = HistoryType::ExceptionRaised;
-    event.ref = write;
-    event.payload = failure_payload({.code = cause, .message = message_of(t, cause)});
-    if (const Token* token = t.state.find_token(origin.token)) event.node = t.node_of(*token).name;
-    t.erase_token(origin.token);
-    const Seq raised = t.append(std::move(event));
-    // If an operator is awaited already, nothing is undone without asking.
-    const bool may_roll_back = t.phase() != InstanceStatus::DeadLetter;
-    if (may_roll_back && rules_of(t).rules().on_exception == Rules::OnException::Compensate) {
-        return begin_instance_rollback(t, Rollback::Kind::Failure, raised, 0);
-    }
-    t.state.rules->exception = raised;
-    enter_dead_letter(t, raised);
-}
-
-/// The attributes are no longer those of an exception.
-void end_exception(Transition& t) {
-    if (std::exchange(t.state.rules->exception, 0) == 0) return;
-    if (t.phase() != InstanceStatus::DeadLetter) return;
+std::vector<bool> pending_besides(const Transition& t, TokenId id) {
+    std::vector<bool> pending(rules_of(t).triggers().size() + 1, false);
     for (const Token& token : t.state.tokens) {
-        if (token.status != TokenStatus::Frozen) continue;
-        t.state.error = token.failed;
-        return;
+        const bool is_other = token.compensates == 0 && token.id != id && token.branch >= 0;
+        if (is_other) pending[static_cast<std::size_t>(token.branch)] = true;
     }
-    t.state.error = 0;
-    t.set_phase(InstanceStatus::Running);
-    if (t.may_start()) unpark_all(t);
+    return pending;
+}
+
+Written decide_write(const Transition& t, const rules::Write& write, const Token* token) {
+    Written written{.outcome = rules::write(rules_of(t), *t.state.rules, write), .result = {}};
+    const Verdict verdict = written.outcome.verdict;
+    if (verdict != Verdict::Completed && verdict != Verdict::Stops) return written;
+    written.result = rules_of(t).state_text(written.outcome.state);
+    if (!t.program.output()) return written;
+    try {
+        const Token somewhere{.node = 0};
+        const TokenVariables others(t, token == nullptr ? somewhere : *token);
+        const AttributeVariables variables(others, written.result, true);
+        written.result = to_text(t.program.output()->render(variables));
+    } catch (const Error& error) {
+        written.outcome = refused(t, "expression_error", error.what());
+    }
+    return written;
 }
 
 void take(Transition& t, const Origin& origin, Written written) {
     rules::Outcome& outcome = written.outcome;
     const Seq write = tell_write(t, origin, outcome);
     *t.state.rules = std::move(outcome.state);
-    if (outcome.verdict == Verdict::Exception) return raise(t, origin, write, outcome.cause);
-    if (outcome.verdict != Verdict::Completed) {
-        end_exception(t);
-        return fire(t, origin.token, outcome.fired, write);
-    }
-    t.state.rules->exception = 0;
+    if (outcome.verdict == Verdict::Exception) return raise(t, origin, write, outcome);
+    end_exception(t);
+    if (outcome.verdict == Verdict::Stops) return stop_pending(t, origin, written.result);
+    if (outcome.verdict != Verdict::Completed) return fire(t, origin.token, outcome.fired, write);
     HistoryEvent completed;
     completed.type = HistoryType::Completed;
     completed.payload = std::move(written.result);
@@ -242,8 +180,6 @@ void take(Transition& t, const Origin& origin, Written written) {
     t.state.error = 0;
     t.state.result = t.state.last_seq;
 }
-
-}  // namespace
 
 void start_rules(Transition& t, const Payload& input) {
     t.state.rules = rules_of(t).initial_state();
@@ -260,11 +196,12 @@ void start_rules(Transition& t, const Payload& input) {
 }
 
 Written write_output(Transition& t, const Token& token, const Payload& output) {
+    const bool is_handler = is_exception_handler(t, token);
     rules::Write write{
-        .source = rules::Write::Source::Transition,
+        .source = is_handler ? rules::Write::Source::Handler : rules::Write::Source::Transition,
         .values = output,
-        .trigger = token.branch,
-        .given = t.past.payload(token.fired),
+        .trigger = is_handler ? -1 : token.branch,
+        .given = attributes_given(t, token),
         .fired = token.fired,
         // The event of the output comes before it.
         .seq = t.state.last_seq + 2,
@@ -295,7 +232,13 @@ void on_attributes_written(Transition& t, const event::AttributesWritten& e) {
     if (is_repeated(t, e.request_id)) return;
     if (t.is_over()) return refuse_finished(t, "written to");
     if (!t.state.rollbacks.empty()) {
-        return t.refuse("invalid_state", "The instance is rolled back: it cannot be written to.");
+        return t.refuse(
+            "invalid_state",
+            t.state.rules->is_finishing
+                ? "A final condition holds, and what was pending is being stopped: the instance "
+                  "cannot be written to."
+                : "The instance is rolled back: it cannot be written to."
+        );
     }
     const bool was_exception = t.state.rules->exception != 0;
     Written written = decide_write(
@@ -313,34 +256,6 @@ void on_attributes_written(Transition& t, const event::AttributesWritten& e) {
     const bool does_nothing = outcome.changes.empty() && outcome.fired.empty();
     if (does_nothing && !was_exception) return t.ignore();
     take(t, {.request = &e}, std::move(written));
-}
-
-bool leave_exception(Transition& t, Seq request) {
-    if (!t.state.rules || t.state.rules->exception == 0) return true;
-    Written written = decide_write(
-        t,
-        {.source = rules::Write::Source::Repair,
-         .seq = t.state.last_seq + 1,
-         .pending = pending_besides(t, 0)},
-        nullptr
-    );
-    rules::Outcome& outcome = written.outcome;
-    if (outcome.verdict == Verdict::Refused) {
-        t.refuse(std::move(outcome.code), std::move(outcome.message));
-        return false;
-    }
-    if (outcome.verdict == Verdict::Exception) {
-        t.refuse(
-            "invalid_state",
-            fmt::format(
-                "The instance would be in an exception again: {} Change its attributes first.",
-                message_of(t, outcome.cause)
-            )
-        );
-        return false;
-    }
-    take(t, {.cause = request}, std::move(written));
-    return true;
 }
 
 void restore_attributes(Transition& t, const HistoryEvent& completed) {

@@ -129,6 +129,8 @@ class RulesReader {
                 mark.fires = json_.integer();
             } else if (key == "true") {
                 mark.was_true = json_.boolean();
+            } else if (key == "failed") {
+                mark.failed = json_.integer();
             } else {
                 json_.skip();
             }
@@ -164,6 +166,7 @@ void write_rules(JsonWriter& out, const rules::State& state, const rules::Progra
         marks.next(program.triggers()[i].name).put('{');
         out.number("fires", mark.fires);
         if (mark.was_true) out.raw("true", "true");
+        if (mark.failed != 0) out.number("failed", mark.failed);
         out.put('}');
     }
     marks.end();

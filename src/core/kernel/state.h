@@ -6,12 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include <ebb/id.h>
 #include <ebb/status.h>
 #include <ebb/time.h>
 
 #include "core/rules/state.h"
 
-// The whole control state of an instance. It is bounded by what is live, never by what has
+// The whole control state of an instance. Its size depends on what is live, never on what has
 // happened.
 
 namespace ebb {
@@ -24,7 +25,7 @@ using TokenId = std::int64_t;
 /// The number of a scope within its instance, from 1. 0 = the instance's own top level.
 using ScopeId = std::int64_t;
 /// Counts the arrivals of tokens at nodes within an instance, from 1. A visit keeps its number over
-/// all attempts, so it makes the idempotency key.
+/// all attempts, so the number makes the idempotency key.
 using Visit = std::int64_t;
 /// An index into Program::nodes.
 using NodeIndex = std::int32_t;
@@ -44,7 +45,7 @@ enum class TokenStatus {
     WaitingTimer,
     WaitingDecision,
     WaitingSignal,
-    Forked,  ///< stands at a parallel block whose branches are its children
+    Forked,  ///< is at a parallel block whose branches are its children
     Frozen,  ///< failed for good in dead-letter mode; waits for an operator
 };
 
@@ -74,21 +75,22 @@ struct Token {
     std::int32_t branch = -1;  ///< which branch
     Visit visit = 0;
     std::int32_t attempt =
-        0;  ///< 1-based number of the current attempt of this visit; 0 where nothing is attempted
-    std::int32_t attempt_base =
-        0;                        ///< attempts that no longer count: lost leases, before a requeue
+        0;  ///< 1-based number of the current attempt of this visit; 0 if nothing is attempted
+    /// Attempts that no longer count: lost leases, and those before a requeue or a resume.
+    std::int32_t attempt_base = 0;
     std::int32_t losses = 0;      ///< leases lost during this visit
+    std::int32_t pauses = 0;      ///< of this visit: a resumed call is the same attempt
     Seq input = 0;                ///< the event that holds the current data
-    Seq payload = 0;              ///< what came for a paused step, until it completes; 0 = nothing
+    Seq payload = 0;              ///< the payload for a paused step, until it completes; 0 = none
     TimePoint due = kNever;       ///< when it wakes: retry, timer, deadline of a wait
     TimePoint deadline = kNever;  ///< of the whole step visit
     Seq compensates = 0;          ///< this token runs the compensation of that event; 0 = forward
-    Seq failed = 0;               ///< frozen: the event that says why
-    std::string concurrency_key;  ///< of the step that it stands at; empty = none
+    Seq failed = 0;               ///< frozen: the event with the reason
+    std::string concurrency_key;  ///< of the current step; empty = none
     bool is_parked = false;       ///< has no task row: it arrived while nothing may start
     bool stopping = false;        ///< asked to stop; its result is still awaited
-    bool in_doubt = false;   ///< some call of this visit may have had an effect that nobody saw
-    bool is_at_end = false;  ///< frozen behind the last node: only the instance's output is missing
+    bool in_doubt = false;        ///< a call of this visit may have had an unseen effect
+    bool is_at_end = false;  ///< frozen after the last node: only the instance's output is missing
     Seq fired = 0;           ///< of a transition: the event with the attributes that fired it
     std::vector<LoopTurn> loops;  ///< innermost last
     std::vector<Vote> votes;
@@ -109,7 +111,7 @@ struct BranchOutcome {
 /// One activation of a parallel block.
 struct Scope {
     ScopeId id = 0;
-    TokenId parent = 0;  ///< the forked token that goes on after the join
+    TokenId parent = 0;  ///< the forked token that continues after the join
     NodeIndex node = kNoNode;
     Seq opened = 0;  ///< the event that opened it: the floor of a rollback of its losers
     std::vector<BranchOutcome> branches;
@@ -122,18 +124,18 @@ struct Rollback {
     enum class Kind { Failure, Cancel, Losers };
 
     Kind kind = Kind::Failure;
-    ScopeId scope = 0;  ///< Losers: whose branches
+    ScopeId scope = 0;  ///< Losers: the scope of the branches; 0 = stopped by a final condition
     Seq cause = 0;      ///< the event that started it
     Seq first =
         0;  ///< the failed step's own event, compensated before all others; 0 = done or none
-    Seq cursor = 0;  ///< only completions before it are still to be looked at; 0 = not started
-    Seq floor = 0;   ///< completions up to here stay
-    TimePoint deadline = kNever;  ///< the instance's, which holds again if it resumes
+    Seq cursor = 0;  ///< only completions before it remain to be checked; 0 = not started
+    Seq floor = 0;   ///< completions up to here are kept
+    TimePoint deadline = kNever;  ///< the instance's deadline, which applies again if it resumes
 
     bool operator==(const Rollback&) const = default;
 };
 
-/// Where a failing instance goes back to. The last one that was reached.
+/// Where the rollback of a failing instance ends: the last savepoint that was reached.
 struct SavepointMark {
     NodeIndex node = kNoNode;
     Seq reached = 0;
@@ -144,7 +146,7 @@ struct SavepointMark {
     bool operator==(const SavepointMark&) const = default;
 };
 
-/// A signal that came before anything waited for it.
+/// A signal that came before any token waited for it.
 struct BufferedSignal {
     std::string name;
     Seq event = 0;
@@ -155,12 +157,12 @@ struct BufferedSignal {
 /// The last ids of outside requests, so that repeating one changes nothing.
 inline constexpr std::size_t kRememberedRequestsMax = 16;
 inline constexpr std::size_t kBufferedSignalsMax = 64;
-/// Of a step's concurrency_key, once it is evaluated.
+/// The maximum size of a step's concurrency_key, once it is evaluated.
 inline constexpr std::size_t kConcurrencyKeyBytesMax = 256;
-/// A step visit that lost its worker this often fails as `worker_lost`: a handler that kills its
-/// process must not do so for ever.
+/// A step visit that loses its worker this often fails as `worker_lost`, because a handler that
+/// kills its process must not do so forever.
 inline constexpr std::int32_t kLostLeasesMax = 5;
-/// How long it waits after the second loss; each further one waits four times as long.
+/// The delay after the second loss. It quadruples with each further loss.
 inline constexpr Duration kLossDelay = std::chrono::seconds(1);
 
 struct InstanceState {
@@ -168,21 +170,23 @@ struct InstanceState {
     InstanceStatus paused_from =
         InstanceStatus::Running;  ///< what `resume` returns to; meaningful while paused
     InstanceStatus moved_from =
-        InstanceStatus::Running;  ///< what it is again where it arrives; meaningful while moved
+        InstanceStatus::Running;  ///< the status to restore on arrival; meaningful while moved
     Seq last_seq = 0;             ///< of the newest history event
     TokenId last_token = 0;
     ScopeId last_scope = 0;
-    Visit last_visit = 0;  ///< also what the step budget counts
+    Visit last_visit = 0;  ///< the step budget counts it, too
     TimePoint deadline = kNever;
     Seq result = 0;  ///< the event that holds the output; set when completed
-    Seq error = 0;   ///< the event that says why it compensates, failed or is dead-lettered
+    Seq error = 0;   ///< the event with the reason why it compensates, failed or is dead-lettered
     std::optional<SavepointMark> savepoint;
-    std::vector<Token> tokens;  ///< by rising id
+    std::vector<Token> tokens;  ///< by ascending id
     std::vector<Scope> scopes;
     std::vector<Rollback> rollbacks;  ///< at most one of the instance, and then no other
     std::vector<BufferedSignal> signals;
     std::vector<std::string> requests;  ///< oldest first, at most kRememberedRequestsMax
-    std::optional<rules::State> rules;  ///< absent where the workflow has steps
+    /// Tells this run from others of the same instance id; absent if the id is never used again.
+    std::optional<InstanceId> run;
+    std::optional<rules::State> rules;  ///< absent if the workflow has steps
 
     bool operator==(const InstanceState&) const = default;
 
@@ -197,7 +201,7 @@ class Program;
 /// The state as one compact JSON text with node names, stable byte for byte.
 std::string encode_state(const InstanceState& state, const Program& program);
 
-/// The reverse. Throws Error with CorruptState when `text` is not a state of `program`.
+/// The reverse. Throws Error with CorruptState if `text` is not a state of `program`.
 InstanceState decode_state(std::string_view text, const Program& program);
 
 }  // namespace ebb

@@ -13,7 +13,7 @@ class Writer {
  public:
     Writer(JsonWriter& out, const Program& program) : out_(out), program_(program) {}
 
-    void write(const InstanceState& state) {
+    void write(const InstanceState& state, bool with_run) {
         out_.put('{');
         out_.plain("status", to_string(state.status));
         if (state.status == InstanceStatus::Moved)
@@ -42,6 +42,7 @@ class Writer {
         list("requests", state.requests, [this](const std::string& request) {
             out_.string(request);
         });
+        if (with_run && state.run) out_.plain("run", state.run->to_string());
         if (state.rules) write_rules(out_, *state.rules, *program_.rules());
         out_.put('}');
     }
@@ -114,6 +115,7 @@ class Writer {
         number("attempt", token.attempt);
         number("attempt_base", token.attempt_base);
         number("losses", token.losses);
+        number("pauses", token.pauses);
         number("input", token.input);
         number("payload", token.payload);
         time("due", token.due);
@@ -162,12 +164,12 @@ class Writer {
 }  // namespace
 
 void write_state(JsonWriter& out, const InstanceState& state, const Program& program) {
-    Writer(out, program).write(state);
+    Writer(out, program).write(state, false);
 }
 
 std::string encode_state(const InstanceState& state, const Program& program) {
     JsonWriter out;
-    write_state(out, state, program);
+    Writer(out, program).write(state, true);
     return out.take();
 }
 

@@ -1,5 +1,5 @@
-// What the kernel takes for granted of a state that it is given. It keeps this itself; a row that
-// somebody has changed by hand, or a disk has, must not become a crash of the process.
+// What the kernel takes for granted about a state. The kernel keeps these invariants itself, but a
+// row that a person or a faulty disk has changed must not crash the process.
 
 #include <algorithm>
 #include <utility>
@@ -37,7 +37,7 @@ bool may_be_at(const Token& token, const ProgramNode& node) {
     return false;
 }
 
-/// Counters are never near to an end of their type.
+/// Counters are never close to the limits of their type.
 constexpr std::int64_t kCountMax = std::int64_t{1} << 53;
 constexpr std::int32_t kAttemptsMax = std::int32_t{1} << 30;
 
@@ -50,7 +50,7 @@ class StateCheck {
         if (!have_fitting_counters()) return "a counter is out of range";
         if (std::string fault = fault_of_scopes(); !fault.empty()) return fault;
         if (std::string fault = fault_of_tokens(); !fault.empty()) return fault;
-        if (state_.savepoint && !fits(*state_.savepoint)) return "its savepoint is none";
+        if (state_.savepoint && !fits(*state_.savepoint)) return "its savepoint is not a savepoint";
         if (std::string fault = fault_of_rules(); !fault.empty()) return fault;
         return fault_of_rollbacks();
     }
@@ -109,26 +109,26 @@ class StateCheck {
     }
 
     std::string fault_of_place(const Token& token) const {
-        if (token.node == kNoNode) return "a token stands nowhere";
+        if (token.node == kNoNode) return "a token has no node";
         const Scope* scope = state_.find_scope(token.scope);
         if (token.scope != 0 && scope == nullptr) {
-            return fmt::format("token {} is in a scope that is not there", token.id);
+            return fmt::format("token {} is in a scope that does not exist", token.id);
         }
         const auto branches =
             scope == nullptr ? std::int32_t{0} : static_cast<std::int32_t>(scope->branches.size());
         if (token.scope == 0 && token.compensates == 0 && state_.rules) {
-            // A transition, which stands nowhere but at the step of its trigger.
+            // A transition, which can only be at the step of its trigger.
             if (token.branch == token.node && token.fired > 0) return {};
-            return fmt::format("token {} is no transition", token.id);
+            return fmt::format("token {} is not a transition", token.id);
         }
         const bool is_outside = token.scope == 0 || token.compensates != 0;
         const bool is_fitting =
             is_outside ? token.branch == -1 : token.branch >= 0 && token.branch < branches;
         if (is_fitting) return {};
-        return fmt::format("token {} is in a branch that is not there", token.id);
+        return fmt::format("token {} is in a branch that does not exist", token.id);
     }
 
-    /// What a token does must be what its node is for.
+    /// The activity of a token must fit the kind of its node.
     std::string fault_of_work(const Token& token) const {
         const ProgramNode& node = program_.node(token.node);
         if (token.compensates != 0 && !node.compensate) {
@@ -156,7 +156,8 @@ class StateCheck {
         if (std::string fault = fault_of_work(token); !fault.empty()) return fault;
         const bool are_counts =
             is_count(token.visit, state_.last_visit) && is_count(token.attempt, kAttemptsMax) &&
-            is_count(token.attempt_base, kAttemptsMax) && is_count(token.losses, kAttemptsMax);
+            is_count(token.attempt_base, kAttemptsMax) && is_count(token.losses, kAttemptsMax) &&
+            is_count(token.pauses, kAttemptsMax);
         if (token.id < 1 || token.id > state_.last_token || !are_counts) {
             return fmt::format("token {} is not counted by the state", token.id);
         }
@@ -164,16 +165,16 @@ class StateCheck {
                               is_seq(token.compensates) && is_seq(token.failed) &&
                               is_seq(token.fired);
         if (!are_seqs) {
-            return fmt::format("token {} refers to an event that is not there", token.id);
+            return fmt::format("token {} refers to an event that does not exist", token.id);
         }
         if (!are_loops(token.loops)) {
-            return fmt::format("token {} is in a loop that is none", token.id);
+            return fmt::format("token {} is in a loop that does not exist", token.id);
         }
         return {};
     }
 
     std::string fault_of_tokens() const {
-        if (state_.tokens.empty() != is_terminal(state_.status) && !is_in_exception()) {
+        if (state_.tokens.empty() != is_terminal(state_.status) && !may_be_without_tokens()) {
             return fmt::format(
                 "the instance is {} and has {} tokens",
                 to_string(state_.status),
@@ -196,10 +197,24 @@ class StateCheck {
         return status == InstanceStatus::Paused ? state_.paused_from : status;
     }
 
-    /// Such an instance waits for a write, and nothing of it need be pending.
+    /// The instance waits for an operator, or a handler works on the exception.
     bool is_in_exception() const {
-        return state_.rules && state_.rules->exception != 0 &&
-               phase() == InstanceStatus::DeadLetter;
+        if (!state_.rules || state_.rules->exception == 0) return false;
+        const auto handler = static_cast<NodeIndex>(program_.rules()->triggers().size());
+        const auto is_handling = [&](const Token& token) {
+            return token.compensates == 0 && token.node == handler;
+        };
+        return phase() == InstanceStatus::DeadLetter ||
+               std::any_of(state_.tokens.begin(), state_.tokens.end(), is_handling);
+    }
+
+    /// Such an instance waits for a write, and need not have a pending token.
+    bool may_be_without_tokens() const {
+        if (!state_.rules || program_.rules() == nullptr || is_terminal(state_.status)) {
+            return false;
+        }
+        const bool may_wait = program_.rules()->rules().on_idle == Rules::OnIdle::Wait;
+        return is_in_exception() || (may_wait && phase() == InstanceStatus::Running);
     }
 
     std::string fault_of_rules() const {
@@ -211,11 +226,15 @@ class StateCheck {
         const bool are_written = std::all_of(values.begin(), values.end(), [&](const auto& value) {
             return is_seq(value.written);
         });
-        if (!are_written || !is_seq(state_.rules->exception)) {
-            return "an attribute was written by an event that is not there";
+        const auto& marks = state_.rules->marks;
+        const bool are_failed = std::all_of(marks.begin(), marks.end(), [&](const auto& mark) {
+            return is_seq(mark.failed);
+        });
+        if (!are_written || !are_failed || !is_seq(state_.rules->exception)) {
+            return "its attributes or triggers refer to an event that does not exist";
         }
         if (state_.rules->exception != 0 && !is_in_exception()) {
-            return "it is in an exception that no operator is awaited for";
+            return "it is in an exception that neither an operator nor a handler deals with";
         }
         return ebb::fault_of(*state_.rules, *program_.rules());
     }
@@ -237,20 +256,21 @@ class StateCheck {
 
     std::string fault_of(const Rollback& rollback) const {
         const bool is_of_losers = rollback.kind == Rollback::Kind::Losers;
-        if (is_of_losers != (rollback.scope != 0)) return "a rollback of nothing";
-        if (is_of_losers && state_.find_scope(rollback.scope) == nullptr) {
-            return "a rollback of a scope that is not there";
+        const bool is_of_final = is_of_losers && state_.rules && state_.rules->is_finishing;
+        if (is_of_losers != (rollback.scope != 0) && !is_of_final) return "a rollback of nothing";
+        if (rollback.scope != 0 && state_.find_scope(rollback.scope) == nullptr) {
+            return "a rollback of a scope that does not exist";
         }
         const auto of_the_same = [&](const Rollback& other) {
             return other.scope == rollback.scope;
         };
         const auto count =
             std::count_if(state_.rollbacks.begin(), state_.rollbacks.end(), of_the_same);
-        const bool is_alone = is_of_losers ? count == 1 : state_.rollbacks.size() == 1;
+        const bool is_alone = rollback.scope != 0 ? count == 1 : state_.rollbacks.size() == 1;
         const bool are_seqs = is_seq(rollback.cause) && is_seq(rollback.first) &&
                               is_count(rollback.cursor, state_.last_seq + 1) &&
                               is_seq(rollback.floor);
-        return is_alone && are_seqs ? std::string() : "a rollback that cannot be";
+        return is_alone && are_seqs ? std::string() : "a rollback that is not possible";
     }
 
     std::string fault_of_rollbacks() const {

@@ -102,6 +102,9 @@ class StateReader {
             json_.array([&] { state.signals.push_back(signal()); });
         } else if (key == "requests") {
             json_.array([&] { state.requests.push_back(json_.string()); });
+        } else if (key == "run") {
+            state.run = InstanceId::parse(json_.string_view(decoded_));
+            if (!state.run) throw_corrupt("its run is not a UUID");
         } else if (key == "rules" && nodes_.program().rules() != nullptr) {
             state.rules = read_rules(json_, *nodes_.program().rules());
         } else {
@@ -123,7 +126,7 @@ class StateReader {
     InstanceStatus status() {
         const std::string_view text = json_.string_view(decoded_);
         const auto value = parse_status(text);
-        if (!value) throw_corrupt(fmt::format("\"{}\" is no instance status", text));
+        if (!value) throw_corrupt(fmt::format("\"{}\" is not an instance status", text));
         return *value;
     }
 
@@ -236,6 +239,8 @@ class StateReader {
             token.attempt_base = small_number();
         } else if (key == "losses") {
             token.losses = small_number();
+        } else if (key == "pauses") {
+            token.pauses = small_number();
         } else if (key == "payload") {
             token.payload = json_.integer();
         } else if (key == "compensates") {
@@ -264,7 +269,7 @@ class StateReader {
     TokenStatus token_status() {
         const std::string_view text = json_.string_view(decoded_);
         const auto value = parse_token_status(text);
-        if (!value) throw_corrupt(fmt::format("\"{}\" is no token status", text));
+        if (!value) throw_corrupt(fmt::format("\"{}\" is not a token status", text));
         return *value;
     }
 

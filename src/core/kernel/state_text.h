@@ -33,7 +33,7 @@ class NodeFinder {
     NodeIndex next_ = 0;
 };
 
-/// Appends what encode_state returns.
+/// Appends what encode_state returns, but without the run: a snapshot shows it elsewhere.
 void write_state(JsonWriter& out, const InstanceState& state, const Program& program);
 
 /// Appends the member `rules`.

@@ -9,15 +9,14 @@ namespace ebb::kernel {
 
 namespace {
 
-/// A worker's timeout ends the attempts at the step's deadline; this later wake is for a step that
-/// no worker has.
+/// A worker's timeout ends the attempts at the step's deadline. This later wake-up is for a step
+/// that no worker runs.
 constexpr Duration kDeadlineGrace = std::chrono::seconds(1);
 
 /// The token whose present attempt `ref` names; null = the outcome is stale.
 Token* find_attempt(Transition& t, const AttemptRef& ref) {
     Token* token = t.state.find_token(ref.token);
-    if (token == nullptr || token->visit != ref.visit || token->attempt != ref.attempt)
-        return nullptr;
+    if (token == nullptr || present_attempt(*token) != ref) return nullptr;
     const bool has_handler =
         token->status == TokenStatus::Ready || token->status == TokenStatus::Retrying;
     return has_handler ? token : nullptr;
@@ -54,11 +53,12 @@ void freeze(Transition& t, Token& token, Seq cause) {
     enter_dead_letter(t, cause);
 }
 
-/// What follows on a failure for good: the block around it bears it, the instance waits for an
-/// operator, or it ebbs back.
+/// Handles a permanent failure: the enclosing block tolerates it, the instance waits for an
+/// operator, or the instance rolls back.
 void give_up(Transition& t, TokenId id, Seq cause, Seq first) {
     if (bear_branch_failure(t, *t.state.find_token(id), cause)) return;
-    // Where an operator is waited for already, nothing ebbs back behind his back.
+    if (t.state.rules && hold_back(t, *t.state.find_token(id), cause)) return;
+    // If an operator is already awaited, no rollback may begin before the operator acts.
     const bool waits_for_operator = t.phase() == InstanceStatus::DeadLetter;
     if (waits_for_operator || freezes_on_failure(t)) {
         freeze(t, *t.state.find_token(id), cause);
@@ -68,8 +68,8 @@ void give_up(Transition& t, TokenId id, Seq cause, Seq first) {
     begin_instance_rollback(t, Rollback::Kind::Failure, cause, first);
 }
 
-/// The first loss is nobody's fault and costs no time. After that a step that kills its workers
-/// must not take down, time and again, those that happen to wait beside it: 1 s, 4 s, 16 s.
+/// The first loss has no delay, because it is not the step's fault. After that, a step that kills
+/// its workers must not repeatedly take down the steps that wait beside it: 1 s, 4 s, 16 s.
 Duration delay_after_loss(std::int32_t losses) {
     if (losses < 2) return Duration::zero();
     return kLossDelay * (std::int64_t{1} << (2 * (losses - 2)));
@@ -99,21 +99,21 @@ void fail_compensation(Transition& t, Token& token, const Failure& failure, Hist
     freeze(t, token, cause);
 }
 
-/// No attempt of the step or compensation follows any more.
+/// No further attempt of the step or compensation follows.
 void exhaust(Transition& t, Token& token, Failure failure, HistoryEvent details) {
     if (token.compensates != 0) return fail_compensation(t, token, failure, std::move(details));
     fail_step(t, token.id, std::move(failure), std::move(details));
 }
 
-/// The call came to an end, but what it gave leads nowhere. It may have had its effect.
+/// The call ended, but no edge fits its result. It may have had its effect.
 void fail_result(Transition& t, Token& token, const event::StepCompleted& e, Failure failure) {
     failure.is_permanent = true;
     token.in_doubt = true;
     fail_step(t, token.id, std::move(failure), attempt_details(e.started_at, e.worker));
 }
 
-/// What a transition wrote is not possible, or not yet: while others are pending, a final condition
-/// may have to wait for them, which is no fault of the attempt.
+/// The values that a transition wrote are not possible, or not yet: while other transitions are
+/// pending, a final condition may have to wait for them, which is not a fault of the attempt.
 void fail_write(
     Transition& t, Token& token, const event::StepCompleted& e, rules::Outcome&& refused
 ) {
@@ -125,7 +125,7 @@ void fail_write(
     ++token.attempt_base;
 }
 
-/// The token's attempt has failed (by its handler, or because its worker is gone).
+/// The token's attempt has failed, because of its handler or because its worker is gone.
 void fail_attempt(Transition& t, Token& token, Failure failure, HistoryEvent details) {
     const AttemptPolicy& policy = attempts_of(t, token);
     if (!may_retry(policy, token, failure))
@@ -254,7 +254,7 @@ void on_step_paused(Transition& t, const event::StepPaused& e) {
     if (token->compensates != 0) {
         Failure failure{
             .code = "invalid_output",
-            .message = "A compensation cannot pause: nobody could resume it.",
+            .message = "A compensation cannot pause, because it could not be resumed.",
             .is_permanent = true
         };
         return exhaust(t, *token, std::move(failure), attempt_details({}, e.worker));
@@ -264,7 +264,7 @@ void on_step_paused(Transition& t, const event::StepPaused& e) {
 
 void on_step_progressed(Transition& t, const event::StepProgressed& e) {
     const Token* token = find_attempt(t, e.attempt);
-    // A compensation is a visit of its own: its events are not shown as those of its step.
+    // A compensation has its own visit: its events are not shown as those of its step.
     const bool is_wanted = token != nullptr && token->compensates == 0 && !token->stopping;
     if (!is_wanted) return t.ignore();
     append_attempt(t, *token, HistoryType::StepProgressed, attempt_details({}, e.worker), e.value);
@@ -273,8 +273,8 @@ void on_step_progressed(Transition& t, const event::StepProgressed& e) {
 void resume_step(Transition& t, Token& token, Seq payload) {
     token.payload = payload;
     token.status = TokenStatus::Ready;
-    token.attempt_base = token.attempt;
-    ++token.attempt;
+    token.attempt_base = token.attempt - 1;
+    ++token.pauses;
     token.losses = 0;
     t.schedule(token);
 }
@@ -367,7 +367,7 @@ void on_token_stopped(Transition& t, const event::TokenStopped& e) {
 
 namespace {
 
-/// What is known of a token's calls when it will not go on.
+/// What is known about the calls of a token that will not continue.
 Payload stopped_payload(const Token& token, Outcome outcome, const Payload& error = {}) {
     if (token.in_doubt) outcome = Outcome::Unknown;
     std::string payload = "{\"outcome\":\"" + std::string(to_string(outcome)) + "\"";
@@ -387,7 +387,10 @@ void end_stopped_compensation(Transition& t, TokenId id, Outcome outcome) {
 
 void end_stopped_token(Transition& t, TokenId id, bool was_called, Outcome outcome, Payload error) {
     Token& token = *t.state.find_token(id);
-    const bool was_called_before = token.attempt > 1;
+    const bool was_called_before = token.attempt > 1 || token.pauses > 0;
+    // What a call did before it paused is not known.
+    const bool has_only_paused = token.pauses > 0 && token.status != TokenStatus::Retrying;
+    if (!was_called && has_only_paused) outcome = Outcome::Unknown;
     if (was_called || was_called_before) {
         Payload payload = stopped_payload(token, outcome, error);
         t.append_at(token, HistoryType::StepStopped, token.input, std::move(payload));

@@ -19,6 +19,11 @@ Payload PresentHistory::payload(Seq seq) const {
     return event != nullptr ? event->payload : past_.payload(seq);
 }
 
+std::optional<HistoryEvent> PresentHistory::find_event(Seq seq) const {
+    if (const HistoryEvent* event = find_appended(seq)) return *event;
+    return past_.find_event(seq);
+}
+
 std::optional<Seq> PresentHistory::output_of(std::string_view node) const {
     for (auto event = appended_.rbegin(); event != appended_.rend(); ++event) {
         if (event->node == node && holds_output(event->type)) return event->seq;

@@ -11,19 +11,18 @@
 #include "core/kernel/decide.h"
 #include "core/rules/write.h"
 
-// The workbench of one decision: the state while it changes, and what is to be written. Private to
+// The working data of one decision: the state while it changes, and the output so far. Private to
 // the kernel.
 
 namespace ebb::kernel {
 
-/// A token on its way to a node: arrivals are worked off in order, so that deep recursion cannot
-/// happen.
+/// A token on its way to a node. Arrivals are processed in order, so there is no deep recursion.
 struct Arrival {
     TokenId token = 0;
     NodeIndex node = kNoNode;
 };
 
-/// The past as this decision sees it: what the view knows plus what the decision has appended so
+/// The past as this decision sees it: the view plus the events that the decision has appended so
 /// far.
 class PresentHistory {
  public:
@@ -31,6 +30,7 @@ class PresentHistory {
         : past_(past), appended_(appended) {}
 
     Payload payload(Seq seq) const;
+    std::optional<HistoryEvent> find_event(Seq seq) const;
     std::optional<Seq> output_of(std::string_view node) const;
     std::optional<HistoryEvent> previous_undoable(
         Seq before, Seq floor, std::string_view path_prefix
@@ -44,11 +44,11 @@ class PresentHistory {
     const std::vector<HistoryEvent>& appended_;
 };
 
-/// Nodes that may be visited in one decision: that nothing is called or waited for in between can
-/// only be a circle without an end, and all of it would be one commit.
+/// The maximum number of nodes visited in one decision. If more are visited without a call or a
+/// wait in between, the flow is in an endless loop, and all of it would be one commit.
 inline constexpr Visit kVisitsPerDecisionMax = 10'000;
 
-/// Of the output of a parallel block, which holds those of its branches.
+/// Limits for the output of a parallel block, which holds the outputs of its branches.
 inline constexpr std::size_t kJoinBytesMax = std::size_t{16} << 20;
 inline constexpr int kJoinDepthMax = 128;
 
@@ -79,41 +79,40 @@ class Transition {
 
     /// Appends an event of the instance; `at` and `seq` are set here.
     Seq append(HistoryEvent event);
-    /// Appends an event at the token's place: node, path, token, visit, attempt are filled in.
+    /// Appends an event at the token's place and fills in node, path, token, visit and attempt.
     Seq append_at(const Token& token, HistoryType type, Seq ref = 0, Payload payload = {});
 
-    /// The branches around a scope, outermost first, as history paths say it.
+    /// The branches around a scope, outermost first, in the form of history paths.
     std::string path_of(ScopeId scope, std::int32_t branch) const;
 
     std::string path_of(const Token& token) const { return path_of(token.scope, token.branch); }
 
-    /// Sets what the token's task row must become; the last word wins.
+    /// Sets what the token's task row must become. The last call wins.
     void set_task(TaskChange change);
-    /// What it is to become so far; null = what it is.
+    /// The change so far; null = no change.
     TaskChange* find_task(TokenId token);
     void remove_task(TokenId token);
-    /// Makes the task that the token's status asks for, or none while nothing may start.
+    /// Creates the task that the token's status asks for, or none while nothing may start.
     void schedule(Token& token);
-    /// Nobody may start the token's handler until unpark.
+    /// The token's handler must not start until unpark.
     void park(Token& token);
     void unpark(Token& token);
 
     Token& add_token(Token token);
-    /// Forgets the token, its task and the task of its deadline.
+    /// Removes the token, its task and the task of its deadline.
     void erase_token(TokenId id);
 
-    /// True when the token has got to where it stands in this very decision, so that no worker can
-    /// have begun it.
+    /// True if the token reached its node in this decision, so that no worker can have begun it.
     bool is_new_here(const Token& token) const { return token.visit > first_visit_; }
 
-    /// How many nodes this decision has visited.
+    /// The number of nodes that this decision has visited.
     Visit visits() const { return state.last_visit - first_visit_; }
 
     void refuse(std::string code, std::string message);
 
     void ignore() { verdict = Decision::Verdict::Ignored; }
 
-    /// What the instance does, paused or not.
+    /// The activity of the instance, paused or not.
     InstanceStatus phase() const {
         return state.status == InstanceStatus::Paused ? state.paused_from : state.status;
     }
@@ -138,23 +137,23 @@ class Transition {
 };
 
 // advance.cpp: tokens move through nodes.
-/// Sends the token on to `node` (kNoNode: to the end of its branch).
+/// Sends the token to `node` (kNoNode: to the end of its branch).
 void go_to(Transition& t, const Token& token, NodeIndex node);
-/// Works off all arrivals and lets rollbacks go on until nothing moves any more.
+/// Processes all arrivals and advances rollbacks until nothing moves any more.
 void settle(Transition& t);
 
-// step.cpp: what becomes of attempts.
+// step.cpp: how attempts end.
 void enter_step(Transition& t, Token& token);
-/// What the token's step counts concurrency by, as text; empty = nothing. Throws ExpressionError.
+/// The text by which the token's step counts concurrency; empty = none. Throws ExpressionError.
 std::string concurrency_key_of(const Transition& t, const Token& token);
-/// How often and how long the handler of the token's step, or of its compensation, is tried.
+/// How often the handler of the token's step or compensation is attempted, and for how long.
 const AttemptPolicy& attempts_of(const Transition& t, const Token& token);
-/// Starts the time that all attempts have together.
+/// Starts the time limit of all attempts together.
 void begin_step_timeout(Transition& t, Token& token);
-/// Makes the task that wakes the token at its deadline.
+/// Creates the task that wakes the token at its deadline.
 void schedule_step_timeout(Transition& t, const Token& token);
 void on_step_deadline(Transition& t, TokenId id);
-/// Does a failure for good freeze the instance instead of rolling it back?
+/// Does a permanent failure freeze the instance instead of rolling it back?
 bool freezes_on_failure(const Transition& t);
 void on_step_completed(Transition& t, const event::StepCompleted& e);
 void on_step_failed(Transition& t, const event::StepFailed& e);
@@ -164,16 +163,17 @@ void on_step_progressed(Transition& t, const event::StepProgressed& e);
 void resume_step(Transition& t, Token& token, Seq payload);
 void on_lease_lost(Transition& t, const event::LeaseLost& e);
 void on_token_stopped(Transition& t, const event::TokenStopped& e);
-/// The node where `token` stands has failed for good, outside any attempt of a handler.
+/// The node of `token` has failed for good, outside of any attempt of a handler.
 void fail_node(Transition& t, TokenId token, Failure failure);
-/// The token has done its last node, but the instance cannot end: the failure is the instance's.
+/// The token has completed its last node, but the instance cannot end: the failure belongs to the
+/// instance.
 void fail_end(Transition& t, TokenId token, Failure failure);
-/// The same as fail_node when its handler was called: `attempt` stays in the history, and the step
-/// is compensated.
+/// The same as fail_node if its handler was called: `attempt` stays in the history, and the step is
+/// compensated.
 void fail_step(Transition& t, TokenId token, Failure failure, HistoryEvent details);
 
-// edge.cpp: ways through graphs.
-/// Where the output of a step leads; `handle` is the one that its handler named. Throws
+// edge.cpp: edges of graphs.
+/// The edge for the output of a step; `handle` is the one that its handler named. Throws
 /// ExpressionError.
 struct Way {
     std::string handle;  ///< empty = the default edge
@@ -182,25 +182,25 @@ struct Way {
 };
 
 Way way_of(const Transition& t, const Token& token, const event::StepCompleted& e);
-/// The failure of a step whose output leads nowhere.
+/// The failure of a step for whose output there is no edge.
 Failure unmatched_failure(const Transition& t, const Token& token, const std::string& handle);
-/// The token goes on by the edge with this handle, which the history tells.
+/// The token takes the edge with this handle, which the history records.
 void leave_by(Transition& t, const Token& token, const ProgramNode::Edge& edge, Seq ref);
-/// A node of a graph that failed for good, as `cause` says, is left by its edge for that, if it has
-/// one.
+/// A graph node that failed for good, with the failure event `cause`, leaves by its edge for
+/// failures, if it has one.
 bool leave_by_error(Transition& t, Token& token, const Failure& failure, Seq cause);
 
 // scope.cpp: parallel blocks.
 void enter_fork(Transition& t, Token& token);
 void end_branch(Transition& t, TokenId token);
-/// Which branch of `scope` the place (inner scope, branch) lies in; -1 = none.
+/// The branch of `scope` that contains the place (inner scope, branch); -1 = none.
 std::int32_t branch_within(
     const InstanceState& state, ScopeId scope, ScopeId inner, std::int32_t branch
 );
-/// A branch cannot complete any more: its block bears it, or the failure goes up. `cause` is the
-/// failure's event. False when it went up to the instance.
+/// A branch cannot complete any more. Either its block tolerates this, or the failure propagates
+/// upwards. `cause` is the failure's event. False if it propagated to the instance.
 bool bear_branch_failure(Transition& t, const Token& token, Seq cause);
-/// All that a join did not need is gone or undone: the flow goes on behind the block.
+/// All branches that a join did not need are gone or undone: the flow continues after the block.
 void complete_join(Transition& t, ScopeId scope);
 
 // wait.cpp: time, people, signals.
@@ -212,31 +212,30 @@ void set_instance_deadline(Transition& t, TimePoint deadline);
 void on_timer_fired(Transition& t, const event::TimerFired& e);
 void on_decision_made(Transition& t, const event::DecisionMade& e);
 void on_signal_received(Transition& t, const event::SignalReceived& e);
-/// The step waits for a payload from outside, unless one is here already.
+/// The step waits for a payload from outside, unless one has already come.
 void await_payload(Transition& t, Token& token);
 
 // rollback.cpp
 void begin_instance_rollback(Transition& t, Rollback::Kind kind, Seq cause, Seq first);
 void begin_losers_rollback(Transition& t, Scope& scope, Seq cause);
-/// Ends what stands in the branches of `scope` that `is_ended` names (all tokens for scope 0).
-/// Handlers that may be running are asked to stop and stay as stopping tokens.
+/// Ends the tokens in the branches of `scope` that `is_ended` names (all tokens for scope 0).
+/// Handlers that may be running are asked to stop, and their tokens remain as stopping tokens.
 enum class StopMode { AwaitRunning, DropRunning };
 void stop_tokens(
     Transition& t, ScopeId scope, const std::vector<std::int32_t>& branches, StopMode mode
 );
-/// Takes the next steps of all rollbacks. True when something changed.
+/// Takes the next steps of all rollbacks. True if something changed.
 bool progress_rollbacks(Transition& t);
 void on_compensation_completed(Transition& t, Token& token, const event::StepCompleted& e);
-/// A token that will not go on: says in the history whether its handler had been called, and
-/// forgets it.
+/// Ends a token that will not continue: records whether its handler was called, and removes it.
 void end_stopped_token(
     Transition& t, TokenId token, bool was_called, Outcome outcome, Payload error = {}
 );
-/// The same of a compensation that will not go on.
+/// The same for a compensation that will not continue.
 void end_stopped_compensation(Transition& t, TokenId token, Outcome outcome);
 
-// rules.cpp: what fires transitions is a condition over attributes.
-/// A write as it was decided, and with which output the instance ends if it does.
+// rules.cpp: conditions over attributes fire transitions.
+/// A decided write, and the output of the instance if the write ends it.
 struct Written {
     rules::Outcome outcome;
     Payload result;
@@ -244,20 +243,25 @@ struct Written {
 
 /// The instance's first write.
 void start_rules(Transition& t, const Payload& input);
-/// What the output of a transition writes, before anything of it is in the history.
+/// What the output of a transition writes. Nothing of it is in the history yet.
 Written write_output(Transition& t, const Token& token, const Payload& output);
-/// Takes the write over; `output` is the event of the transition's output.
+/// Applies the write; `output` is the event of the transition's output.
 void end_transition(Transition& t, TokenId token, Written written, Seq output);
+/// A transition has failed for good, as `cause` says, and the others go on. False where the
+/// workflow wants something else.
+bool hold_back(Transition& t, const Token& token, Seq cause);
+/// What a final condition did not wait for is stopped and undone: the instance completes.
+void finish_final(Transition& t, const Rollback& rollback);
 void on_attributes_written(Transition& t, const event::AttributesWritten& e);
-/// Asks all conditions of an instance that is in an exception. False = refused, since it would be
-/// in one again.
+/// Checks all conditions of an instance that is in an exception. False = refused, because it would
+/// be in an exception again.
 bool leave_exception(Transition& t, Seq request);
-/// A rollback passes over the output of a transition: its attributes get back what they were,
-/// unless they were written since.
+/// A rollback passes the output of a transition: its attributes get their previous values back,
+/// unless they were written since then.
 void restore_attributes(Transition& t, const HistoryEvent& completed);
 
 // move.cpp
-/// True: the instance is elsewhere, so whatever happens here but its arrival is ignored or refused.
+/// True if the instance is elsewhere. Then every event except its arrival is ignored or refused.
 bool is_answered_by_move(Transition& t, const Event& event);
 void on_move_requested(Transition& t, const event::MoveRequested& e);
 void on_arrived(Transition& t, const event::Arrived& e);
@@ -271,27 +275,27 @@ void on_requeued(Transition& t, const event::Requeued& e);
 void enter_dead_letter(Transition& t, Seq cause);
 void unpark_all(Transition& t);
 void refuse_finished(Transition& t, std::string_view what);
-/// True (and ignores) when this request was seen already; else remembers it. Empty ids are never
-/// remembered.
+/// True (and ignores the event) if this request was seen before; else remembers it. Empty ids are
+/// never remembered.
 bool is_repeated(Transition& t, const std::string& request_id);
 
 // payload.cpp
 /// `in_doubt`: an earlier call may have had an effect, so the outcome is not just `failed`.
 Payload failure_payload(const Failure& failure, bool in_doubt = false);
-/// After such a failure nobody knows whether the handler had its effect.
+/// After such a failure it is unknown whether the handler had its effect.
 bool leaves_doubt(std::string_view failure_code);
-/// The instance ends: everything live is forgotten.
+/// The instance ends: all live tokens and scopes are removed.
 void finish(Transition& t, InstanceStatus status, HistoryEvent event);
-/// How long until the next attempt after `failures` failed ones; spread by jitter that depends only
-/// on its arguments.
+/// The delay before the next attempt after `failures` failed ones, with jitter that depends only on
+/// the arguments.
 Duration retry_delay(const Backoff& backoff, int failures, const InstanceId& id, Visit visit);
 
-/// What the expressions at a token's place may read. Parses payloads only when they are asked for.
+/// What the expressions at a token's place may read. Parses payloads only on demand.
 class TokenVariables : public Variables {
  public:
     TokenVariables(const Transition& t, const Token& token) : t_(t), token_(token) {}
 
-    /// Sees `output` as well.
+    /// Can also read `output`.
     TokenVariables(const Transition& t, const Token& token, const Payload& output)
         : t_(t), token_(token), output_(&output) {}
 

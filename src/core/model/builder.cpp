@@ -10,26 +10,41 @@ using model::canonical;
 
 namespace {
 
-template <typename T>
-void take_default(T& value, const T& otherwise, const T& general) {
-    if (value == otherwise) value = general;
-}
-
-/// What `policy` leaves at Ebb's own default becomes that of the workflow.
-AttemptPolicy with_defaults(AttemptPolicy policy, const AttemptPolicy& defaults) {
-    const AttemptPolicy ebbs;
-    take_default(policy.max_attempts, ebbs.max_attempts, defaults.max_attempts);
-    take_default(policy.backoff.strategy, ebbs.backoff.strategy, defaults.backoff.strategy);
-    take_default(policy.backoff.initial, ebbs.backoff.initial, defaults.backoff.initial);
-    take_default(policy.backoff.factor, ebbs.backoff.factor, defaults.backoff.factor);
-    take_default(policy.backoff.max, ebbs.backoff.max, defaults.backoff.max);
-    take_default(policy.backoff.jitter, ebbs.backoff.jitter, defaults.backoff.jitter);
-    take_default(policy.timeout, ebbs.timeout, defaults.timeout);
-    take_default(policy.step_timeout, ebbs.step_timeout, defaults.step_timeout);
-    return policy;
+AttemptPolicy with_defaults(const AttemptOptions& given, const AttemptPolicy& defaults) {
+    const Backoff& backoff = defaults.backoff;
+    return {
+        .max_attempts = given.max_attempts.value_or(defaults.max_attempts),
+        .backoff =
+            {
+                .strategy = given.backoff.strategy.value_or(backoff.strategy),
+                .initial = given.backoff.initial.value_or(backoff.initial),
+                .factor = given.backoff.factor.value_or(backoff.factor),
+                .max = given.backoff.max.value_or(backoff.max),
+                .jitter = given.backoff.jitter.value_or(backoff.jitter),
+            },
+        .timeout = given.timeout.value_or(defaults.timeout),
+        .step_timeout = given.step_timeout.value_or(defaults.step_timeout),
+    };
 }
 
 }  // namespace
+
+AttemptOptions AttemptOptions::of(const AttemptPolicy& policy) {
+    const Backoff& backoff = policy.backoff;
+    return {
+        .max_attempts = policy.max_attempts,
+        .backoff =
+            {
+                .strategy = backoff.strategy,
+                .initial = backoff.initial,
+                .factor = backoff.factor,
+                .max = backoff.max,
+                .jitter = backoff.jitter,
+            },
+        .timeout = policy.timeout,
+        .step_timeout = policy.step_timeout,
+    };
+}
 
 Block BlockBuilder::make_block(const BlockFunction& function) const {
     BlockBuilder inner(draft_, std::make_shared<Block>());
@@ -57,8 +72,7 @@ StepBuilder BlockBuilder::step(std::string name, StepOptions options) {
             .handler = std::move(options.compensate), .attempts = draft_->defaults.attempts
         };
     }
-    const bool is_count_given = options.attempts.max_attempts != AttemptPolicy{}.max_attempts;
-    if (step.non_idempotent && !is_count_given) step.attempts.max_attempts = 1;
+    if (step.non_idempotent && !options.attempts.max_attempts) step.attempts.max_attempts = 1;
     const std::size_t index = append(std::move(name), std::move(step));
     (*block_)[index].description = std::move(options.description);
     (*block_)[index].metadata = canonical(std::move(options.metadata));
@@ -195,7 +209,7 @@ StepBuilder& StepBuilder::input(Payload text) {
     return *this;
 }
 
-StepBuilder& StepBuilder::compensate(std::string handler, AttemptPolicy attempts) {
+StepBuilder& StepBuilder::compensate(std::string handler, AttemptOptions attempts) {
     kind<Step>().compensate = Compensation{
         .handler = std::move(handler),
         .attempts = with_defaults(attempts, draft()->defaults.attempts)

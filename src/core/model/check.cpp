@@ -76,6 +76,14 @@ class Checker {
         check_duration(findings_, "/deadline", definition_.deadline);
         constexpr int kPriority = DefinitionLimits::kPriorityMax;
         check_range("priority", definition_.priority, -kPriority, kPriority);
+        if (definition_.on_error == Definition::OnError::Exception && !definition_.rules) {
+            note(
+                "exception_without_rules",
+                "/on_error",
+                "\"on_error: exception\" is for workflows with rules; a step that fails for good "
+                "either rolls back (compensate) or waits for an operator (dead_letter)."
+            );
+        }
         check_range("step_budget", definition_.step_budget, 1, DefinitionLimits::kStepBudgetMax);
     }
 

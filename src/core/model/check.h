@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,6 +9,8 @@
 
 #include <ebb/definition.h>
 #include <ebb/json.h>
+
+#include "core/expression/spans.h"
 
 // Checks the meaning of a definition, however it was built: `validate` and its parts.
 
@@ -19,10 +22,10 @@ inline constexpr std::size_t kProblemsMax = 1'000;
 /// A problem of a definition. `path` points into the canonical JSON form.
 struct Finding {
     Diagnostic diagnostic;
-    /// Of an error inside an expression: its source and the place in it.
-    std::string expression{};
-    int line = 0;
-    int column = 0;
+    /// Of a problem with a part of a text: these bytes of it. Empty = the whole.
+    std::optional<expression::Span> span{};
+    /// What probably was meant instead of that part; empty = unknown.
+    std::string meant{};
 };
 
 class Findings {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/expression/source.h"
 #include "core/model/words.h"
 #include "support/json.h"
 
@@ -22,6 +23,26 @@ class NoVariables : public Variables {
 
     const Json* find_step(std::string_view) const override { return nullptr; }
 };
+
+/// The first name that fits, in the expression or in the expressions of a text.
+template <typename Names>
+std::optional<expression::Span> find_name(
+    std::string_view source, bool is_text, std::string_view name, const Names& names_in
+) {
+    const std::vector<expression::Span> expressions =
+        is_text ? expression::expressions_in(source)
+                : std::vector<expression::Span>{{.begin = 0, .end = source.size()}};
+    for (const expression::Span& part : expressions) {
+        for (const expression::Span& found :
+             names_in(source.substr(part.begin, part.end - part.begin))) {
+            const expression::Span span{
+                .begin = part.begin + found.begin, .end = part.begin + found.end
+            };
+            if (source.substr(span.begin, span.end - span.begin) == name) return span;
+        }
+    }
+    return std::nullopt;
+}
 
 bool has_output(const Node& node) {
     return !std::holds_alternative<Condition>(node.kind) &&
@@ -44,7 +65,18 @@ ExpressionChecker::ExpressionChecker(Findings& findings, const Walk& walk)
     }
 }
 
-void ExpressionChecker::note_error(const std::string& path, const ExpressionError& error) {
+void ExpressionChecker::note_error(
+    const std::string& path, std::string_view text, const ExpressionError& error
+) {
+    const std::string_view source = error.source();
+    const std::size_t from = source.empty() ? std::string_view::npos : text.find(source);
+    std::optional<expression::Span> span;
+    if (from != std::string_view::npos) {
+        const std::size_t at =
+            expression::offset_of(source, {.line = error.line(), .column = error.column()});
+        const expression::Span token = expression::token_at(source, at);
+        span = {.begin = from + token.begin, .end = from + token.end};
+    }
     findings_.note({
         .diagnostic =
             {.code = "invalid_expression",
@@ -56,10 +88,24 @@ void ExpressionChecker::note_error(const std::string& path, const ExpressionErro
                  error.column(),
                  in_quotes(error.source())
              )},
-        .expression = error.source(),
-        .line = error.line(),
-        .column = error.column(),
+        .span = span,
+        .meant = error.meant(),
     });
+}
+
+void ExpressionChecker::note_braces(const std::string& path, std::string_view source) {
+    Finding finding{
+        .diagnostic =
+            {.code = "invalid_expression",
+             .path = path,
+             .message = "This key takes an expression without ${ }: remove the ${ } around it."}
+    };
+    const std::vector<expression::Span> inner = expression::expressions_in(source);
+    const bool is_one = inner.size() == 1 && inner.front().end + 1 == source.size();
+    if (is_one) {
+        finding.meant = source.substr(inner.front().begin, inner.front().end - inner.front().begin);
+    }
+    findings_.note(std::move(finding));
 }
 
 std::optional<bool> ExpressionChecker::condition(
@@ -74,19 +120,21 @@ std::optional<bool> ExpressionChecker::condition(
         return std::nullopt;
     }
     if (source.starts_with("${")) {
-        findings_.note(
-            "invalid_expression",
-            path,
-            "This key takes an expression without ${ }: remove the ${ } around it."
-        );
+        note_braces(path, source);
         return std::nullopt;
     }
     try {
         const Expression expression = Expression::compile(source);
         if (expression.variables_read().empty()) return expression.evaluate_bool(NoVariables());
-        check_reads(reader, path, {expression.steps_read(), expression.variables_read(), false});
+        check_reads(
+            reader,
+            path,
+            {.steps = expression.steps_read(),
+             .variables = expression.variables_read(),
+             .source = source}
+        );
     } catch (const ExpressionError& error) {
-        note_error(path, error);
+        note_error(path, source, error);
     }
     return std::nullopt;
 }
@@ -103,11 +151,7 @@ void ExpressionChecker::unconditional(
     int reader, const std::string& path, const std::string& source, bool is_after_step
 ) {
     if (source.starts_with("${")) {
-        findings_.note(
-            "invalid_expression",
-            path,
-            "This key takes an expression without ${ }: remove the ${ } around it."
-        );
+        note_braces(path, source);
         return;
     }
     try {
@@ -117,20 +161,28 @@ void ExpressionChecker::unconditional(
             path,
             {.steps = expression.steps_read(),
              .variables = expression.variables_read(),
+             .source = source,
              .is_after_step = is_after_step}
         );
     } catch (const ExpressionError& error) {
-        note_error(path, error);
+        note_error(path, source, error);
     }
 }
 
 bool ExpressionChecker::text(int reader, const std::string& path, const std::string& source) {
     try {
         const Template compiled = Template::compile_text(source);
-        check_reads(reader, path, {compiled.steps_read(), compiled.variables_read(), false});
+        check_reads(
+            reader,
+            path,
+            {.steps = compiled.steps_read(),
+             .variables = compiled.variables_read(),
+             .source = source,
+             .is_text = true}
+        );
         return compiled.is_constant();
     } catch (const ExpressionError& error) {
-        note_error(path, error);
+        note_error(path, source, error);
         return false;
     }
 }
@@ -164,53 +216,75 @@ void ExpressionChecker::strings(int reader, const std::string& path, const Json&
     }
 }
 
+std::optional<expression::Span> ExpressionChecker::find_step(
+    const Reads& reads, std::string_view name
+) {
+    return find_name(reads.source, reads.is_text, name, expression::step_reads);
+}
+
+std::optional<expression::Span> ExpressionChecker::find_variable(
+    const Reads& reads, std::string_view name
+) {
+    return find_name(reads.source, reads.is_text, name, [name](std::string_view source) {
+        return expression::variable_reads(source, name);
+    });
+}
+
 void ExpressionChecker::check_reads(int reader, const std::string& path, const Reads& reads) {
     for (const std::string& name : reads.variables) {
         if (std::find(kVariables.begin(), kVariables.end(), name) != kVariables.end()) continue;
         if (reads.is_after_step && name == "output") continue;
-        findings_.note(
-            "unknown_variable",
-            path,
-            fmt::format("There is no variable {}.{}", in_quotes(name), hint(name, kVariables))
-        );
+        findings_.note({
+            .diagnostic =
+                {.code = "unknown_variable",
+                 .path = path,
+                 .message = fmt::format(
+                     "There is no variable {}.{}", in_quotes(name), hint(name, kVariables)
+                 )},
+            .span = find_variable(reads, name),
+            .meant = std::string(closest(name, kVariables)),
+        });
     }
-    for (const std::string& name : reads.steps) check_step(reader, path, name);
+    for (const std::string& name : reads.steps) check_step(reader, path, name, reads);
 }
 
-void ExpressionChecker::check_step(int reader, const std::string& path, const std::string& name) {
+void ExpressionChecker::check_step(
+    int reader, const std::string& path, const std::string& name, const Reads& reads
+) {
+    Finding finding{.diagnostic = {.path = path}, .span = find_step(reads, name)};
+    Diagnostic& problem = finding.diagnostic;
     const int read = walk_.find(name);
     if (read < 0) {
-        findings_.note(
-            "unknown_step",
-            path,
-            fmt::format(
-                "The expression reads steps.{}, but no node has this name.{}",
-                clean_text(name, 80),
-                hint(name, names_)
-            )
+        problem.code = "unknown_step";
+        problem.message = fmt::format(
+            "The expression reads steps.{}, but no node has this name.{}",
+            clean_text(name, 80),
+            hint(name, names_)
         );
-        return;
+        finding.meant = closest(name, names_);
+        return findings_.note(std::move(finding));
     }
     const Node& node = *walk_.at(read).node;
     if (!has_output(node)) {
-        findings_.note(
-            "step_without_output",
-            path,
-            fmt::format(
-                "The expression reads steps.{0}, but a {1} has no output: read the node inside or "
-                "before it that has the data.",
-                name,
-                kind_name(node)
-            )
+        problem.code = "step_without_output";
+        problem.message = fmt::format(
+            "The expression reads steps.{0}, but a {1} has no output: read the node inside or "
+            "before it that has the data.",
+            name,
+            kind_name(node)
         );
-        return;
+        return findings_.note(std::move(finding));
     }
     if (reader < 0) return;
     const std::string reason = never_before(walk_, reader, read);
     if (reason.empty() || can_resume_) return;
-    findings_.note(
-        "step_not_before", path, fmt::format("steps.{} never has an output here: {}", name, reason)
+    problem.code = "step_not_before";
+    problem.message = fmt::format("steps.{} never has an output here: {}", name, reason);
+    problem.related.push_back(
+        {.message = fmt::format("The node {} is here.", in_quotes(name)),
+         .path = walk_.at(read).path + "/" + std::string(kind_name(node))}
     );
+    findings_.note(std::move(finding));
 }
 
 }  // namespace ebb::model

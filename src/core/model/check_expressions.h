@@ -46,15 +46,23 @@ class ExpressionChecker {
     struct Reads {
         const std::vector<std::string>& steps;
         const std::vector<std::string>& variables;
+        std::string_view source;     ///< what reads them
+        bool is_text = false;        ///< it has `${ }` parts
         bool is_after_step = false;  ///< `output` is there, too
     };
 
-    void note_error(const std::string& path, const ExpressionError& error);
+    static std::optional<expression::Span> find_step(const Reads& reads, std::string_view name);
+    static std::optional<expression::Span> find_variable(const Reads& reads, std::string_view name);
+    /// `text` is what the error's expression is a part of.
+    void note_error(const std::string& path, std::string_view text, const ExpressionError& error);
+    void note_braces(const std::string& path, std::string_view source);
     void unconditional(
         int reader, const std::string& path, const std::string& source, bool is_after_step
     );
     void check_reads(int reader, const std::string& path, const Reads& reads);
-    void check_step(int reader, const std::string& path, const std::string& name);
+    void check_step(
+        int reader, const std::string& path, const std::string& name, const Reads& reads
+    );
     void strings(int reader, const std::string& path, const Json& value);
 };
 

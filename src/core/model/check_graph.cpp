@@ -1,4 +1,5 @@
-// A graph: do its edges join what there is, can every node be reached, and does it ever end?
+// Checks a graph: do its edges join existing nodes, can every node be reached, and does it ever
+// end?
 
 #include <algorithm>
 #include <array>
@@ -176,21 +177,22 @@ int NodeChecker::find_in_graph(const std::string& key, const std::string& name) 
     if (found >= 0 && walk_.at(found).parent == number_) return found;
     std::vector<std::string_view> known;
     for (const int node : walk_.nodes_in(number_)) known.push_back(walk_.at(node).node->name);
-    note(
-        "unknown_node",
-        key,
-        found >= 0 ? fmt::format(
-                         "{} is a node of another block, not of this graph: edges join the nodes "
-                         "of one graph.",
-                         in_quotes(name)
-                     )
-                   : fmt::format(
-                         "The graph {} has no node {}.{}",
-                         in_quotes(here().node->name),
-                         in_quotes(name),
-                         hint(name, known)
-                     )
-    );
+    std::string message = found >= 0 ? fmt::format(
+                                           "{} is a node of another block, not of this graph: "
+                                           "edges join the nodes of one graph.",
+                                           in_quotes(name)
+                                       )
+                                     : fmt::format(
+                                           "The graph {} has no node {}.{}",
+                                           in_quotes(here().node->name),
+                                           in_quotes(name),
+                                           hint(name, known)
+                                       );
+    findings_.note({
+        .diagnostic =
+            {.code = "unknown_node", .path = path_ + "/" + key, .message = std::move(message)},
+        .meant = found >= 0 ? std::string() : std::string(closest(name, known)),
+    });
     return -1;
 }
 

@@ -60,17 +60,23 @@ void NodeChecker::check_own_name() {
         );
     }
     if (node.name.empty() || names_.insert(node.name).second) return;
-    note(
-        "duplicate_name",
-        key,
-        fmt::format(
+    const Placed& first = walk_.at(walk_.find(node.name));
+    Diagnostic problem{
+        .code = "duplicate_name",
+        .path = path_ + "/" + key,
+        .message = fmt::format(
             "The name {} is taken already by the node at {}: names are unique in a workflow, since "
             "steps.<name> reads them. A step with another name can run the same handler by "
             "`handler:`.",
             in_quotes(node.name),
-            walk_.at(walk_.find(node.name)).path
-        )
+            first.path
+        ),
+    };
+    problem.related.push_back(
+        {.message = fmt::format("The first node {} is here.", in_quotes(node.name)),
+         .path = first.path + "/" + std::string(kind_name(*first.node))}
     );
+    findings_.note({.diagnostic = std::move(problem)});
 }
 
 void NodeChecker::check_reachable() {
@@ -79,15 +85,21 @@ void NodeChecker::check_reachable() {
     int before = number_ - 1;
     while (walk_.at(before).depth > here().depth) before = walk_.at(before).parent;
     if (!always_fails(*walk_.at(before).node)) return;
-    note(
-        "unreachable",
-        "",
-        fmt::format(
+    const Node& failing = *walk_.at(before).node;
+    Diagnostic problem{
+        .code = "unreachable",
+        .path = path_,
+        .message = fmt::format(
             "This is never reached, since \"{}\" before it always fails: remove it, or let the "
             "failure depend on a condition.",
-            walk_.at(before).node->name
-        )
+            failing.name
+        ),
+    };
+    problem.related.push_back(
+        {.message = fmt::format("The node {} always fails.", in_quotes(failing.name)),
+         .path = walk_.at(before).path + "/" + std::string(kind_name(failing))}
     );
+    findings_.note({.diagnostic = std::move(problem)});
 }
 
 void NodeChecker::check_range(

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/expression/source.h"
 #include "core/expression/template.h"
 #include "core/model/check.h"
 #include "core/model/words.h"
@@ -32,6 +33,7 @@ class RulesChecker {
         if (!are_counts_allowed()) return;
         check_attributes();
         check_triggers();
+        check_handler();
         check_conditions("final", "final condition", rules_.finals);
         check_conditions("exceptions", "exception", rules_.exceptions);
         check_conditions("invariants", "invariant", rules_.invariants);
@@ -58,15 +60,17 @@ class RulesChecker {
     }
 
     bool are_counts_allowed() {
-        if (rules_.triggers.size() != definition_.steps.size()) {
+        const bool has_handler = rules_.on_exception == Rules::OnException::Handle;
+        if (rules_.triggers.size() + (has_handler ? 1 : 0) != definition_.steps.size()) {
             note(
                 "trigger_without_step",
                 "/rules/triggers",
                 fmt::format(
                     "There are {} triggers and {} steps: the trigger of an index fires the step of "
-                    "the same index.",
+                    "the same index{}.",
                     rules_.triggers.size(),
-                    definition_.steps.size()
+                    definition_.steps.size(),
+                    has_handler ? ", and the last step handles exceptions" : ""
                 )
             );
             return false;
@@ -159,11 +163,11 @@ class RulesChecker {
         try {
             static_cast<void>(Predicate::compile(source, columns_));
         } catch (const PredicateError& error) {
+            const std::size_t at =
+                expression::offset_of(source, {.line = error.line(), .column = error.column()});
             findings_.note(
                 {.diagnostic = {.code = "invalid_condition", .path = path, .message = error.what()},
-                 .expression = source,
-                 .line = error.line(),
-                 .column = error.column()}
+                 .span = expression::token_at(source, at)}
             );
         }
     }
@@ -190,6 +194,28 @@ class RulesChecker {
             if (!trigger.set.empty()) check_set(trigger.set, path + "/set");
             if (trigger.writes) check_writes(*trigger.writes, path + "/writes");
         }
+    }
+
+    void check_handler() {
+        for (std::size_t i = 0; i < rules_.triggers.size(); ++i) {
+            if (definition_.steps[i].name != kExceptionStep) continue;
+            note(
+                "invalid_name",
+                fmt::format("/rules/triggers/{}", i),
+                fmt::format(
+                    "A trigger cannot have the name {}: it is that of the handler of exceptions.",
+                    in_quotes(kExceptionStep)
+                )
+            );
+        }
+        if (rules_.on_exception != Rules::OnException::Handle) return;
+        const Node& handler = definition_.steps.back();
+        if (std::holds_alternative<Step>(handler.kind) && handler.name == kExceptionStep) return;
+        note(
+            "not_a_step",
+            "/rules/on_exception",
+            fmt::format("The last step must be named {}.", in_quotes(kExceptionStep))
+        );
     }
 
     void check_set(const Payload& set, const std::string& path) {
@@ -242,15 +268,17 @@ class RulesChecker {
             if (found == rules_.attributes.end()) {
                 std::vector<std::string_view> names;
                 for (const Attribute& known : rules_.attributes) names.push_back(known.name);
-                note(
-                    "unknown_attribute",
-                    fmt::format("{}/{}", path, i),
-                    fmt::format(
-                        "There is no attribute {}.{}",
-                        in_quotes(write.attribute),
-                        hint(write.attribute, names)
-                    )
-                );
+                findings_.note({
+                    .diagnostic =
+                        {.code = "unknown_attribute",
+                         .path = fmt::format("{}/{}", path, i),
+                         .message = fmt::format(
+                             "There is no attribute {}.{}",
+                             in_quotes(write.attribute),
+                             hint(write.attribute, names)
+                         )},
+                    .meant = std::string(closest(write.attribute, names)),
+                });
                 continue;
             }
             check_values(*found, write, fmt::format("{}/{}", path, i));

@@ -28,8 +28,7 @@ bool is_name(std::string_view name) {
 std::string to_name(std::string_view text) {
     std::string name(text);
     std::replace_if(name.begin(), name.end(), [](char c) { return !is_name_character(c); }, '_');
-    if (!is_letter(name.front())) name.insert(0, "_");
-    return name;
+    return is_letter(name.front()) ? name : '_' + name;
 }
 
 bool is_utf8(std::string_view text) {

@@ -22,19 +22,19 @@ Json definition_to_json(const Definition& definition) {
 }
 
 Definition definition_from_json(const Json& json) {
-    return model::read_and_check(model::to_document(json), "");
+    return model::read_and_check(model::to_document(json));
 }
 
 Definition parse_definition_json(std::string_view text) {
-    return model::read_and_check(model::parse_json_document(text), "");
+    return model::read_and_check(model::parse_json_document(text));
 }
 
 Definition definition_from_json(const Json& json, const TypeLibrary& types) {
-    return model::read_and_check(model::to_document(json), "", &types.data());
+    return model::read_and_check(model::to_document(json), {.types = &types.data()});
 }
 
 Definition parse_definition_json(std::string_view text, const TypeLibrary& types) {
-    return model::read_and_check(model::parse_json_document(text), "", &types.data());
+    return model::read_and_check(model::parse_json_document(text), {.types = &types.data()});
 }
 
 std::string definition_checksum(const Definition& definition) {

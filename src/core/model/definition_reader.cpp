@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/model/check.h"
+#include "core/model/placing.h"
 #include "core/model/reader.h"
 #include "core/model/type_library.h"
 #include "support/json.h"
@@ -21,18 +22,23 @@ void note_duplicates(Problems& problems, const Document& document, const std::st
     for (std::size_t i = 0; i < document.elements.size(); ++i) {
         note_duplicates(problems, document.elements[i], fmt::format("{}/{}", path, i));
     }
-    std::set<std::string_view> seen;
+    std::map<std::string_view, const Document::Member*> seen;
     for (const Document::Member& member : document.members) {
         const std::string member_path = path + "/" + escape_pointer(member.key);
         note_duplicates(problems, member.value, member_path);
-        if (seen.insert(member.key).second) continue;
+        const auto [first, is_first] = seen.emplace(member.key, &member);
+        if (is_first) continue;
         Diagnostic diagnostic{
             .code = "duplicate_key",
             .path = member_path,
             .message = fmt::format("The key {} is given twice: keep one.", in_quotes(member.key)),
-            .line = member.place.line,
-            .column = member.place.column,
         };
+        set_range(diagnostic, range_of_key(member));
+        diagnostic.related.push_back(
+            {.message = fmt::format("The key {} is here already.", in_quotes(member.key)),
+             .range = range_of_key(*first->second),
+             .path = member_path}
+        );
         problems.add(std::move(diagnostic), member.value.order);
     }
 }
@@ -93,27 +99,53 @@ bool is_doubtful(const Problems& problems, std::string_view code) {
            std::find(kDoubtful.begin(), kDoubtful.end(), code) != kDoubtful.end();
 }
 
-/// The place of an error inside an expression: in the text that contains it.
-Place place_in_text(const Document& document, const Finding& finding) {
-    if (finding.line == 0 || !document.is_text() || document.text_place.line == 0) {
-        return document.place;
-    }
-    const std::string& text = document.text();
-    const std::size_t begin = text.find(finding.expression);
-    if (begin == std::string::npos) return document.place;
-    const auto end = text.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto lines = static_cast<int>(std::count(text.begin(), end, '\n'));
-    const std::size_t line_start =
-        begin == 0 ? 0 : text.rfind('\n', begin - 1) + 1;  // npos + 1 = 0
-    const int before = finding.line == 1 ? static_cast<int>(begin - line_start) : 0;
+/// What to mark for a finding: of a problem with a part of a text that part, if its place is known.
+SourceRange range_of_finding(
+    const Document& document, const Finding& finding, const TextPlaces& places
+) {
+    const SourceRange whole = range_of(document);
+    if (!finding.span || !document.is_text() || !places) return whole;
+    const std::optional<Place> begin = places(document, finding.span->begin);
+    const std::optional<Place> end = places(document, finding.span->end);
+    if (!begin || !end) return whole;
     return {
-        .line = document.text_place.line + lines + finding.line - 1,
-        .column = document.text_place.column + before + finding.column - 1,
+        .line = begin->line,
+        .column = begin->column,
+        .end_line = end->line,
+        .end_column = end->column
     };
 }
 
-/// Adds what `check` finds, where the document has it.
-void add_findings(Problems& problems, const Definition& definition, const Document& root) {
+void add_fix(Diagnostic& diagnostic, const Document& document, const Finding& finding) {
+    if (finding.meant.empty() || !document.is_text()) return;
+    const SourceRange range{
+        .line = diagnostic.line,
+        .column = diagnostic.column,
+        .end_line = diagnostic.end_line,
+        .end_column = diagnostic.end_column
+    };
+    const std::string& text = document.text();
+    if (!finding.span) {
+        // An expression that loses its braces is not a single word.
+        if (text.starts_with("${") && range.line == range.end_line) {
+            diagnostic.fixes.push_back(
+                {.title = "Remove the ${ }", .range = range, .replacement = finding.meant}
+            );
+            return;
+        }
+        return add_replacement(diagnostic, range, text, finding.meant);
+    }
+    if (range == range_of(document) && finding.span->end - finding.span->begin < text.size())
+        return;
+    const std::string old =
+        text.substr(finding.span->begin, finding.span->end - finding.span->begin);
+    add_replacement(diagnostic, range, old, finding.meant);
+}
+
+/// Adds the findings of `check`, with their places in the document.
+void add_findings(
+    Problems& problems, const Definition& definition, const Document& root, const TextPlaces& places
+) {
     std::set<std::string, std::less<>> unread;
     for (const Problem& problem : problems.all()) unread.insert(problem.diagnostic.path);
     const Findings findings = check(definition);
@@ -122,10 +154,14 @@ void add_findings(Problems& problems, const Definition& definition, const Docume
         const bool is_known = is_at_or_below(location.path, unread);
         if (is_known || is_doubtful(problems, finding.diagnostic.code)) continue;
         Diagnostic diagnostic = finding.diagnostic;
-        const Place place = place_in_text(*location.document, finding);
+        set_range(diagnostic, range_of_finding(*location.document, finding, places));
         diagnostic.path = location.path;
-        diagnostic.line = place.line;
-        diagnostic.column = place.column;
+        add_fix(diagnostic, *location.document, finding);
+        for (Diagnostic::Related& related : diagnostic.related) {
+            const Location other = locate(root, related.path);
+            related.path = other.path;
+            related.range = range_of(*other.document);
+        }
         problems.add(std::move(diagnostic), location.document->order);
     }
 }
@@ -133,7 +169,7 @@ void add_findings(Problems& problems, const Definition& definition, const Docume
 /// Of the graph that a workflow is whose text has `nodes` instead of `steps`.
 constexpr std::string_view kTopGraphName = "graph";
 
-/// The nodes, whether they stand one after another or are joined by edges.
+/// The nodes, whether they are in sequence or joined by edges.
 Block read_steps(const MapReader& map, const StepDefaults& defaults) {
     if (!map.has("nodes")) {
         map.require("steps", "it is the list of what the workflow does");
@@ -161,6 +197,17 @@ Block read_steps(const MapReader& map, const StepDefaults& defaults) {
          .kind = read_graph(map, defaults),
          .metadata = {}}
     };
+}
+
+std::vector<Diagnostic> problems_in_order(const Problems& problems, const std::string& file) {
+    // By place, and at the same place as they were found.
+    std::multimap<std::size_t, Diagnostic> sorted;
+    for (const Problem& problem : problems.all()) {
+        sorted.emplace(problem.order, problem.diagnostic)->second.file = file;
+    }
+    std::vector<Diagnostic> diagnostics;
+    for (auto& [order, diagnostic] : sorted) diagnostics.push_back(std::move(diagnostic));
+    return diagnostics;
 }
 
 }  // namespace
@@ -226,24 +273,23 @@ Definition read_definition(const Document& root, Problems& problems, const TypeL
 }
 
 void throw_problems(const Problems& problems, const std::string& file) {
-    // By place, and at the same place as they were found.
-    std::multimap<std::size_t, Diagnostic> sorted;
-    for (const Problem& problem : problems.all()) {
-        sorted.emplace(problem.order, problem.diagnostic)->second.file = file;
-    }
-    std::vector<Diagnostic> diagnostics;
-    for (auto& [order, diagnostic] : sorted) diagnostics.push_back(std::move(diagnostic));
-    throw DefinitionError(std::move(diagnostics));
+    throw DefinitionError(problems_in_order(problems, file));
 }
 
-Definition read_and_check(
-    const Document& root, const std::string& file, const TypeLibraryData* types
-) {
+Checked read_all(const Document& root, const ReadOptions& options) {
     Problems problems;
-    Definition definition = read_definition(root, problems, types);
-    add_findings(problems, definition, root);
-    if (!problems.all().empty()) throw_problems(problems, file);
-    return definition;
+    if (options.is_incomplete) problems.set_incomplete();
+    Checked checked;
+    checked.definition = read_definition(root, problems, options.types);
+    add_findings(problems, checked.definition, root, options.places);
+    checked.problems = problems_in_order(problems, options.file);
+    return checked;
+}
+
+Definition read_and_check(const Document& root, const ReadOptions& options) {
+    Checked checked = read_all(root, options);
+    if (!checked.problems.empty()) throw DefinitionError(std::move(checked.problems));
+    return std::move(checked.definition);
 }
 
 }  // namespace ebb::model

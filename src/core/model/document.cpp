@@ -275,7 +275,8 @@ Location locate(const Document& root, std::string_view pointer) {
     bool is_in_branches = false;
     bool is_in_payload = false;
     // The lists of rules may be maps of names.
-    const bool is_in_rules = pointer.starts_with("/rules/");
+    const bool is_in_rules =
+        pointer.starts_with("/rules/") && !pointer.starts_with("/rules/on_exception/");
     int depth = 0;
     bool is_in_writes = false;
     while (!pointer.empty()) {

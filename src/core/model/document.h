@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,9 +22,11 @@ struct Place {
 };
 
 /// A parsed JSON or YAML text. Unlike Json it keeps the order of keys, keeps keys that come twice,
-/// and knows where everything stands.
+/// and knows the place of everything.
 struct Document {
     enum class Type { Null, Bool, Number, Text, List, Map };
+    /// How a scalar is written.
+    enum class Style : std::uint8_t { Plain, SingleQuoted, DoubleQuoted, Literal, Folded };
     struct Member;
 
     Type type = Type::Null;
@@ -29,8 +34,12 @@ struct Document {
     std::vector<Document> elements;
     std::vector<Member> members;
     Place place{};
-    /// Where the first character of a text stands, if its lines are written as they are read.
-    Place text_place{};
+    Place end{};  ///< behind its last character
+    /// The bytes of a scalar in the text, without the quotes; both 0 if it has none.
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    Style style = Style::Plain;
+    bool is_flow = false;  ///< of lists and maps: written in brackets
     /// Its number in the order of the text, its container's being lower.
     std::size_t order = 0;
 
@@ -51,11 +60,18 @@ struct Document {
 struct Document::Member {
     std::string key;
     Place place{};
+    Place end{};             ///< of the key
+    bool is_quoted = false;  ///< the key; its place is then inside of the quotes
     Document value;
 };
 
-/// Throws DefinitionError with where the syntax is wrong or which limit is exceeded. `file` is only
-/// named.
+/// The place in the source of a byte of a text's value, also in escapes, folded lines and blocks.
+/// Empty if it is not known.
+using TextPlaces =
+    std::function<std::optional<Place>(const Document& scalar, std::size_t byte_of_text)>;
+
+/// Throws DefinitionError with the place of the syntax error or the limit that is exceeded. `file`
+/// is only named.
 Document parse_json_document(std::string_view text, const std::string& file = {});
 
 /// Throws DefinitionError when `json` is nested too deeply or holds what JSON cannot.

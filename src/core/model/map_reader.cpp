@@ -6,18 +6,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/model/placing.h"
 #include "support/clock.h"
 #include "support/json.h"
 
 namespace ebb::model {
 
 void Problems::add(std::string code, std::string path, const Document& at, std::string message) {
-    add({.code = std::move(code),
-         .path = std::move(path),
-         .message = std::move(message),
-         .line = at.place.line,
-         .column = at.place.column},
-        at.order);
+    Diagnostic diagnostic{
+        .code = std::move(code), .path = std::move(path), .message = std::move(message)
+    };
+    set_range(diagnostic, range_of(at));
+    add(std::move(diagnostic), at.order);
 }
 
 void Problems::add(Diagnostic diagnostic, std::size_t order) {
@@ -46,10 +46,21 @@ std::string MapReader::path_of(std::string_view key) const {
     return path_ + "/" + escape_pointer(key);
 }
 
+Diagnostic MapReader::problem_of(std::string code, std::string_view key, std::string message)
+    const {
+    const Document* value = find(key);
+    Diagnostic diagnostic{
+        .code = std::move(code), .path = path_of(key), .message = std::move(message)
+    };
+    set_range(diagnostic, range_of(value == nullptr ? map_ : *value));
+    return diagnostic;
+}
+
 void MapReader::note(std::string code, std::string_view key, std::string message) const {
     const Document* value = find(key);
     problems_.add(
-        std::move(code), path_of(key), value == nullptr ? map_ : *value, std::move(message)
+        problem_of(std::move(code), key, std::move(message)),
+        (value == nullptr ? map_ : *value).order
     );
 }
 
@@ -62,7 +73,15 @@ void MapReader::note_type(std::string_view key, const Document& value, std::stri
     if (is_scalar && wanted.starts_with("a text")) {
         message += fmt::format(" Write it in quotes: \"{}\".", to_text(value.scalar));
     }
-    note("wrong_type", key, std::move(message));
+    Diagnostic problem = problem_of("wrong_type", key, std::move(message));
+    const bool is_exact = is_scalar && !value.scalar.is_number_float();
+    if (is_exact && wanted.starts_with("a text") && problem.line > 0) {
+        const std::string quoted = fmt::format("\"{}\"", to_text(value.scalar));
+        problem.fixes.push_back(
+            {.title = "Write it in quotes", .range = range_of(value), .replacement = quoted}
+        );
+    }
+    problems_.add(std::move(problem), value.order);
 }
 
 void MapReader::note_word(
@@ -71,11 +90,12 @@ void MapReader::note_word(
     std::string message = fmt::format(
         "\"{}\" must be one of {}, but here is {}.", key, fmt::join(known, ", "), describe(value)
     );
-    if (value.is_text()) {
-        const std::string_view meant = closest(value.text(), known);
-        if (!meant.empty()) message += fmt::format(" Did you mean \"{}\"?", meant);
-    }
-    note("invalid_value", key, std::move(message));
+    const std::string_view meant =
+        value.is_text() ? closest(value.text(), known) : std::string_view();
+    if (!meant.empty()) message += fmt::format(" Did you mean \"{}\"?", meant);
+    Diagnostic problem = problem_of("invalid_value", key, std::move(message));
+    if (value.is_text()) add_replacement(problem, range_of(value), value.text(), meant);
+    problems_.add(std::move(problem), value.order);
 }
 
 void MapReader::allow_only(const std::vector<std::string_view>& keys) const {
@@ -87,16 +107,19 @@ void MapReader::allow_only(const std::vector<std::string_view>& keys) const {
             .message = fmt::format(
                 "There is no key {} here.{}", in_quotes(member.key), hint(member.key, keys)
             ),
-            .line = member.place.line,
-            .column = member.place.column,
         };
+        set_range(diagnostic, range_of_key(member));
+        add_replacement(diagnostic, range_of_key(member), member.key, closest(member.key, keys));
         problems_.add(std::move(diagnostic), member.value.order);
     }
 }
 
 void MapReader::require(std::string_view key, std::string_view why) const {
     if (has(key)) return;
-    note("missing_key", key, fmt::format("\"{}\" is missing: {}.", key, why));
+    Diagnostic problem =
+        problem_of("missing_key", key, fmt::format("\"{}\" is missing: {}.", key, why));
+    add_missing_key(problem, map_, key);
+    problems_.add(std::move(problem), map_.order);
 }
 
 std::string MapReader::text(std::string_view key) const {
@@ -170,7 +193,7 @@ Duration MapReader::duration(std::string_view key, Duration otherwise) const {
     }
     // A unit says nothing about no time at all.
     if (value->type == Document::Type::Number && value->scalar == Json(0)) return Duration(0);
-    note(
+    Diagnostic problem = problem_of(
         "invalid_duration",
         key,
         fmt::format(
@@ -179,6 +202,13 @@ Duration MapReader::duration(std::string_view key, Duration otherwise) const {
             describe(*value)
         )
     );
+    if (value->scalar.is_number_unsigned()) {
+        const std::string number = to_text(value->scalar);
+        for (const std::string_view unit : {"s", "m", "h"}) {
+            add_replacement(problem, range_of(*value), number, number + std::string(unit));
+        }
+    }
+    problems_.add(std::move(problem), value->order);
     return otherwise;
 }
 

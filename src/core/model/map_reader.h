@@ -99,13 +99,15 @@ class MapReader {
     const Document& map_;
     const std::string& path_;
 
+    /// With its place, not yet noted.
+    Diagnostic problem_of(std::string code, std::string_view key, std::string message) const;
     void note_type(std::string_view key, const Document& value, std::string_view wanted) const;
     void note_word(
         std::string_view key, const Document& value, std::span<const std::string_view> known
     ) const;
 };
 
-/// `a number`, `the text "x"`: what stands where something else should.
+/// `a number`, `the text "x"`: the value that is in place of another.
 std::string describe(const Document& value);
 
 }  // namespace ebb::model

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include <ebb/definition.h>
 
@@ -31,11 +32,24 @@ Definition read_definition(
     const Document& root, Problems& problems, const TypeLibraryData* types = nullptr
 );
 
-/// Reads the document, checks what was read and returns it, or throws DefinitionError with the
-/// problems of both in the document's order. `file` is for the diagnostics; empty = none.
-Definition read_and_check(
-    const Document& root, const std::string& file, const TypeLibraryData* types = nullptr
-);
+struct ReadOptions {
+    std::string file{};                      ///< for the diagnostics; empty = none
+    const TypeLibraryData* types = nullptr;  ///< what steps may call; null = nothing
+    TextPlaces places{};                     ///< empty = the document has no source text
+    /// Parts of the text are missing, so what refers to them must not be judged.
+    bool is_incomplete = false;
+};
+
+/// What could be read of a document, and all problems in the document's order.
+struct Checked {
+    Definition definition{};
+    std::vector<Diagnostic> problems{};
+};
+
+Checked read_all(const Document& root, const ReadOptions& options = {});
+
+/// The same, but throws DefinitionError if there are problems.
+Definition read_and_check(const Document& root, const ReadOptions& options = {});
 /// Throws them, by place.
 [[noreturn]] void throw_problems(const Problems& problems, const std::string& file);
 

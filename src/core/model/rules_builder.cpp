@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <ebb/error.h>
 #include <ebb/rules_builder.h>
 
 #include "core/model/workflow_draft.h"
@@ -98,6 +99,11 @@ RulesBuilder& RulesBuilder::trigger(std::string name, std::string when, TriggerO
     }
     if (!options.writes.empty()) trigger.writes = std::move(options.writes);
     rules().triggers.push_back(std::move(trigger));
+    // The handler of exceptions stays the last step.
+    Block& steps = *draft()->steps;
+    if (rules().on_exception == Rules::OnException::Handle) {
+        std::swap(steps[steps.size() - 2], steps.back());
+    }
     return *this;
 }
 
@@ -117,7 +123,26 @@ RulesBuilder& RulesBuilder::invariant(std::string name, std::string when) {
 }
 
 RulesBuilder& RulesBuilder::on_exception(Rules::OnException reaction) {
+    if (reaction == Rules::OnException::Handle) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "Give on_exception the handler: on_exception({.handler = ...})."
+        );
+    }
+    if (rules().on_exception == Rules::OnException::Handle) draft()->steps->pop_back();
     rules().on_exception = reaction;
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::on_exception(StepOptions handler) {
+    if (rules().on_exception == Rules::OnException::Handle) draft()->steps->pop_back();
+    step(std::string(kExceptionStep), std::move(handler));
+    rules().on_exception = Rules::OnException::Handle;
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::on_idle(Rules::OnIdle reaction) {
+    rules().on_idle = reaction;
     return *this;
 }
 

@@ -143,6 +143,41 @@ std::optional<std::vector<DeclaredWrite>> read_writes(const MapReader& map) {
     return writes;
 }
 
+/// A word, or a map with the handler of exceptions, which becomes the last step.
+void read_on_exception(const MapReader& rules, const StepDefaults& defaults, Definition& into) {
+    const Document* value = rules.find("on_exception");
+    Rules& read = *into.rules;
+    if (value == nullptr || !value->is_map()) {
+        read.on_exception = rules.word("on_exception", kOnExceptionWords, read.on_exception);
+        return;
+    }
+    const std::string path = rules.path_of("on_exception");
+    const MapReader map(rules.problems(), *value, path);
+    map.allow_only(
+        {"do",
+         "description",
+         "metadata",
+         "input",
+         "compensate",
+         "max_attempts",
+         "max_retries",
+         "backoff",
+         "timeout",
+         "step_timeout",
+         "queue",
+         "non_idempotent",
+         "concurrency_key"}
+    );
+    const std::string name(kExceptionStep);
+    read.on_exception = Rules::OnException::Handle;
+    into.steps.push_back({
+        .name = name,
+        .description = map.free_text("description"),
+        .kind = read_step_fields(map, "do", name, defaults),
+        .metadata = map.payload("metadata"),
+    });
+}
+
 void read_trigger(
     const MapReader& map, const std::string& name, const StepDefaults& defaults, Definition& into
 ) {
@@ -244,6 +279,7 @@ void read_rules(const MapReader& root, const StepDefaults& defaults, Definition&
          "exceptions",
          "invariants",
          "on_exception",
+         "on_idle",
          "final_while_pending",
          "external_writes"}
     );
@@ -280,7 +316,8 @@ void read_rules(const MapReader& root, const StepDefaults& defaults, Definition&
     read_conditions(map, "exceptions", "exception", rules.exceptions);
     read_conditions(map, "invariants", "invariant", rules.invariants);
     const Rules otherwise;
-    rules.on_exception = map.word("on_exception", kOnExceptionWords, otherwise.on_exception);
+    read_on_exception(map, defaults, definition);
+    rules.on_idle = map.word("on_idle", kOnIdleWords, otherwise.on_idle);
     rules.final_while_pending =
         map.word("final_while_pending", kFinalWhilePendingWords, otherwise.final_while_pending);
     rules.external_writes =

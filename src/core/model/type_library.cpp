@@ -55,7 +55,7 @@ void read_types(TypeLibraryData& library, const MapReader& root, Problems& probl
                 "duplicate_name",
                 path,
                 member.value,
-                fmt::format("The type {} is known already: keep one.", in_quotes(member.key))
+                fmt::format("The type {} is already known: keep only one.", in_quotes(member.key))
             );
             continue;
         }

@@ -7,6 +7,12 @@ namespace ebb::model {
 
 Walk::Walk(const Definition& definition) {
     add(definition.steps, definition.rules ? "/rules/triggers" : "/steps", {});
+    const bool has_handler =
+        definition.rules && definition.rules->on_exception == Rules::OnException::Handle;
+    for (Placed& placed : nodes_) {
+        const bool is_handler = has_handler && placed.node == &definition.steps.back();
+        if (is_handler) placed.path = "/rules/on_exception";
+    }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         by_name_.emplace(nodes_[i].node->name, static_cast<int>(i));
     }

@@ -19,9 +19,10 @@ struct Word {
     Enum value;
 };
 
-inline constexpr std::array<Word<Definition::OnError>, 2> kOnErrorWords = {{
+inline constexpr std::array<Word<Definition::OnError>, 3> kOnErrorWords = {{
     {"compensate", Definition::OnError::Compensate},
     {"dead_letter", Definition::OnError::DeadLetter},
+    {"exception", Definition::OnError::Exception},
 }};
 
 inline constexpr std::array<Word<Backoff::Strategy>, 3> kStrategyWords = {{
@@ -79,9 +80,15 @@ inline constexpr std::array<Word<Rules::OnException>, 2> kOnExceptionWords = {{
     {"compensate", Rules::OnException::Compensate},
 }};
 
-inline constexpr std::array<Word<Rules::FinalWhilePending>, 2> kFinalWhilePendingWords = {{
+inline constexpr std::array<Word<Rules::OnIdle>, 2> kOnIdleWords = {{
+    {"exception", Rules::OnIdle::Exception},
+    {"wait", Rules::OnIdle::Wait},
+}};
+
+inline constexpr std::array<Word<Rules::FinalWhilePending>, 3> kFinalWhilePendingWords = {{
     {"wait", Rules::FinalWhilePending::Wait},
     {"refuse", Rules::FinalWhilePending::Refuse},
+    {"stop", Rules::FinalWhilePending::Stop},
 }};
 
 inline constexpr std::array<Word<Rules::ExternalWrites>, 3> kExternalWritesWords = {{
@@ -101,7 +108,7 @@ std::string word_of(const std::array<Word<Enum>, N>& words, Enum value) {
 /// The candidate that `text` is most likely a misspelling of; empty when none is near.
 std::string_view closest(std::string_view text, std::span<const std::string_view> candidates);
 
-/// ` Did you mean "x"?` or, where nothing is near, ` Known are a, b, c.` (the first few).
+/// ` Did you mean "x"?` or, if nothing is near, ` Known are a, b, c.` (the first few).
 std::string hint(std::string_view text, std::span<const std::string_view> candidates);
 
 /// `text` for a message: quoted, cut, without control characters.

@@ -208,9 +208,7 @@ Ordered write_writes(const std::vector<DeclaredWrite>& writes) {
     return out;
 }
 
-Ordered write_trigger(const Trigger& trigger, const Node& node) {
-    const Trigger otherwise;
-    Ordered out = {{"trigger", node.name}, {"when", trigger.when}};
+void write_call(Ordered& out, const Node& node) {
     put(out, "description", node.description);
     put_payload(out, "metadata", node.metadata);
     if (const auto* step = std::get_if<Step>(&node.kind)) {
@@ -218,6 +216,18 @@ Ordered write_trigger(const Trigger& trigger, const Node& node) {
         put(out, "do", std::exchange(fields.handler, {}));
         write_kind(out, fields);
     }
+}
+
+Ordered write_handler(const Node& node) {
+    Ordered out = Ordered::object();
+    write_call(out, node);
+    return out;
+}
+
+Ordered write_trigger(const Trigger& trigger, const Node& node) {
+    const Trigger otherwise;
+    Ordered out = {{"trigger", node.name}, {"when", trigger.when}};
+    write_call(out, node);
     put_payload(out, "set", trigger.set);
     if (trigger.writes) out["writes"] = write_writes(*trigger.writes);
     put_word(out, "mode", kTriggerModeWords, trigger.mode, otherwise.mode);
@@ -244,7 +254,14 @@ Ordered write_rules(const Rules& rules, const Block& steps) {
     if (!rules.invariants.empty()) {
         out["invariants"] = write_conditions("invariant", rules.invariants);
     }
-    put_word(out, "on_exception", kOnExceptionWords, rules.on_exception, otherwise.on_exception);
+    if (rules.on_exception == Rules::OnException::Handle) {
+        if (!steps.empty()) out["on_exception"] = write_handler(steps.back());
+    } else {
+        put_word(
+            out, "on_exception", kOnExceptionWords, rules.on_exception, otherwise.on_exception
+        );
+    }
+    put_word(out, "on_idle", kOnIdleWords, rules.on_idle, otherwise.on_idle);
     put_word(
         out,
         "final_while_pending",

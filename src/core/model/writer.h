@@ -7,7 +7,7 @@
 namespace ebb::model {
 
 /// The JSON form with its keys in the order in which people write them. Payloads keep sorted keys.
-/// Throws Error with InvalidPayload where the definition holds a payload that is not JSON.
+/// Throws Error with InvalidPayload if the definition holds a payload that is not JSON.
 nlohmann::ordered_json write_definition(const Definition& definition);
 
 }  // namespace ebb::model

@@ -42,7 +42,7 @@ Piece piece_at(std::string_view pattern, std::size_t& at, std::string_view escap
 bool is_like(std::string_view text, std::string_view pattern, std::string_view escape) {
     std::size_t at = 0;
     std::size_t in_pattern = 0;
-    // Where to go on when a guess of how much the last `%` takes was wrong.
+    // Where to continue when a guess of how much the last `%` takes was wrong.
     std::size_t retry_text = std::string_view::npos;
     std::size_t retry_pattern = 0;
     while (at < text.size() || in_pattern < pattern.size()) {

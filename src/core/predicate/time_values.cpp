@@ -57,7 +57,7 @@ class Cursor {
         return value;
     }
 
-    /// What stands behind a decimal point, in millionths.
+    /// The digits after a decimal point, in millionths.
     std::optional<int> fraction() {
         int value = 0;
         int count = 0;

@@ -16,7 +16,7 @@ struct Span {
 
 /// Adds typed operations to a Code: it finds out what an operator means for the types of its
 /// operands as PostgreSQL does, adds casts, and computes what is constant. Every function throws
-/// PredicateError where the types do not fit.
+/// PredicateError if the types do not fit.
 class Typing {
  public:
     explicit Typing(Code& code) : code_(code) {}

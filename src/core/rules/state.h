@@ -17,10 +17,13 @@ struct AttributeValue {
     bool operator==(const AttributeValue&) const = default;
 };
 
-/// What must be remembered of a trigger whose mode is not `level`, or that has `max_fires`.
+/// What must be remembered of a trigger whose mode is not `level`, that has `max_fires`, or whose
+/// transition has failed.
 struct TriggerMark {
     std::int64_t fires = 0;
     bool was_true = false;  ///< its condition, at the newest write
+    /// The event of its failure for good: it is held back until an attribute that it reads changes.
+    std::int64_t failed = 0;
 
     bool operator==(const TriggerMark&) const = default;
 };

@@ -35,6 +35,8 @@ class StateVariables : public Variables {
     Json state_;
 };
 
+constexpr const char* kNoProgress = "no_progress";
+
 /// One write on its way. The members are the steps of docs/semantics.md, in their order.
 class Writing {
  public:
@@ -45,9 +47,14 @@ class Writing {
 
     Outcome run() {
         try {
-            merge();
-            check_size();
-            decide();
+            if (write_.source == Write::Source::Failure) {
+                hold_back();
+            } else {
+                merge();
+                check_size();
+                release();
+                decide();
+            }
         } catch (const Refusal& refusal) {
             Outcome refused;
             refused.verdict = Outcome::Verdict::Refused;
@@ -82,6 +89,33 @@ class Writing {
     bool has_pending() const {
         return std::find(write_.pending.begin(), write_.pending.end(), true) !=
                write_.pending.end();
+    }
+
+    /// The trigger whose transition failed fires no more until `release`, and then as if it had not
+    /// fired. The others go on.
+    void hold_back() {
+        if (write_.trigger >= 0) {
+            TriggerMark& mark = outcome_.state.marks[static_cast<std::size_t>(write_.trigger)];
+            mark.failed = write_.seq;
+            mark.was_true = false;
+            if (trigger(write_.trigger).mode == Trigger::Mode::Once) mark.fires = 0;
+        }
+        // What is pending, or an exception, says what comes next.
+        if (has_pending() || before_.exception != 0) return;
+        decide();
+    }
+
+    void release() {
+        const bool releases_all =
+            write_.source == Write::Source::Repair || write_.source == Write::Source::Handler;
+        if (releases_all) {
+            for (TriggerMark& mark : outcome_.state.marks) mark.failed = 0;
+        }
+        for (const Outcome::Change& change : outcome_.changes) {
+            for (const int reader : program_.readers(static_cast<std::size_t>(change.attribute))) {
+                outcome_.state.marks[static_cast<std::size_t>(reader)].failed = 0;
+            }
+        }
     }
 
     // 1 and 2: the values, one attribute after another, on the state as it is now.
@@ -136,7 +170,7 @@ class Writing {
         AttributeValue& current = outcome_.state.values[static_cast<std::size_t>(index)];
         if (is_given || current.json == coerced.json) return;
         check_right(index);
-        if (write_.source == Write::Source::Transition && current.written > write_.fired) {
+        if (write_.fired != 0 && current.written > write_.fired) {
             outcome_.overwrote.push_back(index);
         }
         outcome_.changes.push_back({.attribute = index, .before = current});
@@ -275,9 +309,10 @@ class Writing {
     }
 
     void end() {
+        using enum Rules::FinalWhilePending;
         const bool is_at_end = !has_pending();
-        if (!is_at_end &&
-            program_.rules().final_while_pending == Rules::FinalWhilePending::Refuse) {
+        const Rules::FinalWhilePending reaction = program_.rules().final_while_pending;
+        if (!is_at_end && reaction == Refuse) {
             const auto at = static_cast<std::size_t>(outcome_.final_condition);
             throw Refusal{
                 "final_while_pending",
@@ -288,22 +323,37 @@ class Writing {
             };
         }
         outcome_.state.is_finishing = !is_at_end;
-        outcome_.verdict = is_at_end ? Outcome::Verdict::Completed : Outcome::Verdict::Finishes;
+        if (is_at_end) {
+            outcome_.verdict = Outcome::Verdict::Completed;
+        } else {
+            outcome_.verdict =
+                reaction == Stop ? Outcome::Verdict::Stops : Outcome::Verdict::Finishes;
+        }
     }
 
     void raise(std::string cause) {
         outcome_.verdict = Outcome::Verdict::Exception;
+        // A handler that changes nothing would be called again at once.
+        const bool is_idle = write_.source == Write::Source::Handler && outcome_.changes.empty();
+        outcome_.state.idle_fires = is_idle ? before_.idle_fires + 1 : 0;
+        if (outcome_.state.idle_fires >= RulesLimits::kIdleFiresMax) cause = kNoProgress;
         outcome_.cause = std::move(cause);
         outcome_.fired.clear();
-        // Whatever ends the exception asks all conditions, as if none had been true before.
-        for (TriggerMark& mark : outcome_.state.marks) mark.was_true = false;
+        // Whatever ends the exception asks all conditions, as if none had been true before, and
+        // what would have fired has not.
+        for (std::size_t i = 0; i < outcome_.state.marks.size(); ++i) {
+            TriggerMark& mark = outcome_.state.marks[i];
+            mark.was_true = false;
+            mark.fires = std::min(mark.fires, before_.marks[i].fires);
+        }
     }
 
     /// Those whose condition can have another value than at the write before.
     std::vector<bool> asked() const {
         const std::size_t count = program_.triggers().size();
         const bool asks_all = write_.source == Write::Source::Start ||
-                              write_.source == Write::Source::Repair || before_.is_finishing ||
+                              write_.source == Write::Source::Repair ||
+                              write_.source == Write::Source::Handler || before_.is_finishing ||
                               before_.exception != 0;
         std::vector<bool> asked(count, asks_all);
         if (asks_all) return asked;
@@ -313,7 +363,9 @@ class Writing {
                 asked[static_cast<std::size_t>(reader)] = true;
             }
         }
-        if (write_.trigger >= 0) asked[static_cast<std::size_t>(write_.trigger)] = true;
+        if (write_.source == Write::Source::Transition) {
+            asked[static_cast<std::size_t>(write_.trigger)] = true;
+        }
         return asked;
     }
 
@@ -330,8 +382,12 @@ class Writing {
             outcome_.fired.push_back(static_cast<int>(i));
         }
         count_idle_fires();
-        if (outcome_.state.idle_fires >= RulesLimits::kIdleFiresMax) return raise("no_progress");
+        if (outcome_.state.idle_fires >= RulesLimits::kIdleFiresMax) return raise(kNoProgress);
         if (!outcome_.fired.empty() || has_pending()) return;
+        if (const int failed = last_failed(); failed >= 0) {
+            return raise("failed:" + trigger(failed).name);
+        }
+        if (program_.rules().on_idle == Rules::OnIdle::Wait) return;
         if (write_.source == Write::Source::Start) {
             throw Refusal{
                 "no_condition", "No trigger and no final condition holds for these attributes."
@@ -340,9 +396,22 @@ class Writing {
         raise("no_condition");
     }
 
+    /// Of the triggers that are held back; -1 when none is.
+    int last_failed() const {
+        const auto& marks = outcome_.state.marks;
+        const auto last = std::max_element(
+            marks.begin(),
+            marks.end(),
+            [](const TriggerMark& a, const TriggerMark& b) { return a.failed < b.failed; }
+        );
+        const bool is_failed = last != marks.end() && last->failed != 0;
+        return is_failed ? static_cast<int>(last - marks.begin()) : -1;
+    }
+
     bool fires(int index) {
         const Program::Rule& rule = trigger(index);
         TriggerMark& mark = outcome_.state.marks[static_cast<std::size_t>(index)];
+        if (mark.failed != 0) return false;
         const bool is_true = holds(rule.when, "trigger", rule.name);
         const bool was_true = mark.was_true;
         if (rule.mode == Trigger::Mode::Edge) mark.was_true = is_true;
@@ -353,7 +422,7 @@ class Writing {
 
     void count_idle_fires() {
         const bool fires_itself =
-            write_.trigger >= 0 &&
+            write_.source == Write::Source::Transition &&
             std::find(outcome_.fired.begin(), outcome_.fired.end(), write_.trigger) !=
                 outcome_.fired.end();
         const bool is_idle = fires_itself && outcome_.changes.empty();

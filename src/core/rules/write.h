@@ -7,9 +7,9 @@
 #include "core/rules/program.h"
 #include "core/rules/state.h"
 
-// What one write of attributes means: which transitions it fires, whether the instance has come to
-// its end, or to an exception. A pure function of the state; tokens, history and tasks are its
-// caller's.
+// The meaning of one write of attributes: the transitions that it fires, and whether the instance
+// has ended or is in an exception. A pure function of the state. The caller handles tokens, history
+// and tasks.
 
 namespace ebb::rules {
 
@@ -18,17 +18,21 @@ struct Write {
         Start,       ///< the instance's input
         Transition,  ///< what a transition yields
         Outside,     ///< an application or an operator
-        Repair,      ///< an operator, or an exception's handler: any attribute, all are asked
+        Repair,      ///< an operator: any attribute; all conditions are checked
+        Handler,     ///< an exception's handler: the same
+        Failure,     ///< a transition has failed for good, so nothing is written
     };
 
     Source source = Source::Outside;
     Payload values = "null";  ///< an object of attributes, or null for no change
-    int trigger = -1;         ///< Transition: which one
-    /// Transition: the state when it fired. A value that equals the one given there is no write.
+    int trigger = -1;         ///< Transition, Failure: which one
+    /// Transition, Handler: the state when it fired. A value that equals the one given there is no
+    /// write.
     Payload given{};
-    std::int64_t fired = 0;  ///< Transition: the event that fired it
-    std::int64_t seq = 0;    ///< the number that the event of this write will have
-    /// The other transitions that are pending, by their trigger.
+    std::int64_t fired = 0;  ///< Transition, Handler: the event that fired it
+    /// The number that the event of this write will have. Failure: that of the failure.
+    std::int64_t seq = 0;
+    /// The other transitions that are pending, by their trigger; last the exception's handler.
     std::vector<bool> pending{};
 };
 
@@ -36,6 +40,7 @@ struct Outcome {
     enum class Verdict {
         Goes,       ///< transitions are pending, or `fired` now are
         Finishes,   ///< a final condition holds; what is pending is awaited
+        Stops,      ///< a final condition holds; what is pending must be stopped
         Completed,  ///< a final condition holds and nothing is pending
         Exception,  ///< see `cause`
         Refused,    ///< nothing changes: see `code` and `message`
@@ -51,7 +56,8 @@ struct Outcome {
     State state;
     std::vector<int> fired;    ///< triggers, in the definition's order
     int final_condition = -1;  ///< that holds
-    std::string cause;  ///< `no_condition`, `no_progress`, `max_fires`, or the exception's name
+    /// `no_condition`, `no_progress`, `max_fires`, `failed:TRIGGER`, or the exception's name.
+    std::string cause;
     std::vector<Change> changes;  ///< in the definition's order
     /// Of those attributes that others have changed since the transition fired.
     std::vector<int> overwrote;

@@ -148,7 +148,7 @@ void Api::handle(http::Request request, const http::Responder& respond) {
 
 void Api::answer_health(const Exchange& exchange) {
     if (!is_safe(exchange.method)) {
-        throw Problem("method_not_allowed", "Health is asked for with GET.")
+        throw Problem("method_not_allowed", "Use GET for health checks.")
             .with_header("Allow", "GET, HEAD");
     }
     if (exchange.path == "/livez") {
@@ -161,8 +161,7 @@ void Api::answer_health(const Exchange& exchange) {
 
 void Api::answer_page(const Exchange& exchange) {
     if (!is_safe(exchange.method)) {
-        throw Problem("method_not_allowed", "Pages are asked for with GET.")
-            .with_header("Allow", "GET, HEAD");
+        throw Problem("method_not_allowed", "Use GET for pages.").with_header("Allow", "GET, HEAD");
     }
     send(exchange, page_response(exchange.request, exchange.path, options_.base + "/"));
 }

@@ -16,16 +16,16 @@
 namespace ebb::server {
 
 struct ApiOptions {
-    std::string base;  ///< in front of every path: empty, or `/ebb`
+    std::string base;  ///< the prefix of every path: empty, or `/ebb`
     std::vector<std::string> allowed_hosts{};
-    std::vector<AddressRange> proxies{};  ///< whose X-Forwarded-* are believed
-    bool only_proxies = false;            ///< nobody else is served
+    std::vector<AddressRange> proxies{};  ///< their X-Forwarded-* headers are trusted
+    bool only_proxies = false;            ///< other peers are not served
     Pool::Options pool{};
-    int requests_per_second = 0;  ///< of each principal; 0 = no limit
+    int requests_per_second = 0;  ///< for each principal; 0 = no limit
     LogSink* log = nullptr;
-    /// Why the server is not ready; empty if it is.
+    /// The reason why the server is not ready; empty if it is.
     std::function<std::string()> unready{};
-    std::function<bool()> is_ticking{};  ///< of the I/O threads
+    std::function<bool()> is_ticking{};  ///< whether the I/O threads are alive
 };
 
 /// Answers every request: health, API, UI.
@@ -41,13 +41,13 @@ class Api {
     std::size_t body_bytes_max(const http::Request& head) const;
     http::Response refuse(const http::Refusal& refusal, const std::string& remote);
 
-    /// From now on /readyz says that the server shuts down.
+    /// From now on, /readyz says that the server is shutting down.
     void begin_drain() { is_draining_ = true; }
 
-    /// In force for requests from now on.
+    /// Applies to requests from now on.
     void set_limits(std::vector<std::string> allowed_hosts, int requests_per_second);
 
-    /// Waits until the pool has done what it was given.
+    /// Waits until the pool has finished its work.
     void stop() { pool_.stop(); }
 
     const Routes& routes() const { return routes_; }
@@ -75,7 +75,7 @@ class Api {
     Mutex hosts_mutex_;
     std::vector<std::string> allowed_hosts_ EBB_GUARDED_BY(hosts_mutex_);
     RateLimit requests_;   ///< by principal
-    RateLimit strangers_;  ///< by address: requests whose credential was not valid
+    RateLimit strangers_;  ///< by address: requests with invalid credentials
     Pool pool_;
 };
 

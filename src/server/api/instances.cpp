@@ -16,6 +16,7 @@
 #include "support/sha256.h"
 #include "support/uuid.h"
 #include "view/instance_json.h"
+#include "view/outline.h"
 
 namespace ebb::server {
 
@@ -23,7 +24,7 @@ namespace {
 
 using view::Json;
 
-/// What one request reads at most where no index serves its filter.
+/// The most that one request reads if no index serves its filter.
 constexpr int kScanRowsMax = 20'000;
 constexpr auto kScanTimeMax = std::chrono::milliseconds(150);
 constexpr int kScanPage = 500;
@@ -38,7 +39,7 @@ InstanceStatus to_status(const std::string& text) {
     );
 }
 
-/// A page of instances: what to look for, and where it goes on.
+/// A page of instances: what to look for, and where the next page begins.
 class Listing {
  public:
     explicit Listing(Query& query)
@@ -55,16 +56,19 @@ class Listing {
         query_.key = query.text("key").value_or("");
         const auto created_before = query.time("created_before");
         if (created_before) query_.before = lowest_id_of(*created_before);
+        if (const auto before = query.text("before")) read_before(*before);
         filters_ = fmt::format(
-            "{}|{}|{}|{}|{}|{}|{}",
+            "{}|{}|{}|{}|{}|{}|{}|{}",
             fmt::join(query.list("status"), ","),
             query_.workflow,
             query_.version.value_or(0),
             query_.key,
             key_prefix_,
             query.text("created_after").value_or(""),
-            query.text("created_before").value_or("")
+            query.text("created_before").value_or(""),
+            query.text("before").value_or("")
         );
+        has_outlines_ = query.choice("outline", {"false", "true"}) == "true";
         wants_total_ = query.choice("count", {"none", "exact"}) == "exact";
         if (wants_total_ && (query_.version || !query_.key.empty() || !key_prefix_.empty() ||
                              created_after_ || created_before)) {
@@ -107,15 +111,16 @@ class Listing {
         return items;
     }
 
-    Json json(Store& store) const {
+    std::string text(Store& store, const Clock& clock) const {
+        PayloadDocument document("short");
         Json json = {
-            {"items", items()},
+            {"items", has_outlines_ ? outlines(store, clock, document) : items()},
             {"next_cursor", has_more_ ? Json(cursor()) : Json(nullptr)},
             {"scanned_to", view::time_json(scanned_to_)},
             {"complete", is_complete_},
         };
         if (wants_total_) json["total"] = total(store);
-        return json;
+        return document.text(json);
     }
 
     std::string cursor() const {
@@ -125,6 +130,32 @@ class Listing {
     bool has_more() const { return has_more_; }
 
  private:
+    /// The items with what each waits for, why it failed, and the handlers at which it stands.
+    Json outlines(Store& store, const Clock& clock, PayloadDocument& document) const {
+        view::Outliner outliner(store, clock.now());
+        Json items = Json::array();
+        for (const InstanceRow& row : rows_) {
+            const view::Outline outline = outliner.read(row);
+            Json item = view::summary_json(outline.summary);
+            item["error"] = document.value(outline.error);
+            item["waiting_for"] = Json::array();
+            for (const WaitingFor& wait : outline.waiting_for) {
+                item["waiting_for"].push_back(view::waiting_json(wait));
+            }
+            item["handlers"] = outline.handlers;
+            items.push_back(std::move(item));
+        }
+        return items;
+    }
+
+    void read_before(const std::string& text) {
+        const auto id = InstanceId::parse(text);
+        if (!id) {
+            throw Problem("invalid_argument", "The parameter \"before\" is not an instance's id.");
+        }
+        if (!query_.before || *id < *query_.before) query_.before = id;
+    }
+
     void finish() { has_more_ = false; }
 
     void stop(bool is_full) {
@@ -163,6 +194,7 @@ class Listing {
     std::string key_prefix_;
     int limit_;
     bool wants_total_ = false;
+    bool has_outlines_ = false;
     std::string filters_;
     std::vector<InstanceRow> rows_;
     bool has_more_ = false;
@@ -174,7 +206,7 @@ http::Response list_instances(Service& service, Call& call) {
     Listing listing(call.query);
     call.query.check_all_used();
     listing.read(service.reads);
-    auto response = json_response(200, listing.json(service.reads));
+    auto response = json_response(200, listing.text(service.reads, service.clock));
     if (listing.has_more()) {
         std::string query;
         for (std::string_view rest = call.request.query; !rest.empty();) {
@@ -211,6 +243,7 @@ http::Response get_instance(Service& service, Call& call) {
     );
     json["output"] = document.value(view.output);
     json["error"] = document.value(view.error);
+    if (!view.attributes.empty()) json["attributes"] = document.value(view.attributes);
     json["waiting_for"] = Json::array();
     for (const WaitingFor& wait : view.waiting_for) {
         json["waiting_for"].push_back(view::waiting_json(wait));

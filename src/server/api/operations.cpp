@@ -1,7 +1,9 @@
 // Routes about workers, queues, figures, and deleting what is old.
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -24,9 +26,10 @@ constexpr std::size_t kHitsMax = 20;
 
 http::Response get_stats(Service& service, Call& call) {
     call.query.check_all_used();
-    Json instances = Json::object();
+    std::map<std::string, std::int64_t> instances;
     for (const StatusCount& count : service.reads.count()) {
-        instances[std::string(to_string(count.status))] = count.count;
+        // A count is of one workflow.
+        instances[std::string(to_string(count.status))] += count.count;
     }
     std::set<std::string> workflows;
     for (const WorkflowRow& row : service.reads.list_workflows()) workflows.insert(row.name);

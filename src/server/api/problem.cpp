@@ -31,7 +31,7 @@ constexpr std::array kKinds = std::to_array<ProblemKind>({
     {"workflow_not_found", 404, "There is no such workflow", ""},
     {"instance_not_found", 404, "There is no such instance", ""},
     {"handler_not_found", 404, "There is no such handler", ""},
-    {"not_found", 404, "There is nothing here", "GET /api/v1/openapi.json says what there is."},
+    {"not_found", 404, "There is nothing here", "GET /api/v1/openapi.json lists what exists."},
     {"method_not_allowed", 405, "The method is not allowed here", ""},
     {"not_acceptable", 406, "The answer does not exist in that form", ""},
     {"timeout", 408, "The request took too long", ""},
@@ -114,6 +114,8 @@ std::vector<ProblemKind> problem_kinds() {
 
 std::string_view problem_code(ErrorCode code) {
     switch (code) {
+        case ErrorCode::RevisionChanged:
+            return "precondition_failed";
         case ErrorCode::InvalidArgument:
         case ErrorCode::InvalidDefinition:
         case ErrorCode::InvalidPayload:

@@ -11,11 +11,11 @@
 
 #include "server/http/http.h"
 
-// What goes wrong with a request, as RFC 9457 has it.
+// Errors of requests, in the form of RFC 9457.
 
 namespace ebb::server {
 
-/// Thrown by whoever cannot do what a request asks for.
+/// Thrown by code that cannot do what a request asks for.
 class Problem : public std::runtime_error {
  public:
     /// `code` decides the status and the title. `detail` is a whole sentence.
@@ -49,10 +49,11 @@ struct ProblemKind {
 const ProblemKind& problem_kind(std::string_view code);
 std::vector<ProblemKind> problem_kinds();
 
-/// The code of a problem that an error of the engine is to a client.
+/// The problem code that a client gets for an error of the engine.
 std::string_view problem_code(ErrorCode code);
 
-/// What a caught exception is to the client. What is our own fault is not told in detail.
+/// The problem that a client gets for a caught exception. Internal errors are not described in
+/// detail.
 Problem to_problem(const std::exception& error);
 
 /// The whole answer. `path` and `request_id` are those of the request.

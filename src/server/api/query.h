@@ -11,7 +11,7 @@
 namespace ebb::server {
 
 /// The parameters behind the `?` of a URL. What no one has asked for when the request is answered
-/// is refused, so that a misspelt filter does not show everything.
+/// is refused, so that a misspelled filter does not show everything.
 class Query {
  public:
     static constexpr std::size_t kParametersMax = 64;
@@ -22,7 +22,7 @@ class Query {
     std::optional<std::string> text(std::string_view name);
     /// Between commas, and of every parameter of this name.
     std::vector<std::string> list(std::string_view name);
-    /// Every parameter of this name, as it stands.
+    /// Every parameter of this name, unchanged.
     std::vector<std::string> all(std::string_view name);
     std::optional<std::int64_t> integer(
         std::string_view name, std::int64_t least, std::int64_t most

@@ -1,4 +1,4 @@
-// Routes about the server itself and who may use it.
+// Routes about the server itself and its permissions.
 
 #include <algorithm>
 

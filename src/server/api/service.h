@@ -49,7 +49,7 @@ struct Call {
     Query query;
     Principal principal;
     std::string request_id;
-    std::string base;  ///< what stands in front of `/api/v1` in URLs: empty, or `/ebb`
+    std::string base;  ///< the prefix of `/api/v1` in URLs: empty, or `/ebb`
 
     const std::string& parameter(std::string_view name) const;
 

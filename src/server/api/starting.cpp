@@ -29,7 +29,7 @@ Json result_json(const InstanceId& id, const Result& result, PayloadDocument& do
     };
 }
 
-/// The key that stands for an Idempotency-Key. `~` is in no key of a user's own request.
+/// The key that represents an Idempotency-Key. `~` is in no key of a user's own request.
 std::string reserved_key(const Call& call) {
     const std::string_view key = call.request.header("Idempotency-Key");
     if (key.size() > kIdempotencyKeyBytesMax) {
@@ -72,7 +72,8 @@ StartRequest read_start(const Call& call) {
     return start;
 }
 
-/// An Idempotency-Key stands for one request: another one with it is a mistake of the client.
+/// An Idempotency-Key identifies one request: a different request with the same key is a mistake of
+/// the client.
 void check_same_request(Service& service, const InstanceId& id, const StartRequest& start) {
     const auto row = service.store.load(id);
     const auto events = service.store.history({.instance = id, .limit = 1});

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "call/event_view.h"
 #include "server/api/body.h"
+#include "server/api/payloads.h"
 #include "server/api/service.h"
 #include "view/instance_json.h"
 
@@ -16,6 +18,8 @@ namespace {
 constexpr std::size_t kReasonBytesMax = 1'024;
 constexpr std::size_t kNameBytesMax = 256;
 constexpr std::size_t kRequestIdBytesMax = 128;
+/// What a refused If-Match shows of what has happened.
+constexpr int kNewestEvents = 5;
 
 std::optional<std::int64_t> expected_revision(const Call& call) {
     const std::string_view tag = call.request.header("If-Match");
@@ -31,13 +35,6 @@ std::optional<std::int64_t> expected_revision(const Call& call) {
     return revision;
 }
 
-struct RequestOptions {
-    std::string by{};
-    std::string reason{};
-    std::string request_id{};
-    std::optional<std::int64_t> expected_revision{};
-};
-
 /// The act and what it needs.
 struct Steering {
     Service& service;
@@ -47,39 +44,45 @@ struct Steering {
     RequestOptions options{};
 };
 
-using Act = void (*)(Steering&);
+/// Whether anything has changed, where the act can tell.
+using Acted = std::optional<bool>;
+using Act = Acted (*)(Steering&);
 
-void cancel(Steering& steer) {
+Acted cancel(Steering& steer) {
     steer.options.reason = steer.body.text("reason", kReasonBytesMax).value_or("");
     steer.body.check_all_used();
-    steer.service.engine.cancel(steer.id, steer.options.by, steer.options.reason);
+    steer.service.engine.cancel(steer.id, steer.options);
+    return std::nullopt;
 }
 
-void abort(Steering& steer) {
+Acted abort(Steering& steer) {
     steer.options.reason = steer.body.text("reason", kReasonBytesMax).value_or("");
     steer.body.check_all_used();
-    steer.service.engine.abort(steer.id, steer.options.by, steer.options.reason);
+    steer.service.engine.abort(steer.id, steer.options);
+    return std::nullopt;
 }
 
-void pause(Steering& steer) {
+Acted pause(Steering& steer) {
     steer.options.reason = steer.body.text("reason", kReasonBytesMax).value_or("");
     steer.body.check_all_used();
-    steer.service.engine.pause(steer.id, steer.options.by, steer.options.reason);
+    steer.service.engine.pause(steer.id, steer.options);
+    return std::nullopt;
 }
 
-void resume(Steering& steer) {
+Acted resume(Steering& steer) {
     steer.body.check_all_used();
-    steer.service.engine.resume(steer.id, steer.options.by);
+    return steer.service.engine.resume(steer.id, steer.options);
 }
 
-void requeue(Steering& steer) {
+Acted requeue(Steering& steer) {
     RequeueOptions options{
         .new_input = steer.body.payload("input"),
         .skip_compensation = steer.body.boolean("skip_compensation", false),
         .by = steer.options.by,
+        .expected_revision = steer.options.expected_revision,
     };
     steer.body.check_all_used();
-    steer.service.engine.requeue(steer.id, options);
+    return steer.service.engine.requeue(steer.id, options);
 }
 
 std::string request_id(Steering& steer) {
@@ -118,7 +121,7 @@ std::string decision_role(Steering& steer, const PersonalDecision& decision) {
     );
 }
 
-void decide(Steering& steer) {
+Acted decide(Steering& steer) {
     const std::string verdict = steer.body.required_text("verdict", kNameBytesMax);
     if (verdict != "confirm" && verdict != "reject") {
         throw Problem("invalid_argument", "The member \"verdict\" is not confirm or reject.");
@@ -131,18 +134,59 @@ void decide(Steering& steer) {
         .role = steer.body.text("role", kNameBytesMax).value_or(""),
         .comment = steer.body.text("comment", kReasonBytesMax).value_or(""),
         .request_id = request_id(steer),
+        .expected_revision = steer.options.expected_revision,
     };
     steer.body.check_all_used();
     decision.role = decision_role(steer, decision);
     steer.service.engine.decide(steer.id, decision);
+    return std::nullopt;
 }
 
-void signal(Steering& steer) {
+Acted signal(Steering& steer) {
     const std::string name = steer.body.required_text("name", kNameBytesMax);
-    Payload payload = steer.body.payload("payload").value_or("null");
+    const Payload payload = steer.body.payload("payload").value_or("null");
     steer.options.request_id = request_id(steer);
     steer.body.check_all_used();
-    steer.service.engine.signal(steer.id, name, std::move(payload), steer.options.request_id);
+    steer.service.engine.signal(steer.id, name, payload, steer.options);
+    return std::nullopt;
+}
+
+Acted write(Steering& steer) {
+    const auto values = steer.body.payload("values");
+    if (!values || values->front() != '{') {
+        throw Problem("invalid_argument", "The member \"values\" is not an object of attributes.");
+    }
+    const bool is_repair = steer.body.boolean("repair", false);
+    if (is_repair && !steer.call.principal.may("instances.requeue")) {
+        throw Problem("not_allowed", "A repair needs the permission instances.requeue.");
+    }
+    const WriteOptions options{
+        .is_repair = is_repair,
+        .by = steer.options.by,
+        .request_id = request_id(steer),
+        .expected_revision = steer.options.expected_revision,
+    };
+    steer.body.check_all_used();
+    return steer.service.engine.write(steer.id, *values, options);
+}
+
+/// Says what the instance has become: its row, and the last things that happened to it.
+Problem revision_problem(Service& service, const InstanceId& id, const std::string& detail) {
+    Problem problem("precondition_failed", detail);
+    const auto now = service.engine.find(id);
+    if (!now) return problem;
+    view::Json events = view::Json::array();
+    HistoryQuery newest{.instance = id, .limit = kNewestEvents};
+    newest.order = HistoryQuery::Order::Backward;
+    PayloadDocument document("none");
+    for (const HistoryEvent& event : service.store.history(newest)) {
+        events.push_back(document.event(to_entry(event), ""));
+    }
+    return std::move(problem)
+        .with("revision", now->revision)
+        .with("instance_status", to_string(now->status))
+        .with("updated_at", view::time_json(now->updated_at))
+        .with("newest_events", std::move(events));
 }
 
 http::Response act_on(Service& service, Call& call, Act act) {
@@ -150,19 +194,20 @@ http::Response act_on(Service& service, Call& call, Act act) {
     Steering steer{service, call, resolve(service, call), Body(call.request.body)};
     steer.options.by = call.principal.name;
     steer.options.expected_revision = expected_revision(call);
-    if (const auto& expected = steer.options.expected_revision) {
-        const auto now = service.engine.find(steer.id);
-        if (now && now->revision != *expected) {
-            throw Problem("precondition_failed", "The instance has another revision.")
-                .with("revision", now->revision);
-        }
+    Acted changed;
+    try {
+        changed = act(steer);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::RevisionChanged) throw;
+        throw revision_problem(service, steer.id, error.what());
     }
-    act(steer);
     const auto summary = service.engine.find(steer.id);
     if (!summary) {
-        throw Problem("instance_not_found", "The instance was deleted meanwhile.");
+        throw Problem("instance_not_found", "The instance was deleted in the meantime.");
     }
-    auto response = json_response(200, view::summary_json(*summary));
+    view::Json json = view::summary_json(*summary);
+    if (changed) json["changed"] = *changed;
+    auto response = json_response(200, json);
     response.set("ETag", etag_of(summary->revision));
     return response;
 }
@@ -198,6 +243,7 @@ void add_steering_routes(Routes& routes, Service& service) {
     add("/instances/{id}/requeue", "requeueInstance", "instances.requeue", requeue);
     add("/instances/{id}/decide", "decideInstance", "decisions.decide", decide);
     add("/instances/{id}/signal", "signalInstance", "instances.signal", signal);
+    add("/instances/{id}/write", "writeAttributes", "instances.write", write);
     routes.push_back(
         {.method = "POST",
          .path = "/instances/{id}/export",

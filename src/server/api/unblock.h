@@ -7,7 +7,7 @@
 
 namespace ebb::server {
 
-/// The requests that would let the instance go on and that the caller may send.
+/// The requests that would let the instance continue and that the caller may send.
 view::Json unblocking_requests(const InstanceView& view, const Call& call);
 
 }  // namespace ebb::server

@@ -1,6 +1,7 @@
 // Routes about definitions, and how long their instances are kept.
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include <fmt/format.h>
@@ -54,8 +55,50 @@ struct Newest {
     int versions = 0;
 };
 
+/// `12:order`: behind that version of that workflow. Empty text is the beginning.
+std::pair<std::string, int> read_place(const std::string& cursor) {
+    if (cursor.empty()) return {"", 0};
+    int version = 0;
+    const std::size_t colon = std::min(cursor.find(':'), cursor.size());
+    const char* end = cursor.data() + colon;
+    if (std::from_chars(cursor.data(), end, version).ptr != end || colon + 1 >= cursor.size()) {
+        throw Problem("invalid_argument", "The cursor is not one of this server.");
+    }
+    return {cursor.substr(colon + 1), version};
+}
+
+http::Response list_all_versions(Service& service, const std::string& prefix, Call& call) {
+    const auto after = read_place(call.query.text("cursor").value_or(""));
+    const auto limit = call.query.integer("limit", 1, kPageMax).value_or(50);
+    call.query.check_all_used();
+    std::map<std::pair<std::string, int>, WorkflowRow> rows;
+    std::map<std::string, int> versions;
+    for (WorkflowRow& row : service.reads.list_workflows()) {
+        ++versions[row.name];
+        std::pair<std::string, int> place{row.name, row.version};
+        if (row.name.starts_with(prefix) && place > after) rows.emplace(place, std::move(row));
+    }
+    const auto counts = service.reads.count_versions();
+    Json items = Json::array();
+    Json next = nullptr;
+    for (const auto& [place, row] : rows) {
+        if (static_cast<std::int64_t>(items.size()) == limit) {
+            const Json& last = items.back();
+            next =
+                fmt::format("{}:{}", last["version"].get<int>(), last["name"].get<std::string>());
+            break;
+        }
+        items.push_back(view::workflow_json(row, counts));
+        items.back()["versions"] = versions[row.name];
+    }
+    return json_response(200, Json{{"items", std::move(items)}, {"next_cursor", std::move(next)}});
+}
+
 http::Response list_workflows(Service& service, Call& call) {
     const std::string prefix = call.query.text("prefix").value_or("");
+    if (call.query.choice("versions", {"newest", "all"}) == "all") {
+        return list_all_versions(service, prefix, call);
+    }
     const std::string after = call.query.text("cursor").value_or("");
     const auto limit = call.query.integer("limit", 1, kPageMax).value_or(50);
     call.query.check_all_used();
@@ -221,7 +264,7 @@ Json rule_json(Service& service, const std::string& workflow) {
             return view::retention_json(rule, service.store.partitions());
         }
     }
-    throw Problem("not_found", "The rule was removed meanwhile.");
+    throw Problem("not_found", "The rule was removed in the meantime.");
 }
 
 http::Response set_retention(Service& service, Call& call) {

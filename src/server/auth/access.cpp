@@ -15,7 +15,7 @@ using nlohmann::ordered_json;
 constexpr std::string_view kToken = "token";
 constexpr std::string_view kLogin = "login";
 constexpr std::string_view kSession = "session";
-/// Of what is remembered; beyond it everything is forgotten and read again.
+/// The size of the cache. When it is full, it is emptied and read again.
 constexpr std::size_t kRememberedMax = 10'000;
 
 ordered_json document_of(const NewCredential& credential, TimePoint now, TimePoint expires_at) {
@@ -83,7 +83,7 @@ std::optional<Principal> Access::by_token(std::string_view token) {
             ordered_json used = document;
             used["last_used_at"] = format_time(now);
             const auto last = parse_time(document.value("last_used_at", std::string()));
-            // Not at every request: it is for people who clean up.
+            // Not at every request: the time is only for people who clean up.
             if (!last || now - *last > std::chrono::minutes(1)) {
                 AdminRow changed = row;
                 changed.document = used.dump();
@@ -166,7 +166,7 @@ std::optional<Access::Login> Access::log_in(std::string_view secret) {
     const std::string hash = hash_secret(secret);
     const auto link = store_.find(kLogin, hash);
     const TimePoint now = clock_.now();
-    // Whoever removes it may use it: only one can.
+    // Only the request that removes the entry may use it.
     if (!link || !store_.remove(kLogin, hash) || link->expires_at <= now) return std::nullopt;
     auto document = ordered_json::parse(link->document);
     document["seen_at"] = format_time(now);

@@ -52,7 +52,7 @@ class Access {
 
     Access(AdminStore& store, const Clock& clock) : store_(store), clock_(clock) {}
 
-    /// Of a bearer token; empty where it is not valid any more, or never was.
+    /// The identity of a bearer token; empty if the token is not valid.
     std::optional<Principal> by_token(std::string_view token);
     /// Of a session cookie.
     std::optional<Principal> by_session(std::string_view secret);

@@ -50,6 +50,7 @@ constexpr std::array kGrants = std::to_array<Grant>({
     {"instances.pause", kSteerers},
     {"instances.requeue", kSteerers},
     {"instances.signal", kSteerers | kStarter},
+    {"instances.write", kSteerers | kStarter},
     {"instances.move", kAdmin},
     {"payloads.read", kSteerers | kStarter},
     {"decisions.read", kReaders},

@@ -12,8 +12,8 @@ enum class Role { Viewer, Approver, Operator, Developer, Admin, Worker, Starter 
 std::string_view to_string(Role role);
 std::optional<Role> parse_role(std::string_view text);
 
-/// What routes need: `instances.read`, `queues.write`, ... Two are special: `any` (whoever is
-/// logged in) and `none` (no login is needed).
+/// The permissions that routes need: `instances.read`, `queues.write`, ... Two are special: `any`
+/// (every logged-in user) and `none` (no login is needed).
 using Permission = std::string_view;
 
 bool has_permission(Role role, Permission permission);

@@ -10,7 +10,7 @@ namespace ebb::server {
 std::string make_secret();
 
 /// `ebb_` + 8 characters of an id + `_` + a secret of 43 + a checksum of 6: secret scanners and the
-/// server recognise it without any store.
+/// server recognize it without any store.
 struct TokenText {
     std::string id;
     std::string whole;

@@ -32,7 +32,7 @@ using TlsStream = beast::ssl_stream<PlainStream>;
 
 constexpr std::size_t kReadBytes = std::size_t{4} << 10;
 constexpr std::size_t kWriteBytes = std::size_t{256} << 10;
-/// Of the buffer, beyond which a pipelining client must wait.
+/// If the buffer is larger than this, a pipelining client must wait.
 constexpr std::size_t kBufferBytesMax = std::size_t{128} << 10;
 
 template <class Layer>
@@ -102,7 +102,7 @@ class Body : public http::Stream, public std::enable_shared_from_this<Body<Layer
         return is_closed_;
     }
 
-    /// What is to be written next; `ends` after it nothing comes.
+    /// Takes the data to write next. `ends` becomes true if nothing follows.
     std::string take(bool& ends) {
         const Lock lock(mutex_);
         ends = is_ending_;
@@ -126,7 +126,7 @@ class Body : public http::Stream, public std::enable_shared_from_this<Body<Layer
     bool is_closed_ EBB_GUARDED_BY(mutex_) = false;
 };
 
-/// Reads requests one after another, hands each to the handler and writes its answer. Everything
+/// Reads requests one after another, passes each to the handler and writes its answer. Everything
 /// runs on one strand.
 template <class Layer>
 class Connection : public LiveConnection, public std::enable_shared_from_this<Connection<Layer>> {
@@ -141,11 +141,13 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
           buffer_(kBufferBytesMax) {}
 
     ~Connection() override {
-        end_request();
+        end_busy();
         hall_->leave(peer_.address, this);
     }
 
     void run() {
+        hall_->begin_busy();
+        is_busy_ = true;
         hall_->add(self());
         on_strand([](Connection& me) {
             if constexpr (kIsTls) {
@@ -162,9 +164,9 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
         });
     }
 
-    void close_if_idle() override {
-        on_strand([](Connection& me) {
-            if (me.is_idle_) me.lowest().close();
+    void close_if_idle(Idle which) override {
+        on_strand([which](Connection& me) {
+            if (me.is_idle_ && (which == Idle::Any || me.requests_ > 0)) me.drop();
         });
     }
 
@@ -193,7 +195,7 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
 
     void flush_later(std::shared_ptr<Body<Layer>> body) {
         net::post(stream_.get_executor(), [self = self(), body = std::move(body)] {
-            // What is being written is followed by the rest anyway.
+            // The rest follows the current write anyway.
             if (self->body_ == body && !self->is_writing_) self->flush();
         });
     }
@@ -219,7 +221,9 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
     void read_next() {
         head_begun_ = false;
         if (buffer_.size() > 0) return find_head();
-        if (hall_->is_draining) return finish();
+        if (hall_->drain >= (requests_ > 0 ? Hall::Drain::Used : Hall::Drain::All)) {
+            return finish();
+        }
         buffer_.shrink_to_fit();
         is_idle_ = true;
         lowest().expires_after(hall_->idle_timeout());
@@ -234,7 +238,7 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
                 if (error == beast::error::timeout && self->head_begun_) {
                     return self->refuse({408, "timeout", "The headers took too long."});
                 }
-                if (error) return;
+                if (error) return self->end_busy();
                 self->buffer_.commit(bytes);
                 self->find_head();
             }
@@ -318,11 +322,12 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
             return drop();
         }
         if (error) return refuse({400, "bad_request", "The body is not framed correctly."});
-        // The library takes trailers for headers; those were judged before the body was read.
+        // The library treats trailers as headers, and the headers were checked before the body was
+        // read.
         const auto& fields = parser_->get().base();
         const auto count = static_cast<std::size_t>(std::distance(fields.begin(), fields.end()));
         if (count != head_.request.headers.size()) {
-            return refuse({400, "bad_request", "Trailers are not understood here."});
+            return refuse({400, "bad_request", "Trailers are not supported."});
         }
         head_.request.body = std::move(parser_->get().body());
         parser_.reset();
@@ -336,15 +341,13 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
         keeps_alive_ =
             head_.framing.keeps_alive && ++requests_ < limits().requests_per_connection_max;
         is_head_ = head_.request.method == "HEAD";
-        hall_->begin_request();
-        is_in_request_ = true;
         hall_->options.handler(
             std::move(head_.request), Responder(std::make_shared<Exchange<Layer>>(self()))
         );
     }
 
-    void end_request() {
-        if (std::exchange(is_in_request_, false)) hall_->end_request();
+    void end_busy() {
+        if (std::exchange(is_busy_, false)) hall_->end_busy();
     }
 
     void refuse(const Refusal& refusal) {
@@ -356,8 +359,8 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
     }
 
     void write_response(Response response) {
-        if (is_gone_) return end_request();
-        keeps_alive_ = keeps_alive_ && !response.closes && !hall_->is_draining;
+        if (is_gone_) return;
+        keeps_alive_ = keeps_alive_ && !response.closes && !hall_->is_draining();
         out_ = write_head(response, {.keeps_alive = keeps_alive_});
         if (!is_head_) out_ += response.body;
         written_ = 0;
@@ -375,15 +378,15 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
                 self->written_ += bytes;
                 if (self->written_ < self->out_.size()) return self->write_some();
                 self->out_ = {};
-                self->end_request();
                 if (self->keeps_alive_) return self->read_next();
                 self->finish();
             }
         );
     }
 
-    /// Closes so that the client gets all of the answer, even if it has sent more than was read.
+    /// Closes so that the client gets the whole answer, even if it has sent more than was read.
     void finish() {
+        end_busy();
         lowest().expires_after(limits().linger);
         if constexpr (kIsTls) {
             stream_.async_shutdown([self = self()](const ErrorCode&) { self->lowest().close(); });
@@ -412,14 +415,14 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
             body_.reset();
             --hall_->streams;
         }
-        end_request();
+        end_busy();
         lowest().close();
     }
 
     void begin_stream(std::shared_ptr<Body<Layer>> body, Response head) {
         if (is_gone_) return body->set_closed();
-        // A stream is not a request that a drain waits for: its owner closes it.
-        end_request();
+        // A drain does not wait for a stream: its owner closes it.
+        end_busy();
         body_ = std::move(body);
         ++hall_->streams;
         is_chunked_ = !head_.framing.is_http10;
@@ -464,7 +467,7 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
                 self->is_writing_ = false;
                 if (error || !self->body_) return self->drop();
                 self->out_ = {};
-                // Nothing may be timed while nothing is to be written.
+                // The timer must not run while there is nothing to write.
                 self->lowest().expires_never();
                 if (!ends) return self->flush();
                 self->body_->set_closed();
@@ -511,7 +514,7 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
     bool is_head_ = false;
     bool is_chunked_ = true;
     bool is_refusing_ = false;
-    bool is_in_request_ = false;
+    bool is_busy_ = false;     ///< as Hall::begin_busy has it
     bool is_writing_ = false;  ///< a piece of a stream
     bool keeps_alive_ = true;
     std::atomic<bool> is_gone_{false};

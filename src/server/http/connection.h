@@ -24,7 +24,9 @@ namespace ebb::http {
 class LiveConnection {
  public:
     virtual ~LiveConnection() = default;
-    virtual void close_if_idle() = 0;
+    /// Of one that waits for its next request. `has_served`: only if it has had a request before.
+    enum class Idle { HasServed, Any };
+    virtual void close_if_idle(Idle which) = 0;
     virtual void close_now() = 0;
 };
 
@@ -41,8 +43,10 @@ class Hall {
     /// Calls `each` for every living connection.
     void for_each(const std::function<void(LiveConnection&)>& each);
 
-    void begin_request();
-    void end_request();
+    /// A connection counts as busy until it can bring no request any more, and has the answer to
+    /// its last one: a request may be on its way on every other one.
+    void begin_busy();
+    void end_busy();
     bool wait_for_requests(std::chrono::milliseconds limit);
     /// Until no connection is left, for at most `limit`.
     void wait_until_empty(std::chrono::milliseconds limit);
@@ -54,12 +58,22 @@ class Hall {
     std::atomic<std::size_t> streams{0};
     std::atomic<std::uint64_t> accepted{0};
     std::atomic<std::uint64_t> refused{0};
-    std::atomic<bool> is_draining{false};
+    /// The outcome of connections in a drain. Each phase includes those before it.
+    enum class Drain {
+        None,
+        Answers,  ///< the next answer of each connection is its last one
+        Used,     ///< connections that have had an answer and bring nothing new are closed
+        All,      ///< so are those that have never brought a request
+    };
+
+    bool is_draining() const { return drain != Drain::None; }
+
+    std::atomic<Drain> drain{Drain::None};
 
  private:
     Mutex mutex_;
     CondVar changed_;
-    std::size_t requests_ EBB_GUARDED_BY(mutex_) = 0;
+    std::size_t busy_ EBB_GUARDED_BY(mutex_) = 0;
     std::map<std::string, std::size_t> by_address_ EBB_GUARDED_BY(mutex_);
     std::unordered_map<const LiveConnection*, std::weak_ptr<LiveConnection>> connections_
         EBB_GUARDED_BY(mutex_);

@@ -7,6 +7,7 @@
 #include <ebb/error.h>
 
 #include "server/http/http.h"
+#include "server/http/listening.h"
 
 namespace ebb::http {
 
@@ -34,7 +35,7 @@ bool read_number(std::string_view text, Number& number) {
 
 bool Endpoint::is_local() const {
     if (kind == Kind::Unix) return true;
-    if (kind == Kind::Descriptor) return false;
+    if (kind == Kind::Descriptor) return is_local_socket(descriptor);
     return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 

@@ -9,7 +9,7 @@ namespace ebb::http {
 bool Hall::enter(const std::string& address) {
     if (open >= options.limits.connections_max) return false;
     const Lock lock(mutex_);
-    // All who come through one Unix socket have one address.
+    // All clients of one Unix socket have the same address.
     std::size_t& count = by_address_[address];
     const bool is_unix = address.starts_with("unix:");
     if (!is_unix && count >= options.limits.connections_per_address_max) return false;
@@ -43,14 +43,14 @@ void Hall::for_each(const std::function<void(LiveConnection&)>& each) {
     for (const auto& connection : living) each(*connection);
 }
 
-void Hall::begin_request() {
+void Hall::begin_busy() {
     const Lock lock(mutex_);
-    ++requests_;
+    ++busy_;
 }
 
-void Hall::end_request() {
+void Hall::end_busy() {
     const Lock lock(mutex_);
-    --requests_;
+    --busy_;
     changed_.notify_all();
 }
 
@@ -58,7 +58,7 @@ bool Hall::wait_for_requests(std::chrono::milliseconds limit) {
     const SystemClock clock;
     const SteadyPoint end = clock.steady_now() + limit;
     Lock lock(mutex_);
-    while (requests_ > 0) {
+    while (busy_ > 0) {
         const Duration left = end - clock.steady_now();
         if (left <= left.zero()) return false;
         changed_.wait_for(lock, left);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-// HTTP/1.1 as the rest of the server sees it. Which library speaks it is known in this folder only.
+// HTTP/1.1 as the rest of the server sees it. Only this folder knows which library implements it.
 
 namespace ebb::http {
 
@@ -20,15 +20,15 @@ struct Header {
     bool operator==(const Header&) const = default;
 };
 
-/// Whether two names of headers are the same: they do not depend on case.
+/// Whether two header names are the same, ignoring case.
 bool is_same_name(std::string_view left, std::string_view right);
 
-/// A whole request: it is read before anybody sees it.
+/// A whole request. It is read completely before a handler sees it.
 struct Request {
     std::string method;
-    std::string target;  ///< as it stands in the request line, in origin form
+    std::string target;  ///< as in the request line, in origin form
     std::string path;    ///< the target up to `?`, still percent-encoded
-    std::string query;   ///< what follows `?`
+    std::string query;   ///< the part after `?`
     std::vector<Header> headers;
     std::string body;
     std::string remote;          ///< the peer's address; `unix:UID` for a Unix socket
@@ -36,7 +36,7 @@ struct Request {
     bool is_loopback = false;    ///< the peer is this machine
     std::size_t head_bytes = 0;  ///< of request line and headers
 
-    /// The value of the first such header; empty if there is none.
+    /// The value of the first header with this name; empty if there is none.
     std::string_view header(std::string_view name) const;
 };
 
@@ -49,25 +49,24 @@ struct Response {
     void set(std::string_view name, std::string value);
 };
 
-/// The body of a response that goes on. Thread-safe; every call returns at once.
+/// The body of a response that continues. Thread-safe; every call returns immediately.
 class Stream {
  public:
     virtual ~Stream() = default;
 
-    /// Adds to what is to be written. False if the stream is closed, or if it is backed up: then
-    /// nothing was added.
+    /// Queues data to write. If the stream is closed or backed up, adds nothing and returns false.
     virtual bool send(std::string bytes) = 0;
-    /// What was sent is still written, and then the response is complete.
+    /// Ends the response after the queued data has been written.
     virtual void close() = 0;
-    /// The client has gone, or the stream was closed.
+    /// True if the client has gone or the stream was closed.
     virtual bool is_closed() const = 0;
 };
 
-/// Answers one request, once, from any thread. If the last copy goes without an answer, the client
-/// gets a 500.
+/// Answers one request, once, from any thread. If the last copy is destroyed without an answer, the
+/// client gets a 500.
 class Responder {
  public:
-    /// What a connection does about it.
+    /// What a connection does to send an answer.
     class Sink {
      public:
         virtual ~Sink() = default;
@@ -83,7 +82,7 @@ class Responder {
     /// Sends the head and leaves the body open.
     std::shared_ptr<Stream> stream(Response head) const { return sink_->stream(std::move(head)); }
 
-    /// Nobody waits for the answer any more.
+    /// True if the client no longer waits for the answer.
     bool is_gone() const { return sink_->is_gone(); }
 
  private:
@@ -102,22 +101,23 @@ struct Limits {
     std::size_t request_line_bytes_max = std::size_t{8} << 10;
     std::size_t head_bytes_max = std::size_t{16} << 10;
     std::size_t headers_max = 64;
-    std::size_t stream_bytes_max = std::size_t{256} << 10;  ///< not yet written, of one stream
+    std::size_t stream_bytes_max = std::size_t{256} << 10;  ///< unwritten data of one stream
     int requests_per_connection_max = 10'000;
     Milliseconds handshake_timeout{5'000};
-    Milliseconds head_timeout{10'000};  ///< from its first byte; not reset by further ones
-    Milliseconds body_timeout{30'000};  ///< and one second more for each 16 KiB declared
+    Milliseconds head_timeout{10'000};  ///< from the first byte; later bytes do not reset it
+    Milliseconds body_timeout{30'000};  ///< plus one second for each declared 16 KiB
     Milliseconds idle_timeout{60'000};
-    Milliseconds busy_idle_timeout{5'000};  ///< instead, if 80 % of the connections are used
+    Milliseconds busy_idle_timeout{5'000};  ///< used instead if 80 % of the connections are in use
     Milliseconds write_timeout{30'000};
     Milliseconds stream_write_timeout{20'000};
-    Milliseconds linger{2'000};  ///< reading on after a refusal, so that the client sees it
+    Milliseconds linger{2'000
+    };  ///< time to keep reading after a refusal, so that the client sees it
 };
 
-/// Why a request was refused before any handler saw it.
+/// The reason why a request was refused before a handler saw it.
 struct Refusal {
     int status = 400;
-    std::string code;    ///< of the problem: `bad_request`, `headers_too_large`, ...
+    std::string code;    ///< the problem's code: `bad_request`, `headers_too_large`, ...
     std::string detail;  ///< a sentence
 };
 
@@ -127,19 +127,19 @@ struct TlsFiles {
     bool is_tls13_only = false;
 };
 
-/// Throws Error with InvalidArgument when the files cannot be used.
+/// Throws Error with InvalidArgument if the files cannot be used.
 void check_tls(const TlsFiles& files);
 
-/// Where to listen: `HOST:PORT`, `[::1]:PORT`, `unix:PATH` or `fd:N`.
+/// An address to listen on: `HOST:PORT`, `[::1]:PORT`, `unix:PATH` or `fd:N`.
 struct Endpoint {
     enum class Kind { Tcp, Unix, Descriptor };
 
     Kind kind = Kind::Tcp;
-    std::string host;  ///< of Tcp: a numeric address, or `localhost`; of Unix the path
+    std::string host;  ///< Tcp: a numeric address or `localhost`; Unix: the path
     std::uint16_t port = 0;
     int descriptor = -1;
 
-    /// Nobody but this machine can connect.
+    /// True if only this machine can connect. For `fd:N`, the address of the socket decides.
     bool is_local() const;
 };
 
@@ -152,9 +152,9 @@ struct ServerOptions {
     Limits limits{};
     std::vector<TlsFiles> tls{};  ///< none = plain text
     Handler handler{};
-    /// How large the body of this request may be; its `body` is still empty. 0 = it has none.
+    /// The largest allowed body of this request, whose `body` is still empty. 0 = no body.
     std::function<std::size_t(const Request& head)> body_bytes_max{};
-    /// How a refusal is answered.
+    /// Creates the answer to a refused request.
     std::function<Response(const Refusal& refusal, const std::string& remote)> refuse{};
 };
 
@@ -162,28 +162,28 @@ struct ConnectionCounts {
     std::size_t open = 0;
     std::size_t streams = 0;
     std::uint64_t accepted = 0;
-    std::uint64_t refused = 0;  ///< connections, because there were too many
+    std::uint64_t refused = 0;  ///< connections refused because there were too many
 };
 
 /// Listens and serves. Thread-safe.
 class Server {
  public:
-    /// Binds and listens at once. Throws Error with InvalidArgument where it cannot.
+    /// Binds and listens immediately. Throws Error with InvalidArgument if it cannot.
     explicit Server(ServerOptions options);
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    /// Begins to accept.
+    /// Begins to accept connections.
     void start();
-    /// Where it listens, with the ports that were chosen: `127.0.0.1:8322`.
+    /// The addresses on which it listens, with the ports that were chosen: `127.0.0.1:8322`.
     std::vector<std::string> addresses() const;
-    /// Reads the certificates again; connections from now on use them. Throws Error if they cannot
-    /// be used, and goes on with the old ones.
+    /// Reads the certificates again; connections from now on use them. If they cannot be used,
+    /// throws Error and keeps the old ones.
     void reload_tls(const std::vector<TlsFiles>& files);
-    /// Accepts no more connections, and closes those that are idle.
+    /// Stops accepting connections and closes idle ones.
     void stop_accepting();
-    /// Waits until no request is under way, for at most `limit`. True if none is.
+    /// Waits at most `limit` until all current requests have ended. True if they have.
     bool wait_for_requests(std::chrono::milliseconds limit);
     /// Ends all connections and threads. Idempotent.
     void stop();

@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
 #include <sys/socket.h>
 
 #include <ebb/clock.h>
@@ -23,6 +24,11 @@ namespace {
 /// The wait after an accept that failed because the process has no descriptors left, or because
 /// there are as many connections as may be.
 constexpr auto kAcceptPause = std::chrono::milliseconds(50);
+/// In a drain, connections that have had an answer are closed after this time without another
+/// request. A busy client has sent one by then, and its answer said "Connection: close".
+constexpr auto kUsedGrace = std::chrono::milliseconds(500);
+/// In a drain, a connection that was accepted has this time to bring its first request.
+constexpr auto kFirstRequestGrace = std::chrono::seconds(5);
 
 /// Accepts the connections of one socket.
 class Listener : public std::enable_shared_from_this<Listener> {
@@ -32,8 +38,8 @@ class Listener : public std::enable_shared_from_this<Listener> {
     Listener(net::io_context& io, ListeningSocket socket, std::shared_ptr<Hall> hall, Tls tls)
         : io_(io),
           socket_(std::move(socket)),
-          waiter_(io),
-          pause_(io),
+          waiter_(net::make_strand(io)),
+          pause_(waiter_.get_executor()),
           hall_(std::move(hall)),
           tls_(std::move(tls)) {
         // The descriptor stays ours: the waiter has a copy of it.
@@ -51,9 +57,12 @@ class Listener : public std::enable_shared_from_this<Listener> {
         );
     }
 
+    /// What has already come in on a socket of our own is accepted now, or never. An inherited
+    /// socket stays open elsewhere, and its next owner takes the rest.
     void close() {
         is_closed_ = true;
-        net::post(io_, [self = shared_from_this()] {
+        net::post(waiter_.get_executor(), [self = shared_from_this()] {
+            if (!self->socket_.is_inherited) self->accept_batch();
             boost::system::error_code ignored;
             self->waiter_.close(ignored);
             self->pause_.cancel();
@@ -62,17 +71,21 @@ class Listener : public std::enable_shared_from_this<Listener> {
     }
 
  private:
-    void accept() {
+    void accept() { accept_batch() ? wait() : wait_a_bit(); }
+
+    /// False: no more can be accepted for now.
+    bool accept_batch() {
         constexpr int kBatch = 64;
         for (int accepted = 0; accepted < kBatch; ++accepted) {
-            if (hall_->open >= hall_->options.limits.connections_max) return wait_a_bit();
+            if (!socket_.descriptor.is_open()) return false;
+            if (hall_->open >= hall_->options.limits.connections_max) return false;
             FileDescriptor descriptor(
                 ::accept4(socket_.descriptor.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)
             );
             if (!descriptor.is_open()) {
                 if (errno == EINTR || errno == ECONNABORTED) continue;
                 if (errno == EAGAIN || errno == EWOULDBLOCK) break;
-                return wait_a_bit();
+                return false;
             }
             Peer peer = peer_of(descriptor.get());
             if (peer.address.empty()) continue;
@@ -84,7 +97,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
             auto tls = peer.is_tcp ? tls_() : nullptr;
             serve_connection(io_, std::move(descriptor), std::move(peer), hall_, std::move(tls));
         }
-        wait();
+        return true;
     }
 
     void wait_a_bit() {
@@ -143,14 +156,21 @@ class Server::Core {
     }
 
     void stop_accepting() {
-        hall_->is_draining = true;
+        auto none = Hall::Drain::None;
+        if (!hall_->drain.compare_exchange_strong(none, Hall::Drain::Answers)) return;
         for (const auto& listener : listeners_) listener->close();
-        hall_->for_each([](LiveConnection& connection) { connection.close_if_idle(); });
+        after(used_grace_, kUsedGrace, Hall::Drain::Used, LiveConnection::Idle::HasServed);
+        after(first_grace_, kFirstRequestGrace, Hall::Drain::All, LiveConnection::Idle::Any);
     }
 
     void stop() {
         if (is_stopped_.exchange(true)) return;
         stop_accepting();
+        hall_->drain = Hall::Drain::All;
+        net::post(io_, [this] {
+            used_grace_.cancel();
+            first_grace_.cancel();
+        });
         hall_->for_each([](LiveConnection& connection) { connection.close_now(); });
         work_.reset();
         // What was closed unwinds; nothing waits any more.
@@ -172,12 +192,27 @@ class Server::Core {
     }
 
  private:
+    /// Closes what is idle once `grace` is over.
+    void after(
+        net::steady_timer& timer, Duration grace, Hall::Drain phase, LiveConnection::Idle which
+    ) {
+        timer.expires_after(grace);
+        timer.async_wait([hall = hall_, phase, which](const boost::system::error_code& error) {
+            if (error) return;
+            hall->drain = phase;
+            hall->for_each([which](LiveConnection& connection) { connection.close_if_idle(which); }
+            );
+        });
+    }
+
     std::shared_ptr<net::ssl::context> tls() {
         const Lock lock(mutex_);
         return tls_;
     }
 
     net::io_context io_;
+    net::steady_timer used_grace_{io_};
+    net::steady_timer first_grace_{io_};
     std::shared_ptr<Hall> hall_;
     std::optional<net::executor_work_guard<net::io_context::executor_type>> work_{
         net::make_work_guard(io_)

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -66,7 +67,7 @@ Address to_address(const Endpoint& endpoint) {
     return address;
 }
 
-/// `127.0.0.1:8322`; of a Unix socket empty.
+/// `127.0.0.1:8322`; empty for a Unix socket.
 std::string text_of(const Address& address, bool with_port) {
     std::array<char, INET6_ADDRSTRLEN> text{};
     if (address.family() == AF_INET) {
@@ -82,7 +83,7 @@ std::string text_of(const Address& address, bool with_port) {
     return {};
 }
 
-/// A socket file that nobody listens on any more is left over from a process that was killed.
+/// A socket file on which no process listens is left over from a process that was killed.
 void remove_stale_socket(const std::string& path, Address& address) {
     struct stat status{};
     if (lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return;
@@ -102,34 +103,66 @@ ListeningSocket::~ListeningSocket() {
     if (!unlinks.empty() && descriptor.is_open()) unlink(unlinks.c_str());
 }
 
-ListeningSocket listen_on(const Endpoint& endpoint) {
+namespace {
+
+/// A service manager passes sockets that block and that other programs would inherit.
+ListeningSocket inherit(int descriptor) {
+    const std::string name = fmt::format("fd:{}", descriptor);
+    int is_listening = 0;
+    socklen_t size = sizeof(is_listening);
+    if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size) != 0) {
+        throw_failed(name, "the service manager passes no such socket");
+    }
+    errno = EINVAL;
+    if (is_listening == 0) throw_failed(name, "the socket does not listen");
+    const int flags = fcntl(descriptor, F_GETFL);
+    if (flags < 0 || fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) != 0 ||
+        fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0) {
+        throw_failed(name, "fcntl");
+    }
+    ListeningSocket socket;
+    socket.descriptor = FileDescriptor(descriptor);
+    socket.address = name;
+    socket.is_inherited = true;
+    return socket;
+}
+
+ListeningSocket bind_to(const Endpoint& endpoint) {
     ListeningSocket socket;
     const bool is_unix = endpoint.kind == Endpoint::Kind::Unix;
-    if (endpoint.kind == Endpoint::Kind::Descriptor) {
-        socket.descriptor = FileDescriptor(endpoint.descriptor);
-        socket.address = fmt::format("fd:{}", endpoint.descriptor);
-    } else {
-        const std::string name =
-            is_unix ? "unix:" + endpoint.host : fmt::format("{}:{}", endpoint.host, endpoint.port);
-        Address address = to_address(endpoint);
-        if (is_unix) remove_stale_socket(endpoint.host, address);
-        socket.descriptor =
-            FileDescriptor(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
-            );
-        if (!socket.descriptor.is_open()) throw_failed(name, "socket");
-        const int fd = socket.descriptor.get();
-        const int on = 1;
-        if (!is_unix) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-        if (address.family() == AF_INET6) {
-            setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-        }
-        if (bind(fd, address.get(), address.size) != 0) throw_failed(name, "bind");
-        if (is_unix) {
-            socket.unlinks = endpoint.host;
-            socket.address = name;
-        }
-        if (listen(fd, kBacklog) != 0) throw_failed(name, "listen");
+    const std::string name =
+        is_unix ? "unix:" + endpoint.host : fmt::format("{}:{}", endpoint.host, endpoint.port);
+    Address address = to_address(endpoint);
+    if (is_unix) remove_stale_socket(endpoint.host, address);
+    socket.descriptor =
+        FileDescriptor(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket.descriptor.is_open()) throw_failed(name, "socket");
+    const int fd = socket.descriptor.get();
+    const int on = 1;
+    if (!is_unix) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (address.family() == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+    if (bind(fd, address.get(), address.size) != 0) throw_failed(name, "bind");
+    if (is_unix) {
+        socket.unlinks = endpoint.host;
+        socket.address = name;
     }
+    if (listen(fd, kBacklog) != 0) throw_failed(name, "listen");
+    return socket;
+}
+
+}  // namespace
+
+bool is_local_socket(int descriptor) {
+    Address address;
+    address.size = sizeof(address.storage);
+    if (getsockname(descriptor, address.get(), &address.size) != 0) return false;
+    return address.family() == AF_UNIX || is_loopback(text_of(address, false));
+}
+
+ListeningSocket listen_on(const Endpoint& endpoint) {
+    ListeningSocket socket = endpoint.kind == Endpoint::Kind::Descriptor
+                                 ? inherit(endpoint.descriptor)
+                                 : bind_to(endpoint);
     Address bound;
     bound.size = sizeof(bound.storage);
     if (getsockname(socket.descriptor.get(), bound.get(), &bound.size) != 0) {

@@ -10,8 +10,9 @@ namespace ebb::http {
 /// A socket that listens.
 struct ListeningSocket {
     FileDescriptor descriptor;
-    std::string address;  ///< `127.0.0.1:8322`, `unix:PATH`
-    std::string unlinks;  ///< the path of a Unix socket that we made; empty = none
+    std::string address;        ///< `127.0.0.1:8322`, `unix:PATH`
+    bool is_inherited = false;  ///< of `fd:N`: another process keeps it open, too
+    std::string unlinks;        ///< the path of a Unix socket that we made; empty = none
 
     ListeningSocket() = default;
     ListeningSocket(ListeningSocket&&) noexcept = default;
@@ -22,7 +23,10 @@ struct ListeningSocket {
 /// Binds and listens. Throws Error with InvalidArgument.
 ListeningSocket listen_on(const Endpoint& endpoint);
 
-/// Who is at the other end of a connection.
+/// True if only this machine can reach the socket; false if `descriptor` is not a socket.
+bool is_local_socket(int descriptor);
+
+/// The peer of a connection.
 struct Peer {
     std::string address;
     bool is_loopback = false;

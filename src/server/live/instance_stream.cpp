@@ -51,7 +51,7 @@ class InstanceStream : public Watcher {
                 return writer_.finish();
             }
         } catch (const Error&) {
-            // The database is away; the next turn goes on where this one stopped.
+            // The database is away; the next turn continues where this one stopped.
         }
         if (is_draining_) {
             writer_.send({.event = "drain", .data = "{}"});

@@ -38,7 +38,7 @@ class Topic {
     /// Sends what is new. False: the client is too slow.
     virtual bool update(SseWriter& writer) = 0;
 
-    /// Where it stands, for Last-Event-ID; 0 = it begins again.
+    /// The position, for Last-Event-ID; 0 = it begins again.
     virtual std::int64_t position() const { return 0; }
 
  protected:
@@ -195,7 +195,9 @@ class TopicMaker {
             state = [service] {
                 Json json = Json::object();
                 for (const StatusCount& count : service->reads.count()) {
-                    json[std::string(to_string(count.status))] = count.count;
+                    // A count is of one workflow.
+                    Json& counts = json["counts"][count.workflow];
+                    counts[std::string(to_string(count.status))] = count.count;
                 }
                 // What runs may reach a decision without any count changing.
                 for (const InstanceRow& row : service->reads.list({.limit = 1})) {
@@ -240,7 +242,7 @@ class TopicStream : public Watcher {
             }
             send_positions();
         } catch (const Error&) {
-            // The database is away; the next turn goes on where this one stopped.
+            // The database is away; the next turn continues where this one stopped.
         }
         if (is_draining_) {
             writer_.send({.event = "drain", .data = "{}"});

@@ -34,7 +34,7 @@ LimitedClaims MemoryStore::claim_limited(const ClaimRequest& request) {
     std::vector<memory::Room> rooms;
     for (const std::string& name : std::set(request.queues.begin(), request.queues.end())) {
         const auto found = queues_.find(name);
-        if (found == queues_.end() || !tasks_.has_claimable(request.handlers, name)) continue;
+        if (found == queues_.end() || !tasks_.has_claimable(request, name)) continue;
         const RateUse rate = rate_use(found->second, now);
         if (rate.next != TimePoint{}) result.next_start = std::min(result.next_start, rate.next);
         if (auto room = room_of(found->second, rate)) rooms.push_back(*std::move(room));

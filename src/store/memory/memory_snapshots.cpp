@@ -5,6 +5,7 @@
 
 #include <ebb/snapshot_store.h>
 
+#include "store/snapshot_rows.h"
 #include "support/clock.h"
 #include "support/sync.h"
 
@@ -30,7 +31,9 @@ class MemorySnapshotStore final : public SnapshotStore {
         const TimePoint now = this->now();
         const StoredSnapshot* there = find_live(row.info.id, now);
         if (there == nullptr) return {SaveResult::Kind::NotFound, {}};
-        if (there->info.version != expected_version) return compare(*there, row);
+        const bool is_expected =
+            there->info.version == expected_version && there->info.run_id == row.info.run_id;
+        if (!is_expected) return compare(*there, row);
         return put(row, there->info.created_at, now);
     }
 
@@ -40,13 +43,12 @@ class MemorySnapshotStore final : public SnapshotStore {
         return there == nullptr ? std::nullopt : std::optional(*there);
     }
 
-    SaveResult remove_row(std::string_view id, std::optional<std::int64_t> expected_version)
-        override {
+    SaveResult remove_row(std::string_view id, const Expected& expected) override {
         const Lock lock(mutex_);
         const StoredSnapshot* there = find_live(id, now());
         if (there == nullptr) return {SaveResult::Kind::NotFound, {}};
         SaveResult result{SaveResult::Kind::Saved, there->info};
-        if (expected_version.value_or(there->info.version) != there->info.version) {
+        if (!is_expected(there->info, expected.version, expected.run_id)) {
             result.kind = SaveResult::Kind::Conflict;
             return result;
         }
@@ -123,8 +125,7 @@ class MemorySnapshotStore final : public SnapshotStore {
     }
 
     static SaveResult compare(const StoredSnapshot& there, const Row& row) {
-        const bool is_same = there.info.save_id == row.info.save_id;
-        return {is_same ? SaveResult::Kind::Saved : SaveResult::Kind::Conflict, there.info};
+        return unwritten(row.info, there.info);
     }
 
     const SystemClock clock_;

@@ -43,7 +43,9 @@ StartResult MemoryStore::start_one(const NewInstance& instance) {
         const auto [key, is_new] = keys_.emplace(std::pair(row.workflow, row.key), row.id);
         if (!is_new) return {StartResult::Kind::Existing, key->second};
     }
-    instances_.emplace(row.id, Instance{row, instance.history});
+    Instance& made =
+        instances_.emplace(row.id, Instance{row, instance.history, {}, {}}).first->second;
+    apply(made, instance.effects);
     if (!is_terminal(row.status)) {
         for (const TaskChange& change : instance.tasks) apply(row, change, instance.lease_owner);
     }
@@ -71,6 +73,7 @@ CommitResult MemoryStore::commit_one(const Commit& commit) {
     row.updated_at = commit.now;
     row.finished_at = is_terminal(commit.status) ? commit.now : TimePoint{};
     instance.history.insert(instance.history.end(), commit.history.begin(), commit.history.end());
+    if (commit.effects != nullptr) apply(instance, *commit.effects);
     if (is_terminal(commit.status)) {
         tasks_.remove_all(commit.instance);
         return CommitResult::Committed;

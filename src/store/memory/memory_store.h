@@ -57,6 +57,17 @@ class MemoryStore final : public Store {
     std::map<std::string, std::int64_t> count_leases() override;
     void sign_off(const WorkerProcess& worker) override;
     MaintenanceResult maintain() override;
+    std::vector<WaitRow> list_waits(const WaitQuery& query) override;
+    FailureGroups failure_groups(const FailureGroupQuery& query) override;
+    std::vector<FailedInstance> list_failures(const FailureQuery& query) override;
+    SideRowPage check_side_rows(const InstanceId& after, int limit) override;
+    void put_side_rows(std::span<const SideRowRepair> repairs) override;
+
+    // No program but this one ever writes here.
+    std::optional<SweepTurn> take_repair(Duration) override { return std::nullopt; }
+
+    bool put_repair(const SweepTurn&, Duration) override { return false; }
+
     std::vector<RetentionRule> retention() override;
     void set_retention(const RetentionRule& rule) override;
     bool clear_retention(std::string_view workflow) override;
@@ -73,6 +84,8 @@ class MemoryStore final : public Store {
     struct Instance {
         InstanceRow row;
         std::vector<HistoryEvent> history;  // by rising seq
+        std::map<TokenId, Wait> waits;
+        std::optional<FailureNote> failure;
     };
 
     struct Worker {
@@ -97,6 +110,11 @@ class MemoryStore final : public Store {
     CommitResult commit_one(const Commit& commit) EBB_REQUIRES(mutex_);
     void apply(const InstanceRow& row, const TaskChange& change, std::string_view lease_owner)
         EBB_REQUIRES(mutex_);
+    static void apply(Instance& instance, const Effects& effects);
+    /// The newest first.
+    std::vector<FailedInstance> failures_of(
+        std::string_view group, const std::vector<InstanceStatus>& statuses
+    ) const EBB_REQUIRES(mutex_);
     /// Does another process have its name now?
     bool is_displaced(const WorkerProcess& worker) const EBB_REQUIRES(mutex_);
     void restart_sweep() EBB_REQUIRES(mutex_);

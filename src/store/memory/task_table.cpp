@@ -117,8 +117,24 @@ std::vector<const TaskTable::Lane*> TaskTable::lanes_of(const ClaimRequest& requ
     return lanes;
 }
 
-bool TaskTable::has_claimable(const std::vector<std::string>& handlers, const std::string& queue)
-    const {
+void TaskTable::gather_of_instance(
+    const ClaimRequest& request, const std::string& queue, std::vector<Key>& keys
+) const {
+    for (const Task& task : of(*request.instance)) {
+        const bool is_asked =
+            task.handler != kEngineHandler && contains(request.handlers, task.handler);
+        if (is_asked && task.is_claimable() && task.queue == queue)
+            keys.emplace_back(task.rank, task.ref);
+    }
+}
+
+bool TaskTable::has_claimable(const ClaimRequest& request, const std::string& queue) const {
+    if (request.instance) {
+        std::vector<Key> keys;
+        gather_of_instance(request, queue, keys);
+        return !keys.empty();
+    }
+    const std::vector<std::string>& handlers = request.handlers;
     return std::any_of(handlers.begin(), handlers.end(), [&](const std::string& handler) {
         const auto found = ready_.find(handler);
         return handler != kEngineHandler && found != ready_.end() && found->second.contains(queue);
@@ -188,6 +204,10 @@ std::vector<TaskRef> TaskTable::claimable_within(
     std::map<std::string, Room> left;
     for (const Room& room : rooms) {
         left.emplace(room.queue, room);
+        if (request.instance) {
+            gather_of_instance(request, room.queue, keys);
+            continue;
+        }
         const std::int64_t limit = std::min<std::int64_t>(request.limit, room.tasks);
         for (const std::string& handler : handlers) {
             if (handler != kEngineHandler) gather(handler, room, limit, keys);

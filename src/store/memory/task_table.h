@@ -86,8 +86,8 @@ class TaskTable {
     std::vector<TaskRef> claimable_within(
         const ClaimRequest& request, const std::vector<Room>& rooms
     ) const;
-    /// Is there a claimable task of one of the handlers in the queue?
-    bool has_claimable(const std::vector<std::string>& handlers, const std::string& queue) const;
+    /// Does the queue have a claimable task of one of the handlers (of `request.instance`)?
+    bool has_claimable(const ClaimRequest& request, const std::string& queue) const;
     std::int64_t slots(const std::string& queue) const;
     std::int64_t slots(const std::string& queue, const std::string& concurrency_key) const;
     /// What runs, waits and sleeps, by queue.
@@ -106,6 +106,9 @@ class TaskTable {
     void unindex(const Task& task);
     std::vector<TaskRef> claimable_of_instance(const ClaimRequest& request) const;
     std::vector<const Lane*> lanes_of(const ClaimRequest& request) const;
+    void gather_of_instance(
+        const ClaimRequest& request, const std::string& queue, std::vector<Key>& keys
+    ) const;
     void gather(
         const std::string& handler, const Room& room, std::int64_t limit, std::vector<Key>& keys
     ) const;

@@ -16,13 +16,13 @@
 
 namespace ebb::postgres {
 
-/// Where in the queues the claims of this process may begin. What was claimed leaves entries of
-/// rows that are gone at the head of the index; a vacuum removes them, unless somebody keeps an old
-/// snapshot. Where they have made a claim slow, the next ones begin at the lowest rank at which
-/// something was left, and only now and then at the head.
+/// The ranks in the queues at which claims of this process may begin. Claims leave dead entries at
+/// the head of the index. A vacuum removes them, unless a transaction holds an old snapshot. If
+/// they have slowed a claim, the next claims begin at the lowest rank at which a task was left, and
+/// only occasionally at the head.
 ///
-/// It only ever delays: a full look finds what others have put below a mark. What this process puts
-/// itself lowers the marks. Thread-safe.
+/// A mark can only delay a task: a full look finds tasks that other processes put below a mark.
+/// Tasks that this process puts lower the marks. Thread-safe.
 class ClaimMarks {
  public:
     static constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
@@ -30,14 +30,14 @@ class ClaimMarks {
     struct Place {
         std::string handler;
         std::string queue;
-        std::int64_t rank = kLowest;  ///< the lowest to look for there
+        std::int64_t rank = kLowest;  ///< the lowest rank to look for
     };
 
-    /// What one claim is to look at. Every one that was begun must be ended.
+    /// The places where one claim must look. Every look that was begun must be ended.
     struct Look {
         bool is_full = true;
-        bool asks_for_places = false;  ///< full, and is to tell what it leaves
-        std::vector<Place> places;     ///< of one that is not full
+        bool asks_for_places = false;  ///< a full look that must report what it leaves
+        std::vector<Place> places;     ///< for a look that is not full
         std::int64_t due_from = kLowest;
         std::uint64_t age = 0;
     };
@@ -46,13 +46,13 @@ class ClaimMarks {
         TimePoint begun{};
         TimePoint ended{};
         std::vector<Place> claimed;
-        std::vector<Place> left;          ///< when the look asked for it
-        std::int64_t due_from = kLowest;  ///< nothing that sleeps is due before
+        std::vector<Place> left;          ///< if the look asked for it
+        std::int64_t due_from = kLowest;  ///< no sleeping task is due before this rank
     };
 
     Look begin(const ClaimRequest& request, TimePoint now, FullLooks::Reason reason);
     void end(const ClaimRequest& request, const Look& look, const Findings& findings);
-    /// The look came to nothing.
+    /// The look failed.
     void give_up();
 
     /// A task that this process has made claimable.
@@ -60,12 +60,12 @@ class ClaimMarks {
 
     bool wants_puts() const { return is_active_; }
 
-    /// Something may have become claimable at any rank.
+    /// A task of any rank may have become claimable.
     void forget();
 
-    /// Others may commit a little later than they have counted the rank.
+    /// Other processes may commit a little later than they have counted the rank.
     static constexpr std::int64_t kMargin = 100'000;
-    /// More places are not remembered.
+    /// The largest number of places to remember.
     static constexpr std::size_t kPlacesMax = 256;
     static constexpr std::size_t kRequestsMax = 16;
 
@@ -89,9 +89,9 @@ class ClaimMarks {
     void leave() EBB_REQUIRES(mutex_);
 
     Mutex mutex_;
-    std::atomic<bool> is_active_{false};  // there are marks, or will be
+    std::atomic<bool> is_active_{false};  // marks exist or will exist
     std::map<Key, View> views_ EBB_GUARDED_BY(mutex_);
-    Ranks puts_ EBB_GUARDED_BY(mutex_);  // since the oldest look that is not ended
+    Ranks puts_ EBB_GUARDED_BY(mutex_);  // since the oldest look that has not ended
     int looking_ EBB_GUARDED_BY(mutex_) = 0;
     std::uint64_t age_ EBB_GUARDED_BY(mutex_) = 0;
 };

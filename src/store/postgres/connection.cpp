@@ -23,10 +23,10 @@ constexpr std::int64_t kLongestPoll = 3'600'000;  // milliseconds
 
 /// What every session needs, in the packet that opens it.
 /// - Plans are made once and stay good: the generic plan of a statement that was first used on
-///   empty tables would scan them, and go on so with a million rows. So nothing may be scanned or
-///   hashed that an index serves.
+///   empty tables would scan them, and continue to do so with a million rows. So nothing may be
+///   scanned or hashed that an index serves.
 /// - Names are qualified; nothing of the user's search_path can get in between.
-/// - A person who has locked a row and gone home must not stop a worker.
+/// - A person who has locked a row and left must not stop a worker.
 constexpr std::string_view kSessionOptions =
     " -c search_path=pg_catalog -c plan_cache_mode=force_generic_plan -c enable_seqscan=off"
     " -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c client_min_messages=error"
@@ -114,7 +114,8 @@ Connection::Prepared& Connection::prepared(std::string_view sql) {
     const auto [found, is_new] = prepared_.try_emplace(sql.data());
     if (is_new) {
         found->second.sql = settings_.in_schema(sql);
-        // Where a pooler gives one session to several, a name never means another statement.
+        // If a pooler shares one session among several clients, a name never means another
+        // statement.
         found->second.name =
             fmt::format("ebb_{}_{}", prepared_.size(), migration_checksum(found->second.sql));
     }

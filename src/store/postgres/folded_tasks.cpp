@@ -6,7 +6,7 @@ namespace ebb::postgres {
 
 namespace {
 
-/// A Put or a Remove stands in place of what the row of the instance says.
+/// A Put or a Remove replaces the content of the instance's row.
 bool replaces_folded(const TaskChange& change) {
     return change.token == kFoldedToken;
 }

@@ -14,16 +14,16 @@
 namespace ebb::postgres {
 
 /// A folded task is the first and only one of its instance, held since the start: it has no row of
-/// its own, the row of the instance says who holds it. Its token is this one.
+/// its own, the row of the instance names its holder. Its token is this one.
 inline constexpr TokenId kFoldedToken = 1;
 
 /// Can its task be folded?
 bool is_foldable(const NewInstance& instance);
 
-/// What becomes of a folded task by a commit; the numbers are those that the statements know.
+/// What a commit does to a folded task; the numbers are those that the statements know.
 enum class Fold : std::int32_t {
     None = 0,   ///< the instance has none
-    Stays = 1,  ///< the worker goes on with it
+    Stays = 1,  ///< the worker continues it
     Ends = 2,   ///< it is removed, or gets a row
     Unfold,     ///< it may have one, which gets a row first; the statement finds none then
 };

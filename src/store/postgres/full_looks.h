@@ -6,8 +6,8 @@ namespace ebb::postgres {
 
 /// Rations the looks that walk over all entries of an index. They are free as long as they are
 /// quick. An old snapshot keeps the entries of rows that are gone, and then a look can take as long
-/// as it likes: the dearer the last one was, the longer until the next, so that they take a small
-/// share of the time whatever befalls. Not thread-safe.
+/// as it likes: the more expensive the last one was, the longer until the next, so that they take a
+/// small share of the time whatever befalls. Not thread-safe.
 class FullLooks {
  public:
     enum class Reason {

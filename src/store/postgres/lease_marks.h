@@ -36,7 +36,7 @@ class LeaseMarks {
 
     Look begin(std::string_view worker, TimePoint now);
     void end(std::string_view worker, const Look& look, const Findings& findings);
-    /// The look came to nothing.
+    /// The look failed.
     void give_up(std::string_view worker);
 
     /// The worker has got leases on tasks of these.

@@ -181,8 +181,8 @@ bool withdraw_promises(Connection& connection, const std::string& session) {
     return false;
 }
 
-/// The promise that there is nothing beyond the bound, checked while others go on. It holds for
-/// them, too, so it is withdrawn unless it is kept by an exchange.
+/// The promise that there is nothing beyond the bound, checked while other sessions continue. It
+/// holds for them, too, so it is withdrawn unless it is kept by an exchange.
 class Promise {
  public:
     Promise(Connection& connection, const std::string& bound)
@@ -248,7 +248,7 @@ class Promise {
     const std::string session_;
 };
 
-/// False where the promise has gone, so that others would wait for a check of all rows.
+/// False if the constraint is gone, so that other sessions would wait for a check of all rows.
 bool exchange(
     Connection& connection, PartitionPeriod period, const std::string& bound, const Promise* promise
 ) {
@@ -350,7 +350,11 @@ bool has_young_ones(
 bool drop(Connection& connection, const Partition& partition) {
     try {
         Attempt attempt(connection, partition_sql::begin_dropping);
-        connection.run(partition_sql::free_keys, Arguments::of(partition.from, partition.to));
+        const Arguments range = Arguments::of(partition.from, partition.to);
+        for (const auto statement :
+             {partition_sql::free_keys, partition_sql::free_waits, partition_sql::free_failures}) {
+            connection.run(statement, range);
+        }
         connection.execute(filled(partition_sql::drop_partition, {{"name", partition.name}}));
         attempt.commit();
         return true;

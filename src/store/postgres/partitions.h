@@ -12,36 +12,36 @@
 #include "store/postgres/connection.h"
 #include "store/retention.h"
 
-// Instances and histories divided by the time of their start, which their ids begin with: so a
-// statement that knows an id goes to one partition, and what nobody needs any more is dropped with
-// its whole partition instead of row by row.
+// Instances and histories partitioned by start time. Ids begin with the start time, so a statement
+// that knows an id uses one partition, and expired data is dropped with its whole partition instead
+// of row by row.
 
 namespace ebb::postgres {
 
-/// One partition of the instances, and the one of the history that goes with it.
+/// One partition of the instances, and the matching partition of the history.
 struct Partition {
-    std::string name;   ///< behind `instances_` and `history_`
-    InstanceId from{};  ///< zero: whatever is older
+    std::string name;   ///< the part after `instances_` and `history_`
+    InstanceId from{};  ///< zero: all older instances
     InstanceId to{};    ///< not included
 };
 
-/// When the period ends (in UTC; a week begins on Monday) in which `time` lies.
+/// The end of the period that contains `time` (in UTC; a week begins on Monday).
 TimePoint period_end(PartitionPeriod period, TimePoint time);
 TimePoint period_start(PartitionPeriod period, TimePoint time);
 
-/// How far ahead partitions are made.
+/// How far ahead partitions are created.
 Duration made_ahead(PartitionPeriod period);
 
-/// By time. Without the default one, which takes what no other does.
+/// Ordered by time. Without the default partition, which takes all other rows.
 std::vector<Partition> list_partitions(Connection& connection);
 
-/// Divides the tables from now on, or changes the period of the partitions to come; false when
-/// there was nothing to do. What is there becomes the first partition, without being rewritten;
-/// others are kept waiting only for an instant. `now`: the test's clock, or none for the server's.
+/// Partitions the tables from now on, or changes the period of future partitions. False if there
+/// was nothing to do. The existing rows become the first partition without being rewritten, and
+/// other sessions wait only briefly. `now`: the time of a test, or none for the server's time.
 bool partition(Connection& connection, PartitionPeriod period, std::optional<TimePoint> now);
 
-/// Takes away what a session that has died while it divided the tables has left: a bound beyond
-/// which nothing can be started. Leaves what this user may not change.
+/// Removes what a session left if it died while it partitioned the tables: a bound that prevents
+/// all new starts. Skips tables that this user may not change.
 void remove_broken_promises(Connection& connection);
 
 /// Store::partitions.

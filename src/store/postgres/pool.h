@@ -10,13 +10,13 @@
 
 namespace ebb::postgres {
 
-/// The connections of one store: made when they are needed, kept for whoever comes next. Whoever
-/// has one has it alone. Thread-safe.
+/// The connections of one store, created on demand and kept for reuse. Each connection has one user
+/// at a time. Thread-safe.
 class Pool {
  public:
     explicit Pool(const Settings& settings) : settings_(settings) {}
 
-    /// Gives its connection back when it goes, unless that is broken or was told to forget it.
+    /// Returns its connection when it is destroyed, unless the connection is broken or was dropped.
     class Lease {
      public:
         Lease(Pool& pool, std::unique_ptr<Connection> connection)
@@ -30,7 +30,7 @@ class Pool {
 
         Connection* operator->() const { return connection_.get(); }
 
-        /// It is not to be used again: its state is unknown.
+        /// Drops the connection: its state is unknown, so it must not be used again.
         void drop() { connection_.reset(); }
 
      private:
@@ -38,22 +38,22 @@ class Pool {
         std::unique_ptr<Connection> connection_;
     };
 
-    /// Waits where all are in use, at most kWaitMax. Throws StoreBusy after that; StoreUnavailable
-    /// or StoreError where none can be made. After a failure to connect the next tries are spaced
-    /// out, with jitter, and answered with that failure meanwhile. Once one was made, it is always
-    /// StoreUnavailable: an expired certificate or a changed password will be put right, and what
-    /// was to be written must wait for that.
+    /// If all connections are in use, waits for one, at most kWaitMax. Throws StoreBusy after that,
+    /// and StoreUnavailable or StoreError if no connection can be made. After a failure to connect,
+    /// further attempts are spaced out with jitter, and calls in between fail with the same error.
+    /// Once a connection has succeeded, the error is always StoreUnavailable: an operator will fix
+    /// an expired certificate or a changed password, and pending writes must wait for that.
     Lease take();
 
-    /// Whether `take` would give a connection without waiting for others, as far as is known. After
-    /// a failure it is this that tries again, when it is time.
+    /// Whether `take` would probably return a connection without waiting for other users. After a
+    /// failure, this call makes the next attempt when it is due.
     bool can_connect();
 
     /// Connections that are idle now are not used again.
     void drop_idle();
 
-    /// Waits for about `pause`, a random half of it more or less: so that those who got in each
-    /// other's way do not meet again.
+    /// Waits for `pause` plus or minus a random half of it, so that sessions that collided do not
+    /// collide again.
     void wait_a_little(Duration pause);
 
     static constexpr Duration kWaitMax = std::chrono::seconds(30);

@@ -31,7 +31,7 @@ void Pooled::recover(Pool::Lease& connection, Repeat repeat, int tries) {
         if (error.is_of_session()) {
             connection.drop();
             pool_.drop_idle();
-            // Where the URL names several servers, another one may have taken over.
+            // If the URL names several servers, another one may have taken over.
             const bool has_choice = settings_.parameters.contains("target_session_attrs");
             if (!error.is_read_only() || !has_choice || tries > 1) throw;
             return;

@@ -9,8 +9,8 @@
 
 namespace ebb::postgres {
 
-/// What every kind of store in a PostgreSQL database stands on: its connections, and trying again
-/// what lost a race or a connection.
+/// The base of every kind of store in a PostgreSQL database: its connections, and retries
+/// of calls that lost a race or a connection.
 class Pooled {
  protected:
     explicit Pooled(const PostgresOptions& options)
@@ -22,7 +22,7 @@ class Pooled {
     /// the first time, is simply repeated.
     enum class Repeat { Freely, IsInDoubt };
 
-    /// Calls `use(Connection&)`, again where it lost a race, or where its connection broke and
+    /// Calls `use(Connection&)`, again if it lost a race, or if its connection broke and
     /// `repeat` allows it.
     template <class Use>
     auto perform(Repeat repeat, Use use) {

@@ -48,7 +48,7 @@ class PostgresAdminStore : public AdminStore, private postgres::Pooled {
     }
 
     bool remove(std::string_view kind, std::string_view name) override {
-        // Not repeated where its answer got lost: the second time it would find nothing.
+        // Not repeated if its answer was lost: the second time it would find nothing.
         return perform(Repeat::IsInDoubt, [&](Connection& connection) {
             return !connection.run(admin_sql::remove_admin, Arguments::of(kind, name)).is_empty();
         });

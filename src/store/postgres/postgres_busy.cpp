@@ -10,8 +10,7 @@
 #include "store/postgres/rows.h"
 #include "store/postgres/sql_error.h"
 
-// Commits of which one cannot be written for now, and commits whose answer was
-// lost.
+// Batches in which one commit cannot be written for now, and commits whose answer was lost.
 
 namespace ebb {
 
@@ -33,7 +32,7 @@ std::string or_unknown(std::string_view text) {
     return text.empty() ? "unknown" : std::string(text);
 }
 
-/// Of a row of locked_instances.
+/// From a row of locked_instances.
 std::string holder_of(const postgres::Result& rows, int row) {
     if (rows.is_null(row, 1)) return "another session";
     return fmt::format(
@@ -64,7 +63,7 @@ std::vector<bool> PostgresStore::find_locked(std::span<const Commit> commits) {
             commit.instance.to_string(),
             fmt::format(
                 "Instance {} cannot be written: {} has locked its "
-                "row. Other instances go on. End "
+                "row. Other instances continue. End "
                 "that transaction, or the session: SELECT "
                 "pg_terminate_backend({}).",
                 commit.instance.to_string(),
@@ -81,7 +80,7 @@ void PostgresStore::note_busy(const Commit& commit, const std::exception& error)
         "commit_busy",
         commit.instance.to_string(),
         fmt::format(
-            "Instance {} cannot be written for now; other instances go on. {}",
+            "Instance {} cannot be written for now; other instances continue. {}",
             commit.instance.to_string(),
             error.what()
         )
@@ -94,8 +93,8 @@ std::vector<CommitResult> PostgresStore::commit_apart(
     std::vector<CommitResult> results(commits.size(), CommitResult::Busy);
     if (error.is_lock_timeout()) {
         const std::vector<bool> locked = find_locked(commits);
-        // Otherwise it is no row: a table is locked, or it has come free just now.
-        // That is nothing that writing them one by one would help.
+        // Otherwise no row is the cause: a table is locked, or the lock has just been released.
+        // Writing the commits one by one would not help.
         if (std::none_of(locked.begin(), locked.end(), [](bool is) { return is; })) throw error;
         std::vector<Commit> rest;
         std::vector<std::size_t> places;
@@ -120,8 +119,7 @@ std::vector<CommitResult> PostgresStore::commit_apart(
     return results;
 }
 
-/// Another part may have been written already, so none may fail in a way that
-/// says the contrary.
+/// Another part may already be written, so no commit may fail in a way that says otherwise.
 std::vector<CommitResult> PostgresStore::commit_part(std::span<const Commit> commits) {
     try {
         return commit(commits);
@@ -162,8 +160,8 @@ std::vector<bool> PostgresStore::were_committed(std::span<const Commit> commits)
     for (int row = 0; row < answers[0].rows(); ++row) {
         const auto place = static_cast<std::size_t>(answers[0].integer(row, 0)) - 1;
         const Commit& commit = commits[place];
-        // A state tells where its events are, not what they say: others may have
-        // come to the same one.
+        // A state holds the positions of its events, not their contents. Other workers may have
+        // reached the same state.
         results.at(place) = commit.history.empty() ? answers[0].boolean(row, 1)
                                                    : std::equal(
                                                          found[place].begin(),

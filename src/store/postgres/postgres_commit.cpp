@@ -5,6 +5,7 @@
 #include <ebb/error.h>
 
 #include "ebb/postgres/sql.h"
+#include "store/postgres/effect_columns.h"
 #include "store/postgres/folded_tasks.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
@@ -34,7 +35,7 @@ std::string_view name_of(Kind kind) {
     return kind == Kind::Stop ? "stop" : "unpark";
 }
 
-/// Places in a batch, by instance: neighbours are on the same pages, and processes that change the
+/// Places in a batch, by instance: neighbors are on the same pages, and processes that change the
 /// same instances take them in the same order, so none waits for another in a circle.
 std::vector<std::size_t> order_of(std::span<const Commit> commits) {
     std::vector<std::size_t> order(commits.size());
@@ -69,8 +70,8 @@ class CommitColumns {
     CommitColumns& operator=(const CommitColumns&) = delete;
 
     /// Runs what is needed, in one transaction. The answer is that of commit_and_remove.
-    postgres::Result run(Connection& connection, std::optional<TimePoint> now) const {
-        if (unfold_id_.size() > 0) return run_mixed(connection, now);
+    postgres::Result run(Connection& connection, std::optional<TimePoint> now) {
+        if (unfold_id_.size() > 0 || !effects_.is_empty()) return run_mixed(connection, now);
         if (puts_.is_empty()) {
             return connection.run(sql::commit_and_remove, with_removes(instances()));
         }
@@ -90,7 +91,7 @@ class CommitColumns {
     void add_tasks(const Commit& commit, Fold fold);
     Arguments instances() const;
     Arguments with_removes(Arguments arguments) const;
-    postgres::Result run_mixed(Connection& connection, std::optional<TimePoint> now) const;
+    postgres::Result run_mixed(Connection& connection, std::optional<TimePoint> now);
 
     std::int64_t count_ = 0;
     postgres::Words words_;
@@ -115,6 +116,8 @@ class CommitColumns {
     Array key_{Array::Of::Text};
     Array key_revision_{Array::Of::Bigint};
     Array key_fold_{Array::Of::Integer};
+
+    postgres::EffectColumns effects_;
 
     Array change_id_{Array::Of::Uuid};
     Array change_revision_{Array::Of::Bigint};
@@ -142,6 +145,8 @@ void CommitColumns::add(const Commit& commit, Fold fold) {
         add_tasks(commit, fold);
     }
     for (const HistoryEvent& event : commit.history) events_.add(count_, event, words_);
+    if (commit.effects == nullptr) return;
+    effects_.add(commit.instance, commit.expected_revision, number_of(fold), *commit.effects);
 }
 
 void CommitColumns::add_tasks(const Commit& commit, Fold fold) {
@@ -194,10 +199,9 @@ Arguments CommitColumns::with_removes(Arguments arguments) const {
     return arguments;
 }
 
-/// Tasks are put, changed and removed: one statement after another, none of which touches a table
-/// twice, while the instances are locked.
-postgres::Result CommitColumns::run_mixed(Connection& connection, std::optional<TimePoint> now)
-    const {
+/// Tasks are put, changed and removed, and side rows written: one statement after another, none of
+/// which touches a table twice, while the instances are locked.
+postgres::Result CommitColumns::run_mixed(Connection& connection, std::optional<TimePoint> now) {
     const Arguments lock = Arguments::of(id_);
     const Arguments unfold = Arguments::of(unfold_id_, kHeadStart);
     const Arguments change =
@@ -214,12 +218,14 @@ postgres::Result CommitColumns::run_mixed(Connection& connection, std::optional<
     if (!puts_.is_empty()) calls.push_back({sql::put_tasks, put});
     if (key_.size() > 0) calls.push_back({sql::key_tasks, keys});
     if (change_token_.size() > 0) calls.push_back({sql::change_tasks, change});
+    effects_.append_to(calls);
     calls.push_back({sql::commit_and_remove, last});
     return std::move(connection.run(calls).back());
 }
 
 /// The statement for one commit of the usual kind; empty for all others.
 std::string_view single_statement(const Commit& commit) {
+    if (commit.effects != nullptr) return {};
     if (is_terminal(commit.status)) {
         return commit.history.size() == 2 ? sql::commit_end : std::string_view();
     }
@@ -342,7 +348,7 @@ std::vector<CommitResult> PostgresStore::commit_together(std::span<const Commit>
     return results;
 }
 
-/// When this fails, they stay conflicts: who has lost a race looks at what is so.
+/// When this fails, they stay conflicts: a worker that lost a race looks up the present state.
 void PostgresStore::commit_unfolded(
     std::span<const Commit> commits,
     std::span<const std::size_t> places,

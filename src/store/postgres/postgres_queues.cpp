@@ -70,7 +70,7 @@ LimitedClaims PostgresStore::claim_limited(const ClaimRequest& request) {
     }
     const Array queues = postgres::texts_of(request.queues);
     const Arguments wake = Arguments::of(given_time(), kWakeMax, postgres::ClaimMarks::kLowest);
-    const Arguments look = Arguments::of(handlers, queues, given_time());
+    const Arguments look = Arguments::of(handlers, queues, given_time(), request.instance);
     const std::vector<Call> calls{{sql::wake_tasks, wake}, {sql::limited_queues_with_work, look}};
     // A look that locks nothing: if nothing may start, no claim waits for another.
     const auto answers =
@@ -121,7 +121,8 @@ std::vector<Claim> PostgresStore::claim_in_rooms(
         given_time(),
         std::int64_t{kSlicesPerPeriod},
         kWindow,
-        kKeysMax
+        kKeysMax,
+        request.instance
     );
     const std::vector<Call> calls{
         {sql::lock_queues, lock}, {sql::prune_starts, prune}, {sql::claim_limited, claim}
@@ -138,7 +139,10 @@ std::vector<Claim> PostgresStore::claim_in_rooms(
     }
     {
         const Lock rounds_lock(rounds_mutex_);
-        for (const std::string& name : names) last_keys_[name] = ends[name];
+        // A look at one instance makes no round over the keys.
+        if (!request.instance) {
+            for (const std::string& name : names) last_keys_[name] = ends[name];
+        }
     }
     std::vector<Claim> claims = claims_of(request.worker, rows);
     for (Claim& each : claims) each.slot = slots[each.task];

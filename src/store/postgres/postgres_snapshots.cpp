@@ -32,6 +32,7 @@ TimePoint time_or_never(const Result& rows, int row, int column) {
 SnapshotInfo read_info(const Result& rows, int row) {
     return {
         .id = std::string(rows.text(row, 0)),
+        .run_id = std::string(rows.text(row, 11)),
         .workflow = std::string(rows.text(row, 3)),
         .status = parse_snapshot_status(rows.text(row, 1)),
         .version = rows.integer(row, 2),
@@ -64,8 +65,14 @@ std::vector<std::string> columns_of(Connection& connection) {
 }
 
 void create_table(Connection& connection) {
-    for (int tries = 1; columns_of(connection).empty(); ++tries) {
+    for (int tries = 1;; ++tries) {
+        const std::vector<std::string> columns = columns_of(connection);
+        if (!columns.empty() && !lacks_only_run_id(columns)) return;
         try {
+            if (!columns.empty()) {
+                connection.execute(sql::add_run_id);
+                continue;
+            }
             const Arguments schema = Arguments::of(connection.settings().schema);
             if (connection.run(postgres::sql::has_schema, schema).integer(0, 0) == 0) {
                 connection.execute(postgres::sql::create_schema);
@@ -96,7 +103,7 @@ class PostgresSnapshotStore final : public SnapshotStore, private postgres::Pool
     SaveResult insert_row(const Row& row) override {
         for (int tries = 1;; ++tries) {
             SaveResult result = write(sql::insert_snapshot, arguments_of(row), row);
-            // What was in the way may have gone meanwhile.
+            // The obstacle may have gone in the meantime.
             if (result.kind != SaveResult::Kind::NotFound || tries == kTriesMax) return result;
         }
     }
@@ -122,7 +129,8 @@ class PostgresSnapshotStore final : public SnapshotStore, private postgres::Pool
             info.save_id,
             row.json,
             now(),
-            keep_for
+            keep_for,
+            info.run_id
         );
     }
 
@@ -132,19 +140,18 @@ class PostgresSnapshotStore final : public SnapshotStore, private postgres::Pool
         const std::vector<Result> results =
             perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
         std::optional<SnapshotInfo> there = first_of(results.at(1));
-        if (results.at(0).changed() == 0) return unwritten(row.info.save_id, std::move(there));
+        if (results.at(0).changed() == 0) return unwritten(row.info, std::move(there));
         return {SaveResult::Kind::Saved, std::move(there).value_or(row.info)};
     }
 
     std::optional<StoredSnapshot> find_row(std::string_view id) override {
         const Result rows = read(sql::load_snapshot, Arguments::of(id, now()));
         if (rows.is_empty()) return std::nullopt;
-        return StoredSnapshot{read_info(rows, 0), std::string(rows.text(0, 11))};
+        return StoredSnapshot{read_info(rows, 0), std::string(rows.text(0, 12))};
     }
 
-    SaveResult remove_row(std::string_view id, std::optional<std::int64_t> expected_version)
-        override {
-        const Arguments which = Arguments::of(id, now(), expected_version);
+    SaveResult remove_row(std::string_view id, const Expected& expected) override {
+        const Arguments which = Arguments::of(id, now(), expected.version, expected.run_id);
         const Arguments found = Arguments::of(id, now());
         const std::vector<postgres::Call> calls{
             {sql::remove_snapshot, which}, {sql::snapshot_info, found}

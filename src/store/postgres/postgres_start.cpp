@@ -5,6 +5,7 @@
 #include <ebb/error.h>
 
 #include "ebb/postgres/sql.h"
+#include "store/postgres/effect_columns.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/sql_error.h"
@@ -39,6 +40,7 @@ class InstanceColumns {
         finished_at_.add(row.finished_at);
         state_.add(row.state);
         for (const HistoryEvent& event : instance.history) events_.add(ord, event, words_);
+        effects_.add(row.id, row.revision, postgres::EffectColumns::kAnyFold, instance.effects);
         const bool is_folded = postgres::is_foldable(instance);
         add_fold(is_folded ? &instance : nullptr);
         if (is_folded || is_terminal(row.status)) return;
@@ -61,27 +63,32 @@ class InstanceColumns {
         }
     }
 
-    /// Runs start_instances, and what gives the tasks their keys where there are any, in one
-    /// transaction.
-    void start(Connection& connection, std::optional<TimePoint> now) const {
+    /// Runs start_instances, and what gives the tasks their keys and writes side rows where there
+    /// are any, in one transaction.
+    void start(Connection& connection, std::optional<TimePoint> now) {
         const Arguments start = arguments(now);
-        if (key_id_.size() == 0) {
+        if (key_id_.size() == 0 && effects_.is_empty()) {
             connection.run(sql::start_instances, start);
             return;
         }
         const Arguments keys =
             Arguments::of(key_id_, key_token_, key_text_, key_revision_, key_fold_);
-        const std::vector<postgres::Call> calls{
-            {sql::start_instances, start}, {sql::key_tasks, keys}
-        };
+        std::vector<postgres::Call> calls{{sql::start_instances, start}};
+        if (key_id_.size() > 0) calls.push_back({sql::key_tasks, keys});
+        effects_.append_to(calls);
         connection.run(calls);
     }
 
-    postgres::Result start_absent(Connection& connection, std::optional<TimePoint> now) const {
+    /// The answer is that of start_absent_instances. Side rows are written also for one that exists
+    /// as it was started.
+    postgres::Result start_absent(Connection& connection, std::optional<TimePoint> now) {
         Arguments start = arguments(now);
         start.add(key_);
         start.add(task_keys_);
-        return connection.run(sql::start_absent_instances, start);
+        if (effects_.is_empty()) return connection.run(sql::start_absent_instances, start);
+        std::vector<postgres::Call> calls{{sql::start_absent_instances, start}};
+        effects_.append_to(calls);
+        return std::move(connection.run(calls).front());
     }
 
  private:
@@ -148,6 +155,7 @@ class InstanceColumns {
     Array key_text_{Array::Of::Text};
     Array key_revision_{Array::Of::Bigint};
     Array key_fold_{Array::Of::Integer};
+    postgres::EffectColumns effects_;
 };
 
 /// Is it what start_instance is for?
@@ -155,7 +163,8 @@ bool is_simple(std::span<const NewInstance> instances) {
     const NewInstance& first = instances.front();
     return instances.size() == 1 && first.row.key.empty() && !is_terminal(first.row.status) &&
            first.row.finished_at == TimePoint{} && first.history.size() == 1 &&
-           first.tasks.size() == 1 && first.tasks.front().concurrency_key.empty();
+           first.tasks.size() == 1 && first.tasks.front().concurrency_key.empty() &&
+           first.effects.is_empty();
 }
 
 Arguments simple_arguments(const NewInstance& instance, std::optional<TimePoint> now) {

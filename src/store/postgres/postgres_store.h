@@ -27,11 +27,11 @@ class SqlError;
 }
 
 /// One PostgreSQL database. Every verb is one statement, or one pipeline of statements in one
-/// transaction, on a connection of a small pool; nothing is open between two calls.
+/// transaction, on a connection of a small pool. No transaction stays open between two calls.
 class PostgresStore final : public Store, private postgres::Pooled {
  public:
-    /// Connects. `clock`: the time of leases in a test, must outlive the store; null = the
-    /// server's.
+    /// Connects. `clock`: the time of leases in a test, must outlive the store; null = the server's
+    /// time.
     PostgresStore(const PostgresOptions& options, const Clock* clock);
 
     StoreTraits traits() const override;
@@ -71,6 +71,13 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::map<std::string, std::int64_t> count_leases() override;
     void sign_off(const WorkerProcess& worker) override;
     MaintenanceResult maintain() override;
+    std::vector<WaitRow> list_waits(const WaitQuery& query) override;
+    FailureGroups failure_groups(const FailureGroupQuery& query) override;
+    std::vector<FailedInstance> list_failures(const FailureQuery& query) override;
+    SideRowPage check_side_rows(const InstanceId& after, int limit) override;
+    void put_side_rows(std::span<const SideRowRepair> repairs) override;
+    std::optional<SweepTurn> take_repair(Duration hold) override;
+    bool put_repair(const SweepTurn& turn, Duration pause) override;
     std::vector<RetentionRule> retention() override;
     void set_retention(const RetentionRule& rule) override;
     bool clear_retention(std::string_view workflow) override;
@@ -83,13 +90,13 @@ class PostgresStore final : public Store, private postgres::Pooled {
 
     std::vector<StoreNotice> take_notices() override { return notices_.take(); }
 
-    /// A skew of at least this much is worth a notice.
+    /// A skew of at least this much causes a notice.
     static constexpr Duration kSkewNoticed = std::chrono::seconds(2);
 
  private:
     class StepTransaction;
 
-    /// The time of a test; none = the server's own.
+    /// The time of a test; none = the server's time.
     std::optional<TimePoint> given_time() const;
 
     std::vector<StartResult> start_new(
@@ -100,26 +107,27 @@ class PostgresStore final : public Store, private postgres::Pooled {
     );
     void note_started(std::span<const NewInstance> instances);
     void note_committed(std::span<const Commit> commits);
-    /// Commits once more those of which something else was believed than was so.
+    /// Repeats commits that were based on wrong assumptions.
     void commit_unfolded(
         std::span<const Commit> commits,
         std::span<const std::size_t> places,
         std::vector<CommitResult>& results
     );
     std::vector<CommitResult> commit_together(std::span<const Commit> commits);
-    /// After `error`, which one of them may have caused: the others are written nevertheless.
+    /// Called after `error`, which one of the commits may have caused. The others are written
+    /// nevertheless.
     std::vector<CommitResult> commit_apart(
         std::span<const Commit> commits, const postgres::SqlError& error
     );
     std::vector<CommitResult> commit_part(std::span<const Commit> commits);
-    /// Those that somebody has locked, by their places; each becomes a notice.
+    /// Writes a notice for each commit whose row another session has locked, given by their places.
     std::vector<bool> find_locked(std::span<const Commit> commits);
     void note_busy(const Commit& commit, const std::exception& error);
     void park_broken(const TaskRef& task);
     void hand_back(
         std::string_view statement, const WorkerProcess& worker, std::span<const TaskRef> tasks
     );
-    /// Runs the call, which ends leases, when the tasks all have rows.
+    /// Runs the call, which ends leases, when all of its tasks have rows.
     void free_rows(const postgres::Call& call, std::span<const TaskRef> tasks);
     HeartbeatResult beat(
         postgres::Connection& connection,
@@ -127,24 +135,25 @@ class PostgresStore final : public Store, private postgres::Pooled {
         Duration lease,
         const InstanceId& from
     );
-    /// The server's time came with an answer.
+    /// Records the server's time from an answer.
     void learn_time(SteadyPoint sent, TimePoint server);
     std::vector<Claim> claim_of_instance(const ClaimRequest& request);
     std::vector<Claim> claim_stops(const ClaimRequest& request);
-    /// `has_woken`: tasks whose time has come were made claimable, wherever they are.
+    /// `has_woken`: due tasks were made claimable, in any queue.
     std::vector<Claim> claim_from(
         const ClaimRequest& request,
         const postgres::ClaimMarks::Look& look,
         TimePoint begun,
         bool& has_woken
     );
-    /// Claims in the queues `names`, in which there is room.
+    /// Claims in those of the queues `names` that have free slots.
     std::vector<Claim> claim_in_rooms(
         const ClaimRequest& request, const std::vector<std::string>& names
     );
     RateUse rate_use(const QueueRow& queue);
     std::vector<Claim> claims_of(std::string_view worker, const postgres::Result& rows);
-    /// Leases may have been taken and tasks been made claimable without our knowledge.
+    /// Leases may have been taken and tasks may have become claimable without this process's
+    /// knowledge.
     void on_loss() override;
     void check_is_here(postgres::Connection& connection);
 
@@ -152,14 +161,14 @@ class PostgresStore final : public Store, private postgres::Pooled {
     const SystemClock system_clock_;
     postgres::ServerClock server_clock_;
     Notices notices_{system_clock_};
-    /// Sessions as the application would have them: no settings of ours, no prepared statements.
+    /// Sessions without Ebb's settings and prepared statements, for the application.
     const postgres::Settings plain_settings_;
     postgres::Pool transactions_;
     postgres::ClaimMarks claim_marks_;
     postgres::LeaseMarks lease_marks_;
     postgres::FoldedTasks folded_tasks_;
     Mutex rounds_mutex_;
-    /// The concurrency_key at which the last claim_limited ended its round, by queue.
+    /// For each queue, the concurrency_key at which the last claim_limited ended its round.
     std::map<std::string, std::string> last_keys_ EBB_GUARDED_BY(rounds_mutex_);
 };
 

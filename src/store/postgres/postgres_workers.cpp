@@ -84,7 +84,7 @@ HeartbeatResult PostgresStore::beat(
         worker.takes_name
     );
     const Arguments held = Arguments::of(worker.id, from);
-    // What it holds is read by a statement of its own, which sees what came of the first.
+    // What it holds is read by a statement of its own, which sees the result of the first.
     const std::vector<Call> prolong{{sql::prolong_worker, row}, {sql::held_tasks, held}};
     const SteadyPoint sent = server_clock_.steady_now();
     const std::vector<postgres::Result> prolonged = connection.run(prolong);

@@ -13,7 +13,7 @@
 
 namespace ebb::postgres {
 
-/// The rows that one statement has answered, in binary format. Throws CorruptState where a column
+/// The rows that one statement has answered, in binary format. Throws CorruptState if a column
 /// does not have the size that its reader expects.
 class Result {
  public:

@@ -5,15 +5,15 @@
 #include "store/postgres/words.h"
 #include "store/store.h"
 
-// How rows become structs, and structs columns. What cannot be understood throws CorruptState and
-// names the row.
+// Converts rows to structs and structs to columns. An invalid row throws CorruptState, which names
+// the row.
 
 namespace ebb::postgres {
 
 /// Columns 0 to 10 in the order of the statement load_instance.
 InstanceRow instance_row(const Result& rows, int row);
 
-/// The columns of history_forward, the first of which is `first`.
+/// The columns of history_forward, of which `first` is the first.
 HistoryEvent history_event(const Result& rows, int row, const InstanceId& instance, int first = 0);
 
 /// The first 28 columns of claim_tasks.
@@ -22,13 +22,13 @@ Claim claim_of(const Result& rows, int row);
 /// The columns of list_workers.
 WorkerRow worker_row(const Result& rows, int row);
 
-/// One event as twelve arguments, all but its instance.
+/// One event as twelve arguments: all of its fields except the instance.
 void add_event(Arguments& arguments, const HistoryEvent& event);
 
 /// Events as arrays, one for each column of the history.
 class EventColumns {
  public:
-    /// `ord`: the place of its instance in the statement's array of ids, from 1.
+    /// `ord`: the place of the event's instance in the statement's array of ids, from 1.
     void add(std::int64_t ord, const HistoryEvent& event, Words& words);
     /// In the order of the statements start_instances and commit_and_remove.
     void append_to(Arguments& arguments) const;
@@ -49,15 +49,15 @@ class EventColumns {
     Array payload_{Array::Of::Text};
 };
 
-/// Tasks to put as arrays, one for each column.
+/// Tasks to put, as arrays, one for each column.
 class TaskColumns {
  public:
     struct Put {
-        std::int64_t ord = 0;  ///< as of an event
+        std::int64_t ord = 0;  ///< as for an event
         const TaskChange& change;
-        std::int64_t rank = 0;         ///< as it is to be kept, or that of priority 0
-        TimePoint now{};               ///< what the change's author holds for the present
-        std::string_view lease_owner;  ///< who keeps the lease of a continued task
+        std::int64_t rank = 0;         ///< the rank to store, or the rank for priority 0
+        TimePoint now{};               ///< the present time of the process that made the change
+        std::string_view lease_owner;  ///< the worker that keeps the lease of a continued task
     };
 
     void add(const Put& put, Words& words);

@@ -18,7 +18,7 @@ namespace ebb::postgres {
 namespace {
 
 constexpr int kNewest = migrations::kAll.back().number;
-/// How often another process may be first.
+/// How many times another process may win the race to migrate.
 constexpr int kTriesMax = 10;
 
 std::string place(const Connection& connection) {
@@ -33,7 +33,7 @@ void check_checksum(const Connection& connection, int number, const Result& rows
         throw Error(
             ErrorCode::StoreVersion,
             fmt::format(
-                "Migration {} ({}) of the {} is not the one of this program: it was made by "
+                "Migration {} ({}) of the {} does not match this program: it was made by "
                 "another edition of ebb and cannot be used with this one.",
                 number,
                 rows.text(row, 1),
@@ -43,8 +43,7 @@ void check_checksum(const Connection& connection, int number, const Result& rows
     }
 }
 
-/// The rows of the migrations that were applied, by number, newer ones among them; none where there
-/// is no schema.
+/// The rows of the applied migrations by number, including newer ones. Empty if there is no schema.
 std::optional<Result> applied_migrations(Connection& connection) {
     const Arguments schema = Arguments::of(connection.settings().schema);
     if (connection.run(sql::has_migrations, schema).integer(0, 0) == 0) return {};
@@ -55,7 +54,7 @@ std::optional<Result> applied_migrations(Connection& connection) {
     return rows;
 }
 
-/// Whether this program can work with what newer ones have made of the schema.
+/// Whether this program can work with the changes that newer programs made to the schema.
 bool are_compatible(const Result& rows) {
     for (int row = 0; row < rows.rows(); ++row) {
         if (rows.integer(row, 0) <= kNewest) continue;
@@ -64,9 +63,8 @@ bool are_compatible(const Result& rows) {
     return true;
 }
 
-/// The number of the newest migration that was applied, as far as this program
-/// knows them; what it does not know must be compatible with it. 0 where there
-/// is no schema.
+/// The number of the newest applied migration that this program knows. Migrations that it does not
+/// know must be compatible with it. 0 if there is no schema.
 int applied_version(Connection& connection) {
     const auto rows = applied_migrations(connection);
     if (!rows || rows->is_empty()) return 0;
@@ -84,7 +82,7 @@ int applied_version(Connection& connection) {
     );
 }
 
-/// Rolled back unless it was committed.
+/// Rolls back unless it was committed.
 class Transaction {
  public:
     explicit Transaction(Connection& connection) : connection_(connection) {
@@ -99,7 +97,7 @@ class Transaction {
         try {
             connection_.execute(sql::rollback_migration);
         } catch (const Error&) {
-            // The connection is gone, and with it the transaction.
+            // The connection is gone, and the transaction with it.
             return;
         }
     }
@@ -115,7 +113,7 @@ class Transaction {
 };
 
 void make_migrations_table(Connection& connection) {
-    // Not for those who may only use it: creating asks for more privileges than there is need of.
+    // Skipped if the schema exists: creating it needs more privileges than using it.
     const Arguments schema = Arguments::of(connection.settings().schema);
     const bool has_schema = connection.run(sql::has_schema, schema).integer(0, 0) != 0;
     if (connection.run(sql::has_compatible_with, schema).integer(0, 0) != 0) return;
@@ -157,7 +155,7 @@ std::string quoted(std::string_view text) {
     return fmt::format("'{}'", text);
 }
 
-/// For psql, where nobody has made anything yet, or all but this one.
+/// For psql, if no migration has been applied yet, or all but this one.
 std::string script_of(const Settings& settings, const migrations::Migration& migration) {
     std::string add(sql::add_migration);
     replace(add, "$1", std::to_string(migration.number));
@@ -188,7 +186,7 @@ bool is_collision(const SqlError& error) {
 }
 
 std::string migration_checksum(std::string_view sql) {
-    // FNV-1a: it must only notice accidents, and never change.
+    // FNV-1a: the hash only has to detect accidents, and it must never change.
     std::uint64_t hash = 14695981039346656037ULL;
     for (const char c : sql) {
         hash ^= static_cast<unsigned char>(c);

@@ -224,7 +224,7 @@ Settings read_settings(const PostgresOptions& options) {
         password != settings.parameters.end()) {
         settings.password = password->second;
     }
-    // Only where the caller has not said otherwise: a dead host is noticed within half a minute.
+    // Only if the caller has not set it: a dead host is noticed within half a minute.
     const std::map<std::string, std::string> defaults{
         {"application_name", options.application_name},
         {"connect_timeout", "10"},

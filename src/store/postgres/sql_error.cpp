@@ -138,7 +138,7 @@ std::optional<Remedy> remedy_of(const Settings& settings, std::string_view reaso
     if (says("password authentication failed") || says("no password supplied") || is_no_role) {
         return Remedy{.text = kCheckUser};
     }
-    if (says("no encryption")) {
+    if (says("no encryption") || says("SSL off")) {  // before PostgreSQL 14
         return Remedy{
             .code = ErrorCode::StoreError,
             .text =
@@ -209,11 +209,11 @@ void throw_failure(const Settings& settings, const PGresult* result) {
 
 void throw_not_connected(const Settings& settings, std::string_view message) {
     std::string reason = settings.without_password(trimmed(message));
-    // libpq puts a question on a line of its own, and what it says of each host.
-    for (std::size_t at = 0; (at = reason.find("\n\t", at)) != std::string::npos;) {
-        reason.replace(at, 2, ". ");
+    // libpq puts each question, and its answer for each host, on a line that begins with a tab.
+    std::replace(reason.begin(), reason.end(), '\t', ' ');
+    for (std::size_t at = 0; (at = reason.find('\n', at)) != std::string::npos; ++at) {
+        reason[at] = reason.compare(at + 1, 1, " ") == 0 ? '.' : ' ';
     }
-    std::replace(reason.begin(), reason.end(), '\n', ' ');
     if (reason.ends_with('.')) reason.pop_back();
     // libpq gives no SQLSTATE here. Retrying is useless if a person must fix the cause.
     const auto remedy = remedy_of(settings, reason);

@@ -55,7 +55,7 @@ class ConnectionLost : public Error {
         : Error(ErrorCode::StoreUnavailable, message) {}
 };
 
-/// Throws what the failed `result` means: SqlError, or ConnectionLost where the server has ended
+/// Throws what the failed `result` means: SqlError, or ConnectionLost if the server has ended
 /// the connection.
 [[noreturn]] void throw_failure(const Settings& settings, const PGresult* result);
 

@@ -32,7 +32,7 @@ InstanceId parse_id(std::string_view text, std::string_view table) {
     if (const auto id = InstanceId::parse(text)) return *id;
     throw Error(
         ErrorCode::CorruptState,
-        fmt::format("The table {} holds '{}', which is no id.", table, text)
+        fmt::format("The table {} holds '{}', which is not an id.", table, text)
     );
 }
 

@@ -56,6 +56,7 @@ StartResult SqliteStore::start_one(Database& database, const NewInstance& instan
         return {StartResult::Kind::Existing, sqlite::parse_id(same_key.text(0), "instances")};
     }
     add_history(database, id, instance.history);
+    apply(database, id, instance.effects);
     if (!is_terminal(row.status)) {
         for (const TaskChange& change : instance.tasks)
             apply(database, id, change, instance.lease_owner);
@@ -104,6 +105,7 @@ CommitResult SqliteStore::commit_one(Database& database, const Commit& commit) {
                                                              : CommitResult::NotFound;
     }
     add_history(database, id, commit.history);
+    if (commit.effects != nullptr) apply(database, id, *commit.effects);
     if (is_over) {
         Query(database, sql::remove_tasks, id).run();
         return CommitResult::Committed;

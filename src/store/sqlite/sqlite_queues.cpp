@@ -80,6 +80,10 @@ std::int64_t room_of(Database& database, const QueueRow& queue, const RateUse& r
 bool has_ready_task(Database& database, const ClaimRequest& request, const std::string& queue) {
     return std::any_of(request.handlers.begin(), request.handlers.end(), [&](const auto& handler) {
         if (handler == kEngineHandler) return false;
+        if (request.instance) {
+            const std::string id = request.instance->to_string();
+            return Query(database, sql::ready_tasks_of_instance_in, handler, queue, id).step();
+        }
         Query query(database, sql::has_ready_task, handler, queue);
         return query.step() && query.integer(0) != 0;
     });
@@ -124,6 +128,10 @@ class LimitedSelection {
         for (std::size_t room = 0; room < rooms_.size(); ++room) {
             const QueueRow& queue = rooms_[room].queue;
             if (queue.limits.concurrency_per_key) read_slots(queue.name);
+            if (request_.instance) {
+                for (const std::string& handler : handlers) add_of_instance(handler, room);
+                continue;
+            }
             const auto from = last_keys.find(queue.name);
             const std::string last = from == last_keys.end() ? std::string() : from->second;
             std::string next;
@@ -181,6 +189,13 @@ class LimitedSelection {
         add(query, room);
     }
 
+    void add_of_instance(const std::string& handler, std::size_t room) {
+        const std::string id = request_.instance->to_string();
+        const std::string& queue = rooms_[room].queue.name;
+        Query query(database_, sql::ready_tasks_of_instance_in, handler, queue, id);
+        add(query, room);
+    }
+
     /// Returns the last key that was visited; empty: there are no more.
     std::string add_by_key(const std::string& handler, std::size_t room, std::string key) {
         const std::string& queue = rooms_[room].queue.name;
@@ -234,7 +249,7 @@ void count_start(Database& database, const QueueRow& queue, TimePoint now) {
 LimitedClaims SqliteStore::claim_limited(const ClaimRequest& request) {
     LimitedClaims result;
     if (request.limit <= 0 || request.queues.empty()) return result;
-    // Looks without the write lock, so where nothing may start nothing is written.
+    // Looks without the write lock, so if nothing may start, nothing is written.
     const bool has_work = read([&](Database& database) {
         Query sleeper(database, sql::has_task_to_wake, clock_.now());
         const bool has_sleeper = sleeper.step() && sleeper.integer(0) != 0;

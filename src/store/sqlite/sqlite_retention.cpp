@@ -123,6 +123,8 @@ PurgeResult SqliteStore::purge(const PurgeRequest& request) {
     for (const Old& old : page.old) {
         if (Query(writer_, sql::purge_instance, old.id, old.latest_end).run() == 0) continue;
         Query(writer_, sql::purge_history, old.id).run();
+        Query(writer_, sql::remove_waits, old.id).run();
+        Query(writer_, sql::remove_failure, old.id).run();
         batch.add(old.workflow, old.status, old.revision);
     }
     transaction.commit();

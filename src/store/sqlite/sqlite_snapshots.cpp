@@ -28,6 +28,7 @@ TimePoint time_or_never(const Query& query, int column) {
 SnapshotInfo read_info(const Query& query) {
     return {
         .id = std::string(query.text(0)),
+        .run_id = std::string(query.text(11)),
         .workflow = std::string(query.text(3)),
         .status = parse_snapshot_status(query.text(1)),
         .version = query.integer(2),
@@ -54,15 +55,24 @@ class SqliteSnapshotStore final : public SnapshotStore {
  public:
     SqliteSnapshotStore(const SqliteOptions& file, const SnapshotStoreOptions& options)
         : SnapshotStore(options), database_(sqlite::open_for_writing(file)) {
-        if (file.migrate && columns_of(database_).empty()) {
-            WriteTransaction transaction(database_);
-            database_.execute(sql::create_snapshots);
-            transaction.commit();
-        }
+        if (file.migrate) migrate();
         check_snapshot_columns(columns_of(database_), fmt::format("'{}'", file.path));
     }
 
  private:
+    /// Asks first, because a transaction that writes waits for other writers.
+    void migrate() EBB_REQUIRES(mutex_) {
+        const auto is_current = [this] {
+            const std::vector<std::string> columns = columns_of(database_);
+            return !columns.empty() && !lacks_only_run_id(columns);
+        };
+        if (is_current()) return;
+        WriteTransaction transaction(database_);
+        database_.execute(sql::create_snapshots);
+        if (!is_current()) database_.execute(sql::add_run_id);
+        transaction.commit();
+    }
+
     SaveResult insert_row(const Row& row) override {
         const Lock lock(mutex_);
         return write(sql::insert_snapshot, row);
@@ -94,11 +104,12 @@ class SqliteSnapshotStore final : public SnapshotStore {
                                     now,
                                     or_null(expires_at),
                                     row.json,
+                                    info.run_id,
                                     expected...
                                 )
                                     .run() > 0;
         std::optional<SnapshotInfo> there = find_info(info.id, now);
-        if (!is_written) return unwritten(row.info.save_id, std::move(there));
+        if (!is_written) return unwritten(row.info, std::move(there));
         transaction.commit();
         return {SaveResult::Kind::Saved, std::move(there).value_or(info)};
     }
@@ -107,16 +118,15 @@ class SqliteSnapshotStore final : public SnapshotStore {
         const Lock lock(mutex_);
         Query query(database_, sql::load_snapshot, id, now());
         if (!query.step()) return std::nullopt;
-        return StoredSnapshot{read_info(query), std::string(query.text(11))};
+        return StoredSnapshot{read_info(query), std::string(query.text(12))};
     }
 
-    SaveResult remove_row(std::string_view id, std::optional<std::int64_t> expected_version)
-        override {
+    SaveResult remove_row(std::string_view id, const Expected& expected) override {
         const Lock lock(mutex_);
         WriteTransaction transaction(database_);
         std::optional<SnapshotInfo> there = find_info(id, now());
         if (!there) return {SaveResult::Kind::NotFound, {}};
-        if (expected_version.value_or(there->version) != there->version) {
+        if (!is_expected(*there, expected.version, expected.run_id)) {
             return {SaveResult::Kind::Conflict, std::move(*there)};
         }
         Query(database_, sql::remove_snapshot, id).run();

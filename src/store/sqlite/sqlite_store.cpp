@@ -15,17 +15,17 @@ using sqlite::WriteTransaction;
 
 namespace {
 
-/// Reading connections that are kept open for the next readers.
+/// The number of idle reading connections to keep open for the next readers.
 constexpr std::size_t kIdleReadersMax = 4;
-/// maintain() copies the log into the database from this length on, away from the writer...
+/// From this length on, maintain() copies the log into the database, away from the writer...
 constexpr int kWalPagesToCheckpoint = 1'000;
-/// ...and at this length a commit does it itself, because nobody seems to call maintain().
+/// ...and at this length a commit copies it itself, because maintain() is apparently not called.
 constexpr int kWalPagesMax = 4'000;
 
 int on_wal_commit(void* wal_pages, sqlite3* handle, const char* name, int pages) {
     static_cast<std::atomic<int>*>(wal_pages)->store(pages, std::memory_order_relaxed);
     if (pages >= kWalPagesMax) {
-        // A failure means only that the log grows on; the commit itself is done.
+        // After a failure, the log only grows further. The commit itself is done.
         sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
     }
     return SQLITE_OK;

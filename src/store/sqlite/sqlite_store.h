@@ -18,8 +18,8 @@
 
 namespace ebb {
 
-/// One SQLite file. All writes go through one connection behind a mutex, one IMMEDIATE transaction
-/// per verb; reads have connections of their own and wait for nobody.
+/// One SQLite file. All writes use one connection behind a mutex, with one IMMEDIATE transaction
+/// for each verb. Reads have their own connections and never wait for a writer.
 class SqliteStore final : public Store {
  public:
     /// Opens the file. `clock` must outlive the store.
@@ -58,6 +58,13 @@ class SqliteStore final : public Store {
     std::map<std::string, std::int64_t> count_leases() override;
     void sign_off(const WorkerProcess& worker) override;
     MaintenanceResult maintain() override;
+    std::vector<WaitRow> list_waits(const WaitQuery& query) override;
+    FailureGroups failure_groups(const FailureGroupQuery& query) override;
+    std::vector<FailedInstance> list_failures(const FailureQuery& query) override;
+    SideRowPage check_side_rows(const InstanceId& after, int limit) override;
+    void put_side_rows(std::span<const SideRowRepair> repairs) override;
+    std::optional<SweepTurn> take_repair(Duration hold) override;
+    bool put_repair(const SweepTurn& turn, Duration pause) override;
     std::vector<RetentionRule> retention() override;
     void set_retention(const RetentionRule& rule) override;
     bool clear_retention(std::string_view workflow) override;
@@ -65,13 +72,14 @@ class SqliteStore final : public Store {
     std::optional<SweepTurn> take_sweep(Duration hold) override;
     bool put_sweep(const SweepTurn& turn, Duration pause) override;
 
-    /// Runs SQL on the writing connection: how tests provoke errors (a full disk, read-only).
+    /// Runs SQL on the writing connection. Tests use it to provoke errors (a full disk, a read-only
+    /// file).
     void execute_on_writer(std::string_view sql);
 
  private:
     class StepTransaction;
 
-    // In the transaction that is open there.
+    // In the transaction that is already open.
     StartResult start_one(sqlite::Database& database, const NewInstance& instance);
     CommitResult commit_one(sqlite::Database& database, const Commit& commit);
     void add_history(
@@ -83,17 +91,19 @@ class SqliteStore final : public Store {
         const TaskChange& change,
         std::string_view lease_owner
     );
+    void apply(sqlite::Database& database, std::string_view instance, const Effects& effects);
 
     void hand_back(
         std::string_view statement, const WorkerProcess& worker, std::span<const TaskRef> tasks
     );
     bool has_work_for(const ClaimRequest& request);
     void checkpoint();
-    /// Workers of other boots whose leases end before this date are dead; the earliest date while
-    /// their dates say nothing.
+    /// Workers of other boots whose leases end before the returned time are dead. Returns the
+    /// earliest time while the dates of these leases cannot be trusted.
     TimePoint find_dead_before(TimePoint now);
 
-    /// Calls `use(Database&)` with a reading connection. One that failed is not used again.
+    /// Calls `use(Database&)` with a reading connection. A connection that failed is not used
+    /// again.
     template <class Use>
     auto read(Use use) {
         std::unique_ptr<sqlite::Database> reader = take_reader();
@@ -109,17 +119,17 @@ class SqliteStore final : public Store {
 
     const SqliteOptions options_;
     const Clock& clock_;
-    const std::string boot_;  ///< what steady times of clock_ may be compared within
+    const std::string boot_;  ///< steady times of clock_ are comparable only within one boot
     Mutex writer_mutex_;
     sqlite::Database writer_ EBB_GUARDED_BY(writer_mutex_);
-    /// The concurrency_key at which the last claim_limited ended its round, by queue.
+    /// For each queue, the concurrency_key at which the last claim_limited ended its round.
     std::map<std::string, std::string> last_keys_ EBB_GUARDED_BY(writer_mutex_);
     sqlite::LeaseDates lease_dates_ EBB_GUARDED_BY(writer_mutex_);
     std::atomic<int> wal_pages_{0
     };  // of the write-ahead log, after the last commit of this process
     Mutex readers_mutex_;
     std::vector<std::unique_ptr<sqlite::Database>> readers_ EBB_GUARDED_BY(readers_mutex_);
-    /// In which no transaction is open at the moment.
+    /// Connections without an open transaction.
     std::vector<std::unique_ptr<sqlite::Database>> transactions_ EBB_GUARDED_BY(readers_mutex_);
 };
 

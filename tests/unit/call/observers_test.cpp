@@ -1,5 +1,6 @@
-// Observers: what they are told, in which order, and that none disturbs another or the instance.
-// The same observer is given to both engines and must be told the same.
+// Observers: which notifications they get, in which order, and that an observer disturbs neither
+// the others nor the instance. The tests give the same observer to both engines, which must send
+// the same notifications.
 
 #include <algorithm>
 #include <functional>
@@ -130,7 +131,7 @@ const Notes kWanted = {
     "committed 4",
 };
 
-TEST(Observers, are_told_everything_in_order_by_the_stateless_engine) {
+TEST(Observers, get_all_notifications_in_order_from_the_stateless_engine) {
     const HandlerRegistry handlers = flaky_handlers();
     ManualClock clock(TimePoint(1h));
     Notes notes;
@@ -146,7 +147,7 @@ TEST(Observers, are_told_everything_in_order_by_the_stateless_engine) {
     EXPECT_EQ(notes, kWanted);
 }
 
-TEST(Observers, are_told_the_same_by_the_durable_engine) {
+TEST(Observers, get_the_same_notifications_from_the_durable_engine) {
     const HandlerRegistry handlers = flaky_handlers();
     ManualClock clock(TimePoint(1h));
     const auto store = make_memory_store(clock);
@@ -163,8 +164,8 @@ TEST(Observers, are_told_the_same_by_the_durable_engine) {
     EXPECT_EQ(notes, kWanted);
 }
 
-/// What is told of the waits of a step that pauses twice, where the second payload comes before the
-/// step has paused.
+/// The notifications about the waits of a step that pauses twice, if the second payload comes
+/// before the step has paused.
 const Notes kPauses = {
     "pause signal_awaited",
     "resume signal_received",
@@ -173,7 +174,7 @@ const Notes kPauses = {
     "end completed",
 };
 
-/// Pauses twice; `early` is called before the second time.
+/// Pauses twice. `early` is called before the second pause.
 HandlerRegistry pausing_handlers(std::function<void()> early) {
     HandlerRegistry handlers;
     handlers.add_raw(
@@ -202,7 +203,7 @@ Notes waits_and_end(const Notes& notes) {
     return found;
 }
 
-TEST(Observers, are_told_that_a_paused_step_goes_on) {
+TEST(Observers, are_notified_when_a_paused_step_continues) {
     Engine* running = nullptr;
     InstanceId id;
     const HandlerRegistry handlers =
@@ -221,7 +222,7 @@ TEST(Observers, are_told_that_a_paused_step_goes_on) {
     EXPECT_EQ(waits_and_end(notes), kPauses);
 }
 
-TEST(Observers, one_that_throws_disturbs_neither_the_next_nor_the_instance) {
+TEST(Observers, an_observer_that_throws_disturbs_neither_the_next_nor_the_instance) {
     const HandlerRegistry handlers = flaky_handlers();
     Notes notes;
     stateless::Engine engine(handlers);
@@ -239,7 +240,7 @@ TEST(Observers, one_that_throws_disturbs_neither_the_next_nor_the_instance) {
     EXPECT_EQ(std::count(notes.begin(), notes.end(), "2:after a 1"), 1);
 }
 
-TEST(Observers, null_is_none) {
+TEST(Observers, null_means_no_observer) {
     const HandlerRegistry handlers;
     stateless::Engine engine(handlers);
     EXPECT_THROW(engine.add_observer(nullptr), Error);

@@ -14,23 +14,22 @@
 
 namespace ebb::cli::testing {
 
-/// What a command has done.
+/// The result of a command.
 struct Outcome {
     int code = -1;
     std::string out;
     std::string err;
 };
 
-/// The world of commands that run inside the test: a folder, an environment, texts for output.
+/// A world for commands that run inside the test: a folder, an environment, and captured output.
 class CliWorld {
  public:
     CliWorld();
 
-    /// Runs `ebb` with `args`; `@` at the beginning of an argument's word that begins with `dir/`
-    /// is left as it is.
+    /// Runs `ebb` with `args`.
     Outcome run(const std::vector<std::string>& args);
 
-    /// The same over this world's own database.
+    /// The same, over this world's own database.
     Outcome run_db(std::vector<std::string> args);
 
     /// Writes a file and returns its path.
@@ -40,13 +39,13 @@ class CliWorld {
     std::map<std::string, std::string> environment{{"USER", "ann"}, {"LANG", "C.UTF-8"}};
     std::string input;
     std::string user_name = "system-user";
-    /// Puts something between a command and its database.
+    /// Wraps the store between a command and its database.
     std::function<StorePtr(StorePtr)> wrap_store = [](StorePtr store) { return store; };
     bool is_terminal = false;
     int columns = 100;
-    /// Called with everything that is written to stderr so far, and the signals of the command.
+    /// Called with all stderr output so far, and with the signals of the command.
     std::function<void(const std::string& err, Interrupts& interrupts)> on_err;
-    /// Every write from now on finds that nobody reads.
+    /// From now on, every write finds its reader gone.
     bool is_closed = false;
 
  private:
@@ -58,8 +57,8 @@ class CliWorld {
     Outcome outcome_;
 };
 
-/// `text` with what differs from run to run replaced: ids by <id>, times by <time>, durations by
-/// <t>, the folder by <dir>, runs of spaces by one.
+/// `text` with varying parts replaced: ids by <id>, times by <time>, durations by <t>, the folder
+/// by <dir>, and runs of spaces by one space.
 std::string normal(const CliWorld& world, std::string text);
 
 /// The `n`-th line (from 0), without its end.

@@ -4,15 +4,18 @@
 
 #include <set>
 
+#include <ebb/clock.h>
 #include <ebb/engine.h>
 
 namespace ebb::cli {
 namespace {
 
 TEST(CliInstanceRef, the_beginning_of_any_id_finds_it) {
+    const SystemClock clock;
     const StorePtr store = open_memory_store();
     const HandlerRegistry handlers;
     Engine engine(*store, handlers);
+    const auto client = make_local_client(engine, *store, clock);
     engine.register_workflow({.name = "w", .steps = {{.name = "s", .kind = Signal{}}}});
     std::set<char> last_digits;
     constexpr int kInstancesMax = 2'000;
@@ -20,9 +23,9 @@ TEST(CliInstanceRef, the_beginning_of_any_id_finds_it) {
         const InstanceId id = engine.start("w").id;
         const std::string text = id.to_string();
         last_digits.insert(text.back());
-        EXPECT_EQ(resolve_instance(engine, text), id);
+        EXPECT_EQ(resolve_instance(*client, text), id);
         try {
-            EXPECT_EQ(resolve_instance(engine, text.substr(0, 35)), id) << text;
+            EXPECT_EQ(resolve_instance(*client, text.substr(0, 35)), id) << text;
         } catch (const Error& error) {
             // Two ids may differ in the last digit only; then both are named.
             EXPECT_EQ(error.code(), ErrorCode::InvalidArgument) << text;

@@ -252,9 +252,8 @@ TEST(CliLook, show_is_a_timeline_with_compensations) {
     EXPECT_EQ(
         normal(world, show.out),
         "✗ failed saga v1 <short> <ago>, took <t>\n"
-        "  charge: exit_65: The handler \"charge\": the program \"sh\" ended with exit code 65. "
-        "Its "
-        "last words on stderr: the card was declined\n"
+        "  charge: exit_65: the card was declined (the program \"sh\" of the handler \"charge\" "
+        "exited with code 65)\n"
         "  id <id>\n"
         "  key o-1\n"
         "  started <time>\n"

@@ -1,4 +1,5 @@
-// `ebb migrate` makes the tables, and says what there is and what it would do without doing it.
+// `ebb migrate` creates the tables, reports their state, and says what it would do without doing
+// it.
 
 #include <sqlite3.h>
 
@@ -9,14 +10,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(CliMigrate, makes_the_tables_once) {
+TEST(CliMigrate, creates_the_tables_once) {
     CliWorld world;
     const Outcome first = world.run_db({"migrate"});
     EXPECT_EQ(first.code, 0) << first.err;
     EXPECT_EQ(
         first.out,
         "Applied 0001 initial\nApplied 0002 views\nApplied 0003 queues\nApplied 0004 retention\n"
-        "Applied 0005 boots\nApplied 0006 skipped_compensations\n"
+        "Applied 0005 boots\nApplied 0006 skipped_compensations\nApplied 0007 side_rows\n"
     );
     EXPECT_EQ(world.run_db({"list", "--json"}).out, "[]\n");
     const Outcome second = world.run_db({"migrate"});
@@ -26,12 +27,13 @@ TEST(CliMigrate, makes_the_tables_once) {
     EXPECT_EQ(world.run_db({"migrate", "--json"}).out, "[]\n");
 }
 
-TEST(CliMigrate, tells_what_is_applied_and_changes_nothing) {
+TEST(CliMigrate, lists_what_is_applied_and_changes_nothing) {
     CliWorld world;
     EXPECT_EQ(
         normal(world, world.run_db({"migrate", "--status"}).out),
         "NUMBER NAME APPLIED\n0001 initial not yet\n0002 views not yet\n0003 queues not yet\n"
         "0004 retention not yet\n0005 boots not yet\n0006 skipped_compensations not yet\n"
+        "0007 side_rows not yet\n"
     );
     EXPECT_EQ(
         world.run_db({"migrate", "--status", "--json"}).out,
@@ -40,7 +42,8 @@ TEST(CliMigrate, tells_what_is_applied_and_changes_nothing) {
         "{\"number\":3,\"name\":\"queues\",\"applied_at\":null},"
         "{\"number\":4,\"name\":\"retention\",\"applied_at\":null},"
         "{\"number\":5,\"name\":\"boots\",\"applied_at\":null},"
-        "{\"number\":6,\"name\":\"skipped_compensations\",\"applied_at\":null}]\n"
+        "{\"number\":6,\"name\":\"skipped_compensations\",\"applied_at\":null},"
+        "{\"number\":7,\"name\":\"side_rows\",\"applied_at\":null}]\n"
     );
     EXPECT_EQ(world.run_db({"list"}).code, 5);  // still no database
     const auto applied = Json::parse(world.run_db({"migrate", "--json"}).out);
@@ -50,7 +53,7 @@ TEST(CliMigrate, tells_what_is_applied_and_changes_nothing) {
     EXPECT_THAT(normal(world, status.out), HasSubstr("initial <time>"));
 }
 
-TEST(CliMigrate, tells_what_a_newer_program_has_applied) {
+TEST(CliMigrate, lists_what_a_newer_program_has_applied) {
     CliWorld world;
     world.run_db({"migrate"});
     sqlite3* database = nullptr;
@@ -60,9 +63,9 @@ TEST(CliMigrate, tells_what_a_newer_program_has_applied) {
     ASSERT_EQ(sqlite3_exec(database, add, nullptr, nullptr, nullptr), SQLITE_OK);
     sqlite3_close(database);
     const std::string why =
-        "ebb: The schema has version 0012 (later), but this program knows only up to 0006: a newer "
-        "ebb has migrated it. Use that one, or any whose `ebb migrate --status` knows 0012. "
-        "(store_version)";
+        "ebb: store_version: The schema has version 0012 (later), but this program knows only up "
+        "to 0007: a newer "
+        "ebb has migrated it. Use that one, or any whose `ebb migrate --status` knows 0012.";
     const Outcome status = world.run_db({"migrate", "--status"});
     EXPECT_EQ(status.code, 5);
     const std::string table = normal(world, status.out);
@@ -83,7 +86,7 @@ TEST(CliMigrate, tells_what_a_newer_program_has_applied) {
     }
 }
 
-TEST(CliMigrate, prints_what_is_to_be_run_and_changes_nothing) {
+TEST(CliMigrate, prints_the_pending_sql_and_changes_nothing) {
     CliWorld world;
     const Outcome print = world.run_db({"migrate", "--print"});
     EXPECT_EQ(print.code, 0) << print.err;
@@ -105,7 +108,7 @@ TEST(CliMigrate, prints_the_grants_of_a_schema_without_asking_the_server) {
     EXPECT_EQ(world.run_db({"migrate", "--grants"}).code, 2);
 }
 
-TEST(CliMigrate, needs_a_database_and_one_wish) {
+TEST(CliMigrate, needs_a_database_and_exactly_one_option) {
     CliWorld world;
     EXPECT_EQ(world.run({"migrate"}).code, 2);
     EXPECT_EQ(world.run({"migrate", "--db", "memory:"}).code, 2);

@@ -1,6 +1,6 @@
-// Commands that wait for an instance go on while the database does not answer, and where they have
-// to give up they say how to go on. Method: a store that is out of reach from some call on, until
-// the test, which hears what the command says about it, brings it back.
+// Commands that wait for an instance keep waiting while the database does not answer. If they have
+// to give up, they say how to continue. Method: a store is unreachable from a given call on, until
+// the test reads the command's message about it and restores it.
 
 #include "cli/patience.h"
 
@@ -67,8 +67,8 @@ class CliPatience : public ::testing::Test {
         };
     }
 
-    /// As soon as the command has told of the outage, somebody cancels the instance, and the
-    /// database is back.
+    /// As soon as the command reports the outage, another process cancels the instance, and the
+    /// database comes back.
     void mend_and_cancel(const std::string& id) {
         world.on_err = [this, id](const std::string& err, Interrupts&) {
             if (outage.is_over || err.find("out of reach") == std::string::npos) return;
@@ -83,7 +83,7 @@ class CliPatience : public ::testing::Test {
     Outage outage;
 };
 
-TEST_F(CliPatience, wait_goes_on_until_the_database_answers_again) {
+TEST_F(CliPatience, wait_continues_until_the_database_answers_again) {
     const std::string id = start(kSignal);
     disturb(StoreVerb::Load, 3);
     mend_and_cancel(id);
@@ -94,7 +94,7 @@ TEST_F(CliPatience, wait_goes_on_until_the_database_answers_again) {
     EXPECT_EQ(count_of(outcome.err, "answers again"), 1U) << outcome.err;
 }
 
-TEST_F(CliPatience, wait_that_has_no_more_time_says_how_to_go_on) {
+TEST_F(CliPatience, wait_that_runs_out_of_time_says_how_to_continue) {
     const std::string id = start(kSignal);
     disturb(StoreVerb::Load, 3);
     const Outcome outcome = world.run_db({"wait", id, "--timeout", "200ms"});
@@ -121,10 +121,11 @@ TEST_F(CliPatience, wait_that_ends_too_early_gives_the_state_as_well_as_the_erro
     const Outcome plain = world.run_db({"wait", id, "--timeout", "10ms"});
     EXPECT_EQ(plain.code, 6);
     EXPECT_EQ(plain.out, "running\n");
-    EXPECT_THAT(plain.err, HasSubstr("has not ended within 10ms. (timeout)\nhint: `ebb why "));
+    EXPECT_THAT(plain.err, HasSubstr("ebb: timeout: "));
+    EXPECT_THAT(plain.err, HasSubstr("has not ended within 10ms.\nhint: `ebb why "));
 }
 
-TEST_F(CliPatience, what_waiting_does_not_mend_ends_the_wait_and_says_how_to_go_on) {
+TEST_F(CliPatience, an_error_that_waiting_does_not_fix_ends_the_wait_and_says_how_to_continue) {
     const std::string id = start(kSignal);
     disturb(StoreVerb::Load, 3);
     outage.code = ErrorCode::StoreError;
@@ -134,13 +135,13 @@ TEST_F(CliPatience, what_waiting_does_not_mend_ends_the_wait_and_says_how_to_go_
     EXPECT_THAT(outcome.err, Not(HasSubstr("out of reach")));
 }
 
-TEST_F(CliPatience, a_worker_that_stops_when_nothing_is_due_fails_where_it_cannot_know) {
+TEST_F(CliPatience, a_worker_that_stops_when_nothing_is_due_fails_if_it_cannot_know) {
     const std::string file = world.file("hello.yaml", kHello);
     world.run_db({"start", file, "-i", "\"a\""});
     disturb(StoreVerb::Claim, 1);
     const Outcome failed = world.run_db({"worker", file, "--once"});
     EXPECT_EQ(failed.code, 5) << failed.err;
-    EXPECT_THAT(failed.err, HasSubstr("The database failed before all that was due was done."));
+    EXPECT_THAT(failed.err, HasSubstr("The database failed before all due work was done."));
     outage.is_over = true;
     const Outcome done = world.run_db({"worker", file, "--once"});
     EXPECT_EQ(done.code, 0) << done.err;
@@ -159,7 +160,7 @@ TEST_F(CliPatience, start_that_waits_has_the_id_in_its_error) {
     EXPECT_THAT(hint, HasSubstr("`ebb wait " + id));
 }
 
-TEST_F(CliPatience, an_interrupted_wait_says_how_to_go_on) {
+TEST_F(CliPatience, an_interrupted_wait_says_how_to_continue) {
     const std::string id = start(kSignal);
     disturb(StoreVerb::Load, 3);
     world.on_err = [](const std::string&, Interrupts& interrupts) { interrupts.interrupt(2); };
@@ -168,7 +169,7 @@ TEST_F(CliPatience, an_interrupted_wait_says_how_to_go_on) {
     EXPECT_THAT(outcome.err, HasSubstr("`ebb wait " + id));
 }
 
-TEST_F(CliPatience, run_goes_on_until_the_database_answers_again) {
+TEST_F(CliPatience, run_continues_until_the_database_answers_again) {
     const std::string file = world.file("h.yaml", kHello);
     disturb(StoreVerb::History, 1);
     world.on_err = [this](const std::string& err, Interrupts&) {
@@ -181,7 +182,7 @@ TEST_F(CliPatience, run_goes_on_until_the_database_answers_again) {
     EXPECT_EQ(count_of(outcome.err, "answers again"), 1U) << outcome.err;
 }
 
-TEST_F(CliPatience, run_that_has_no_more_time_says_how_to_go_on) {
+TEST_F(CliPatience, run_that_runs_out_of_time_says_how_to_continue) {
     const std::string file = world.file("w.yaml", kSignal);
     disturb(StoreVerb::History, 1);
     const Outcome outcome = world.run_db({"run", file, "--timeout", "200ms", "--json", "-q"});

@@ -69,10 +69,20 @@ TEST_F(CliProgress, a_next_call_that_is_known_before_the_last_end_stays) {
     call(false, kStart + 3s, 2);
     const auto line = read("step_retried", "pay", R"({"code":"http_503","message":"busy"})");
     ASSERT_TRUE(line);
-    EXPECT_EQ(line->text, "attempt 1 failed with http_503: busy");
+    EXPECT_EQ(line->text, "http_503: busy (attempt 1)");
     ASSERT_EQ(progress.live().size(), 1U);
     EXPECT_EQ(progress.live()[0].kind, LiveLine::Kind::Running);
     EXPECT_EQ(progress.live()[0].text, "attempt 2 of 3");
+}
+
+TEST_F(CliProgress, a_failure_that_is_on_the_screen_is_not_repeated) {
+    const Payload busy = R"({"code":"http_503","message":"busy"})";
+    EXPECT_EQ(read("step_retried", "pay", busy)->text, "http_503: busy (attempt 1)");
+    EXPECT_EQ(read("step_retried", "pay", busy)->text, "http_503 again (attempt 1)");
+    const Payload gone = R"({"code":"http_410","message":"gone"})";
+    EXPECT_FALSE(progress.has_said(gone));
+    EXPECT_EQ(read("step_failed", "pay", gone)->text, "http_410: gone");
+    EXPECT_TRUE(progress.has_said(R"({"code":"http_410","message":"gone","step":"pay"})"));
 }
 
 TEST_F(CliProgress, a_retry_waits_until_its_call) {
@@ -144,7 +154,24 @@ TEST_F(CliDisplay, off_a_terminal_every_event_is_a_plain_line) {
     EXPECT_EQ(written, "  ✓ pay (2.0s)\n");
 }
 
-TEST_F(CliDisplay, on_a_terminal_what_goes_on_is_redrawn_below_what_happened) {
+TEST_F(CliDisplay, a_long_text_wraps_at_the_width_of_the_terminal) {
+    streams.err.is_terminal = true;
+    streams.err.columns = [] { return 31; };
+    ProgressDisplay display(streams.err, Style(streams.err, streams, ColorMode::Never));
+    const ProgressLine line{
+        .mark = Mark::Failed, .name = "pay", .text = "http_503: the bank is busy right now"
+    };
+    EXPECT_EQ(
+        display.text_of(line),
+        "  ✗ pay\n"
+        "    http_503: the bank is busy\n"
+        "    right now"
+    );
+    streams.err.is_terminal = false;
+    EXPECT_EQ(display.text_of(line), "  ✗ pay  http_503: the bank is busy right now");
+}
+
+TEST_F(CliDisplay, on_a_terminal_the_current_activity_is_redrawn_below_past_events) {
     streams.err.is_terminal = true;
     {
         ProgressDisplay display(streams.err, Style(streams.err, streams, ColorMode::Never));

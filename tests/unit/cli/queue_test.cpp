@@ -45,6 +45,16 @@ class CliQueue : public ::testing::Test {
     CliWorld world_;
 };
 
+TEST_F(CliQueue, run_starts_its_own_instance_however_many_wait_in_a_queue_with_limits) {
+    world_.run_db({"queue", "set", "bank", "--concurrency", "2"});
+    const std::string file = world_.file("bill.yaml", kWorkflow);
+    const Outcome run =
+        world_.run_db({"run", file, "--input", R"({"who":"acme"})", "--timeout", "1h"});
+    EXPECT_EQ(run.code, kOk) << run.err;
+    EXPECT_EQ(json({"list", "--status", "completed"}).size(), 1U);
+    EXPECT_EQ(json({"list", "--status", "running"}).size(), 3U) << "workers run the others";
+}
+
 TEST_F(CliQueue, sets_shows_changes_and_clears_limits) {
     const Outcome set = world_.run_db({"queue", "set", "bank", "--concurrency", "4"});
     EXPECT_EQ(set.code, kOk) << set.err;
@@ -68,7 +78,7 @@ TEST_F(CliQueue, sets_shows_changes_and_clears_limits) {
     EXPECT_NE(refusal({"queue", "show", "unknown"}).find("There is no queue"), std::string::npos);
 }
 
-TEST_F(CliQueue, is_obeyed_by_workers) {
+TEST_F(CliQueue, limits_are_obeyed_by_workers) {
     world_.run_db({"queue", "set", "bank", "--concurrency", "0"});
     EXPECT_EQ(world_.run_db({"worker", "--allow-exec", "--once"}).code, kOk);
     EXPECT_EQ(json({"list", "--status", "running"}).size(), 3U);
@@ -78,7 +88,7 @@ TEST_F(CliQueue, is_obeyed_by_workers) {
 }
 
 TEST_F(CliQueue, says_what_it_does_not_understand) {
-    EXPECT_THAT(refusal({"queue", "set", "bank"}), HasSubstr("Nothing is to be set"));
+    EXPECT_THAT(refusal({"queue", "set", "bank"}), HasSubstr("There is nothing to set"));
     EXPECT_THAT(refusal({"queue", "set"}), HasSubstr("needs the name of a queue"));
     EXPECT_THAT(refusal({"queue", "clear", "bank", "--rate", "1/1s"}), HasSubstr("ebb queue set"));
     EXPECT_THAT(refusal({"queue", "sett", "bank"}), HasSubstr("did you mean \"set\"?"));
@@ -101,7 +111,7 @@ TEST_F(CliQueue, says_what_it_does_not_understand) {
     );
 }
 
-TEST_F(CliQueue, and_workers_tell_what_nobody_can_run) {
+TEST_F(CliQueue, and_workers_list_tasks_that_no_worker_can_run) {
     const Outcome outcome = world_.run_db({"workers"});
     EXPECT_EQ(outcome.code, kOk);
     EXPECT_EQ(

@@ -40,8 +40,7 @@ TEST_F(CliResult, of_a_failed_instance_is_an_error_that_says_why) {
     const Outcome outcome = world.run_db({"result", id});
     EXPECT_EQ(outcome.code, 1);
     EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, HasSubstr("has no result: exit_65: "));
-    EXPECT_THAT(outcome.err, HasSubstr("the card was declined (failed)"));
+    EXPECT_THAT(outcome.err, HasSubstr("ebb: failed: charge: exit_65: the card was declined ("));
     EXPECT_THAT(outcome.err, HasSubstr("hint: `ebb show "));
 }
 
@@ -49,8 +48,18 @@ TEST_F(CliResult, of_a_live_instance_is_refused) {
     const std::string id = start(kSignal);
     const Outcome outcome = world.run_db({"result", id});
     EXPECT_EQ(outcome.code, 4);
-    EXPECT_THAT(outcome.err, HasSubstr("has no result yet: it is running. (invalid_state)"));
+    EXPECT_THAT(outcome.err, HasSubstr("ebb: invalid_state: "));
+    EXPECT_THAT(outcome.err, HasSubstr("has no result yet: it is running.\n"));
     EXPECT_THAT(outcome.err, HasSubstr("hint: `ebb wait "));
+}
+
+TEST_F(CliResult, of_a_dead_letter_names_the_cause_and_how_to_continue) {
+    const std::string id = start(std::string(kSaga) + "on_error: dead_letter\n");
+    work();
+    const Outcome outcome = world.run_db({"result", id});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("ebb: dead_letter: charge: exit_65: the card was declined"));
+    EXPECT_THAT(outcome.err, HasSubstr("`ebb requeue "));
 }
 
 TEST_F(CliResult, rerun_starts_a_new_instance_with_the_same_input) {

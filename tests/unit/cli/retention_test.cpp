@@ -1,4 +1,5 @@
-// `ebb retention` and `ebb purge`: what is kept for how long, and what is deleted at once.
+// `ebb retention` and `ebb purge`: how long instances are kept, and which ones are deleted
+// immediately.
 
 #include "cli_world.h"
 #include "support/store_decorator.h"
@@ -24,7 +25,7 @@ class CliRetention : public ::testing::Test {
 
 TEST_F(CliRetention, is_set_listed_and_cleared) {
     prepare();
-    EXPECT_EQ(world.run_db({"retention"}).err, "Everything is kept for ever.\n");
+    EXPECT_EQ(world.run_db({"retention"}).err, "Everything is kept forever.\n");
     const Outcome set = world.run_db({"retention", "set", "*", "30d", "--failed", "forever"});
     EXPECT_EQ(set.code, 0) << set.err;
     EXPECT_EQ(
@@ -33,7 +34,7 @@ TEST_F(CliRetention, is_set_listed_and_cleared) {
     );
     world.run_db({"retention", "set", "parcel", "--completed", "36h"});
     const Outcome again = world.run_db({"retention", "set", "parcel", "--failed", "2d", "--json"});
-    EXPECT_EQ(Json::parse(again.out)["completed"], "1d12h") << "what is not named stays";
+    EXPECT_EQ(Json::parse(again.out)["completed"], "1d12h") << "other fields stay as they are";
     EXPECT_THAT(
         normal(world, world.run_db({"retention", "list"}).out),
         HasSubstr("* 30d forever <ago>\nparcel 1d12h 2d <ago>\n")
@@ -48,7 +49,7 @@ TEST_F(CliRetention, is_set_listed_and_cleared) {
     EXPECT_EQ(world.run_db({"retention", "--json"}).out, "[]\n");
 }
 
-/// As PostgreSQL answers where its tables are divided.
+/// Answers as PostgreSQL does when its tables are partitioned.
 class DividedStore final : public ebb::testing::StoreDecorator {
  public:
     explicit DividedStore(StorePtr inner) : StoreDecorator(*inner), owned_(std::move(inner)) {}
@@ -62,30 +63,30 @@ class DividedStore final : public ebb::testing::StoreDecorator {
     StorePtr owned_;
 };
 
-TEST_F(CliRetention, says_what_it_means_where_instances_go_by_whole_periods) {
+TEST_F(CliRetention, explains_what_partitions_mean_for_retention) {
     prepare();
     EXPECT_EQ(world.run_db({"retention", "set", "*", "30d", "--json"}).err, "");
     EXPECT_EQ(Json::parse(world.run_db({"retention", "--json"}).out)[0]["partitioned_by"], nullptr);
-    EXPECT_THAT(world.run_db({"retention"}).err, ::testing::Not(HasSubstr("divided")));
+    EXPECT_THAT(world.run_db({"retention"}).err, ::testing::Not(HasSubstr("partitioned")));
     world.wrap_store = [](StorePtr store) { return StorePtr(new DividedStore(std::move(store))); };
     const std::string note =
-        "The tables are divided by month: workers delete what has ended once the whole\n"
-        "month in which it was started has been over for as long, so up to a month later\n"
-        "than the rule says. `ebb purge` does not wait for that. What is started now is\n"
-        "kept until 2027-03-03 00:00:00 at least.\n";
+        "The tables are partitioned by month: workers delete an ended instance only when\n"
+        "the whole month in which it started has been over for that time. So it may stay\n"
+        "up to a month longer than the rule says. `ebb purge` does not wait for that.\n"
+        "Instances that start now are kept until 2027-03-03 00:00:00 at least.\n";
     EXPECT_EQ(world.run_db({"retention"}).err, note);
     EXPECT_THAT(world.run_db({"retention", "set", "*", "30d"}).err, HasSubstr(note));
     EXPECT_EQ(Json::parse(world.run_db({"retention", "--json"}).out)[0]["partitioned_by"], "month");
 }
 
-TEST_F(CliRetention, may_be_of_a_workflow_that_is_not_registered_yet) {
+TEST_F(CliRetention, accepts_a_workflow_that_is_not_registered_yet) {
     prepare();
     const Outcome set = world.run_db({"retention", "set", "parcle", "30d"});
     EXPECT_EQ(set.code, 0);
     EXPECT_THAT(set.err, HasSubstr("No workflow \"parcle\" is registered yet; did you mean \"par"));
 }
 
-TEST_F(CliRetention, refuses_what_cannot_be) {
+TEST_F(CliRetention, refuses_invalid_arguments) {
     prepare();
     const auto why = [&](std::vector<std::string> args) {
         args.insert(args.begin(), "retention");
@@ -93,7 +94,7 @@ TEST_F(CliRetention, refuses_what_cannot_be) {
         EXPECT_EQ(outcome.code, 2) << outcome.err;
         return outcome.err;
     };
-    EXPECT_THAT(why({"set", "parcel", "soon"}), HasSubstr("\"soon\" is no duration"));
+    EXPECT_THAT(why({"set", "parcel", "soon"}), HasSubstr("\"soon\" is not a valid duration"));
     EXPECT_THAT(why({"set", "parcel", "0"}), HasSubstr("cannot be kept for 0s: it goes from 10s"));
     EXPECT_THAT(why({"set", "parcel"}), HasSubstr("needs to know how long"));
     EXPECT_THAT(why({"set"}), HasSubstr("needs a workflow, or '*'"));
@@ -104,7 +105,7 @@ TEST_F(CliRetention, refuses_what_cannot_be) {
     EXPECT_EQ(world.run({"retention"}).code, 2) << "it needs a database";
 }
 
-TEST_F(CliRetention, purge_deletes_what_has_ended_and_nothing_else) {
+TEST_F(CliRetention, purge_deletes_only_ended_instances) {
     prepare();
     const Outcome dry = world.run_db({"purge", "--older-than", "0s", "--dry-run"});
     EXPECT_EQ(dry.code, 0) << dry.err;
@@ -121,11 +122,11 @@ TEST_F(CliRetention, purge_deletes_what_has_ended_and_nothing_else) {
     EXPECT_EQ(none.err, "0 instances deleted.\n");
 }
 
-TEST_F(CliRetention, purge_wants_to_know_the_age) {
+TEST_F(CliRetention, purge_needs_an_age) {
     prepare();
     const Outcome unknown = world.run_db({"purge"});
     EXPECT_EQ(unknown.code, 2);
-    EXPECT_THAT(unknown.err, HasSubstr("Everything is kept for ever: say what is to be deleted"));
+    EXPECT_THAT(unknown.err, HasSubstr("Everything is kept forever: say what to delete"));
     world.run_db({"retention", "set", "parcel", "1d"});
     EXPECT_EQ(world.run_db({"purge"}).err, "0 instances deleted.\n");
     EXPECT_EQ(world.run_db({"purge", "--older-than", "long"}).code, 2);

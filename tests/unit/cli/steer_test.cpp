@@ -1,4 +1,4 @@
-// What operators and people do to an instance, and what is refused.
+// What operators and other people can do to an instance, and what is refused.
 
 #include <filesystem>
 
@@ -41,11 +41,11 @@ TEST_F(CliSteer, start_prints_the_id_and_knows_keys) {
     EXPECT_EQ(json["workflow"], "parcel");
 }
 
-TEST_F(CliSteer, start_refuses_what_it_does_not_know) {
+TEST_F(CliSteer, start_refuses_unknown_workflows) {
     start(kSignal);
     const Outcome unknown = world.run_db({"start", "nothing"});
     EXPECT_EQ(unknown.code, 3);
-    EXPECT_NE(unknown.err.find("(workflow_not_found)"), std::string::npos);
+    EXPECT_NE(unknown.err.find("ebb: workflow_not_found: "), std::string::npos);
     EXPECT_EQ(world.run_db({"start", "parcel", "--version", "7"}).code, 3);
     EXPECT_EQ(world.run_db({"start", "parcel", "--input", "{"}).code, 2);
 }
@@ -68,7 +68,7 @@ TEST_F(CliSteer, cancel_and_abort_end_an_instance_and_say_so) {
     );
     const Outcome late = world.run_db({"abort", id});
     EXPECT_EQ(late.code, 4);
-    EXPECT_NE(late.err.find("(invalid_state)"), std::string::npos);
+    EXPECT_NE(late.err.find("ebb: invalid_state: "), std::string::npos);
     const std::string other = start(kSignal);
     EXPECT_EQ(Json::parse(world.run_db({"abort", other, "--json"}).out)["status"], "aborted");
 }
@@ -85,7 +85,7 @@ TEST_F(CliSteer, decide_needs_the_role_and_a_wait) {
     const std::string id = start(kApproval);
     const Outcome alone = world.run_db({"decide", id, "confirm"});
     EXPECT_EQ(alone.code, 4);
-    EXPECT_NE(alone.err.find("(not_allowed)"), std::string::npos) << alone.err;
+    EXPECT_NE(alone.err.find("ebb: not_allowed: "), std::string::npos) << alone.err;
     EXPECT_NE(alone.err.find("--role"), std::string::npos);
     EXPECT_EQ(world.run_db({"decide", id, "maybe", "--role", "manager"}).code, 2);
     EXPECT_EQ(
@@ -180,7 +180,7 @@ TEST_F(CliSteer, requeue_and_resume_say_that_there_was_nothing_to_do) {
     );
 }
 
-TEST_F(CliSteer, by_is_the_systems_user_where_the_environment_names_none) {
+TEST_F(CliSteer, by_is_the_system_user_if_the_environment_names_none) {
     const auto by_of = [&](const std::string& id) {
         const Outcome lines = world.run_db({"history", id, "--json"});
         return Json::parse(lines.out)[0]["payload"].dump() + lines.out;
@@ -224,7 +224,7 @@ TEST_F(CliSteer, export_that_is_refused_leaves_the_file_as_it_was) {
     EXPECT_FALSE(std::filesystem::exists(world.path("new.json")));
 }
 
-TEST_F(CliSteer, export_writes_a_file_anew_also_a_longer_one) {
+TEST_F(CliSteer, export_replaces_the_whole_file_even_a_longer_one) {
     const std::string id = start(kFrozen);
     const std::string file = world.file("old.json", std::string(100'000, 'x'));
     EXPECT_EQ(world.run_db({"export", id, "-o", file}).code, 0);
@@ -280,6 +280,25 @@ TEST_F(CliSteer, write_changes_attributes_by_their_types) {
     EXPECT_NE(again.err.find("Nothing to write"), std::string::npos) << again.err;
 }
 
+TEST_F(CliSteer, trace_prints_what_each_write_did) {
+    const std::string file = world.file("w.yaml", kRules);
+    world.run_db({"start", file, "-i", R"({"phase": "received"})"});
+    world.run_db({"write", "@1", "price=12", "--by", "ada"});
+    const std::string table = world.run_db({"trace", "@1"}).out;
+    EXPECT_NE(table.find("outside by ada"), std::string::npos) << table;
+    EXPECT_NE(table.find("price 0 -> 12"), std::string::npos) << table;
+    EXPECT_NE(table.find("+reserve -remind"), std::string::npos) << table;
+    EXPECT_NE(world.run_db({"show", "@1"}).out.find("outside by ada"), std::string::npos);
+    const Json trace = Json::parse(world.run_db({"trace", "@1", "--json"}).out);
+    ASSERT_EQ(trace.size(), 2U);
+    EXPECT_EQ(trace[1]["changes"]["price"]["after"], 12);
+    EXPECT_EQ(trace[1]["fired"], Json::array({"reserve"}));
+    EXPECT_EQ(trace[1]["became_false"][0]["name"], "remind");
+    const Json before = Json::parse(world.run_db({"trace", "@1", "--at", "2"}).out);
+    EXPECT_EQ(before["price"], 0);
+    EXPECT_EQ(Json::parse(world.run_db({"trace", "@1", "--after", "2", "--json"}).out).size(), 1U);
+}
+
 TEST_F(CliSteer, write_says_what_is_wrong_and_changes_nothing) {
     const std::string file = world.file("w.yaml", kRules);
     world.run_db({"start", file, "-i", R"({"phase": "received"})"});
@@ -296,7 +315,7 @@ TEST_F(CliSteer, write_says_what_is_wrong_and_changes_nothing) {
         error_of({"price=twelve"}).find("\"price\" (integer) is not JSON"), std::string::npos
     );
     EXPECT_NE(error_of({"prize=12"}).find("There is no attribute \"prize\""), std::string::npos);
-    EXPECT_NE(error_of({"room=12"}).find("(not_allowed)"), std::string::npos);
+    EXPECT_NE(error_of({"room=12"}).find("ebb: not_allowed: "), std::string::npos);
     EXPECT_EQ(world.run_db({"write", "@1", "room=12", "--repair"}).code, 0);
     EXPECT_EQ(world.run_db({"export", "@1"}).code, 4) << "an instance with rules stays here";
 }

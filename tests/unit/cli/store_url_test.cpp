@@ -1,4 +1,4 @@
-// What --db may be, and what is said where there is no such database.
+// The values that --db accepts, and the errors if there is no such database.
 
 #include <ebb/error.h>
 
@@ -36,7 +36,7 @@ TEST(CliStoreUrl, refuses_other_schemes_and_empty_paths) {
     EXPECT_EQ(code_of([] { parse_store_url(""); }), ErrorCode::InvalidArgument);
 }
 
-TEST(CliStoreUrl, knows_the_parameters_of_a_server_that_are_no_url) {
+TEST(CliStoreUrl, recognizes_server_parameters_that_are_not_a_url) {
     for (const char* text : {"host=db dbname=orders", " dbname = orders", "service=orders"}) {
         try {
             parse_store_url(text);
@@ -50,7 +50,7 @@ TEST(CliStoreUrl, knows_the_parameters_of_a_server_that_are_no_url) {
     EXPECT_EQ(parse_store_url("sqlite:host=db").path, "host=db");
 }
 
-TEST(CliStoreUrl, looking_makes_no_database) {
+TEST(CliStoreUrl, reading_does_not_create_a_database) {
     const testing::CliWorld world;
     const std::string path = world.path("none.db");
     EXPECT_EQ(code_of([&] { open_store(path, OpenMode::MustExist); }), ErrorCode::StoreUnavailable);

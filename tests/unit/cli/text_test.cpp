@@ -21,7 +21,7 @@ TEST(CliText, width_counts_columns_not_bytes) {
     EXPECT_EQ(display_width("\xFF\xC3"), 2);
 }
 
-TEST(CliText, a_cut_keeps_within_the_columns_and_ends_colours) {
+TEST(CliText, a_cut_keeps_within_the_columns_and_ends_colors) {
     EXPECT_EQ(truncate("abcdef", 6, "…"), "abcdef");
     EXPECT_EQ(truncate("abcdefg", 6, "…"), "abcde…");
     EXPECT_EQ(truncate("日本語", 5, "…"), "日本…");
@@ -114,7 +114,7 @@ struct Case {
     bool has_colors;
 };
 
-TEST(CliStyle, colours_only_where_they_are_wanted) {
+TEST(CliStyle, colors_only_if_they_are_wanted) {
     const Case cases[] = {
         {ColorMode::Auto, true, {}, true},
         {ColorMode::Auto, false, {}, false},

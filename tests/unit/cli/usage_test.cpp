@@ -1,4 +1,4 @@
-// What is said to wrong arguments, and what to commands that have no database.
+// The errors for wrong arguments and for commands without a database.
 
 #include "cli/command_info.h"
 #include "cli_world.h"
@@ -7,35 +7,35 @@
 namespace ebb::cli::testing {
 namespace {
 
-TEST(CliUsage, misspelt_commands_are_recognised) {
+TEST(CliUsage, misspelled_commands_are_recognized) {
     CliWorld world;
     const Outcome wrong = world.run({"lst"});
     EXPECT_EQ(wrong.code, 2);
     EXPECT_EQ(
-        wrong.err, "ebb: There is no command \"lst\". (usage)\nhint: did you mean `ebb list`?\n"
+        wrong.err, "ebb: usage: There is no command \"lst\".\nhint: did you mean `ebb list`?\n"
     );
     EXPECT_EQ(wrong.out, "");
     EXPECT_EQ(
         world.run({"order.yaml"}).err,
-        "ebb: There is no command \"order.yaml\". (usage)\nhint: did you mean `ebb run "
+        "ebb: usage: There is no command \"order.yaml\".\nhint: did you mean `ebb run "
         "order.yaml`?\n"
     );
     EXPECT_EQ(
         world.run({"banana"}).err,
-        "ebb: There is no command \"banana\". (usage)\nhint: `ebb --help` lists the commands\n"
+        "ebb: usage: There is no command \"banana\".\nhint: `ebb --help` lists the commands\n"
     );
 }
 
-TEST(CliUsage, misspelt_options_are_recognised) {
+TEST(CliUsage, misspelled_options_are_recognized) {
     CliWorld world;
     const Outcome wrong = world.run({"run", "x.yaml", "--inptu", "1"});
     EXPECT_EQ(wrong.code, 2);
     EXPECT_EQ(
-        wrong.err, "ebb: `ebb run` has no option --inptu. (usage)\nhint: did you mean --input?\n"
+        wrong.err, "ebb: usage: `ebb run` has no option --inptu.\nhint: did you mean --input?\n"
     );
     EXPECT_EQ(
         world.run({"list", "--jsn"}).err,
-        "ebb: `ebb list` has no option --jsn. (usage)\nhint: did you mean --json?\n"
+        "ebb: usage: `ebb list` has no option --jsn.\nhint: did you mean --json?\n"
     );
 }
 
@@ -48,26 +48,27 @@ TEST(CliUsage, values_out_of_range_say_what_is_allowed) {
     };
     EXPECT_EQ(
         err({"run", "x.yaml", "--timeout", "soon"}),
-        "ebb: --timeout: \"soon\" is no duration; write 90s, 5m, 1h30m or 500ms. (usage)"
+        "ebb: usage: --timeout: \"soon\" is not a valid duration; write 90s, 5m, 1h30m or 500ms."
     );
     EXPECT_EQ(
         err({"diagram", "x.yaml", "--format", "sgv"}),
-        "ebb: --format: \"sgv\" is none of mermaid, dot, svg, text; did you mean \"svg\"? (usage)"
+        "ebb: usage: --format: \"sgv\" is none of mermaid, dot, svg, text; did you mean \"svg\"?"
     );
-    EXPECT_EQ(err({"wait"}), "ebb: INSTANCE is required. (usage)");
+    EXPECT_EQ(err({"wait"}), "ebb: usage: INSTANCE is required.");
     EXPECT_EQ(
         err({"start", "x", "--priority", "101"}),
-        "ebb: --priority: \"101\" is no number from -100 to 100. (usage)"
+        "ebb: usage: --priority: \"101\" is not a number from -100 to 100."
     );
     EXPECT_EQ(
-        err({"list", "--limit", "0"}), "ebb: --limit: \"0\" is no number from 1 to 100000. (usage)"
+        err({"list", "--limit", "0"}),
+        "ebb: usage: --limit: \"0\" is not a number from 1 to 100000."
     );
     EXPECT_EQ(
         err({"run", "x", "--threads", "many"}),
-        "ebb: --threads: \"many\" is no number from 1 to 4096. (usage)"
+        "ebb: usage: --threads: \"many\" is not a number from 1 to 4096."
     );
-    EXPECT_EQ(err({"wait", "abcd", "efgh"}), "ebb: `ebb wait` does not expect \"efgh\". (usage)");
-    EXPECT_EQ(err({}), "ebb: A command is missing. (usage)");
+    EXPECT_EQ(err({"wait", "abcd", "efgh"}), "ebb: usage: `ebb wait` does not expect \"efgh\".");
+    EXPECT_EQ(err({}), "ebb: usage: A command is missing.");
 }
 
 TEST(CliUsage, values_that_would_mislead_are_refused) {
@@ -101,7 +102,7 @@ TEST(CliUsage, values_that_would_mislead_are_refused) {
     EXPECT_EQ(world.run({"list"}).code, 0);
 }
 
-TEST(CliUsage, help_is_for_every_command_and_is_no_error) {
+TEST(CliUsage, every_command_has_help_and_help_is_not_an_error) {
     CliWorld world;
     const Outcome all = world.run({"--help"});
     EXPECT_EQ(all.code, 0);
@@ -134,9 +135,9 @@ TEST(CliUsage, commands_that_need_a_database_say_so) {
     EXPECT_EQ(none.code, 2);
     EXPECT_EQ(
         none.err,
-        "ebb: `ebb list` needs a database: give --db PATH (SQLite) or --db postgresql://..., or "
-        "set EBB_DB. "
-        "(invalid_argument)\n"
+        "ebb: invalid_argument: `ebb list` needs a database: give --db PATH (SQLite) or --db "
+        "postgresql://..., or "
+        "set EBB_DB.\n"
     );
     const Outcome memory = world.run({"worker", "--db", "memory:"});
     EXPECT_EQ(memory.code, 2);
@@ -155,7 +156,7 @@ TEST(CliUsage, the_environment_names_the_database) {
     EXPECT_NE(world.run({"list"}).out.find("hello v1"), std::string::npos);
 }
 
-TEST(CliUsage, errors_are_json_where_json_is_wanted) {
+TEST(CliUsage, errors_are_json_if_json_is_requested) {
     CliWorld world;
     const Outcome outcome = world.run({"list", "--json"});
     EXPECT_EQ(outcome.out, "");
@@ -164,7 +165,7 @@ TEST(CliUsage, errors_are_json_where_json_is_wanted) {
     EXPECT_EQ(Json::parse(world.run({"--json", "lst"}).err)["error"]["code"], "usage");
 }
 
-TEST(CliUsage, stops_quietly_when_nobody_reads) {
+TEST(CliUsage, stops_quietly_when_its_reader_is_gone) {
     CliWorld world;
     world.is_closed = true;
     const Outcome outcome = world.run({"version"});

@@ -1,4 +1,4 @@
-// `ebb validate`: every problem with its place, as compilers show it.
+// `ebb validate`: every problem with its place, in the style of compilers.
 
 #include "cli_world.h"
 #include "workflows.h"
@@ -47,7 +47,7 @@ steps: [a]
     EXPECT_NE(outcome.err.find(file + ":5:"), std::string::npos) << outcome.err;
 }
 
-TEST(CliValidate, the_caret_stands_below_the_column) {
+TEST(CliValidate, the_caret_is_below_the_column) {
     CliWorld world;
     const std::string file =
         world.file("bad.yaml", "workflow: bad\nsteps:\n  - {step: ä, stepp: a}\n");

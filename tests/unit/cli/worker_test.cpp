@@ -1,4 +1,4 @@
-// `ebb worker` in this process: what it logs, and how it comes to an end.
+// `ebb worker` in this process: what it logs, and how it ends.
 
 #include <csignal>
 
@@ -39,7 +39,7 @@ TEST(CliWorker, logs_json_lines_on_stdout) {
         has_failed = true;
         EXPECT_EQ(json["level"], "warning");
         EXPECT_EQ(json["node"], "charge");
-        EXPECT_TRUE(json["error"].get<std::string>().ends_with("the card was declined"));
+        EXPECT_TRUE(json["error"].get<std::string>().starts_with("exit_65: the card was declined"));
     }
     EXPECT_TRUE(has_failed);
 }
@@ -134,7 +134,7 @@ TEST(CliWorker, ends_at_once_where_the_database_denies_what_every_worker_needs) 
         const Outcome outcome = world.run_db(args);
         EXPECT_EQ(outcome.code, 5) << args[0];
         EXPECT_EQ(outcome.out, "");
-        EXPECT_EQ(outcome.err, "ebb: GRANT it. (store_denied)\n") << "and nothing else";
+        EXPECT_EQ(outcome.err, "ebb: store_denied: GRANT it.\n") << "and nothing else";
     }
     EXPECT_EQ(world.run_db({"list", "--ids"}).out, "") << "nothing was started";
 }

@@ -21,8 +21,9 @@ TEST(CliWrongInput, a_signal_that_no_node_waits_for_is_refused) {
     EXPECT_EQ(outcome.code, 4);
     EXPECT_THAT(
         outcome.err,
-        HasSubstr("No node of parcel v1 waits for the signal \"deliverd\". Did you mean "
-                  "\"delivered\"? (not_waiting)")
+        HasSubstr("ebb: not_waiting: No node of parcel v1 waits for the signal \"deliverd\". Did "
+                  "you mean "
+                  "\"delivered\"?")
     );
     EXPECT_THAT(world.run_db({"signal", id, "xyz"}).err, HasSubstr("It waits for \"delivered\"."));
     EXPECT_EQ(world.run_db({"signal", id, "delivered"}).code, 0);

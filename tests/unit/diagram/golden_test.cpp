@@ -46,7 +46,7 @@ TEST(DiagramGolden, pictures_are_as_approved) {
     }
 }
 
-TEST(DiagramGolden, plain_and_coloured_terminals_are_as_approved) {
+TEST(DiagramGolden, plain_and_colored_terminals_are_as_approved) {
     for (const Sample& sample : samples()) {
         if (sample.name != "order_running" && sample.name != "nasty") continue;
         SCOPED_TRACE(sample.name);

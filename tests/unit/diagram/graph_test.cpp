@@ -1,5 +1,5 @@
-// Goal: the graph says what the kernel will do: which edge leads where, and where none does.
-// Method: small definitions.
+// Goal: the graph shows what the kernel will do: where each edge leads, and which edges do not
+// exist. Method: small definitions.
 
 #include "core/diagram/graph.h"
 
@@ -83,7 +83,7 @@ TEST(DiagramGraph, nothing_follows_a_fail) {
     EXPECT_EQ(edges({{"f", "", Fail{"no"}}}), (Edges{"start --> f"}));
 }
 
-TEST(DiagramGraph, a_while_loop_asks_first_and_an_until_loop_afterwards) {
+TEST(DiagramGraph, a_while_loop_checks_first_and_an_until_loop_afterwards) {
     EXPECT_EQ(
         edges({while_loop("w", "x", {step("a")})}),
         (Edges{"start --> w", "w -yes-> a", "a --> w", "w -no-> merge", "merge --> end"})
@@ -108,7 +108,7 @@ TEST(DiagramGraph, a_join_says_how_many_branches_it_needs) {
     EXPECT_EQ(join_words(three), "2 of 3");
 }
 
-TEST(DiagramGraph, a_rejected_decision_takes_its_own_way) {
+TEST(DiagramGraph, a_rejected_decision_takes_its_own_edge) {
     HumanDecision decision;
     EXPECT_EQ(edges({{"d", "", decision}}), (Edges{"start --> d", "d --> end"}));
     decision.on_reject = Block{step("a")};
@@ -132,7 +132,7 @@ TEST(DiagramGraph, a_node_without_a_mark_is_pending_and_unknown_marks_are_ignore
     EXPECT_EQ(summary(graph), "Workflow w v1 with 2 nodes: 1 pending, 1 completed.");
 }
 
-TEST(DiagramGraph, the_edges_that_an_instance_has_not_gone_are_known) {
+TEST(DiagramGraph, the_edges_that_an_instance_has_not_taken_are_known) {
     using enum StepMark::State;
     DiagramOptions options;
     options.marks = StepMarks{
@@ -170,7 +170,7 @@ TEST(DiagramLabels, decisions_say_who_may_decide_and_until_when) {
         return sublabel(Node{"d", "", decision});
     };
     HumanDecision decision;
-    EXPECT_EQ(words(decision), "anybody");
+    EXPECT_EQ(words(decision), "anyone");
     decision.roles = {"boss", "auditor"};
     EXPECT_EQ(words(decision), "boss, auditor");
     decision.quorum = 2;
@@ -221,7 +221,7 @@ TEST(DiagramUnicode, unfit_characters_are_replaced) {
     EXPECT_EQ(clean_line(std::string("\0", 1)), "\uFFFD");
 }
 
-TEST(DiagramUnicode, texts_are_cut_where_they_stop_fitting) {
+TEST(DiagramUnicode, texts_are_cut_when_they_no_longer_fit) {
     const std::u32string text = U"abcdefghij";
     const double width = text_width(text, 10);
     EXPECT_FALSE(fit_text("abcdefghij", 10, width).is_cut);

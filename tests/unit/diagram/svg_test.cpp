@@ -79,7 +79,7 @@ TEST(Svg, has_a_title_and_a_description_for_screen_readers) {
     );
 }
 
-TEST(Svg, follows_the_colour_scheme_of_the_reader) {
+TEST(Svg, follows_the_color_scheme_of_the_reader) {
     const std::string svg = draw(sample("order"));
     EXPECT_NE(svg.find("@media (prefers-color-scheme:dark)"), std::string::npos);
 }
@@ -109,7 +109,7 @@ TEST(Svg, style_rules_do_not_reach_beyond_the_picture) {
     }
 }
 
-TEST(Svg, names_the_state_of_a_step_in_words_and_not_in_colour_alone) {
+TEST(Svg, names_the_state_of_a_step_in_words_and_not_only_in_color) {
     for (std::size_t i = 1; i < diagram::kStates; ++i) {
         const auto state = static_cast<StepMark::State>(i);
         DiagramOptions options;

@@ -1,4 +1,4 @@
-// Goal: the tree for terminals is readable, and safe to print. Method: whole small trees, and every
+// Goal: the tree for terminals is readable and safe to print. Method: whole small trees, and every
 // byte in a name.
 
 #include <algorithm>
@@ -36,7 +36,7 @@ TEST(DiagramText, is_a_tree) {
     );
 }
 
-TEST(DiagramText, a_step_that_failed_stays_failed_when_it_is_undone) {
+TEST(DiagramText, a_failed_step_stays_failed_when_it_is_undone) {
     const Definition two = workflow("two", {step("pay", "pay", "refund")});
     using enum StepMark::State;
     const auto text = [&](StepMark::State state, const std::string& note) {
@@ -59,7 +59,7 @@ TEST(DiagramText, a_branch_that_was_not_taken_is_faint) {
     const std::string text = to_text(choice, {.marks = marks}, kAnsi);
     EXPECT_NE(text.find("\x1b[2ma\x1b[0m"), std::string::npos) << text;
     EXPECT_NE(text.find("\x1b[1mb\x1b[0m"), std::string::npos) << text;
-    // Before the way is known, none is faint.
+    // Before it is known which branch is taken, no branch is faint.
     const std::string before = to_text(
         choice, {.marks = StepMarks{{"large", {.state = StepMark::State::Completed}}}}, kAnsi
     );
@@ -124,7 +124,7 @@ TEST(DiagramText, no_name_can_steer_the_terminal) {
     }
 }
 
-TEST(DiagramText, colours_only_add_escape_sequences) {
+TEST(DiagramText, colors_only_add_escape_sequences) {
     for (const Sample& sample : samples()) {
         const std::string colored = to_text(sample.definition, sample.options, kAnsi);
         std::string plain;
@@ -145,7 +145,7 @@ TEST(DiagramText, every_kind_is_named) {
     for (const char* words :
          {"bank.transfer; queue slow; once",
           "switch: first case",
-          "decision: anybody",
+          "decision: anyone",
           "signal: receipt.received; within 1h30m, else go on",
           "savepoint: resume at most 5 times",
           "loop: while ",

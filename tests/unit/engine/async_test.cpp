@@ -1,4 +1,4 @@
-// Asynchronous handlers: calls that go on without a thread.
+// Asynchronous handlers: calls that continue without a thread.
 
 #include <condition_variable>
 #include <deque>
@@ -323,14 +323,14 @@ TEST_F(Async, a_long_call_leaves_a_few_hundred_progress_events_at_most) {
 
 TEST_F(Async, a_failed_attempt_keeps_its_last_progress) {
     world.handlers.add("break", [](const StepContext& context) {
-        context.progress("half way");
+        context.progress("halfway");
         throw PermanentError("broken");
     });
     const auto engine = world.engine();
     engine->register_workflow(WorkflowBuilder("test").step("break").build());
     const InstanceId id = engine->start("test", 1).id;
     engine->poll();
-    EXPECT_EQ(engine->show(id).steps.at(0).progress, "\"half way\"");
+    EXPECT_EQ(engine->show(id).steps.at(0).progress, "\"halfway\"");
     EXPECT_EQ(status(*engine, id), "failed");
 }
 

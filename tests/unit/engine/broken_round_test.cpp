@@ -78,7 +78,7 @@ TEST_F(BrokenRounds, lose_nothing_or_end_the_process) {
     }
 }
 
-/// A store that forgets to say what became of the last commit.
+/// A store that loses the result of the last commit.
 class Forgetful : public testing::StoreDecorator {
  public:
     using StoreDecorator::StoreDecorator;

@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
     }
 );
 
-TEST_P(Clocks, a_worker_whose_clock_is_set_goes_on_to_beat_and_keeps_its_leases) {
+TEST_P(Clocks, a_worker_whose_clock_is_set_keeps_sending_heartbeats_and_keeps_its_leases) {
     const auto [core, id] = busy_worker();
     HandlerRegistry none;
     Engine other(*world.store, none, world.options("other"));

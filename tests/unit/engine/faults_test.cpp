@@ -35,7 +35,7 @@ class PickyStore : public StoreDecorator {
     }
 };
 
-/// Another worker writes exactly the same as the first commit, which gets no answer, and goes on
+/// Another worker writes exactly the same as the first commit, which gets no answer, and continues
 /// with b.
 class EchoStore : public StoreDecorator {
  public:
@@ -182,7 +182,7 @@ TEST_F(Faults, a_worker_without_rights_does_not_begin) {
     engine->run();
 }
 
-TEST_F(Faults, a_commit_whose_answer_was_lost_is_recognised_as_done) {
+TEST_F(Faults, a_commit_whose_answer_was_lost_is_recognized_as_done) {
     FaultyStore faulty(*world.memory);
     world.store = &faulty;
     const auto engine = world.engine();

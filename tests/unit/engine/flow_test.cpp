@@ -204,7 +204,7 @@ TEST(Flow, keeps_the_idempotency_key_over_attempts_and_changes_it_in_a_loop) {
     EXPECT_NE(keys[1], keys[2]);
 }
 
-TEST(Flow, a_decision_and_a_signal_wait_without_work_and_go_on_at_once) {
+TEST(Flow, a_decision_and_a_signal_wait_without_work_and_continue_immediately) {
     EngineWorld world;
     world.record({"a"});
     const auto engine = world.engine();

@@ -42,7 +42,7 @@ TEST(FrontDoor, refuses_a_clock_that_is_not_the_stores) {
     EXPECT_NO_THROW(Engine(*store, handlers, {.clock = &system}));
 }
 
-TEST(FrontDoor, says_what_there_is_and_what_is_missing) {
+TEST(FrontDoor, lists_what_exists_and_what_is_missing) {
     const StorePtr store = open_memory_store();
     HandlerRegistry handlers;
     handlers.add("a", [](int value) { return value + 1; });
@@ -83,6 +83,8 @@ TEST(FrontDoor, defaults_are_for_all_steps_that_do_not_say_otherwise) {
             .step("a", {.compensate = "undo"})
             .step("b", {.attempts = {.max_attempts = 2}, .queue = "q"})
             .step("c", {.non_idempotent = true})
+            .step("d", {.attempts = {.max_attempts = 3, .timeout = 0s}})
+            .compensate("undo", {.max_attempts = 3})
             .build();
     const auto step = [&](std::size_t i) { return std::get<Step>(definition.steps.at(i).kind); };
     EXPECT_EQ(step(0).attempts.max_attempts, 7);
@@ -93,6 +95,11 @@ TEST(FrontDoor, defaults_are_for_all_steps_that_do_not_say_otherwise) {
     EXPECT_EQ(step(1).attempts.timeout, 5s);
     EXPECT_EQ(step(1).queue, "q");
     EXPECT_EQ(step(2).attempts.max_attempts, 1);
+    // A value that is also Ebb's own default is a step's own value if it is given.
+    EXPECT_EQ(step(3).attempts.max_attempts, 3);
+    EXPECT_EQ(step(3).attempts.timeout, 0s);
+    EXPECT_EQ(step(3).compensate->attempts.max_attempts, 3);
+    EXPECT_EQ(step(3).compensate->attempts.timeout, 5s);
 }
 
 TEST(FrontDoor, a_steps_metadata_is_for_its_handler_and_its_templates) {

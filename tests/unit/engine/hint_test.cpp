@@ -42,7 +42,7 @@ TEST(Hint, that_would_be_too_long_announces_any_work) {
     EXPECT_EQ(read->stops, hint.stops);
 }
 
-TEST(Hint, of_another_version_is_passed_over) {
+TEST(Hint, of_another_version_is_skipped) {
     for (const char* text :
          {"", "test", "[]", R"({"work":[1]})", R"({"work":[["a","q"]]})", R"({"stops":["x"]})"}) {
         EXPECT_FALSE(decode_hint(text)) << text;

@@ -126,8 +126,8 @@ TEST_F(Leases, a_step_that_kills_every_worker_fails_in_the_end) {
     first->register_workflow(a_then_b());
     first->poll();
     const InstanceId id = first->start("test").id;
-    // Each of these comes when its predecessor is dead, writes the loss down, calls the handler and
-    // dies before it can commit what came of it.
+    // Each of these starts when its predecessor is dead, records the loss, calls the handler and
+    // dies before it can commit the outcome.
     std::vector<std::unique_ptr<testing::FaultyStore>> stores;
     std::vector<std::unique_ptr<Engine>> victims;
     for (int i = 0; i < 8 && status(*first, id) == "running"; ++i) {
@@ -220,7 +220,7 @@ TEST_F(Leases, without_a_valid_lease_no_handler_is_started_and_nothing_is_kept) 
     EXPECT_TRUE(engine->run_one());
     EXPECT_EQ(world.calls_text(), "");
     world.run(*engine, 30s);
-    EXPECT_EQ(status(*engine, id), "completed") << "after the next heartbeat it goes on";
+    EXPECT_EQ(status(*engine, id), "completed") << "after the next heartbeat it continues";
     EXPECT_EQ(world.calls_text(), "b");
 }
 

@@ -44,7 +44,7 @@ TEST(Waiters, know_whose_end_this_engine_will_see) {
     waiters.expect(id);
     EXPECT_TRUE(waiters.is_expected(id));
     EXPECT_FALSE(waiters.end(id)) << "no thread waits";
-    EXPECT_FALSE(waiters.is_expected(id)) << "who comes now must look into the store";
+    EXPECT_FALSE(waiters.is_expected(id)) << "a later caller must look into the store";
 }
 
 TEST(Waiters, are_notified_of_an_end_once_they_are_there) {

@@ -102,7 +102,7 @@ TEST_F(Queues, with_a_rate_are_worked_off_at_it) {
     EXPECT_LE(world_.clock.now() - begun, 3 * 65s + 1s);
 }
 
-TEST_F(Queues, are_paused_by_a_concurrency_of_zero_and_go_on) {
+TEST_F(Queues, are_paused_by_a_concurrency_of_zero_and_continue) {
     const auto engine = world_.engine();
     engine->register_workflow(flow());
     engine->set_queue("bank", {.concurrency = 0});
@@ -195,7 +195,7 @@ TEST_F(Queues, hold_no_slot_for_a_retry_that_waits) {
     EXPECT_EQ(calls_, 9);
 }
 
-TEST_F(Queues, are_explained_to_those_who_wait_for_them) {
+TEST_F(Queues, are_explained_for_instances_that_wait_for_them) {
     std::unique_ptr<Engine> engine;
     std::string said;
     std::vector<InstanceId> ids;

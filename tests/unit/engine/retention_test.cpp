@@ -104,7 +104,7 @@ TEST_F(RetentionTest, lets_workers_look_rarely_and_one_at_a_time) {
     EXPECT_EQ(counting.calls(StoreVerb::Purge), 1);
 }
 
-TEST_F(RetentionTest, goes_on_page_by_page_with_pauses) {
+TEST_F(RetentionTest, continues_page_by_page_with_pauses) {
     std::vector<Payload> inputs(2'500, "1");
     engine->start_all("test", inputs);
     engine->poll();

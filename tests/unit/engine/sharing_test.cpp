@@ -14,7 +14,8 @@ namespace {
 using testing::StoreDecorator;
 
 constexpr int kInstances = 6;
-// So many that all instances of one round are held at once while those of the last are let go.
+// So many that all instances of one round are held at the same time while those of the last are
+// released.
 constexpr int kThreads = 2 * kInstances;
 constexpr int kRounds = 20;
 

@@ -60,7 +60,7 @@ TEST_F(Steering, says_precisely_why_something_is_refused) {
     EXPECT_NO_THROW(client->abort(id)) << "repeating it changes nothing";
 }
 
-TEST_F(Steering, a_decision_lets_it_go_on) {
+TEST_F(Steering, a_decision_lets_it_continue) {
     const InstanceId id = start_and_wait_for_a_decision();
     client->decide(id, {.by = "eve", .role = "boss", .comment = "fine"});
     client->decide(id, {.by = "eve", .role = "boss", .comment = "fine"});
@@ -83,7 +83,7 @@ TEST_F(Steering, a_rejection_rolls_it_back) {
     EXPECT_NE(client->why(id).find("too dear"), std::string::npos) << client->why(id);
 }
 
-TEST_F(Steering, a_cancel_comes_to_its_end_where_no_worker_lives) {
+TEST_F(Steering, a_cancel_ends_even_if_no_worker_is_alive) {
     worker->poll();
     const InstanceId id = client->start("test").id;  // no worker has it
     client->cancel(id, "ann");
@@ -164,6 +164,46 @@ TEST_F(Steering, lists_and_finds_instances) {
     EXPECT_EQ(client->find(InstanceId{}), std::nullopt);
     EXPECT_EQ(code_of([&] { client->history(InstanceId{}); }), ErrorCode::InstanceNotFound);
     EXPECT_EQ(client->definition("test")->steps.size(), 3U);
+}
+
+TEST_F(Steering, acts_only_on_the_revision_that_was_expected) {
+    const InstanceId id = start_and_wait_for_a_decision();
+    const std::int64_t seen = client->find(id)->revision;
+    EXPECT_EQ(
+        code_of([&] { client->pause(id, {.by = "ann", .expected_revision = seen + 1}); }),
+        ErrorCode::RevisionChanged
+    );
+    EXPECT_EQ(client->find(id)->revision, seen) << "nothing was changed";
+    client->pause(id, {.by = "ann", .expected_revision = seen});
+    EXPECT_EQ(client->find(id)->status, "paused");
+    const PersonalDecision late{.role = "boss", .expected_revision = seen};
+    EXPECT_EQ(code_of([&] { client->decide(id, late); }), ErrorCode::RevisionChanged);
+    EXPECT_EQ(
+        code_of([&] { client->cancel(id, {.expected_revision = seen}); }),
+        ErrorCode::RevisionChanged
+    );
+    EXPECT_EQ(
+        code_of([&] { client->requeue(id, {.expected_revision = seen}); }),
+        ErrorCode::RevisionChanged
+    );
+    EXPECT_TRUE(client->resume(id, {.expected_revision = seen + 1}));
+    client->decide(id, {.role = "boss", .expected_revision = client->find(id)->revision});
+}
+
+TEST_F(Steering, a_refused_revision_says_what_the_instance_is_now) {
+    const InstanceId id = start_and_wait_for_a_decision();
+    const std::int64_t seen = client->find(id)->revision;
+    client->pause(id, "ann");
+    try {
+        client->abort(id, {.expected_revision = seen});
+        FAIL() << "it was aborted";
+    } catch (const Error& error) {
+        EXPECT_EQ(
+            std::string(error.what()),
+            "The instance has revision " + std::to_string(seen + 1) + ", not " +
+                std::to_string(seen) + " as expected, and is paused now. Nothing was changed."
+        );
+    }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What people see: the visits of an instance's steps, and in plain sentences what it waits for.
+// What people see: the visits of an instance's steps, and plain sentences about what it waits for.
 
 #include "engine_world.h"
 
@@ -55,7 +55,7 @@ TEST_F(View, shows_a_step_from_running_to_completed) {
     expect_why(id, "The instance completed at ");
 }
 
-TEST_F(View, tells_that_the_worker_of_a_step_is_dead_and_whether_somebody_takes_it_over) {
+TEST_F(View, reports_that_the_worker_of_a_step_is_dead_and_whether_another_takes_it_over) {
     const InstanceId id = start({step("a")});
     const TimePoint died = world.clock.now() + 10s;
     world.clock.set(died);
@@ -74,7 +74,7 @@ TEST_F(View, tells_that_the_worker_of_a_step_is_dead_and_whether_somebody_takes_
     EXPECT_EQ(engine->show(id).waiting_for.at(0).kind, "handler");
 }
 
-TEST_F(View, names_the_handler_that_nobody_has) {
+TEST_F(View, names_the_handler_that_no_worker_has) {
     const InstanceId id = start({step("missing", {.is_compensated = false})});
     engine->poll();
     EXPECT_EQ(steps_text(id), "missing=pending");
@@ -83,14 +83,14 @@ TEST_F(View, names_the_handler_that_nobody_has) {
     EXPECT_EQ(engine->show(id).waiting_for[0].kind, "worker");
 }
 
-TEST_F(View, tells_when_and_why_a_step_is_tried_again) {
+TEST_F(View, reports_when_and_why_a_step_is_retried) {
     world.handlers.add_raw("shaky", [](const Payload&, const StepContext&) -> Payload {
         throw std::runtime_error("no route");
     });
     const InstanceId id = start({step("shaky", {.is_compensated = false, .max_attempts = 3})});
     engine->poll();
     EXPECT_EQ(steps_text(id), "shaky=retrying");
-    expect_why(id, "is tried again (attempt 2) at " + format_time(world.clock.now() + 1s));
+    expect_why(id, "is retried (attempt 2) at " + format_time(world.clock.now() + 1s));
     expect_why(id, "error: no route");
     world.run(*engine);
     EXPECT_EQ(steps_text(id), "shaky=failed");
@@ -109,7 +109,7 @@ TEST_F(View, ends_with_one_full_stop_even_if_the_message_of_a_failure_has_its_ow
     EXPECT_TRUE(engine->why(id).ends_with("error: The stock is empty.")) << engine->why(id);
 }
 
-TEST_F(View, tells_who_may_decide_and_until_when) {
+TEST_F(View, reports_the_roles_that_may_decide_and_the_deadline) {
     const InstanceId id =
         start({node("ask", HumanDecision{.quorum = 2, .roles = {"boss", "chief"}, .deadline = 1h})}
         );
@@ -146,11 +146,12 @@ TEST_F(View, shows_what_was_compensated_and_what_could_not_be) {
     EXPECT_EQ(status(*engine, id), "dead_letter");
     EXPECT_EQ(steps_text(id), "a=completed bad=compensation_failed");
     expect_why(id, "the compensation of step \"bad\" failed for good after 1 attempt");
-    expect_why(id, "requeue it skipping the compensation");
+    expect_why(id, "requeue it and skip the compensation");
     engine->requeue(id, {.skip_compensation = true});
     engine->poll();
     EXPECT_EQ(status(*engine, id), "failed");
-    EXPECT_EQ(steps_text(id), "a=compensated bad=compensation_failed") << "nothing undid it";
+    EXPECT_EQ(steps_text(id), "a=compensated bad=compensation_failed")
+        << "no compensation succeeded";
     const std::vector<StepView> steps = engine->show(id).steps;
     EXPECT_NE(steps[1].error.find("\"no\""), std::string::npos) << "its own: " << steps[1].error;
     EXPECT_TRUE(steps[0].error.empty());

@@ -40,7 +40,7 @@ TEST(ExecHandler, an_input_of_megabytes_need_not_fit_into_pipes_or_arguments) {
     EXPECT_EQ(call(script("wc -c < \"$EBB_INPUT_FILE\""), input), "1000002\n");
 }
 
-TEST(ExecHandler, tells_who_is_calling) {
+TEST(ExecHandler, passes_the_instance_and_step_to_the_program) {
     const Json spec = script(R"sh(
         printf '["%s","%s",%s,' "$EBB_INSTANCE_ID" "$EBB_WORKFLOW" "$EBB_WORKFLOW_VERSION"
         printf '"%s",%s,"%s",' "$EBB_STEP" "$EBB_ATTEMPT" "$EBB_IDEMPOTENCY_KEY"
@@ -198,9 +198,7 @@ TEST(ExecHandler, an_exit_code_is_a_failure_with_the_end_of_stderr) {
     EXPECT_EQ(failed.options.code, "exit_3");
     EXPECT_FALSE(failed.options.is_permanent);
     EXPECT_EQ(
-        failed.message,
-        "The handler \"charge\": its script (run by /bin/sh) ended with exit code 3. Its last "
-        "words on stderr: card declined"
+        failed.message, "card declined (the script of the handler \"charge\" exited with code 3)"
     );
     EXPECT_EQ(
         failed.details,

@@ -253,7 +253,7 @@ TEST(HttpHandler, a_response_without_end_is_cut_off) {
     EXPECT_EQ(failure_of(http(server.url("/"))).options.code, "response_too_large");
 }
 
-TEST(HttpHandler, a_server_that_is_not_there_is_worth_another_try) {
+TEST(HttpHandler, a_missing_server_is_worth_another_attempt) {
     std::string url;
     {
         const HttpServer server(always(200, "1"));

@@ -59,7 +59,7 @@ TEST(Parallel, does_not_start_a_sibling_that_no_worker_has_begun) {
     EXPECT_EQ(world.status(), "failed");
 }
 
-TEST(Parallel, any_goes_on_with_the_first_and_compensates_the_losers) {
+TEST(Parallel, any_continues_with_the_first_and_compensates_the_losers) {
     KernelWorld world(workflow(
         {parallel("p", {{"x", {step("a")}}, {"y", {step("b"), step("b2")}}}, 1), step("after")}
     ));
@@ -168,7 +168,7 @@ TEST(Parallel, nests_and_a_failure_inside_a_loser_stays_inside) {
     EXPECT_EQ(world.status(), "completed");
 }
 
-TEST(Parallel, compensates_losers_of_a_join_before_the_instance_goes_on) {
+TEST(Parallel, compensates_losers_of_a_join_before_the_instance_continues) {
     KernelWorld world(workflow(
         {parallel("p", {{"x", {step("a")}}, {"y", {step("b"), step("b2")}}}, 1), step("after")}
     ));

@@ -66,7 +66,7 @@ TEST_F(KernelRules, a_write_fires_every_transition_whose_condition_holds) {
         "started state_written step_completed:validate attributes_written:validate state_written"
     );
     ASSERT_EQ(world.state.tokens.size(), 2U);
-    EXPECT_EQ(world.state.tokens[0].id, 1) << "the first goes on with the token that has ended";
+    EXPECT_EQ(world.state.tokens[0].id, 1) << "the first continues with the token that has ended";
     EXPECT_EQ(
         world.payload(world.state.tokens[1].input),
         R"({"phase":"valid","hotel":"wanted","air":"wanted","price":0})"

@@ -47,7 +47,7 @@ TEST(Saga, compensates_the_failed_step_first_and_then_in_reverse_order_of_comple
     EXPECT_EQ(world.status(), "failed");
 }
 
-TEST(Saga, passes_over_steps_without_compensation) {
+TEST(Saga, skips_steps_without_compensation) {
     KernelWorld world(workflow({step("a"), step("b", {.is_compensated = false}), step("c")}));
     world.script = failing({"c"});
     world.run();
@@ -115,7 +115,7 @@ TEST(Saga, cancel_ignores_savepoints) {
     EXPECT_EQ(world.status(), "cancelled");
 }
 
-TEST(Saga, a_cancel_during_a_rollback_goes_on_to_the_start) {
+TEST(Saga, a_cancel_during_a_rollback_continues_to_the_start) {
     KernelWorld world(workflow({step("a"), savepoint("sp"), step("b"), step("c")}));
     world.script = failing({"c"});
     for (int i = 0; i < 4; ++i) world.run_one();

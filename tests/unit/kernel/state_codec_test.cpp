@@ -1,5 +1,5 @@
-// The text form of an instance's state: a state whose every field differs from its default comes
-// back as it was, and other texts are refused with a reason.
+// The text form of an instance's state. A state whose every field differs from its default survives
+// a round trip, and other texts are refused with a reason.
 
 #include <gtest/gtest.h>
 
@@ -37,6 +37,7 @@ Token every_token_field(const Program& program) {
         .attempt = 4,
         .attempt_base = 2,
         .losses = 1,
+        .pauses = 2,
         .input = 5,
         .due = at(6s),
         .deadline = at(7s),
@@ -92,6 +93,7 @@ InstanceState every_field(const Program& program) {
               .deadline = at(21s)}},
         .signals = {{.name = "paid", .event = 22}},
         .requests = {"r1", "r2"},
+        .run = InstanceId::parse("01900000-0000-7000-8000-000000000001"),
     };
 }
 
@@ -104,7 +106,22 @@ TEST(StateCodec, every_field_comes_back) {
     EXPECT_EQ(encode_state(again, *compiled), text);
 }
 
-TEST(StateCodec, what_a_later_version_adds_is_passed_over) {
+TEST(StateCodec, a_state_of_before_there_were_pauses_and_runs_is_read) {
+    const auto compiled = program();
+    // A step that has paused once and failed twice: each call was counted as an attempt.
+    const InstanceState state = decode_state(
+        R"({"status":"running","seq":4,"last_token":1,"visit":1,"tokens":[{"id":1,"node":"a",)"
+        R"("status":"retrying","visit":1,"attempt":4,"attempt_base":2,"input":1,"payload":3}]})",
+        *compiled
+    );
+    EXPECT_EQ(state.run, std::nullopt);
+    const Token& token = state.tokens.at(0);
+    EXPECT_EQ(token.attempt, 4);
+    EXPECT_EQ(token.attempt_base, 2);
+    EXPECT_EQ(token.pauses, 0);
+}
+
+TEST(StateCodec, fields_of_a_later_version_are_ignored) {
     const auto compiled = program();
     InstanceState state;
     state.last_token = 1;
@@ -114,7 +131,7 @@ TEST(StateCodec, what_a_later_version_adds_is_passed_over) {
     EXPECT_EQ(decode_state(text, *compiled), state);
 }
 
-/// A text that is not a state of program(), and the reason that is expected.
+/// A text that is not a state of program(), and the expected reason.
 struct NoState {
     const char* text;
     const char* says;
@@ -125,19 +142,19 @@ const NoState kNoStates[] = {
     {"[]", "an object is expected"},
     {"{}", "it has no status"},
     {R"({"status":"running"} x)", "something follows the end"},
-    {R"({"status":"gone"})", "\"gone\" is no instance status"},
+    {R"({"status":"gone"})", "\"gone\" is not an instance status"},
     {R"({"status":"running","seq":1.5})", "an integer of 64 bits is expected"},
-    {R"({"status":"running","tokens":[{"id":1}]})", "a token stands nowhere"},
+    {R"({"status":"running","tokens":[{"id":1}]})", "a token has no node"},
     {R"({"status":"running","tokens":[{"id":1,"node":"zzz"}]})", "no node \"zzz\""},
     {R"({"status":"running","tokens":[{"id":1,"node":"c","status":"lost"}]})",
-     "\"lost\" is no token status"},
+     "\"lost\" is not a token status"},
     {R"({"status":"running","tokens":[{"id":1,"node":"c","attempt":2147483648}]})",
      "a number is out of range"},
     {R"({"status":"running","tokens":[{"id":1,"node":"c","scope":7}]})",
-     "in a scope that is not there"},
+     "in a scope that does not exist"},
     {R"({"status":"running","tokens":[{"id":1,"node":"c","compensates":7}]})", "no compensation"},
     {R"({"status":"running","scopes":[{"id":1,"node":"p"}]})", "a scope does not fit its block"},
-    {R"({"status":"failed","savepoint":{"node":"c"}})", "its savepoint is none"},
+    {R"({"status":"failed","savepoint":{"node":"c"}})", "its savepoint is not a savepoint"},
     {R"({"status":"running","last_token":1,"tokens":[{"id":1,"node":"c","visit":1}]})",
      "token 1 is not counted by the state"},
     {R"({"status":"running","tokens":[{"id":1,"node":"c"}]})", "is not counted by the state"},
@@ -150,19 +167,20 @@ const NoState kNoStates[] = {
     {R"({"status":"running"})", "the instance is running and has 0 tokens"},
     {R"({"status":"running","seq":-1})", "a counter is out of range"},
     {R"({"status":"running","rollbacks":[{"kind":3}]})", "an enum is out of range"},
-    {R"({"status":"failed","rollbacks":[{"kind":0},{"kind":1}]})", "a rollback that cannot be"},
+    {R"({"status":"failed","rollbacks":[{"kind":0},{"kind":1}]})", "a rollback that is not possible"
+    },
     {R"({"status":"failed","rollbacks":[{"kind":2}]})", "a rollback of nothing"},
     {R"({"status":"failed","rollbacks":[{"kind":2,"scope":4}]})",
-     "a rollback of a scope that is not there"},
+     "a rollback of a scope that does not exist"},
 };
 
-TEST(StateCodec, what_is_not_a_state_is_refused_with_a_reason) {
+TEST(StateCodec, a_text_that_is_not_a_state_is_refused_with_a_reason) {
     const auto compiled = program();
     for (const NoState& wrong : kNoStates) {
         SCOPED_TRACE(wrong.text);
         try {
             decode_state(wrong.text, *compiled);
-            ADD_FAILURE() << "it was accepted";
+            ADD_FAILURE() << "the text was accepted";
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::CorruptState);
             EXPECT_NE(std::string(error.what()).find(wrong.says), std::string::npos)

@@ -1,5 +1,7 @@
 // Waiting for time, people, signals and operators; retries and deadlines; dead-letter mode.
 
+#include <algorithm>
+
 #include "support/flow.h"
 #include "support/kernel_world.h"
 
@@ -215,7 +217,7 @@ TEST(Decision, its_deadline_has_the_outcome_that_it_says) {
     }
 }
 
-TEST(Signal, wakes_who_waits_and_its_payload_is_the_output) {
+TEST(Signal, wakes_the_waiting_token_and_its_payload_is_the_output) {
     KernelWorld world(workflow({node("paid", Signal{})}));
     world.apply(event::SignalReceived{.name = "paid", .payload = "42"});
     EXPECT_EQ(world.status(), "completed");
@@ -250,7 +252,56 @@ TEST(Signal, too_many_early_ones_are_refused_and_repeated_ones_ignored) {
     );
 }
 
-TEST(Pause, starts_nothing_and_resume_goes_on_where_it_stood) {
+TEST(StepPause, an_outcome_of_the_call_that_paused_is_stale_after_the_resume) {
+    KernelWorld world(workflow({step("a")}));
+    const auto paused = world.claim(1);
+    world.apply(event::StepPaused{.attempt = paused->attempt, .worker = "w"});
+    world.apply(event::SignalReceived{.name = "a", .payload = "1", .request_id = {}});
+    const auto resumed = world.claim(1);
+    EXPECT_EQ(resumed->attempt.attempt, paused->attempt.attempt) << "a pause is not an attempt";
+    EXPECT_NE(resumed->attempt, paused->attempt);
+    EXPECT_EQ(resumed->idempotency_key, paused->idempotency_key) << "it is the same visit";
+    const Event late[] = {
+        event::StepPaused{.attempt = paused->attempt, .worker = "w"},
+        event::StepCompleted{.attempt = paused->attempt, .output = "1"},
+        event::StepFailed{.attempt = paused->attempt, .failure = {}},
+        event::LeaseLost{.attempt = paused->attempt, .worker = "w"},
+    };
+    for (const Event& each : late) EXPECT_EQ(world.apply(each), Decision::Verdict::Ignored);
+    world.complete(*resumed);
+    EXPECT_EQ(world.status(), "completed");
+}
+
+TEST(StepPause, the_limits_count_from_the_resume) {
+    KernelWorld world(workflow({step("a", {.max_attempts = 2})}));
+    world.script = failing({"a"}, Outcome::Kind::Fail);
+    world.run_one();
+    world.now += seconds(10);
+    const auto call = world.claim(1);
+    world.apply(event::StepPaused{.attempt = call->attempt, .worker = "w"});
+    world.apply(event::SignalReceived{.name = "a", .payload = "1", .request_id = {}});
+    world.run();
+    EXPECT_EQ(world.calls_text(), "a! a! a! ~a") << "one before the pause, two after it";
+}
+
+TEST(StepPause, what_was_resumed_and_not_called_again_is_in_doubt) {
+    KernelWorld world(workflow({step("a")}));
+    const auto call = world.claim(1);
+    world.apply(event::StepPaused{.attempt = call->attempt, .worker = "w"});
+    world.apply(event::Paused{});
+    world.apply(event::SignalReceived{.name = "a", .payload = "1", .request_id = {}});
+    world.apply(event::CancelRequested{});
+    world.run();
+    EXPECT_EQ(world.calls_text(), "~a") << "it was called, so it is compensated";
+    const auto stopped =
+        std::find_if(world.history.begin(), world.history.end(), [](const HistoryEvent& event) {
+            return event.type == HistoryType::StepStopped;
+        });
+    ASSERT_NE(stopped, world.history.end());
+    EXPECT_EQ(outcome_of(*stopped), ebb::Outcome::Unknown);
+}
+
+TEST(Pause, starts_nothing_and_resume_continues_where_it_was) {
     KernelWorld world(workflow({step("a"), step("b")}));
     const auto call = world.claim(1);
     world.apply(event::Paused{.by = "ann"});
@@ -445,7 +496,7 @@ TEST(Operators, are_refused_on_what_is_finished_and_ignored_when_repeated) {
     EXPECT_EQ(world.apply(event::CancelRequested{}), Decision::Verdict::Refused);
     EXPECT_EQ(
         world.last_refusal().message,
-        "The instance is completed already; it cannot be cancelled any more."
+        "The instance is already completed; it cannot be cancelled any more."
     );
     EXPECT_EQ(world.apply(event::Requeued{}), Decision::Verdict::Refused);
     EXPECT_EQ(

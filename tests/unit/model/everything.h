@@ -44,7 +44,7 @@ inline Definition everything() {
         .handler("charge")
         .description("Takes the money")
         .input(R"({"order": "${ workflow.input.id }", "b": 1, "a": [2]})")
-        .compensate("refund", policy)
+        .compensate("refund", AttemptOptions::of(policy))
         .attempts(policy)
         .queue("slow")
         .step("notify", {.compensate = "unsay", .non_idempotent = true})

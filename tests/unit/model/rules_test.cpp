@@ -217,6 +217,59 @@ TEST(RulesBuilder, makes_what_a_file_says) {
     EXPECT_EQ(definition_to_json(built), definition_to_json(read));
 }
 
+TEST(RulesBuilder, makes_the_handler_of_exceptions_wherever_it_is_named) {
+    const Definition built =
+        RulesBuilder("travel")
+            .on_error(Definition::OnError::Exception)
+            .attribute("a")
+            .trigger("s", "a is null")
+            .on_exception(
+                {.handler = "repair", .compensate = "unrepair", .attempts = {.max_attempts = 5}}
+            )
+            .trigger("t", "a = 'x'")
+            .on_idle(Rules::OnIdle::Wait)
+            .final_while_pending(Rules::FinalWhilePending::Stop)
+            .build();
+    EXPECT_EQ(built.steps.back().name, kExceptionStep);
+    const Definition read = parse_definition_json(R"({
+        "workflow": "travel", "on_error": "exception",
+        "rules": {
+            "attributes": {"a": "text"},
+            "triggers": {"s": {"when": "a is null"}, "t": {"when": "a = 'x'"}},
+            "on_exception": {"do": "repair", "compensate": "unrepair", "max_attempts": 5},
+            "on_idle": "wait", "final_while_pending": "stop"
+        }})");
+    EXPECT_EQ(definition_to_json(built), definition_to_json(read));
+    EXPECT_EQ(definition_from_json(definition_to_json(read)), read);
+}
+
+TEST(RulesBuilder, may_change_its_mind_about_exceptions) {
+    RulesBuilder builder("travel");
+    builder.attribute("a").trigger("s", "a is null").on_exception({.handler = "repair"});
+    EXPECT_THROW(builder.on_exception(Rules::OnException::Handle), Error);
+    const Definition built = builder.on_exception(Rules::OnException::Compensate).build();
+    EXPECT_EQ(built.steps.size(), 1U);
+}
+
+TEST(RulesDefinition, says_what_is_wrong_with_a_handler_of_exceptions) {
+    const auto with = [](std::string_view handler) {
+        return problems_of(fmt::format(
+            R"({{"attributes": {{"a": "text"}}, "triggers": {{"t": {{"when": "true"}}}},
+                            "on_exception": {}}})",
+            handler
+        ));
+    };
+    EXPECT_EQ(
+        with(R"({"do": "h", "max_attempts": 0})"), "/rules/on_exception/max_attempts out_of_range"
+    );
+    EXPECT_EQ(with(R"({"do": "h", "when": "true"})"), "/rules/on_exception/when unknown_key");
+    EXPECT_EQ(with(R"("handle")"), "/rules/on_exception invalid_value");
+    EXPECT_EQ(
+        problems_of(R"({"attributes": {}, "triggers": {"_EXCPT": {"when": "true"}}})"),
+        "/rules/triggers/_EXCPT invalid_name"
+    );
+}
+
 TEST(RulesBuilder, tells_all_problems_at_once) {
     try {
         RulesBuilder("travel")

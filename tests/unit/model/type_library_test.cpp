@@ -1,6 +1,6 @@
-// Goal: types of nodes come from a library into the definitions that use them, and what a node, a
-// definition and a type say of attempts goes before each other in that order. Method: small
-// libraries and definitions as JSON.
+// Goal: definitions take types of nodes from a library. For attempts, the settings of a node
+// override the definition, which overrides the type. Method: small libraries and definitions as
+// JSON.
 
 #include <ebb/error.h>
 #include <ebb/node_graph.h>
@@ -49,7 +49,7 @@ std::vector<std::string> problems(const std::function<void()>& act) {
     return found;
 }
 
-TEST(TypeLibrary, gives_a_definition_the_types_that_it_calls) {
+TEST(TypeLibrary, gives_a_definition_the_types_that_it_uses) {
     const Definition definition = read(Json::array({
         "pay",
         {{"step", "again"}, {"handler", "slow_pay"}, {"compensate", "refund"}},
@@ -70,7 +70,7 @@ TEST(TypeLibrary, gives_a_definition_the_types_that_it_calls) {
     EXPECT_EQ(step(definition, 1).compensate->attempts.max_attempts, 7);
 }
 
-TEST(TypeLibrary, a_node_goes_before_its_type_and_that_before_the_workflow) {
+TEST(TypeLibrary, a_node_overrides_its_type_which_overrides_the_workflow) {
     const Json defaults = {{"defaults", {{"max_attempts", 2}, {"timeout", "9s"}}}};
     const Json steps = Json::array({
         "pay",
@@ -88,12 +88,13 @@ TEST(TypeLibrary, a_node_goes_before_its_type_and_that_before_the_workflow) {
     EXPECT_EQ(step(definition, 2).attempts.backoff.initial, 5s);
     EXPECT_EQ(step(definition, 2).attempts.backoff.strategy, Backoff::Strategy::Fixed);
     EXPECT_EQ(step(definition, 3).attempts.max_attempts, 2);
-    // What the type said is part of the steps: reading the definition again changes nothing.
+    // The settings of the type are part of the steps, so reading the definition again changes
+    // nothing.
     EXPECT_EQ(definition_from_json(definition_to_json(definition)), definition);
     EXPECT_EQ(definition_from_json(definition_to_json(definition), library()), definition);
 }
 
-TEST(TypeLibrary, what_a_definition_describes_itself_goes_before_the_library) {
+TEST(TypeLibrary, the_types_of_a_definition_override_the_library) {
     const Definition definition = read(
         Json::array({"pay"}),
         {{"handlers", {{"pay", {{"exec", {"./own"}}, {"retry", {{"max_retries", 1}}}}}}}}
@@ -115,7 +116,7 @@ TEST(TypeLibrary, serves_the_graphs_of_editors) {
     EXPECT_EQ(std::get<Step>(nodes.at(1).kind).attempts.max_attempts, 3);
 }
 
-TEST(TypeLibrary, tells_all_that_is_wrong_and_keeps_what_it_had) {
+TEST(TypeLibrary, reports_every_problem_and_keeps_its_types) {
     TypeLibrary types = library();
     const auto found = problems([&] {
         types.add_json(R"({"typos": {}, "types": {
@@ -123,7 +124,7 @@ TEST(TypeLibrary, tells_all_that_is_wrong_and_keeps_what_it_had) {
             "odd": 7,
             "never": {"exec": ["x"], "retry": {"max_attempts": 0, "often": true}},
             "word": {"exec": ["x"], "retry": "often"},
-            "lost": {"handler": "nobody"},
+            "lost": {"handler": "missing"},
             "self": {"handler": "self"}
         }})");
     });
@@ -136,7 +137,7 @@ TEST(TypeLibrary, tells_all_that_is_wrong_and_keeps_what_it_had) {
             HasSubstr("/types/never/retry/max_attempts"),
             HasSubstr("/types/never/retry/often"),
             HasSubstr("/types/word/retry (wrong_type)"),
-            HasSubstr("/types/lost/handler (unknown_type): There is no type \"nobody\"."),
+            HasSubstr("/types/lost/handler (unknown_type): There is no type \"missing\"."),
             HasSubstr("/types/self/handler (unknown_type): The type \"self\" refers to itself.")
         )
     );

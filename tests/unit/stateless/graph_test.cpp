@@ -7,11 +7,13 @@
 #include <ebb/node_types.h>
 
 #include "unit/stateless/stateless_world.h"
+#include "unit/yaml/conformance.h"
 
 namespace ebb::test {
 namespace {
 
 using stateless::Engine;
+using ::testing::HasSubstr;
 
 TEST(Graph, loops_over_items) {
     //! [items]
@@ -109,6 +111,122 @@ TEST(Graph, a_step_pauses_and_is_resumed_with_a_payload_that_a_retry_sees_too) {
     EXPECT_EQ(resumed.status(), SnapshotStatus::Completed);
     EXPECT_EQ(resumed.output(), "1");
     EXPECT_EQ(seen, (std::vector<std::string>{"false", "false"})) << "false is a payload, too";
+}
+
+TEST(Graph, a_pause_is_not_an_attempt) {
+    HandlerRegistry handlers;
+
+    struct Seen {
+        int attempt;
+        int pauses;
+        int max_attempts;
+        std::string key;
+    };
+
+    std::vector<Seen> seen;
+    handlers.add_raw("ask", [&](const Payload&, const StepContext& context) -> Payload {
+        seen.push_back(
+            {context.attempt, context.pauses, context.max_attempts, context.idempotency_key}
+        );
+        if (seen.size() == 1 || seen.size() > 4) throw std::runtime_error("the line is busy");
+        context.pause();
+        return "null";
+    });
+    WorkflowBuilder builder("w");
+    builder.graph("g", [](BlockBuilder& nodes) { nodes.step("ask").max_attempts(2); });
+    Engine engine(handlers);
+    engine.add(builder.build());
+    Snapshot snapshot = engine.execute(engine.start("w"), {.retry_now = true});
+    EXPECT_FALSE(snapshot.retry_state()) << "a paused step waits for no retry";
+    for (const char* payload : {"1", "2", "3"}) {
+        snapshot = engine.execute(engine.parse(snapshot.to_json()), {.payload = payload});
+    }
+    ASSERT_EQ(snapshot.status(), SnapshotStatus::Error);
+    EXPECT_EQ(snapshot.retry_state()->attempts, 2) << "two calls have failed";
+    EXPECT_EQ(snapshot.results("ask").back().attempt, 2);
+    EXPECT_THAT(snapshot.waiting_for().at(0).sentence, HasSubstr("(attempt 3)"));
+    snapshot = engine.execute(engine.parse(snapshot.to_json()), {.retry_now = true});
+    EXPECT_EQ(snapshot.instance_status(), InstanceStatus::Failed);
+    EXPECT_EQ(snapshot.results("ask").back().attempt, 3);
+    const auto check = [&](std::size_t call, int attempt, int pauses, int max_attempts) {
+        SCOPED_TRACE(call);
+        EXPECT_EQ(seen.at(call).attempt, attempt);
+        EXPECT_EQ(seen.at(call).pauses, pauses);
+        EXPECT_EQ(seen.at(call).max_attempts, max_attempts);
+        EXPECT_EQ(seen.at(call).key, seen.front().key) << "it is one visit";
+    };
+    ASSERT_EQ(seen.size(), 6U);
+    check(0, 1, 0, 2);
+    check(1, 2, 0, 2);
+    check(2, 2, 1, 3);
+    check(3, 2, 2, 3);
+    check(4, 2, 3, 3);
+    check(5, 3, 3, 3);
+}
+
+TEST(Graph, a_run_starts_at_any_node_of_the_graph) {
+    HandlerRegistry handlers;
+    handlers.add("a", [](const Json&) { return Json("a"); });
+    handlers.add("b", [](const Json& data) { return Json{{"b", data}}; });
+    handlers.add("c", [](const Json& data) { return Json{{"c", data}}; });
+    WorkflowBuilder builder("w");
+    builder
+        .graph(
+            "g",
+            [](BlockBuilder& nodes) {
+                nodes.step("a");
+                nodes.step("b");
+            }
+        )
+        .edge("a", "b");
+    builder.step("c");
+    Engine engine(handlers);
+    engine.add(builder.build());
+    const Snapshot usual = engine.execute(engine.start("w", Payload::text("1")));
+    EXPECT_EQ(usual.output(), R"({"c":{"b":"a"}})");
+    EXPECT_EQ(usual.start_node(), "");
+    EXPECT_FALSE(json_of(usual).contains("startNodeId"));
+    //! [start_node]
+    const Snapshot begun = engine.start("w", Payload::text("1"), {.start_node = "b"});
+    //! [start_node]
+    EXPECT_EQ(begun.current_node(), "b");
+    EXPECT_EQ(json_of(begun).at("startNodeId"), "b");
+    EXPECT_EQ(violations_of_schema(json_of(begun), "snapshot.schema.json"), "");
+    const Snapshot read = engine.parse(begun.to_json());
+    EXPECT_EQ(read.to_json(), begun.to_json());
+    const Snapshot ended = engine.execute(read);
+    EXPECT_EQ(ended.output(), R"({"c":{"b":1}})");
+    EXPECT_EQ(ended.start_node(), "b") << "it stays known";
+    EXPECT_TRUE(ended.results("a").empty());
+}
+
+TEST(Graph, a_run_starts_nowhere_else) {
+    HandlerRegistry handlers;
+    handlers.add("a", [](const Json& data) { return data; });
+    handlers.add("c", [](const Json& data) { return data; });
+    WorkflowBuilder graph("w");
+    graph.graph("g", [](BlockBuilder& nodes) { nodes.step("a"); });
+    graph.step("c");
+    WorkflowBuilder steps("steps");
+    steps.step("a");
+    Engine engine(handlers);
+    engine.add(graph.build());
+    engine.add(steps.build());
+    const auto expect_refused = [&](const char* workflow, const char* node, const char* why) {
+        try {
+            engine.start(workflow, {}, {.start_node = node});
+            ADD_FAILURE() << node;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
+            EXPECT_THAT(error.what(), HasSubstr(why));
+        }
+    };
+    expect_refused("w", "c", "has no node \"c\" to start at; it has: a.");
+    expect_refused("w", "g", "has no node \"g\" to start at");
+    expect_refused("steps", "a", "does not begin with a graph");
+    Json json = json_of(engine.start("w", {}, {.start_node = "a"}));
+    json["startNodeId"] = "c";
+    EXPECT_THROW(engine.parse(json.dump()), Error);
 }
 
 TEST(Graph, every_visit_pauses_again) {

@@ -4,6 +4,7 @@
 #include <ebb/builder.h>
 #include <ebb/node_types.h>
 
+#include "call/completion.h"
 #include "unit/stateless/stateless_world.h"
 
 namespace ebb::test {
@@ -40,6 +41,68 @@ TEST(NodeTypesRetry, is_for_steps_that_say_nothing_themselves) {
     EXPECT_EQ(step(definition, 2).attempts, AttemptPolicy{});
     const auto& graph = std::get<NodeGraph>(definition.steps.at(3).kind);
     EXPECT_EQ(std::get<Step>(graph.nodes.at(0).kind).attempts, fixed(5, 2s));
+}
+
+/// How a call ended.
+struct Ended final : AsyncCall {
+    bool end(End its_end, const StepContext& context) noexcept override {
+        if (its_end.error) {
+            try {
+                std::rethrow_exception(its_end.error);
+            } catch (const std::exception& error) {
+                text = error.what();
+            }
+        } else {
+            text = its_end.output + " " + context.choice->handle;
+        }
+        return true;
+    }
+
+    void log(LogLevel, std::string_view, std::span<const LogField>) const noexcept override {}
+
+    void progress(Payload) const override {}
+
+    std::string text;
+};
+
+TEST(NodeTypesAsync, keep_the_contract_without_a_thread_that_waits) {
+    NodeTypes types({
+        .secrets = [](const StepContext&) { return R"({"key":"tops3cret"})"; },
+    });
+    std::vector<Completion<Payload>> pending;
+    types.add(
+        "pay",
+        {.input_schema = R"({"type":"number"})", .output_schema = R"({"type":"string"})"},
+        [&](int, Completion<Payload> completion) { pending.push_back(completion); }
+    );
+    HandlerRegistry handlers;
+    types.add_to(handlers);
+    const AsyncHandler* pay = handlers.find_async("pay");
+    ASSERT_NE(pay, nullptr);
+    const auto begin = [&](const Payload& input) {
+        const auto ended = std::make_shared<Ended>();
+        StepContext context;
+        context.step = "pay";
+        begin_async(*pay, input, context, ended);
+        return ended;
+    };
+    EXPECT_THAT(begin("true")->text, HasSubstr("does not fit its type"));
+    EXPECT_TRUE(pending.empty());
+
+    const auto good = begin("5");
+    ASSERT_EQ(pending.size(), 1U);
+    EXPECT_EQ(good->text, "") << "begin_async has returned before the end";
+    EXPECT_TRUE(pending[0].complete(StepResult{R"("paid with tops3cret")", {.handle = "ok"}}));
+    EXPECT_EQ(good->text, R"("paid with [redacted]" ok)");
+    EXPECT_FALSE(pending[0].complete(Payload("1"))) << "it has ended";
+
+    const auto wrong = begin("6");
+    pending[1].complete(Payload("7"));
+    EXPECT_THAT(wrong->text, HasSubstr("The output of \"pay\" does not fit its type"));
+    const auto failed = begin("8");
+    pending[2].fail("the bank refused the key tops3cret of this shop");
+    EXPECT_THAT(failed->text, HasSubstr("[redacted]"));
+    EXPECT_THAT(failed->text, ::testing::Not(HasSubstr("tops3cret")));
 }
 
 /// One step whose handler throws what the test sets.

@@ -242,7 +242,7 @@ TEST_F(Reading, texts_changed_at_random_are_read_or_refused_alike) {
     EXPECT_LT(refused, tried);
 }
 
-TEST_F(Reading, what_was_read_goes_on_as_if_it_had_never_been_a_text) {
+TEST_F(Reading, a_snapshot_that_was_read_continues_as_if_it_had_never_been_text) {
     const auto engine = world.engine(everything());
     const auto texts = life();
     for (const std::string& text : texts) {

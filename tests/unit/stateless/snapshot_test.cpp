@@ -1,5 +1,5 @@
-// The JSON form of a snapshot: the fields that others read, a stable round trip, the published
-// schema, and precise refusal of other texts.
+// The JSON form of a snapshot: the fields that other programs read, a stable round trip, the
+// published schema, and precise errors for other texts.
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ Definition order() {
     return definition;
 }
 
-/// The snapshots of one instance that retries, forks, waits, goes on and is rolled back.
+/// The snapshots of an instance that retries, forks, waits, continues and is rolled back.
 std::vector<std::string> life_of(StatelessWorld& world, const stateless::Engine& engine) {
     world.fails("a", 1);
     world.fails("c", 1);
@@ -40,7 +40,7 @@ std::vector<std::string> life_of(StatelessWorld& world, const stateless::Engine&
     return life;
 }
 
-TEST(Snapshot, says_what_others_read) {
+TEST(Snapshot, has_the_fields_that_other_programs_read) {
     StatelessWorld world;
     world.fails("a", 1);
     const auto engine = world.engine(order());
@@ -73,7 +73,7 @@ TEST(Snapshot, the_round_trip_is_stable_at_every_moment) {
     for (const std::string& text : life) EXPECT_EQ(engine.parse(text).to_json(), text);
 }
 
-TEST(Snapshot, the_order_of_keys_and_spaces_mean_nothing) {
+TEST(Snapshot, the_order_of_keys_and_spaces_do_not_matter) {
     // PostgreSQL's jsonb keeps neither.
     StatelessWorld world;
     const auto engine = world.engine(order());
@@ -93,7 +93,7 @@ TEST(Snapshot, conforms_to_the_published_schema_at_every_moment) {
     }
 }
 
-TEST(Snapshot, the_schema_refuses_what_is_none) {
+TEST(Snapshot, the_schema_refuses_other_documents) {
     StatelessWorld world;
     const auto engine = world.engine(order());
     Json json = json_of(engine.start("order"));
@@ -101,7 +101,7 @@ TEST(Snapshot, the_schema_refuses_what_is_none) {
     EXPECT_NE(violations_of_schema(json, "snapshot.schema.json"), "");
 }
 
-TEST(Snapshot, an_id_of_the_applications_own_makes_a_stable_uuid) {
+TEST(Snapshot, an_application_id_gives_a_stable_uuid) {
     StatelessWorld world;
     const auto engine = world.engine(order());
     const Snapshot first = engine.start("order", Payload::text("1"), {.workflow_id = "order-17"});
@@ -147,7 +147,7 @@ TEST(Snapshot, metadata_is_an_object) {
     EXPECT_EQ(snapshot.metadata(), R"({"a":[1]})");
     expect_error(ErrorCode::InvalidPayload, "object", [&] { snapshot.set_metadata("[1]"); });
     expect_error(ErrorCode::InvalidPayload, "not valid JSON", [&] { snapshot.set_metadata("{"); });
-    EXPECT_EQ(snapshot.version(), 0) << "what is refused changes nothing";
+    EXPECT_EQ(snapshot.version(), 0) << "a refused value changes nothing";
     snapshot.set_metadata("{}");
     EXPECT_EQ(snapshot.version(), 1);
 }
@@ -175,7 +175,7 @@ TEST(Snapshot, is_a_value) {
     EXPECT_EQ(copy.version(), 1);
 }
 
-/// A change of a good snapshot, and what must be said of it.
+/// A change to a good snapshot, and the error that must follow.
 struct Tampering {
     const char* change;  ///< a JSON patch (RFC 6902)
     ErrorCode code;
@@ -184,9 +184,12 @@ struct Tampering {
 
 const Tampering kTamperings[] = {
     {R"([{"op":"remove","path":"/formatVersion"}])", ErrorCode::CorruptState, "no formatVersion"},
-    {R"([{"op":"replace","path":"/formatVersion","value":2}])",
+    {R"([{"op":"replace","path":"/formatVersion","value":3}])",
      ErrorCode::CorruptState,
-     "formatVersion is 2, and this program reads up to 1"},
+     "formatVersion is 3, and this program reads up to 2"},
+    {R"([{"op":"replace","path":"/runId","value":"x"}])",
+     ErrorCode::CorruptState,
+     "runId is not a UUID"},
     {R"([{"op":"remove","path":"/workflowId"}])", ErrorCode::CorruptState, "no workflowId"},
     {R"([{"op":"remove","path":"/workflow"}])", ErrorCode::CorruptState, "no workflow"},
     {R"([{"op":"remove","path":"/state"}])", ErrorCode::CorruptState, "no state"},
@@ -218,7 +221,7 @@ const Tampering kTamperings[] = {
      "the instance is completed and has 3 tokens"},
     {R"([{"op":"replace","path":"/state/status","value":"happy"}])",
      ErrorCode::CorruptState,
-     "\"happy\" is no instance status"},
+     "\"happy\" is not an instance status"},
     {R"([{"op":"replace","path":"/state/tokens/1/node","value":"zzz"}])",
      ErrorCode::CorruptState,
      "no node \"zzz\""},
@@ -233,7 +236,7 @@ const Tampering kTamperings[] = {
      "is not counted"},
     {R"([{"op":"replace","path":"/state/tokens/1/input","value":77}])",
      ErrorCode::CorruptState,
-     "token 2 refers to an event that is not there"},
+     "token 2 refers to an event that does not exist"},
     {R"([{"op":"replace","path":"/state/tokens/1/input","value":5}])",
      ErrorCode::CorruptState,
      "is needed and missing"},
@@ -266,11 +269,11 @@ const Tampering kTamperings[] = {
      "a time is out of range"},
 };
 
-TEST(Snapshot, what_was_tampered_with_is_refused_with_a_reason) {
+TEST(Snapshot, a_snapshot_that_was_tampered_with_is_refused_with_a_reason) {
     StatelessWorld world;
     const auto engine = world.engine(order());
     const auto life = life_of(world, engine);
-    // Where the branches have just begun.
+    // The moment at which the branches have just begun.
     const auto forked = std::find_if(life.begin(), life.end(), [](const std::string& text) {
         return text.find("\"currentNodeId\":\"b\"") != std::string::npos;
     });
@@ -282,7 +285,7 @@ TEST(Snapshot, what_was_tampered_with_is_refused_with_a_reason) {
     }
 }
 
-TEST(Snapshot, what_is_not_json_is_refused_with_its_place) {
+TEST(Snapshot, text_that_is_not_json_is_refused_with_its_place) {
     StatelessWorld world;
     const auto engine = world.engine(order());
     const std::string text = engine.start("order").to_json();

@@ -201,7 +201,7 @@ std::string guessed(std::string_view text, JsonReader::Guess guess) {
     }
 }
 
-TEST(JsonReader, guessing_members_comes_to_the_same_as_reading_them) {
+TEST(JsonReader, guessing_members_gives_the_same_result_as_reading_them) {
     EXPECT_EQ(guessed(R"({"a":1,"b":[],"c":3})", JsonReader::Guess::Members), "a=1 b=[] c=3 ");
     for (const std::string text :
          {R"({"a":1,"b":[],"c":3})",

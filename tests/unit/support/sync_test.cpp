@@ -47,7 +47,7 @@ TEST(Sync, wait_for_ends_without_a_notification) {
     SUCCEED();
 }
 
-TEST(Sync, a_lock_can_be_let_go_and_taken_again) {
+TEST(Sync, a_lock_can_be_released_and_taken_again) {
     Mutex mutex;
     Lock lock(mutex);
     lock.unlock();

@@ -139,7 +139,7 @@ TEST(Builder, tells_all_problems_at_once) {
     }
 }
 
-TEST(Builder, can_be_asked_again_and_go_on) {
+TEST(Builder, can_be_built_again_and_continued) {
     WorkflowBuilder builder("w");
     builder.step("a");
     const Definition first = builder.build();

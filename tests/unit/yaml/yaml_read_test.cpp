@@ -215,10 +215,9 @@ TEST(YamlPlaces, point_into_expressions_however_they_are_written) {
     EXPECT_EQ(with("'input.a > @'"), "f.yaml:4:20" + code);
     EXPECT_EQ(with("\"input.a > @\""), "f.yaml:4:20" + code);
     EXPECT_EQ(with("|\n    input.a\n    > @"), "f.yaml:6:7" + code);
-    // Folded and escaped texts do not say where their characters come from: the place is that of
-    // the whole.
-    EXPECT_EQ(with(">\n    input.a\n    > @"), "f.yaml:5:1" + code);
-    EXPECT_EQ(with("\"input.a\\x20> @\""), "f.yaml:4:10" + code);
+    EXPECT_EQ(with("\"input.a\\x20> @\""), "f.yaml:4:23" + code);
+    // In this folded text the place is the beginning of the text.
+    EXPECT_EQ(with(">\n    input.a\n    > @"), "f.yaml:5:5" + code);
 }
 
 TEST(YamlPlaces, point_into_templates) {

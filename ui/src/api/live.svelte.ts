@@ -162,8 +162,13 @@ function receive(post: Post) {
   }
 }
 
+/** The server answers again: no need to wait for the next try. */
+export function reconnect() {
+  if (state === 'lost' && is_leader) reopen(true);
+}
+
 export function startLive() {
-  addEventListener('online', () => state === 'lost' && is_leader && reopen(true));
+  addEventListener('online', reconnect);
   if (!('locks' in navigator) || !('BroadcastChannel' in window)) {
     is_leader = true;
     return;

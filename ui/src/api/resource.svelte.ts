@@ -34,6 +34,8 @@ export class Resource<T> {
     this.isLoading = true;
     try {
       const answer = await call<T>(this.#path, { signal: abort.signal });
+      // An answer may be there before its request is given up: it belongs to an address that is not shown any more.
+      if (abort.signal.aborted) return;
       this.data = answer.data;
       this.etag = answer.etag;
       this.problem = undefined;

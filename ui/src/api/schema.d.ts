@@ -315,8 +315,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What waits for a person, the oldest instance first
-         * @description Pages by cursor, with the same bound on rows for each request as the list of instances.
+         * What waits for a person, the longest wait first
+         * @description Pages by cursor. `complete` is always true.
          */
         get: operations["listDecisions"];
         put?: never;
@@ -336,9 +336,26 @@ export interface paths {
         };
         /**
          * Failed and dead-lettered instances, grouped by error
-         * @description Looks at the newest failures, up to a bound; `complete` is false if there are more.
+         * @description Looks at up to 1,000 groups; `complete` is false if there are more. Of each group, the newest 10,000 are counted.
          */
         get: operations["listFailureGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/failures/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The instances of one group of failures, the newest failure first */
+        get: operations["listFailures"];
         put?: never;
         post?: never;
         delete?: never;
@@ -732,6 +749,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/write": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write attributes of an instance with rules
+         * @description All of them or none. The same transaction checks the conditions and fires transitions. A repair needs the permission `instances.requeue` as well.
+         */
+        post: operations["writeAttributes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}/export": {
         parameters: {
             query?: never;
@@ -897,7 +940,7 @@ export interface paths {
         get?: never;
         /**
          * Set how long ended instances are kept
-         * @description The name `*` is for all workflows without a rule of their own. A member that is left out or null means forever.
+         * @description The name `*` is for all workflows without a rule of their own. A member that is left out means forever.
          */
         put: operations["setRetention"];
         post?: never;
@@ -986,14 +1029,20 @@ export interface components {
              * @constant
              */
             repeat?: "safe";
-            /** @description Of `precondition_failed` */
+            /** @description Of `precondition_failed`, the present revision. */
             revision?: number;
+            /** @description Of `precondition_failed`. */
+            instance_status?: components["schemas"]["InstanceStatus"];
+            /** @description Of `precondition_failed`: when the instance changed last. */
+            updated_at?: components["schemas"]["Time"];
+            /** @description Of `precondition_failed`: the last events of the instance, the newest first, without payloads. */
+            newest_events?: components["schemas"]["HistoryEvent"][];
             /** @description Of `ambiguous`, what fits. */
             candidates?: string[];
             problems?: components["schemas"]["Diagnostic"][];
         };
         /** @enum {string} */
-        ProblemCode: "invalid_argument" | "invalid_json" | "unknown_field" | "cursor_mismatch" | "bad_request" | "unauthenticated" | "not_allowed" | "csrf_refused" | "workflow_not_found" | "instance_not_found" | "handler_not_found" | "not_found" | "method_not_allowed" | "not_acceptable" | "invalid_state" | "not_waiting" | "workflow_conflict" | "ambiguous" | "stale_attempt" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "misdirected" | "uri_too_long" | "headers_too_large" | "invalid_definition" | "invalid_payload" | "idempotency_key_reused" | "limit_exceeded" | "rate_limited" | "too_many_streams" | "internal" | "corrupt_state" | "store_error" | "not_implemented" | "overloaded" | "draining" | "store_unavailable" | "store_busy" | "store_in_doubt" | "store_read_only" | "store_denied" | "store_version" | "timeout" | "store_full";
+        ProblemCode: "invalid_argument" | "invalid_json" | "unknown_field" | "cursor_mismatch" | "bad_request" | "unauthenticated" | "not_allowed" | "csrf_refused" | "workflow_not_found" | "instance_not_found" | "handler_not_found" | "not_found" | "method_not_allowed" | "not_acceptable" | "invalid_state" | "not_waiting" | "workflow_conflict" | "ambiguous" | "conflict" | "stale_attempt" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "misdirected" | "uri_too_long" | "headers_too_large" | "invalid_definition" | "invalid_payload" | "idempotency_key_reused" | "limit_exceeded" | "rate_limited" | "too_many_streams" | "internal" | "corrupt_state" | "store_error" | "not_implemented" | "overloaded" | "draining" | "store_unavailable" | "store_busy" | "store_in_doubt" | "store_read_only" | "store_denied" | "store_version" | "timeout" | "store_full";
         Diagnostic: {
             /** @example unknown_handler */
             code: string;
@@ -1001,7 +1050,7 @@ export interface components {
              * @description A JSON pointer into the document.
              * @example /steps/2/compensate
              */
-            path: string;
+            pointer: string;
             message: string;
             line: number | null;
             column: number | null;
@@ -1023,7 +1072,7 @@ export interface components {
             finished_at: components["schemas"]["OptionalTime"];
         };
         InstancePage: {
-            items: components["schemas"]["Instance"][];
+            items: components["schemas"]["OutlinedInstance"][];
             /** @description Null on the last page. */
             next_cursor: components["schemas"]["OptionalText"];
             /** @description How far back this page has looked. */
@@ -1033,12 +1082,26 @@ export interface components {
             /** @description Only with `count=exact`. */
             total?: number | null;
         };
+        OutlinedInstance: components["schemas"]["Instance"] & {
+            /** @description Only with `outline`. */
+            error?: components["schemas"]["Payload"];
+            /** @description Only with `outline`. */
+            waiting_for?: components["schemas"]["Waiting"][];
+            /** @description Only with `outline`: those that its live tokens call or wait for. */
+            handlers?: string[];
+        };
+        SteeredInstance: components["schemas"]["Instance"] & {
+            /** @description False if there was nothing to do. */
+            changed: boolean;
+        };
         InstanceDetail: components["schemas"]["Instance"] & {
             input: components["schemas"]["Payload"];
             /** @description Null until completed. */
             output: components["schemas"]["Payload"];
             /** @description Why it compensates, failed or is dead-lettered; else null. */
             error: components["schemas"]["Payload"];
+            /** @description Only of a workflow with rules. */
+            attributes?: components["schemas"]["Payload"];
             waiting_for: components["schemas"]["Waiting"][];
             /** @description How many steps have each status. */
             steps: {
@@ -1048,7 +1111,7 @@ export interface components {
         /** @description What one live token waits for. */
         Waiting: {
             /** @enum {string} */
-            kind: "handler" | "worker" | "queue" | "retry" | "timer" | "decision" | "signal" | "operator" | "branches" | "snapshot";
+            kind: "handler" | "worker" | "queue" | "retry" | "timer" | "decision" | "signal" | "operator" | "branches" | "snapshot" | "write";
             node: components["schemas"]["OptionalText"];
             /** @description The name of the handler, queue, signal ... */
             what: components["schemas"]["OptionalText"];
@@ -1066,6 +1129,8 @@ export interface components {
             input: components["schemas"]["Payload"];
             output: components["schemas"]["Payload"];
             error: components["schemas"]["Payload"];
+            /** @description The newest value that the handler has reported. */
+            progress: components["schemas"]["Payload"];
             worker: components["schemas"]["OptionalText"];
             started_at: components["schemas"]["OptionalTime"];
             finished_at: components["schemas"]["OptionalTime"];
@@ -1206,11 +1271,29 @@ export interface components {
             /** @description Of the newest failure. */
             message: string;
             count: number;
+            /** @description False if there are more than `count`. */
+            is_counted: boolean;
             first_at: components["schemas"]["Time"];
             last_at: components["schemas"]["Time"];
             versions: number[];
             statuses: components["schemas"]["StatusCounts"];
             sample_ids: components["schemas"]["Id"][];
+        };
+        FailedInstance: {
+            instance: components["schemas"]["Id"];
+            workflow: string;
+            version: number;
+            key: components["schemas"]["OptionalText"];
+            /** @enum {string} */
+            status: "dead_letter" | "failed";
+            step: components["schemas"]["OptionalText"];
+            code: string;
+            /** @description The first line of the error. */
+            message: string;
+            group: string;
+            /** @description The event of the history that says why; 0 = none. */
+            event: number;
+            at: components["schemas"]["Time"];
         };
         Worker: {
             id: string;
@@ -1270,7 +1353,7 @@ export interface components {
             api: "v1";
             time: components["schemas"]["Time"];
             /** @enum {string} */
-            store: "memory" | "sqlite" | "postgres";
+            store: "memory" | "sqlite" | "postgresql";
             is_dev?: boolean;
             worker: {
                 id: string;
@@ -1345,7 +1428,7 @@ export interface components {
             /** @description A new input of the failed step. */
             input?: components["schemas"]["Payload"];
             /**
-             * @description Pass over the compensation that failed for good.
+             * @description Skip the compensation that failed for good.
              * @default false
              */
             skip_compensation: boolean;
@@ -1359,21 +1442,25 @@ export interface components {
             comment?: string;
             request_id?: string;
         };
+        WriteRequest: {
+            /** @description Attributes by name. */
+            values: Record<string, never>;
+            /**
+             * @description As an operator: any attribute, not only those that are external, and all conditions are checked. Needs the permission `instances.requeue`, too.
+             * @default false
+             */
+            repair: boolean;
+            /** @description Repeating a request with the same id changes nothing. */
+            request_id?: string;
+        };
         SignalRequest: {
             name: string;
             payload?: components["schemas"]["Payload"];
             request_id?: string;
         };
-        Workflow: {
-            name: string;
-            /** @description The newest. */
-            version: number;
-            checksum: string;
-            created_at: components["schemas"]["Time"];
+        Workflow: components["schemas"]["WorkflowVersion"] & {
             /** @description How many versions are registered. */
             versions: number;
-            /** @description How many instances each status has, over all versions. */
-            instances: components["schemas"]["StatusCounts"];
         };
         /**
          * @example {
@@ -1389,16 +1476,28 @@ export interface components {
             version: number;
             checksum: string;
             created_at: components["schemas"]["Time"];
-            instances?: components["schemas"]["StatusCounts"];
+            /** @description Of this version. */
+            instances: components["schemas"]["StatusCounts"];
+            instances_of_all_versions: components["schemas"]["StatusCounts"];
         };
         WorkflowVersionWithDefinition: components["schemas"]["WorkflowVersion"] & {
             definition: Record<string, never>;
         };
         RetentionRule: {
             workflow: string;
-            completed: components["schemas"]["OptionalText"];
-            failed: components["schemas"]["OptionalText"];
+            /**
+             * @description A duration, or `forever`.
+             * @example 30d
+             */
+            completed: string;
+            /**
+             * @description Of those that failed or were cancelled or aborted, too.
+             * @example forever
+             */
+            failed: string;
             updated_at: components["schemas"]["OptionalTime"];
+            /** @description The period by which the tables are divided; null if they are not. */
+            partitioned_by: components["schemas"]["OptionalText"];
         };
         Layout: {
             width: number;
@@ -1533,12 +1632,9 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "name": "order",
+                 *       "workflow": "order",
                  *       "steps": [
-                 *         {
-                 *           "name": "charge",
-                 *           "handler": "charge"
-                 *         }
+                 *         "charge"
                  *       ]
                  *     }
                  */
@@ -1578,6 +1674,10 @@ export interface operations {
                 created_after?: string;
                 /** @description Created before this time. */
                 created_before?: string;
+                /** @description Created before the instance with this id. */
+                before?: components["schemas"]["Id"];
+                /** @description `true` adds to each item what it waits for, why it failed, and its handlers. */
+                outline?: boolean;
                 /** @description `exact` adds `total`, how many instances fit, if only `status` and `workflow` are given. */
                 count?: "none" | "exact";
                 /** @description The `next_cursor` of the page before. It belongs to the other parameters; with others it is refused (`cursor_mismatch`). */
@@ -2073,6 +2173,8 @@ export interface operations {
                 workflow?: string;
                 /** @description Only what may be decided in this role. */
                 role?: string;
+                /** @description Only what has a deadline before this time. */
+                deadline_before?: string;
                 /** @description The `next_cursor` of the page before. It belongs to the other parameters; with others it is refused (`cursor_mismatch`). */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description At most so many items. */
@@ -2123,6 +2225,40 @@ export interface operations {
                         items: components["schemas"]["FailureGroup"][];
                         complete: boolean;
                         scanned_to: components["schemas"]["OptionalTime"];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listFailures: {
+        parameters: {
+            query?: {
+                /** @description Only these, separated by commas. Default is both. */
+                status?: ("dead_letter" | "failed")[];
+                /** @description The `next_cursor` of the page before. It belongs to the other parameters; with others it is refused (`cursor_mismatch`). */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description At most so many items. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of failures; empty if there is no such group. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["FailedInstance"][];
+                        next_cursor: components["schemas"]["OptionalText"];
+                        complete: boolean;
                     };
                 };
             };
@@ -2708,7 +2844,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Instance"];
+                    "application/json": components["schemas"]["SteeredInstance"];
                 };
             };
             404: components["responses"]["InstanceNotFound"];
@@ -2753,7 +2889,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Instance"];
+                    "application/json": components["schemas"]["SteeredInstance"];
                 };
             };
             404: components["responses"]["InstanceNotFound"];
@@ -2856,6 +2992,54 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    writeAttributes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The act is done only if the instance still has this revision, such as `"17"`. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Repeating a request with the same key does nothing twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "values": {
+                 *         "order_status": "cancelled"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["WriteRequest"];
+            };
+        };
+        responses: {
+            /** @description The instance after the write. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SteeredInstance"];
+                };
+            };
+            404: components["responses"]["InstanceNotFound"];
+            409: components["responses"]["Problem"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     exportInstance: {
         parameters: {
             query?: {
@@ -2892,6 +3076,8 @@ export interface operations {
         parameters: {
             query?: {
                 prefix?: string;
+                /** @description `all` lists every version instead of the newest one of each workflow. */
+                versions?: "newest" | "all";
                 /** @description The `next_cursor` of the page before. It belongs to the other parameters; with others it is refused (`cursor_mismatch`). */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description At most so many items. */
@@ -3119,8 +3305,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    completed?: components["schemas"]["OptionalText"];
-                    failed?: components["schemas"]["OptionalText"];
+                    /** @description A duration such as `30d`, or `forever`. */
+                    completed?: string;
+                    /** @description A duration such as `30d`, or `forever`. */
+                    failed?: string;
                 };
             };
         };

@@ -1,6 +1,6 @@
 // Who is asking, what they may do, and the few figures that every page shows.
 import { call, connection, get, Problem, type AwaitedDecision, type Me, type Server, type Stats } from '../api/client';
-import { live, subscribe } from '../api/live.svelte';
+import { live, reconnect, subscribe } from '../api/live.svelte';
 import { clock } from './clock.svelte';
 
 let me = $state.raw<Me | undefined>();
@@ -43,6 +43,7 @@ export const session = {
 export const can = (permission: string) => me?.permissions.includes(permission) ?? false;
 
 connection.onAnswer = () => {
+  if (is_silent) reconnect();
   is_silent = false;
 };
 connection.onSilence = () => {

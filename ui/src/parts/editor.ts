@@ -4,8 +4,13 @@ import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import type { Diagnostic } from '../api/client';
 
+// The builder's tools use the editor's parser, so they come with it.
+export * from '../lib/outline';
+
 export interface Editor {
   show: (text: string, problems: Diagnostic[]) => void;
+  /** Puts the cursor there and brings it into view. */
+  goTo: (line: number) => void;
   close: () => void;
 }
 
@@ -31,7 +36,8 @@ export function makeEditor(host: HTMLElement, text: string, onchange: ((text: st
           '&.cm-focused': { outline: 'none' },
           '.cm-tooltip': { background: 'var(--paper)', color: 'var(--ink)', border: '1px solid var(--line)' },
         }),
-        EditorView.contentAttributes.of({ 'aria-label': label }),
+        // The tab stop is there anyway; axe knows it only by its name.
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         onchange ? EditorView.updateListener.of((update) => update.docChanged && onchange(update.state.doc.toString())) : EditorState.readOnly.of(true),
         // Tab leaves the editor, as it leaves every other field.
         keymap.of([{ key: 'Ctrl-/', run: () => true }]),
@@ -48,6 +54,10 @@ export function makeEditor(host: HTMLElement, text: string, onchange: ((text: st
         return { from, to: Math.max(from, line.to), severity: 'error' as const, message: one.message };
       });
       view.dispatch(setDiagnostics(view.state, found));
+    },
+    goTo(line) {
+      const at = view.state.doc.line(Math.max(1, Math.min(line, view.state.doc.lines)));
+      view.dispatch({ selection: { anchor: at.from, head: at.to }, effects: EditorView.scrollIntoView(at.from, { y: 'center' }) });
     },
     close: () => view.destroy(),
   };

@@ -127,6 +127,9 @@ export const de: Messages = {
     name: 'Workflow', version: 'Version', versions: 'Versionen', registered: 'Registriert', find: 'Workflow suchen', none: 'Noch keine Workflows. Einen registrieren:', noMatch: (text: string) => `Kein Workflow hat „${text}“ im Namen.`, yaml: 'YAML', newest: '(neueste)',
     from: 'Von', to: 'Zu', fromVersion: (n: number) => `Vergleichen ab Version ${n}`, toVersion: (n: number) => `Vergleichen mit Version ${n}`, difference: (from: number, to: number) => `Von v${from} zu v${to}`, same: 'Die Texte sind gleich.', noInstances: 'Noch keine Instanzen dieses Workflows.', allInstances: 'Alle Instanzen dieses Workflows',
   },
+  build: {
+    title: (name: string) => `Neue Version von ${name}`, fresh: 'Neuer Workflow', draft: 'Entwurf, in diesem Browser aufbewahrt', restored: 'Ihr Entwurf vom letzten Mal', undo: 'Rückgängig', redo: 'Wiederholen', download: 'Herunterladen', kind: 'Art des Knotens', addAfter: (name: string) => `Nach ${name} einfügen`, addLast: 'Am Ende einfügen', earlier: 'Nach oben', later: 'Nach unten', remove: 'Entfernen', inText: 'Steht im Text.',
+  },
   register: {
     button: 'Neuer Workflow…', edit: 'Neue Version…', title: 'Eine Version registrieren', text: 'Definition', picture: 'Bild', problems: 'Probleme', valid: 'Keine Probleme.', noPicture: 'Das Bild erscheint, sobald die Definition lesbar ist.', submit: 'Registrieren', reset: 'Änderungen verwerfen', editor: 'Definition als YAML',
     done: (name: string, version: number) => `Registriert: ${name} v${version}`,

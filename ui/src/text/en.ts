@@ -126,12 +126,15 @@ export const en = {
     name: 'Workflow', version: 'Version', versions: 'Versions', registered: 'Registered', find: 'Find a workflow', none: 'No workflows yet. Register one:', noMatch: (text: string) => `No workflow has “${text}” in its name.`, yaml: 'YAML', newest: '(newest)',
     from: 'From', to: 'To', fromVersion: (n: number) => `Compare from version ${n}`, toVersion: (n: number) => `Compare to version ${n}`, difference: (from: number, to: number) => `From v${from} to v${to}`, same: 'The texts are the same.', noInstances: 'No instances of this workflow yet.', allInstances: 'All instances of this workflow',
   },
+  build: {
+    title: (name: string) => `New version of ${name}`, fresh: 'New workflow', draft: 'Draft, kept in this browser', restored: 'Your draft from last time', undo: 'Undo', redo: 'Redo', download: 'Download', kind: 'Kind of node', addAfter: (name: string) => `Add after ${name}`, addLast: 'Add at the end', earlier: 'Move up', later: 'Move down', remove: 'Remove', inText: 'Written in the text.',
+  },
   register: {
     button: 'New workflow…', edit: 'New version…', title: 'Register a version', text: 'Definition', picture: 'Picture', problems: 'Problems', valid: 'No problems.', noPicture: 'The picture appears when the definition can be read.', submit: 'Register', reset: 'Discard changes', editor: 'Definition as YAML',
     done: (name: string, version: number) => `Registered: ${name} v${version}`,
   },
   start: {
-    button: 'Start…', again: 'Start again…', title: (name: string) => (name ? `Start ${name}` : 'Start an instance'), choose: 'Choose a workflow', form: 'Form', input: 'Input', key: 'Key (optional)', keyHelp: 'The same key is the same instance, however often it is started.', asCommand: 'The same as a command', submit: 'Start', optional: '(optional)',
+    button: 'Start…', again: 'Start again…', title: (name: string) => (name ? `Start ${name}` : 'Start an instance'), choose: 'Choose a workflow', form: 'Form', input: 'Input', key: 'Key (optional)', keyHelp: 'Start at most one instance with this key per workflow.', asCommand: 'The same as a command', submit: 'Start', optional: '(optional)',
     required: 'This is required.', pattern: (pattern: string) => `It must match ${pattern}`, least: (n: number) => `At least ${n}.`, most: (n: number) => `At most ${n}.`,
   },
   workers: {

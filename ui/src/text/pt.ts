@@ -126,6 +126,9 @@ export const pt: Messages = {
     name: 'Workflow', version: 'Versão', versions: 'Versões', registered: 'Registro', find: 'Buscar um workflow', none: 'Ainda não há workflows. Registre um:', noMatch: (text: string) => `Nenhum workflow tem “${text}” no nome.`, yaml: 'YAML', newest: '(mais recente)',
     from: 'De', to: 'Para', fromVersion: (n: number) => `Comparar a partir da versão ${n}`, toVersion: (n: number) => `Comparar com a versão ${n}`, difference: (from: number, to: number) => `De v${from} para v${to}`, same: 'Os textos são iguais.', noInstances: 'Ainda não há instâncias deste workflow.', allInstances: 'Todas as instâncias deste workflow',
   },
+  build: {
+    title: (name: string) => `Nova versão de ${name}`, fresh: 'Novo workflow', draft: 'Rascunho guardado neste navegador', restored: 'Seu rascunho da última vez', undo: 'Desfazer', redo: 'Refazer', download: 'Baixar', kind: 'Tipo de nó', addAfter: (name: string) => `Adicionar após ${name}`, addLast: 'Adicionar no fim', earlier: 'Mover para cima', later: 'Mover para baixo', remove: 'Remover', inText: 'Está no texto.',
+  },
   register: {
     button: 'Novo workflow…', edit: 'Nova versão…', title: 'Registrar uma versão', text: 'Definição', picture: 'Imagem', problems: 'Problemas', valid: 'Nenhum problema.', noPicture: 'A imagem aparece quando a definição pode ser lida.', submit: 'Registrar', reset: 'Descartar alterações', editor: 'Definição em YAML',
     done: (name: string, version: number) => `Registrado: ${name} v${version}`,

@@ -126,6 +126,9 @@ export const ru: Messages = {
     name: 'Процесс', version: 'Версия', versions: 'Версии', registered: 'Регистрация', find: 'Найти процесс', none: 'Процессов пока нет. Зарегистрируйте первый:', noMatch: (text: string) => `Нет процессов, в имени которых есть «${text}».`, yaml: 'YAML', newest: '(новейшая)',
     from: 'Из', to: 'В', fromVersion: (n: number) => `Сравнить с версии ${n}`, toVersion: (n: number) => `Сравнить с версией ${n}`, difference: (from: number, to: number) => `Из v${from} в v${to}`, same: 'Тексты одинаковы.', noInstances: 'У этого процесса пока нет экземпляров.', allInstances: 'Все экземпляры этого процесса',
   },
+  build: {
+    title: (name: string) => `Новая версия ${name}`, fresh: 'Новый процесс', draft: 'Черновик хранится в этом браузере', restored: 'Ваш прошлый черновик', undo: 'Отменить', redo: 'Повторить', download: 'Скачать', kind: 'Вид узла', addAfter: (name: string) => `Добавить после ${name}`, addLast: 'Добавить в конец', earlier: 'Выше', later: 'Ниже', remove: 'Удалить', inText: 'Записано в тексте.',
+  },
   register: {
     button: 'Новый процесс…', edit: 'Новая версия…', title: 'Зарегистрировать версию', text: 'Определение', picture: 'Схема', problems: 'Проблемы', valid: 'Проблем нет.', noPicture: 'Схема появится, когда определение удастся прочитать.', submit: 'Зарегистрировать', reset: 'Отменить изменения', editor: 'Определение в YAML',
     done: (name: string, version: number) => `Зарегистрировано: ${name} v${version}`,

@@ -2,14 +2,14 @@
 SELECT coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint);
 
 -- name: partitioning
--- The period, and whether this user may change the tables; no row where there are no partitions.
+-- The period, and whether this user may change the tables. No row if there are no partitions.
 SELECT p.period, pg_catalog.pg_has_role(c.relowner, 'USAGE')
 FROM ebb.partitioning AS p
 JOIN pg_catalog.pg_class AS c ON c.oid = 'ebb.instances'::pg_catalog.regclass;
 
 -- name: list_partitions
--- By name what is behind the `instances_` of its table, and the ids from and to which it goes. The
--- default one is left out; the first may begin anywhere.
+-- By name: the part of the table name after `instances_`, and the ids at which the partition begins
+-- and ends. Without the default partition. The first partition may have no lower bound.
 SELECT substr(c.relname, length('instances_') + 1), b.bounds[1]::uuid, b.bounds[2]::uuid
 FROM pg_catalog.pg_inherits AS h
 JOIN pg_catalog.pg_class AS c ON c.oid = h.inhrelid
@@ -23,8 +23,8 @@ WHERE h.inhparent = 'ebb.instances'::pg_catalog.regclass AND b.bounds IS NOT NUL
 ORDER BY b.bounds[2]::uuid;
 
 -- name: describe_table
--- What a table of the name $1 is made of, as far as a copy must be made by hand: storage parameters,
--- the key, indexes and rights.
+-- The properties of the table $1 that a copy by hand needs: storage parameters, the key, indexes and
+-- rights.
 SELECT d.kind, d.name, d.text
 FROM pg_catalog.pg_class AS c
 CROSS JOIN LATERAL (
@@ -63,7 +63,7 @@ WHERE c.relkind = 'v' AND c.relnamespace = (
 ORDER BY c.oid;
 
 -- name: greatest_id
--- Of what there is, and whether there is anything.
+-- The greatest existing id, and whether there is one.
 SELECT i.id FROM ebb.instances AS i ORDER BY i.id DESC LIMIT 1;
 
 -- name: begin_exchange
@@ -73,19 +73,19 @@ SET LOCAL lock_timeout = '2s';
 LOCK TABLE ebb.instances, ebb.history IN ACCESS EXCLUSIVE MODE;
 
 -- name: bound_table
--- A promise that is then checked without keeping anybody from working, so that the table becomes a
--- partition at once.
+-- A constraint that is then validated without blocking other sessions, so that the table becomes a
+-- partition immediately.
 ALTER TABLE ebb.{table} DROP CONSTRAINT IF EXISTS {table}_before;
 ALTER TABLE ebb.{table} ADD CONSTRAINT {table}_before CHECK ({column} < '{bound}') NOT VALID;
 COMMENT ON CONSTRAINT {table}_before ON ebb.{table} IS '{session}';
 
 -- name: session
--- What no other session is called, now or later.
+-- A name that no other session has, now or later.
 SELECT pg_catalog.format('%s %s', a.pid, (extract(epoch FROM a.backend_start) * 1000000)::bigint)
 FROM pg_catalog.pg_stat_activity AS a WHERE a.pid = pg_catalog.pg_backend_pid();
 
 -- name: count_promises
--- Those of the session $1 that were checked.
+-- The constraints of the session $1 that were validated.
 SELECT count(*) FROM pg_catalog.pg_constraint AS k
 WHERE k.conrelid IN (
     'ebb.instances'::pg_catalog.regclass, 'ebb.history'::pg_catalog.regclass
@@ -93,8 +93,8 @@ WHERE k.conrelid IN (
   AND pg_catalog.obj_description(k.oid, 'pg_constraint') = $1::text;
 
 -- name: broken_promises
--- Tables that have the bound of a session that is gone, or of $1, and may be changed by this user.
--- The start of a session is hidden from some users; then its process must do.
+-- Tables that have the bound of a session that is gone, or of $1, and that this user may change. Some
+-- users cannot see when a session started. Its process id must then do.
 SELECT c.relname::text
 FROM pg_catalog.pg_constraint AS k
 JOIN pg_catalog.pg_class AS c ON c.oid = k.conrelid
@@ -114,7 +114,8 @@ WHERE c.oid IN ('ebb.instances'::pg_catalog.regclass, 'ebb.history'::pg_catalog.
 ORDER BY c.relname DESC;
 
 -- name: begin_withdrawal
--- It waits for long statements, and lets others wait behind it, so it is not for long.
+-- The lock waits for long statements and makes other sessions wait behind it, so its timeout is
+-- short.
 BEGIN ISOLATION LEVEL READ COMMITTED;
 SET LOCAL search_path = pg_catalog;
 SET LOCAL lock_timeout = '500ms';
@@ -161,7 +162,8 @@ COMMIT;
 ROLLBACK;
 
 -- name: begin_attaching
--- Whoever waits for a lock lets all others wait behind him, so it is not for long.
+-- A session that waits for this lock makes all other sessions wait behind it, so its timeout is
+-- short.
 BEGIN ISOLATION LEVEL READ COMMITTED;
 SET LOCAL search_path = pg_catalog;
 SET LOCAL lock_timeout = '200ms';
@@ -173,8 +175,8 @@ ALTER TABLE ebb.{table} ATTACH PARTITION ebb.{table}_{name}
     FOR VALUES FROM ('{from}') TO ('{to}');
 
 -- name: has_young_ones
--- Is there anything from the id $1 to $2 that must be kept? The rules are those of purge_instances.
--- First those that have not ended, whom an index names.
+-- Is there an instance from the id $1 to $2 that must be kept? The rules are those of
+-- purge_instances. First the instances that have not ended, which an index finds.
 SELECT EXISTS (
     SELECT 1 FROM ebb.instances AS i
     WHERE i.id >= $1::uuid AND i.id < $2::uuid
@@ -198,15 +200,21 @@ SET LOCAL lock_timeout = '200ms';
 SET LOCAL idle_in_transaction_session_timeout = '5s';
 
 -- name: free_keys
--- Takes its time where there are many, so it comes before the lock for which all others wait. It is
--- undone with the rest where the partition stays.
+-- This takes long if there are many keys, so it comes before the lock for which all other sessions
+-- wait. If the partition stays, this is rolled back with the rest.
 DELETE FROM ebb.keys AS k USING ebb.instances AS i
 WHERE i.id >= $1::uuid AND i.id < $2::uuid AND i.key IS NOT NULL
   AND k.key = i.key AND k.workflow = i.workflow AND k.instance_id = i.id;
 
+-- name: free_waits
+DELETE FROM ebb.waits WHERE instance_id >= $1::uuid AND instance_id < $2::uuid;
+
+-- name: free_failures
+DELETE FROM ebb.failures WHERE instance_id >= $1::uuid AND instance_id < $2::uuid;
+
 -- name: drop_partition
--- What has ended stays ended, so it is enough to look once more, while nobody can write, whether any
--- has begun meanwhile; then the division by zero ends it all.
+-- An ended instance stays ended. So one more look, while no other session can write, is enough to see
+-- whether an instance has begun in the meantime. If so, the division by zero aborts everything.
 LOCK TABLE ONLY ebb.instances, ONLY ebb.history IN ACCESS EXCLUSIVE MODE;
 SELECT 1 / CASE WHEN EXISTS (
     SELECT 1 FROM ebb.instances_{name} AS i

@@ -8,12 +8,14 @@ GRANT SELECT, INSERT ON ebb.workflows TO ebb_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE
     ON ebb.instances, ebb.tasks, ebb.history, ebb.workers, ebb.queues, ebb.queue_starts
     TO ebb_worker;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ebb.waits, ebb.failures TO ebb_worker;
 REVOKE UPDATE ON ebb.history FROM ebb_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ebb.retention TO ebb_worker;
 GRANT SELECT, INSERT, DELETE ON ebb.keys TO ebb_worker;
-GRANT SELECT, UPDATE ON ebb.sweeps TO ebb_worker;
+GRANT SELECT, UPDATE ON ebb.sweeps, ebb.repairs TO ebb_worker;
 GRANT SELECT ON ebb.partitioning TO ebb_worker;
-GRANT SELECT ON ebb.all_tasks, ebb.running, ebb.stuck, ebb.stats, ebb.steps TO ebb_worker;
+GRANT SELECT ON ebb.all_tasks, ebb.running, ebb.stuck, ebb.stats, ebb.steps, ebb.awaited, ebb.failed
+    TO ebb_worker;
 
 -- An observer: dashboards, reports, `ebb list`, `ebb show`.
 GRANT USAGE ON SCHEMA ebb TO ebb_observer;

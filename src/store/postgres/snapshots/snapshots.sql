@@ -13,7 +13,8 @@ CREATE TABLE IF NOT EXISTS ebb.workflow_executions (
     save_id text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
-    expires_at timestamptz
+    expires_at timestamptz,
+    run_id text NOT NULL DEFAULT ''
 );
 
 CREATE INDEX IF NOT EXISTS workflow_executions_by_status
@@ -25,6 +26,10 @@ CREATE INDEX IF NOT EXISTS workflow_executions_by_due
 CREATE INDEX IF NOT EXISTS workflow_executions_by_expiry
     ON ebb.workflow_executions (expires_at) WHERE expires_at IS NOT NULL;
 
+-- name: add_run_id
+-- Rows of before it have snapshots without a run id.
+ALTER TABLE ebb.workflow_executions ADD COLUMN IF NOT EXISTS run_id text NOT NULL DEFAULT '';
+
 -- name: columns_of_snapshots
 SELECT column_name::text FROM information_schema.columns
 WHERE table_schema = $1::text AND table_name = 'workflow_executions';
@@ -32,7 +37,7 @@ WHERE table_schema = $1::text AND table_name = 'workflow_executions';
 -- name: insert_snapshot
 INSERT INTO ebb.workflow_executions AS old (
     id, status, version, workflow, next_retry_at, next_due_at, saved_by, save_id, snapshot,
-    created_at, updated_at, expires_at
+    created_at, updated_at, expires_at, run_id
 )
 VALUES (
     $1::text, $2::text, $3::bigint, $4::text,
@@ -42,14 +47,15 @@ VALUES (
     coalesce('epoch'::timestamptz + $10::bigint * interval '1 microsecond', now()),
     coalesce('epoch'::timestamptz + $10::bigint * interval '1 microsecond', now()),
     coalesce('epoch'::timestamptz + $10::bigint * interval '1 microsecond', now())
-        + $11::bigint * interval '1 microsecond'
+        + $11::bigint * interval '1 microsecond',
+    $12::text
 )
 ON CONFLICT (id) DO UPDATE SET
     status = excluded.status, version = excluded.version, workflow = excluded.workflow,
     next_retry_at = excluded.next_retry_at, next_due_at = excluded.next_due_at,
     saved_by = excluded.saved_by, save_id = excluded.save_id, snapshot = excluded.snapshot,
     created_at = excluded.created_at, updated_at = excluded.updated_at,
-    expires_at = excluded.expires_at
+    expires_at = excluded.expires_at, run_id = excluded.run_id
 WHERE old.expires_at <= excluded.updated_at;
 
 -- name: update_snapshot
@@ -61,7 +67,7 @@ SET status = $2::text, version = $3::bigint, workflow = $4::text,
     updated_at = coalesce('epoch'::timestamptz + $10::bigint * interval '1 microsecond', now()),
     expires_at = coalesce('epoch'::timestamptz + $10::bigint * interval '1 microsecond', now())
         + $11::bigint * interval '1 microsecond'
-WHERE id = $1::text AND version = $12::bigint
+WHERE id = $1::text AND run_id = $12::text AND version = $13::bigint
     AND (
         expires_at IS NULL
         OR expires_at > coalesce('epoch'::timestamptz + $10::bigint * interval '1 microsecond', now())
@@ -74,7 +80,7 @@ SELECT id, status, version, workflow,
     saved_by, save_id,
     (extract(epoch FROM created_at) * 1000000)::bigint,
     (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint
+    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id
 FROM ebb.workflow_executions
 WHERE id = $1::text
     AND (
@@ -89,7 +95,7 @@ SELECT id, status, version, workflow,
     saved_by, save_id,
     (extract(epoch FROM created_at) * 1000000)::bigint,
     (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint,
+    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id,
     snapshot::text
 FROM ebb.workflow_executions
 WHERE id = $1::text
@@ -101,6 +107,7 @@ WHERE id = $1::text
 -- name: remove_snapshot
 DELETE FROM ebb.workflow_executions
 WHERE id = $1::text AND ($3::bigint IS NULL OR version = $3::bigint)
+    AND ($4::text IS NULL OR run_id = $4::text)
     AND (
         expires_at IS NULL
         OR expires_at > coalesce('epoch'::timestamptz + $2::bigint * interval '1 microsecond', now())
@@ -111,7 +118,7 @@ RETURNING id, status, version, workflow,
     saved_by, save_id,
     (extract(epoch FROM created_at) * 1000000)::bigint,
     (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint;
+    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id;
 
 -- name: list_snapshots
 SELECT id, status, version, workflow,
@@ -120,7 +127,7 @@ SELECT id, status, version, workflow,
     saved_by, save_id,
     (extract(epoch FROM created_at) * 1000000)::bigint,
     (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint
+    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id
 FROM ebb.workflow_executions
 WHERE id > $1::text
     AND (
@@ -136,7 +143,7 @@ SELECT id, status, version, workflow,
     saved_by, save_id,
     (extract(epoch FROM created_at) * 1000000)::bigint,
     (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint
+    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id
 FROM ebb.workflow_executions
 WHERE status = $4::text AND id > $1::text
     AND (
@@ -152,7 +159,7 @@ SELECT id, status, version, workflow,
     saved_by, save_id,
     (extract(epoch FROM created_at) * 1000000)::bigint,
     (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint
+    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id
 FROM ebb.workflow_executions
 WHERE next_due_at <= coalesce('epoch'::timestamptz + $1::bigint * interval '1 microsecond', now())
     AND (next_due_at, id) > (
@@ -173,7 +180,7 @@ SELECT id, status, version, workflow,
     saved_by, save_id,
     (extract(epoch FROM created_at) * 1000000)::bigint,
     (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint
+    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id
 FROM ebb.workflow_executions
 WHERE next_retry_at <= coalesce('epoch'::timestamptz + $1::bigint * interval '1 microsecond', now())
     AND (next_retry_at, id) > (

@@ -1,6 +1,6 @@
 -- name: locked_instances
--- Of the instances $1, those of whom somebody has locked the row or that of a task; and who, if it is
--- one session that shows itself.
+-- Of the instances $1: those whose row, or a task row of which, another session has locked; and the
+-- session, if there is only one and it is visible.
 WITH free AS MATERIALIZED (
     SELECT i.id FROM unnest($1::uuid[]) AS b (id) JOIN ebb.instances AS i ON i.id = b.id
     FOR UPDATE OF i SKIP LOCKED
@@ -34,8 +34,8 @@ LEFT JOIN LATERAL (
 ORDER BY l.id;
 
 -- name: committed_rows
--- By place: the instances $1 that have come beyond the revision $2, or to the next one with the state
--- $3; and whether it is that one.
+-- By place: those of the instances $1 that are beyond the revision $2, or at the next revision with
+-- the state $3; and whether it is the latter.
 SELECT b.ord, i.revision = b.revision + 1
 FROM (
     SELECT u.ord, u.id, ($2::bigint[])[u.ord] AS revision, ($3::text[])[u.ord] AS state
@@ -60,6 +60,6 @@ CROSS JOIN LATERAL (
 ORDER BY b.ord, h.seq;
 
 -- name: leased_tasks
--- Of the instances $1: what is leased to the worker $2.
+-- Of the instances $1: the tasks that are leased to the worker $2.
 SELECT t.instance_id, t.token FROM ebb.all_tasks AS t
 WHERE t.instance_id = ANY ($1::uuid[]) AND t.lease_owner = $2::text;

@@ -1,11 +1,12 @@
 -- name: commit_and_remove
--- The usual commit in one statement: each instance by compare-and-swap on its revision, the history
--- and the removal of tasks of those that were swapped. Its answer names only those that were not, and
--- the revision that they have. $23: 0 where no task is folded, 1 where it stays so, 2 where it ends;
--- where that is not so nothing is written.
--- Unnesting has its price for each column. So a number is looked up in its array, and a word that
--- many rows share in $1, by its number there: 0 is no word, NULL. Elsewhere 0 may mean NULL, too.
--- (x IN (...)) IS TRUE makes PostgreSQL look x up in a hash table, whatever it thinks of the sizes.
+-- The usual commit in one statement: each instance by compare-and-swap on its revision, then the
+-- history and the removal of tasks of the swapped instances. The answer names only the instances that
+-- were not swapped, and their revisions. $23: 0 if no task is folded, 1 if the task stays folded, 2
+-- if its folding ends. If the row disagrees, nothing is written.
+-- Each unnested column has a cost. So a number is looked up in its array, and a word that many rows
+-- share is looked up in $1 by its number there: 0 stands for NULL. Elsewhere, 0 may mean NULL, too.
+-- (x IN (...)) IS TRUE makes PostgreSQL look x up in a hash table, no matter which sizes it
+-- estimates.
 WITH batch AS MATERIALIZED (
     SELECT b.ord, ($2::uuid[])[b.ord] AS id, ($3::bigint[])[b.ord] AS revision,
            ($1::text[])[($4::integer[])[b.ord]] AS status, b.state,
@@ -56,7 +57,7 @@ removed AS (
 SELECT f.ord, (SELECT i.revision FROM ebb.instances AS i WHERE i.id = f.id) FROM failed AS f;
 
 -- name: commit_and_put
--- As commit_and_remove, where tasks are put and none is removed. $31 is its $23.
+-- As commit_and_remove, if tasks are put and none is removed. $31 is its $23.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($29::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
 ),
@@ -123,13 +124,14 @@ put AS (
 SELECT f.ord, (SELECT i.revision FROM ebb.instances AS i WHERE i.id = f.id) FROM failed AS f;
 
 -- name: lock_instances
--- Before the statements below, which change tasks one after another and then end with
--- commit_and_remove: nobody else may change these instances between them.
+-- Runs before the statements below, which change tasks one after another and then end with
+-- commit_and_remove. No other session may change these instances in between.
 SELECT i.id FROM unnest($1::uuid[]) AS b (id) JOIN ebb.instances AS i ON i.id = b.id
 FOR UPDATE OF i;
 
 -- name: unfold_tasks
--- Of these instances, so that others than the one who started them may change what is to be done.
+-- Gives these instances' folded tasks rows, so that workers other than the one that started the
+-- instances may change their tasks.
 WITH folded AS MATERIALIZED (
     SELECT i.id, i.created_at, i.priority, i.lease_owner, i.lease_handler, i.lease_queue
     FROM unnest($1::uuid[]) AS b (id) JOIN ebb.instances AS i ON i.id = b.id

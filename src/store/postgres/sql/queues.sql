@@ -15,11 +15,11 @@ DELETE FROM ebb.queues WHERE name = $1::text;
 DELETE FROM ebb.queue_starts WHERE queue = $1::text;
 
 -- name: count_queues
--- Those but $1.
+-- Without the queue $1.
 SELECT count(*) FROM ebb.queues WHERE name <> $1::text;
 
 -- name: list_queues
--- The one named $1, or all; with the slots in use, those under the key $2 among them.
+-- The queue $1, or all queues, with the slots in use, including those under the key $2.
 SELECT q.name, q.updated_at, q.concurrency, q.concurrency_per_key, q.rate_starts, q.rate_period, (
     SELECT count(*) FROM ebb.tasks AS t
     WHERE t.took_slot AND t.lease_owner IS NOT NULL AND t.queue = q.name
@@ -35,7 +35,7 @@ SELECT at, starts, coalesce($2::bigint, (extract(epoch FROM now()) * 1000000)::b
 FROM ebb.queue_starts WHERE queue = $1::text ORDER BY at;
 
 -- name: tasks_by_queue
--- What runs, waits and sleeps, and the slots in use.
+-- The numbers of running, waiting and sleeping tasks, and the slots in use.
 SELECT t.queue, count(*) FILTER (WHERE t.lease_owner IS NOT NULL),
        count(*) FILTER (
            WHERE t.lease_owner IS NULL AND (t.lane = 1 OR (t.lane = 0 AND t.due_at <= c.now))
@@ -50,30 +50,36 @@ WHERE t.handler <> ''
 GROUP BY t.queue ORDER BY t.queue;
 
 -- name: limited_queues_with_work
--- Of the queues $2, those in which tasks of the handlers $1 are due: how many slots and starts are
--- in use, and the time.
+-- Of the queues $2: those in which tasks of the handlers $1 (and of the instance $4, if given) are due,
+-- with the slots and starts in use, and the time.
 SELECT q.name, q.concurrency, q.rate_starts, q.rate_period, (
     SELECT count(*) FROM ebb.tasks AS t
     WHERE t.took_slot AND t.lease_owner IS NOT NULL AND t.queue = q.name
 ), coalesce($3::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
 FROM ebb.queues AS q
-WHERE q.name = ANY ($2::text[]) AND EXISTS (
+WHERE q.name = ANY ($2::text[]) AND CASE WHEN $4::uuid IS NULL THEN EXISTS (
     SELECT 1 FROM unnest($1::text[]) AS h (handler) CROSS JOIN LATERAL (
         SELECT t.rank FROM ebb.tasks AS t
         WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = h.handler AND t.queue = q.name
         ORDER BY t.rank LIMIT 1
     ) AS f
-)
+) ELSE EXISTS (
+    SELECT 1 FROM ebb.tasks AS t
+    WHERE t.instance_id = $4::uuid AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
+      AND t.handler = ANY ($1::text[]) AND t.queue = q.name
+) END
 ORDER BY q.name;
 
 -- name: lock_queues
--- Whoever claims in a queue with limits waits here for the others who do; always by name, so none
--- of them waits for ever. What follows sees what they have taken.
+-- A session that claims in a queue with limits waits here for the other claiming sessions. The order
+-- is always by name, so there are no deadlocks. The statements that follow see what those sessions
+-- have taken.
 SELECT name FROM ebb.queues WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE;
 
 -- name: prune_starts
--- REPEATABLE READ lets who has waited for a lock go on with what he saw before it. But it fails who
--- has waited for a row that was changed, and then he is tried again: so there it is changed.
+-- In REPEATABLE READ, a session that has waited for a lock continues with the data from before the
+-- wait. But a session that has waited for a row that was changed fails and is retried. So in that
+-- mode, this changes the row.
 WITH marked AS (
     UPDATE ebb.queues AS q SET updated_at = q.updated_at
     WHERE q.name = ANY ($1::text[])
@@ -87,10 +93,11 @@ WHERE s.queue = ANY ($1::text[]) AND q.name = s.queue
 -- name: claim_limited
 -- $1 worker, $2 handlers, $3 queues, which are locked, $4 where the last round over their keys ended,
 -- $5 limit, $6 time, $7 slices of a period, $8 tasks looked at in the order of their rank, $9 keys
--- visited. The version of a row: see claim_tasks.
--- Where the slots of keys are limited, tasks are looked for in the order of their rank, and by one
--- look for each key from the first on and from $4 on: those of a key whose slots are all in use
--- hide no others, and none is read but the heads.
+-- visited, $10 the only instance whose tasks are taken, or NULL. The version of a row: see
+-- claim_tasks.
+-- If the slots of keys are limited, tasks are looked for in two ways: in the order of their rank, and
+-- by one look for each key, from the first key on and from $4 on. The tasks of a key whose slots are
+-- all in use therefore do not hide others, and only the heads of keys are read.
 WITH RECURSIVE clock AS MATERIALIZED (
     SELECT coalesce($6::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
 ),
@@ -138,7 +145,7 @@ keys AS (
         UNION ALL
         SELECT p.last_key, true WHERE p.last_key IS NOT NULL
     ) AS b
-    WHERE p.per_key IS NOT NULL
+    WHERE p.per_key IS NOT NULL AND $10::uuid IS NULL
     UNION ALL
     SELECT k.handler, k.queue, k.tasks, k.per_key, k.visits, k.is_round, k.visit + 1, (
         SELECT t.concurrency_key FROM ebb.tasks AS t
@@ -161,6 +168,11 @@ candidates AS MATERIALIZED (
         ORDER BY t.rank, t.instance_id, t.token
         LIMIT CASE WHEN p.per_key IS NULL THEN p.tasks ELSE $8::bigint END
     ) AS c
+    WHERE $10::uuid IS NULL
+    UNION
+    SELECT p.queue, t.concurrency_key, t.rank, t.instance_id, t.token, t.xmin
+    FROM places AS p JOIN ebb.tasks AS t ON t.handler = p.handler AND t.queue = p.queue
+    WHERE t.instance_id = $10::uuid AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
     UNION
     SELECT k.queue, k.key, c.rank, c.instance_id, c.token, c.row_version
     FROM keys AS k CROSS JOIN LATERAL (
@@ -231,8 +243,8 @@ LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision 
 ORDER BY l.rank, l.instance_id, l.token;
 
 -- name: key_tasks
--- Of tasks that were put in the same transaction, by whoever changes the instance from the revision
--- $4. $5: 0 where no task is folded.
+-- Sets keys of tasks that the session changing the instance from the revision $4 has put in the same
+-- transaction. $5: 0 if no task is folded.
 UPDATE ebb.tasks AS t SET concurrency_key = k.key
 FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[], $5::integer[])
     AS k (id, token, key, revision, lease)

@@ -47,7 +47,7 @@ RETURNING 1;
 -- $2 instances are looked at from $1 on, as far up as any may be old enough: none was made after it
 -- has ended, and an id tells when it was made. ($3, $4, $5) are workflows and how long what has
 -- completed and what has not is kept there, $6 and $7 the same of all other workflows, $8 is the
--- shortest of these times. Where there are partitions and $12, only those whose whole partition has
+-- shortest of these times. If there are partitions and $12, only those whose whole partition has
 -- been over for as long are old. At the end the instance is compared once more, with the row as it is
 -- then.
 WITH clock AS MATERIALIZED (
@@ -111,6 +111,12 @@ freed AS (
 ),
 events AS (
     DELETE FROM ebb.history AS h USING gone AS g WHERE h.instance_id = g.id
+),
+awaited AS (
+    DELETE FROM ebb.waits AS w USING gone AS g WHERE w.instance_id = g.id
+),
+failed AS (
+    DELETE FROM ebb.failures AS f USING gone AS g WHERE f.instance_id = g.id
 )
 SELECT NULL::text, NULL::text, 0::bigint,
        (SELECT b.id FROM batch AS b ORDER BY b.id DESC LIMIT 1),

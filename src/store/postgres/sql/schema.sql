@@ -1,5 +1,6 @@
 -- name: begin_migration
--- Types, operators and functions have no schema in what follows, and are not to be somebody else's.
+-- The statements that follow name types, operators and functions without a schema. They must not
+-- resolve to another user's objects.
 BEGIN;
 SET LOCAL search_path = pg_catalog;
 SET LOCAL lock_timeout = '10s';
@@ -37,15 +38,15 @@ JOIN pg_catalog.pg_namespace AS s ON s.oid = c.relnamespace
 WHERE s.nspname = $1::text AND c.relname = 'migrations' AND a.attname = 'compatible_with';
 
 -- name: list_migrations
--- compatible_with: programs that know the schema up to that number go on with this migration; NULL is
--- none. The column came later than the table.
+-- compatible_with: programs that know the schema up to that number can continue with this migration;
+-- NULL means none. The column was added after the table.
 SELECT m.number, m.name, m.checksum, m.applied_at,
        (pg_catalog.to_jsonb(m) ->> 'compatible_with')::integer
 FROM ebb.migrations AS m ORDER BY m.number;
 
 -- name: add_migration
--- Its key is the lock: of several processes that migrate at once, the others wait here and then
--- find that it is done.
+-- The key serves as the lock. If several processes migrate at the same time, the others wait here and
+-- then find that the work is done.
 INSERT INTO ebb.migrations (number, name, checksum, applied_at, compatible_with)
 VALUES (
     $1::integer, $2::text, $3::text,
@@ -53,15 +54,18 @@ VALUES (
 );
 
 -- name: missing_rights
--- What a worker cannot do its work without, and has not got, as the statements that give it. Less
--- than the grants of its role: who starts no instances and purges none needs no more.
+-- The rights that a worker needs for its work and does not have, as the statements that grant them.
+-- They are fewer than the grants of its role: a worker that starts and purges no instances needs no
+-- more.
 WITH needed (name, verb) AS (
     VALUES ('migrations', 'SELECT'), ('workflows', 'SELECT'), ('all_tasks', 'SELECT'),
         ('instances', 'SELECT'), ('instances', 'UPDATE'),
         ('tasks', 'SELECT'), ('tasks', 'INSERT'), ('tasks', 'UPDATE'), ('tasks', 'DELETE'),
         ('history', 'SELECT'), ('history', 'INSERT'),
         ('workers', 'SELECT'), ('workers', 'INSERT'), ('workers', 'UPDATE'), ('workers', 'DELETE'),
-        ('queues', 'SELECT'), ('queues', 'UPDATE'),
+        ('waits', 'SELECT'), ('waits', 'INSERT'), ('waits', 'UPDATE'), ('waits', 'DELETE'),
+        ('failures', 'SELECT'), ('failures', 'INSERT'), ('failures', 'UPDATE'),
+        ('failures', 'DELETE'), ('queues', 'SELECT'), ('queues', 'UPDATE'),
         ('queue_starts', 'SELECT'), ('queue_starts', 'INSERT'), ('queue_starts', 'UPDATE'),
         ('queue_starts', 'DELETE')
 ),

@@ -1,7 +1,7 @@
 -- name: commit_step
 -- What one instance alone usually needs, this and the next two, says the same as the statements over
 -- arrays, at three quarters of their price.
--- One instance that goes on, with one event and no change of its tasks. $18: its task is folded.
+-- One instance that continues, with one event and no change of its tasks. $18: its task is folded.
 WITH updated AS (
     UPDATE ebb.instances
     SET revision = revision + 1, status = $3::text, state = $4::text, updated_at = $5::bigint,

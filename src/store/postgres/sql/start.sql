@@ -1,7 +1,7 @@
 -- name: start_instances
--- For instances without a key and with fresh ids. One that exists makes it fail wholly; then
--- start_absent_instances is the one to call, which costs more. $1 and the arrays: as in
--- commit_and_remove. The tasks are those that are not folded.
+-- For instances without a key and with fresh ids. If one exists, the whole statement fails. Then call
+-- start_absent_instances, which costs more. $1 and the arrays: as in commit_and_remove. The tasks are
+-- those that are not folded.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($33::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
 ),
@@ -45,8 +45,8 @@ SELECT ($2::uuid[])[p.ord], p.token, coalesce(($1::text[])[($27::integer[])[p.n]
 FROM unnest($25::bigint[], $26::bigint[]) WITH ORDINALITY AS p (ord, token, n);
 
 -- name: start_absent_instances
--- Leaves out those whose id or key exists and answers with the ids of the others. Of two that want
--- one key at the same time, the second waits for the first.
+-- Leaves out instances whose id or key exists, and answers with the ids of the others. If two
+-- sessions want one key at the same time, the second waits for the first.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($33::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
 ),
@@ -113,8 +113,9 @@ waiting AS (
 SELECT id FROM added;
 
 -- name: find_started
--- Who has the id, and who has the key. In a statement of its own, which sees what others have
--- committed meanwhile. Not EXISTS: a plan that was made on an empty table would hash all of it.
+-- The instance that has the id, and the one that has the key. A statement of its own, so that it sees
+-- what others have committed in the meantime. Not EXISTS: a plan that was made for an empty table
+-- would hash all of it.
 SELECT (SELECT i.id FROM ebb.instances AS i WHERE i.id = b.id) IS NOT NULL, (
     SELECT k.instance_id FROM ebb.keys AS k WHERE k.key = b.key AND k.workflow = b.workflow
 )

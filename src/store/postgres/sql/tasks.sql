@@ -1,6 +1,6 @@
 -- name: wake_tasks
--- A bounded number at a time, so that a million timers that fire at once block nobody. From $3 on:
--- below may be many entries of rows that are gone.
+-- A bounded number at a time, so that a million timers that fire at the same time do not block other
+-- sessions. From $3 on, because there may be many dead index entries below it.
 WITH due AS (
     SELECT instance_id, token FROM ebb.tasks
     WHERE lane = 0 AND lease_owner IS NULL AND due_at >= $3::bigint
@@ -20,18 +20,18 @@ SELECT due_at FROM ebb.tasks
 WHERE lane = 0 AND lease_owner IS NULL ORDER BY due_at LIMIT 1;
 
 -- name: claim_tasks
--- $2 handlers to be claimed in any queue, ($3, $4) handlers and their queues to be claimed there
--- from the rank $7 on: below may be many entries of rows that are gone. Not in the queues $8, but for
--- the engine's tasks.
--- The first CTE finds the queues in which there is work, by one look at the index for each.
--- Candidates are read without locks, the best of all are locked: whatever another worker holds or
--- has just taken is passed over. What is asked of them once more is written so that no partial index
--- seems to serve it: a plan that was made while that was empty would read all of it.
--- A lock is taken on the newest version of a row, but all else is read as it was when the statement
--- began. So a row is passed over that has another version (xmin) by then: somebody has had the task
--- meanwhile, and the state that belongs to the new version cannot be seen here.
--- (x IN (...)) IS TRUE: see commit_and_remove. A join instead costs time by the square of the tasks.
--- The answer names what the update has returned, and nothing else.
+-- $2: handlers to claim in any queue. ($3, $4): handlers and their queues, to claim there from the
+-- rank $7 on, because there may be many dead index entries below it. Not in the queues $8, except for
+-- the engine's own tasks.
+-- The first CTE finds the queues that have work, with one index lookup for each. Candidates are read
+-- without locks, and the best of all are locked. Tasks that another worker holds or has just taken
+-- are skipped. The repeated conditions are written so that no partial index seems to fit: a plan that
+-- was made while that index was empty would read all of it.
+-- A lock is taken on the newest version of a row, but everything else is read as of the start of the
+-- statement. So a row that has another version (xmin) by then is skipped: another worker has had the
+-- task in the meantime, and the state that belongs to the new version is not visible here.
+-- (x IN (...)) IS TRUE: see commit_and_remove. A join would cost time quadratic in the number of
+-- tasks. The answer contains only rows that the update has returned.
 WITH RECURSIVE anywhere AS (
     SELECT h.handler, (
         SELECT t.queue FROM ebb.tasks AS t
@@ -75,7 +75,8 @@ locked AS (
     ) AS f
     LIMIT $5::bigint
 ),
--- What comes along is read at once, for its size: none is taken beyond $9 bytes, but the first.
+-- The data of each claim is read now because of its size: beyond $9 bytes no claim is added, except
+-- the first.
 sized AS MATERIALIZED (
     SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
            i.created_at, i.updated_at, i.finished_at, i.state,
@@ -88,7 +89,8 @@ sized AS MATERIALIZED (
            ), 0) AS bytes_before
     FROM locked AS l
     JOIN ebb.instances AS i ON i.id = l.instance_id
-    -- Nearly all tasks that are claimed are the first of their instance: their input comes along.
+    -- Nearly all claimed tasks are the first of their instance, so the claim includes the instance's
+    -- input.
     LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
 ),
 leased AS (
@@ -108,8 +110,8 @@ FROM sized WHERE ((id, task) IN (SELECT instance_id, token FROM leased)) IS TRUE
 ORDER BY rank, id, task;
 
 -- name: claim_places
--- Where something is left to be claimed, by handler and queue, and the lowest rank there. $1 handlers
--- in any queue, ($2, $3) handlers and their queues.
+-- The handlers and queues that have claimable tasks, and the lowest rank in each. $1: handlers in any
+-- queue. ($2, $3): handlers and their queues.
 WITH RECURSIVE anywhere AS (
     SELECT h.handler, f.queue, f.rank
     FROM unnest($1::text[]) AS h (handler) CROSS JOIN LATERAL (
@@ -135,7 +137,7 @@ FROM unnest($2::text[], $3::text[]) AS p (handler, queue) CROSS JOIN LATERAL (
 ) AS f;
 
 -- name: claim_tasks_of_instance
--- The task's handler and queue are as in claim_tasks; only stops when $6; not in the queues $8.
+-- The task's handler and queue are as in claim_tasks; only stops if $6; not in the queues $8.
 WITH candidates AS MATERIALIZED (
     SELECT t.instance_id, t.token, t.xmin AS row_version
     FROM ebb.tasks AS t
@@ -160,7 +162,8 @@ locked AS (
     ) AS f
     LIMIT $5::bigint
 ),
--- What comes along is read at once, for its size: none is taken beyond $9 bytes, but the first.
+-- The data of each claim is read now because of its size: beyond $9 bytes no claim is added, except
+-- the first.
 sized AS MATERIALIZED (
     SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
            i.created_at, i.updated_at, i.finished_at, i.state,
@@ -173,7 +176,8 @@ sized AS MATERIALIZED (
            ), 0) AS bytes_before
     FROM locked AS l
     JOIN ebb.instances AS i ON i.id = l.instance_id
-    -- Nearly all tasks that are claimed are the first of their instance: their input comes along.
+    -- Nearly all claimed tasks are the first of their instance, so the claim includes the instance's
+    -- input.
     LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
 ),
 leased AS (
@@ -192,7 +196,7 @@ FROM sized WHERE ((id, task) IN (SELECT instance_id, token FROM leased)) IS TRUE
 ORDER BY rank, id, task;
 
 -- name: claim_stops
--- $4: looked at, because others may be taking the first ones.
+-- $4: the number of tasks to look at, because other workers may be taking the first ones.
 WITH candidates AS MATERIALIZED (
     SELECT t.instance_id, t.token, t.xmin AS row_version
     FROM ebb.tasks AS t
@@ -209,7 +213,8 @@ locked AS (
     ) AS f
     LIMIT $2::bigint
 ),
--- What comes along is read at once, for its size: none is taken beyond $3 bytes, but the first.
+-- The data of each claim is read now because of its size: beyond $3 bytes no claim is added, except
+-- the first.
 sized AS MATERIALIZED (
     SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
            i.created_at, i.updated_at, i.finished_at, i.state,
@@ -222,7 +227,8 @@ sized AS MATERIALIZED (
            ), 0) AS bytes_before
     FROM locked AS l
     JOIN ebb.instances AS i ON i.id = l.instance_id
-    -- Nearly all tasks that are claimed are the first of their instance: their input comes along.
+    -- Nearly all claimed tasks are the first of their instance, so the claim includes the instance's
+    -- input.
     LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
 ),
 leased AS (
@@ -241,12 +247,12 @@ FROM sized WHERE ((id, task) IN (SELECT instance_id, token FROM leased)) IS TRUE
 ORDER BY rank, id, task;
 
 -- name: park_broken_task
--- Its instance cannot be understood: nobody may meet it again and again.
+-- Its instance cannot be read, so no worker should claim it again and again.
 UPDATE ebb.tasks SET lane = 2, lease_owner = NULL
 WHERE instance_id = $1::uuid AND token = $2::bigint;
 
 -- name: release_tasks
--- Nothing where another process has the worker's name; so also the next two.
+-- Does nothing if another process has the worker's name; the same applies to the next two.
 UPDATE ebb.tasks AS t
 SET lease_owner = NULL, handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END
 FROM unnest($2::uuid[], $3::bigint[]) AS r (instance_id, token)
@@ -277,7 +283,8 @@ WHERE instance_id = $1::uuid AND token = $2::bigint AND lease_owner = $3::text
   );
 
 -- name: tasks_of_instance
--- As in all_tasks, but a plan that was made while nothing was folded must not go by the owners.
+-- As in all_tasks, but a plan that was made while nothing was folded must not use the index of
+-- owners.
 SELECT t.token, t.handler, t.queue, t.due_at, t.lane, t.is_stop, t.was_lost, t.lease_owner,
        t.concurrency_key, t.took_slot
 FROM ebb.tasks AS t WHERE t.instance_id = $1::uuid
@@ -288,7 +295,7 @@ FROM ebb.instances AS i WHERE i.id = $1::uuid AND coalesce(i.lease_owner, '') <>
 ORDER BY 1;
 
 -- name: unserved_tasks
--- Looks once for each handler and queue that has work, and counts only what nobody serves.
+-- One lookup for each handler and queue that has work. Counts only tasks that no worker serves.
 WITH RECURSIVE clock AS (
     SELECT coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
 ),

@@ -14,9 +14,9 @@ FROM ebb.instances WHERE id = $1::uuid
 FOR UPDATE;
 
 -- name: pin_search_path
--- The first statement of each transaction in a session that others use, too, and whose settings we
--- leave alone: whatever the path of role and database is, operators and functions are those of
--- PostgreSQL. And nobody waits for ever for a row that a person has locked.
+-- The first statement of each transaction in a session that others also use, and whose settings must
+-- not change. Whatever the search path of the role and the database is, operators and functions are
+-- those of PostgreSQL. The timeout prevents endless waits for a row that a person has locked.
 SELECT pg_catalog.set_config('search_path', 'pg_catalog', true),
        pg_catalog.set_config('lock_timeout', '2s', true);
 

@@ -1,6 +1,6 @@
 -- name: prolong_worker
--- Answers with the time until the first of the others is dead, the queues that have limits, how many
--- others live, and the present time.
+-- Answers with the time until the first of the other workers is dead, the queues that have limits,
+-- the number of other live workers, and the present time.
 UPDATE ebb.workers
 SET host = $2::text, pid = $3::bigint, handlers = $4::text[], queues = $5::text[],
     capacity = $6::integer, started_at = $7::bigint,
@@ -17,7 +17,7 @@ RETURNING (
 ), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
 
 -- name: add_worker
--- Nothing where another process has the name.
+-- Does nothing if another process has the name.
 INSERT INTO ebb.workers AS o (id, host, pid, handlers, queues, capacity, started_at, expires_at)
 VALUES (
     $1::text, $2::text, $3::bigint, $4::text[], $5::text[], $6::integer, $7::bigint,
@@ -42,7 +42,7 @@ RETURNING (
 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
 
 -- name: held_tasks
--- From $2 on: below may be many entries of rows that are gone.
+-- From $2 on, because there may be many dead index entries below it.
 SELECT instance_id, token, is_stop, was_lost OR handler <> '' FROM ebb.all_tasks
 WHERE lease_owner = $1::text AND instance_id >= $2::uuid ORDER BY instance_id, token;
 
@@ -57,7 +57,8 @@ SELECT lease_owner, count(*) FROM ebb.all_tasks WHERE lease_owner IS NOT NULL GR
 DELETE FROM ebb.workers WHERE id = $1::text AND started_at = $2::bigint;
 
 -- name: unfold_tasks_of_worker
--- As the next one, after remove_worker: who is still there is another process of that name.
+-- As the next one, after remove_worker: a worker row that still exists belongs to another process of
+-- the same name.
 WITH folded AS MATERIALIZED (
     SELECT i.id, i.created_at, i.priority, i.lease_owner, i.lease_handler, i.lease_queue
     FROM ebb.instances AS i
@@ -86,8 +87,8 @@ WHERE expires_at <= coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::
 RETURNING id;
 
 -- name: unfold_lost_tasks
--- Runs before take_lost_leases, and looks for the lost as that does. Whoever commits one of these
--- instances now is not waited for: there will be another time.
+-- Runs before take_lost_leases and finds lost tasks as it does. If a worker is committing one of
+-- these instances now, this does not wait for it: the next run will find the task.
 WITH RECURSIVE living AS (
     SELECT w.id, lead(w.id) OVER (ORDER BY w.id) AS next FROM ebb.workers AS w
     UNION ALL
@@ -127,10 +128,9 @@ SELECT f.id, 1, coalesce(f.lease_handler, ''), coalesce(f.lease_queue, ''), f.cr
 FROM folded AS f;
 
 -- name: take_lost_leases
--- Runs after remove_dead_workers and unfold_lost_tasks in the same transaction, with its own view of who is left: a
--- heartbeat that came first saves its leases.
--- It looks only between the names of those who are left: what they hold may be much. No name is as
--- high as the last one.
+-- Runs after remove_dead_workers and unfold_lost_tasks in the same transaction, with its own view of
+-- the workers that are left: a heartbeat that came first saves its leases. It looks only between the
+-- names of those workers, because they may hold many tasks. No name is as high as the last one.
 WITH RECURSIVE living AS (
     SELECT w.id, lead(w.id) OVER (ORDER BY w.id) AS next FROM ebb.workers AS w
     UNION ALL
@@ -160,8 +160,8 @@ held AS MATERIALIZED (
         ORDER BY t.instance_id, t.token OFFSET 0
     ) AS f
 ),
--- A lease that has another row version by now may be somebody else's: see claim_tasks. A row that is
--- locked is left for the next time, so nobody waits here, in whatever order.
+-- If a lease has another row version by now, another worker may hold it: see claim_tasks. A locked
+-- row is left for the next time, so this never waits, in whatever order the rows come.
 locked AS MATERIALIZED (
     SELECT f.instance_id, f.token
     FROM held AS h CROSS JOIN LATERAL (

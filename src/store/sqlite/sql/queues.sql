@@ -66,6 +66,11 @@ SELECT rank, instance_id, token, concurrency_key FROM tasks INDEXED BY tasks_rea
 WHERE lane = 1 AND lease_owner IS NULL AND handler = ?1 AND queue = ?2
 ORDER BY rank, instance_id, token LIMIT ?3;
 
+-- name: ready_tasks_of_instance_in
+SELECT rank, instance_id, token, concurrency_key FROM tasks
+WHERE instance_id = ?3 AND lane = 1 AND lease_owner IS NULL AND handler = ?1 AND queue = ?2
+ORDER BY rank, token;
+
 -- name: has_ready_task
 SELECT EXISTS (
     SELECT 1 FROM tasks INDEXED BY tasks_ready

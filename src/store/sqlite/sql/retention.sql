@@ -28,7 +28,7 @@ SELECT id, workflow, status, revision, finished_at FROM instances
 WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3;
 
 -- name: purge_instance
--- Whoever has chosen it has read it before: it is compared again.
+-- The caller has read the instance before it chose it, so the values are compared again.
 DELETE FROM instances
 WHERE id = ?1 AND finished_at <= ?2 AND status IN ('completed', 'failed', 'cancelled', 'aborted');
 

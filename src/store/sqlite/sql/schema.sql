@@ -1,5 +1,5 @@
 -- name: use_wal
--- Yields the mode that is in force, which is another one where the file system cannot share memory.
+-- Yields the mode that is in force, which differs if the file system cannot share memory.
 PRAGMA journal_mode = WAL;
 
 -- name: synchronous_full

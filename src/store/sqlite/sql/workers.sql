@@ -41,7 +41,7 @@ DELETE FROM workers WHERE id = ?1;
 DELETE FROM workers WHERE id = ?1 AND started_at = ?2;
 
 -- name: release_tasks_of_worker
--- After sign_worker_off: who is still there is another process of that name.
+-- After sign_worker_off: a worker that still exists is another process of that name.
 UPDATE tasks INDEXED BY tasks_leased
 SET lease_owner = NULL, handler = CASE WHEN is_stop THEN '' ELSE handler END
 WHERE lease_owner = ?1 AND NOT EXISTS (SELECT 1 FROM workers AS w WHERE w.id = ?1);

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ebb/clock.h>
+#include <ebb/engine.h>
+
+#include "store/store.h"
+#include "view/outline.h"
+
+namespace ebb::cli {
+
+/// What the commands that look and steer ask for, of a database or of a server (`--server`). Both
+/// give the same answers, so a command does not know which of them it has. Every function throws
+/// Error. Those that Engine has, too, do the same here. Not thread-safe.
+class Client {
+ public:
+    virtual ~Client() = default;
+
+    /// The engine on the database; null for a server, whose API has no trace of writes yet.
+    virtual Engine* engine() { return nullptr; }
+
+    virtual std::optional<InstanceSummary> find(const InstanceId& id) = 0;
+    virtual std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) = 0;
+    virtual InstanceView show(const InstanceId& id) = 0;
+    virtual std::vector<InstanceSummary> list(const ListOptions& options) = 0;
+    /// A page of instances with what each waits for.
+    virtual std::vector<view::Outline> outlines(const InstanceQuery& query) = 0;
+    virtual std::vector<HistoryEntry> history(
+        const InstanceId& id, std::int64_t after, int limit
+    ) = 0;
+    virtual std::string why(const InstanceId& id) = 0;
+    virtual std::vector<InstanceCount> stats() = 0;
+
+    /// The registered versions by name and version, without their definitions, and how many
+    /// instances each has by status.
+    struct Workflows {
+        std::vector<WorkflowRow> rows;
+        std::vector<VersionCount> counts;
+    };
+
+    virtual Workflows workflows() = 0;
+    virtual bool has_workflow(const std::string& name) = 0;
+    virtual std::shared_ptr<const Definition> definition(
+        std::string_view workflow, std::optional<int> version
+    ) = 0;
+    virtual void register_workflow(const Definition& definition) = 0;
+
+    virtual std::vector<AwaitedDecision> decisions(const DecisionQuery& query) = 0;
+    virtual FailureGroups failures(const FailureGroupQuery& query) = 0;
+    virtual std::vector<FailedInstance> failed_instances(const FailureQuery& query) = 0;
+
+    virtual std::vector<WorkerView> workers() = 0;
+    virtual std::vector<UnservedTasks> unserved() = 0;
+    virtual std::vector<QueueView> queues() = 0;
+    virtual void set_queue(std::string_view name, const QueueLimits& limits) = 0;
+
+    /// Of a server, `by` of all that follow is the owner of the token.
+    virtual StartedInstance start(
+        std::string_view workflow, const Payload& input, const StartOptions& options
+    ) = 0;
+    virtual void decide(const InstanceId& id, const PersonalDecision& decision) = 0;
+    virtual void signal(
+        const InstanceId& id,
+        std::string_view name,
+        const Payload& payload,
+        const RequestOptions& options
+    ) = 0;
+    virtual bool write(
+        const InstanceId& id, const Payload& attributes, const WriteOptions& options
+    ) = 0;
+    virtual void cancel(const InstanceId& id, const RequestOptions& options) = 0;
+    virtual void abort(const InstanceId& id, const RequestOptions& options) = 0;
+    virtual void pause(const InstanceId& id, const RequestOptions& options) = 0;
+    virtual bool resume(const InstanceId& id, const RequestOptions& options) = 0;
+    virtual bool requeue(const InstanceId& id, const RequeueOptions& options) = 0;
+    virtual std::string export_instance(const InstanceId& id, const ExportOptions& options) = 0;
+    virtual ImportedInstance import_snapshot(
+        std::string_view json, const ImportOptions& options
+    ) = 0;
+};
+
+/// A client of the database itself. All three must outlive it; `clock` judges what is due.
+std::unique_ptr<Client> make_local_client(Engine& engine, Store& store, const Clock& clock);
+
+}  // namespace ebb::cli

@@ -1,0 +1,146 @@
+// The client of a database: the engine does everything, but for some pages that only lists need.
+
+#include "cli/client.h"
+
+namespace ebb::cli {
+
+namespace {
+
+class LocalClient : public Client {
+ public:
+    LocalClient(Engine& engine, Store& store, const Clock& clock)
+        : engine_(engine), store_(store), clock_(clock) {}
+
+    Engine* engine() override { return &engine_; }
+
+    std::optional<InstanceSummary> find(const InstanceId& id) override { return engine_.find(id); }
+
+    std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) override {
+        return engine_.find_key(workflow, key);
+    }
+
+    InstanceView show(const InstanceId& id) override { return engine_.show(id); }
+
+    std::vector<InstanceSummary> list(const ListOptions& options) override {
+        return engine_.list(options);
+    }
+
+    std::vector<view::Outline> outlines(const InstanceQuery& query) override {
+        view::Outliner outliner(store_, clock_.now());
+        std::vector<view::Outline> outlines;
+        for (const InstanceRow& row : store_.list(query)) outlines.push_back(outliner.read(row));
+        return outlines;
+    }
+
+    std::vector<HistoryEntry> history(const InstanceId& id, std::int64_t after, int limit)
+        override {
+        return engine_.history(id, after, limit);
+    }
+
+    std::string why(const InstanceId& id) override { return engine_.why(id); }
+
+    std::vector<InstanceCount> stats() override { return engine_.stats(); }
+
+    Workflows workflows() override { return {store_.list_workflows(), store_.count_versions()}; }
+
+    bool has_workflow(const std::string& name) override {
+        return store_.find_workflow(name, std::nullopt).has_value();
+    }
+
+    std::shared_ptr<const Definition> definition(
+        std::string_view workflow, std::optional<int> version
+    ) override {
+        return engine_.definition(workflow, version);
+    }
+
+    void register_workflow(const Definition& definition) override {
+        engine_.register_workflow(definition);
+    }
+
+    std::vector<AwaitedDecision> decisions(const DecisionQuery& query) override {
+        return engine_.decisions(query);
+    }
+
+    FailureGroups failures(const FailureGroupQuery& query) override {
+        return engine_.failures(query);
+    }
+
+    std::vector<FailedInstance> failed_instances(const FailureQuery& query) override {
+        return engine_.failed_instances(query);
+    }
+
+    std::vector<WorkerView> workers() override { return engine_.workers(); }
+
+    std::vector<UnservedTasks> unserved() override { return engine_.unserved(); }
+
+    std::vector<QueueView> queues() override { return engine_.queues(); }
+
+    void set_queue(std::string_view name, const QueueLimits& limits) override {
+        engine_.set_queue(name, limits);
+    }
+
+    StartedInstance start(
+        std::string_view workflow, const Payload& input, const StartOptions& options
+    ) override {
+        return engine_.start(workflow, input, options);
+    }
+
+    void decide(const InstanceId& id, const PersonalDecision& decision) override {
+        engine_.decide(id, decision);
+    }
+
+    void signal(
+        const InstanceId& id,
+        std::string_view name,
+        const Payload& payload,
+        const RequestOptions& options
+    ) override {
+        engine_.signal(id, name, payload, options);
+    }
+
+    bool write(const InstanceId& id, const Payload& attributes, const WriteOptions& options)
+        override {
+        return engine_.write(id, attributes, options);
+    }
+
+    void cancel(const InstanceId& id, const RequestOptions& options) override {
+        engine_.cancel(id, options);
+    }
+
+    void abort(const InstanceId& id, const RequestOptions& options) override {
+        engine_.abort(id, options);
+    }
+
+    void pause(const InstanceId& id, const RequestOptions& options) override {
+        engine_.pause(id, options);
+    }
+
+    bool resume(const InstanceId& id, const RequestOptions& options) override {
+        return engine_.resume(id, options);
+    }
+
+    bool requeue(const InstanceId& id, const RequeueOptions& options) override {
+        return engine_.requeue(id, options);
+    }
+
+    std::string export_instance(const InstanceId& id, const ExportOptions& options) override {
+        return engine_.export_instance(id, options);
+    }
+
+    ImportedInstance import_snapshot(std::string_view json, const ImportOptions& options) override {
+        return engine_.import_snapshot(json, options);
+    }
+
+ private:
+    Engine& engine_;
+    Store& store_;
+    const Clock& clock_;
+};
+
+}  // namespace
+
+std::unique_ptr<Client> make_local_client(Engine& engine, Store& store, const Clock& clock) {
+    return std::make_unique<LocalClient>(engine, store, clock);
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <ebb/engine.h>
+
+#include "cli/options.h"
+#include "cli/session.h"
+
+namespace ebb::cli {
+
+/// One line for each write: what it changed, which conditions became true or false, what it fired.
+/// `start` is what relative times count from.
+std::string trace_table(
+    Session& session, const std::vector<TraceEntry>& entries, Times times, TimePoint start
+);
+
+}  // namespace ebb::cli

@@ -1,0 +1,250 @@
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/model/check_expressions.h"
+#include "core/model/walk.h"
+#include "lsp/features/cursor.h"
+#include "lsp/features/functions.h"
+#include "lsp/features/request.h"
+#include "lsp/features/schema.h"
+#include "lsp/lsp.h"
+
+namespace ebb::lsp {
+
+namespace {
+
+using yaml::LineTree;
+using yaml::TreeNode;
+
+enum class ItemKind {
+    Method = 2,
+    Function = 3,
+    Field = 5,
+    Variable = 6,
+    Property = 10,
+    Value = 12,
+    Keyword = 14,
+    Reference = 18
+};
+
+constexpr std::array<std::string_view, 6> kDurations = {"5s", "30s", "1m", "5m", "1h", "1d"};
+
+bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+class Completer {
+ public:
+    Completer(const Document& document, const CheckSettings& settings, std::size_t offset)
+        : document_(document),
+          settings_(settings),
+          tree_(document.tree()),
+          offset_(offset),
+          cursor_(cursor_at(tree_, offset)) {}
+
+    Json run() {
+        if (cursor_.where == Cursor::Where::Key) add_keys();
+        if (cursor_.where == Cursor::Where::Value) add_values();
+        const bool is_cut = items_.size() > DocumentLimits::kCompletionsMax;
+        if (is_cut) items_.erase(items_.begin() + DocumentLimits::kCompletionsMax, items_.end());
+        return {{"isIncomplete", is_cut}, {"items", std::move(items_)}};
+    }
+
+ private:
+    const Document& document_;
+    const CheckSettings& settings_;
+    const LineTree& tree_;
+    std::size_t offset_;
+    Cursor cursor_;
+    Json items_ = Json::array();
+    std::set<std::string> seen_;
+
+    struct Item {
+        std::string label;
+        ItemKind kind = ItemKind::Value;
+        std::string detail{};
+        std::string text{};
+        std::string inserted{};  ///< empty = the label
+    };
+
+    void add(const Item& item, std::size_t begin) {
+        if (!seen_.insert(item.label).second) return;
+        const std::string& inserted = item.inserted.empty() ? item.label : item.inserted;
+        Json json = {
+            {"label", item.label},
+            {"kind", static_cast<int>(item.kind)},
+            {"sortText", fmt::format("{:04}", items_.size())},
+            {"textEdit",
+             {{"range", range_json(document_.lines(), begin, offset_)}, {"newText", inserted}}},
+        };
+        if (!item.detail.empty()) json["detail"] = item.detail;
+        if (!item.text.empty()) json["documentation"] = item.text;
+        items_.push_back(std::move(json));
+    }
+
+    static std::string detail_of(const SchemaKey& key) {
+        std::string detail = key.type;
+        if (key.is_required) detail += detail.empty() ? "required" : ", required";
+        if (!key.otherwise.empty()) detail += fmt::format(", default {}", key.otherwise);
+        return detail;
+    }
+
+    /// What follows the name of a key: nothing on the same line if a block comes.
+    std::string key_text(const SchemaKey& key) const {
+        if (cursor_.is_flow) {
+            const bool is_quoted = cursor_.begin > 0 && document_.text()[cursor_.begin - 1] == '"';
+            return is_quoted ? key.name : key.name + ": ";
+        }
+        const bool is_block = key.type == "map" || key.type.starts_with("list");
+        if (!is_block) return key.name + ": ";
+        const bool is_list = key.type.starts_with("list");
+        const std::string indent(cursor_.column + 2, ' ');
+        return fmt::format("{}:\n{}{}", key.name, indent, is_list ? "- " : "");
+    }
+
+    void add_keys() {
+        int map = cursor_.node;
+        SchemaPlaces places = schema_of(tree_, map);
+        if (cursor_.is_flow && cursor_.is_item) {
+            places = schema_of_item(places);
+            map = -1;
+        }
+        for (const SchemaKey& key : keys_of(places)) {
+            const int present = map < 0 ? -1 : tree_.find(map, key.name);
+            const bool is_here = present >= 0 && tree_.at(present).key.begin == cursor_.begin;
+            if (present >= 0 && !is_here) continue;
+            add({.label = key.name,
+                 .kind = ItemKind::Property,
+                 .detail = detail_of(key),
+                 .text = key.description,
+                 .inserted = key_text(key)},
+                cursor_.begin);
+        }
+        for (const std::string& word : words_of(places)) {
+            if (cursor_.is_item) add({.label = word}, cursor_.begin);
+        }
+        const bool is_node =
+            cursor_.is_item && map > 0 && is_node_item(tree_, map) && !is_in_payload(tree_, map);
+        if (is_node) add_handlers("a step that calls this handler");
+    }
+
+    void add_handlers(const std::string& detail) {
+        std::set<std::string> names;
+        for (const NamePlace& place : names_of(tree_)) {
+            const bool is_typed = place.begin <= offset_ && offset_ <= place.end;
+            if (place.kind == NameKind::Handler && !is_typed) names.insert(place.name);
+        }
+        if (settings_.types != nullptr) {
+            for (const std::string& name : settings_.types->names()) names.insert(name);
+        }
+        for (const std::string& name : names) {
+            add({.label = name, .kind = ItemKind::Function, .detail = detail}, cursor_.begin);
+        }
+    }
+
+    void add_values() {
+        if (const auto source = expression_before(tree_, cursor_.node, offset_)) {
+            return add_expression(*source);
+        }
+        const std::string key = tree_.key(cursor_.node);
+        const int map = tree_.at(cursor_.node).parent;
+        if (is_in_payload(tree_, cursor_.node)) return;
+        const SchemaPlaces places = schema_of(tree_, cursor_.node);
+        for (const std::string& word : words_of(places)) {
+            add({.label = word, .kind = ItemKind::Keyword}, cursor_.begin);
+        }
+        if (describe_key(key, places).type == "duration") {
+            for (const std::string_view duration : kDurations) {
+                add({.label = std::string(duration)}, cursor_.begin);
+            }
+        }
+        const bool is_step_name = key == "step" && tree_.find(map, "handler") < 0;
+        if (key == "handler" || key == "compensate" || is_step_name) add_handlers("handler");
+        if (key == "from" || key == "to" || key == "entry") add_nodes(cursor_.begin);
+    }
+
+    void add_nodes(std::size_t begin) {
+        for (const NamePlace& place : names_of(tree_)) {
+            const bool is_typed = place.begin <= offset_ && offset_ <= place.end;
+            if (place.kind != NameKind::Node || !place.is_declaration || is_typed) continue;
+            add({.label = place.name, .kind = ItemKind::Reference, .detail = "node"}, begin);
+        }
+    }
+
+    void add_expression(const std::string& source) {
+        std::size_t word = source.size();
+        while (word > 0 && is_word(source[word - 1])) --word;
+        std::size_t chain = word;
+        while (chain > 0 && (is_word(source[chain - 1]) || source[chain - 1] == '.')) --chain;
+        const std::string before = source.substr(chain, word - chain);
+        const std::size_t begin = offset_ - (source.size() - word);
+        const bool is_quoted_step = source.substr(0, word).ends_with("steps[\"") ||
+                                    source.substr(0, word).ends_with("steps['");
+        if (before == "steps." || is_quoted_step) return add_steps(begin);
+        if (before == "workflow.") return add_fields({"input", "name", "version"}, begin);
+        if (before == "instance.") return add_fields({"id", "key"}, begin);
+        const bool is_step =
+            before.starts_with("steps.") && std::count(before.begin(), before.end(), '.') == 2;
+        if (is_step) return add_fields({"output"}, begin);
+        const bool is_method = word > 0 && source[word - 1] == '.';
+        if (!is_method) {
+            for (const FunctionText& variable : variable_texts()) {
+                add({.label = std::string(variable.name),
+                     .kind = ItemKind::Variable,
+                     .text = std::string(variable.text)},
+                    begin);
+            }
+        }
+        for (const FunctionText& function : function_texts()) {
+            if (function.is_method != is_method) continue;
+            add({.label = std::string(function.name),
+                 .kind = is_method ? ItemKind::Method : ItemKind::Function,
+                 .detail = std::string(function.signature),
+                 .text = std::string(function.text)},
+                begin);
+        }
+    }
+
+    void add_fields(const std::vector<std::string>& names, std::size_t begin) {
+        for (const std::string& name : names) add({.label = name, .kind = ItemKind::Field}, begin);
+    }
+
+    /// Those that can have completed before the node that the cursor is in.
+    void add_steps(std::size_t begin) {
+        const source::CheckedText& checked = document_.checked(settings_);
+        const model::Walk walk(checked.definition);
+        const int reader = walk.find(node_around());
+        if (walk.nodes().empty() || reader < 0) return add_nodes(begin);
+        for (int read = 0; read < static_cast<int>(walk.nodes().size()); ++read) {
+            if (read == reader || !model::never_before(walk, reader, read).empty()) continue;
+            const Node& node = *walk.at(read).node;
+            add({.label = node.name,
+                 .kind = ItemKind::Reference,
+                 .detail = std::string(kind_name(node))},
+                begin);
+        }
+    }
+
+    std::string node_around() const {
+        for (int at = cursor_.node; at > 0; at = tree_.at(at).parent) {
+            const std::string_view kind = kind_of_node(tree_, at);
+            if (!kind.empty()) return tree_.scalar(tree_.find(at, kind));
+        }
+        return {};
+    }
+};
+
+}  // namespace
+
+Json Server::complete(const Json& params) {
+    const Document* document = document_of(params);
+    if (document == nullptr) return nullptr;
+    return Completer(*document, settings(), offset_in(*document, params)).run();
+}
+
+}  // namespace ebb::lsp

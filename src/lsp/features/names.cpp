@@ -1,0 +1,216 @@
+#include "lsp/features/names.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/expression/spans.h"
+#include "lsp/lsp.h"
+#include "yaml/scalar_map.h"
+
+namespace ebb::lsp {
+
+namespace {
+
+using yaml::LineTree;
+using yaml::TreeNode;
+using Kind = TreeNode::Kind;
+
+constexpr std::array<std::string_view, 11> kNodeKinds = {
+    "step",
+    "condition",
+    "switch",
+    "parallel",
+    "loop",
+    "delay",
+    "decision",
+    "signal",
+    "savepoint",
+    "fail",
+    "graph",
+};
+
+constexpr std::array<std::string_view, 7> kBlockKeys = {
+    "steps", "nodes", "then", "else", "do", "default", "on_reject"
+};
+
+constexpr std::array<std::string_view, 5> kPayloadKeys = {
+    "input", "output", "metadata", "input_schema", "handlers"
+};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+class NameCollector {
+ public:
+    explicit NameCollector(const LineTree& tree) : tree_(tree) {}
+
+    std::vector<NamePlace> collect() {
+        // A parent comes before its children.
+        for (int node = 0; node < static_cast<int>(tree_.nodes().size()); ++node) {
+            const int parent = tree_.at(node).parent;
+            const bool is_inside = parent >= 0 && is_payload_[static_cast<std::size_t>(parent)];
+            is_payload_.push_back(is_inside || is_one_of(kPayloadKeys, tree_.key(node)));
+            visit(node);
+        }
+        std::stable_sort(names_.begin(), names_.end(), [](const NamePlace& a, const NamePlace& b) {
+            return a.begin < b.begin;
+        });
+        return std::move(names_);
+    }
+
+ private:
+    const LineTree& tree_;
+    std::vector<NamePlace> names_;
+    std::vector<bool> is_payload_;
+
+    void add_value(NameKind kind, int node, bool is_declaration) {
+        const TreeNode& value = tree_.at(node);
+        if (value.kind != Kind::Scalar || value.value.is_empty()) return;
+        names_.push_back(
+            {.kind = kind,
+             .name = tree_.scalar(node),
+             .begin = value.value.begin,
+             .end = value.value.end,
+             .is_declaration = is_declaration,
+             .node = node}
+        );
+    }
+
+    void add_key(NameKind kind, int node) {
+        const TreeNode& member = tree_.at(node);
+        names_.push_back(
+            {.kind = kind,
+             .name = tree_.key(node),
+             .begin = member.key.begin,
+             .end = member.key.end,
+             .is_declaration = true,
+             .node = node}
+        );
+    }
+
+    void visit(int node) {
+        const TreeNode& here = tree_.at(node);
+        if (here.kind == Kind::Scalar) add_reads(node);
+        if (here.parent < 0) return;
+        const TreeNode& parent = tree_.at(here.parent);
+        const std::string key = tree_.key(node);
+        const bool is_handler_entry = parent.kind == Kind::Map && parent.parent == 0 &&
+                                      tree_.key(here.parent) == "handlers" && here.has_colon;
+        if (is_handler_entry) return add_key(NameKind::Handler, node);
+        if (is_payload_.back()) return;
+        if (parent.kind == Kind::List && is_node_item(tree_, node)) {
+            if (here.kind == Kind::Scalar) {
+                add_value(NameKind::Node, node, true);
+                add_value(NameKind::Handler, node, false);
+            } else if (const std::string_view kind = kind_of_node(tree_, node); !kind.empty()) {
+                const int name = tree_.find(node, kind);
+                add_value(NameKind::Node, name, true);
+                if (kind == "step" && tree_.find(node, "handler") < 0) {
+                    add_value(NameKind::Handler, name, false);
+                }
+            }
+        }
+        if (parent.kind == Kind::Map && here.has_colon) visit_member(node, key);
+    }
+
+    void visit_member(int node, const std::string& key) {
+        const int map = tree_.at(node).parent;
+        const bool is_edge = tree_.find(map, "from") >= 0 && kind_of_node(tree_, map).empty();
+        if (key == "handler" || (key == "compensate" && tree_.at(node).kind == Kind::Scalar)) {
+            add_value(NameKind::Handler, node, false);
+        } else if (is_edge && (key == "from" || key == "to")) {
+            add_value(NameKind::Node, node, false);
+        } else if (key == "entry" && tree_.find(map, "nodes") >= 0) {
+            add_value(NameKind::Node, node, false);
+        } else if (key == "branch") {
+            add_value(NameKind::Branch, node, true);
+        } else if (tree_.at(map).parent >= 0 && tree_.key(map) == "branches") {
+            add_key(NameKind::Branch, node);
+        }
+    }
+
+    void add_reads(int node) {
+        for (const ExpressionPlace& place : expressions_of(tree_, node)) {
+            for (const expression::Span& span : expression::step_reads(place.source)) {
+                names_.push_back(
+                    {.kind = NameKind::Node,
+                     .name = place.source.substr(span.begin, span.end - span.begin),
+                     .begin = place.places[span.begin],
+                     .end = place.places[span.end],
+                     .node = node}
+                );
+            }
+        }
+    }
+};
+
+}  // namespace
+
+std::string_view kind_of_node(const LineTree& tree, int map) {
+    if (map < 0 || tree.at(map).kind != Kind::Map) return {};
+    for (const std::string_view kind : kNodeKinds) {
+        if (tree.find(map, kind) >= 0) return kind;
+    }
+    return {};
+}
+
+bool is_in_payload(const LineTree& tree, int node) {
+    for (int at = node; at > 0; at = tree.at(at).parent) {
+        if (is_one_of(kPayloadKeys, tree.key(at))) return true;
+    }
+    return false;
+}
+
+bool is_node_item(const LineTree& tree, int item) {
+    const int list = tree.at(item).parent;
+    if (list < 0 || tree.at(list).kind != Kind::List) return false;
+    if (is_one_of(kBlockKeys, tree.key(list))) return true;
+    const int map = tree.at(list).parent;
+    return map > 0 && tree.key(map) == "branches";
+}
+
+bool is_expression_key(std::string_view key) {
+    static constexpr std::array<std::string_view, 5> kKeys = {
+        "when", "while", "until", "next", "concurrency_key"
+    };
+    return is_one_of(kKeys, key);
+}
+
+std::vector<ExpressionPlace> expressions_of(const LineTree& tree, int scalar) {
+    std::vector<ExpressionPlace> found;
+    const TreeNode& node = tree.at(scalar);
+    const std::string_view raw = tree.slice(node.value);
+    const std::string key = tree.key(scalar);
+    const bool is_whole = is_expression_key(key) && raw.find("${") == std::string_view::npos &&
+                          !is_in_payload(tree, scalar) &&
+                          !(key == "until" && tree.find(node.parent, "delay") >= 0) &&
+                          !(key == "when" && tree.find(0, "rules") >= 0);
+    if (!is_whole && raw.find("${") == std::string_view::npos) return found;
+    const yaml::DecodedScalar decoded = yaml::decode_scalar(raw, node.style);
+    const std::vector<expression::Span> spans =
+        is_whole ? std::vector<expression::Span>{{.begin = 0, .end = decoded.text.size()}}
+                 : expression::expressions_in(decoded.text);
+    for (const expression::Span& span : spans) {
+        ExpressionPlace place{
+            .begin = node.value.begin + decoded.places[span.begin],
+            .end = node.value.begin + decoded.places[span.end],
+            .source = decoded.text.substr(span.begin, span.end - span.begin)
+        };
+        for (std::size_t i = span.begin; i <= span.end; ++i) {
+            place.places.push_back(node.value.begin + decoded.places[i]);
+        }
+        found.push_back(std::move(place));
+    }
+    return found;
+}
+
+std::vector<NamePlace> names_of(const LineTree& tree) {
+    return NameCollector(tree).collect();
+}
+
+}  // namespace ebb::lsp

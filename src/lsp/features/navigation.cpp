@@ -1,0 +1,171 @@
+// Definition, references, highlights and rename: all from the names of the text.
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/model/check.h"
+#include "core/model/words.h"
+#include "lsp/features/names.h"
+#include "lsp/features/request.h"
+#include "lsp/lsp.h"
+
+namespace ebb::lsp {
+
+namespace {
+
+/// The places that say the name under the cursor. A step's short form is a node and a handler at
+/// once: there the node is meant.
+std::vector<NamePlace> places_at(const Document& document, std::size_t offset) {
+    const std::vector<NamePlace> all = names_of(document.tree());
+    const auto here = std::find_if(all.begin(), all.end(), [offset](const NamePlace& place) {
+        return place.begin <= offset && offset <= place.end;
+    });
+    std::vector<NamePlace> same;
+    if (here == all.end()) return same;
+    const auto is_same = [here](const NamePlace& place) {
+        return place.kind == here->kind && place.name == here->name;
+    };
+    std::copy_if(all.begin(), all.end(), std::back_inserter(same), is_same);
+    // The one under the cursor first.
+    std::stable_partition(same.begin(), same.end(), [here](const NamePlace& place) {
+        return place.begin == here->begin;
+    });
+    return same;
+}
+
+Json location_json(const Document& document, const NamePlace& place) {
+    return {
+        {"uri", document.uri()}, {"range", range_json(document.lines(), place.begin, place.end)}
+    };
+}
+
+/// As the checks have it; a handler's and a branch's name are checked in their own way.
+std::string fault_of_name(const NamePlace& place, const std::string& name) {
+    model::Findings findings;
+    if (place.kind == NameKind::Handler) {
+        model::check_outside_name(findings, "", "handler", name);
+    } else {
+        model::check_name(findings, "", place.kind == NameKind::Node ? "node" : "branch", name);
+    }
+    return findings.is_empty() ? std::string() : findings.all().front().diagnostic.message;
+}
+
+/// The name as it must be written at the place: quoted or in brackets where the language needs it.
+bool can_be_written(const Document& document, const NamePlace& place, const std::string& name) {
+    const bool is_plain_word = std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    });
+    if (is_plain_word) return true;
+    const char before = place.begin > 0 ? document.text()[place.begin - 1] : ' ';
+    // `steps.NAME` takes only a word; in quotes, in backticks and outside of expressions all fit.
+    return before != '.';
+}
+
+}  // namespace
+
+Json Server::find_definition(const Json& params) {
+    const Document* document = document_of(params);
+    if (document == nullptr) return nullptr;
+    std::vector<NamePlace> places = places_at(*document, offset_in(*document, params));
+    if (places.empty()) return nullptr;
+    // A step that declares itself leads to the entry of its handler.
+    if (places.front().is_declaration && places.front().kind == NameKind::Node) {
+        const std::string& name = places.front().name;
+        for (const NamePlace& place : names_of(document->tree())) {
+            if (place.kind == NameKind::Handler && place.is_declaration && place.name == name) {
+                return location_json(*document, place);
+            }
+        }
+    }
+    const auto declaration = std::find_if(places.begin(), places.end(), [](const NamePlace& p) {
+        return p.is_declaration;
+    });
+    return declaration == places.end() ? Json(nullptr) : location_json(*document, *declaration);
+}
+
+Json Server::find_references(const Json& params) {
+    const Document* document = document_of(params);
+    if (document == nullptr) return Json::array();
+    const bool with_declaration =
+        !params.contains("context") || params["context"].value("includeDeclaration", true);
+    Json list = Json::array();
+    for (const NamePlace& place : places_at(*document, offset_in(*document, params))) {
+        if (place.is_declaration && !with_declaration) continue;
+        list.push_back(location_json(*document, place));
+    }
+    return list;
+}
+
+Json Server::highlight(const Json& params) {
+    const Document* document = document_of(params);
+    if (document == nullptr) return Json::array();
+    Json list = Json::array();
+    for (const NamePlace& place : places_at(*document, offset_in(*document, params))) {
+        list.push_back(
+            {{"range", range_json(document->lines(), place.begin, place.end)},
+             {"kind", place.is_declaration ? 3 : 2}}
+        );
+    }
+    return list;
+}
+
+Json Server::prepare_rename(const Json& params) {
+    const Document* document = document_of(params);
+    if (document == nullptr) return nullptr;
+    const std::vector<NamePlace> places = places_at(*document, offset_in(*document, params));
+    if (places.empty()) return nullptr;
+    const NamePlace& here = places.front();
+    return {
+        {"range", range_json(document->lines(), here.begin, here.end)}, {"placeholder", here.name}
+    };
+}
+
+Json Server::rename(const Json& params) {
+    const Document* document = document_of(params);
+    if (document == nullptr) return nullptr;
+    const std::string name = params.at("newName").get<std::string>();
+    const std::vector<NamePlace> places = places_at(*document, offset_in(*document, params));
+    if (places.empty()) {
+        throw Error(ErrorCode::InvalidArgument, "There is no name here that could be changed.");
+    }
+    const NamePlace& here = places.front();
+    if (const std::string fault = fault_of_name(here, name); !fault.empty()) {
+        throw Error(ErrorCode::InvalidArgument, fault);
+    }
+    const std::vector<NamePlace> all = names_of(document->tree());
+    const bool is_taken = std::any_of(all.begin(), all.end(), [&](const NamePlace& place) {
+        return place.kind == here.kind && place.is_declaration && place.name == name;
+    });
+    if (is_taken && here.kind != NameKind::Branch) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format("The name {} is taken already.", model::in_quotes(name))
+        );
+    }
+    Json edits = Json::array();
+    for (const NamePlace& place : places) {
+        if (!can_be_written(*document, place, name)) {
+            throw Error(
+                ErrorCode::InvalidArgument,
+                fmt::format(
+                    "An expression reads steps.{}: a name that is read in this way has only "
+                    "letters, digits and _.",
+                    here.name
+                )
+            );
+        }
+        edits.push_back(
+            {{"range", range_json(document->lines(), place.begin, place.end)}, {"newText", name}}
+        );
+    }
+    // A step without `handler:` calls the handler of its name, which must not change.
+    if (here.kind == NameKind::Node) keep_handlers(*document, places, edits);
+    return {{"changes", {{document->uri(), std::move(edits)}}}};
+}
+
+}  // namespace ebb::lsp

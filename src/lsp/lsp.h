@@ -1,0 +1,93 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ebb/json.h>
+#include <ebb/type_library.h>
+
+#include "lsp/document.h"
+#include "lsp/positions.h"
+
+namespace ebb::lsp {
+
+struct ServerOptions {
+    std::string version{};  ///< of Ebb, for `initialize`
+    /// The types that steps may call.
+    TypeLibrary types{};
+};
+
+/// The language server: messages in, messages out. It opens no file, starts no thread and no
+/// program and asks for no time, so a transcript says all about it.
+class Server {
+ public:
+    explicit Server(ServerOptions options = {});
+    ~Server();
+
+    /// Answers messages that arrived together, so that a request that a later one cancels, or that
+    /// is about a text that a later one changes, is not worked on.
+    std::vector<Json> handle_all(std::span<const Json> messages);
+
+    std::vector<Json> handle(const Json& message) { return handle_all({&message, 1}); }
+
+    /// The diagnostics of the documents that have changed, and nothing else. The caller asks when
+    /// no message is waiting.
+    std::vector<Json> idle();
+
+    /// Has `exit` come?
+    bool is_over() const { return is_over_; }
+
+    /// 0 after an orderly `shutdown`.
+    int exit_code() const { return is_shut_down_ ? 0 : 1; }
+
+ private:
+    using Request = Json (Server::*)(const Json& params);
+
+    ServerOptions options_;
+    std::map<std::string, std::unique_ptr<Document>, std::less<>> documents_;
+    Encoding encoding_ = Encoding::Utf16;
+    bool is_initialized_ = false;
+    bool is_shut_down_ = false;
+    bool is_over_ = false;
+    bool has_snippets_ = false;
+    std::vector<Json> out_;
+
+    static const std::map<std::string_view, Request>& requests();
+    void handle_one(const Json& message);
+    void answer(const Json& id, std::string_view method, const Json& params);
+    void note(std::string_view method, const Json& params);
+
+    Json initialize(const Json& params);
+    Json shut_down(const Json& params);
+    void open(const Json& params);
+    void change(const Json& params);
+    void close(const Json& params);
+    void publish(Document& document);
+
+    /// Null if it is not open or has nothing to do with workflows.
+    Document* document_of(const Json& params);
+
+    CheckSettings settings() const { return {.types = &options_.types}; }
+
+    Json complete(const Json& params);
+    Json hover(const Json& params);
+    Json find_definition(const Json& params);
+    Json find_references(const Json& params);
+    Json highlight(const Json& params);
+    Json prepare_rename(const Json& params);
+    Json rename(const Json& params);
+    Json list_symbols(const Json& params);
+    Json list_folds(const Json& params);
+    Json list_actions(const Json& params);
+    Json list_tokens(const Json& params);
+    Json draw(const Json& params);
+    Json tell_kind(const Json& params);
+};
+
+}  // namespace ebb::lsp

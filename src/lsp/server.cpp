@@ -1,0 +1,313 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "lsp/features/diagnostics.h"
+#include "lsp/lsp.h"
+#include "lsp/wire.h"
+#include "support/json.h"
+
+namespace ebb::lsp {
+
+namespace {
+
+/// A request that cannot be answered, with the reason for a person.
+struct Refusal {
+    RpcError code;
+    std::string message;
+};
+
+std::string text_at(const Json& json, const char* key) {
+    const auto found = json.is_object() ? json.find(key) : json.end();
+    return json.is_object() && found != json.end() && found->is_string() ? found->get<std::string>()
+                                                                         : std::string();
+}
+
+std::string method_of(const Json& message) {
+    return text_at(message, "method");
+}
+
+bool is_request(const Json& message) {
+    return message.is_object() && message.contains("id") && message.contains("method");
+}
+
+std::string uri_of(const Json& params) {
+    const auto found = params.is_object() ? params.find("textDocument") : params.end();
+    return params.is_object() && found != params.end() ? text_at(*found, "uri") : std::string();
+}
+
+const Json& params_of(const Json& message) {
+    static const Json kNone = Json::object();
+    const auto found = message.find("params");
+    return found == message.end() ? kNone : *found;
+}
+
+/// Which requests of a batch a later message makes pointless.
+class Overtaken {
+ public:
+    explicit Overtaken(std::span<const Json> messages) {
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            const std::string method = method_of(messages[i]);
+            if (method == "$/cancelRequest") {
+                const Json& params = params_of(messages[i]);
+                if (params.is_object() && params.contains("id")) {
+                    cancelled_[to_text(params["id"])] = i;
+                }
+            } else if (method == "textDocument/didChange") {
+                changed_[uri_of(params_of(messages[i]))] = i;
+            }
+        }
+    }
+
+    std::optional<Refusal> refusal(const Json& message, std::size_t at) const {
+        if (!is_request(message)) return std::nullopt;
+        const auto cancelled = cancelled_.find(to_text(message["id"]));
+        if (cancelled != cancelled_.end() && cancelled->second > at) {
+            return Refusal{RpcError::RequestCancelled, "The request was cancelled."};
+        }
+        const auto changed = changed_.find(uri_of(params_of(message)));
+        if (changed != changed_.end() && changed->second > at) {
+            return Refusal{RpcError::ContentModified, "The text has changed since the request."};
+        }
+        return std::nullopt;
+    }
+
+ private:
+    std::map<std::string, std::size_t> cancelled_;
+    std::map<std::string, std::size_t> changed_;
+};
+
+}  // namespace
+
+Server::Server(ServerOptions options) : options_(std::move(options)) {}
+
+Server::~Server() = default;
+
+const std::map<std::string_view, Server::Request>& Server::requests() {
+    static const std::map<std::string_view, Request> kRequests = {
+        {"initialize", &Server::initialize},
+        {"shutdown", &Server::shut_down},
+        {"textDocument/completion", &Server::complete},
+        {"textDocument/hover", &Server::hover},
+        {"textDocument/definition", &Server::find_definition},
+        {"textDocument/references", &Server::find_references},
+        {"textDocument/documentHighlight", &Server::highlight},
+        {"textDocument/prepareRename", &Server::prepare_rename},
+        {"textDocument/rename", &Server::rename},
+        {"textDocument/documentSymbol", &Server::list_symbols},
+        {"textDocument/foldingRange", &Server::list_folds},
+        {"textDocument/codeAction", &Server::list_actions},
+        {"textDocument/semanticTokens/full", &Server::list_tokens},
+        {"ebb/diagram", &Server::draw},
+        {"ebb/kindOf", &Server::tell_kind},
+    };
+    return kRequests;
+}
+
+std::vector<Json> Server::handle_all(std::span<const Json> messages) {
+    out_.clear();
+    const Overtaken overtaken(messages);
+    for (std::size_t i = 0; i < messages.size() && !is_over_; ++i) {
+        if (const auto refusal = overtaken.refusal(messages[i], i)) {
+            out_.push_back(make_error(messages[i]["id"], refusal->code, refusal->message));
+            continue;
+        }
+        handle_one(messages[i]);
+    }
+    return std::move(out_);
+}
+
+void Server::handle_one(const Json& message) {
+    const std::string method = method_of(message);
+    if (method.empty()) {
+        const bool is_response = message.is_object() && message.contains("id") &&
+                                 (message.contains("result") || message.contains("error"));
+        if (is_response) return;
+        const Json id = message.is_object() ? message.value("id", Json()) : Json();
+        out_.push_back(make_error(id, RpcError::InvalidRequest, "The message has no method."));
+        return;
+    }
+    if (!is_request(message)) return note(method, params_of(message));
+    answer(message["id"], method, params_of(message));
+}
+
+void Server::answer(const Json& id, std::string_view method, const Json& params) {
+    const auto found = requests().find(method);
+    if (is_shut_down_) {
+        out_.push_back(make_error(
+            id, RpcError::InvalidRequest, "The server was shut down: only `exit` may follow."
+        ));
+    } else if (!is_initialized_ && method != "initialize") {
+        out_.push_back(
+            make_error(id, RpcError::ServerNotInitialized, "The first request is `initialize`.")
+        );
+    } else if (is_initialized_ && method == "initialize") {
+        out_.push_back(
+            make_error(id, RpcError::InvalidRequest, "The server is initialized already.")
+        );
+    } else if (found == requests().end()) {
+        out_.push_back(make_error(
+            id, RpcError::MethodNotFound, fmt::format("There is no method \"{}\".", method)
+        ));
+    } else {
+        try {
+            out_.push_back(make_response(id, (this->*found->second)(params)));
+        } catch (const Error& error) {
+            out_.push_back(make_error(id, RpcError::RequestFailed, error.what()));
+        } catch (const Json::exception& error) {
+            // A member that is missing or has another type than the protocol says.
+            out_.push_back(make_error(id, RpcError::InvalidParams, error.what()));
+        }
+    }
+}
+
+void Server::note(std::string_view method, const Json& params) {
+    if (method == "exit") {
+        is_over_ = true;
+    } else if (!is_initialized_) {
+        return;
+    } else if (method == "textDocument/didOpen") {
+        open(params);
+    } else if (method == "textDocument/didChange") {
+        change(params);
+    } else if (method == "textDocument/didClose") {
+        close(params);
+    }
+}
+
+Json Server::initialize(const Json& params) {
+    is_initialized_ = true;
+    const Json::json_pointer kEncodings("/capabilities/general/positionEncodings");
+    if (params.is_object() && params.contains(kEncodings) && params[kEncodings].is_array()) {
+        for (const Json& offered : params[kEncodings]) {
+            if (offered == "utf-8") encoding_ = Encoding::Utf8;
+        }
+    }
+    const Json::json_pointer kSnippets(
+        "/capabilities/textDocument/completion/completionItem/snippetSupport"
+    );
+    has_snippets_ = params.is_object() && params.contains(kSnippets) && params[kSnippets] == true;
+    Json capabilities = {
+        {"positionEncoding", encoding_ == Encoding::Utf8 ? "utf-8" : "utf-16"},
+        {"textDocumentSync", {{"openClose", true}, {"change", 2}}},
+        {"completionProvider", {{"triggerCharacters", {".", "{", " ", "\"", "'", "["}}}},
+        {"hoverProvider", true},
+        {"definitionProvider", true},
+        {"referencesProvider", true},
+        {"documentHighlightProvider", true},
+        {"renameProvider", {{"prepareProvider", true}}},
+        {"documentSymbolProvider", true},
+        {"foldingRangeProvider", true},
+        {"codeActionProvider", {{"codeActionKinds", {"quickfix", "source.fixAll.ebb"}}}},
+        {"semanticTokensProvider", {{"legend", token_legend()}, {"full", true}}},
+    };
+    return {
+        {"capabilities", std::move(capabilities)},
+        {"serverInfo", {{"name", "ebb"}, {"version", options_.version}}}
+    };
+}
+
+Json Server::shut_down(const Json&) {
+    is_shut_down_ = true;
+    return nullptr;
+}
+
+void Server::open(const Json& params) {
+    const std::string uri = uri_of(params);
+    if (uri.empty()) return;
+    const Json& opened = params["textDocument"];
+    auto document = std::make_unique<Document>(uri, text_at(opened, "text"), encoding_);
+    const auto version = opened.find("version");
+    if (version != opened.end() && version->is_number_integer()) {
+        document->version = version->get<std::int64_t>();
+    }
+    if (document->text().size() > DocumentLimits::kBytesMax) {
+        out_.push_back(make_notification(
+            "window/showMessage",
+            {{"type", 2},
+             {"message",
+              fmt::format(
+                  "The file is larger than {} MiB: Ebb does not look at it.",
+                  DocumentLimits::kBytesMax >> 20
+              )}}
+        ));
+    }
+    documents_[uri] = std::move(document);
+}
+
+void Server::change(const Json& params) {
+    const auto found = documents_.find(uri_of(params));
+    if (found == documents_.end()) return;
+    Document& document = *found->second;
+    const Json& identifier = params["textDocument"];
+    const auto version = identifier.find("version");
+    if (version != identifier.end() && version->is_number_integer()) {
+        document.version = version->get<std::int64_t>();
+    }
+    const auto changes = params.find("contentChanges");
+    if (changes == params.end() || !changes->is_array()) return;
+    for (const Json& change : *changes) {
+        if (!document.apply(change)) return;
+    }
+}
+
+void Server::close(const Json& params) {
+    const auto found = documents_.find(uri_of(params));
+    if (found == documents_.end()) return;
+    if (found->second->has_published) {
+        out_.push_back(make_notification(
+            "textDocument/publishDiagnostics",
+            {{"uri", found->first}, {"diagnostics", Json::array()}}
+        ));
+    }
+    documents_.erase(found);
+}
+
+std::vector<Json> Server::idle() {
+    out_.clear();
+    for (auto& [uri, document] : documents_) {
+        if (document->is_dirty) publish(*document);
+    }
+    return std::move(out_);
+}
+
+void Server::publish(Document& document) {
+    document.is_dirty = false;
+    const bool is_ours = document.kind() != source::TextKind::Other;
+    if (!is_ours && !document.has_published) return;
+    Json diagnostics = is_ours ? diagnostics_json(document, settings()) : Json::array();
+    document.has_published = is_ours;
+    out_.push_back(make_notification(
+        "textDocument/publishDiagnostics",
+        {{"uri", document.uri()},
+         {"version", document.version},
+         {"diagnostics", std::move(diagnostics)}}
+    ));
+}
+
+Document* Server::document_of(const Json& params) {
+    const auto found = documents_.find(uri_of(params));
+    if (found == documents_.end() || found->second->kind() == source::TextKind::Other) {
+        return nullptr;
+    }
+    return found->second.get();
+}
+
+Json Server::tell_kind(const Json& params) {
+    const auto found = documents_.find(uri_of(params));
+    if (found == documents_.end()) return "other";
+    switch (found->second->kind()) {
+        case source::TextKind::Workflow:
+            return "workflow";
+        case source::TextKind::Types:
+            return "types";
+        case source::TextKind::Other:
+            break;
+    }
+    return "other";
+}
+
+}  // namespace ebb::lsp

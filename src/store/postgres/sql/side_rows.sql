@@ -1,0 +1,233 @@
+-- name: end_waits
+-- The next four: of the instances $1 that have the revision $2, and whose task is folded as $3 says:
+-- 0 = no, more = yes, less = either. The rows name them by their places. Other visits than the one
+-- that is named end; NULL is any token.
+WITH held AS MATERIALIZED (
+    SELECT b.ord, i.id
+    FROM unnest($1::uuid[], $2::bigint[], $3::integer[])
+        WITH ORDINALITY AS b (id, revision, fold, ord)
+    JOIN ebb.instances AS i ON i.id = b.id AND i.revision = b.revision
+        AND (b.fold < 0 OR (i.lease_owner IS NOT NULL) = (b.fold > 0))
+    FOR UPDATE OF i
+)
+DELETE FROM ebb.waits AS w
+USING held AS h JOIN unnest($4::bigint[], $5::bigint[], $6::bigint[]) AS c (ord, token, visit)
+    ON c.ord = h.ord
+WHERE w.instance_id = h.id AND (c.token IS NULL OR w.token = c.token) AND w.visit <> c.visit;
+
+-- name: put_waits
+WITH held AS MATERIALIZED (
+    SELECT b.ord, i.id
+    FROM unnest($1::uuid[], $2::bigint[], $3::integer[])
+        WITH ORDINALITY AS b (id, revision, fold, ord)
+    JOIN ebb.instances AS i ON i.id = b.id AND i.revision = b.revision
+        AND (b.fold < 0 OR (i.lease_owner IS NOT NULL) = (b.fold > 0))
+    FOR UPDATE OF i
+)
+INSERT INTO ebb.waits (
+    instance_id, token, role, kind, workflow, node, signal, visit, since, deadline_at, quorum,
+    confirmed
+)
+SELECT h.id, c.token, c.role, c.kind, c.workflow, c.node, c.signal, c.visit, c.since,
+       nullif(c.deadline_at, 0), c.quorum, c.confirmed
+FROM held AS h JOIN unnest(
+    $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+    $11::bigint[], $12::bigint[], $13::bigint[], $14::integer[], $15::integer[]
+) AS c (
+    ord, token, role, kind, workflow, node, signal, visit, since, deadline_at, quorum, confirmed
+) ON c.ord = h.ord
+ON CONFLICT (instance_id, token, role) DO UPDATE SET
+    deadline_at = excluded.deadline_at, confirmed = excluded.confirmed;
+
+-- name: remove_failures
+WITH held AS MATERIALIZED (
+    SELECT b.ord, i.id
+    FROM unnest($1::uuid[], $2::bigint[], $3::integer[])
+        WITH ORDINALITY AS b (id, revision, fold, ord)
+    JOIN ebb.instances AS i ON i.id = b.id AND i.revision = b.revision
+        AND (b.fold < 0 OR (i.lease_owner IS NOT NULL) = (b.fold > 0))
+    FOR UPDATE OF i
+)
+DELETE FROM ebb.failures AS f
+USING held AS h JOIN unnest($4::bigint[]) AS c (ord) ON c.ord = h.ord
+WHERE f.instance_id = h.id;
+
+-- name: put_failures
+WITH held AS MATERIALIZED (
+    SELECT b.ord, i.id
+    FROM unnest($1::uuid[], $2::bigint[], $3::integer[])
+        WITH ORDINALITY AS b (id, revision, fold, ord)
+    JOIN ebb.instances AS i ON i.id = b.id AND i.revision = b.revision
+        AND (b.fold < 0 OR (i.lease_owner IS NOT NULL) = (b.fold > 0))
+    FOR UPDATE OF i
+)
+INSERT INTO ebb.failures (
+    instance_id, workflow, version, status, step, code, grp, message, event, at
+)
+SELECT h.id, c.workflow, c.version, c.status, c.step, c.code, c.grp, c.message, c.event, c.at
+FROM held AS h JOIN unnest(
+    $4::bigint[], $5::text[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[],
+    $11::text[], $12::bigint[], $13::bigint[]
+) AS c (ord, workflow, version, status, step, code, grp, message, event, at) ON c.ord = h.ord
+ON CONFLICT (instance_id) DO UPDATE SET
+    workflow = excluded.workflow, version = excluded.version, status = excluded.status,
+    step = excluded.step, code = excluded.code, grp = excluded.grp, message = excluded.message,
+    event = excluded.event, at = excluded.at;
+
+-- name: list_waits
+-- A wait for several roles is shown once, by the first of them.
+SELECT w.instance_id, w.token, i.version, i.key, i.status, w.kind, w.workflow, w.node, w.signal,
+       w.visit, w.since, w.deadline_at, w.quorum, w.confirmed, ARRAY(
+           SELECT r.role::text FROM ebb.waits AS r
+           WHERE r.instance_id = w.instance_id AND r.token = w.token AND r.role <> ''
+           ORDER BY r.role
+       )
+FROM ebb.waits AS w JOIN ebb.instances AS i ON i.id = w.instance_id
+WHERE w.kind = $1::text
+  AND (w.since, w.instance_id, w.token) > ($2::bigint, $3::uuid, $4::bigint)
+  AND ($5::text IS NULL OR w.workflow = $5::text)
+  AND ($6::bigint IS NULL OR w.deadline_at < $6::bigint)
+  AND NOT EXISTS (
+      SELECT 1 FROM ebb.waits AS o
+      WHERE o.instance_id = w.instance_id AND o.token = w.token AND o.role < w.role
+  )
+ORDER BY w.since, w.instance_id, w.token LIMIT $7::bigint;
+
+-- name: list_waits_of_roles
+-- $7 of each of the roles $8.
+SELECT w.*, ARRAY(
+    SELECT r.role::text FROM ebb.waits AS r
+    WHERE r.instance_id = w.instance_id AND r.token = w.token AND r.role <> ''
+    ORDER BY r.role
+)
+FROM unnest($8::text[]) AS o (role)
+CROSS JOIN LATERAL (
+    SELECT w.instance_id, w.token, i.version, i.key, i.status, w.kind, w.workflow, w.node,
+           w.signal, w.visit, w.since, w.deadline_at, w.quorum, w.confirmed
+    FROM ebb.waits AS w JOIN ebb.instances AS i ON i.id = w.instance_id
+    WHERE w.kind = $1::text AND w.role = o.role
+      AND (w.since, w.instance_id, w.token) > ($2::bigint, $3::uuid, $4::bigint)
+      AND ($5::text IS NULL OR w.workflow = $5::text)
+      AND ($6::bigint IS NULL OR w.deadline_at < $6::bigint)
+    ORDER BY w.since, w.instance_id, w.token LIMIT $7::bigint
+) AS w;
+
+-- name: list_failures
+SELECT f.instance_id, i.key, f.workflow, f.version, f.status, f.step, f.code, f.grp, f.message,
+       f.event, f.at
+FROM ebb.failures AS f JOIN ebb.instances AS i ON i.id = f.instance_id
+WHERE f.grp = $1::text AND (f.at, f.instance_id) < ($2::bigint, $3::uuid)
+  AND ($4::text IS NULL OR f.status = $4::text)
+ORDER BY f.at DESC, f.instance_id DESC LIMIT $5::bigint;
+
+-- name: failure_groups
+-- The first $1 groups and one more. One seek for each, and a look at no more than $4 + 1 of its
+-- failures.
+WITH RECURSIVE names (grp) AS (
+    (SELECT f.grp FROM ebb.failures AS f ORDER BY f.grp LIMIT 1)
+    UNION ALL
+    SELECT (
+        SELECT f.grp FROM ebb.failures AS f WHERE f.grp > n.grp ORDER BY f.grp LIMIT 1
+    )
+    FROM names AS n WHERE n.grp IS NOT NULL
+),
+page AS MATERIALIZED (
+    SELECT n.grp FROM names AS n WHERE n.grp IS NOT NULL LIMIT $1::bigint + 1
+)
+SELECT p.grp, n.workflow, n.version, n.status, n.step, n.code, n.message, n.event, n.at,
+       c.failures, c.dead_letter, c.first_at, c.versions, c.samples
+FROM page AS p
+LEFT JOIN LATERAL (
+    SELECT f.* FROM ebb.failures AS f
+    WHERE f.grp = p.grp AND ($3::text IS NULL OR f.status = $3::text)
+    ORDER BY f.at DESC, f.instance_id DESC LIMIT 1
+) AS n ON $2::text IS NULL OR n.workflow = $2::text
+LEFT JOIN LATERAL (
+    SELECT count(*) AS failures,
+           count(*) FILTER (WHERE b.place <= $4::bigint AND b.status = 'dead_letter')
+               AS dead_letter,
+           min(b.at) FILTER (WHERE b.place <= $4::bigint) AS first_at,
+           array_agg(DISTINCT b.version::text) FILTER (WHERE b.place <= $4::bigint) AS versions,
+           array_agg(b.instance_id::text ORDER BY b.place) FILTER (WHERE b.place <= $5::bigint)
+               AS samples
+    FROM (
+        SELECT f.status, f.at, f.version, f.instance_id,
+               row_number() OVER (ORDER BY f.at DESC, f.instance_id DESC) AS place
+        FROM ebb.failures AS f
+        WHERE f.grp = n.grp AND ($3::text IS NULL OR f.status = $3::text)
+        ORDER BY f.at DESC, f.instance_id DESC LIMIT $4::bigint + 1
+    ) AS b
+) AS c ON true
+ORDER BY p.grp;
+
+-- name: check_side_rows
+-- Of the next $2 instances behind $1 that may have side rows: those whose state may ask for some, or
+-- that have some; not what has failed and has its row. The last column: side_rows_text(). The first
+-- row says how far it went, and how many they were.
+WITH page AS MATERIALIZED (
+    SELECT p.id
+    FROM unnest(
+        ARRAY['running', 'paused', 'compensating', 'dead_letter', 'failed', 'moved']
+    ) AS s (status)
+    CROSS JOIN LATERAL (
+        SELECT i.id FROM ebb.instances AS i
+        WHERE i.status = s.status AND i.status <> 'completed' AND i.id > $1::uuid
+        ORDER BY i.id LIMIT $2::bigint
+    ) AS p
+    ORDER BY p.id LIMIT $2::bigint
+),
+suspects AS (
+    SELECT i.id, i.workflow, i.version, i.state,
+           w.text || coalesce(f.status || ':' || f.event::text, '') AS text
+    FROM page AS p
+    JOIN ebb.instances AS i ON i.id = p.id
+    CROSS JOIN LATERAL (
+        SELECT coalesce(string_agg(
+            w.token::text || ':' || w.visit::text || ':' || w.confirmed::text || ':' || w.role
+                || ';',
+            '' ORDER BY w.token, w.role
+        ), '') AS text
+        FROM ebb.waits AS w WHERE w.instance_id = i.id
+    ) AS w
+    LEFT JOIN ebb.failures AS f ON f.instance_id = i.id
+    WHERE i.status = 'dead_letter' OR w.text <> ''
+       OR strpos(i.state, '"waiting_decision"') > 0 OR strpos(i.state, '"waiting_signal"') > 0
+       OR strpos(i.state, '"dead_letter"') > 0
+       OR f.status IS DISTINCT FROM CASE i.status WHEN 'failed' THEN 'failed' END
+)
+SELECT (SELECT p.id FROM page AS p ORDER BY p.id DESC LIMIT 1), NULL::text, NULL::integer,
+       NULL::text, NULL::text, (SELECT count(*) FROM page)
+UNION ALL
+SELECT s.id, s.workflow, s.version, s.state, s.text, NULL FROM suspects AS s;
+
+-- name: remove_stale_waits
+DELETE FROM ebb.waits AS w WHERE w.instance_id IN (
+    SELECT s.instance_id FROM ebb.waits AS s
+    WHERE coalesce(
+        (SELECT i.status FROM ebb.instances AS i WHERE i.id = s.instance_id), 'completed'
+    ) IN ('completed', 'failed', 'cancelled', 'aborted')
+    LIMIT $1::bigint
+);
+
+-- name: remove_stale_failures
+DELETE FROM ebb.failures AS f WHERE f.instance_id IN (
+    SELECT s.instance_id FROM ebb.failures AS s
+    WHERE coalesce(
+        (SELECT i.status FROM ebb.instances AS i WHERE i.id = s.instance_id), 'completed'
+    ) IN ('completed', 'cancelled', 'aborted')
+    LIMIT $1::bigint
+);
+
+-- name: take_repair
+UPDATE ebb.repairs
+SET number = number + 1,
+    next_at = coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint) + $2::bigint
+WHERE id = 1 AND next_at <= coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+RETURNING number, reached;
+
+-- name: put_repair
+UPDATE ebb.repairs
+SET reached = $3::uuid,
+    next_at = coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint) + $4::bigint
+WHERE id = 1 AND number = $2::bigint
+RETURNING 1;

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""`ebb --server URL COMMAND` says the same as `ebb --db DATABASE COMMAND`: cli_test.py REPOSITORY EBB STORE
+
+A real server and a real command over one database. Every looking command runs both ways and must print
+the same; every act goes over the server, and the database shows what has become of it.
+"""
+
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import unittest
+
+from world import RULES, WORKFLOW, Folder, Server, database
+
+ROOT, EBB, STORE = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
+
+
+class CommandOverTheApi(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        folder = Folder()
+        cls.path = pathlib.Path(folder.__enter__())
+        cls.addClassCleanup(folder.__exit__)
+        cls.file = cls.path / "order.yaml"
+        cls.file.write_text(WORKFLOW.replace("    roles: [boss]\n", ""))
+        cls.db = database(STORE, cls.path)
+        socket = cls.path / "ebb.sock"
+        cls.server = Server(
+            EBB, STORE, cls.path,
+            ["--listen", f"unix:{socket}", "--requests-per-second", "0", "--allow-exec"],
+            [str(cls.file)],
+        )
+        cls.addClassCleanup(cls.server.stop)
+        cls.url = f"http://127.0.0.1:{cls.server.port}"
+        cls.unix = f"unix:{socket}"
+        made = cls.run_ebb(["--db", cls.db, "token", "create", "ci", "--role", "admin", "--json"])
+        cls.token = json.loads(made.stdout)["token"]
+
+    @classmethod
+    def run_ebb(cls, arguments, environment=(), given=""):
+        return subprocess.run(
+            [EBB, *arguments], input=given, capture_output=True, text=True, timeout=120, check=False,
+            cwd=cls.path, env={"PATH": os.environ["PATH"], "USER": "ann", **dict(environment)},
+        )
+
+    def over(self, *arguments, given="", **environment):
+        """Over the server, with the token."""
+        return self.run_ebb(
+            ["--server", self.url, *arguments], {"EBB_TOKEN": self.token, **environment}, given
+        )
+
+    def direct(self, *arguments):
+        return self.run_ebb(["--db", self.db, *arguments])
+
+    def fine(self, done):
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def hints(self, text):
+        """As they are over the server."""
+        return text.replace(f" --db {shlex.quote(self.db)}", f" --server {self.url}")
+
+    def same(self, *arguments):
+        """What both ways print."""
+        over, direct = self.over(*arguments), self.direct(*arguments)
+        self.assertEqual(
+            (over.returncode, over.stdout, over.stderr),
+            (direct.returncode, self.hints(direct.stdout), self.hints(direct.stderr)),
+            arguments,
+        )
+        return over.stdout
+
+    def start(self, *arguments):
+        return self.fine(self.over("start", "order", *arguments)).strip()
+
+    def until(self, instance, kind):
+        """Waits until the instance waits for something of this kind."""
+        while True:
+            view = json.loads(self.fine(self.direct("show", instance, "--json")))
+            if any(wait["kind"] == kind for wait in view["waiting_for"]):
+                return view
+            self.assertEqual(view["finished_at"], None, view)
+
+    def finish(self, instance):
+        self.until(instance, "decision")
+        self.fine(self.over("decide", instance, "confirm", "--comment", "fine"))
+        self.until(instance, "signal")
+        self.fine(self.over("signal", instance, "paid", "--payload", '{"sum": 1.50}'))
+        self.assertEqual(self.fine(self.over("wait", instance)), "completed\n")
+
+    def test_shows_the_same(self):
+        done = self.start("--input", '{"amount": 1.10, "note": "\\u00fc"}', "--key", "same-1")
+        self.finish(done)
+        waiting = self.start("--input", "0", "--priority", "5")
+        self.until(waiting, "decision")
+        ended = self.start("--input", "1")
+        self.fine(self.over("cancel", ended, "--reason", "ordered twice"))
+        self.direct("wait", ended)
+        for instance in (done, waiting, ended, "key:order/same-1"):
+            for command in ("show", "history"):
+                self.same(command, instance, "--times", "utc")
+                self.same(command, instance, "--json")
+            self.same("show", instance, "--times", "utc", "--payloads", "--all")
+            self.same("history", instance, "--times", "utc", "--payloads", "--after", "1", "-n", "3")
+            self.same("why", instance)
+            self.same("result", instance)
+            self.same("diagram", instance)
+        self.same("show", done, waiting, "--json")
+        self.same("wait", done, "--json")
+        lists = [
+            [], ["-s", "waiting"], ["--waiting", "decision"], ["--status", "completed,cancelled"],
+            ["--workflow", "order", "--version", "1"], ["--key", "same-1"], ["--before", done],
+            ["--handler", "charge"], ["--error", "twice"], ["-n", "1"],
+        ]
+        for options in lists:
+            self.same("list", *options, "--times", "utc")
+            self.same("list", *options, "-o", "json")
+            self.same("list", *options, "--ids")
+        self.same("stats")
+        self.same("stats", "--json")
+        self.same("workflows", "--json")
+        self.same("workflows", "-o", "name")
+        workers = json.loads(self.fine(self.over("workers", "--json")))
+        self.assertEqual(len(workers["workers"]), 1)
+
+    def test_says_the_same_about_what_is_not_there(self):
+        for arguments in (
+            ["show", "019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d"], ["show", "key:order/none"], ["why", "zz"],
+            ["list", "--workflow", "none"], ["start", "none"], ["queue", "show", "none"],
+        ):
+            self.same(*arguments)
+
+    def test_acts_and_the_history_names_the_owner_of_the_token(self):
+        instance = self.start()
+        view = self.until(instance, "decision")
+        self.fine(self.over("pause", instance, "--reason", "look"))
+        self.assertIn("Resumed", self.over("resume", instance).stderr)
+        self.assertIn("nothing to resume", self.over("resume", instance).stderr)
+        self.assertIn("nothing to requeue", self.over("requeue", instance).stderr)
+        stale = self.over("cancel", instance, "--if-revision", str(view["revision"]))
+        self.assertEqual(stale.returncode, 4, stale.stderr)
+        self.assertIn("as expected", stale.stderr)
+        now = json.loads(self.fine(self.direct("show", instance, "--json")))["revision"]
+        self.fine(self.over("abort", instance, "--if-revision", str(now)))
+        events = json.loads(self.fine(self.direct("history", instance, "--json")))
+        self.assertEqual(next(e["payload"]["by"] for e in events if e["type"] == "paused"), "token:ci")
+        named = self.over("pause", self.start(), "--by", "bob")
+        self.assertEqual(named.returncode, 2)
+        self.assertIn("the owner of the token", named.stderr)
+
+    def test_starts_a_key_once_and_reruns(self):
+        first = self.start("--key", "once", "--input", "[1]")
+        again = self.over("start", "order", "--key", "once", "--input", "[2]")
+        self.assertEqual(again.stdout.strip(), first)
+        self.assertIn("ANOTHER INPUT", again.stderr)
+        self.assertNotEqual(self.fine(self.over("rerun", first)).strip(), first)
+
+    def test_registers_writes_and_sets_limits(self):
+        (self.path / "loan.yaml").write_text(RULES)
+        instance = self.fine(self.over("start", "loan.yaml", "--input", '{"amount": 5}')).strip()
+        self.fine(self.over("write", instance, "paid=true"))
+        self.direct("wait", instance)
+        shown = json.loads(self.same("show", instance, "--json"))
+        self.assertEqual(shown["attributes"], {"amount": 5, "paid": True})
+        self.fine(self.over("queue", "set", "slow", "--concurrency", "2", "--rate", "10/1m"))
+        limits = json.loads(self.fine(self.direct("queue", "show", "slow", "--json")))
+        self.assertEqual((limits["concurrency"], limits["rate"]["starts"]), (2, 10))
+        self.fine(self.over("queue", "clear", "slow"))
+
+    def test_lists_what_needs_a_person(self):
+        rejected, waiting = self.start("--key", "rejected"), self.start("--key", "waiting")
+        for instance in (rejected, waiting):
+            self.until(instance, "decision")
+        self.fine(self.over("decide", rejected, "reject"))
+        self.direct("wait", rejected)
+        awaited = json.loads(self.same("decisions", "--json"))
+        self.assertIn(waiting, [decision["instance"] for decision in awaited])
+        self.same("decisions", "--role", "boss,clerk", "--json")
+        groups = json.loads(self.same("failures", "--json"))
+        group = next(group for group in groups if rejected in group["sample_ids"])["group"]
+        listed = json.loads(self.same("failures", "--group", group, "--json"))
+        self.assertIn(rejected, [failed["instance"] for failed in listed])
+        self.same("requeue", "--group", group, "--json")
+
+    def test_moves_an_instance_out_and_in(self):
+        instance = self.start()
+        self.until(instance, "decision")
+        snapshot = self.fine(self.over("export", instance))
+        self.assertEqual(json.loads(self.fine(self.direct("show", instance, "--json")))["status"], "moved")
+        self.assertEqual(self.fine(self.over("import", "-", given=snapshot)).strip(), instance)
+
+    def test_finds_the_server_in_the_environment_and_on_a_unix_socket(self):
+        token = {"EBB_TOKEN": self.token}
+        found = self.run_ebb(["stats", "--json"], {**token, "EBB_SERVER": self.url + "/"})
+        self.fine(found)
+        self.fine(self.run_ebb(["stats", "--json"], {**token, "EBB_SERVER": self.unix}))
+        file = self.path / "token"
+        file.write_text(self.token + "\n")
+        file.chmod(0o644)
+        open_to_all = self.run_ebb(["--server", self.url, "stats"], {"EBB_TOKEN_FILE": str(file)})
+        self.assertIn("all users can read", open_to_all.stderr)
+        file.chmod(0o600)
+        self.fine(self.run_ebb(["--server", self.url, "stats"], {"EBB_TOKEN_FILE": str(file)}))
+        # Who names a database means that one.
+        named = self.run_ebb(["--db", self.db, "stats"], {"EBB_SERVER": "http://127.0.0.1:1"})
+        self.fine(named)
+
+    def test_refuses_what_needs_the_database_itself(self):
+        for command in (["doctor"], ["worker"], ["serve"], ["migrate"], ["retention"], ["purge"],
+                        ["token", "list"], ["run", str(self.file)], ["dev", str(self.file)]):
+            done = self.over(*command)
+            self.assertEqual(done.returncode, 2, (command, done.stderr))
+            self.assertIn("works on the database itself", done.stderr, command)
+        both = self.run_ebb(["--server", self.url, "--db", self.db, "list"])
+        self.assertEqual(both.returncode, 2, both.stderr)
+
+    def test_says_what_is_wrong_with_the_server_or_the_token(self):
+        none = self.run_ebb(["--server", self.url, "list"])
+        self.assertEqual(none.returncode, 5, none.stderr)
+        self.assertIn("EBB_TOKEN", none.stderr)
+        dead = self.run_ebb(["--server", "http://127.0.0.1:1", "list"], {"EBB_TOKEN": self.token})
+        self.assertEqual(dead.returncode, 5, dead.stderr)
+        self.assertIn("does not answer", dead.stderr)
+        for address in ("localhost:8322", "ftp://x", "unix:", "http://ann@x"):
+            bad = self.run_ebb(["--server", address, "list"])
+            self.assertEqual(bad.returncode, 2, (address, bad.stderr))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=1)

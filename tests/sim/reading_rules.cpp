@@ -1,0 +1,321 @@
+// What writes of attributes mean, read a second time.
+
+#include "sim/reading_rules.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/reading.h"
+#include "sim/sql_formula.h"
+
+namespace ebb::sim {
+
+namespace {
+
+constexpr std::int64_t kIdleWritesMax = 100;
+
+std::string member_of(const Json& object, const char* key) {
+    return object.at(key).get<std::string>();
+}
+
+}  // namespace
+
+RulesReading::RulesReading(const Evidence& evidence)
+    : evidence_(evidence),
+      definition_(Json::parse(evidence.definition)),
+      rules_(definition_.at("rules")) {
+    for (const Json& attribute : rules_.at("attributes")) {
+        const std::string name = member_of(attribute, "attribute");
+        state_[name] = attribute.value("default", Json());
+        written_[name] = 0;
+    }
+}
+
+void RulesReading::read() {
+    for (const Entry& e : evidence_.history) {
+        now_ = e.seq;
+        payloads_[e.seq] = e.payload.empty() ? Json() : Json::parse(e.payload);
+        require(ended_.empty(), "something happens after the end");
+        // What a rollback stops, it stops before it begins.
+        const bool is_stop = e.type == "step_skipped" || e.type == "step_stopped";
+        const bool comes_before =
+            is_stop && !expected_.empty() && expected_.front() == "rollback_started";
+        if (!expected_.empty() && !comes_before) {
+            require(expected_.front() == e.type, "expected is " + expected_.front());
+            expected_.pop_front();
+        }
+        read_entry(e);
+    }
+    require(expected_.empty(), "the last event has no consequence");
+    check_end();
+    check_calls();
+}
+
+void RulesReading::read_entry(const Entry& e) {
+    if (read_write_entry(e) || read_step_entry(e) || read_rollback_entry(e)) return;
+    read_instance_entry(e);
+}
+
+bool RulesReading::read_write_entry(const Entry& e) {
+    if (e.type == "started") return on_started(e), true;
+    if (e.type == "attributes_written") return on_written(e), true;
+    if (e.type == "state_written") return on_state_written(e), true;
+    if (e.type == "exception_raised") return on_exception(e), true;
+    if (e.type != "input_resolved") return false;
+    // An operator's new input of a transition that is frozen.
+    if (e.node != kExceptionHandler && pending_.contains(e.node)) return true;
+    require(e.node == kExceptionHandler, "only the handler of exceptions has an input of its own");
+    require(payload(e.seq).at("state") == state_, "the handler is given another state");
+    pending_[kExceptionHandler] = {.fired = e.seq};
+    return true;
+}
+
+void RulesReading::on_started(const Entry& e) {
+    for (const auto& [name, value] : payload(e.seq).items()) {
+        if (state_.at(name) == value) continue;
+        state_[name] = value;
+        written_[name] = e.seq;
+    }
+    write_ = e.seq;
+    expect_outcome(decide(true));
+}
+
+Json RulesReading::given(const std::string& node) const {
+    const Json& fired = payload(pending_.at(node).fired);
+    return node == kExceptionHandler ? fired.at("state") : fired;
+}
+
+void RulesReading::check_changes(const Entry& e, const Json& written) {
+    Json expected = Json::object();
+    const Json& output = payload(e.ref);
+    const Json seen = given(e.node);
+    if (output.is_object()) {
+        for (const auto& [name, value] : output.items()) {
+            if (value != seen.at(name) && value != state_.at(name)) expected[name] = value;
+        }
+    }
+    require(written.at("values") == expected, "the output is " + output.dump());
+    for (const Json& trigger : rules_.at("triggers")) {
+        if (trigger.at("trigger") != e.node || !trigger.contains("writes")) continue;
+        const Json& allowed = trigger.at("writes");
+        for (const auto& [name, value] : expected.items()) {
+            const bool is_allowed =
+                std::find(allowed.begin(), allowed.end(), name) != allowed.end();
+            require(is_allowed, name + " is not declared");
+        }
+    }
+}
+
+void RulesReading::change(const Entry& e, const Json& written) {
+    for (const auto& [name, value] : written.at("values").items()) {
+        const Json was = {state_.at(name), written_.at(name)};
+        require(written.at("was").at(name) == was, name + " was something else");
+        state_[name] = value;
+        written_[name] = e.seq;
+        for (const Json& trigger : rules_.at("triggers")) {
+            const std::string when = member_of(trigger, "when");
+            const bool reads = when.find(name + " ") != std::string::npos;
+            if (reads) marks_[member_of(trigger, "trigger")].failed = 0;
+        }
+    }
+}
+
+void RulesReading::on_written(const Entry& e) {
+    const Json& written = payload(e.seq);
+    const bool is_repair = written.value("repair", false);
+    require(rollback_.empty(), "nothing is written during a rollback");
+    asks_all_ = is_repair || e.node == kExceptionHandler || is_finishing_ || is_exception_;
+    if (e.node.empty()) {
+        for (const Json& attribute : rules_.at("attributes")) {
+            const bool is_written =
+                written.at("values").contains(member_of(attribute, "attribute"));
+            const bool may = is_repair || attribute.value("external", false);
+            require(!is_written || may, "it is not external");
+        }
+    } else {
+        check_changes(e, written);
+        writes_[e.seq] = {.was = written.at("was")};
+        pending_.erase(e.node);
+    }
+    last_ = e.node;
+    if (is_repair || e.node == kExceptionHandler) {
+        for (auto& [name, mark] : marks_) mark.failed = 0;
+    }
+    change(e, written);
+    write_ = e.seq;
+    const bool is_idle = written.at("values").empty();
+    const std::int64_t idle = is_idle ? idle_ + 1 : 0;
+    const std::map<std::string, Mark> before = marks_;
+    Outcome outcome = decide(false);
+    const bool fires_itself =
+        std::find(outcome.fired.begin(), outcome.fired.end(), e.node) != outcome.fired.end();
+    const bool is_called_again = e.node == kExceptionHandler && !outcome.exception.empty();
+    idle_ = fires_itself || is_called_again ? idle : 0;
+    if (idle_ >= kIdleWritesMax) {
+        marks_ = before;
+        outcome = raise("no_progress");
+    }
+    require(written.at("fired") == Json(outcome.fired), "it fires " + Json(outcome.fired).dump());
+    require(
+        written.value("final", std::string()) == outcome.final_condition,
+        "final is " + outcome.final_condition
+    );
+    expect_outcome(outcome);
+}
+
+const Json* RulesReading::find_final() const {
+    if (!rules_.contains("final")) return nullptr;
+    for (const Json& condition : rules_.at("final")) {
+        if (holds(condition)) return &condition;
+    }
+    return nullptr;
+}
+
+RulesReading::Outcome RulesReading::decide(bool is_start) {
+    if (rules_.contains("invariants")) {
+        for (const Json& invariant : rules_.at("invariants")) {
+            const auto value = ask_sql(member_of(invariant, "when"), state_);
+            require(value != false, "an invariant is false");
+        }
+    }
+    if (is_start) asks_all_ = true;
+    if (const Json* final_condition = find_final()) {
+        is_finishing_ = !pending_.empty();
+        return {
+            .fired = {}, .final_condition = member_of(*final_condition, "final"), .exception = {}
+        };
+    }
+    is_finishing_ = false;
+    if (rules_.contains("exceptions")) {
+        for (const Json& exception : rules_.at("exceptions")) {
+            if (holds(exception)) return raise(member_of(exception, "exception"));
+        }
+    }
+    return fire();
+}
+
+bool RulesReading::fires(const Json& trigger) {
+    const std::string name = member_of(trigger, "trigger");
+    const std::string mode = trigger.value("mode", std::string("level"));
+    Mark& mark = marks_[name];
+    if (mark.failed != 0) return false;
+    const bool is_true = holds(trigger);
+    const bool was_true = mark.was_true;
+    if (mode == "edge") mark.was_true = is_true;
+    if (!is_true || pending_.contains(name)) return false;
+    if (mode == "edge") return !was_true;
+    return mode != "once" || mark.fires == 0;
+}
+
+RulesReading::Outcome RulesReading::fire() {
+    Outcome outcome;
+    const std::map<std::string, Mark> before = marks_;
+    for (const Json& trigger : rules_.at("triggers")) {
+        const std::string name = member_of(trigger, "trigger");
+        if (!fires(trigger)) continue;
+        const std::int64_t most = trigger.value("max_fires", 0);
+        if (most > 0 && marks_[name].fires >= most) {
+            marks_ = before;
+            return raise("max_fires");
+        }
+        const bool is_counted = most > 0 || trigger.value("mode", std::string("level")) == "once";
+        if (is_counted) ++marks_[name].fires;
+        outcome.fired.push_back(name);
+    }
+    if (!outcome.fired.empty() || !pending_.empty()) return outcome;
+    std::string failed;
+    std::int64_t last = 0;
+    for (const auto& [name, mark] : marks_) {
+        if (mark.failed > last) failed = name;
+        last = std::max(last, mark.failed);
+    }
+    if (!failed.empty()) return raise("failed:" + failed);
+    if (is("on_idle", "wait", "exception")) return outcome;
+    return raise("no_condition");
+}
+
+RulesReading::Outcome RulesReading::raise(const std::string& cause) {
+    for (auto& [name, mark] : marks_) mark.was_true = false;
+    return {.fired = {}, .final_condition = {}, .exception = cause};
+}
+
+void RulesReading::expect_outcome(const Outcome& outcome) {
+    fired_ = outcome.fired;
+    if (!outcome.exception.empty()) {
+        exception_ = outcome.exception;
+        expected_.emplace_back("exception_raised");
+        return;
+    }
+    is_exception_ = false;
+    if (is_dead_ && !has_frozen()) is_dead_ = false;
+    if (!fired_.empty()) expected_.emplace_back("state_written");
+    if (outcome.final_condition.empty()) return;
+    if (pending_.empty()) {
+        expected_.emplace_back("completed");
+    } else if (is("final_while_pending", "stop", "wait")) {
+        floor_ = now_;
+        rollback_ = "stop";
+        is_dead_ = false;
+    } else {
+        const bool is_refused = is("final_while_pending", "refuse", "wait");
+        require(!is_refused, "a final condition holds while others are pending");
+    }
+}
+
+void RulesReading::on_state_written(const Entry& e) {
+    require(payload(e.seq) == state_, "the state is " + state_.dump());
+    require(e.ref == write_ && !fired_.empty(), "the write before has fired nothing");
+    for (const std::string& trigger : fired_) {
+        require(!pending_.contains(trigger), trigger + " is pending already");
+        pending_[trigger] = {.fired = e.seq};
+    }
+    fired_.clear();
+}
+
+void RulesReading::on_exception(const Entry& e) {
+    require(payload(e.seq).at("code") == exception_, "the exception is " + exception_);
+    require(e.ref == write_ || e.ref == failure_, "it refers to another write");
+    is_exception_ = true;
+    const bool is_compensated = is("on_exception", "compensate", "dead_letter") && !is_dead_;
+    if (is_compensated) {
+        expected_.emplace_back("rollback_started");
+    } else if (has_handler() && exception_ != "no_progress") {
+        if (is_dead_ && !has_frozen()) is_dead_ = false;
+        if (!pending_.contains(kExceptionHandler)) expected_.emplace_back("input_resolved");
+    } else {
+        enter_dead_letter();
+    }
+}
+
+bool RulesReading::is(std::string_view option, std::string_view value, std::string_view otherwise)
+    const {
+    const auto found = rules_.find(option);
+    return found == rules_.end() ? value == otherwise : *found == value;
+}
+
+bool RulesReading::has_handler() const {
+    return rules_.contains("on_exception") && rules_.at("on_exception").is_object();
+}
+
+bool RulesReading::has_frozen() const {
+    return std::any_of(pending_.begin(), pending_.end(), [](const auto& each) {
+        return each.second.is_frozen;
+    });
+}
+
+bool RulesReading::holds(const Json& condition) const {
+    return ask_sql(member_of(condition, "when"), state_) == true;
+}
+
+const Json& RulesReading::payload(std::int64_t seq) const {
+    const auto found = payloads_.find(seq);
+    require(found != payloads_.end(), "it refers to an event that does not exist");
+    return found->second;
+}
+
+void RulesReading::fail(const std::string& what) const {
+    throw Wrong{fmt::format("event {}: {}", now_, what)};
+}
+
+}  // namespace ebb::sim

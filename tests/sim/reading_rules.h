@@ -1,0 +1,144 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/run.h"
+
+namespace ebb::sim {
+
+using Json = nlohmann::json;
+
+/// The step that handles exceptions.
+inline constexpr const char* kExceptionHandler = "_EXCPT";
+
+/// Reads the history of an instance with rules (docs/reference/rules.md), as `Reading` does that of
+/// one with steps. Shares no code with the kernel.
+class RulesReading {
+ public:
+    explicit RulesReading(const Evidence& evidence);
+
+    /// Throws Wrong.
+    void read();
+
+ private:
+    using Entry = HistoryEntry;
+
+    struct Pending {
+        std::int64_t fired = 0;
+        std::int64_t visit = 0;  ///< 0: not known yet
+        bool is_frozen = false;
+    };
+
+    struct Mark {
+        std::int64_t fires = 0;
+        bool was_true = false;
+        std::int64_t failed = 0;
+    };
+
+    /// Of a transition, or of the handler of exceptions.
+    struct Write {
+        Json was;
+        bool is_restored = false;
+    };
+
+    /// A call that a rollback undoes.
+    struct Undoable {
+        std::string node;
+        bool has_compensation = false;
+        bool is_settled = false;
+    };
+
+    /// What a write must lead to.
+    struct Outcome {
+        std::vector<std::string> fired;
+        std::string final_condition;
+        std::string exception;
+    };
+
+    void read_entry(const Entry& e);
+    bool read_write_entry(const Entry& e);
+    bool read_step_entry(const Entry& e);
+    bool read_rollback_entry(const Entry& e);
+    void read_instance_entry(const Entry& e);
+
+    // reading_rules.cpp: what writes mean.
+    void on_started(const Entry& e);
+    void on_written(const Entry& e);
+    void on_state_written(const Entry& e);
+    void on_exception(const Entry& e);
+    void check_changes(const Entry& e, const Json& written);
+    void change(const Entry& e, const Json& written);
+    Outcome decide(bool is_start);
+    Outcome fire();
+    Outcome raise(const std::string& cause);
+    void expect_outcome(const Outcome& outcome);
+    const Json* find_final() const;
+    bool fires(const Json& trigger);
+    Json given(const std::string& node) const;
+
+    // reading_rules_steps.cpp: calls, failures, rollbacks.
+    void on_completed(const Entry& e);
+    void on_failed(const Entry& e);
+    void on_held_back(const Entry& e);
+    void on_stopped(const Entry& e);
+    void on_restored(const Entry& e);
+    void on_compensated(const Entry& e);
+    void on_rollback_started(const Entry& e);
+    void on_rollback_finished();
+    void on_requeued();
+    void check_end() const;
+    void check_calls() const;
+    void enter_dead_letter();
+    Pending& pending_of(const Entry& e);
+    void note_undoable(const Entry& e);
+
+    bool is(std::string_view option, std::string_view value, std::string_view otherwise) const;
+    bool has_frozen() const;
+    bool has_handler() const;
+    bool holds(const Json& condition) const;
+    const Json& payload(std::int64_t seq) const;
+    [[noreturn]] void fail(const std::string& what) const;
+
+    void require(bool is_so, const std::string& what) const {
+        if (!is_so) fail(what);
+    }
+
+    const Evidence& evidence_;
+    Json definition_;
+    const Json& rules_;
+    Json state_ = Json::object();
+    std::map<std::string, std::int64_t> written_;
+    std::map<std::string, Pending> pending_;  ///< by transition; `_EXCPT`: the handler
+    std::set<std::string> stopped_;           ///< whose end a rollback awaits
+    std::map<std::string, Mark> marks_;
+    std::map<std::int64_t, Json> payloads_;
+    std::map<std::int64_t, Write> writes_;
+    std::map<std::int64_t, Undoable> undoables_;
+    std::deque<std::string> expected_;  ///< the types of the next events
+    std::vector<std::string> fired_;    ///< by the last write
+    std::int64_t write_ = 0;            ///< the last write
+    std::int64_t failure_ = 0;          ///< the last failure for good
+    std::int64_t now_ = 0;
+    std::int64_t floor_ = 0;  ///< of the rollback
+    std::int64_t cause_ = 0;  ///< of the rollback
+    std::string exception_;   ///< that must come next
+    std::string last_;        ///< the transition that wrote or failed last
+    std::string rollback_;    ///< its kind; empty: none
+    std::string ended_;
+    std::int64_t idle_ = 0;
+    bool is_finishing_ = false;
+    bool is_exception_ = false;
+    bool is_dead_ = false;
+    bool is_paused_ = false;
+    bool asks_all_ = false;
+};
+
+}  // namespace ebb::sim
