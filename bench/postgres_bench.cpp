@@ -31,6 +31,9 @@ std::vector<Figure> postgres_figures(const PostgresAsked& asked) {
     if (is_asked("pg_old_snapshot_claimed")) {
         figures.push_back(old_snapshot_figure(server, Work::Claimed));
     }
+    if (is_asked("pg_payload_10k")) figures.push_back(payload_figure(server));
+    if (is_asked("pg_fanout_100")) figures.push_back(fan_out_figure(server));
+    if (is_asked("pg_waiting_http")) figures.push_back(waiting_calls_figure(server));
     if (is_asked("pg_steady")) figures.push_back(steady_figure(server, Work::Own, asked.steps));
     if (is_asked("pg_steady_claimed")) {
         figures.push_back(steady_figure(server, Work::Claimed, asked.steps));

@@ -35,6 +35,10 @@ enum class Work {
 };
 
 Figure claimed_figure(const testing::PostgresServer& server);
+/// Saturated runs of other shapes: large payloads, many branches, many calls that wait.
+Figure payload_figure(const testing::PostgresServer& server);
+Figure fan_out_figure(const testing::PostgresServer& server);
+Figure waiting_calls_figure(const testing::PostgresServer& server);
 Figure old_snapshot_figure(const testing::PostgresServer& server, Work work);
 /// A long run at full load: whether it slows down, and what the tables grow by.
 Figure steady_figure(const testing::PostgresServer& server, Work work, std::int64_t steps);

@@ -11,6 +11,7 @@
 
 #include "delaying_proxy.h"
 #include "postgres_figures.h"
+#include "postgres_runs.h"
 #include "postgres_scratch.h"
 #include "postgres_yardstick.h"
 #include "shared_memory.h"
@@ -24,89 +25,6 @@ namespace ebb::bench {
 using testing::PostgresServer;
 
 namespace {
-
-struct SaturatedRun {
-    Saturated client;
-    ServerUse server;
-    TableUse tables;
-};
-
-struct Way {
-    Work work = Work::Own;
-    int others = 0;  ///< sessions that are not ours
-};
-
-SaturatedRun saturated_at(const PostgresServer& server, const std::string& url, Way way = {}) {
-    const Scratch scratch(server);
-    SaturatedRun run;
-    ServerUse before;
-    {
-        const StorePtr store = scratch.open_at(url);
-        before = use_of(server);
-        Progress progress;
-        const Saturation saturation{
-            .seconds = kPostgresSeconds, .is_claimed = way.work == Work::Claimed
-        };
-        run.client = run_saturated(*store, progress, saturation);
-    }
-    wait_for_sessions(server, way.others);
-    run.server = use_of(server) - before;
-    run.tables = scratch.table_use();
-    scratch.require_completed(run.client.workflows);
-    return run;
-}
-
-/// The medians of what several runs cost, by name.
-class Costs {
- public:
-    void add(const SaturatedRun& run) {
-        const double steps = run.client.steps();
-        const auto note = [&](std::size_t at, const char* name, double value) {
-            if (costs_.size() <= at) costs_.emplace_back(name, std::vector<double>());
-            costs_[at].second.push_back(value);
-        };
-        note(0, "client_us_per_step", run.client.client_cpu_seconds * 1e6 / steps);
-        note(1, "server_us_per_step", run.server.cpu_seconds * 1e6 / steps);
-        note(2, "wal_bytes_per_step", run.server.wal_bytes / steps);
-        note(3, "fsyncs_per_step", run.server.wal_syncs / steps);
-        note(4, "round_trips_per_step", run.server.transactions / steps);
-        note(5, "row_writes_per_step", run.tables.row_writes / steps);
-        note(6, "hot_share_of_updates", run.tables.hot_updates / run.tables.updates);
-        note(
-            7,
-            "bytes_kept_per_workflow",
-            run.tables.kept_bytes / static_cast<double>(run.client.workflows)
-        );
-    }
-
-    std::vector<std::pair<std::string, double>> medians() const {
-        std::vector<std::pair<std::string, double>> medians;
-        for (const auto& [name, values] : costs_) medians.emplace_back(name, median(values));
-        return medians;
-    }
-
- private:
-    std::vector<std::pair<std::string, std::vector<double>>> costs_;
-};
-
-double saturated(const PostgresServer& server, Work work = Work::Own) {
-    return saturated_at(server, server.url(), {.work = work}).client.steps_per_second();
-}
-
-/// Compares two ways of running, one after the other, so that both see the same machine.
-template <class Usual, class Special>
-void measure_pairs(Figure& figure, std::string_view usual_name, Usual usual, Special special) {
-    std::vector<double> usuals;
-    std::vector<double> ratios;
-    for (int run = 0; run < kPostgresRuns; ++run) {
-        usuals.push_back(usual());
-        figure.runs.push_back(special());
-        ratios.push_back(figure.runs.back() / usuals.back());
-    }
-    figure.value = median(figure.runs);
-    figure.ratio = median(ratios);
-    figure.yardstick = fmt::format("{}: {:.0f} steps/s", usual_name, median(usuals));
-}
 
 /// In a process of its own, which writes the seconds that it took, and those of its processor time,
 /// into the pipe.

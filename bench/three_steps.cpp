@@ -1,8 +1,10 @@
 #include "three_steps.h"
 
 #include <chrono>
+#include <fstream>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -54,6 +56,25 @@ class Ended {
     std::int64_t told_ = 0;
 };
 
+struct ProcessUse {
+    double resident_mib = 0;
+    int threads = 0;
+};
+
+ProcessUse use_of_this_process() {
+    ProcessUse use;
+    std::ifstream file("/proc/self/status");
+    for (std::string name; file >> name; std::getline(file, name)) {
+        if (name == "VmRSS:") {
+            double kib = 0;
+            file >> kib;
+            use.resident_mib = kib / 1'024;
+        }
+        if (name == "Threads:") file >> use.threads;
+    }
+    return use;
+}
+
 }  // namespace
 
 double cpu_seconds() {
@@ -98,16 +119,17 @@ std::vector<double> run_one_at_a_time(Store& store, double seconds) {
     return latencies_ms;
 }
 
-Saturated run_saturated(Store& store, Progress& progress, const Saturation& saturation) {
-    const HandlerRegistry handlers = three_no_op_handlers();
-    Engine engine(store, handlers);
-    engine.register_workflow(three_steps());
+Saturated run_saturated(
+    Store& store, Progress& progress, const Saturation& saturation, const Load& load
+) {
+    Engine engine(store, load.handlers, {.in_flight_max = load.in_flight_max});
+    engine.register_workflow(load.definition);
     engine.run();
     const HandlerRegistry none;
     std::optional<Engine> client;
     if (saturation.is_claimed) client.emplace(store, none);
     Engine& starter = client ? *client : engine;
-    const std::vector<Payload> batch(static_cast<std::size_t>(saturation.batch), "{}");
+    const std::vector<Payload> batch(static_cast<std::size_t>(saturation.batch), load.input);
     Ended ended(engine, progress);
     const double cpu = cpu_seconds();
     const auto start = SteadyClock::now();
@@ -118,14 +140,18 @@ Saturated run_saturated(Store& store, Progress& progress, const Saturation& satu
     };
     for (; goes_on(); begun += saturation.batch) {
         progress.started += saturation.batch;
-        starter.start_all("bench", batch);
+        starter.start_all(load.definition.name, batch);
         ended.wait_for_room(saturation.window - saturation.batch);
     }
+    const ProcessUse under_load = use_of_this_process();
     ended.wait_for_room(0);
     Saturated measured{
         .workflows = progress.ended,
+        .steps_each = load.steps,
         .seconds = seconds_since(start),
-        .client_cpu_seconds = cpu_seconds() - cpu
+        .client_cpu_seconds = cpu_seconds() - cpu,
+        .resident_mib = under_load.resident_mib,
+        .threads = under_load.threads
     };
     engine.drain(std::chrono::seconds(5));
     return measured;

@@ -6,7 +6,7 @@
 
 #include <ebb/engine.h>
 
-// The workflow of all throughput figures: three no-op steps, driven in two ways.
+// The workflow of most throughput figures: three no-op steps, driven in two ways.
 
 namespace ebb::bench {
 
@@ -26,6 +26,15 @@ struct Progress {
     std::atomic<std::int64_t> ended{0};
 };
 
+/// What a saturated run starts.
+struct Load {
+    Definition definition = three_steps();
+    HandlerRegistry handlers = three_no_op_handlers();
+    Payload input = Payload::text("{}");
+    int steps = 3;  ///< of one workflow
+    int in_flight_max = EngineOptions().in_flight_max;
+};
+
 struct Saturation {
     double seconds = 5;
     std::int64_t workflows = 0;  ///< not 0: so many, however long it takes
@@ -36,15 +45,20 @@ struct Saturation {
 
 struct Saturated {
     std::int64_t workflows = 0;  ///< of all who share the progress; every one has completed
+    int steps_each = 3;
     double seconds = 0;
     double client_cpu_seconds = 0;  ///< of this process
+    double resident_mib = 0;        ///< of this process, under load
+    int threads = 0;                ///< of this process, under load
 
-    double steps() const { return static_cast<double>(workflows * 3); }
+    double steps() const { return static_cast<double>(workflows * steps_each); }
 
     double steps_per_second() const { return steps() / seconds; }
 };
 
 /// As many as go. Throws std::runtime_error when they do not end.
-Saturated run_saturated(Store& store, Progress& progress, const Saturation& saturation = {});
+Saturated run_saturated(
+    Store& store, Progress& progress, const Saturation& saturation = {}, const Load& load = {}
+);
 
 }  // namespace ebb::bench
