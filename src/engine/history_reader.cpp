@@ -26,6 +26,11 @@ std::vector<HistoryType> types_that(bool (*is_wanted)(HistoryType)) {
     return types;
 }
 
+/// Is the payload that of another event? A ref always points back, so following refs ends.
+bool refers(const HistoryEvent& event) {
+    return event.payload.empty() && event.ref != 0 && event.ref < event.seq;
+}
+
 }  // namespace
 
 HistoryEvent read_event(Store& store, const InstanceId& id, Seq seq) {
@@ -49,10 +54,7 @@ HistoryEvent read_event(Store& store, const InstanceId& id, Seq seq) {
 
 Payload read_payload(Store& store, const InstanceId& id, Seq seq) {
     HistoryEvent event = read_event(store, id, seq);
-    // A ref always points back, so this ends.
-    while (event.payload.empty() && event.ref != 0 && event.ref < event.seq) {
-        event = read_event(store, id, event.ref);
-    }
+    while (refers(event)) event = read_event(store, id, event.ref);
     return event.payload.empty() ? Payload("null") : event.payload;
 }
 
@@ -61,9 +63,42 @@ const HistoryEvent* HistoryReader::find_pending(Seq seq) const {
     return &pending_[static_cast<std::size_t>(seq - pending_.front().seq)];
 }
 
+const HistoryEvent* HistoryReader::find_known(Seq seq) const {
+    if (const HistoryEvent* pending = find_pending(seq)) return pending;
+    if (const HistoryEvent* recent = live_.recent.find(seq)) return recent;
+    const auto prepared = prepared_.find(seq);
+    return prepared == prepared_.end() ? nullptr : &prepared->second;
+}
+
+/// The events that payload() would read from the store next, each once.
+std::vector<Seq> HistoryReader::unknown_of(const std::vector<Seq>& seqs) const {
+    std::vector<Seq> unknown;
+    for (Seq seq : seqs) {
+        const HistoryEvent* known = find_known(seq);
+        while (known != nullptr && refers(*known)) {
+            seq = known->ref;
+            known = find_known(seq);
+        }
+        if (known == nullptr) unknown.push_back(seq);
+    }
+    std::sort(unknown.begin(), unknown.end());
+    unknown.erase(std::unique(unknown.begin(), unknown.end()), unknown.end());
+    return unknown;
+}
+
+void HistoryReader::prepare(const std::vector<Seq>& seqs) const {
+    // payload() reads a single event as well.
+    constexpr std::size_t kWorthwhile = 2;
+    for (auto unknown = unknown_of(seqs); unknown.size() >= kWorthwhile;) {
+        const auto read = store_.events(live_.row.id, unknown);
+        if (read.empty()) return;  // they are lost: payload() says so
+        for (const HistoryEvent& event : read) prepared_.emplace(event.seq, event);
+        unknown = unknown_of(seqs);
+    }
+}
+
 HistoryEvent HistoryReader::event(Seq seq) const {
-    if (const HistoryEvent* pending = find_pending(seq)) return *pending;
-    if (const HistoryEvent* known = live_.recent.find(seq)) return *known;
+    if (const HistoryEvent* known = find_known(seq)) return *known;
     HistoryEvent read = read_event(store_, live_.row.id, seq);
     live_.recent.add_older(read);
     return read;
@@ -80,9 +115,7 @@ std::optional<HistoryEvent> HistoryReader::find_event(Seq seq) const {
 
 Payload HistoryReader::payload(Seq seq) const {
     HistoryEvent found = event(seq);
-    while (found.payload.empty() && found.ref != 0 && found.ref < found.seq) {
-        found = event(found.ref);
-    }
+    while (refers(found)) found = event(found.ref);
     return found.payload.empty() ? Payload("null") : std::move(found.payload);
 }
 

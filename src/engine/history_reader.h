@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,9 @@ class HistoryReader final : public HistoryView {
     HistoryReader(Store& store, LiveInstance& live, const std::vector<HistoryEvent>& pending)
         : store_(store), live_(live), pending_(pending) {}
 
+    /// Reads those that are not remembered, and what their refs refer to, in one query (in two, if
+    /// there are refs). What was read is forgotten with this reader.
+    void prepare(const std::vector<Seq>& seqs) const override;
     Payload payload(Seq seq) const override;
     std::optional<HistoryEvent> find_event(Seq seq) const override;
     std::optional<Seq> output_of(std::string_view node) const override;
@@ -28,6 +32,8 @@ class HistoryReader final : public HistoryView {
 
  private:
     const HistoryEvent* find_pending(Seq seq) const;
+    const HistoryEvent* find_known(Seq seq) const;
+    std::vector<Seq> unknown_of(const std::vector<Seq>& seqs) const;
     bool is_settled(Seq seq) const;
     void read_older_output(std::string_view node) const;
     void learn_settled() const;
@@ -40,6 +46,7 @@ class HistoryReader final : public HistoryView {
     Store& store_;
     LiveInstance& live_;
     const std::vector<HistoryEvent>& pending_;
+    mutable std::map<Seq, HistoryEvent> prepared_;
 };
 
 /// The payload of an event straight from the store, following `ref`.

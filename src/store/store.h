@@ -409,6 +409,11 @@ class Store {
     virtual std::optional<InstanceRow> load(const InstanceId& id) = 0;
     virtual std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) = 0;
     virtual std::vector<HistoryEvent> history(const HistoryQuery& query) = 0;
+    /// The events of an instance with these numbers, by rising number; what does not exist is left
+    /// out. In one round trip.
+    virtual std::vector<HistoryEvent> events(
+        const InstanceId& id, const std::vector<Seq>& seqs
+    ) = 0;
     virtual std::vector<TaskRow> tasks(const InstanceId& id) = 0;
     /// The tasks of the instances that are leased to the worker. In one round trip if the store
     /// can.

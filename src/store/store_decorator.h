@@ -164,6 +164,10 @@ class StoreDecorator : public Store {
         return ask(StoreVerb::History, [&] { return inner_.history(query); });
     }
 
+    std::vector<HistoryEvent> events(const InstanceId& id, const std::vector<Seq>& seqs) override {
+        return ask(StoreVerb::History, [&] { return inner_.events(id, seqs); });
+    }
+
     std::vector<TaskRow> tasks(const InstanceId& id) override {
         return ask(StoreVerb::Tasks, [&] { return inner_.tasks(id); });
     }

@@ -47,6 +47,20 @@ TEST_P(StoreHistory, filters_by_type_and_node) {
     EXPECT_THAT(found(), IsEmpty());
 }
 
+TEST_P(StoreHistory, reads_single_events_in_their_order) {
+    std::vector<Seq> seqs;
+    for (const HistoryEvent& event : store().events(id_of(1), {9, 2, 77, 5, 2})) {
+        seqs.push_back(event.seq);
+        query_.after = event.seq - 1;
+        query_.limit = 1;
+        EXPECT_THAT(store().history(query_), ElementsAre(event)) << "with everything in it";
+    }
+    EXPECT_THAT(seqs, ElementsAre(2, 5, 9));
+    EXPECT_THAT(store().events(id_of(1), {}), IsEmpty());
+    EXPECT_THAT(store().events(id_of(2), {9}), IsEmpty()) << "of another instance";
+    EXPECT_THAT(store().events(id_of(7), {1}), IsEmpty()) << "there is no such instance";
+}
+
 TEST_P(StoreHistory, knows_bounds_that_hold_nothing) {
     query_.after = 6;
     query_.before = 6;

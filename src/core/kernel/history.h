@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <ebb/json.h>
 #include <ebb/time.h>
@@ -113,6 +114,10 @@ Outcome outcome_of(const HistoryEvent& event);
 class HistoryView {
  public:
     virtual ~HistoryView() = default;
+
+    /// A hint: the payloads of these events will be read next. A view that reads them from
+    /// elsewhere may fetch all of them at once.
+    virtual void prepare(const std::vector<Seq>&) const {}
 
     /// The payload of an event. Follows `ref` if the event has no payload of its own.
     virtual Payload payload(Seq seq) const = 0;

@@ -31,6 +31,11 @@ bool is_settling(const Transition& t, ScopeId scope) {
 /// {branch: output} of the branches that completed, in the order of the definition.
 Payload join_output(const Transition& t, const Scope& scope) {
     const ProgramNode& node = t.program.node(scope.node);
+    std::vector<Seq> outputs;
+    for (const BranchOutcome& branch : scope.branches) {
+        if (branch.status == BranchOutcome::Status::Completed) outputs.push_back(branch.output);
+    }
+    t.past.prepare(outputs);
     std::string output = "{";
     for (std::size_t i = 0; i < scope.branches.size(); ++i) {
         if (scope.branches[i].status != BranchOutcome::Status::Completed) continue;

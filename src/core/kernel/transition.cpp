@@ -10,6 +10,14 @@ const HistoryEvent* PresentHistory::find_appended(Seq seq) const {
     return &appended_[static_cast<std::size_t>(seq - appended_.front().seq)];
 }
 
+void PresentHistory::prepare(const std::vector<Seq>& seqs) const {
+    std::vector<Seq> past;
+    for (const Seq seq : seqs) {
+        if (find_appended(seq) == nullptr) past.push_back(seq);
+    }
+    past_.prepare(past);
+}
+
 Payload PresentHistory::payload(Seq seq) const {
     const HistoryEvent* event = find_appended(seq);
     while (event != nullptr && event->payload.empty() && event->ref != 0) {

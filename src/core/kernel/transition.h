@@ -29,6 +29,7 @@ class PresentHistory {
     PresentHistory(const HistoryView& past, const std::vector<HistoryEvent>& appended)
         : past_(past), appended_(appended) {}
 
+    void prepare(const std::vector<Seq>& seqs) const;
     Payload payload(Seq seq) const;
     std::optional<HistoryEvent> find_event(Seq seq) const;
     std::optional<Seq> output_of(std::string_view node) const;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "store/agreement.h"
@@ -65,6 +66,18 @@ std::optional<InstanceId> MemoryStore::find_key(std::string_view workflow, std::
     const auto found = keys_.find({std::string(workflow), std::string(key)});
     if (found == keys_.end()) return std::nullopt;
     return found->second;
+}
+
+std::vector<HistoryEvent> MemoryStore::events(const InstanceId& id, const std::vector<Seq>& seqs) {
+    const Lock lock(mutex_);
+    std::vector<HistoryEvent> events;
+    const auto found = instances_.find(id);
+    if (found == instances_.end()) return events;
+    const std::set<Seq> wanted(seqs.begin(), seqs.end());
+    for (const HistoryEvent& event : found->second.history) {
+        if (wanted.contains(event.seq)) events.push_back(event);
+    }
+    return events;
 }
 
 std::vector<HistoryEvent> MemoryStore::history(const HistoryQuery& query) {

@@ -47,6 +47,7 @@ class MemoryStore final : public Store {
     std::optional<InstanceRow> load(const InstanceId& id) override;
     std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) override;
     std::vector<HistoryEvent> history(const HistoryQuery& query) override;
+    std::vector<HistoryEvent> events(const InstanceId& id, const std::vector<Seq>& seqs) override;
     std::vector<TaskRow> tasks(const InstanceId& id) override;
     std::vector<InstanceRow> list(const InstanceQuery& query) override;
     std::vector<StatusCount> count() override;

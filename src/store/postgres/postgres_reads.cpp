@@ -115,6 +115,19 @@ std::vector<HistoryEvent> PostgresStore::history(const HistoryQuery& query) {
     return events;
 }
 
+std::vector<HistoryEvent> PostgresStore::events(
+    const InstanceId& id, const std::vector<Seq>& seqs
+) {
+    Array wanted(Array::Of::Bigint);
+    for (const Seq seq : seqs) wanted.add(std::int64_t{seq});
+    const postgres::Result rows = read(sql::events_of_instance, Arguments::of(id, wanted));
+    std::vector<HistoryEvent> events;
+    for (int row = 0; row < rows.rows(); ++row) {
+        events.push_back(postgres::history_event(rows, row, id));
+    }
+    return events;
+}
+
 std::vector<TaskRow> PostgresStore::tasks(const InstanceId& id) {
     const postgres::Result rows = read(sql::tasks_of_instance, Arguments::of(id));
     std::vector<TaskRow> tasks;

@@ -58,6 +58,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::optional<InstanceRow> load(const InstanceId& id) override;
     std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) override;
     std::vector<HistoryEvent> history(const HistoryQuery& query) override;
+    std::vector<HistoryEvent> events(const InstanceId& id, const std::vector<Seq>& seqs) override;
     std::vector<TaskRow> tasks(const InstanceId& id) override;
     std::vector<TaskRef> leased_tasks(
         std::string_view worker, std::span<const InstanceId> instances

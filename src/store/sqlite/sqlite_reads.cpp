@@ -4,6 +4,9 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <ebb/error.h>
 
 #include "ebb/sqlite/sql.h"
@@ -121,6 +124,17 @@ std::vector<HistoryEvent> SqliteStore::history(const HistoryQuery& query) {
             std::max(query.limit, 0)
         );
         while (found.step()) events.push_back(sqlite::history_event(found, query.instance));
+        return events;
+    });
+}
+
+std::vector<HistoryEvent> SqliteStore::events(const InstanceId& id, const std::vector<Seq>& seqs) {
+    const std::string text = id.to_string();
+    const std::string wanted = fmt::format("[{}]", fmt::join(seqs, ","));
+    return read([&](Database& database) {
+        std::vector<HistoryEvent> events;
+        Query found(database, sql::events_of_instance, text, wanted);
+        while (found.step()) events.push_back(sqlite::history_event(found, id));
         return events;
     });
 }

@@ -220,6 +220,26 @@ TEST(Flow, a_decision_and_a_signal_wait_without_work_and_continue_immediately) {
     EXPECT_EQ(engine->wait(id, 0s).output, R"({"amount":3})");
 }
 
+TEST(Flow, joins_a_hundred_branches_with_one_look_into_the_past) {
+    EngineWorld world;
+    CountingStore counting(*world.memory);
+    world.store = &counting;
+    world.record({"a"});
+    const auto engine = world.engine();
+    std::vector<Parallel::Branch> branches;
+    for (int i = 0; i < 100; ++i) {
+        const std::string name = "b" + std::to_string(i);
+        Step to_a;
+        to_a.handler = "a";
+        branches.push_back({name, {node(name + "_step", to_a)}});
+    }
+    engine->register_workflow(workflow({parallel("all", branches)}));
+    const InstanceId id = engine->start("test", Payload::text("1")).id;
+    engine->poll();
+    EXPECT_EQ(status(*engine, id), "completed");
+    EXPECT_LE(counting.calls(StoreVerb::History), 2);
+}
+
 TEST(Flow, runs_ten_thousand_steps_of_one_instance) {
     EngineWorld world;
     CountingStore counting(*world.memory);

@@ -147,6 +147,36 @@ TEST(HistoryReader, follows_refs_to_the_payload) {
     }
 }
 
+TEST(HistoryReader, reads_the_outputs_of_a_hundred_branches_at_once) {
+    std::vector<HistoryEvent> history;
+    std::vector<Seq> outputs;
+    for (Seq seq = 1; seq <= 100; ++seq) {
+        history.push_back(make_event(seq, HistoryType::StepCompleted, "a"));
+    }
+    for (Seq seq = 101; seq <= 200; ++seq) {
+        history.push_back(make_event(seq, HistoryType::BranchCompleted, "b"));
+        history.back().payload.clear();
+        history.back().ref = seq - 100;
+        outputs.push_back(seq);
+    }
+    for (const std::size_t remembered : {0, 30, 150}) {
+        Past past(history, remembered);
+        const HistoryReader reader = past.reader();
+        reader.prepare(outputs);
+        for (const Seq seq : outputs) EXPECT_EQ(reader.payload(seq), std::to_string(seq - 100));
+        EXPECT_LE(past.counting.calls(StoreVerb::History), 2) << "the branches and their refs";
+    }
+}
+
+TEST(HistoryReader, does_not_ask_twice_for_events_that_are_lost) {
+    Past past({make_event(1, HistoryType::Started, "")}, 0);
+    const HistoryReader reader = past.reader();
+    reader.prepare({1, 8, 9});
+    EXPECT_EQ(past.counting.calls(StoreVerb::History), 2) << "the second finds nothing more";
+    EXPECT_EQ(reader.payload(1), "1");
+    EXPECT_THROW(reader.payload(9), Error);
+}
+
 TEST(HistoryReader, says_so_when_an_event_is_missing) {
     Past past({make_event(1, HistoryType::Started, "")}, 0);
     EXPECT_THROW(past.reader().payload(9), Error);

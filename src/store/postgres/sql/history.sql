@@ -1,3 +1,9 @@
+-- name: events_of_instance
+SELECT seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
+FROM ebb.history
+WHERE instance_id = $1::uuid AND seq = ANY ($2::bigint[])
+ORDER BY seq;
+
 -- name: history_forward
 SELECT seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
 FROM ebb.history
