@@ -264,7 +264,7 @@ void Committer::adopt_orphans(const HeartbeatResult& result) {
     for (const HeldTask& orphan : result.held) {
         if (held_.find(orphan.task) != nullptr) continue;
         Held& held = hold(orphan.task);
-        held.was_lost = orphan.may_have_been_called;
+        held.was_lost = orphan.may_have_been_called && !environment().worker.knows_calls;
         held.is_called_in_vain = held.was_lost;  // and the row does not say so
         held.lost_by = environment().options.worker_id;
         held.is_row_dirty = true;
