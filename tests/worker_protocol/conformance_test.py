@@ -6,8 +6,10 @@ COMMAND FOLDER runs the worker of the kit: the handlers `add`, `flaky`, `refuse`
 `undo` of worker.py. It gets EBB_URL, EBB_TOKEN, EBB_WORKER_ID, EBB_SLOTS and EBB_LEASE (seconds).
 """
 
+import contextlib
 import http.client
 import http.server
+import json
 import os
 import pathlib
 import signal
@@ -95,7 +97,8 @@ class Forwarder(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", answer.getheader("Content-Type", "application/json"))
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
-        self.wfile.write(text)
+        with contextlib.suppress(OSError):  # A worker that was killed waits for nothing.
+            self.wfile.write(text)
 
     def log_message(self, *_):
         pass
@@ -130,7 +133,6 @@ class Conformance(unittest.TestCase):
     def login(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         self.addCleanup(connection.close)
-        import json
         headers = {"Content-Type": "application/json"}
 
         def call(method, path, body):

@@ -68,7 +68,7 @@ class WorkerDesk {
 
     /// Something was committed in this process.
     void note_commit();
-    /// Waiting polls are answered, and workers are told to go to another server.
+    /// Waiting polls are answered, and the answers say that the server drains.
     void drain();
     /// Ends the thread. Leases stay, so that workers continue at another server.
     void stop();

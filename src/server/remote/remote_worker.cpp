@@ -51,6 +51,12 @@ bool ends_attempt(HistoryType type) {
     }
 }
 
+/// If the lease is lost, the worker that has it now decides whether the call is to stop.
+bool has_to_stop(const engine::Attempt& attempt) {
+    return attempt.stop_token().stop_requested() &&
+           attempt.stop_reason() != engine::Attempt::StopReason::LeaseLost;
+}
+
 Json task_json(const std::string& token, const StepContext& context, PayloadDocument& document) {
     return {
         {"task", token},
@@ -297,6 +303,7 @@ TaskResult::Outcome RemoteWorker::look_up(const RemoteTask& task) {
 
 std::vector<std::string> RemoteWorker::lost_of(const PollRequest& request) const {
     std::vector<std::string> lost;
+    if (is_displaced()) return lost;
     for (const std::string& token : request.held) {
         if (!offered_.contains(token)) lost.push_back(token);
     }
@@ -307,7 +314,7 @@ bool RemoteWorker::has_to_tell() const {
     return std::any_of(offered_.begin(), offered_.end(), [this](const auto& entry) {
         const Offered& offered = entry.second;
         if (!offered.is_delivered) return parked_->free > 0;
-        return !offered.is_stop_told && offered.attempt->stop_token().stop_requested();
+        return !offered.is_stop_told && has_to_stop(*offered.attempt);
     });
 }
 
@@ -316,10 +323,11 @@ void RemoteWorker::answer(const Parked& poll, const std::vector<TaskResult>& res
     Json tasks = Json::array();
     Json stops = Json::array();
     std::size_t bytes = 0;
-    int room = std::min(poll.free, WorkerDesk::kTasksMax);
+    // What is held under this name is another server's now: the worker is served there.
+    int room = is_displaced() ? 0 : std::min(poll.free, WorkerDesk::kTasksMax);
     for (auto& [token, offered] : offered_) {
         if (offered.is_delivered) {
-            offered.is_stop_told = offered.attempt->stop_token().stop_requested();
+            offered.is_stop_told = has_to_stop(*offered.attempt);
             if (offered.is_stop_told) stops.push_back(token);
             continue;
         }
