@@ -194,8 +194,7 @@ void RemoteWorker::forget_given_up() {
     for (auto at = offered_.begin(); at != offered_.end();) {
         const Offered& offered = at->second;
         const bool is_given_up = offered.attempt->phase() == engine::Attempt::Phase::GivenUp;
-        const bool is_unneeded =
-            !offered.is_delivered && offered.attempt->stop_token().stop_requested();
+        const bool is_unneeded = !offered.is_delivered && has_to_stop(*offered.attempt);
         at = is_given_up || is_unneeded ? offered_.erase(at) : std::next(at);
     }
 }
@@ -301,11 +300,19 @@ TaskResult::Outcome RemoteWorker::look_up(const RemoteTask& task) {
     return is_awaited ? Outcome::Pending : Outcome::Stale;
 }
 
-std::vector<std::string> RemoteWorker::lost_of(const PollRequest& request) const {
+bool RemoteWorker::is_lost_task(const std::string& token) {
+    if (offered_.contains(token) || reported_.contains(token)) return false;
+    const auto task = read_task(parts_.signer, token);
+    if (!task || task->worker != session_.worker) return true;
+    // While the attempt is awaited, no other worker has taken the task over.
+    return look_up(*task) != TaskResult::Outcome::Pending;
+}
+
+std::vector<std::string> RemoteWorker::lost_of(const PollRequest& request) {
     std::vector<std::string> lost;
     if (is_displaced()) return lost;
     for (const std::string& token : request.held) {
-        if (!offered_.contains(token)) lost.push_back(token);
+        if (is_lost_task(token)) lost.push_back(token);
     }
     return lost;
 }

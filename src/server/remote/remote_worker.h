@@ -132,7 +132,8 @@ class RemoteWorker {
     bool post(const TaskReport& report);
     TaskResult judge(const TaskReport& report);
     TaskResult::Outcome look_up(const RemoteTask& task);
-    std::vector<std::string> lost_of(const PollRequest& request) const;
+    bool is_lost_task(const std::string& token);
+    std::vector<std::string> lost_of(const PollRequest& request);
     bool has_to_tell() const;
     void answer(const Parked& poll, const std::vector<TaskResult>& results);
     void answer_report(const http::Responder& respond, const std::vector<TaskResult>& results);
