@@ -262,14 +262,17 @@ void Committer::obey_stops(const HeartbeatResult& result) {
 void Committer::adopt_orphans(const HeartbeatResult& result) {
     // An earlier process of the same name died while it held these, and may have called handlers.
     for (const HeldTask& orphan : result.held) {
-        if (held_.find(orphan.task) != nullptr) continue;
-        Held& held = hold(orphan.task);
-        held.was_lost = orphan.may_have_been_called;
-        held.is_called_in_vain = held.was_lost;  // and the row does not say so
-        held.lost_by = environment().options.worker_id;
-        held.is_row_dirty = true;
-        touched_.push_back(orphan.task.instance);
+        if (held_.find(orphan.task) == nullptr) adopt(orphan.task, orphan.may_have_been_called);
     }
+}
+
+void Committer::adopt(const TaskRef& task, bool may_have_been_called) {
+    Held& held = hold(task);
+    held.was_lost = may_have_been_called && !environment().worker.knows_calls;
+    held.is_called_in_vain = held.was_lost;  // and the row does not say so
+    held.lost_by = environment().options.worker_id;
+    held.is_row_dirty = true;
+    touched_.push_back(task.instance);
 }
 
 /// The predecessor may still be alive, and claim and call until its leases end.
@@ -297,6 +300,10 @@ void Committer::release_unknown(const item::Heartbeat& heartbeat) {
         unknown.begin(), unknown.end(), unknown_.begin(), unknown_.end(), std::back_inserter(again)
     );
     for (const TaskRef& task : again) {
+        if (environment().worker.knows_calls) {
+            adopt(task, false);
+            continue;
+        }
         const bool was_called = std::any_of(
             doubts_.begin(), doubts_.end(), [&](const Doubt& doubt) { return doubt.task == task; }
         );

@@ -181,6 +181,7 @@ class Committer final : public Service {
     void drop_lost(const item::Heartbeat& heartbeat);
     void obey_stops(const HeartbeatResult& result);
     void adopt_orphans(const HeartbeatResult& result);
+    void adopt(const TaskRef& task, bool may_have_been_called);
     void doubt_predecessor(const item::Heartbeat& heartbeat);
     void release_unknown(const item::Heartbeat& heartbeat);
     void settle_doubts(const item::Heartbeat& heartbeat);

@@ -58,6 +58,9 @@ struct WorkerState {
     /// worker takes nothing new.
     std::atomic<bool> is_denied{false};
     std::atomic<Duration::rep> denial_told_at{0};
+    /// What an earlier process of this name has called is known here: its calls continue, or were
+    /// never made. So the tasks that it held are not lost.
+    std::atomic<bool> knows_calls{false};
     std::atomic<Duration::rep> leases_valid_until{0};
     /// False: the store could not begin a transaction, so steps that need one are left to other
     /// workers.

@@ -10,6 +10,7 @@
 #include "server/auth/access.h"
 #include "server/live/hub.h"
 #include "server/openapi.h"
+#include "server/remote/desk.h"
 #include "server/start_rules.h"
 #include "support/sha256.h"
 
@@ -51,19 +52,26 @@ std::string base_of(std::string path) {
     );
 }
 
-/// Tells the hub of what this process commits.
-class HubObserver : public Observer {
+/// Those who want to hear of what this process commits, until the server goes away.
+struct Listeners {
+    std::atomic<Hub*> hub{nullptr};
+    std::atomic<server::WorkerDesk*> desk{nullptr};
+};
+
+class ListenersObserver : public Observer {
  public:
-    explicit HubObserver(std::shared_ptr<std::atomic<Hub*>> hub) : hub_(std::move(hub)) {}
+    explicit ListenersObserver(std::shared_ptr<Listeners> listeners)
+        : listeners_(std::move(listeners)) {}
 
     void on_committed(
         const InstanceSummary& instance, std::span<const HistoryEntry> /*events*/
     ) override {
-        if (Hub* hub = *hub_) hub->note(instance);
+        if (Hub* hub = listeners_->hub) hub->note(instance);
+        if (server::WorkerDesk* desk = listeners_->desk) desk->note_commit();
     }
 
  private:
-    std::shared_ptr<std::atomic<Hub*>> hub_;
+    std::shared_ptr<Listeners> listeners_;
 };
 
 }  // namespace
@@ -78,14 +86,24 @@ class Server::Core {
           access_(options.admin != nullptr ? *options.admin : *own_admin_, clock_),
           reader_(reads, no_handlers_, {.clock = options.clock, .log = options.log}),
           hub_(reads, reader_, clock_),
-          service_{engine, reader_, store, reads, access_, clock_, hub_, EBB_VERSION},
-          observed_(std::make_shared<std::atomic<Hub*>>(&hub_)) {
+          listeners_(std::make_shared<Listeners>()),
+          desk_({
+              .engine = engine,
+              .store = store,
+              .admin = options.admin != nullptr ? *options.admin : *own_admin_,
+              .clock = clock_,
+              .log = options.log,
+              .observers = {std::make_shared<ListenersObserver>(listeners_)},
+          }),
+          service_{engine, reader_, store, reads, access_, clock_, hub_, desk_, EBB_VERSION} {
         service_.has_worker = options.has_worker;
         service_.needs_login = options.needs_login;
         service_.title = options.title;
         service_.openapi = std::string(server::openapi_document());
         service_.openapi_etag = fmt::format("\"{}\"", sha256_hex(service_.openapi).substr(0, 16));
-        engine.add_observer(std::make_shared<HubObserver>(observed_));
+        listeners_->hub = &hub_;
+        listeners_->desk = &desk_;
+        engine.add_observer(std::make_shared<ListenersObserver>(listeners_));
         api_ = std::make_unique<Api>(service_, api_options());
         http_ = std::make_unique<http::Server>(http_options());
     }
@@ -94,7 +112,9 @@ class Server::Core {
         begin_drain();
         http_->stop();
         api_->stop();
-        *observed_ = nullptr;
+        desk_.stop();
+        listeners_->hub = nullptr;
+        listeners_->desk = nullptr;
     }
 
     void start() { http_->start(); }
@@ -126,6 +146,7 @@ class Server::Core {
     void begin_drain() {
         api_->begin_drain();
         hub_.drain();
+        desk_.drain();
     }
 
     bool drain(Duration limit) {
@@ -198,8 +219,9 @@ class Server::Core {
     Access access_;
     Engine reader_;
     Hub hub_;
+    const std::shared_ptr<Listeners> listeners_;
+    server::WorkerDesk desk_;
     server::Service service_;
-    std::shared_ptr<std::atomic<Hub*>> observed_;
     Mutex ready_mutex_;
     SteadyPoint asked_at_ EBB_GUARDED_BY(ready_mutex_){};
     std::string unready_ EBB_GUARDED_BY(ready_mutex_);

@@ -15,6 +15,7 @@ import unittest
 import urllib.parse
 
 from contract import Contract
+from remote_workers import RemoteWorkerCases
 from world import RULES, WORKFLOW, Client, Folder, Server, log_in
 
 ROOT, EBB, STORE = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -698,6 +699,10 @@ class Live(ApiTest):
     def test_refuses_too_many_topics(self):
         query = {"topic": ["workers"] * 51}
         self.problem(self.api.get("/events", **query), 400, "invalid_argument")
+
+
+class RemoteWorkers(RemoteWorkerCases, ApiTest):
+    contract = CONTRACT
 
 
 if __name__ == "__main__":

@@ -83,6 +83,7 @@ Routes make_routes(Service& service) {
     add_operation_routes(routes, service);
     add_people_routes(routes, service);
     add_live_routes(routes, service);
+    add_remote_routes(routes, service);
     return routes;
 }
 

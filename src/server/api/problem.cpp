@@ -44,6 +44,8 @@ constexpr std::array kKinds = std::to_array<ProblemKind>({
     {"ambiguous", 409, "The name fits several instances", "Give more of the id."},
     {"conflict", 409, "It exists already", ""},
     {"stale_attempt", 409, "The attempt is over", ""},
+    {"invalid_session", 409, "The session of the worker is over", "Open a new session."},
+    {"worker_displaced", 409, "Another worker has the name", "Give each worker its own name."},
     {"precondition_failed",
      412,
      "The instance has changed",

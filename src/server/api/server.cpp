@@ -155,6 +155,8 @@ http::Response put_token(Service& service, Call& call) {
     credential.role = *role;
     credential.life = read_life(body);
     credential.decision_roles = body.texts("decision_roles", kDecisionRolesMax);
+    credential.handlers = body.texts("handlers", kDecisionRolesMax);
+    credential.queues = body.texts("queues", kDecisionRolesMax);
     body.check_all_used();
     auto created = service.access.create_token(credential);
     if (!created) {

@@ -22,6 +22,7 @@
 namespace ebb::server {
 
 class Hub;
+class WorkerDesk;
 
 /// What the routes work on. All of it outlives them.
 struct Service {
@@ -32,6 +33,7 @@ struct Service {
     Access& access;
     const Clock& clock;
     Hub& hub;
+    WorkerDesk& desk;
     std::string version;
     bool has_worker = false;
     bool is_dev = false;
@@ -90,6 +92,7 @@ void add_steering_routes(Routes& routes, Service& service);
 void add_operation_routes(Routes& routes, Service& service);
 void add_people_routes(Routes& routes, Service& service);
 void add_live_routes(Routes& routes, Service& service);
+void add_remote_routes(Routes& routes, Service& service);
 
 http::Response json_response(int status, std::string json);
 http::Response json_response(int status, const nlohmann::ordered_json& json);

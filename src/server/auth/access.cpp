@@ -23,6 +23,8 @@ ordered_json document_of(const NewCredential& credential, TimePoint now, TimePoi
         {"name", credential.name},
         {"role", to_string(credential.role)},
         {"decision_roles", credential.decision_roles},
+        {"handlers", credential.handlers},
+        {"queues", credential.queues},
         {"created_at", format_time(now)},
         {"created_by", view::text_json(credential.by)},
         {"expires_at", view::time_json(expires_at)},
@@ -34,7 +36,12 @@ Principal to_principal(const ordered_json& document, Principal::Kind kind) {
     const bool is_token = kind == Principal::Kind::Token;
     principal.name = (is_token ? "token:" : "user:") + document.at("name").get<std::string>();
     principal.role = parse_role(document.at("role").get<std::string>()).value_or(Role::Viewer);
-    principal.decision_roles = document.at("decision_roles").get<std::vector<std::string>>();
+    const auto texts = [&](const char* name) {
+        return document.value(name, std::vector<std::string>());
+    };
+    principal.decision_roles = texts("decision_roles");
+    principal.handlers = texts("handlers");
+    principal.queues = texts("queues");
     return principal;
 }
 

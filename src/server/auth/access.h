@@ -26,6 +26,8 @@ struct Principal {
     std::string name;  ///< `token:ci`, `user:ann`, `anonymous`
     Role role = Role::Viewer;
     std::vector<std::string> decision_roles{};  ///< empty = any
+    std::vector<std::string> handlers{};  ///< patterns of what a worker may serve; empty = all
+    std::vector<std::string> queues{};    ///< the same of queues
     TimePoint expires_at = kNever;
     std::string credential{};  ///< which row it comes from, to remove it
 
@@ -36,6 +38,8 @@ struct NewCredential {
     std::string name;  ///< of the token, or of the person
     Role role = Role::Viewer;
     std::vector<std::string> decision_roles{};
+    std::vector<std::string> handlers{};  ///< of the role worker: patterns such as `mail_*`
+    std::vector<std::string> queues{};
     Duration life{0};  ///< zero = no end
     std::string by{};
 };

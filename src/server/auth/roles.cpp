@@ -60,7 +60,7 @@ constexpr std::array kGrants = std::to_array<Grant>({
     {"retention.write", kAdmin},
     {"purge", kAdmin},
     {"stats.read", kReaders},
-    {"worker", kWorker},
+    {"worker", kWorker | kAdmin},
     {"ops", kAdmin},
     {"admin", kAdmin},
 });

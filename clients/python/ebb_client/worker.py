@@ -1,0 +1,283 @@
+"""A worker: it gets tasks from the server, calls handlers in threads, and reports what came out."""
+
+import collections
+import http.client
+import inspect
+import json
+import random
+import signal
+import threading
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
+from .client import Problem
+
+_REMEMBERED = 4096
+_OUTPUT_BYTES_MAX = 1 << 20
+_NOT_NOW = (OSError, http.client.HTTPException)
+
+
+class Failure(Exception):
+    """A failure with a code. Any other exception is a failure with the code `error`."""
+
+    def __init__(self, message, code="error", permanent=False, retry_after=None, details=None):
+        super().__init__(message)
+        self.report = {"message": message, "code": code, "permanent": permanent}
+        if retry_after is not None:
+            self.report["retry_after"] = f"{int(retry_after * 1000)}ms"
+        if details is not None:
+            self.report["details"] = details
+
+
+class Pause(Exception):
+    """Ends the call without a result: the handler is called again when a signal with the step's name
+    arrives."""
+
+
+class Stopped(Exception):
+    """The result of the call is not wanted any more."""
+
+
+class Displaced(Exception):
+    """Another worker has opened a session with this worker's name."""
+
+
+class Result:
+    """An output that leaves its node of a graph by the edge with this handle."""
+
+    def __init__(self, output, handle=""):
+        self.output = output
+        self.handle = handle
+
+
+class Context:
+    """One call. The attributes are those of the task: instance, workflow, version, step, handler,
+    attempt, max_attempts, pauses, idempotency_key, deadline, is_compensation, input, payload,
+    metadata."""
+
+    def __init__(self, worker, task):
+        self._worker = worker
+        self._stop = threading.Event()
+        self.token = task["task"]
+        for name, value in task.items():
+            if name != "task":
+                setattr(self, name, value)
+
+    @property
+    def is_stopped(self):
+        """Whether the result is not wanted any more: timeout, cancel, or a lost lease."""
+        return self._stop.is_set()
+
+    def wait_for_stop(self, seconds):
+        """Sleeps, but not longer than until the call is to stop. Returns is_stopped."""
+        return self._stop.wait(seconds)
+
+    def heartbeat(self):
+        """For long handlers to call now and then. The worker keeps the lease by itself; this raises
+        Stopped if the call is to stop."""
+        if self.is_stopped:
+            raise Stopped(f"{self.step} is to stop")
+
+    def log(self, message, level="info"):
+        """Writes to the log of the server."""
+        self._worker._note(self.token, line={"level": level, "message": message})
+
+    def progress(self, value):
+        """Shows how far the call has come. Only the newest value is kept."""
+        self._worker._note(self.token, progress=value)
+
+    def pause(self):
+        raise Pause()
+
+
+class Worker:
+    def __init__(self, client, worker_id=None, slots=4, queues=(), lease=30.0):
+        """`slots`: how many handlers run at the same time. `lease`: seconds after which other workers
+        take the tasks of a worker that is gone."""
+        self.client = client
+        self.worker_id = worker_id
+        self.slots = slots
+        self.queues = list(queues)
+        self.lease = lease
+        self._handlers = {}
+        self._news = threading.Condition()
+        self._running = {}  # by token
+        self._done = collections.OrderedDict()  # by token: reports that are not recorded
+        self._notes = {}
+        self._finished = collections.OrderedDict()  # tokens, so that no answer runs one twice
+        self._session = None
+        self._is_stopping = False
+        self._is_over = False
+        self._error = None
+
+    def handler(self, name):
+        """A decorator for `function(input)` or `function(input, context)`."""
+        def add(function):
+            self.add(name, function)
+            return function
+        return add
+
+    def add(self, name, function):
+        takes_context = len(inspect.signature(function).parameters) > 1
+        self._handlers[name] = function if takes_context else lambda value, context: function(value)
+
+    def stop(self):
+        """Takes no more tasks; `run` returns when the running handlers have ended."""
+        # Not under the lock: it is called from signal handlers, too.
+        self._is_stopping = True
+
+    def run(self, handle_signals=True):
+        """Works until `stop`, SIGTERM or SIGINT. Raises Displaced, and Problem if the server refuses
+        the worker."""
+        if handle_signals and threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: self.stop())
+        self._open()
+        threads = [threading.Thread(target=self._guard, args=[work], daemon=True)
+                   for work in (self._poll_loop, self._report_loop)]
+        with ThreadPoolExecutor(self.slots) as self._pool:
+            for thread in threads:
+                thread.start()
+            with self._news:
+                while not (self._error or (self._is_stopping and not self._running and not self._done)):
+                    self._news.wait(0.2)
+                self._is_over = True
+                for context in self._running.values():
+                    context._stop.set()
+                self._news.notify_all()
+        if self._error:
+            raise self._error
+        self._close()
+        for thread in threads:
+            thread.join(timeout=5)
+
+    def _open(self):
+        body = {"handlers": sorted(self._handlers), "queues": self.queues, "slots": self.slots,
+                "lease": f"{int(self.lease * 1000)}ms", "sdk": "python"}
+        if self.worker_id:
+            body["worker_id"] = self.worker_id
+        answer = self.client.repeat("POST", "/worker/sessions", body)
+        self.worker_id = answer["worker_id"]
+        self._wait = answer["max_wait"]
+        self._session = answer["session"]
+
+    def _close(self):
+        try:
+            self.client.request("POST", "/worker/close", {"session": self._session})
+        except (Problem, *_NOT_NOW):
+            pass  # The lease ends by itself.
+
+    def _guard(self, work):
+        try:
+            work()
+        except Exception as error:  # pylint: disable=broad-except
+            with self._news:
+                self._error = self._error or error
+                self._news.notify_all()
+        finally:
+            self.client.close()
+
+    def _send(self, path, body):
+        """The answer, or None if the server cannot take it now."""
+        try:
+            return self.client.request("POST", path, {"session": self._session, **body})
+        except Problem as problem:
+            if problem.code == "worker_displaced":
+                raise Displaced(problem.detail) from None
+            if problem.code == "invalid_session":
+                self._open()
+            elif not problem.is_transient:
+                raise
+        except _NOT_NOW:
+            pass
+        return None
+
+    def _poll_loop(self):
+        pause = 0.05
+        while not self._is_over:
+            with self._news:
+                held = list(self._running) + [token for token in self._done if token not in self._running]
+                free = 0 if self._is_stopping else self.slots - len(self._running)
+            wait = "200ms" if self._is_stopping else self._wait
+            answer = self._send("/worker/poll", {"free": max(free, 0), "wait": wait, "held": held})
+            if answer is None or answer["drain"]:
+                time.sleep(pause * random.uniform(0.5, 1.0))
+                pause = min(pause * 2, 2.0)
+            if answer is None:
+                continue
+            if not answer["drain"]:
+                pause = 0.05
+            self._take(answer)
+
+    def _take(self, answer):
+        with self._news:
+            for token in answer["stop"] + answer["lost"]:
+                if token in self._running:
+                    self._running[token]._stop.set()
+            for task in answer["tasks"]:
+                token = task["task"]
+                if token in self._running or token in self._done or token in self._finished:
+                    continue
+                self._running[token] = Context(self, task)
+                self._pool.submit(self._call, self._running[token])
+
+    def _call(self, context):
+        try:
+            value = self._handlers[context.handler](context.input, context)
+            result = value if isinstance(value, Result) else Result(value)
+            report = {"completed": {"output": result.output, "handle": result.handle}}
+            if len(json.dumps(result.output, allow_nan=False)) > _OUTPUT_BYTES_MAX:
+                raise Failure("The output is too large.", code="invalid_output", permanent=True)
+        except Pause:
+            report = {"paused": True}
+        except Failure as failure:
+            report = {"failed": failure.report}
+        except Exception as error:  # pylint: disable=broad-except
+            message = "".join(traceback.format_exception_only(type(error), error)).strip()
+            report = {"failed": {"message": message[:60_000], "code": "error"}}
+        with self._news:
+            del self._running[context.token]
+            self._done[context.token] = {"task": context.token, **report}
+            self._news.notify_all()
+
+    def _note(self, token, progress=None, line=None):
+        with self._news:
+            note = self._notes.setdefault(token, {"task": token})
+            if progress is not None:
+                note["progress"] = progress
+            if line is not None:
+                lines = note.setdefault("log", [])
+                if len(lines) < 100:
+                    lines.append(line)
+            self._news.notify_all()
+
+    def _report_loop(self):
+        pause = 0.02
+        while not self._is_over:
+            with self._news:
+                if not self._done and not self._notes:
+                    self._news.wait(0.5)
+                    continue
+                done = list(self._done.values())[:64]
+                notes, self._notes = list(self._notes.values())[:64], dict(list(self._notes.items())[64:])
+            answer = self._send("/worker/complete", {"done": done, "notes": notes})
+            if answer:
+                self._take(answer)
+            with self._news:
+                if answer is None:
+                    for note in notes:
+                        self._notes.setdefault(note["task"], note)
+                is_pending = answer is None
+                for result in answer["results"] if answer else ():
+                    if result["outcome"] == "pending":
+                        is_pending = True
+                        continue
+                    self._done.pop(result["task"], None)
+                    self._finished[result["task"]] = True
+                    while len(self._finished) > _REMEMBERED:
+                        self._finished.popitem(last=False)
+                self._news.notify_all()
+            pause = min(pause * 2, 2.0) if is_pending else 0.02
+            if is_pending:
+                time.sleep(pause)

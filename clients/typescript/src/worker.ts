@@ -1,0 +1,298 @@
+/** A worker: it gets tasks from the server, calls handlers, and reports what came out. */
+import { Client, Problem, sleep } from './client.js';
+
+const REMEMBERED = 4096;
+const OUTPUT_BYTES_MAX = 1 << 20;
+
+export interface FailureOptions {
+  code?: string;
+  permanent?: boolean;
+  /** In milliseconds. */
+  retryAfter?: number;
+  details?: unknown;
+}
+
+/** A failure with a code. Any other exception is a failure with the code `error`. */
+export class Failure extends Error {
+  constructor(message: string, readonly options: FailureOptions = {}) {
+    super(message);
+    this.name = 'Failure';
+  }
+}
+
+/** Ends the call without a result: the handler is called again when a signal with the step's name arrives. */
+export class Pause extends Error {}
+
+/** The result of the call is not wanted any more. */
+export class Stopped extends Error {}
+
+/** Another worker has opened a session with this worker's name. */
+export class Displaced extends Error {}
+
+/** An output that leaves its node of a graph by the edge with this handle. */
+export class Result {
+  constructor(readonly output: unknown, readonly handle = '') {}
+}
+
+export interface Task {
+  task: string;
+  instance: string;
+  workflow: string;
+  version: number;
+  step: string;
+  handler: string;
+  attempt: number;
+  max_attempts: number;
+  pauses: number;
+  /** The same for each attempt of one visit of the step. */
+  idempotency_key: string;
+  deadline: string | null;
+  /** Then `input` has the input, output, error and outcome of the step to undo. */
+  is_compensation: boolean;
+  input: any;
+  payload: any;
+  metadata: any;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
+export type Handler = (input: any, context: Context) => unknown;
+
+interface Note {
+  task: string;
+  progress?: unknown;
+  log?: { level: LogLevel; message: string }[];
+}
+
+/** One call. */
+export class Context {
+  private readonly stopping = new AbortController();
+
+  constructor(readonly task: Task, private readonly note: (change: (note: Note) => void) => void) {}
+
+  /** Fires when the result is not wanted any more: timeout, cancel, or a lost lease. */
+  get signal(): AbortSignal {
+    return this.stopping.signal;
+  }
+
+  /** For long handlers to call now and then. The worker keeps the lease by itself. */
+  heartbeat() {
+    if (this.signal.aborted) throw new Stopped(`${this.task.step} is to stop`);
+  }
+
+  /** Writes to the log of the server. */
+  log(message: string, level: LogLevel = 'info') {
+    this.note((note) => {
+      note.log ??= [];
+      if (note.log.length < 100) note.log.push({ level, message });
+    });
+  }
+
+  /** Shows how far the call has come. Only the newest value is kept. */
+  progress(value: unknown) {
+    this.note((note) => (note.progress = value));
+  }
+
+  pause(): never {
+    throw new Pause();
+  }
+
+  /** For the worker. */
+  stop() {
+    this.stopping.abort();
+  }
+}
+
+export interface WorkerOptions {
+  workerId?: string;
+  /** How many handlers run at the same time. */
+  slots?: number;
+  queues?: string[];
+  /** Milliseconds after which other workers take the tasks of a worker that is gone. */
+  lease?: number;
+}
+
+export class Worker {
+  private readonly handlers = new Map<string, Handler>();
+  private readonly running = new Map<string, Context>();
+  private readonly done = new Map<string, object>(); // reports that are not recorded
+  private readonly finished = new Set<string>(); // tokens, so that no answer runs one twice
+  private notes = new Map<string, Note>();
+  private session = '';
+  private wait = '15s';
+  private isStopping = false;
+  private isOver = false;
+  private wake: () => void = () => {};
+
+  constructor(private readonly client: Client, private readonly options: WorkerOptions = {}) {}
+
+  private get slots(): number {
+    return this.options.slots ?? 4;
+  }
+
+  add(name: string, handler: Handler): this {
+    this.handlers.set(name, handler);
+    return this;
+  }
+
+  /** Takes no more tasks; `run` returns when the running handlers have ended. */
+  stop() {
+    this.isStopping = true;
+    this.wake();
+  }
+
+  /** Works until `stop`. Throws Displaced, and Problem if the server refuses the worker. */
+  async run() {
+    await this.open();
+    try {
+      await Promise.race([this.pollLoop(), this.reportLoop()]);
+    } finally {
+      this.isOver = true;
+      for (const context of this.running.values()) context.stop();
+    }
+    try {
+      await this.client.request('POST', '/worker/close', { session: this.session });
+    } catch {
+      // The lease ends by itself.
+    }
+  }
+
+  private get isIdle(): boolean {
+    return this.isStopping && this.running.size === 0 && this.done.size === 0;
+  }
+
+  private async open() {
+    const answer = await this.client.repeat('POST', '/worker/sessions', {
+      handlers: [...this.handlers.keys()],
+      queues: this.options.queues ?? [],
+      slots: this.slots,
+      lease: `${this.options.lease ?? 30_000}ms`,
+      sdk: 'typescript',
+      ...(this.options.workerId ? { worker_id: this.options.workerId } : {}),
+    });
+    this.options.workerId = answer.worker_id;
+    this.wait = answer.max_wait;
+    this.session = answer.session;
+  }
+
+  /** The answer, or nothing if the server cannot take it now. */
+  private async send(path: string, body: object): Promise<any> {
+    try {
+      return await this.client.request('POST', path, { session: this.session, ...body });
+    } catch (error) {
+      if (!(error instanceof Problem)) return undefined;
+      if (error.code === 'worker_displaced') throw new Displaced(error.detail);
+      if (error.code === 'invalid_session') await this.open();
+      else if (!error.isTransient) throw error;
+      return undefined;
+    }
+  }
+
+  private async pollLoop() {
+    let pause = 50;
+    while (!this.isOver && !this.isIdle) {
+      const answer = await this.send('/worker/poll', {
+        free: this.isStopping ? 0 : Math.max(0, this.slots - this.running.size),
+        wait: this.isStopping ? '200ms' : this.wait,
+        held: [...new Set([...this.running.keys(), ...this.done.keys()])],
+      });
+      if (this.isOver) return;
+      if (answer) this.take(answer);
+      if (answer && !answer.drain) {
+        pause = 50;
+        continue;
+      }
+      await sleep(pause * (0.5 + Math.random() / 2));
+      pause = Math.min(pause * 2, 2_000);
+    }
+  }
+
+  private take(answer: { tasks: Task[]; stop: string[]; lost: string[] }) {
+    for (const token of [...answer.stop, ...answer.lost]) this.running.get(token)?.stop();
+    for (const task of answer.tasks) {
+      const token = task.task;
+      if (this.running.has(token) || this.done.has(token) || this.finished.has(token)) continue;
+      const context = new Context(task, (change) => this.change(token, change));
+      this.running.set(token, context);
+      void this.call(context);
+    }
+  }
+
+  private change(token: string, change: (note: Note) => void) {
+    const note = this.notes.get(token) ?? { task: token };
+    change(note);
+    this.notes.set(token, note);
+    this.wake();
+  }
+
+  private async call(context: Context) {
+    let report: object;
+    try {
+      const value = await this.handlers.get(context.task.handler)!(context.task.input, context);
+      const result = value instanceof Result ? value : new Result(value ?? null);
+      if (JSON.stringify(result.output).length > OUTPUT_BYTES_MAX) {
+        throw new Failure('The output is too large.', { code: 'invalid_output', permanent: true });
+      }
+      report = { completed: { output: result.output, handle: result.handle } };
+    } catch (error) {
+      report = error instanceof Pause ? { paused: true } : { failed: failureOf(error) };
+    }
+    this.running.delete(context.task.task);
+    this.done.set(context.task.task, { task: context.task.task, ...report });
+    this.wake();
+  }
+
+  /** Until there is something to send, or half a second has gone by. */
+  private news(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, 500);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  private async reportLoop() {
+    let pause = 20;
+    while (!this.isOver && !this.isIdle) {
+      if (this.done.size === 0 && this.notes.size === 0) {
+        await this.news();
+        continue;
+      }
+      const notes = [...this.notes.values()].slice(0, 64);
+      for (const note of notes) this.notes.delete(note.task);
+      const done = [...this.done.values()].slice(0, 64);
+      const answer = await this.send('/worker/complete', { done, notes });
+      let isPending = !answer;
+      if (answer) this.take(answer);
+      else for (const note of notes) if (!this.notes.has(note.task)) this.notes.set(note.task, note);
+      for (const result of answer?.results ?? []) {
+        if (result.outcome === 'pending') isPending = true;
+        else this.finish(result.task);
+      }
+      pause = isPending ? Math.min(pause * 2, 2_000) : 20;
+      if (isPending) await sleep(pause);
+    }
+  }
+
+  private finish(token: string) {
+    this.done.delete(token);
+    this.finished.add(token);
+    for (const oldest of this.finished) {
+      if (this.finished.size <= REMEMBERED) break;
+      this.finished.delete(oldest);
+    }
+  }
+}
+
+function failureOf(error: unknown): object {
+  if (!(error instanceof Failure)) return { message: String(error).slice(0, 60_000), code: 'error' };
+  const { code = 'error', permanent = false, retryAfter, details } = error.options;
+  return {
+    message: error.message,
+    code,
+    permanent,
+    ...(retryAfter === undefined ? {} : { retry_after: `${Math.round(retryAfter)}ms` }),
+    ...(details === undefined ? {} : { details }),
+  };
+}

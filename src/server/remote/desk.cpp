@@ -1,0 +1,266 @@
+#include "server/remote/desk.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "server/api/problem.h"
+#include "server/auth/secret.h"
+
+namespace ebb::server {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kWorkerKind = "remote_worker";
+/// Several commits share one look for work.
+constexpr auto kGather = std::chrono::milliseconds(2);
+constexpr Duration kLongestWait = std::chrono::seconds(1);
+
+}  // namespace
+
+WorkerDesk::WorkerDesk(Parts parts) : parts_(std::move(parts)), thread_([this] { run(); }) {}
+
+WorkerDesk::~WorkerDesk() {
+    stop();
+}
+
+const Signer& WorkerDesk::signer() {
+    const Lock lock(key_mutex_);
+    if (!signer_) signer_ = std::make_unique<Signer>(load_signer(parts_.admin));
+    return *signer_;
+}
+
+void WorkerDesk::write(LogLevel level, std::string_view event, const RemoteSession& session) {
+    if (parts_.log == nullptr || !parts_.log->is_enabled(level)) return;
+    const LogField fields[] = {{"worker", session.worker}, {"by", session.principal}};
+    parts_.log->write(level, event, fields);
+}
+
+void WorkerDesk::check_name(const std::string& worker, const Principal& principal) {
+    const auto row = parts_.admin.find(kWorkerKind, worker);
+    if (row) {
+        const std::string owner = json::parse(row->document).at("principal").get<std::string>();
+        if (owner == principal.name || principal.may("admin")) return;
+        throw Problem(
+            "not_allowed", fmt::format("The name {} belongs to a worker of {}.", worker, owner)
+        );
+    }
+    const auto workers = parts_.store.workers();
+    const bool is_taken = std::any_of(workers.begin(), workers.end(), [&](const WorkerRow& other) {
+        return other.id == worker;
+    });
+    if (is_taken || worker == parts_.engine.worker_id()) {
+        throw Problem(
+            "conflict", fmt::format("A worker that is not remote has the name {}.", worker)
+        );
+    }
+}
+
+OpenedSession WorkerDesk::open(const WorkerRequest& request, const Principal& principal) {
+    RemoteSession session{
+        .worker = request.worker.empty() ? "remote-" + make_secret().substr(0, 12) : request.worker,
+        .nonce = make_secret().substr(0, 22),
+        .principal = principal.name,
+        .handlers = request.handlers,
+        .queues = request.queues,
+        .slots = request.slots,
+        .lease = request.lease,
+    };
+    check_name(session.worker, principal);
+    const json document = {{"nonce", session.nonce}, {"principal", session.principal}};
+    parts_.admin.put({std::string(kWorkerKind), session.worker, document.dump()});
+    std::string text = sign_session(signer(), session);
+    add(session, false);
+    write(LogLevel::Info, "remote_worker_opened", session);
+    return {std::move(text), std::move(session)};
+}
+
+RemoteSession WorkerDesk::verify(const std::string& text, const Principal& principal) {
+    auto session = read_session(signer(), text);
+    if (!session) {
+        throw Problem("invalid_session", "The session was not made with the key of this database.");
+    }
+    if (session->principal == principal.name) return std::move(*session);
+    throw Problem("not_allowed", fmt::format("The session belongs to {}.", session->principal));
+}
+
+/// The newest session of a worker is in the store, so every server knows it.
+void WorkerDesk::check_current(const RemoteSession& session) {
+    const auto row = parts_.admin.find(kWorkerKind, session.worker);
+    if (!row) throw Problem("invalid_session", "The session was closed.");
+    if (json::parse(row->document).at("nonce").get<std::string>() == session.nonce) return;
+    throw Problem(
+        "worker_displaced", fmt::format("A newer session has the name {}.", session.worker)
+    );
+}
+
+WorkerDesk::WorkerPtr WorkerDesk::find(const RemoteSession& session) {
+    WorkerPtr found;
+    {
+        const Lock lock(mutex_);
+        const auto entry = workers_.find(session.worker);
+        if (entry != workers_.end()) found = entry->second.worker;
+    }
+    const bool is_same = found && found->session().nonce == session.nonce;
+    if (is_same && !found->is_displaced()) return found;
+    check_current(session);
+    // It was at another server, or this one has started again.
+    return add(session, true);
+}
+
+WorkerDesk::WorkerPtr WorkerDesk::add(const RemoteSession& session, bool is_continued) {
+    const RemoteWorker::Parts parts{
+        parts_.store, signer(), parts_.clock, parts_.log, parts_.observers
+    };
+    auto worker = std::make_shared<RemoteWorker>(parts, session, is_continued);
+    WorkerPtr before;
+    {
+        const Lock lock(mutex_);
+        const auto old = workers_.find(session.worker);
+        if (old == workers_.end() && workers_.size() >= kWorkersMax) {
+            throw Problem(
+                "overloaded", fmt::format("This server serves {} remote workers.", kWorkersMax)
+            );
+        }
+        if (old != workers_.end()) before = old->second.worker;
+        workers_[session.worker] = {worker, {}};
+        changed_.notify_one();
+    }
+    if (before && before->session().nonce != session.nonce) {
+        before->refuse("worker_displaced", "A newer session has this worker's name.");
+    }
+    return worker;
+}
+
+void WorkerDesk::remove(const WorkerPtr& worker) {
+    const Lock lock(mutex_);
+    const auto found = workers_.find(worker->session().worker);
+    if (found != workers_.end() && found->second.worker == worker) workers_.erase(found);
+}
+
+void WorkerDesk::poll(
+    const std::string& text,
+    const Principal& principal,
+    PollRequest request,
+    const http::Responder& respond
+) {
+    const RemoteSession session = verify(text, principal);
+    const WorkerPtr worker = find(session);
+    request.wait = std::min({request.wait, kWaitMax, session.lease / 2});
+    request.free = std::min(request.free, session.slots);
+    bool is_draining = false;
+    {
+        const Lock lock(mutex_);
+        is_draining = is_draining_;
+    }
+    if (is_draining) worker->drain();
+    worker->poll(std::move(request), respond);
+    const Lock lock(mutex_);
+    const auto entry = workers_.find(session.worker);
+    if (entry != workers_.end()) entry->second.next_turn = {};
+    changed_.notify_one();
+}
+
+void WorkerDesk::close(const std::string& text, const Principal& principal) {
+    const RemoteSession session = verify(text, principal);
+    const WorkerPtr worker = find(session);
+    worker->turn(false);
+    worker->close();
+    remove(worker);
+    parts_.admin.remove(kWorkerKind, session.worker);
+    parts_.engine.wake_workers();
+    write(LogLevel::Info, "remote_worker_closed", session);
+}
+
+void WorkerDesk::note_commit() {
+    const Lock lock(mutex_);
+    if (has_news_ || workers_.empty()) return;
+    has_news_ = true;
+    changed_.notify_one();
+}
+
+void WorkerDesk::drain() {
+    std::vector<WorkerPtr> workers;
+    {
+        const Lock lock(mutex_);
+        is_draining_ = true;
+        for (const auto& [name, entry] : workers_) workers.push_back(entry.worker);
+    }
+    for (const WorkerPtr& worker : workers) worker->drain();
+}
+
+void WorkerDesk::stop() {
+    {
+        const Lock lock(mutex_);
+        is_stopped_ = true;
+        changed_.notify_one();
+    }
+    if (thread_.joinable()) thread_.join();
+    std::map<std::string, Entry> workers;
+    const Lock lock(mutex_);
+    workers.swap(workers_);
+}
+
+void WorkerDesk::run() {
+    while (true) {
+        bool has_news = false;
+        {
+            const Lock lock(mutex_);
+            if (is_stopped_) return;
+            has_news = std::exchange(has_news_, false);
+        }
+        const SteadyPoint next = give_turns(has_news);
+        Lock lock(mutex_);
+        if (is_stopped_) return;
+        const Duration rest = next - parts_.clock.steady_now();
+        if (!has_news_ && rest > Duration::zero()) {
+            changed_.wait_for(lock, std::min(rest, kLongestWait));
+        }
+        if (has_news_ && !is_stopped_) changed_.wait_for(lock, kGather);
+    }
+}
+
+SteadyPoint WorkerDesk::give_turns(bool has_news) {
+    const SteadyPoint now = parts_.clock.steady_now();
+    std::vector<Entry> due;
+    {
+        const Lock lock(mutex_);
+        for (const auto& [name, entry] : workers_) {
+            if (has_news || entry.next_turn <= now) due.push_back(entry);
+        }
+    }
+    for (const Entry& entry : due) turn(entry.worker, has_news);
+    const Lock lock(mutex_);
+    SteadyPoint next = now + kLongestWait;
+    for (const auto& [name, entry] : workers_) next = std::min(next, entry.next_turn);
+    return next;
+}
+
+void WorkerDesk::turn(const WorkerPtr& worker, bool has_news) {
+    SteadyPoint next = parts_.clock.steady_now() + kLongestWait;
+    try {
+        if (worker->is_displaced()) return remove(worker);
+        if (worker->is_lost()) {
+            worker->close();
+            remove(worker);
+            parts_.engine.wake_workers();
+            return write(LogLevel::Warning, "remote_worker_lost", worker->session());
+        }
+        next = worker->turn(has_news);
+    } catch (const std::exception& error) {
+        if (parts_.log != nullptr) {
+            const LogField fields[] = {
+                {"worker", worker->session().worker}, {"error", error.what()}
+            };
+            parts_.log->write(LogLevel::Error, "remote_worker_failed", fields);
+        }
+    }
+    const Lock lock(mutex_);
+    const auto entry = workers_.find(worker->session().worker);
+    if (entry != workers_.end() && entry->second.worker == worker) entry->second.next_turn = next;
+}
+
+}  // namespace ebb::server

@@ -1,0 +1,52 @@
+// The worker of the conformance kit in JavaScript: worker.mjs FOLDER (EBB_URL, EBB_TOKEN, EBB_WORKER_ID, EBB_CLIENT).
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+const { Client, Failure, Worker } = await import(process.env.EBB_CLIENT);
+
+const folder = process.argv[2];
+const worker = new Worker(new Client(process.env.EBB_URL, { token: process.env.EBB_TOKEN, patience: 120_000 }), {
+  workerId: process.env.EBB_WORKER_ID,
+  slots: Number(process.env.EBB_SLOTS ?? 2),
+  lease: 1000 * Number(process.env.EBB_LEASE ?? 4),
+});
+const note = (name, line) => appendFileSync(join(folder, name), `${line}\n`);
+const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+const mayGo = () => existsSync(join(folder, 'go'));
+
+worker.add('add', (value) => ({ sum: value.a + value.b }));
+worker.add('flaky', (value, { task }) => {
+  note('flaky', `${task.attempt} ${task.idempotency_key}`);
+  if (task.attempt === 1) throw new Failure('not yet', { code: 'busy', retryAfter: 10, details: { attempt: 1 } });
+  return { attempt: task.attempt };
+});
+worker.add('refuse', () => {
+  throw new Failure('never', { code: 'no_amount', permanent: true });
+});
+worker.add('ask', (value, context) => {
+  if (context.task.payload === null) context.pause();
+  return { answer: context.task.payload, pauses: context.task.pauses };
+});
+worker.add('hold', async (value, context) => {
+  note('hold', `${context.task.attempt} ${context.task.idempotency_key}`);
+  while (!mayGo()) {
+    await pause();
+    if (context.signal.aborted) {
+      note('stopped', context.task.attempt);
+      context.heartbeat();
+    }
+  }
+  return { attempt: context.task.attempt };
+});
+worker.add('tell', async (value, context) => {
+  context.log('half of it', 'warning');
+  context.progress({ percent: 50 });
+  while (!mayGo()) await pause();
+  return null;
+});
+worker.add('undo', (value, { task }) => {
+  note('undo', `${task.is_compensation ? 'True' : 'False'} ${value.output.sum}`);
+});
+
+process.on('SIGTERM', () => worker.stop());
+await worker.run();
