@@ -200,6 +200,13 @@ struct NodeGraph {
     bool operator==(const NodeGraph&) const;
 };
 
+/// Runs nodes in their order as one transition of a workflow with rules. Only triggers have it.
+struct Sequence {
+    Block steps;
+
+    bool operator==(const Sequence&) const;
+};
+
 /// One named place of a workflow. Names are unique within the definition.
 struct Node {
     using Kind = std::variant<
@@ -213,7 +220,8 @@ struct Node {
         Signal,
         Savepoint,
         Fail,
-        NodeGraph>;
+        NodeGraph,
+        Sequence>;
 
     std::string name{};
     std::string description{};
@@ -225,7 +233,7 @@ struct Node {
 };
 
 /// `step`, `condition`, `switch`, `parallel`, `loop`, `delay`, `decision`, `signal`, `savepoint`,
-/// `fail`, `graph`.
+/// `fail`, `graph`, `sequence`.
 std::string_view kind_name(const Node& node);
 
 /// Describes a named handler of a YAML workflow. Stored unchanged; the handlers component
@@ -254,7 +262,8 @@ struct Definition {
     Payload output{};  ///< a template of the instance's output, as JSON text; empty = the last
                        ///< node's output
     HandlerSpecs handlers{};
-    Block steps{};  ///< of rules: what the trigger of the same index runs, a step each
+    Block steps{
+    };  ///< of rules: what the trigger of the same index runs, a step or a sequence each
     std::optional<Rules> rules{};  ///< absent: the steps run in their order
 
     bool operator==(const Definition&) const;

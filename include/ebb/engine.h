@@ -87,6 +87,18 @@ struct StartedInstance {
 /// The progress of an instance at one node; `to_string` gives the name.
 using StepStatus = StepMark::State;
 
+struct RecoverOptions {
+    enum class Then {
+        Rematch,  ///< checks all conditions: what holds fires again
+        Stop,     ///< the instance is in the exception `recovered`, for an operator
+    };
+
+    Then then = Then::Rematch;
+    std::string by{};          ///< for the history
+    std::string request_id{};  ///< repeating a request with the same id changes nothing
+    std::optional<std::int64_t> expected_revision{};  ///< see RequestOptions
+};
+
 /// One visit of a node, derived from state and history.
 struct StepView {
     std::string node;
@@ -369,6 +381,13 @@ class Engine {
     bool write(const InstanceId& id, const Value& attributes, const WriteOptions& options = {}) {
         return write(id, detail::payload_of(attributes), options);
     }
+
+    /// Takes an instance of a workflow with rules back to one of its writes (Engine::trace): what
+    /// is pending is stopped, the transitions since then are undone, newest first, and the
+    /// conditions are checked again. Writes from outside stay. Throws InvalidState if the instance
+    /// has ended or is rolled back, and InvalidArgument if `to` is not the event of a start or a
+    /// write.
+    void recover(const InstanceId& id, std::int64_t to, const RecoverOptions& options = {});
 
     void cancel(const InstanceId& id, const RequestOptions& options);
     void abort(const InstanceId& id, const RequestOptions& options);

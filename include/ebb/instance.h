@@ -76,6 +76,8 @@ struct TraceEntry {
         Repair,      ///< an operator
         Failed,      ///< a transition has failed for good and led to an exception; no write
         Restore,     ///< a rollback gave attributes back what they were
+        Resume,      ///< a rollback has ended, and all conditions were checked again; no write
+        Fired,       ///< a condition has been true for long enough; no write
     };
 
     /// What one write changed an attribute to.
@@ -88,7 +90,7 @@ struct TraceEntry {
 
     /// A condition that the write made true, or that it made false or unknown.
     struct Turn {
-        std::string kind;  ///< `trigger`, `final`, `exception` or `invariant`
+        std::string kind;  ///< `trigger`, `final`, `exception`, `invariant` or `savepoint`
         std::string name;
         bool is_true = false;
 
@@ -102,13 +104,14 @@ struct TraceEntry {
     std::vector<Change> changes{};
     std::vector<Turn> turns{};
     std::vector<std::string> fired{};  ///< triggers
+    std::vector<std::string> armed{};  ///< those that fire if their condition stays true
     std::string final_condition{};     ///< that holds
     std::string exception{};           ///< the code of the exception that the write led to
     Payload attributes;                ///< all, after the write
     TimePoint at{};
 };
 
-/// `start`, `transition`, `handler`, `outside`, `repair`, `failure`, `restore`.
+/// `start`, `transition`, `handler`, `outside`, `repair`, `failure`, `restore`, `resume`, `fired`.
 std::string_view to_string(TraceEntry::Kind kind);
 
 struct PersonalDecision {

@@ -46,8 +46,8 @@ struct DeclaredWrite {
     bool operator==(const DeclaredWrite&) const = default;
 };
 
-/// When a transition is fired, and how its output is used. The transition runs the step of the same
-/// index in Definition::steps.
+/// When a transition is fired, and how its output is used. The transition runs the node of the same
+/// index in Definition::steps: a step, or a sequence of nodes.
 struct Trigger {
     enum class Mode {
         Level,  ///< whenever its condition is true and it is not pending
@@ -59,6 +59,8 @@ struct Trigger {
     Payload set{};       ///< a template that makes attributes of the output; empty = the output
     std::optional<std::vector<DeclaredWrite>> writes{};  ///< absent = any attribute
     Mode mode = Mode::Level;
+    /// How long its condition must be true without a break before it fires; 0 = it fires at once.
+    Duration after{0};
     std::int64_t max_fires = 0;  ///< for each instance; 0 = no limit
     bool is_enabled = true;      ///< false: never fires; pending transitions continue
 
@@ -70,6 +72,16 @@ struct NamedCondition {
     std::string when{};
 
     bool operator==(const NamedCondition&) const = default;
+};
+
+/// Bounds a rollback: what was written before its condition became true stays.
+struct SavepointCondition {
+    std::string name{};
+    std::string when{};
+    bool resumes = false;  ///< after a rollback to it, all conditions are checked again
+    int max_resumes = 3;   ///< how many times; then the instance fails
+
+    bool operator==(const SavepointCondition&) const = default;
 };
 
 /// What a workflow has instead of an order of steps: its transitions are fired by conditions over
@@ -103,6 +115,7 @@ struct Rules {
     std::vector<NamedCondition> finals{};
     std::vector<NamedCondition> exceptions{};
     std::vector<NamedCondition> invariants{};
+    std::vector<SavepointCondition> savepoints{};
     OnException on_exception = OnException::DeadLetter;
     OnIdle on_idle = OnIdle::Exception;
     FinalWhilePending final_while_pending = FinalWhilePending::Wait;
@@ -121,6 +134,7 @@ struct RulesLimits {
     static constexpr std::size_t kFinalsMax = 16;
     static constexpr std::size_t kExceptionsMax = 16;
     static constexpr std::size_t kInvariantsMax = 64;
+    static constexpr std::size_t kSavepointsMax = 16;
     static constexpr std::size_t kAttributeNameBytesMax = 63;
     static constexpr std::size_t kStateBytesMax = std::size_t{64} << 10;
     static constexpr std::int64_t kFiresMax = 1'000'000'000;

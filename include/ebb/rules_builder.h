@@ -18,11 +18,15 @@ struct AttributeOptions {
 struct TriggerOptions {
     /// The handler that the transition calls, how often, and how it is undone.
     StepOptions step{};
+    /// The nodes that it runs instead of one handler; `step` must be empty then.
+    BlockFunction steps{};
     /// A template as JSON text that makes attributes of the handler's output; empty = the output.
     Payload set{};
     /// What the transition may write; empty = any attribute.
     std::vector<DeclaredWrite> writes{};
     Trigger::Mode mode = Trigger::Mode::Level;
+    /// How long the condition must be true without a break; 0 = the transition fires at once.
+    Duration after{0};
     std::int64_t max_fires = 0;  ///< for each instance; 0 = no limit
     bool is_enabled = true;
 };
@@ -53,6 +57,9 @@ class RulesBuilder : private BlockBuilder {
     RulesBuilder& final_condition(std::string name, std::string when);
     /// A state that is a problem.
     RulesBuilder& exception(std::string name, std::string when);
+    /// A rollback undoes nothing that was written before the condition became true. With
+    /// `resumes`, all conditions are then checked again, at most so many times.
+    RulesBuilder& savepoint(std::string name, std::string when, int resumes = 0);
     /// No write may make it false.
     RulesBuilder& invariant(std::string name, std::string when);
 

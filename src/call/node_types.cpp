@@ -65,6 +65,8 @@ void each_step(Block& block, const Visit& visit) {
             if (decision->on_reject) inside(*decision->on_reject);
         } else if (auto* graph = std::get_if<NodeGraph>(&node.kind)) {
             inside(graph->nodes);
+        } else if (auto* sequence = std::get_if<Sequence>(&node.kind)) {
+            inside(sequence->steps);
         }
     }
 }

@@ -87,6 +87,12 @@ Event make_write(Payload attributes, const WriteOptions& options, const PayloadL
     };
 }
 
+Event make_recovery(std::int64_t to, bool stops, std::string_view by, std::string_view request_id) {
+    return event::RecoverRequested{
+        .to = to, .stops = stops, .by = clean_name(by), .request_id = check_request_id(request_id)
+    };
+}
+
 Event make_requeue(const RequeueOptions& options, const PayloadLimits& limits) {
     if (options.new_input) check_payload(*options.new_input, "The new input", limits);
     return event::Requeued{options.new_input, options.skip_compensation, clean_name(options.by)};

@@ -27,6 +27,8 @@ Event make_pause(std::string_view by, std::string_view reason);
 Event make_resume(std::string_view by);
 /// Attributes are an object, or null to only check the conditions.
 Event make_write(Payload attributes, const WriteOptions& options, const PayloadLimits& limits);
+/// Back to the write with the number `to`.
+Event make_recovery(std::int64_t to, bool stops, std::string_view by, std::string_view request_id);
 Event make_requeue(const RequeueOptions& options, const PayloadLimits& limits);
 
 }  // namespace ebb

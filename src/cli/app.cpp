@@ -189,8 +189,7 @@ CommandLine::CommandLine()
     add_steering();
     add_decide();
     add_signal();
-    add_write();
-    add_trace();
+    add_attributes();
     add_requeue();
     add_transfer();
     add_workers();

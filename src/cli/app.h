@@ -80,8 +80,10 @@ class CommandLine {
     void add_steering();
     void add_decide();
     void add_signal();
+    void add_attributes();
     void add_write();
     void add_trace();
+    void add_recover();
     void add_requeue();
     void add_transfer();
     void add_result();
@@ -177,6 +179,7 @@ class CommandLine {
     SignalOptions signal_;
     WriteCommandOptions write_;
     TraceOptions trace_;
+    RecoverCommandOptions recover_;
     RequeueCommandOptions requeue_;
     DecisionsOptions decisions_;
     FailuresOptions failures_;

@@ -176,6 +176,13 @@ void CommandLine::add_signal() {
     add_if_revision(signal, signal_.if_revision);
 }
 
+/// For instances with rules.
+void CommandLine::add_attributes() {
+    add_write();
+    add_trace();
+    add_recover();
+}
+
 void CommandLine::add_write() {
     CLI::App* write =
         add_command("write", "Write attributes of an instance with rules", [this](Session& s) {
@@ -190,6 +197,30 @@ void CommandLine::add_write() {
     write->add_option("--by", write_.by, "Who writes (default: $USER)")->type_name("NAME");
     add_request_id(write, write_.request_id);
     add_if_revision(write, write_.if_revision);
+}
+
+void CommandLine::add_recover() {
+    CLI::App* recover = add_command(
+        "recover",
+        "Take an instance with rules back to one of its writes",
+        [this](Session& s) { return recover_instance(s, recover_); }
+    );
+    recover->group("Control");
+    add_instance(recover, recover_.instance);
+    recover->add_option("--to", recover_.to, "The event of the write, as `ebb trace` lists them")
+        ->check(within(1, std::numeric_limits<std::int64_t>::max()))
+        ->type_name("SEQ")
+        ->required();
+    add_choice(
+        recover,
+        "--then",
+        recover_.then,
+        "Then check all conditions, or wait for an operator (default: rematch)",
+        {"rematch", "stop"}
+    );
+    recover->add_option("--by", recover_.by, "Who asks for it (default: $USER)")->type_name("NAME");
+    add_request_id(recover, recover_.request_id);
+    add_if_revision(recover, recover_.if_revision);
 }
 
 void CommandLine::add_trace() {

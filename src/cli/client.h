@@ -73,6 +73,7 @@ class Client {
     virtual bool write(
         const InstanceId& id, const Payload& attributes, const WriteOptions& options
     ) = 0;
+    virtual void recover(const InstanceId& id, std::int64_t to, const RecoverOptions& options) = 0;
     virtual void cancel(const InstanceId& id, const RequestOptions& options) = 0;
     virtual void abort(const InstanceId& id, const RequestOptions& options) = 0;
     virtual void pause(const InstanceId& id, const RequestOptions& options) = 0;

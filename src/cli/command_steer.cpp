@@ -189,6 +189,26 @@ int signal_instance(Session& session, const SignalOptions& options) {
     return confirm(session, engine, id, fmt::format("Sent the signal \"{}\" to", options.name));
 }
 
+int recover_instance(Session& session, const RecoverCommandOptions& options) {
+    using enum RecoverOptions::Then;
+    Client& engine = session.connect("recover");
+    const InstanceId id = resolve_instance(engine, options.instance);
+    engine.recover(
+        id,
+        options.to,
+        {.then = options.then == "stop" ? Stop : Rematch,
+         .by = session.by(options.by),
+         .request_id = options.request_id,
+         .expected_revision = options.if_revision}
+    );
+    return tell(
+        session,
+        engine,
+        id,
+        fmt::format("Taking {} back to the event {}", id.to_string(), options.to)
+    );
+}
+
 namespace {
 
 /// Requeues the dead-lettered instances of a group, page by page. What leaves dead letter leaves

@@ -33,6 +33,7 @@ int resume_instance(Session& session, const SteerOptions& options);
 int decide_instance(Session& session, const DecideOptions& options);
 int signal_instance(Session& session, const SignalOptions& options);
 int write_attributes(Session& session, const WriteCommandOptions& options);
+int recover_instance(Session& session, const RecoverCommandOptions& options);
 int requeue_instance(Session& session, const RequeueCommandOptions& options);
 
 int export_instance(Session& session, const ExportCommandOptions& options);

@@ -59,6 +59,10 @@ class Indexer {
         read_branch(node, "", graph.nodes);
     }
 
+    void read(const Node& node, const Sequence& sequence, NodeFacts&) {
+        read_branch(node, "", sequence.steps);
+    }
+
     void read(const Node& node, const HumanDecision& decision, NodeFacts& facts) {
         facts.roles = decision.roles;
         if (decision.on_reject) read_branch(node, "on reject", *decision.on_reject);

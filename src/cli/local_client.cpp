@@ -103,6 +103,10 @@ class LocalClient : public Client {
         return engine_.write(id, attributes, options);
     }
 
+    void recover(const InstanceId& id, std::int64_t to, const RecoverOptions& options) override {
+        engine_.recover(id, to, options);
+    }
+
     void cancel(const InstanceId& id, const RequestOptions& options) override {
         engine_.cancel(id, options);
     }

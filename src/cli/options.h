@@ -182,6 +182,15 @@ struct WriteCommandOptions {
     std::optional<std::int64_t> if_revision{};
 };
 
+struct RecoverCommandOptions {
+    std::string instance{};
+    std::int64_t to = 0;
+    std::string then{"rematch"};
+    std::string by{};
+    std::string request_id{};
+    std::optional<std::int64_t> if_revision{};
+};
+
 struct RequeueCommandOptions {
     std::vector<std::string> instances{};
     std::string input{};

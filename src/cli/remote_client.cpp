@@ -317,6 +317,13 @@ class RemoteClient : public Client {
         return steer(id, "/write", text, options.expected_revision);
     }
 
+    void recover(const InstanceId& id, std::int64_t to, const RecoverOptions& options) override {
+        Body body{{"to", to}};
+        if (options.then == RecoverOptions::Then::Stop) body["then"] = "stop";
+        add(body, "request_id", options.request_id);
+        steer(id, "/recover", body.dump(), options.expected_revision);
+    }
+
     void cancel(const InstanceId& id, const RequestOptions& options) override {
         ask(id, "/cancel", options);
     }

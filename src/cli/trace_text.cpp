@@ -25,10 +25,13 @@ std::string writer_of(const TraceEntry& entry) {
             return entry.transition + " failed";
         case TraceEntry::Kind::Restore:
             return "undo of " + entry.transition;
+        case TraceEntry::Kind::Fired:
+            return "time of " + entry.transition;
         case TraceEntry::Kind::Start:
         case TraceEntry::Kind::ByHandler:
         case TraceEntry::Kind::Outside:
         case TraceEntry::Kind::Repair:
+        case TraceEntry::Kind::Resume:
             return std::string(to_string(entry.kind)) + by;
     }
     return {};
@@ -66,6 +69,7 @@ std::string fired_of(const TraceEntry& entry) {
     const auto add = [&text](const std::string& more) {
         text += (text.empty() ? "" : "; ") + more;
     };
+    if (!entry.armed.empty()) add(fmt::format("armed {}", fmt::join(entry.armed, ", ")));
     if (!entry.final_condition.empty()) add("final " + entry.final_condition);
     if (!entry.exception.empty()) add("exception " + entry.exception);
     return text;

@@ -225,6 +225,12 @@ bool Engine::write(const InstanceId& id, const Payload& attributes, const WriteO
     return core_->request_change(id, event, options.expected_revision);
 }
 
+void Engine::recover(const InstanceId& id, std::int64_t to, const RecoverOptions& options) {
+    const bool stops = options.then == RecoverOptions::Then::Stop;
+    const Event event = make_recovery(to, stops, options.by, options.request_id);
+    core_->request_change(id, event, options.expected_revision);
+}
+
 void Engine::set_queue(std::string_view name, const QueueLimits& limits) {
     core_->set_queue(name, limits);
 }

@@ -32,6 +32,7 @@ std::string_view kind_of(const Facts& facts, std::string_view name) {
         case Op::Savepoint:
         case Op::Fail:
         case Op::Graph:
+        case Op::Sequence:
             return to_string(facts.program.node(index).op);
     }
     return {};

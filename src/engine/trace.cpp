@@ -28,6 +28,10 @@ std::string_view to_string(TraceEntry::Kind kind) {
             return "failure";
         case TraceEntry::Kind::Restore:
             return "restore";
+        case TraceEntry::Kind::Resume:
+            return "resume";
+        case TraceEntry::Kind::Fired:
+            return "fired";
     }
     return {};
 }
@@ -66,6 +70,7 @@ std::vector<std::string> texts_of(const Json& object, std::string_view name) {
 TraceEntry::Kind kind_of(const HistoryEvent& event, const Json& payload) {
     if (event.node == kExceptionStep) return TraceEntry::Kind::ByHandler;
     if (!event.node.empty()) return TraceEntry::Kind::Transition;
+    if (member(payload, "resume") != nullptr) return TraceEntry::Kind::Resume;
     const Json* repair = member(payload, "repair");
     return repair != nullptr ? TraceEntry::Kind::Repair : TraceEntry::Kind::Outside;
 }
@@ -83,6 +88,8 @@ void Tracer::add(const HistoryEvent& event) {
             return start(event);
         case HistoryType::AttributesWritten:
             return write(event);
+        case HistoryType::StateWritten:
+            return fire(event);
         case HistoryType::StateRestored:
             return restore(event);
         case HistoryType::ExceptionRaised:
@@ -106,6 +113,7 @@ std::vector<Tracer::ConditionRef> Tracer::conditions() const {
     add_all("final", rules.finals());
     add_all("exception", rules.exceptions());
     add_all("invariant", rules.invariants());
+    add_all("savepoint", rules.savepoints());
     return all;
 }
 
@@ -124,6 +132,9 @@ void Tracer::start(const HistoryEvent& event) {
     for (const int trigger : outcome.fired) {
         entry.fired.push_back(program_.rules()->triggers()[static_cast<std::size_t>(trigger)].name);
     }
+    for (const int trigger : outcome.armed) {
+        entry.armed.push_back(program_.rules()->triggers()[static_cast<std::size_t>(trigger)].name);
+    }
     if (outcome.final_condition >= 0) {
         const auto at = static_cast<std::size_t>(outcome.final_condition);
         entry.final_condition = program_.rules()->finals()[at].name;
@@ -136,6 +147,7 @@ void Tracer::write(const HistoryEvent& event) {
     TraceEntry& entry = append(event, kind_of(event, payload));
     entry.by = text_of(payload, "by");
     entry.fired = texts_of(payload, "fired");
+    entry.armed = texts_of(payload, "armed");
     entry.final_condition = text_of(payload, "final");
     if (const Json* values = member(payload, "values"); values != nullptr && values->is_object()) {
         for (const auto& [name, value] : values->items()) change(entry, name, to_text(value));
@@ -145,6 +157,14 @@ void Tracer::write(const HistoryEvent& event) {
             if (each.attribute == name) each.has_overwritten = true;
         }
     }
+    finish(entry);
+}
+
+/// A state without a name is that of a write, whose entry shows it.
+void Tracer::fire(const HistoryEvent& event) {
+    if (event.node.empty()) return;
+    TraceEntry& entry = append(event, TraceEntry::Kind::Fired);
+    entry.fired.push_back(event.node);
     finish(entry);
 }
 

@@ -33,6 +33,7 @@ class Tracer {
 
     void start(const HistoryEvent& event);
     void write(const HistoryEvent& event);
+    void fire(const HistoryEvent& event);
     void restore(const HistoryEvent& event);
     void raise(const HistoryEvent& event);
     TraceEntry& append(const HistoryEvent& event, TraceEntry::Kind kind);

@@ -232,6 +232,15 @@ WaitingFor wait_of_frozen(const Facts& facts, const Token& token) {
     };
 }
 
+std::string wait_sentence(const ProgramNode& node, TimePoint due) {
+    if (node.op == Op::Timer) {
+        return fmt::format("Delay \"{}\" waits until {}.", node.name, format_time(due));
+    }
+    return fmt::format(
+        "Transition \"{}\" fires if its condition stays true until {}.", node.name, format_time(due)
+    );
+}
+
 WaitingFor wait_of(const Facts& facts, const Token& token) {
     const ProgramNode& node = facts.program.node(token.node);
     switch (token.status) {
@@ -245,8 +254,7 @@ WaitingFor wait_of(const Facts& facts, const Token& token) {
                 .node = node.name,
                 .what = node.name,
                 .until = token.due,
-                .sentence =
-                    fmt::format("Delay \"{}\" waits until {}.", node.name, format_time(token.due)),
+                .sentence = wait_sentence(node, token.due),
             };
         case TokenStatus::WaitingDecision:
             return wait_of_decision(facts, token);

@@ -18,13 +18,17 @@ constexpr std::size_t kWritersMax = 3;
 const Token* pending_token(const Facts& facts, std::size_t trigger) {
     const auto& tokens = facts.state.tokens;
     const auto found = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {
-        return token.compensates == 0 && token.branch == static_cast<std::int32_t>(trigger);
+        const bool is_transition = token.scope == 0 && token.compensates == 0;
+        return is_transition && token.branch == static_cast<std::int32_t>(trigger);
     });
     return found == tokens.end() ? nullptr : &*found;
 }
 
 /// `runs on w3`, of a transition that is pending.
 std::string progress_of(const Facts& facts, const Token& token) {
+    const bool is_inside = token.node != token.branch;
+    if (is_inside) return fmt::format("is at \"{}\"", facts.program.node(token.node).name);
+    if (token.status == TokenStatus::WaitingTimer) return "waits for its time";
     if (token.status == TokenStatus::Frozen) return "has failed for good";
     if (token.status == TokenStatus::Retrying) return "waits for its next attempt";
     for (const TaskRow& row : facts.tasks) {
@@ -108,7 +112,10 @@ bool holds(const Facts& facts, const Predicate& condition) {
 }
 
 bool is_stopping(const Facts& facts) {
-    return !facts.state.rollbacks.empty();
+    const auto& rollbacks = facts.state.rollbacks;
+    return std::any_of(rollbacks.begin(), rollbacks.end(), [](const Rollback& rollback) {
+        return rollback.scope == 0;
+    });
 }
 
 }  // namespace

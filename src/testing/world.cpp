@@ -62,6 +62,8 @@ struct Collector {
 
     void operator()(const NodeGraph& node) const { collect(node.nodes, handlers); }
 
+    void operator()(const Sequence& node) const { collect(node.steps, handlers); }
+
     template <typename Other>
     void operator()(const Other&) const {}
 };

@@ -83,6 +83,7 @@ Json trace_json(const TraceEntry& entry) {
         {"became_true", std::move(became_true)},
         {"became_false", std::move(became_false)},
         {"fired", entry.fired},
+        {"armed", entry.armed},
         {"final", text_json(entry.final_condition)},
         {"exception", text_json(entry.exception)},
         {"attributes", payload_json(entry.attributes)},

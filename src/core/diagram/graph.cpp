@@ -365,6 +365,14 @@ class Builder {
         return tail;
     }
 
+    /// The transition, and then what it runs.
+    OpenEnd add_kind(const Place& at, const Node& source, const Sequence& sequence) {
+        Place inside = at;
+        inside.before = add_single(at, source, Shape::Step);
+        inside.head.reset();
+        return add_items(inside, sequence.steps);
+    }
+
     OpenEnd add_lanes(
         const Place& at, const Node& source, Shape shape, const std::vector<LaneSource>& lanes
     ) {

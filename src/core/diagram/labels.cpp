@@ -78,6 +78,8 @@ struct Words {
 
     std::string operator()(const NodeGraph&) const { return {}; }
 
+    std::string operator()(const Sequence&) const { return {}; }
+
     static std::string_view deadline_outcome(const HumanDecision& decision) {
         switch (decision.on_deadline) {
             case HumanDecision::OnDeadline::Fail:

@@ -105,7 +105,16 @@ void enter_fail(Transition& t, const Token& token) {
     );
 }
 
+/// Its nodes lead back to it. If its write fails, only that is tried again.
+void enter_sequence(Transition& t, Token& token) {
+    const bool is_back = !token.loops.empty() && token.loops.back().loop == token.node;
+    if (is_back) return end_sequence(t, token.id);
+    token.loops.push_back({.loop = token.node, .turn = 0});
+    go_to(t, token, t.node_of(token).body);
+}
+
 void enter_node(Transition& t, Token& token) {
+    if (must_wait(t, token)) return arm(t, token);
     switch (t.node_of(token).op) {
         case Op::Step:
             return enter_step(t, token);
@@ -127,6 +136,8 @@ void enter_node(Transition& t, Token& token) {
             return enter_fail(t, token);
         case Op::Graph:
             return go_to(t, token, t.node_of(token).body);
+        case Op::Sequence:
+            return enter_sequence(t, token);
     }
 }
 
@@ -179,16 +190,21 @@ void arrive(Transition& t, const Arrival& arrival) {
             t, id, {.code = "step_budget", .message = std::move(excess), .is_permanent = true}
         );
     }
+    enter(t, *token);
+}
+
+}  // namespace
+
+void enter(Transition& t, Token& token) {
+    const TokenId id = token.id;
     try {
-        enter_node(t, *token);
+        enter_node(t, token);
     } catch (const ExpressionError& error) {
         fail_node(
             t, id, {.code = "expression_error", .message = error.what(), .is_permanent = true}
         );
     }
 }
-
-}  // namespace
 
 void settle(Transition& t) {
     do {

@@ -66,6 +66,8 @@ struct Dispatch {
     void operator()(const event::StepProgressed& e) const { on_step_progressed(t, e); }
 
     void operator()(const event::AttributesWritten& e) const { on_attributes_written(t, e); }
+
+    void operator()(const event::RecoverRequested& e) const { on_recover_requested(t, e); }
 };
 
 }  // namespace

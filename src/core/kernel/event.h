@@ -161,6 +161,14 @@ struct AttributesWritten {
     std::string request_id;
 };
 
+/// An operator takes an instance with rules back to one of its writes.
+struct RecoverRequested {
+    Seq to = 0;          ///< the event of the write; all that came after it is undone
+    bool stops = false;  ///< no condition is checked then: it is in the exception `recovered`
+    std::string by;
+    std::string request_id;
+};
+
 }  // namespace event
 
 using Event = std::variant<
@@ -181,7 +189,8 @@ using Event = std::variant<
     event::MoveRequested,
     event::Arrived,
     event::StepProgressed,
-    event::AttributesWritten>;
+    event::AttributesWritten,
+    event::RecoverRequested>;
 
 /// `started`, `step_completed`, ...: the name in logs, docs and the transition table.
 std::string_view event_name(const Event& event);

@@ -58,16 +58,19 @@ enum class HistoryType {
                    ///< its own compensation
     CancelRequested,
     AbortRequested,
+    RecoverRequested,  ///< payload: {to, then, by}
     Paused,
     Unpaused,
     Moved,              ///< it continues elsewhere, from a snapshot; payload: {by, from}
     Arrived,            ///< it continues here; payload: where it came from
-    AttributesWritten,  ///< payload: {values, was, fired, by?, final?, overwrote?}; ref: the output
-                        ///< of the transition that wrote them
-    StateWritten,   ///< payload: all attributes, the input of the fired transitions; ref: the write
-    StateRestored,  ///< by a rollback; payload: {values}; ref: the write that it undoes
-    ExceptionRaised,  ///< payload: {code, message}; ref: the write or the failure that caused it
-    Completed,        ///< ref: the event with the output, or payload: the output
+    AttributesWritten,  ///< payload: {values, was, fired, armed?, disarmed?, by?, final?,
+                        ///< overwrote?, repair?, resume?}; ref: the output of the transition that
+                        ///< wrote them
+    StateWritten,       ///< payload: all attributes, the input of the fired transitions; ref: the
+                        ///< write, or where its time has passed, the event that armed it
+    StateRestored,      ///< by a rollback; payload: {values}; ref: the write that it undoes
+    ExceptionRaised,    ///< payload: {code, message}; ref: the write or the failure that caused it
+    Completed,          ///< ref: the event with the output, or payload: the output
     Failed,
     Cancelled,
     Aborted,

@@ -30,7 +30,7 @@ std::optional<Enum> value_of(const Names<Enum, N>& names, std::string_view text)
 }
 
 // Each table is in the order of its enum, so that a value is its own index.
-constexpr Names<HistoryType, 49> kHistoryTypes{{
+constexpr Names<HistoryType, 50> kHistoryTypes{{
     {HistoryType::Started, "started"},
     {HistoryType::InputResolved, "input_resolved"},
     {HistoryType::StepCompleted, "step_completed"},
@@ -68,6 +68,7 @@ constexpr Names<HistoryType, 49> kHistoryTypes{{
     {HistoryType::StepRequeued, "step_requeued"},
     {HistoryType::CancelRequested, "cancel_requested"},
     {HistoryType::AbortRequested, "abort_requested"},
+    {HistoryType::RecoverRequested, "recover_requested"},
     {HistoryType::Paused, "paused"},
     {HistoryType::Unpaused, "unpaused"},
     {HistoryType::Moved, "moved"},
@@ -104,7 +105,7 @@ constexpr Names<TokenStatus, 7> kTokenStatuses{{
     {TokenStatus::Frozen, "frozen"},
 }};
 
-constexpr Names<Op, 10> kOps{{
+constexpr Names<Op, 11> kOps{{
     {Op::Step, "step"},
     {Op::Branch, "branch"},
     {Op::Fork, "fork"},
@@ -115,6 +116,7 @@ constexpr Names<Op, 10> kOps{{
     {Op::Savepoint, "savepoint"},
     {Op::Fail, "fail"},
     {Op::Graph, "graph"},
+    {Op::Sequence, "sequence"},
 }};
 
 constexpr Names<Outcome, 3> kOutcomes{{
@@ -123,25 +125,14 @@ constexpr Names<Outcome, 3> kOutcomes{{
     {Outcome::Unknown, "unknown"},
 }};
 
-constexpr std::array<std::string_view, 18> kEvents{
-    "started",
-    "step_completed",
-    "step_failed",
-    "timer_fired",
-    "decision_made",
-    "signal_received",
-    "cancel_requested",
-    "abort_requested",
-    "paused",
-    "resumed",
-    "requeued",
-    "lease_lost",
-    "token_stopped",
-    "step_paused",
-    "move_requested",
-    "arrived",
-    "step_progressed",
-    "attributes_written",
+constexpr std::array<std::string_view, 19> kEvents{
+    "started",           "step_completed",  "step_failed",
+    "timer_fired",       "decision_made",   "signal_received",
+    "cancel_requested",  "abort_requested", "paused",
+    "resumed",           "requeued",        "lease_lost",
+    "token_stopped",     "step_paused",     "move_requested",
+    "arrived",           "step_progressed", "attributes_written",
+    "recover_requested",
 };
 static_assert(kEvents.size() == std::variant_size_v<Event>);
 

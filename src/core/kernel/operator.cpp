@@ -213,6 +213,7 @@ void roll_back_late_failure(Transition& t, TokenId id) {
     const Token& token = *t.state.find_token(id);
     const bool was_called = t.node_of(token).op == Op::Step && token.attempt > 0;
     const Seq cause = token.failed;
+    unfire(t, token);
     t.erase_token(id);
     begin_instance_rollback(t, Rollback::Kind::Failure, cause, was_called ? cause : 0);
 }

@@ -19,10 +19,11 @@ class ProgramCompiler {
 
     void compile() {
         const Definition& definition = program_.definition_;
-        number(definition.steps);
         if (definition.rules) {
+            number_rules(definition);
             link_rules(definition);
         } else {
+            number(definition.steps);
             program_.entry_ = link(definition.steps, kNoNode);
         }
         if (!definition.output.empty()) {
@@ -44,14 +45,39 @@ class ProgramCompiler {
     Program& program_;
     std::set<std::string> handlers_;
     std::set<std::string> steps_read_;
+    NodeIndex transition_ = kNoNode;  ///< that the nodes being numbered are of
+
+    ProgramNode& add(const std::string& name) {
+        program_.by_name_.emplace(name, static_cast<NodeIndex>(program_.nodes_.size()));
+        ProgramNode& compiled = program_.nodes_.emplace_back();
+        compiled.name = name;
+        compiled.transition = transition_;
+        return compiled;
+    }
 
     void number(const Block& block) {
         for (const Node& node : block) {
-            program_.by_name_.emplace(node.name, static_cast<NodeIndex>(program_.nodes_.size()));
-            ProgramNode& compiled = program_.nodes_.emplace_back();
-            compiled.name = node.name;
-            compiled.metadata = node.metadata;
+            add(node.name).metadata = node.metadata;
             std::visit([this](const auto& kind) { number_inside(kind); }, node.kind);
+        }
+    }
+
+    /// The transitions, the savepoints, and then what is inside the transitions.
+    void number_rules(const Definition& definition) {
+        for (const Node& node : definition.steps) add(node.name).metadata = node.metadata;
+        for (const SavepointCondition& savepoint : definition.rules->savepoints) {
+            ProgramNode& node = add(savepoint.name);
+            node.op = Op::Savepoint;
+            node.savepoint = {
+                .on_rollback =
+                    savepoint.resumes ? Savepoint::OnRollback::Resume : Savepoint::OnRollback::Fail,
+                .max_resumes = savepoint.max_resumes
+            };
+        }
+        for (std::size_t i = 0; i < definition.steps.size(); ++i) {
+            transition_ = static_cast<NodeIndex>(i);
+            const auto* sequence = std::get_if<Sequence>(&definition.steps[i].kind);
+            if (sequence != nullptr) number(sequence->steps);
         }
     }
 
@@ -76,12 +102,14 @@ class ProgramCompiler {
 
     void number_inside(const NodeGraph& graph) { number(graph.nodes); }
 
+    void number_inside(const Sequence& sequence) { number(sequence.steps); }
+
     void number_inside(const HumanDecision& decision) {
         if (decision.on_reject) number(*decision.on_reject);
     }
 
-    /// Each trigger has one step, and conditions say what follows on it. The handler of exceptions
-    /// comes after them.
+    /// Each trigger has one step or sequence, and conditions say what follows on it. The handler of
+    /// exceptions comes after them.
     void link_rules(const Definition& definition) {
         std::vector<std::string> names;
         for (const Node& node : definition.steps) {
@@ -90,6 +118,7 @@ class ProgramCompiler {
         }
         for (std::size_t i = 0; i < definition.rules->triggers.size(); ++i) {
             const Payload& set = definition.rules->triggers[i].set;
+            at(static_cast<NodeIndex>(i)).after = definition.rules->triggers[i].after;
             if (set.empty()) continue;
             at(static_cast<NodeIndex>(i)).set = Template::compile(Json::parse(set));
             note_reads(at(static_cast<NodeIndex>(i)).set->steps_read());
@@ -236,6 +265,11 @@ class ProgramCompiler {
             expression(at(index).is_until ? loop.until_expression : loop.while_expression);
         at(index).max_iterations = loop.max_iterations;
         at(index).body = link(loop.steps, index);
+    }
+
+    void fill(NodeIndex index, const Sequence& sequence) {
+        at(index).op = Op::Sequence;
+        at(index).body = link(sequence.steps, index);
     }
 
     void fill(NodeIndex index, const Delay& delay) {

@@ -28,6 +28,7 @@ enum class Op {
     Savepoint,
     Fail,
     Graph,
+    Sequence,  ///< what a trigger runs instead of a step: its nodes lead back to it
 };
 
 std::string_view to_string(Op op);
@@ -79,7 +80,7 @@ struct ProgramNode {
     int join = 0;  ///< branches needed; already resolved: 1..branches.size()
     bool keep_losers = false;
 
-    // loop, graph (its tokens are never at it, but at its entry)
+    // loop, sequence, graph (its tokens are never at it, but at its entry)
     std::optional<Expression> condition;  ///< of `while`, or of `until`
     bool is_until = false;
     NodeIndex body = kNoNode;
@@ -97,7 +98,11 @@ struct ProgramNode {
 
     Savepoint savepoint;
     std::optional<Template> message;  ///< of fail
-    std::optional<Template> set;      ///< of a transition: makes attributes of its output
+
+    // transition
+    std::optional<Template> set;     ///< makes attributes of its output
+    Duration after{0};               ///< how long its condition must have been true
+    NodeIndex transition = kNoNode;  ///< of a node in a sequence: the transition that it is of
 
     /// Null when no edge has this handle.
     const Edge* find_edge(std::string_view wanted) const {
@@ -137,8 +142,8 @@ class Program {
 
     const std::optional<Template>& output() const { return output_; }
 
-    /// Null if the workflow has steps. The node of a trigger has its index, and the handler of
-    /// exceptions comes after them.
+    /// Null if the workflow has steps. The node of a trigger has its index, the handler of
+    /// exceptions comes after them, and then the savepoints.
     const rules::Program* rules() const { return rules_.get(); }
 
     /// The names of all handlers that it may call, compensations included; sorted.

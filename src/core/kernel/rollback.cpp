@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/kernel/transition.h"
 #include "support/json.h"
 
@@ -164,8 +166,27 @@ void begin_losers_rollback(Transition& t, Scope& scope, Seq cause) {
     );
 }
 
+namespace {
+
+std::string_view name_of(Rollback::Kind kind) {
+    switch (kind) {
+        case Rollback::Kind::Failure:
+            return "failure";
+        case Rollback::Kind::Cancel:
+            return "cancel";
+        case Rollback::Kind::Losers:
+            return "losers";
+        case Rollback::Kind::Recover:
+            return "recover";
+    }
+    return {};
+}
+
+}  // namespace
+
 void begin_instance_rollback(Transition& t, Rollback::Kind kind, Seq cause, Seq first) {
     const bool to_savepoint = kind == Rollback::Kind::Failure && t.state.savepoint.has_value();
+    for (const Token& token : t.state.tokens) unfire(t, token);
     stop_tokens(t, 0, {}, StopMode::AwaitRunning);
     t.set_phase(InstanceStatus::Compensating);
     t.state.error = cause;
@@ -175,8 +196,7 @@ void begin_instance_rollback(Transition& t, Rollback::Kind kind, Seq cause, Seq 
     HistoryEvent event;
     event.type = HistoryType::RollbackStarted;
     event.ref = cause;
-    event.payload =
-        kind == Rollback::Kind::Cancel ? "{\"kind\":\"cancel\"" : "{\"kind\":\"failure\"";
+    event.payload = fmt::format("{{\"kind\":\"{}\"", name_of(kind));
     if (to_savepoint) {
         event.payload += ",\"savepoint\":";
         append_json_string(event.payload, t.program.node(t.state.savepoint->node).name);
@@ -285,6 +305,14 @@ bool resume_from_savepoint(Transition& t, TimePoint deadline) {
     t.state.error = 0;
     t.set_phase(InstanceStatus::Running);
     set_instance_deadline(t, deadline);
+    if (t.state.rules) {
+        HistoryEvent resumed;
+        resumed.type = HistoryType::Resumed;
+        resumed.node = node.name;
+        resumed.ref = mark->reached;
+        resume_rules(t, t.append(std::move(resumed)));
+        return true;
+    }
     const Token token{
         .node = mark->node,
         .visit = ++t.state.last_visit,
@@ -305,6 +333,7 @@ void finish_instance_rollback(Transition& t, const Rollback& rollback) {
     finished.type = HistoryType::RollbackFinished;
     finished.ref = rollback.cause;
     t.append(std::move(finished));
+    if (rollback.kind == Rollback::Kind::Recover) return finish_recovery(t, rollback);
     if (rollback.kind == Rollback::Kind::Failure && resume_from_savepoint(t, rollback.deadline))
         return;
     HistoryEvent end;

@@ -1,6 +1,7 @@
 // Workflows with rules: each write of attributes ends with the transitions that it fires. A pending
 // transition is a token at the top level, whose branch is the index of its trigger.
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -78,6 +79,16 @@ Payload write_payload(const Transition& t, const Origin& origin, const rules::Ou
         append_json_string(text, program.triggers()[static_cast<std::size_t>(trigger)].name);
     });
     text += ']';
+    const auto name_triggers = [&](const char* key, const std::vector<int>& triggers) {
+        if (triggers.empty()) return;
+        text += key;
+        append_list(text, triggers, [&](int trigger) {
+            append_json_string(text, program.triggers()[static_cast<std::size_t>(trigger)].name);
+        });
+        text += ']';
+    };
+    name_triggers(",\"armed\":[", outcome.armed);
+    name_triggers(",\"disarmed\":[", outcome.disarmed);
     if (outcome.final_condition >= 0) {
         text += ",\"final\":";
         const auto at = static_cast<std::size_t>(outcome.final_condition);
@@ -95,12 +106,14 @@ Payload write_payload(const Transition& t, const Origin& origin, const rules::Ou
         append_json_string(text, origin.request->by);
     }
     if (origin.request != nullptr && origin.request->is_repair) text += ",\"repair\":true";
+    if (origin.is_resume) text += ",\"resume\":true";
     return text + "}";
 }
 
 /// The event that represents the write: the transitions that it fires refer to it.
 Seq tell_write(Transition& t, const Origin& origin, const rules::Outcome& outcome) {
-    const bool is_written = origin.request != nullptr || (origin.token != 0 && !origin.is_failure);
+    const bool is_written =
+        origin.request != nullptr || origin.is_resume || (origin.token != 0 && !origin.is_failure);
     if (!is_written) return origin.cause;
     Payload payload = write_payload(t, origin, outcome);
     if (const Token* token = t.state.find_token(origin.token)) {
@@ -112,8 +125,42 @@ Seq tell_write(Transition& t, const Origin& origin, const rules::Outcome& outcom
     event.type = HistoryType::AttributesWritten;
     event.payload = std::move(payload);
     event.ref = origin.cause;
-    event.worker = origin.request->by;
+    if (origin.request != nullptr) event.worker = origin.request->by;
     return t.append(std::move(event));
+}
+
+/// What begins now, or when its time has come, in the definition's order.
+std::vector<int> begun_by(const rules::Outcome& outcome) {
+    std::vector<int> begun = outcome.fired;
+    begun.insert(begun.end(), outcome.armed.begin(), outcome.armed.end());
+    std::sort(begun.begin(), begun.end());
+    return begun;
+}
+
+/// Their conditions are no longer true, or nothing fires any more.
+void disarm(Transition& t, const std::vector<int>& triggers) {
+    for (const int trigger : triggers) {
+        const auto at =
+            std::find_if(t.state.tokens.begin(), t.state.tokens.end(), [&](const Token& token) {
+                return is_armed(t, token) && token.branch == trigger;
+            });
+        if (at == t.state.tokens.end()) continue;
+        t.append_at(*at, HistoryType::StepSkipped);
+        t.erase_token(at->id);
+    }
+}
+
+void reach_savepoint(Transition& t, int savepoint, Seq write) {
+    if (savepoint < 0) return;
+    const auto index = static_cast<std::size_t>(savepoint);
+    const NodeIndex node = t.program.find(rules_of(t).savepoints()[index].name);
+    HistoryEvent event;
+    event.type = HistoryType::SavepointReached;
+    event.node = t.program.node(node).name;
+    event.ref = write;
+    const Seq reached = t.append(std::move(event));
+    t.state.savepoint =
+        SavepointMark{.node = node, .reached = reached, .resumes = 0, .loops = {}, .input = write};
 }
 
 void fire(Transition& t, TokenId id, const std::vector<int>& fired, Seq write) {
@@ -133,6 +180,7 @@ void fire(Transition& t, TokenId id, const std::vector<int>& fired, Seq write) {
         token.branch = trigger;
         token.input = state;
         token.fired = state;
+        token.loops.clear();
         go_to(t, token, static_cast<NodeIndex>(trigger));
     }
 }
@@ -142,10 +190,22 @@ void fire(Transition& t, TokenId id, const std::vector<int>& fired, Seq write) {
 std::vector<bool> pending_besides(const Transition& t, TokenId id) {
     std::vector<bool> pending(rules_of(t).triggers().size() + 1, false);
     for (const Token& token : t.state.tokens) {
-        const bool is_other = token.compensates == 0 && token.id != id && token.branch >= 0;
+        const bool is_other = is_transition(token) && token.id != id;
         if (is_other) pending[static_cast<std::size_t>(token.branch)] = true;
     }
     return pending;
+}
+
+std::vector<bool> armed_in(const Transition& t) {
+    std::vector<bool> armed(rules_of(t).triggers().size() + 1, false);
+    for (const Token& token : t.state.tokens) {
+        if (is_armed(t, token)) armed[static_cast<std::size_t>(token.branch)] = true;
+    }
+    return armed;
+}
+
+bool ends_transition(const Transition& t, const Token& token) {
+    return t.state.rules && is_transition(token) && token.node == token.branch;
 }
 
 Written decide_write(const Transition& t, const rules::Write& write, const Token* token) {
@@ -165,14 +225,26 @@ Written decide_write(const Transition& t, const rules::Write& write, const Token
     return written;
 }
 
+bool is_rolled_back(const Transition& t) {
+    return std::any_of(
+        t.state.rollbacks.begin(),
+        t.state.rollbacks.end(),
+        [](const Rollback& rollback) { return rollback.scope == 0; }
+    );
+}
+
 void take(Transition& t, const Origin& origin, Written written) {
     rules::Outcome& outcome = written.outcome;
     const Seq write = tell_write(t, origin, outcome);
     *t.state.rules = std::move(outcome.state);
+    disarm(t, outcome.disarmed);
     if (outcome.verdict == Verdict::Exception) return raise(t, origin, write, outcome);
     end_exception(t);
     if (outcome.verdict == Verdict::Stops) return stop_pending(t, origin, written.result);
-    if (outcome.verdict != Verdict::Completed) return fire(t, origin.token, outcome.fired, write);
+    if (outcome.verdict != Verdict::Completed) {
+        reach_savepoint(t, outcome.savepoint, write);
+        return fire(t, origin.token, begun_by(outcome), write);
+    }
     HistoryEvent completed;
     completed.type = HistoryType::Completed;
     completed.payload = std::move(written.result);
@@ -206,6 +278,7 @@ Written write_output(Transition& t, const Token& token, const Payload& output) {
         // The event of the output comes before it.
         .seq = t.state.last_seq + 2,
         .pending = pending_besides(t, token.id),
+        .armed = armed_in(t),
     };
     if (const auto& set = t.node_of(token).set) {
         try {
@@ -223,6 +296,24 @@ void end_transition(Transition& t, TokenId token, Written written, Seq output) {
     take(t, {.token = token, .cause = output}, std::move(written));
 }
 
+void end_sequence(Transition& t, TokenId id) {
+    Token& token = *t.state.find_token(id);
+    Payload output = t.past.payload(token.input);
+    Written written = write_output(t, token, output);
+    if (written.outcome.verdict == Verdict::Refused) {
+        return fail_node(
+            t,
+            id,
+            {.code = std::move(written.outcome.code),
+             .message = std::move(written.outcome.message),
+             .is_permanent = true}
+        );
+    }
+    const Seq completed =
+        t.append_at(token, HistoryType::StepCompleted, token.fired, std::move(output));
+    end_transition(t, id, std::move(written), completed);
+}
+
 void on_attributes_written(Transition& t, const event::AttributesWritten& e) {
     if (t.program.rules() == nullptr) {
         return t.refuse(
@@ -231,7 +322,7 @@ void on_attributes_written(Transition& t, const event::AttributesWritten& e) {
     }
     if (is_repeated(t, e.request_id)) return;
     if (t.is_over()) return refuse_finished(t, "written to");
-    if (!t.state.rollbacks.empty()) {
+    if (is_rolled_back(t)) {
         return t.refuse(
             "invalid_state",
             t.state.rules->is_finishing
@@ -246,14 +337,15 @@ void on_attributes_written(Transition& t, const event::AttributesWritten& e) {
         {.source = e.is_repair ? rules::Write::Source::Repair : rules::Write::Source::Outside,
          .values = e.values,
          .seq = t.state.last_seq + 1,
-         .pending = pending_besides(t, 0)},
+         .pending = pending_besides(t, 0),
+         .armed = armed_in(t)},
         nullptr
     );
     rules::Outcome& outcome = written.outcome;
     if (outcome.verdict == Verdict::Refused) {
         return t.refuse(std::move(outcome.code), std::move(outcome.message));
     }
-    const bool does_nothing = outcome.changes.empty() && outcome.fired.empty();
+    const bool does_nothing = outcome.changes.empty() && begun_by(outcome).empty();
     if (does_nothing && !was_exception) return t.ignore();
     take(t, {.request = &e}, std::move(written));
 }
@@ -262,7 +354,15 @@ void restore_attributes(Transition& t, const HistoryEvent& completed) {
     // The output of a stopped transition comes too late to be written.
     if (completed.type != HistoryType::StepCompleted || completed.seq >= t.state.last_seq) return;
     const Seq write = completed.seq + 1;
-    const Json event = Json::parse(t.past.payload(write), nullptr, false);
+    const auto found = t.past.find_event(write);
+    const bool is_written =
+        found && found->type == HistoryType::AttributesWritten && found->ref == completed.seq;
+    if (!is_written) return;
+    const NodeIndex trigger = t.program.find(completed.node);
+    const bool is_trigger =
+        trigger >= 0 && static_cast<std::size_t>(trigger) < rules_of(t).triggers().size();
+    if (is_trigger) rules::unfire(rules_of(t), *t.state.rules, trigger);
+    const Json event = Json::parse(found->payload, nullptr, false);
     const Json* was = event.is_object() && event.contains("was") ? &event["was"] : nullptr;
     if (was == nullptr || !was->is_object()) return;
     Payload restored;

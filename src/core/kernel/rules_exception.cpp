@@ -1,6 +1,7 @@
 // Exceptions of instances with rules: states in which nothing is fired as usual.
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -76,7 +77,7 @@ Payload handler_input(const Transition& t, const Token* last, const rules::Outco
     append_json_string(text, message_of(t, outcome));
     text += ",\"transition\":";
     if (last == nullptr) return text + "null,\"fired_state\":null}";
-    append_json_string(text, t.node_of(*last).name);
+    append_json_string(text, t.program.node(last->branch).name);
     return text + ",\"fired_state\":" + attributes_given(t, *last) + "}";
 }
 
@@ -106,10 +107,31 @@ bool hand_to_operator(Transition& t, TokenId handler, Seq cause) {
     return true;
 }
 
+/// The place of the transition that the token is inside of.
+TokenId transition_of(const Transition& t, TokenId id) {
+    const Token* token = t.state.find_token(id);
+    while (token->scope != 0) token = t.state.find_token(t.state.find_scope(token->scope)->parent);
+    return token->id;
+}
+
+/// `failed` ends, and with it whatever runs beside it inside the same transition.
+void end_inside(Transition& t, TokenId transition, TokenId failed) {
+    if (transition == failed) return;
+    t.erase_token(failed);
+    const auto is_its_own = [&](const Scope& scope) { return scope.parent == transition; };
+    const auto& scopes = t.state.scopes;
+    const ScopeId scope = std::find_if(scopes.begin(), scopes.end(), is_its_own)->id;
+    std::vector<std::int32_t> branches(t.state.find_scope(scope)->branches.size());
+    std::iota(branches.begin(), branches.end(), 0);
+    stop_tokens(t, scope, branches, StopMode::DropRunning);
+    std::erase_if(t.state.rollbacks, [&](const Rollback& each) { return each.scope == scope; });
+    std::erase_if(t.state.scopes, is_its_own);
+}
+
 }  // namespace
 
 bool is_exception_handler(const Transition& t, const Token& token) {
-    return token.compensates == 0 && token.node == handler_of(t);
+    return has_handler(t) && is_transition(token) && token.branch == handler_of(t);
 }
 
 Payload attributes_given(const Transition& t, const Token& token) {
@@ -124,7 +146,7 @@ void raise(Transition& t, const Origin& origin, Seq write, const rules::Outcome&
     event.ref = write;
     event.payload = failure_payload({.code = outcome.cause, .message = message_of(t, outcome)});
     const Token* const last = t.state.find_token(origin.token);
-    if (last != nullptr) event.node = t.node_of(*last).name;
+    if (last != nullptr) event.node = t.program.node(last->branch).name;
     // A handler that has changed nothing so often would not do so now.
     const bool is_handled = has_handler(t) && outcome.cause != "no_progress";
     Payload input = is_handled ? handler_input(t, last, outcome) : Payload();
@@ -153,20 +175,23 @@ void end_exception(Transition& t) {
     if (t.may_start()) unpark_all(t);
 }
 
-bool hold_back(Transition& t, const Token& token, Seq cause) {
-    const TokenId id = token.id;
+bool hold_back(Transition& t, TokenId failed, Seq cause) {
+    const TokenId id = transition_of(t, failed);
+    const Token& token = *t.state.find_token(id);
     const bool is_handler = is_exception_handler(t, token);
     const bool is_held =
         is_handler || t.program.definition().on_error == Definition::OnError::Exception;
     if (!is_held) return false;
     if (is_handler && hand_to_operator(t, id, cause)) return true;
+    end_inside(t, id, failed);
     const rules::Write write{
         .source = rules::Write::Source::Failure,
         .trigger = is_handler ? -1 : token.branch,
         .seq = cause,
         .pending = pending_besides(t, id),
+        .armed = armed_in(t),
     };
-    Written written = decide_write(t, write, &token);
+    Written written = decide_write(t, write, t.state.find_token(id));
     rules::Outcome& outcome = written.outcome;
     if (outcome.verdict == Verdict::Refused) {
         outcome.verdict = Verdict::Exception;
@@ -187,7 +212,8 @@ bool leave_exception(Transition& t, Seq request) {
         t,
         {.source = rules::Write::Source::Repair,
          .seq = t.state.last_seq + 1,
-         .pending = pending_besides(t, 0)},
+         .pending = pending_besides(t, 0),
+         .armed = armed_in(t)},
         nullptr
     );
     rules::Outcome& outcome = written.outcome;

@@ -20,16 +20,28 @@ struct Origin {
     /// A write from outside. A requeue is an operator's that changes no attribute.
     const event::AttributesWritten* request = nullptr;
     bool is_failure = false;  ///< the transition has failed and writes nothing; `cause` says so
+    bool is_resume = false;   ///< nothing is written; a rollback has ended, as `cause` says
 };
+
+/// Is it the place of a transition, or of the handler of exceptions? Its number is the branch.
+/// Tokens of blocks inside a transition have another scope.
+inline bool is_transition(const Token& token) {
+    return token.scope == 0 && token.compensates == 0 && token.branch >= 0;
+}
 
 // rules.cpp
 /// The transitions that are pending besides the token `id`, by their trigger; last the handler of
 /// exceptions.
 std::vector<bool> pending_besides(const Transition& t, TokenId id);
+/// Of these, the ones that wait until their condition has been true for long enough.
+std::vector<bool> armed_in(const Transition& t);
 /// What a write means, and the instance's output if it ends with it. Nothing changes yet.
 Written decide_write(const Transition& t, const rules::Write& write, const Token* token);
 /// Takes it over, with its history.
 void take(Transition& t, const Origin& origin, Written written);
+
+/// Is the instance rolled back, or is what a final condition stops undone?
+bool is_rolled_back(const Transition& t);
 
 // rules_exception.cpp
 bool is_exception_handler(const Transition& t, const Token& token);

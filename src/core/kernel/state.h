@@ -121,7 +121,7 @@ struct Scope {
 
 /// A rollback in progress: of the whole instance, or of the branches that a join did not need.
 struct Rollback {
-    enum class Kind { Failure, Cancel, Losers };
+    enum class Kind { Failure, Cancel, Losers, Recover };
 
     Kind kind = Kind::Failure;
     ScopeId scope = 0;  ///< Losers: the scope of the branches; 0 = stopped by a final condition

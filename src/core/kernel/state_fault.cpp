@@ -24,7 +24,7 @@ bool may_be_at(const Token& token, const ProgramNode& node) {
         case TokenStatus::Retrying:
             return node.op == Op::Step;
         case TokenStatus::WaitingTimer:
-            return node.op == Op::Timer;
+            return node.op == Op::Timer || node.after > Duration::zero();
         case TokenStatus::WaitingDecision:
             return node.op == Op::Decision;
         case TokenStatus::WaitingSignal:
@@ -78,7 +78,8 @@ class StateCheck {
 
     bool are_loops(const std::vector<LoopTurn>& loops) const {
         return std::all_of(loops.begin(), loops.end(), [&](const LoopTurn& turn) {
-            return is_node(turn.loop, Op::Loop) && is_count(turn.turn);
+            const bool is_loop = is_node(turn.loop, Op::Loop) || is_node(turn.loop, Op::Sequence);
+            return is_loop && is_count(turn.turn);
         });
     }
 
@@ -117,8 +118,11 @@ class StateCheck {
         const auto branches =
             scope == nullptr ? std::int32_t{0} : static_cast<std::int32_t>(scope->branches.size());
         if (token.scope == 0 && token.compensates == 0 && state_.rules) {
-            // A transition, which can only be at the step of its trigger.
-            if (token.branch == token.node && token.fired > 0) return {};
+            // A transition, which can only be at the step of its trigger, or inside its sequence.
+            const NodeIndex inside = program_.node(token.node).transition;
+            const bool is_there = token.branch == token.node || token.branch == inside;
+            const auto nodes = static_cast<NodeIndex>(program_.definition().steps.size());
+            if (is_there && token.branch >= 0 && token.branch < nodes && token.fired > 0) return {};
             return fmt::format("token {} is not a transition", token.id);
         }
         const bool is_outside = token.scope == 0 || token.compensates != 0;
@@ -202,7 +206,7 @@ class StateCheck {
         if (!state_.rules || state_.rules->exception == 0) return false;
         const auto handler = static_cast<NodeIndex>(program_.rules()->triggers().size());
         const auto is_handling = [&](const Token& token) {
-            return token.compensates == 0 && token.node == handler;
+            return token.scope == 0 && token.compensates == 0 && token.branch == handler;
         };
         return phase() == InstanceStatus::DeadLetter ||
                std::any_of(state_.tokens.begin(), state_.tokens.end(), is_handling);

@@ -311,7 +311,7 @@ class StateReader {
         Rollback rollback;
         json_.object([&](std::string_view key) {
             if (key == "kind") {
-                rollback.kind = enum_value(Rollback::Kind::Losers);
+                rollback.kind = enum_value(Rollback::Kind::Recover);
             } else if (key == "scope") {
                 rollback.scope = json_.integer();
             } else if (key == "cause") {

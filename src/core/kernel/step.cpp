@@ -57,13 +57,14 @@ void freeze(Transition& t, Token& token, Seq cause) {
 /// operator, or the instance rolls back.
 void give_up(Transition& t, TokenId id, Seq cause, Seq first) {
     if (bear_branch_failure(t, *t.state.find_token(id), cause)) return;
-    if (t.state.rules && hold_back(t, *t.state.find_token(id), cause)) return;
+    if (t.state.rules && hold_back(t, id, cause)) return;
     // If an operator is already awaited, no rollback may begin before the operator acts.
     const bool waits_for_operator = t.phase() == InstanceStatus::DeadLetter;
     if (waits_for_operator || freezes_on_failure(t)) {
         freeze(t, *t.state.find_token(id), cause);
         return;
     }
+    unfire(t, *t.state.find_token(id));
     t.erase_token(id);
     begin_instance_rollback(t, Rollback::Kind::Failure, cause, first);
 }
@@ -231,7 +232,7 @@ void on_step_completed(Transition& t, const event::StepCompleted& e) {
             return fail_result(t, *token, e, unmatched_failure(t, *token, way.handle));
     }
     std::optional<Written> written;
-    if (t.state.rules && !token->stopping) {
+    if (ends_transition(t, *token) && !token->stopping) {
         written = write_output(t, *token, e.output);
         if (written->outcome.verdict == rules::Outcome::Verdict::Refused) {
             return fail_write(t, *token, e, std::move(written->outcome));

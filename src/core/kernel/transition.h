@@ -140,6 +140,8 @@ class Transition {
 // advance.cpp: tokens move through nodes.
 /// Sends the token to `node` (kNoNode: to the end of its branch).
 void go_to(Transition& t, const Token& token, NodeIndex node);
+/// The token begins with the node that it is at.
+void enter(Transition& t, Token& token);
 /// Processes all arrivals and advances rollbacks until nothing moves any more.
 void settle(Transition& t);
 
@@ -244,16 +246,38 @@ struct Written {
 
 /// The instance's first write.
 void start_rules(Transition& t, const Payload& input);
+/// Does the token's step end a transition? Not if it is inside a sequence.
+bool ends_transition(const Transition& t, const Token& token);
 /// What the output of a transition writes. Nothing of it is in the history yet.
 Written write_output(Transition& t, const Token& token, const Payload& output);
 /// Applies the write; `output` is the event of the transition's output.
 void end_transition(Transition& t, TokenId token, Written written, Seq output);
+/// The last node of the transition has completed.
+void end_sequence(Transition& t, TokenId token);
 /// A transition has failed for good, as `cause` says, and the others go on. False where the
 /// workflow wants something else.
-bool hold_back(Transition& t, const Token& token, Seq cause);
+bool hold_back(Transition& t, TokenId failed, Seq cause);
 /// What a final condition did not wait for is stopped and undone: the instance completes.
 void finish_final(Transition& t, const Rollback& rollback);
 void on_attributes_written(Transition& t, const event::AttributesWritten& e);
+// rules_time.cpp: conditions that must be true for a while.
+/// The token has come to a transition whose time has not begun.
+bool must_wait(const Transition& t, const Token& token);
+void arm(Transition& t, Token& token);
+/// The token waits at its transition until the condition has been true for long enough.
+bool is_armed(const Transition& t, const Token& token);
+void fire_armed(Transition& t, Token& token);
+
+// rules_recover.cpp
+void on_recover_requested(Transition& t, const event::RecoverRequested& e);
+/// The transition of the token, if it is one, will be undone: it has not fired.
+void unfire(Transition& t, const Token& token);
+/// A rollback has ended at a savepoint: all conditions are checked on the restored attributes.
+void resume_rules(Transition& t, Seq cause);
+/// A rollback has ended at the write to which an operator has taken the instance back.
+void finish_recovery(Transition& t, const Rollback& rollback);
+
+// rules_exception.cpp
 /// Checks all conditions of an instance that is in an exception. False = refused, because it would
 /// be in an exception again.
 bool leave_exception(Transition& t, Seq request);

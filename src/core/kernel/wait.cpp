@@ -237,7 +237,7 @@ void on_timer_fired(Transition& t, const event::TimerFired& e) {
     if (token == nullptr || token->visit != e.visit || token->due == kNever) return t.ignore();
     switch (token->status) {
         case TokenStatus::WaitingTimer:
-            return finish_timer(t, *token);
+            return is_armed(t, *token) ? fire_armed(t, *token) : finish_timer(t, *token);
         case TokenStatus::WaitingDecision:
             return on_decision_deadline(t, *token);
         case TokenStatus::WaitingSignal:

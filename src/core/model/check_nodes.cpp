@@ -433,7 +433,20 @@ bool NodeChecker::runs_anything_after() const {
     return false;
 }
 
+void NodeChecker::check_kind(const Sequence&) {
+    if (here().parent < 0 && path_.starts_with("/rules/triggers/")) return;
+    note("misplaced_sequence", "", "Only a trigger of a workflow with rules can run a sequence.");
+}
+
 void NodeChecker::check_kind(const Savepoint& savepoint) {
+    if (path_.starts_with("/rules/")) {
+        return note(
+            "savepoint_in_rules",
+            "",
+            "A savepoint of a workflow with rules is a condition: write it under "
+            "\"rules\", \"savepoints\"."
+        );
+    }
     const bool is_resumed = savepoint.on_rollback == Savepoint::OnRollback::Resume;
     if (walk_.is_in<Parallel>(here().parent)) {
         note(

@@ -50,6 +50,7 @@ class NodeChecker {
     void check_kind(const Savepoint& savepoint);
     void check_kind(const Fail& fail);
     void check_kind(const NodeGraph& graph);
+    void check_kind(const Sequence& sequence);
 
     void check_branches(const Parallel& parallel);
     void check_roles(const HumanDecision& decision);

@@ -11,6 +11,7 @@
 #include "core/expression/source.h"
 #include "core/expression/template.h"
 #include "core/model/check.h"
+#include "core/model/walk.h"
 #include "core/model/words.h"
 #include "core/predicate/predicate.h"
 #include "core/rules/program.h"
@@ -37,6 +38,7 @@ class RulesChecker {
         check_conditions("final", "final condition", rules_.finals);
         check_conditions("exceptions", "exception", rules_.exceptions);
         check_conditions("invariants", "invariant", rules_.invariants);
+        check_savepoints();
     }
 
  private:
@@ -87,6 +89,9 @@ class RulesChecker {
                ) &&
                is_count_allowed(
                    "invariants", rules_.invariants.size(), RulesLimits::kInvariantsMax
+               ) &&
+               is_count_allowed(
+                   "savepoints", rules_.savepoints.size(), RulesLimits::kSavepointsMax
                ) &&
                are_few;
     }
@@ -177,9 +182,8 @@ class RulesChecker {
             const Trigger& trigger = rules_.triggers[i];
             const std::string path = fmt::format("/rules/triggers/{}", i);
             check_condition(path + "/when", trigger.when);
-            if (!std::holds_alternative<Step>(definition_.steps[i].kind)) {
-                note("not_a_step", path, "A trigger fires a step with a handler.");
-            }
+            check_transition(definition_.steps[i], path);
+            check_after(trigger.after, path + "/after");
             if (trigger.max_fires < 0 || trigger.max_fires > RulesLimits::kFiresMax) {
                 note(
                     "out_of_range",
@@ -194,6 +198,84 @@ class RulesChecker {
             if (!trigger.set.empty()) check_set(trigger.set, path + "/set");
             if (trigger.writes) check_writes(*trigger.writes, path + "/writes");
         }
+    }
+
+    void check_transition(const Node& node, const std::string& path) {
+        const auto* sequence = std::get_if<Sequence>(&node.kind);
+        if (sequence == nullptr) {
+            if (std::holds_alternative<Step>(node.kind)) return;
+            return note(
+                "not_a_step", path, "A trigger fires a step with a handler, or a block of nodes."
+            );
+        }
+        if (sequence->steps.empty()) {
+            note("empty_block", path + "/steps", "The block is empty: give it a node.");
+        }
+        if (rules_.final_while_pending != Rules::FinalWhilePending::Refuse) return;
+        note(
+            "steps_cannot_be_refused",
+            path + "/steps",
+            "With \"final_while_pending: refuse\" a handler is called again later. A block of "
+            "nodes "
+            "cannot be: use \"wait\" or \"stop\", or a handler."
+        );
+    }
+
+    void check_after(Duration after, const std::string& path) {
+        if (after >= Duration::zero() && after <= DefinitionLimits::kDurationMax) return;
+        note(
+            "out_of_range",
+            path,
+            "\"after\" must be a duration from 0 (it fires at once) to a hundred years."
+        );
+    }
+
+    void check_savepoints() {
+        std::set<std::string_view> names;
+        for (std::size_t i = 0; i < rules_.savepoints.size(); ++i) {
+            const SavepointCondition& savepoint = rules_.savepoints[i];
+            const std::string path = fmt::format("/rules/savepoints/{}", i);
+            check_name(findings_, path, "savepoint", savepoint.name);
+            if (has_node(definition_.steps, savepoint.name) ||
+                !names.insert(savepoint.name).second) {
+                note(
+                    "duplicate_name",
+                    path,
+                    fmt::format(
+                        "The name {} is taken already by a transition, a node or another "
+                        "savepoint.",
+                        in_quotes(savepoint.name)
+                    )
+                );
+            }
+            check_condition(path + "/when", savepoint.when);
+            if (!savepoint.resumes && savepoint.max_resumes != SavepointCondition{}.max_resumes) {
+                note(
+                    "resume_missing",
+                    path + "/max_resumes",
+                    "\"max_resumes\" has no effect without \"on_rollback: resume\"."
+                );
+            }
+            const int most = DefinitionLimits::kResumesMax;
+            if (savepoint.max_resumes >= 1 && savepoint.max_resumes <= most) continue;
+            note(
+                "out_of_range",
+                path + "/max_resumes",
+                fmt::format(
+                    "\"max_resumes\" is {}; it must be from 1 to {}.", savepoint.max_resumes, most
+                )
+            );
+        }
+    }
+
+    static bool has_node(const Block& block, const std::string& name) {
+        return std::any_of(block.begin(), block.end(), [&](const Node& node) {
+            bool is_inside = node.name == name;
+            visit_blocks(node, [&](const Block& inner, const std::string&) {
+                is_inside = is_inside || has_node(inner, name);
+            });
+            return is_inside;
+        });
     }
 
     void check_handler() {

@@ -18,6 +18,7 @@ bool Parallel::Branch::operator==(const Branch&) const = default;
 bool Parallel::operator==(const Parallel&) const = default;
 bool Loop::operator==(const Loop&) const = default;
 bool NodeGraph::operator==(const NodeGraph&) const = default;
+bool Sequence::operator==(const Sequence&) const = default;
 bool HumanDecision::operator==(const HumanDecision&) const = default;
 
 std::string_view kind_name(const Node& node) {
@@ -33,6 +34,7 @@ std::string_view kind_name(const Node& node) {
         "savepoint",
         "fail",
         "graph",
+        "sequence",
     };
     return kNames[node.kind.index()];
 }

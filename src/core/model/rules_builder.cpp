@@ -84,13 +84,37 @@ RulesBuilder& RulesBuilder::attribute(
     return *this;
 }
 
+namespace {
+
+void check_no_call(const std::string& name, const StepOptions& step) {
+    if (step.handler.empty() && step.compensate.empty() && step.input.empty()) return;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        "The trigger \"" + name +
+            "\" has both \"steps\" and a handler; its steps have handlers of their own."
+    );
+}
+
+}  // namespace
+
 RulesBuilder& RulesBuilder::trigger(std::string name, std::string when, TriggerOptions options) {
-    step(std::move(name), std::move(options.step));
+    if (options.steps) {
+        check_no_call(name, options.step);
+        add(
+            {.name = std::move(name),
+             .description = std::move(options.step.description),
+             .kind = Sequence{.steps = make_block(options.steps)},
+             .metadata = canonical(std::move(options.step.metadata))}
+        );
+    } else {
+        step(std::move(name), std::move(options.step));
+    }
     Trigger trigger{
         .when = std::move(when),
         .set = canonical(std::move(options.set)),
         .writes = std::nullopt,
         .mode = options.mode,
+        .after = options.after,
         .max_fires = options.max_fires,
         .is_enabled = options.is_enabled,
     };
@@ -114,6 +138,14 @@ RulesBuilder& RulesBuilder::final_condition(std::string name, std::string when) 
 
 RulesBuilder& RulesBuilder::exception(std::string name, std::string when) {
     rules().exceptions.push_back({.name = std::move(name), .when = std::move(when)});
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::savepoint(std::string name, std::string when, int resumes) {
+    SavepointCondition savepoint{.name = std::move(name), .when = std::move(when)};
+    savepoint.resumes = resumes > 0;
+    if (savepoint.resumes) savepoint.max_resumes = resumes;
+    rules().savepoints.push_back(std::move(savepoint));
     return *this;
 }
 

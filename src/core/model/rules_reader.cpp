@@ -1,3 +1,4 @@
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -143,6 +144,21 @@ std::optional<std::vector<DeclaredWrite>> read_writes(const MapReader& map) {
     return writes;
 }
 
+/// What only a trigger or a handler with one step may say.
+constexpr std::array<std::string_view, 11> kCallKeys{
+    "do",
+    "input",
+    "compensate",
+    "max_attempts",
+    "max_retries",
+    "backoff",
+    "timeout",
+    "step_timeout",
+    "queue",
+    "non_idempotent",
+    "concurrency_key",
+};
+
 /// A word, or a map with the handler of exceptions, which becomes the last step.
 void read_on_exception(const MapReader& rules, const StepDefaults& defaults, Definition& into) {
     const Document* value = rules.find("on_exception");
@@ -153,21 +169,9 @@ void read_on_exception(const MapReader& rules, const StepDefaults& defaults, Def
     }
     const std::string path = rules.path_of("on_exception");
     const MapReader map(rules.problems(), *value, path);
-    map.allow_only(
-        {"do",
-         "description",
-         "metadata",
-         "input",
-         "compensate",
-         "max_attempts",
-         "max_retries",
-         "backoff",
-         "timeout",
-         "step_timeout",
-         "queue",
-         "non_idempotent",
-         "concurrency_key"}
-    );
+    std::vector<std::string_view> keys{"description", "metadata"};
+    keys.insert(keys.end(), kCallKeys.begin(), kCallKeys.end());
+    map.allow_only(keys);
     const std::string name(kExceptionStep);
     read.on_exception = Rules::OnException::Handle;
     into.steps.push_back({
@@ -178,14 +182,32 @@ void read_on_exception(const MapReader& rules, const StepDefaults& defaults, Def
     });
 }
 
+/// One step, or a block of nodes.
+Node::Kind read_transition(
+    const MapReader& map, const std::string& name, const StepDefaults& defaults
+) {
+    if (map.has("steps")) return Sequence{.steps = read_block(map, "steps", defaults)};
+    return read_step_fields(map, "do", name, defaults);
+}
+
 void read_trigger(
     const MapReader& map, const std::string& name, const StepDefaults& defaults, Definition& into
 ) {
-    map.allow_only({"trigger", "when",         "do",           "description",    "metadata",
-                    "input",   "set",          "writes",       "mode",           "max_fires",
-                    "enabled", "compensate",   "max_attempts", "max_retries",    "backoff",
-                    "timeout", "step_timeout", "queue",        "non_idempotent", "concurrency_key"}
-    );
+    std::vector<std::string_view> keys{
+        "trigger",
+        "when",
+        "description",
+        "metadata",
+        "set",
+        "writes",
+        "mode",
+        "after",
+        "max_fires",
+        "enabled",
+        "steps"
+    };
+    if (!map.has("steps")) keys.insert(keys.end(), kCallKeys.begin(), kCallKeys.end());
+    map.allow_only(keys);
     map.require("when", "it is the condition that fires the transition");
     const Trigger otherwise;
     into.rules->triggers.push_back({
@@ -193,15 +215,45 @@ void read_trigger(
         .set = map.payload("set"),
         .writes = read_writes(map),
         .mode = map.word("mode", kTriggerModeWords, otherwise.mode),
+        .after = map.duration("after", otherwise.after),
         .max_fires = map.integer("max_fires", otherwise.max_fires),
         .is_enabled = map.boolean("enabled", otherwise.is_enabled),
     });
     into.steps.push_back({
         .name = name,
         .description = map.free_text("description"),
-        .kind = read_step_fields(map, "do", name, defaults),
+        .kind = read_transition(map, name, defaults),
         .metadata = map.payload("metadata"),
     });
+}
+
+SavepointCondition read_savepoint(
+    const MapReader& rules, const std::string& name, const Document& value, const std::string& path
+) {
+    if (value.is_text()) return {.name = name, .when = value.text()};
+    if (!value.is_map()) {
+        rules.problems().add(
+            "wrong_type",
+            path,
+            value,
+            fmt::format(
+                "A savepoint must be a condition or a map with \"when\", but here is {}.",
+                describe(value)
+            )
+        );
+        return {.name = name};
+    }
+    const MapReader map(rules.problems(), value, path);
+    map.allow_only({"savepoint", "when", "on_rollback", "max_resumes"});
+    map.require("when", "it is the condition from which on everything stays");
+    const SavepointCondition otherwise;
+    const auto reaction = map.word("on_rollback", kRollbackWords, Savepoint{}.on_rollback);
+    return {
+        .name = name,
+        .when = map.expression("when"),
+        .resumes = reaction == Savepoint::OnRollback::Resume,
+        .max_resumes = map.small_integer("max_resumes", otherwise.max_resumes),
+    };
 }
 
 void read_conditions(
@@ -252,6 +304,15 @@ void note_steps_beside(const MapReader& root) {
     }
 }
 
+void read_options(const MapReader& map, Rules& rules) {
+    const Rules otherwise;
+    rules.on_idle = map.word("on_idle", kOnIdleWords, otherwise.on_idle);
+    rules.final_while_pending =
+        map.word("final_while_pending", kFinalWhilePendingWords, otherwise.final_while_pending);
+    rules.external_writes =
+        map.word("external_writes", kExternalWritesWords, otherwise.external_writes);
+}
+
 }  // namespace
 
 void read_rules(const MapReader& root, const StepDefaults& defaults, Definition& definition) {
@@ -278,6 +339,7 @@ void read_rules(const MapReader& root, const StepDefaults& defaults, Definition&
          "final",
          "exceptions",
          "invariants",
+         "savepoints",
          "on_exception",
          "on_idle",
          "final_while_pending",
@@ -315,13 +377,16 @@ void read_rules(const MapReader& root, const StepDefaults& defaults, Definition&
     read_conditions(map, "final", "final", rules.finals);
     read_conditions(map, "exceptions", "exception", rules.exceptions);
     read_conditions(map, "invariants", "invariant", rules.invariants);
-    const Rules otherwise;
+    each_named(
+        map,
+        "savepoints",
+        "savepoint",
+        [&](const std::string& name, const Document& at, const std::string& at_path) {
+            rules.savepoints.push_back(read_savepoint(map, name, at, at_path));
+        }
+    );
     read_on_exception(map, defaults, definition);
-    rules.on_idle = map.word("on_idle", kOnIdleWords, otherwise.on_idle);
-    rules.final_while_pending =
-        map.word("final_while_pending", kFinalWhilePendingWords, otherwise.final_while_pending);
-    rules.external_writes =
-        map.word("external_writes", kExternalWritesWords, otherwise.external_writes);
+    read_options(map, rules);
 }
 
 }  // namespace ebb::model

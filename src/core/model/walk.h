@@ -34,6 +34,8 @@ void visit_blocks(const Node& node, const Visit& visit) {
         if (decision->on_reject) visit(*decision->on_reject, std::string("/on_reject"));
     } else if (const auto* graph = std::get_if<NodeGraph>(&node.kind)) {
         visit(graph->nodes, std::string("/nodes"));
+    } else if (const auto* sequence = std::get_if<Sequence>(&node.kind)) {
+        visit(sequence->steps, std::string("/steps"));
     }
 }
 

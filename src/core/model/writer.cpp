@@ -176,6 +176,21 @@ void write_kind(Ordered& out, const NodeGraph& graph) {
     put_word(out, "unmatched", kUnmatchedWords, graph.unmatched, NodeGraph{}.unmatched);
 }
 
+void write_kind(Ordered& out, const Sequence& sequence) {
+    out["steps"] = write_block(sequence.steps);
+}
+
+Ordered write_savepoints(const std::vector<SavepointCondition>& savepoints) {
+    Ordered out = Ordered::array();
+    for (const SavepointCondition& savepoint : savepoints) {
+        Ordered object = {{"savepoint", savepoint.name}, {"when", savepoint.when}};
+        if (savepoint.resumes) object["on_rollback"] = "resume";
+        put(object, "max_resumes", savepoint.max_resumes, SavepointCondition{}.max_resumes);
+        out.push_back(std::move(object));
+    }
+    return out;
+}
+
 Ordered write_conditions(const char* kind, const std::vector<NamedCondition>& conditions) {
     Ordered out = Ordered::array();
     for (const NamedCondition& condition : conditions) {
@@ -215,6 +230,8 @@ void write_call(Ordered& out, const Node& node) {
         Step fields = *step;
         put(out, "do", std::exchange(fields.handler, {}));
         write_kind(out, fields);
+    } else if (const auto* sequence = std::get_if<Sequence>(&node.kind)) {
+        write_kind(out, *sequence);
     }
 }
 
@@ -231,6 +248,7 @@ Ordered write_trigger(const Trigger& trigger, const Node& node) {
     put_payload(out, "set", trigger.set);
     if (trigger.writes) out["writes"] = write_writes(*trigger.writes);
     put_word(out, "mode", kTriggerModeWords, trigger.mode, otherwise.mode);
+    put(out, "after", trigger.after);
     put(out, "max_fires", trigger.max_fires);
     put(out, "enabled", trigger.is_enabled, true);
     return out;
@@ -254,6 +272,7 @@ Ordered write_rules(const Rules& rules, const Block& steps) {
     if (!rules.invariants.empty()) {
         out["invariants"] = write_conditions("invariant", rules.invariants);
     }
+    if (!rules.savepoints.empty()) out["savepoints"] = write_savepoints(rules.savepoints);
     if (rules.on_exception == Rules::OnException::Handle) {
         if (!steps.empty()) out["on_exception"] = write_handler(steps.back());
     } else {

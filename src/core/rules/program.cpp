@@ -34,6 +34,9 @@ Program::Program(const Rules& rules, const std::vector<std::string>& names) : ru
     finals_ = compile_all(rules_.finals);
     exceptions_ = compile_all(rules_.exceptions);
     invariants_ = compile_all(rules_.invariants);
+    for (const SavepointCondition& savepoint : rules_.savepoints) {
+        savepoints_.push_back({savepoint.name, Predicate::compile(savepoint.when, columns)});
+    }
     readers_.resize(columns.size());
     for (std::size_t i = 0; i < rules_.triggers.size(); ++i) {
         const Trigger& trigger = rules_.triggers[i];
@@ -42,6 +45,7 @@ Program::Program(const Rules& rules, const std::vector<std::string>& names) : ru
             .when = Predicate::compile(trigger.when, columns),
             .mode = trigger.mode,
             .max_fires = trigger.max_fires,
+            .is_delayed = trigger.after > Duration::zero(),
             .is_enabled = trigger.is_enabled,
             .may_write_all = !trigger.writes.has_value(),
             .writes = std::vector<bool>(columns.size(), !trigger.writes.has_value()),

@@ -25,6 +25,7 @@ class Program {
         Predicate when;
         Trigger::Mode mode = Trigger::Mode::Level;
         std::int64_t max_fires = 0;
+        bool is_delayed = false;  ///< its condition must be true for a while
         bool is_enabled = true;
         bool may_write_all = true;
         std::vector<bool> writes;  ///< by attribute; empty when it may write all
@@ -43,6 +44,8 @@ class Program {
     const std::vector<Condition>& exceptions() const { return exceptions_; }
 
     const std::vector<Condition>& invariants() const { return invariants_; }
+
+    const std::vector<Condition>& savepoints() const { return savepoints_; }
 
     /// Which triggers read the attribute.
     const std::vector<int>& readers(std::size_t attribute) const { return readers_[attribute]; }
@@ -65,6 +68,7 @@ class Program {
     std::vector<Condition> finals_;
     std::vector<Condition> exceptions_;
     std::vector<Condition> invariants_;
+    std::vector<Condition> savepoints_;
     std::vector<std::vector<int>> readers_;
     std::vector<Payload> defaults_;
 };

@@ -37,6 +37,14 @@ class StateVariables : public Variables {
 
 constexpr const char* kNoProgress = "no_progress";
 
+bool is_counted(const Program::Rule& rule) {
+    return rule.mode == Trigger::Mode::Once || rule.max_fires > 0;
+}
+
+void count_fire(const Program::Rule& rule, TriggerMark& mark) {
+    if (is_counted(rule)) ++mark.fires;
+}
+
 /// One write on its way. The members are the steps of docs/semantics.md, in their order.
 class Writing {
  public:
@@ -86,9 +94,32 @@ class Writing {
         return at < write_.pending.size() && write_.pending[at];
     }
 
+    bool is_armed(int index) const {
+        const auto at = static_cast<std::size_t>(index);
+        return at < write_.armed.size() && write_.armed[at];
+    }
+
+    /// Transitions that wait for their time do not count: an end does not wait for them.
+    bool has_running() const {
+        for (std::size_t i = 0; i < write_.pending.size(); ++i) {
+            if (write_.pending[i] && !is_armed(static_cast<int>(i))) return true;
+        }
+        return false;
+    }
+
+    /// Armed ones do count, unless this write disarms them.
     bool has_pending() const {
-        return std::find(write_.pending.begin(), write_.pending.end(), true) !=
-               write_.pending.end();
+        const auto all = std::count(write_.pending.begin(), write_.pending.end(), true);
+        return static_cast<std::size_t>(all) > outcome_.disarmed.size();
+    }
+
+    /// Nothing fires any more.
+    void disarm_all() {
+        outcome_.armed.clear();
+        outcome_.disarmed.clear();
+        for (std::size_t i = 0; i < write_.armed.size(); ++i) {
+            if (write_.armed[i]) outcome_.disarmed.push_back(static_cast<int>(i));
+        }
     }
 
     /// The trigger whose transition failed fires no more until `release`, and then as if it had not
@@ -106,10 +137,12 @@ class Writing {
     }
 
     void release() {
-        const bool releases_all =
-            write_.source == Write::Source::Repair || write_.source == Write::Source::Handler;
-        if (releases_all) {
-            for (TriggerMark& mark : outcome_.state.marks) mark.failed = 0;
+        const bool is_resume = write_.source == Write::Source::Resume;
+        const bool releases_all = is_resume || write_.source == Write::Source::Repair ||
+                                  write_.source == Write::Source::Handler;
+        for (TriggerMark& mark : outcome_.state.marks) {
+            if (releases_all) mark.failed = 0;
+            if (is_resume) mark.was_true = false;
         }
         for (const Outcome::Change& change : outcome_.changes) {
             for (const int reader : program_.readers(static_cast<std::size_t>(change.attribute))) {
@@ -297,7 +330,38 @@ class Writing {
             const auto at = static_cast<std::size_t>(exception);
             return raise(program_.exceptions()[at].name);
         }
+        outcome_.savepoint = reached_savepoint();
         fire();
+    }
+
+    /// The first one whose condition has become true with this write; -1 = none.
+    int reached_savepoint() const {
+        if (program_.savepoints().empty()) return -1;
+        const bool is_start = write_.source == Write::Source::Start;
+        const predicate::Row before = program_.row_of(before_);
+        for (std::size_t i = 0; i < program_.savepoints().size(); ++i) {
+            const Program::Condition& savepoint = program_.savepoints()[i];
+            const bool is_asked = is_start || reads_a_change(savepoint.when);
+            if (!is_asked || !holds(savepoint.when, "savepoint", savepoint.name)) continue;
+            if (is_start || !held(savepoint.when, before)) return static_cast<int>(i);
+        }
+        return -1;
+    }
+
+    bool reads_a_change(const Predicate& condition) const {
+        const auto is_read = [&](const Outcome::Change& change) {
+            return condition.reads()[static_cast<std::size_t>(change.attribute)];
+        };
+        return std::any_of(outcome_.changes.begin(), outcome_.changes.end(), is_read);
+    }
+
+    /// On attributes that a rollback has restored, the condition may even fail.
+    static bool held(const Predicate& condition, const predicate::Row& before) {
+        try {
+            return condition.evaluate(before) == true;
+        } catch (const PredicateError&) {
+            return false;
+        }
     }
 
     int first_that_holds(const std::vector<Program::Condition>& conditions, std::string_view kind)
@@ -310,7 +374,7 @@ class Writing {
 
     void end() {
         using enum Rules::FinalWhilePending;
-        const bool is_at_end = !has_pending();
+        const bool is_at_end = !has_running();
         const Rules::FinalWhilePending reaction = program_.rules().final_while_pending;
         if (!is_at_end && reaction == Refuse) {
             const auto at = static_cast<std::size_t>(outcome_.final_condition);
@@ -322,6 +386,7 @@ class Writing {
                 )
             };
         }
+        disarm_all();
         outcome_.state.is_finishing = !is_at_end;
         if (is_at_end) {
             outcome_.verdict = Outcome::Verdict::Completed;
@@ -339,6 +404,8 @@ class Writing {
         if (outcome_.state.idle_fires >= RulesLimits::kIdleFiresMax) cause = kNoProgress;
         outcome_.cause = std::move(cause);
         outcome_.fired.clear();
+        outcome_.savepoint = -1;
+        disarm_all();
         // Whatever ends the exception asks all conditions, as if none had been true before, and
         // what would have fired has not.
         for (std::size_t i = 0; i < outcome_.state.marks.size(); ++i) {
@@ -351,10 +418,10 @@ class Writing {
     /// Those whose condition can have another value than at the write before.
     std::vector<bool> asked() const {
         const std::size_t count = program_.triggers().size();
-        const bool asks_all = write_.source == Write::Source::Start ||
-                              write_.source == Write::Source::Repair ||
-                              write_.source == Write::Source::Handler || before_.is_finishing ||
-                              before_.exception != 0;
+        const bool asks_all =
+            write_.source == Write::Source::Start || write_.source == Write::Source::Repair ||
+            write_.source == Write::Source::Resume || write_.source == Write::Source::Handler ||
+            before_.is_finishing || before_.exception != 0;
         std::vector<bool> asked(count, asks_all);
         if (asks_all) return asked;
         for (const Outcome::Change& change : outcome_.changes) {
@@ -376,14 +443,17 @@ class Writing {
             if (!is_asked[i] || !rule.is_enabled) continue;
             if (!fires(static_cast<int>(i))) continue;
             TriggerMark& mark = outcome_.state.marks[i];
-            const bool is_counted = rule.mode == Trigger::Mode::Once || rule.max_fires > 0;
             if (rule.max_fires > 0 && mark.fires >= rule.max_fires) return raise("max_fires");
-            if (is_counted) ++mark.fires;
+            if (rule.is_delayed) {
+                outcome_.armed.push_back(static_cast<int>(i));
+                continue;
+            }
+            count_fire(rule, mark);
             outcome_.fired.push_back(static_cast<int>(i));
         }
         count_idle_fires();
         if (outcome_.state.idle_fires >= RulesLimits::kIdleFiresMax) return raise(kNoProgress);
-        if (!outcome_.fired.empty() || has_pending()) return;
+        if (!outcome_.fired.empty() || !outcome_.armed.empty() || has_pending()) return;
         if (const int failed = last_failed(); failed >= 0) {
             return raise("failed:" + trigger(failed).name);
         }
@@ -415,6 +485,7 @@ class Writing {
         const bool is_true = holds(rule.when, "trigger", rule.name);
         const bool was_true = mark.was_true;
         if (rule.mode == Trigger::Mode::Edge) mark.was_true = is_true;
+        if (!is_true && is_armed(index)) outcome_.disarmed.push_back(index);
         if (!is_true || is_pending(index)) return false;
         if (rule.mode == Trigger::Mode::Edge) return !was_true;
         return rule.mode != Trigger::Mode::Once || mark.fires == 0;
@@ -431,6 +502,17 @@ class Writing {
 };
 
 }  // namespace
+
+void fire_armed(const Program& program, State& state, int trigger) {
+    const auto at = static_cast<std::size_t>(trigger);
+    count_fire(program.triggers()[at], state.marks[at]);
+}
+
+void unfire(const Program& program, State& state, int trigger) {
+    const auto at = static_cast<std::size_t>(trigger);
+    TriggerMark& mark = state.marks[at];
+    if (is_counted(program.triggers()[at]) && mark.fires > 0) --mark.fires;
+}
 
 Outcome write(const Program& program, const State& state, const Write& write) {
     return Writing(program, state, write).run();

@@ -21,6 +21,7 @@ struct Write {
         Repair,      ///< an operator: any attribute; all conditions are checked
         Handler,     ///< an exception's handler: the same
         Failure,     ///< a transition has failed for good, so nothing is written
+        Resume,      ///< a rollback has ended here: nothing is written, all conditions are checked
     };
 
     Source source = Source::Outside;
@@ -34,6 +35,8 @@ struct Write {
     std::int64_t seq = 0;
     /// The other transitions that are pending, by their trigger; last the exception's handler.
     std::vector<bool> pending{};
+    /// Of those the ones that wait until their condition has been true for long enough.
+    std::vector<bool> armed{};
 };
 
 struct Outcome {
@@ -54,8 +57,11 @@ struct Outcome {
 
     Verdict verdict = Verdict::Goes;
     State state;
-    std::vector<int> fired;    ///< triggers, in the definition's order
-    int final_condition = -1;  ///< that holds
+    std::vector<int> fired;       ///< triggers, in the definition's order
+    std::vector<int> armed{};     ///< those that fire if their condition stays true
+    std::vector<int> disarmed{};  ///< that had been armed and must not fire any more
+    int savepoint = -1;           ///< whose condition became true
+    int final_condition = -1;     ///< that holds
     /// `no_condition`, `no_progress`, `max_fires`, `failed:TRIGGER`, or the exception's name.
     std::string cause;
     std::vector<Change> changes;  ///< in the definition's order
@@ -64,6 +70,11 @@ struct Outcome {
     std::string code{};
     std::string message{};
 };
+
+/// The condition of an armed trigger has been true for long enough.
+void fire_armed(const Program& program, State& state, int trigger);
+/// The transition has been undone, so the trigger has not fired so often.
+void unfire(const Program& program, State& state, int trigger);
 
 /// Never throws for anything that a user can cause.
 Outcome write(const Program& program, const State& state, const Write& write);

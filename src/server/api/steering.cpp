@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -170,6 +171,26 @@ Acted write(Steering& steer) {
     return steer.service.engine.write(steer.id, *values, options);
 }
 
+Acted recover(Steering& steer) {
+    const auto to = steer.body.integer("to", 1, std::numeric_limits<std::int64_t>::max());
+    if (!to)
+        throw Problem("invalid_argument", "The member \"to\" is missing: the event of a write.");
+    const std::string then = steer.body.text("then", kNameBytesMax).value_or("rematch");
+    if (then != "rematch" && then != "stop") {
+        throw Problem("invalid_argument", "The member \"then\" is not rematch or stop.");
+    }
+    using enum RecoverOptions::Then;
+    const RecoverOptions options{
+        .then = then == "stop" ? Stop : Rematch,
+        .by = steer.options.by,
+        .request_id = request_id(steer),
+        .expected_revision = steer.options.expected_revision,
+    };
+    steer.body.check_all_used();
+    steer.service.engine.recover(steer.id, *to, options);
+    return std::nullopt;
+}
+
 /// Says what the instance has become: its row, and the last things that happened to it.
 Problem revision_problem(Service& service, const InstanceId& id, const std::string& detail) {
     Problem problem("precondition_failed", detail);
@@ -244,6 +265,7 @@ void add_steering_routes(Routes& routes, Service& service) {
     add("/instances/{id}/decide", "decideInstance", "decisions.decide", decide);
     add("/instances/{id}/signal", "signalInstance", "instances.signal", signal);
     add("/instances/{id}/write", "writeAttributes", "instances.write", write);
+    add("/instances/{id}/recover", "recoverInstance", "instances.requeue", recover);
     routes.push_back(
         {.method = "POST",
          .path = "/instances/{id}/export",

@@ -775,6 +775,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take an instance with rules back to one of its writes
+         * @description What is pending is stopped, and the transitions since that write are undone, newest first. Then all conditions are checked, or the instance waits for an operator.
+         */
+        post: operations["recoverInstance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}/export": {
         parameters: {
             query?: never;
@@ -1450,6 +1476,21 @@ export interface components {
              * @default false
              */
             repair: boolean;
+            /** @description Repeating a request with the same id changes nothing. */
+            request_id?: string;
+        };
+        RecoverRequest: {
+            /**
+             * Format: int64
+             * @description The event of the start or of a write.
+             */
+            to: number;
+            /**
+             * @description `rematch` checks all conditions; `stop` leaves the instance to an operator, in the exception `recovered`.
+             * @default rematch
+             * @enum {string}
+             */
+            then: "rematch" | "stop";
             /** @description Repeating a request with the same id changes nothing. */
             request_id?: string;
         };
@@ -3037,6 +3078,51 @@ export interface operations {
             409: components["responses"]["Problem"];
             412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    recoverInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The act is done only if the instance still has this revision, such as `"17"`. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Repeating a request with the same key does nothing twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": 12
+                 *     }
+                 */
+                "application/json": components["schemas"]["RecoverRequest"];
+            };
+        };
+        responses: {
+            /** @description The instance after the act. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instance"];
+                };
+            };
+            404: components["responses"]["InstanceNotFound"];
+            409: components["responses"]["Problem"];
+            412: components["responses"]["PreconditionFailed"];
             default: components["responses"]["Problem"];
         };
     };

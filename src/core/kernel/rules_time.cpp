@@ -1,0 +1,59 @@
+// Conditions that must be true for a while before they fire: the transition's place exists from the
+// beginning and waits for a timer. A write that makes the condition false takes it away.
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/kernel/rules_parts.h"
+#include "support/clock.h"
+
+namespace ebb::kernel {
+
+namespace {
+
+/// The event by which a transition has fired names it, if it fired because its time had come.
+bool has_waited(const Transition& t, const Token& token) {
+    const auto fired = t.past.find_event(token.fired);
+    return fired && fired->node == t.node_of(token).name;
+}
+
+}  // namespace
+
+bool must_wait(const Transition& t, const Token& token) {
+    const bool is_delayed = t.node_of(token).after > Duration::zero();
+    const bool is_inside = !token.loops.empty();
+    return is_delayed && !is_inside && is_transition(token) && !has_waited(t, token);
+}
+
+void arm(Transition& t, Token& token) {
+    token.due = t.now + t.node_of(token).after;
+    token.status = TokenStatus::WaitingTimer;
+    t.append_at(
+        token,
+        HistoryType::TimerStarted,
+        token.fired,
+        "{\"due\":\"" + format_time(token.due) + "\"}"
+    );
+    t.schedule(token);
+}
+
+bool is_armed(const Transition& t, const Token& token) {
+    return t.state.rules && is_transition(token) && token.node == token.branch &&
+           token.status == TokenStatus::WaitingTimer;
+}
+
+void fire_armed(Transition& t, Token& token) {
+    rules::fire_armed(rules_of(t), *t.state.rules, token.branch);
+    const Seq state = t.append_at(
+        token, HistoryType::StateWritten, token.fired, rules_of(t).state_text(*t.state.rules)
+    );
+    token.input = state;
+    token.fired = state;
+    token.status = TokenStatus::Ready;
+    token.due = kNever;
+    enter(t, token);
+}
+
+}  // namespace ebb::kernel
