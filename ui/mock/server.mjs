@@ -28,7 +28,9 @@ class Problem extends Error {
 export function startMock({ assets, port = 0, hostile = false, history = 0, role = 'admin', empty = false, base = '/' } = {}) {
   const world = makeWorld({ hostile, history });
   if (empty) Object.assign(world, { instances: [], definitions: [], queues: [], workers: [] });
-  const control = { fail: null, delay: 0, away: false, requests: [] };
+  // What a test does to the server. Answers to the requests `fail` are `problem`, those to `cut` break off in their middle;
+  // `away` answers nothing at all.
+  const control = { fail: null, problem: null, cut: null, delay: 0, away: false, requests: [] };
   const streams = new Set();
   const summary = ({ detail, steps, history: events, ...row }) => row;
   const counts = (rows) => rows.reduce((sum, row) => ({ ...sum, [row.status]: (sum[row.status] ?? 0) + 1 }), {});
@@ -313,8 +315,10 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
         const found = handler(match.slice(1).map(decodeURIComponent), url.searchParams, body, request);
         if (found === null) return response.writeHead(204).end();
         const { $status = 200, $etag, $text, $type = 'application/json', ...data } = found;
-        response.writeHead($status, { 'Content-Type': $type, 'Cache-Control': 'no-store', ...($etag && { ETag: $etag }) });
-        return response.end($text ?? JSON.stringify(data));
+        const bytes = Buffer.from($text ?? JSON.stringify(data));
+        response.writeHead($status, { 'Content-Type': $type, 'Content-Length': bytes.length, 'Cache-Control': 'no-store', ...($etag && { ETag: $etag }) });
+        if (!control.cut?.test(`${request.method} ${path}`)) return response.end(bytes);
+        return response.write(bytes.subarray(0, bytes.length / 2), () => request.socket.destroy());
       }
       throw new Problem(404, 'not_found', `There is nothing at ${path}.`);
     } catch (error) {

@@ -74,6 +74,15 @@ async function problemOf(response: Response): Promise<Problem> {
     body.hint, body.request_id ?? response.headers.get('X-Request-Id') ?? '', body.problems, body);
 }
 
+/** What reading failed with: a call that was given up stays what it is; a connection that broke, in the head or in the
+ * body of an answer, is a problem like any other, so that pages meet no other kind of error. */
+function broken(error: unknown): unknown {
+  if ((error as Error).name === 'AbortError') return error;
+  connection.onSilence();
+  return new Problem(0, 'unreachable', '');
+}
+
+/** @throws Problem, or the AbortError of `request.signal`; nothing else. */
 export async function call<T>(path: string, request: Request = {}): Promise<Answer<T>> {
   const headers: Record<string, string> = { Accept: request.accept ?? 'application/json', ...request.headers };
   let body: string | undefined;
@@ -85,9 +94,7 @@ export async function call<T>(path: string, request: Request = {}): Promise<Answ
   try {
     response = await fetch(api + path, { method: request.method ?? 'GET', headers, body, signal: request.signal ?? null });
   } catch (error) {
-    if ((error as Error).name === 'AbortError') throw error;
-    connection.onSilence();
-    throw new Problem(0, 'unreachable', '');
+    throw broken(error);
   }
   connection.onAnswer();
   if (!response.ok) {
@@ -95,7 +102,20 @@ export async function call<T>(path: string, request: Request = {}): Promise<Answ
     throw await problemOf(response);
   }
   const is_json = (response.headers.get('Content-Type') ?? '').includes('json');
-  const data = response.status === 204 ? undefined : is_json ? await response.json() : await response.text();
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (error) {
+    throw broken(error);
+  }
+  let data: unknown = response.status === 204 ? undefined : text;
+  if (is_json && response.status !== 204) {
+    try {
+      data = JSON.parse(text);
+    } catch (error) {
+      throw new Problem(response.status, 'internal', String(error), '', response.headers.get('X-Request-Id') ?? '');
+    }
+  }
   return { data: data as T, etag: response.headers.get('ETag') ?? '', status: response.status };
 }
 
