@@ -72,6 +72,7 @@ export const de: Messages = {
     cannot: (n: number) => form(n, '1 der ausgewählten Instanzen ist in einem Zustand, der das nicht erlaubt, und wird ausgelassen.', `${number(n)} der ausgewählten Instanzen sind in einem Zustand, der das nicht erlaubt, und werden ausgelassen.`),
     trial: 'Probe', watching: 'Es wird beobachtet, ob sie wieder fehlschlägt…', failedAgain: 'Sie ist auf dieselbe Weise wieder fehlgeschlagen. Vor dem Wiederholen der anderen ansehen.', worked: 'Sie ist abgeschlossen.', stillRuns: 'Sie läuft noch und ist bisher nicht fehlgeschlagen.',
     progress: (done: number, skipped: number, all: number) => `${number(done)} von ${number(all)} erledigt${skipped ? `, ${number(skipped)} übersprungen` : ''}`,
+    which: 'Welche', looking: (n: number) => `${number(n)} bisher gefunden…`, failedOther: 'Sie ist wieder fehlgeschlagen, auf andere Weise. Vor dem Wiederholen der anderen ansehen.', refused: 'Der Server hat es abgelehnt. Vor dem Wiederholen der anderen den Grund ansehen.', goOn: (n: number) => form(n, 'Mit der anderen fortfahren', `Mit den anderen ${number(n)} fortfahren`), again: (n: number) => form(n, 'Die übersprungene erneut versuchen', `Die ${number(n)} übersprungenen erneut`),
     skipped: (n: number) => `Übersprungen: ${number(n)}`, tryOne: 'Erst eine wiederholen', all: (verb: string, n: number) => (n === 1 ? bare(verb) : `${bare(verb)}: alle ${number(n)}`), rest: (n: number) => form(n, 'Die andere wiederholen', `Die anderen ${number(n)} wiederholen`), stop: 'Hier anhalten',
   },
   act: {
@@ -116,7 +117,8 @@ export const de: Messages = {
   json: { cut: (size: string) => `${size}, nicht angezeigt`, download: 'Herunterladen', more: (n: number) => `${number(n)} weitere` },
   failures: {
     which: 'Welche Fehler', all: 'Alle', none: 'Keine Fehler. Hier erscheinen Schritte, die endgültig fehlschlagen, gruppiert nach Fehler.', count: (n: number) => count(n, 'Instanz', 'Instanzen'),
-    waiting: (n: number) => `${number(n)} ${form(n, 'wartet', 'warten')}`, ended: (n: number) => `${number(n)} fehlgeschlagen`, retryAll: (n: number) => `Erst eine, dann alle ${number(n)} wiederholen…`, looking: 'Wird gesucht…', show: 'Instanzen anzeigen', copy: 'Als Issue kopieren', first: 'Zuerst', last: 'Zuletzt', versions: 'Versionen', samples: 'Beispiele',
+    waiting: (n: number) => `${number(n)} ${form(n, 'wartet', 'warten')}`, ended: (n: number) => `${number(n)} fehlgeschlagen`, retryAll: (n: number) => `Erst eine, dann alle ${number(n)} wiederholen…`, copy: 'Als Issue kopieren', first: 'Zuerst', last: 'Zuletzt', versions: 'Versionen',
+    growth: (hour: string, day: string) => `${hour} in der letzten Stunde, ${day} in den letzten 24 h`, fresh: 'neu', newest: 'Instanzen, neueste zuerst', gone: 'Keine Instanz schlägt mehr so fehl.', cancelAll: (n: number) => form(n, 'Abbrechen…', `Alle ${number(n)} abbrechen…`),
   },
   decisions: {
     roles: 'Rollen', allRoles: 'Alle Rollen', none: 'Keine Entscheidung steht aus.', late: (time: string) => `${time} überfällig`, left: (time: string) => `noch ${time}`, quorum: (have: number, need: number) => `${have} von ${need} bestätigt`,

@@ -71,6 +71,7 @@ export const en = {
     cannot: (n: number) => (n === 1 ? '1 of the selected instances is in a state that does not allow it and is left out.' : `${n} of the selected instances are in a state that does not allow it and are left out.`),
     trial: 'Trial', watching: 'Watching whether it fails again…', failedAgain: 'It failed again in the same way. Look at it before you retry the others.', worked: 'It completed.', stillRuns: 'It still runs and has not failed so far.',
     progress: (done: number, skipped: number, all: number) => `${done} of ${all} done${skipped ? `, ${skipped} skipped` : ''}`,
+    which: 'Which', looking: (n: number) => `${n} found so far…`, failedOther: 'It failed again, in another way. Look at it before you retry the others.', refused: 'The server refused it. Look at the reason before you retry the others.', goOn: (n: number) => (n === 1 ? 'Continue with the other one' : `Continue with the other ${n}`), again: (n: number) => (n === 1 ? 'Try the skipped one again' : `Try the ${n} skipped again`),
     skipped: (n: number) => `Skipped: ${n}`, tryOne: 'Retry one first', all: (verb: string, n: number) => (n === 1 ? bare(verb) : `${bare(verb)}: all ${n}`), rest: (n: number) => (n === 1 ? 'Retry the other one' : `Retry the other ${n}`), stop: 'Stop here',
   },
   act: {
@@ -115,7 +116,8 @@ export const en = {
   json: { cut: (size: string) => `${size}, not shown`, download: 'Download', more: (n: number) => `${n} more` },
   failures: {
     which: 'Which failures', all: 'All', none: 'No failures. Steps that fail for good appear here, grouped by error.', count: (n: number) => count(n, 'instance', 'instances'),
-    waiting: (n: number) => `${n} waiting`, ended: (n: number) => `${n} failed`, retryAll: (n: number) => `Retry one, then all ${n}…`, looking: 'Looking…', show: 'Show instances', copy: 'Copy as issue', first: 'First', last: 'Last', versions: 'Versions', samples: 'Samples',
+    waiting: (n: number) => `${n} waiting`, ended: (n: number) => `${n} failed`, retryAll: (n: number) => `Retry one, then all ${n}…`, copy: 'Copy as issue', first: 'First', last: 'Last', versions: 'Versions',
+    growth: (hour: string, day: string) => `${hour} in the last hour, ${day} in the last 24 h`, fresh: 'new', newest: 'Instances, newest first', gone: 'No instance fails like this any more.', cancelAll: (n: number) => (n === 1 ? 'Cancel…' : `Cancel all ${n}…`),
   },
   decisions: {
     roles: 'Roles', allRoles: 'All roles', none: 'Nothing waits for a decision.', late: (time: string) => `${time} overdue`, left: (time: string) => `${time} left`, quorum: (have: number, need: number) => `${have} of ${need} confirmed`,

@@ -71,6 +71,7 @@ export const pt: Messages = {
     cannot: (n: number) => form(n, '1 das instâncias selecionadas está em um estado que não permite isso e fica de fora.', `${number(n)} das instâncias selecionadas estão em um estado que não permite isso e ficam de fora.`),
     trial: 'Teste', watching: 'Verificando se falha de novo…', failedAgain: 'Falhou de novo da mesma forma. Examine-a antes de repetir as outras.', worked: 'Foi concluída.', stillRuns: 'Ainda está em execução e não falhou até agora.',
     progress: (done: number, skipped: number, all: number) => `${number(done)} de ${number(all)} ${form(done, 'feita', 'feitas')}${skipped ? `, ${number(skipped)} ${form(skipped, 'ignorada', 'ignoradas')}` : ''}`,
+    which: 'Quais', looking: (n: number) => `${number(n)} ${form(n, 'encontrada', 'encontradas')} até agora…`, failedOther: 'Falhou de novo, de outra forma. Examine-a antes de repetir as outras.', refused: 'O servidor recusou. Examine o motivo antes de repetir as outras.', goOn: (n: number) => form(n, 'Continuar com a outra', `Continuar com as outras ${number(n)}`), again: (n: number) => form(n, 'Tentar a ignorada de novo', `Tentar as ${number(n)} ignoradas de novo`),
     skipped: (n: number) => `Ignoradas: ${number(n)}`, tryOne: 'Repetir uma primeiro', all: (verb: string, n: number) => (n === 1 ? bare(verb) : `${bare(verb)}: todas as ${number(n)}`), rest: (n: number) => form(n, 'Repetir a outra', `Repetir as outras ${number(n)}`), stop: 'Parar aqui',
   },
   act: {
@@ -115,7 +116,8 @@ export const pt: Messages = {
   json: { cut: (size: string) => `${size}, não exibido`, download: 'Baixar', more: (n: number) => `mais ${number(n)}` },
   failures: {
     which: 'Quais falhas', all: 'Todas', none: 'Nenhuma falha. Etapas que falham definitivamente aparecem aqui, agrupadas por erro.', count: (n: number) => count(n, 'instância', 'instâncias'),
-    waiting: (n: number) => `${number(n)} aguardando`, ended: (n: number) => `${number(n)} com falha`, retryAll: (n: number) => `Repetir uma, depois todas as ${number(n)}…`, looking: 'Buscando…', show: 'Mostrar instâncias', copy: 'Copiar como issue', first: 'Primeira', last: 'Última', versions: 'Versões', samples: 'Exemplos',
+    waiting: (n: number) => `${number(n)} aguardando`, ended: (n: number) => `${number(n)} com falha`, retryAll: (n: number) => `Repetir uma, depois todas as ${number(n)}…`, copy: 'Copiar como issue', first: 'Primeira', last: 'Última', versions: 'Versões',
+    growth: (hour: string, day: string) => `${hour} na última hora, ${day} nas últimas 24 h`, fresh: 'nova', newest: 'Instâncias, mais recentes primeiro', gone: 'Nenhuma instância falha mais assim.', cancelAll: (n: number) => form(n, 'Cancelar…', `Cancelar todas as ${number(n)}…`),
   },
   decisions: {
     roles: 'Papéis', allRoles: 'Todos os papéis', none: 'Nada aguarda uma decisão.', late: (time: string) => `${time} de atraso`, left: (time: string) => `restam ${time}`, quorum: (have: number, need: number) => `${have} de ${need} ${form(have, 'confirmada', 'confirmadas')}`,

@@ -71,6 +71,7 @@ export const ru: Messages = {
     cannot: (n: number) => `${count(n, 'выбранный экземпляр находится', 'выбранных экземпляра находятся', 'выбранных экземпляров находятся')} в состоянии, которое этого не допускает, и ${form(n, 'будет пропущен', 'будут пропущены', 'будут пропущены')}.`,
     trial: 'Проба', watching: 'Проверяем, не повторится ли сбой…', failedAgain: 'Сбой повторился. Разберитесь с ним, прежде чем повторять остальные.', worked: 'Экземпляр завершён.', stillRuns: 'Экземпляр ещё выполняется, сбоев пока нет.',
     progress: (done: number, skipped: number, all: number) => `Готово: ${number(done)} из ${number(all)}${skipped ? `, пропущено: ${number(skipped)}` : ''}`,
+    which: 'Какие', looking: (n: number) => `Найдено: ${number(n)}…`, failedOther: 'Сбой повторился, но другой. Разберитесь с ним, прежде чем повторять остальные.', refused: 'Сервер отказал. Посмотрите причину, прежде чем повторять остальные.', goOn: (n: number) => `Продолжить с ${form(n, 'оставшимся', 'остальными', 'остальными')} ${number(n)}`, again: (n: number) => `Повторить ${form(n, 'пропущенный', 'пропущенные', 'пропущенные')}: ${number(n)}`,
     skipped: (n: number) => `Пропущено: ${number(n)}`, tryOne: 'Сначала повторить один', all: (verb: string, n: number) => (n === 1 ? bare(verb) : `${bare(verb)}: все ${number(n)}`), rest: (n: number) => `Повторить ${form(n, 'остальной', 'остальные', 'остальные')} ${number(n)}`, stop: 'Остановиться здесь',
   },
   act: {
@@ -115,7 +116,8 @@ export const ru: Messages = {
   json: { cut: (size: string) => `${size}, не показано`, download: 'Скачать', more: (n: number) => `ещё ${number(n)}` },
   failures: {
     which: 'Какие сбои', all: 'Все', none: 'Сбоев нет. Здесь появляются шаги с окончательным сбоем, сгруппированные по ошибке.', count: (n: number) => count(n, 'экземпляр', 'экземпляра', 'экземпляров'),
-    waiting: (n: number) => `${number(n)} ${form(n, 'ожидает', 'ожидают', 'ожидают')}`, ended: (n: number) => `${number(n)} со сбоем`, retryAll: (n: number) => `Повторить один, затем все ${number(n)}…`, looking: 'Поиск…', show: 'Показать экземпляры', copy: 'Копировать как issue', first: 'Первый', last: 'Последний', versions: 'Версии', samples: 'Примеры',
+    waiting: (n: number) => `${number(n)} ${form(n, 'ожидает', 'ожидают', 'ожидают')}`, ended: (n: number) => `${number(n)} со сбоем`, retryAll: (n: number) => `Повторить один, затем все ${number(n)}…`, copy: 'Копировать как issue', first: 'Первый', last: 'Последний', versions: 'Версии',
+    growth: (hour: string, day: string) => `${hour} за последний час, ${day} за последние 24 ч`, fresh: 'новый', newest: 'Экземпляры, сначала новые', gone: 'Таких сбоев больше нет.', cancelAll: (n: number) => form(n, 'Отменить…', `Отменить все ${number(n)}…`, `Отменить все ${number(n)}…`),
   },
   decisions: {
     roles: 'Роли', allRoles: 'Все роли', none: 'Ничто не ждёт решения.', late: (time: string) => `просрочено на ${time}`, left: (time: string) => `осталось ${time}`, quorum: (have: number, need: number) => `Подтверждений: ${have} из ${need}`,
