@@ -20,18 +20,23 @@ const PERMISSIONS = {
 };
 
 class Problem extends Error {
-  constructor(status, code, detail, more = {}) {
+  constructor(status, code, detail, more = {}, headers = {}) {
     super(detail);
-    Object.assign(this, { status, code, more });
+    Object.assign(this, { status, code, more, headers });
   }
 }
 
 export function startMock({ assets, port = 0, hostile = false, history = 0, role = 'admin', empty = false, base = '/' } = {}) {
   const world = makeWorld({ hostile, history });
   if (empty) Object.assign(world, { instances: [], definitions: [], queues: [], workers: [] });
-  // What a test does to the server. Answers to the requests `fail` are `problem`, those to `cut` break off in their middle;
-  // `away` answers nothing at all.
-  const control = { fail: null, problem: null, cut: null, delay: 0, away: false, requests: [] };
+  // What a test does to the server. Answers to the requests `fail` are `problem`, those to `cut` break off in their middle,
+  // those to `hold` wait until `release()`; `away` answers nothing at all.
+  const control = { fail: null, problem: null, cut: null, hold: null, held: [], role, delay: 0, away: false, requests: [] };
+  const release = () => {
+    control.hold = null;
+    for (const go of control.held.splice(0)) go();
+  };
+  const drain = () => streams.forEach((stream) => send(stream, 'drain', {}));
   const streams = new Set();
   const summary = ({ detail, steps, history: events, ...row }) => row;
   const counts = (rows) => rows.reduce((sum, row) => ({ ...sum, [row.status]: (sum[row.status] ?? 0) + 1 }), {});
@@ -238,7 +243,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
 
   const routes = [
     ['GET', /^\/$/, () => ({ name: 'ebb', version: '0.1.0', api: 'v1', time: new Date().toISOString(), store: 'memory', is_dev: true, worker: { id: 'mock', is_enabled: true }, auth: { mode: 'token' }, ui: { title: null, banner: null }, capabilities: ['events'], limits: { payload: 1048576 } })],
-    ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role, decision_roles: [], permissions: PERMISSIONS[role], expires_at: null })],
+    ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role: control.role, decision_roles: [], permissions: PERMISSIONS[control.role], expires_at: null })],
     ['GET', /^\/stats$/, stats],
     ['GET', /^\/instances$/, (_, query) => list(query)],
     ['POST', /^\/instances$/, (_, __, body) => ({ $status: 201, id: start(body).id, is_new: true })],
@@ -311,6 +316,12 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     const path = url.pathname.slice(base.length + 'api/v1'.length) || '/';
     control.requests.push(`${request.method} ${path}${url.search}`);
     wake();
+    if (control.hold?.test(`${request.method} ${path}`)) {
+      await new Promise((go) => {
+        control.held.push(go);
+        wake();
+      });
+    }
     if (control.delay) await new Promise((done) => setTimeout(done, control.delay));
     try {
       if (control.fail?.test(`${request.method} ${path}`)) throw control.problem ?? new Problem(500, 'internal', 'Something went wrong in the server.');
@@ -333,7 +344,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       throw new Problem(404, 'not_found', `There is nothing at ${path}.`);
     } catch (error) {
       const status = error.status ?? 500;
-      response.writeHead(status, { 'Content-Type': 'application/problem+json' });
+      response.writeHead(status, { 'Content-Type': 'application/problem+json', ...error.headers });
       response.end(JSON.stringify({ type: `/problems/${error.code}`, title: error.code, status, code: error.code ?? 'internal', detail: error.message, request_id: '019e2b6c-5a11-7000-8000-000000000001', ...error.more }));
     }
   }
@@ -363,7 +374,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
         server.closeAllConnections();
         server.close(done);
       });
-      resolve({ address, world, control, Problem, touch, publish, until, streams, close });
+      resolve({ address, world, control, Problem, release, drain, touch, publish, until, streams, close });
     });
   });
 }

@@ -30,6 +30,7 @@ export const de: Messages = {
   live: {
     open: 'live', lost: 'nicht live', lostHint: 'Die Live-Verbindung ist unterbrochen. Sie wird automatisch wiederhergestellt; bis dahin aktualisiert sich die Liste nicht.',
     silent: 'Der Server antwortet nicht.', silentSince: (time: string) => `Die Anzeige ist ${time} alt. Die Verbindung wird automatisch wiederhergestellt; bis dahin sind keine Änderungen möglich.`,
+    draining: 'Der Server fährt herunter.', drainingHint: 'Die Anzeige bleibt. Sobald wieder ein Server da ist, wird die Verbindung automatisch wiederhergestellt; bis dahin sind keine Änderungen möglich.',
     noAuth: 'Dieser Server läuft ohne Authentifizierung: Alle auf diesem Rechner dürfen alles.',
   },
   login: {
@@ -39,6 +40,7 @@ export const de: Messages = {
   trouble: {
     title: 'Das hat nicht funktioniert.', notFound: 'Nicht gefunden.', forbidden: 'Keine Berechtigung.', forbiddenHint: 'Die eigene Rolle umfasst das nicht. Eine Person mit Administratorrechten kann es freigeben.',
     unreachable: 'Der Server antwortet nicht.', unreachableHint: 'Möglicherweise startet er gerade neu. Gleich noch einmal versuchen.',
+    busy: 'Der Server kann gerade nicht antworten.', byItself: (time: string) => `Neuer Versuch automatisch in ${time}.`,
     staleSince: (time: string) => `Die Anzeige unten ist von ${time}.`,
     request: (id: string) => `Anfrage ${id}`,
     chunk: 'Diese Seite konnte nicht geladen werden. Wahrscheinlich wurde der Server aktualisiert.', reload: 'Neu laden', noPage: 'Diese Seite gibt es nicht', noPageHint: 'Vielleicht enthält die Adresse einen Tippfehler, oder der Link stammt aus einer anderen Version.',
@@ -123,6 +125,7 @@ export const de: Messages = {
   decisions: {
     roles: 'Rollen', allRoles: 'Alle Rollen', none: 'Keine Entscheidung steht aus.', late: (time: string) => `${time} überfällig`, left: (time: string) => `noch ${time}`, quorum: (have: number, need: number) => `${have} von ${need} bestätigt`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'Weitere Daten', who: 'Wer entscheiden darf', anyone: 'alle', votes: 'Stimmen', since: 'Eingegangen', deadline: 'Frist', keysMove: 'nächste, vorige',
+    gone: 'Die Entscheidung dieses Links ist nicht mehr offen.',
     forbidden: 'Die eigene Rolle darf Entscheidungen sehen, aber nicht treffen.',
   },
   workflows: {

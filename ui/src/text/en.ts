@@ -29,6 +29,7 @@ export const en = {
   live: {
     open: 'live', lost: 'not live', lostHint: 'The live connection is lost. It comes back by itself; until then the list does not follow.',
     silent: 'The server does not answer.', silentSince: (time: string) => `What you see is ${time} old. It reconnects by itself; until then nothing can be changed.`,
+    draining: 'The server shuts down.', drainingHint: 'What you see stays. It reconnects by itself when a server is back; until then nothing can be changed.',
     noAuth: 'This server runs without authentication: everyone on this machine can do everything.',
   },
   login: {
@@ -38,6 +39,7 @@ export const en = {
   trouble: {
     title: 'That did not work.', notFound: 'Not found.', forbidden: 'You may not see this.', forbiddenHint: 'Your role does not include it. An administrator can grant it.',
     unreachable: 'The server does not answer.', unreachableHint: 'It may be restarting. Try again in a moment.',
+    busy: 'The server cannot answer now.', byItself: (time: string) => `Tries again by itself in ${time}.`,
     staleSince: (time: string) => `What is shown below is from ${time}.`,
     request: (id: string) => `Request ${id}`,
     chunk: 'This page could not be loaded. The server was probably updated.', reload: 'Reload', noPage: 'There is no such page', noPageHint: 'The address may be misspelled, or the link may be of another version.',
@@ -122,6 +124,7 @@ export const en = {
   decisions: {
     roles: 'Roles', allRoles: 'All roles', none: 'Nothing waits for a decision.', late: (time: string) => `${time} overdue`, left: (time: string) => `${time} left`, quorum: (have: number, need: number) => `${have} of ${need} confirmed`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'More data', who: 'Who may decide', anyone: 'anyone', votes: 'Votes', since: 'Waits since', deadline: 'Deadline', keysMove: 'next, previous',
+    gone: 'The decision of this link is not open any more.',
     forbidden: 'Your role may see decisions but not make them.',
   },
   workflows: {

@@ -29,6 +29,7 @@ export const pt: Messages = {
   live: {
     open: 'ao vivo', lost: 'sem atualização', lostHint: 'A conexão ao vivo caiu. Ela volta sozinha; até lá, a lista não se atualiza.',
     silent: 'O servidor não responde.', silentSince: (time: string) => `Os dados na tela são de ${time} atrás. A reconexão é automática; até lá, nada pode ser alterado.`,
+    draining: 'O servidor está sendo desligado.', drainingHint: 'O que está na tela permanece. A reconexão é automática quando um servidor voltar; até lá, nada pode ser alterado.',
     noAuth: 'Este servidor roda sem autenticação: qualquer pessoa nesta máquina pode fazer tudo.',
   },
   login: {
@@ -38,6 +39,7 @@ export const pt: Messages = {
   trouble: {
     title: 'Não funcionou.', notFound: 'Não encontrado.', forbidden: 'Você não tem permissão para ver isto.', forbiddenHint: 'Seu papel não inclui esta permissão. Um administrador pode concedê-la.',
     unreachable: 'O servidor não responde.', unreachableHint: 'Ele pode estar reiniciando. Tente de novo em instantes.',
+    busy: 'O servidor não pode responder agora.', byItself: (time: string) => `Nova tentativa automática em ${time}.`,
     staleSince: (time: string) => `Os dados abaixo são de ${time}.`,
     request: (id: string) => `Requisição ${id}`,
     chunk: 'Não foi possível carregar esta página. Provavelmente o servidor foi atualizado.', reload: 'Recarregar', noPage: 'Esta página não existe', noPageHint: 'O endereço pode estar errado, ou o link pode ser de outra versão.',
@@ -122,6 +124,7 @@ export const pt: Messages = {
   decisions: {
     roles: 'Papéis', allRoles: 'Todos os papéis', none: 'Nada aguarda uma decisão.', late: (time: string) => `${time} de atraso`, left: (time: string) => `restam ${time}`, quorum: (have: number, need: number) => `${have} de ${need} ${form(have, 'confirmada', 'confirmadas')}`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'Mais dados', who: 'Quem pode decidir', anyone: 'qualquer pessoa', votes: 'Votos', since: 'Recebida', deadline: 'Prazo', keysMove: 'próxima, anterior',
+    gone: 'A decisão deste link não está mais aberta.',
     forbidden: 'Seu papel pode ver decisões, mas não tomá-las.',
   },
   workflows: {
