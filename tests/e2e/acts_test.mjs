@@ -29,7 +29,7 @@ async function use(options, allow = []) {
 async function tab(allow = []) {
   const page = await browser.context.newPage();
   opened.push(page);
-  return { page, faults: await watch(page, new URL(mock.address).origin, [/40[0-9]|412|422|500/, ...allow]) };
+  return { page, faults: await watch(page, new URL(mock.address).origin, [/40[0-9]|412|422|50[0-9]/, ...allow]) };
 }
 
 async function open(path) {
@@ -236,15 +236,80 @@ test('the palette finds a key and goes there', async () => {
   await page.waitForURL(new RegExp(one.id));
 });
 
-test('a group of failures: one is tried first, then all others', async () => {
+/** Opens the group with the most dead letters, and says which instances it has. */
+async function openGroup() {
   await open('failures?status=dead_letter');
   await page.locator('.line').first().click();
+  const group = new URL(page.url()).searchParams.get('group');
+  const of = async (path) => (await fetch(`${mock.address}api/v1${path}`)).json();
+  const { items } = await of(`/failures/${group}?status=dead_letter&limit=200`);
+  return { items, group: (await of('/failures/groups?status=dead_letter')).items.find((one) => one.group === group) };
+}
+/** Presses "Retry one first" and lets that one complete. */
+async function tryFirst(items) {
+  await button('Retry one first').click();
+  const first = instance((row) => row.id === items[0].instance);
+  await mock.until(() => first.status === 'running');
+  mock.touch(first, 'instance_completed', 'completed');
+  await page.getByText('It completed.').waitFor();
+}
+
+test('a group of failures says how it grows, since when, in which versions, and names its instances', async () => {
+  const { items, group } = await openGroup();
+  await page.locator('.one').first().waitFor();
+  assert.equal(await page.locator('.one').count(), items.length);
+  assert.equal(await page.locator('.one a').first().innerText(), items[0].key);
+  const facts = await page.locator('.about .facts').innerText();
+  assert.ok(facts.includes(group.versions.map((version) => `v${version}`).join(', ')), facts);
+  const day = items.filter((one) => Date.parse(one.at) > Date.now() - 864e5).length;
+  await page.getByText(`${day} in the last 24 h`).waitFor();
+  await page.getByRole('link', { name: `Event ${items[0].event}` }).first().click();
+  await page.waitForURL(new RegExp(`${items[0].instance}\\?tab=history&seq=${items[0].event}`));
+  await page.goto(`${mock.address}failures?group=0000000000000000`);
+  await page.getByText('No instance fails like this any more.').waitFor();
+});
+
+test('a group of failures: how many and which is said before, one is tried first, then all others', async () => {
+  const { items } = await openGroup();
+  await page.getByRole('button', { name: /^Retry one, then all/ }).click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByRole('heading', { name: `${items.length} instances` }).waitFor();
+  assert.deepEqual(await sheet.locator('.which a').allInnerTexts(), items.map((one) => one.key ?? one.instance.slice(-12)));
+  assert.equal(mock.control.requests.filter((one) => one.startsWith('POST')).length, 0);
+  await tryFirst(items);
+  await page.getByRole('button', { name: /^Retry the other/ }).click();
+  await page.getByText(`${items.length} of ${items.length} done`).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('a trial that fails again says with what', async () => {
+  const { items } = await openGroup();
   await page.getByRole('button', { name: /^Retry one, then all/ }).click();
   await button('Retry one first').click();
-  await page.getByText('It still runs and has not failed so far.').waitFor({ timeout: 20_000 });
+  const first = instance((row) => row.id === items[0].instance);
+  await mock.until(() => first.status === 'running');
+  first.detail.error = { step: 'ship', code: 'timeout', message: 'The carrier did not answer' };
+  mock.touch(first, 'instance_failed', 'dead_letter');
+  await page.getByText('It failed again, in another way.').waitFor();
+  await page.getByRole('dialog').getByText('The carrier did not answer').waitFor();
+});
+
+test('a bulk act skips what the server refuses, stops while the server is away, and goes on', async () => {
+  const { items } = await openGroup();
+  await page.getByRole('button', { name: /^Retry one, then all/ }).click();
+  await tryFirst(items);
+  mock.control.fail = new RegExp(`${items[1].instance}/requeue`);
+  mock.control.problem = new mock.Problem(409, 'invalid_state', 'The instance is cancelled.');
   await page.getByRole('button', { name: /^Retry the other/ }).click();
-  await page.getByText(/of \d+ done/).waitFor();
-  await page.waitForFunction(() => document.querySelector('progress')?.value === document.querySelector('progress')?.max);
+  await page.getByText(`${items.length - 1} of ${items.length} done, 1 skipped`).waitFor();
+  await page.getByRole('dialog').getByText('The instance is cancelled.').waitFor();
+  mock.control.problem = new mock.Problem(503, 'unavailable', 'The store does not answer.');
+  await button('Try the skipped one again').click();
+  await page.getByRole('dialog').getByText('The store does not answer.').waitFor();
+  mock.control.fail = null;
+  await button('Continue with the other one').click();
+  await page.getByText(`${items.length} of ${items.length} done`).waitFor();
+  assert.equal(instance((row) => row.id === items[1].instance).status, 'running');
 });
 
 test('a history of 40,000 events is windowed, and an event has an address', async () => {

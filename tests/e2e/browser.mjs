@@ -20,8 +20,8 @@ export async function launch(locale = 'en-US') {
   const folder = mkdtempSync(join(tmpdir(), 'ebb-chromium-'));
   const executablePath = process.env.EBB_CHROMIUM || '/usr/bin/chromium';
   const context = await chromium.launchPersistentContext(folder, { executablePath, headless: true, args: FLAGS, timezoneId: 'UTC', locale, viewport: SIZES.desktop, reducedMotion: "reduce", timeout: 300_000 });
-  // A loaded machine is slow, and no wait here means a time.
-  context.setDefaultTimeout(300_000);
+  // A loaded machine is slow, and no wait here means a time. EBB_E2E_TIMEOUT, in ms, ends a run by hand sooner.
+  context.setDefaultTimeout(Number(process.env.EBB_E2E_TIMEOUT ?? 300_000));
   const close = async () => {
     await context.close();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -65,6 +65,11 @@ export function pagesOf(world) {
   const failed = by((one) => one.status === 'failed' && one.history.filter((event) => event.type === 'step_compensated').length > 1);
   const waiting = by((one) => one.detail.waiting_for[0]?.kind === 'decision' && one.workflow === 'order');
   const completed = by((one) => one.status === 'completed' && one.workflow === 'order');
+  return pagesFor({ dead, failed, waiting, completed });
+}
+
+/** The pages by name, for one instance of each kind. */
+export function pagesFor({ dead, failed, waiting, completed }) {
   return {
     overview: '', instances: 'instances', 'instances-filtered': 'instances?q=status:dead_letter%20workflow:order',
     'instance-timeline': `instances/${failed}`, 'instance-graph': `instances/${failed}?tab=graph`, 'instance-step': `instances/${dead}?tab=graph&step=charge`,

@@ -1,28 +1,23 @@
 // The pictures of the README, made of `ebb serve --demo`: `./dev ui pictures`. The pages are real, and
 // the life in them is the demo's, so the pictures change when the UI does. EBB_COMMAND names the ebb command.
 import './packages.mjs';
-import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { launch, settled, watch } from './browser.mjs';
+import { startDemo } from './demo.mjs';
 
 const out = process.argv[2];
 const EBB = process.env.EBB_COMMAND;
 if (!out || !EBB) throw new Error('usage: EBB_COMMAND=build/dev/ebb node tests/e2e/pictures.mjs OUT');
 mkdirSync(out, { recursive: true });
-const server = spawn(EBB, ['serve', '--demo', '--json', '--db', 'memory:', '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, USER: 'ann' } });
-const greeting = await new Promise((resolve, reject) => {
-  createInterface({ input: server.stdout }).on('line', (line) => resolve(JSON.parse(line)));
-  server.once('exit', (code) => reject(new Error(`ebb serve ended with ${code}`)));
-});
+const demo = await startDemo(EBB);
 const { context, close } = await launch();
 let failed = 0;
 try {
   const page = await context.newPage();
   await page.setViewportSize({ width: 1280, height: 800 });
-  const faults = await watch(page, new URL(greeting.url).origin);
-  await page.goto(greeting.login);
+  const faults = await watch(page, new URL(demo.url).origin);
+  await page.goto(demo.login);
   await settled(page);
   const api = (path) => page.evaluate(async (path) => (await fetch(`/api/v1${path}`)).json(), path);
   // An order of several steps that was undone: the way back is what nobody else shows.
@@ -35,7 +30,7 @@ try {
   const PICTURES = [['overview', '', 'light'], ['instance', `instances/${undone.id}`, 'light'], ['overview.dark', '', 'dark'], ['instance.dark', `instances/${undone.id}`, 'dark']];
   for (const [name, path, colorScheme] of PICTURES) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.goto(greeting.url + path);
+    await page.goto(demo.url + path);
     await settled(page);
     await page.screenshot({ path: join(out, `${name}.png`) });
   }
@@ -45,7 +40,7 @@ try {
   }
 } finally {
   await close();
-  server.kill('SIGTERM');
+  await demo.close();
 }
 console.log(`-- pictures in ${out}`);
 process.exit(failed);

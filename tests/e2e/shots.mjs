@@ -1,22 +1,42 @@
-// Pictures of every page, filled with sample data, in light, dark and phone size: `./dev ui shots [PAGE...]`. With
+// Pictures of every page in light, dark and phone size: `./dev ui shots [PAGE...]`. They show `ebb serve --demo` of the
+// command that EBB_COMMAND names, or without one the mock. With
 // EBB_SHOTS_LOCALE=de (or pt, ru), the pictures are those of a browser in that language, in a folder of its name.
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { messagesOf } from './messages.mjs';
-import { launch, pagesOf, settled, SIZES, startMock, watch } from './browser.mjs';
+import { launch, pagesFor, pagesOf, settled, SIZES, startMock, watch } from './browser.mjs';
+import { startDemo } from './demo.mjs';
 
 const locale = process.env.EBB_SHOTS_LOCALE || 'en';
 const out = join(process.env.EBB_SHOTS ?? fileURLToPath(new URL('../../ui/shots', import.meta.url)), locale === 'en' ? '' : locale);
 mkdirSync(out, { recursive: true });
 const assets = join(process.env.EBB_UI_OUT ?? fileURLToPath(new URL('../../build/ui', import.meta.url)), 'dist');
-const mock = await startMock({ assets });
+const mock = process.env.EBB_COMMAND ? undefined : await startMock({ assets });
+const demo = mock ? undefined : await startDemo(process.env.EBB_COMMAND);
+const address = mock?.address ?? demo.url;
 const { context, close } = await launch(locale);
 const t = await messagesOf(locale);
 const wanted = process.argv.slice(2);
 const LOOKS = [['light', 'light', SIZES.desktop], ['dark', 'dark', SIZES.desktop], ['phone', 'light', SIZES.phone]];
 let failed = 0;
-const all = pagesOf(mock.world);
+const all = mock ? pagesOf(mock.world) : await demoPages();
+
+/** The pages by name, as those of the mock's world, for instances of the demo. */
+async function demoPages() {
+  const page = await context.newPage();
+  await page.goto(demo.login);
+  await settled(page);
+  const api = (path) => page.evaluate(async (path) => (await fetch(`/api/v1${path}`)).json(), path);
+  const detailed = async (query) => Promise.all((await api(`/instances?limit=200&${query}`)).items.slice(0, 60).map((row) => api(`/instances/${row.id}`)));
+  const most = (rows, value) => rows.reduce((best, row) => (value(row) > value(best) ? row : best), rows[0]);
+  const failed = most(await detailed('workflow=order&status=failed'), (row) => row.steps.compensated ?? 0).id;
+  const dead = (await detailed('workflow=order&status=dead_letter')).find((row) => row.error?.step === 'charge')?.id;
+  const waiting = (await detailed('status=running')).find((row) => row.waiting_for[0]?.kind === 'decision')?.id;
+  const completed = (await api('/instances?workflow=order&status=completed&limit=1')).items[0].id;
+  await page.close();
+  return pagesFor({ failed, dead, waiting, completed });
+}
 // A click for what has no address of its own.
 const ACTS = {
   'failures-open': ['failures', (page) => page.locator('.line').first().click()],
@@ -34,13 +54,13 @@ for (const [look, colorScheme, viewport] of LOOKS) {
   const page = await context.newPage();
   await page.setViewportSize(viewport);
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-  const faults = await watch(page, new URL(mock.address).origin, [/404/]);
+  const faults = await watch(page, new URL(address).origin, [/404/]);
   const jobs = [...Object.entries(all).map(([name, path]) => [name, path]), ...Object.entries(ACTS).map(([name, [path, act, only]]) => [name, path, act, only])];
   for (const [name, path, act, only] of jobs) {
     if (wanted.length && !wanted.some((one) => name.startsWith(one))) continue;
     if (only === 'desktop' && look === 'phone') continue;
     try {
-      await page.goto(mock.address + path);
+      await page.goto(address + path);
       await settled(page);
       if (act) {
         await act(page);
@@ -56,6 +76,6 @@ for (const [look, colorScheme, viewport] of LOOKS) {
   await page.close();
 }
 await close();
-await mock.close();
+await (mock ?? demo).close();
 console.log(`-- pictures in ${out}`);
 process.exit(failed ? 1 : 0);

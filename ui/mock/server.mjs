@@ -1,5 +1,6 @@
 // Answers as `ebb serve` does by the OpenAPI document, from sample data in memory. For working on the UI without Ebb and
 // for tests of rare states. Usage: server.mjs --assets DIST [--port N] [--hostile] [--history N] [--role viewer] [--empty]
+import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { extname, join, normalize } from 'node:path';
@@ -19,16 +20,23 @@ const PERMISSIONS = {
 };
 
 class Problem extends Error {
-  constructor(status, code, detail, more = {}) {
+  constructor(status, code, detail, more = {}, headers = {}) {
     super(detail);
-    Object.assign(this, { status, code, more });
+    Object.assign(this, { status, code, more, headers });
   }
 }
 
 export function startMock({ assets, port = 0, hostile = false, history = 0, role = 'admin', empty = false, base = '/' } = {}) {
   const world = makeWorld({ hostile, history });
   if (empty) Object.assign(world, { instances: [], definitions: [], queues: [], workers: [] });
-  const control = { fail: null, delay: 0, away: false, requests: [] };
+  // What a test does to the server. Answers to the requests `fail` are `problem`, those to `cut` break off in their middle,
+  // those to `hold` wait until `release()`; `away` answers nothing at all.
+  const control = { fail: null, problem: null, cut: null, hold: null, held: [], role, delay: 0, away: false, requests: [] };
+  const release = () => {
+    control.hold = null;
+    for (const go of control.held.splice(0)) go();
+  };
+  const drain = () => streams.forEach((stream) => send(stream, 'drain', {}));
   const streams = new Set();
   const summary = ({ detail, steps, history: events, ...row }) => row;
   const counts = (rows) => rows.reduce((sum, row) => ({ ...sum, [row.status]: (sum[row.status] ?? 0) + 1 }), {});
@@ -66,24 +74,32 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     return { items: items.map(summary), next_cursor: is_last ? null : Buffer.from(items[items.length - 1].id).toString('base64url'), scanned_to: null, complete: true, total: query.get('count') === 'exact' ? rows.length : null };
   }
 
+  /** As the rows that the server keeps of each failure, the newest first. */
+  function failures(query) {
+    const statuses = query.get('status')?.split(',') ?? ['failed', 'dead_letter'];
+    const rows = world.instances.filter((row) => statuses.includes(row.status) && row.detail.error && (!query.get('workflow') || row.workflow === query.get('workflow')));
+    const failed = rows.map((row) => {
+      const { step, code, message } = row.detail.error;
+      const group = createHash('sha256').update(`${row.workflow} ${step} ${code}`).digest('hex').slice(0, 16);
+      return { instance: row.id, workflow: row.workflow, version: row.version, key: row.key, status: row.status, step: step ?? null, code, message, group, event: row.history.length, at: row.updated_at };
+    });
+    return failed.sort((a, b) => (a.at < b.at ? 1 : -1));
+  }
+
   function groups(query) {
     const found = new Map();
-    for (const row of world.instances) {
-      if (!['failed', 'dead_letter'].includes(row.status) || !row.detail.error) continue;
-      if (query.get('workflow') && row.workflow !== query.get('workflow')) continue;
-      if (query.get('status') && !query.get('status').split(',').includes(row.status)) continue;
-      const { step, code, message } = row.detail.error;
-      const group = Buffer.from(`${row.workflow}${step}${code}`).toString('hex').padEnd(16, '0').slice(-16);
-      const one = found.get(group) ?? { group, workflow: row.workflow, step: step ?? null, code, message, count: 0, first_at: row.updated_at, last_at: row.updated_at, versions: [], statuses: {}, sample_ids: [] };
-      one.count += 1;
-      one.statuses[row.status] = (one.statuses[row.status] ?? 0) + 1;
-      if (row.updated_at < one.first_at) one.first_at = row.updated_at;
-      if (row.updated_at > one.last_at) one.last_at = row.updated_at;
-      if (!one.versions.includes(row.version)) one.versions.push(row.version);
-      if (one.sample_ids.length < 5) one.sample_ids.push(row.id);
-      found.set(group, one);
-    }
-    return { items: [...found.values()].sort((a, b) => b.count - a.count), complete: true, scanned_to: null };
+    for (const one of failures(query)) found.set(one.group, [...(found.get(one.group) ?? []), one]);
+    const items = [...found.values()].map((rows) => {
+      const [{ group, workflow, step, code, message }] = rows;
+      return { group, workflow, step, code, message, count: rows.length, is_counted: true, first_at: rows.at(-1).at, last_at: rows[0].at, versions: [...new Set(rows.map((row) => row.version))], statuses: counts(rows), sample_ids: rows.slice(0, 5).map((row) => row.instance) };
+    });
+    return { items: items.sort((a, b) => b.count - a.count), complete: true, scanned_to: null };
+  }
+
+  function failuresOf(group, query) {
+    const rows = failures(query).filter((one) => one.group === group);
+    const [from, limit] = [Number(query.get('cursor') || 0), Number(query.get('limit') ?? 50)];
+    return { items: rows.slice(from, from + limit), next_cursor: from + limit < rows.length ? String(from + limit) : null, complete: true };
   }
 
   const decisions = () => world.instances.flatMap((row) => row.detail.waiting_for.filter((wait) => wait.kind === 'decision' && row.status === 'running').map((wait) => ({
@@ -227,7 +243,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
 
   const routes = [
     ['GET', /^\/$/, () => ({ name: 'ebb', version: '0.1.0', api: 'v1', time: new Date().toISOString(), store: 'memory', is_dev: true, worker: { id: 'mock', is_enabled: true }, auth: { mode: 'token' }, ui: { title: null, banner: null }, capabilities: ['events'], limits: { payload: 1048576 } })],
-    ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role, decision_roles: [], permissions: PERMISSIONS[role], expires_at: null })],
+    ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role: control.role, decision_roles: [], permissions: PERMISSIONS[control.role], expires_at: null })],
     ['GET', /^\/stats$/, stats],
     ['GET', /^\/instances$/, (_, query) => list(query)],
     ['POST', /^\/instances$/, (_, __, body) => ({ $status: 201, id: start(body).id, is_new: true })],
@@ -249,6 +265,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       return { items: items.slice(0, Number(query.get('limit') ?? 50)), next_cursor: null, complete: true };
     }],
     ['GET', /^\/failures\/groups$/, (_, query) => groups(query)],
+    ['GET', /^\/failures\/([^/]+)$/, ([group], query) => failuresOf(group, query)],
     ['GET', /^\/workflows$/, () => ({ items: world.definitions.map((one) => ({ ...registered(one), versions: one.version })).sort((a, b) => (a.name < b.name ? -1 : 1)), next_cursor: null })],
     ['POST', /^\/workflows\/validate$/, (_, __, body) => validate(String(body ?? ''))],
     ['GET', /^\/workflows\/([^/]+)$/, ([name], _, __, request) => version_of(definition(name), request)],
@@ -299,6 +316,12 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     const path = url.pathname.slice(base.length + 'api/v1'.length) || '/';
     control.requests.push(`${request.method} ${path}${url.search}`);
     wake();
+    if (control.hold?.test(`${request.method} ${path}`)) {
+      await new Promise((go) => {
+        control.held.push(go);
+        wake();
+      });
+    }
     if (control.delay) await new Promise((done) => setTimeout(done, control.delay));
     try {
       if (control.fail?.test(`${request.method} ${path}`)) throw control.problem ?? new Problem(500, 'internal', 'Something went wrong in the server.');
@@ -313,13 +336,15 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
         const found = handler(match.slice(1).map(decodeURIComponent), url.searchParams, body, request);
         if (found === null) return response.writeHead(204).end();
         const { $status = 200, $etag, $text, $type = 'application/json', ...data } = found;
-        response.writeHead($status, { 'Content-Type': $type, 'Cache-Control': 'no-store', ...($etag && { ETag: $etag }) });
-        return response.end($text ?? JSON.stringify(data));
+        const bytes = Buffer.from($text ?? JSON.stringify(data));
+        response.writeHead($status, { 'Content-Type': $type, 'Content-Length': bytes.length, 'Cache-Control': 'no-store', ...($etag && { ETag: $etag }) });
+        if (!control.cut?.test(`${request.method} ${path}`)) return response.end(bytes);
+        return response.write(bytes.subarray(0, bytes.length / 2), () => request.socket.destroy());
       }
       throw new Problem(404, 'not_found', `There is nothing at ${path}.`);
     } catch (error) {
       const status = error.status ?? 500;
-      response.writeHead(status, { 'Content-Type': 'application/problem+json' });
+      response.writeHead(status, { 'Content-Type': 'application/problem+json', ...error.headers });
       response.end(JSON.stringify({ type: `/problems/${error.code}`, title: error.code, status, code: error.code ?? 'internal', detail: error.message, request_id: '019e2b6c-5a11-7000-8000-000000000001', ...error.more }));
     }
   }
@@ -349,7 +374,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
         server.closeAllConnections();
         server.close(done);
       });
-      resolve({ address, world, control, Problem, touch, publish, until, streams, close });
+      resolve({ address, world, control, Problem, release, drain, touch, publish, until, streams, close });
     });
   });
 }

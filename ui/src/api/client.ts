@@ -34,6 +34,8 @@ export class Problem extends Error {
     readonly requestId = '',
     readonly problems: Diagnostic[] = [],
     readonly body: Partial<Schemas['Problem']> = {},
+    /** When the server wants to be asked again, by this browser's clock; 0 = it does not say. */
+    readonly retryAt = 0,
   ) {
     super(message);
   }
@@ -61,7 +63,8 @@ export interface Answer<T> {
 }
 
 /** What watches the connection: the banner "the server does not answer". */
-export const connection = { onAnswer: () => {}, onSilence: () => {}, onUnauthenticated: () => {} };
+export const connection = { onAnswer: () => {}, onSilence: () => {}, onUnauthenticated: () => {}, onForbidden: () => {} };
+const RETRY_AFTER_MAX_S = 300;
 
 async function problemOf(response: Response): Promise<Problem> {
   let body: Partial<Schemas['Problem']> = {};
@@ -70,10 +73,21 @@ async function problemOf(response: Response): Promise<Problem> {
   } catch {
     // A proxy's page, or nothing.
   }
+  const after = Number(response.headers.get('Retry-After') ?? NaN);
+  const retryAt = after >= 0 ? Date.now() + 1000 * Math.min(after, RETRY_AFTER_MAX_S) : 0;
   return new Problem(response.status, body.code ?? 'internal', body.detail ?? body.title ?? `${response.status} ${response.statusText}`,
-    body.hint, body.request_id ?? response.headers.get('X-Request-Id') ?? '', body.problems, body);
+    body.hint, body.request_id ?? response.headers.get('X-Request-Id') ?? '', body.problems, body, retryAt);
 }
 
+/** What reading failed with: a call that was given up stays what it is; a connection that broke, in the head or in the
+ * body of an answer, is a problem like any other, so that pages meet no other kind of error. */
+function broken(error: unknown): unknown {
+  if ((error as Error).name === 'AbortError') return error;
+  connection.onSilence();
+  return new Problem(0, 'unreachable', '');
+}
+
+/** @throws Problem, or the AbortError of `request.signal`; nothing else. */
 export async function call<T>(path: string, request: Request = {}): Promise<Answer<T>> {
   const headers: Record<string, string> = { Accept: request.accept ?? 'application/json', ...request.headers };
   let body: string | undefined;
@@ -85,17 +99,31 @@ export async function call<T>(path: string, request: Request = {}): Promise<Answ
   try {
     response = await fetch(api + path, { method: request.method ?? 'GET', headers, body, signal: request.signal ?? null });
   } catch (error) {
-    if ((error as Error).name === 'AbortError') throw error;
-    connection.onSilence();
-    throw new Problem(0, 'unreachable', '');
+    throw broken(error);
   }
-  connection.onAnswer();
   if (!response.ok) {
+    connection.onAnswer();
     if (response.status === 401) connection.onUnauthenticated();
+    if (response.status === 403) connection.onForbidden();
     throw await problemOf(response);
   }
   const is_json = (response.headers.get('Content-Type') ?? '').includes('json');
-  const data = response.status === 204 ? undefined : is_json ? await response.json() : await response.text();
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (error) {
+    throw broken(error);
+  }
+  // Only a whole answer says that the server is there: a retry waits for one.
+  connection.onAnswer();
+  let data: unknown = response.status === 204 ? undefined : text;
+  if (is_json && response.status !== 204) {
+    try {
+      data = JSON.parse(text);
+    } catch (error) {
+      throw new Problem(response.status, 'internal', String(error), '', response.headers.get('X-Request-Id') ?? '');
+    }
+  }
   return { data: data as T, etag: response.headers.get('ETag') ?? '', status: response.status };
 }
 

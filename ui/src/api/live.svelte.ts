@@ -21,7 +21,8 @@ type Post =
   | { type: 'lead' }
   | { type: 'state'; state: State }
   | { type: 'message'; topic: string; message: Message };
-type State = 'idle' | 'connecting' | 'open' | 'lost';
+/** `draining`: the server has said that it shuts down; it lasts until a server greets again. */
+type State = 'idle' | 'connecting' | 'open' | 'lost' | 'draining';
 
 let state = $state<State>('idle');
 export const live = {
@@ -101,7 +102,7 @@ function reopen(force = false) {
     return;
   }
   const search = topics.map((topic) => 'topic=' + encodeURIComponent(topic.startsWith('instance:') ? `${topic}@${positionOf(topic)}` : topic));
-  if (state !== 'open') setState('connecting');
+  if (state !== 'open' && state !== 'draining') setState('connecting');
   const next = (stream = new EventSource(`${api}/events?${search.join('&')}`));
   const topicOf = (data: { topic?: number }) => topics[data.topic ?? -1];
   const pass = (kind: string) => (event: MessageEvent) => {
@@ -117,7 +118,8 @@ function reopen(force = false) {
     failures = 0;
     setState('open');
   });
-  for (const kind of ['lagged', 'drain']) next.addEventListener(kind, () => later());
+  next.addEventListener('lagged', () => later());
+  next.addEventListener('drain', () => later('draining'));
   next.onerror = () => {
     if (stream !== next) return;
     before?.close();
@@ -126,10 +128,10 @@ function reopen(force = false) {
 }
 
 /** The server went away, or asked us to come back. */
-function later() {
+function later(next: State = 'lost') {
   stream?.close();
   stream = undefined;
-  setState('lost');
+  if (state !== 'draining') setState(next);
   clearTimeout(retry);
   const pause = Math.min(30_000, 500 * 2 ** failures++) * (0.7 + 0.6 * Math.random());
   retry = setTimeout(() => reopen(true), pause);
@@ -164,7 +166,7 @@ function receive(post: Post) {
 
 /** The server answers again: no need to wait for the next try. */
 export function reconnect() {
-  if (state === 'lost' && is_leader) reopen(true);
+  if ((state === 'lost' || state === 'draining') && is_leader) reopen(true);
 }
 
 export function startLive() {

@@ -28,9 +28,13 @@ export const session = {
   get needsLogin() {
     return needs_login;
   },
-  /** The server does not answer: what is shown stays, and acts are disabled. */
+  /** The server does not answer: what is shown stays. */
   get isSilent() {
     return is_silent;
+  },
+  /** It does not answer, or will soon not: acts are disabled. */
+  get isAway() {
+    return is_silent || live.state === 'draining';
   },
   get silentSince() {
     return silent_since;
@@ -53,6 +57,10 @@ connection.onSilence = () => {
 connection.onUnauthenticated = () => {
   needs_login = true;
 };
+// What was allowed may not be any more: the pages and acts that are offered follow.
+connection.onForbidden = throttled(() => {
+  if (me) void get<Me>('/me').then((now) => (me = now), () => undefined);
+}, 5000);
 
 /** Runs `action` at once and then at most every `ms` while it is asked for. */
 export function throttled(action: () => void, ms: number): () => void {
@@ -132,6 +140,6 @@ function follow() {
   subscribe('decisions', throttled(loadDecisions, 2000));
   // While the stream is away the server may be, too: ask now and then, so that the banner is right and goes by itself.
   setInterval(() => {
-    if (live.state === 'lost' || is_silent) void get('/').catch(() => undefined);
+    if (live.state === 'lost' || live.state === 'draining' || is_silent) void get('/').catch(() => undefined);
   }, 5000);
 }

@@ -30,6 +30,7 @@ export const de: Messages = {
   live: {
     open: 'live', lost: 'nicht live', lostHint: 'Die Live-Verbindung ist unterbrochen. Sie wird automatisch wiederhergestellt; bis dahin aktualisiert sich die Liste nicht.',
     silent: 'Der Server antwortet nicht.', silentSince: (time: string) => `Die Anzeige ist ${time} alt. Die Verbindung wird automatisch wiederhergestellt; bis dahin sind keine Änderungen möglich.`,
+    draining: 'Der Server fährt herunter.', drainingHint: 'Die Anzeige bleibt. Sobald wieder ein Server da ist, wird die Verbindung automatisch wiederhergestellt; bis dahin sind keine Änderungen möglich.',
     noAuth: 'Dieser Server läuft ohne Authentifizierung: Alle auf diesem Rechner dürfen alles.',
   },
   login: {
@@ -39,6 +40,7 @@ export const de: Messages = {
   trouble: {
     title: 'Das hat nicht funktioniert.', notFound: 'Nicht gefunden.', forbidden: 'Keine Berechtigung.', forbiddenHint: 'Die eigene Rolle umfasst das nicht. Eine Person mit Administratorrechten kann es freigeben.',
     unreachable: 'Der Server antwortet nicht.', unreachableHint: 'Möglicherweise startet er gerade neu. Gleich noch einmal versuchen.',
+    busy: 'Der Server kann gerade nicht antworten.', byItself: (time: string) => `Neuer Versuch automatisch in ${time}.`,
     staleSince: (time: string) => `Die Anzeige unten ist von ${time}.`,
     request: (id: string) => `Anfrage ${id}`,
     chunk: 'Diese Seite konnte nicht geladen werden. Wahrscheinlich wurde der Server aktualisiert.', reload: 'Neu laden', noPage: 'Diese Seite gibt es nicht', noPageHint: 'Vielleicht enthält die Adresse einen Tippfehler, oder der Link stammt aus einer anderen Version.',
@@ -72,6 +74,7 @@ export const de: Messages = {
     cannot: (n: number) => form(n, '1 der ausgewählten Instanzen ist in einem Zustand, der das nicht erlaubt, und wird ausgelassen.', `${number(n)} der ausgewählten Instanzen sind in einem Zustand, der das nicht erlaubt, und werden ausgelassen.`),
     trial: 'Probe', watching: 'Es wird beobachtet, ob sie wieder fehlschlägt…', failedAgain: 'Sie ist auf dieselbe Weise wieder fehlgeschlagen. Vor dem Wiederholen der anderen ansehen.', worked: 'Sie ist abgeschlossen.', stillRuns: 'Sie läuft noch und ist bisher nicht fehlgeschlagen.',
     progress: (done: number, skipped: number, all: number) => `${number(done)} von ${number(all)} erledigt${skipped ? `, ${number(skipped)} übersprungen` : ''}`,
+    which: 'Welche', looking: (n: number) => `${number(n)} bisher gefunden…`, failedOther: 'Sie ist wieder fehlgeschlagen, auf andere Weise. Vor dem Wiederholen der anderen ansehen.', refused: 'Der Server hat es abgelehnt. Vor dem Wiederholen der anderen den Grund ansehen.', goOn: (n: number) => form(n, 'Mit der anderen fortfahren', `Mit den anderen ${number(n)} fortfahren`), again: (n: number) => form(n, 'Die übersprungene erneut versuchen', `Die ${number(n)} übersprungenen erneut`),
     skipped: (n: number) => `Übersprungen: ${number(n)}`, tryOne: 'Erst eine wiederholen', all: (verb: string, n: number) => (n === 1 ? bare(verb) : `${bare(verb)}: alle ${number(n)}`), rest: (n: number) => form(n, 'Die andere wiederholen', `Die anderen ${number(n)} wiederholen`), stop: 'Hier anhalten',
   },
   act: {
@@ -116,11 +119,13 @@ export const de: Messages = {
   json: { cut: (size: string) => `${size}, nicht angezeigt`, download: 'Herunterladen', more: (n: number) => `${number(n)} weitere` },
   failures: {
     which: 'Welche Fehler', all: 'Alle', none: 'Keine Fehler. Hier erscheinen Schritte, die endgültig fehlschlagen, gruppiert nach Fehler.', count: (n: number) => count(n, 'Instanz', 'Instanzen'),
-    waiting: (n: number) => `${number(n)} ${form(n, 'wartet', 'warten')}`, ended: (n: number) => `${number(n)} fehlgeschlagen`, retryAll: (n: number) => `Erst eine, dann alle ${number(n)} wiederholen…`, looking: 'Wird gesucht…', show: 'Instanzen anzeigen', copy: 'Als Issue kopieren', first: 'Zuerst', last: 'Zuletzt', versions: 'Versionen', samples: 'Beispiele',
+    waiting: (n: number) => `${number(n)} ${form(n, 'wartet', 'warten')}`, ended: (n: number) => `${number(n)} fehlgeschlagen`, retryAll: (n: number) => `Erst eine, dann alle ${number(n)} wiederholen…`, copy: 'Als Issue kopieren', first: 'Zuerst', last: 'Zuletzt', versions: 'Versionen',
+    growth: (hour: string, day: string) => `${hour} in der letzten Stunde, ${day} in den letzten 24 h`, fresh: 'neu', newest: 'Instanzen, neueste zuerst', gone: 'Keine Instanz schlägt mehr so fehl.', cancelAll: (n: number) => form(n, 'Abbrechen…', `Alle ${number(n)} abbrechen…`),
   },
   decisions: {
     roles: 'Rollen', allRoles: 'Alle Rollen', none: 'Keine Entscheidung steht aus.', late: (time: string) => `${time} überfällig`, left: (time: string) => `noch ${time}`, quorum: (have: number, need: number) => `${have} von ${need} bestätigt`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'Weitere Daten', who: 'Wer entscheiden darf', anyone: 'alle', votes: 'Stimmen', since: 'Eingegangen', deadline: 'Frist', keysMove: 'nächste, vorige',
+    gone: 'Die Entscheidung dieses Links ist nicht mehr offen.',
     forbidden: 'Die eigene Rolle darf Entscheidungen sehen, aber nicht treffen.',
   },
   workflows: {

@@ -29,6 +29,7 @@ export const en = {
   live: {
     open: 'live', lost: 'not live', lostHint: 'The live connection is lost. It comes back by itself; until then the list does not follow.',
     silent: 'The server does not answer.', silentSince: (time: string) => `What you see is ${time} old. It reconnects by itself; until then nothing can be changed.`,
+    draining: 'The server shuts down.', drainingHint: 'What you see stays. It reconnects by itself when a server is back; until then nothing can be changed.',
     noAuth: 'This server runs without authentication: everyone on this machine can do everything.',
   },
   login: {
@@ -38,6 +39,7 @@ export const en = {
   trouble: {
     title: 'That did not work.', notFound: 'Not found.', forbidden: 'You may not see this.', forbiddenHint: 'Your role does not include it. An administrator can grant it.',
     unreachable: 'The server does not answer.', unreachableHint: 'It may be restarting. Try again in a moment.',
+    busy: 'The server cannot answer now.', byItself: (time: string) => `Tries again by itself in ${time}.`,
     staleSince: (time: string) => `What is shown below is from ${time}.`,
     request: (id: string) => `Request ${id}`,
     chunk: 'This page could not be loaded. The server was probably updated.', reload: 'Reload', noPage: 'There is no such page', noPageHint: 'The address may be misspelled, or the link may be of another version.',
@@ -71,6 +73,7 @@ export const en = {
     cannot: (n: number) => (n === 1 ? '1 of the selected instances is in a state that does not allow it and is left out.' : `${n} of the selected instances are in a state that does not allow it and are left out.`),
     trial: 'Trial', watching: 'Watching whether it fails again…', failedAgain: 'It failed again in the same way. Look at it before you retry the others.', worked: 'It completed.', stillRuns: 'It still runs and has not failed so far.',
     progress: (done: number, skipped: number, all: number) => `${done} of ${all} done${skipped ? `, ${skipped} skipped` : ''}`,
+    which: 'Which', looking: (n: number) => `${n} found so far…`, failedOther: 'It failed again, in another way. Look at it before you retry the others.', refused: 'The server refused it. Look at the reason before you retry the others.', goOn: (n: number) => (n === 1 ? 'Continue with the other one' : `Continue with the other ${n}`), again: (n: number) => (n === 1 ? 'Try the skipped one again' : `Try the ${n} skipped again`),
     skipped: (n: number) => `Skipped: ${n}`, tryOne: 'Retry one first', all: (verb: string, n: number) => (n === 1 ? bare(verb) : `${bare(verb)}: all ${n}`), rest: (n: number) => (n === 1 ? 'Retry the other one' : `Retry the other ${n}`), stop: 'Stop here',
   },
   act: {
@@ -115,11 +118,13 @@ export const en = {
   json: { cut: (size: string) => `${size}, not shown`, download: 'Download', more: (n: number) => `${n} more` },
   failures: {
     which: 'Which failures', all: 'All', none: 'No failures. Steps that fail for good appear here, grouped by error.', count: (n: number) => count(n, 'instance', 'instances'),
-    waiting: (n: number) => `${n} waiting`, ended: (n: number) => `${n} failed`, retryAll: (n: number) => `Retry one, then all ${n}…`, looking: 'Looking…', show: 'Show instances', copy: 'Copy as issue', first: 'First', last: 'Last', versions: 'Versions', samples: 'Samples',
+    waiting: (n: number) => `${n} waiting`, ended: (n: number) => `${n} failed`, retryAll: (n: number) => `Retry one, then all ${n}…`, copy: 'Copy as issue', first: 'First', last: 'Last', versions: 'Versions',
+    growth: (hour: string, day: string) => `${hour} in the last hour, ${day} in the last 24 h`, fresh: 'new', newest: 'Instances, newest first', gone: 'No instance fails like this any more.', cancelAll: (n: number) => (n === 1 ? 'Cancel…' : `Cancel all ${n}…`),
   },
   decisions: {
     roles: 'Roles', allRoles: 'All roles', none: 'Nothing waits for a decision.', late: (time: string) => `${time} overdue`, left: (time: string) => `${time} left`, quorum: (have: number, need: number) => `${have} of ${need} confirmed`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'More data', who: 'Who may decide', anyone: 'anyone', votes: 'Votes', since: 'Waits since', deadline: 'Deadline', keysMove: 'next, previous',
+    gone: 'The decision of this link is not open any more.',
     forbidden: 'Your role may see decisions but not make them.',
   },
   workflows: {

@@ -29,6 +29,7 @@ export const pt: Messages = {
   live: {
     open: 'ao vivo', lost: 'sem atualização', lostHint: 'A conexão ao vivo caiu. Ela volta sozinha; até lá, a lista não se atualiza.',
     silent: 'O servidor não responde.', silentSince: (time: string) => `Os dados na tela são de ${time} atrás. A reconexão é automática; até lá, nada pode ser alterado.`,
+    draining: 'O servidor está sendo desligado.', drainingHint: 'O que está na tela permanece. A reconexão é automática quando um servidor voltar; até lá, nada pode ser alterado.',
     noAuth: 'Este servidor roda sem autenticação: qualquer pessoa nesta máquina pode fazer tudo.',
   },
   login: {
@@ -38,6 +39,7 @@ export const pt: Messages = {
   trouble: {
     title: 'Não funcionou.', notFound: 'Não encontrado.', forbidden: 'Você não tem permissão para ver isto.', forbiddenHint: 'Seu papel não inclui esta permissão. Um administrador pode concedê-la.',
     unreachable: 'O servidor não responde.', unreachableHint: 'Ele pode estar reiniciando. Tente de novo em instantes.',
+    busy: 'O servidor não pode responder agora.', byItself: (time: string) => `Nova tentativa automática em ${time}.`,
     staleSince: (time: string) => `Os dados abaixo são de ${time}.`,
     request: (id: string) => `Requisição ${id}`,
     chunk: 'Não foi possível carregar esta página. Provavelmente o servidor foi atualizado.', reload: 'Recarregar', noPage: 'Esta página não existe', noPageHint: 'O endereço pode estar errado, ou o link pode ser de outra versão.',
@@ -71,6 +73,7 @@ export const pt: Messages = {
     cannot: (n: number) => form(n, '1 das instâncias selecionadas está em um estado que não permite isso e fica de fora.', `${number(n)} das instâncias selecionadas estão em um estado que não permite isso e ficam de fora.`),
     trial: 'Teste', watching: 'Verificando se falha de novo…', failedAgain: 'Falhou de novo da mesma forma. Examine-a antes de repetir as outras.', worked: 'Foi concluída.', stillRuns: 'Ainda está em execução e não falhou até agora.',
     progress: (done: number, skipped: number, all: number) => `${number(done)} de ${number(all)} ${form(done, 'feita', 'feitas')}${skipped ? `, ${number(skipped)} ${form(skipped, 'ignorada', 'ignoradas')}` : ''}`,
+    which: 'Quais', looking: (n: number) => `${number(n)} ${form(n, 'encontrada', 'encontradas')} até agora…`, failedOther: 'Falhou de novo, de outra forma. Examine-a antes de repetir as outras.', refused: 'O servidor recusou. Examine o motivo antes de repetir as outras.', goOn: (n: number) => form(n, 'Continuar com a outra', `Continuar com as outras ${number(n)}`), again: (n: number) => form(n, 'Tentar a ignorada de novo', `Tentar as ${number(n)} ignoradas de novo`),
     skipped: (n: number) => `Ignoradas: ${number(n)}`, tryOne: 'Repetir uma primeiro', all: (verb: string, n: number) => (n === 1 ? bare(verb) : `${bare(verb)}: todas as ${number(n)}`), rest: (n: number) => form(n, 'Repetir a outra', `Repetir as outras ${number(n)}`), stop: 'Parar aqui',
   },
   act: {
@@ -115,11 +118,13 @@ export const pt: Messages = {
   json: { cut: (size: string) => `${size}, não exibido`, download: 'Baixar', more: (n: number) => `mais ${number(n)}` },
   failures: {
     which: 'Quais falhas', all: 'Todas', none: 'Nenhuma falha. Etapas que falham definitivamente aparecem aqui, agrupadas por erro.', count: (n: number) => count(n, 'instância', 'instâncias'),
-    waiting: (n: number) => `${number(n)} aguardando`, ended: (n: number) => `${number(n)} com falha`, retryAll: (n: number) => `Repetir uma, depois todas as ${number(n)}…`, looking: 'Buscando…', show: 'Mostrar instâncias', copy: 'Copiar como issue', first: 'Primeira', last: 'Última', versions: 'Versões', samples: 'Exemplos',
+    waiting: (n: number) => `${number(n)} aguardando`, ended: (n: number) => `${number(n)} com falha`, retryAll: (n: number) => `Repetir uma, depois todas as ${number(n)}…`, copy: 'Copiar como issue', first: 'Primeira', last: 'Última', versions: 'Versões',
+    growth: (hour: string, day: string) => `${hour} na última hora, ${day} nas últimas 24 h`, fresh: 'nova', newest: 'Instâncias, mais recentes primeiro', gone: 'Nenhuma instância falha mais assim.', cancelAll: (n: number) => form(n, 'Cancelar…', `Cancelar todas as ${number(n)}…`),
   },
   decisions: {
     roles: 'Papéis', allRoles: 'Todos os papéis', none: 'Nada aguarda uma decisão.', late: (time: string) => `${time} de atraso`, left: (time: string) => `restam ${time}`, quorum: (have: number, need: number) => `${have} de ${need} ${form(have, 'confirmada', 'confirmadas')}`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'Mais dados', who: 'Quem pode decidir', anyone: 'qualquer pessoa', votes: 'Votos', since: 'Recebida', deadline: 'Prazo', keysMove: 'próxima, anterior',
+    gone: 'A decisão deste link não está mais aberta.',
     forbidden: 'Seu papel pode ver decisões, mas não tomá-las.',
   },
   workflows: {
