@@ -25,9 +25,10 @@ Handler make_handler(
     const std::string& name, const Payload& spec, const std::filesystem::path& base_directory
 );
 
-/// Adds all handlers that `definition` describes to `registry`. Throws DefinitionError with all
-/// problems of all entries, or Error with InvalidArgument if a name is taken; then none or only
-/// some of the handlers were added.
+/// Adds all handlers that `definition` describes to `registry`. An entry without `exec` and `http`
+/// is the contract of a handler that the application adds: the engines apply it. Throws
+/// DefinitionError with all problems of all entries, or Error with InvalidArgument if a name is
+/// taken; then none or only some of the handlers were added.
 void register_definition_handlers(
     HandlerRegistry& registry,
     const Definition& definition,

@@ -55,7 +55,7 @@ struct HistoryEntry {
     TimePoint at{};
 };
 
-/// Who asks for an act on an instance, and on what condition.
+/// The author, the reason and the condition of a request to change an instance.
 struct RequestOptions {
     std::string by{};
     std::string reason{};      ///< of cancel, abort and pause, for the history

@@ -17,18 +17,32 @@
 
 namespace ebb {
 
+/// What a validator says about a value.
+struct Validation {
+    std::vector<std::string> violations{};  ///< empty = the value is valid
+    /// The value to use instead of a valid one, as JSON text: for example with defaults, without
+    /// unknown keys, or converted. Absent = the value as it is.
+    std::optional<Payload> value{};
+};
+
 /// Judges values by one schema. Called from several threads.
 class Validator {
  public:
     virtual ~Validator() = default;
     /// What is wrong with `value` (JSON text), as `/items/0: ...`; empty if it is valid.
     virtual std::vector<std::string> violations(const Payload& value) const = 0;
+    /// Judges `value` and may replace it: the handler gets the returned value as its input, and the
+    /// returned output is the step's. Override this function to fill in defaults, remove keys or
+    /// convert values. By default: `violations`, and the value stays as it is.
+    virtual Validation validate(const Payload& value) const;
 };
 
 /// Creates the validator of a schema. Throws Error with InvalidPayload if the schema is not valid.
 using ValidatorFactory = std::function<std::shared_ptr<const Validator>(const Payload& schema)>;
 
-/// JSON Schema, draft 7: the default of NodeTypes.
+/// JSON Schema, draft 7: the default of NodeTypes. `validate` fills in the `default` of each
+/// property that an object lacks: in `properties`, also below `items`, `additionalProperties`,
+/// `allOf` and `$ref`, but not below `anyOf`, `oneOf`, `not` and `if`.
 std::shared_ptr<const Validator> json_schema_validator(const Payload& schema);
 
 /// Values that are known only when a handler is called, as JSON texts.
@@ -92,12 +106,16 @@ struct NodeTypesOptions {
 ///     in (only those in definitions that were passed to `bind`: texts in the data are never
 ///     evaluated),
 ///  2. the transformers change the input,
-///  3. the input is checked against its schema: a violation fails the step for good as
-///     `invalid_input`,
+///  3. the input is validated by its schema: a violation fails the step for good as
+///     `invalid_input`; otherwise the handler gets the value that the validator returns,
 ///  4. the handler is called,
-///  5. its output is checked against its schema: `invalid_output`. What was filled in is never
-///     kept: the history has the input as it was before. Secrets of at least kSecretBytesMin bytes
-///     are replaced by `[redacted]` in outputs and errors.
+///  5. its output is validated by its schema: `invalid_output`; otherwise the step's output is the
+///     value that the validator returns. What was filled in for the input is never kept: the
+///     history has the input as it was before. Secrets of at least kSecretBytesMin bytes are
+///     replaced by `[redacted]` in outputs and errors.
+///
+/// If a definition has an entry in `handlers:` with the type's name (from a file of types), its
+/// defaults and schemas apply as well, before those of the type.
 class NodeTypes {
  public:
     static constexpr std::size_t kSecretBytesMin = 4;

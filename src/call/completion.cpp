@@ -79,6 +79,50 @@ void begin_async(
 
 namespace {
 
+class InnerCall final : public AsyncCall {
+ public:
+    InnerCall(detail::CompletionPtr outer, FinishInner finish)
+        : outer_(std::move(outer)), finish_(std::move(finish)) {}
+
+    bool end(End end, const StepContext& context) noexcept override {
+        try {
+            Payload output = finish_(end, context);
+            return outer_->settle(StepResult{std::move(output), *context.choice});
+        } catch (...) {
+            return outer_->settle(std::current_exception());
+        }
+    }
+
+    void log(LogLevel level, std::string_view message, std::span<const LogField> fields)
+        const noexcept override {
+        const detail::CallPort* port = outer_->context().port;
+        if (port != nullptr) port->log(level, message, fields);
+    }
+
+    void progress(Payload value) const override {
+        const detail::CallPort* port = outer_->context().port;
+        if (port != nullptr) port->progress(std::move(value));
+    }
+
+ private:
+    const detail::CompletionPtr outer_;
+    const FinishInner finish_;
+};
+
+}  // namespace
+
+void begin_inner_async(
+    const AsyncHandler& handler,
+    const Payload& input,
+    const detail::CompletionPtr& outer,
+    FinishInner finish
+) {
+    auto call = std::make_shared<InnerCall>(outer, std::move(finish));
+    begin_async(handler, input, outer->context(), std::move(call));
+}
+
+namespace {
+
 /// A call whose thread waits for its end.
 class AwaitedCall final : public AsyncCall {
  public:

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <memory>
 
 #include <ebb/completion.h>
@@ -59,6 +60,18 @@ void begin_async(
     const Payload& input,
     StepContext context,
     std::shared_ptr<AsyncCall> call
+);
+
+/// What an outer call ends with, from the end of the call inside it. What it throws fails the outer
+/// call.
+using FinishInner = std::function<Payload(const AsyncCall::End& end, const StepContext& context)>;
+
+/// Begins a call of `handler` inside the call `outer`, which ends when it ends.
+void begin_inner_async(
+    const AsyncHandler& handler,
+    const Payload& input,
+    const detail::CompletionPtr& outer,
+    FinishInner finish
 );
 
 /// Begins a call and waits for its end, in this thread: for callers that cannot wait otherwise.

@@ -38,7 +38,20 @@ class LateVariables : public Variables {
     Json payload_;
 };
 
+class NoVariables : public Variables {
+ public:
+    const Json* find(std::string_view) const override { return nullptr; }
+
+    const Json* find_step(std::string_view) const override { return nullptr; }
+};
+
 }  // namespace
+
+std::optional<std::string> text_at_call(const std::string& text) {
+    const Template compiled = Template::compile_text(text);
+    if (!compiled.is_constant()) return std::nullopt;
+    return compiled.render(NoVariables()).get<std::string>();
+}
 
 void LateInputs::learn(
     const Place& place,
@@ -46,49 +59,24 @@ void LateInputs::learn(
     const std::string& path,
     std::vector<Diagnostic>& problems
 ) {
-    if (input.empty()) return;
     std::vector<Leaf> leaves;
-    Learning learning{path, leaves, problems};
-    learn_value(Json::parse(input), Json::json_pointer(), learning);
-    if (!leaves.empty()) leaves_[place] = std::move(leaves);
-}
-
-void LateInputs::learn_value(const Json& value, const Json::json_pointer& at, Learning& learning) {
-    if (value.is_string()) return learn_text(value.get_ref<const std::string&>(), at, learning);
-    if (value.is_array()) {
-        for (std::size_t i = 0; i < value.size(); ++i) learn_value(value[i], at / i, learning);
-    } else if (value.is_object()) {
-        for (const auto& [key, part] : value.items()) learn_value(part, at / key, learning);
-    }
-}
-
-void LateInputs::learn_text(
-    const std::string& text, const Json::json_pointer& at, Learning& learning
-) {
-    const std::string exposed = model::expose_late(text);
-    if (exposed == text) return;
-    if (!Template::compile_text(text).is_constant()) {
-        learning.problems.push_back(
-            {.code = "late_expression",
-             .path = learning.path + at.to_string(),
-             .message = "This text mixes globals, secrets or payload with other variables. Use "
-                        "separate texts, because Ebb evaluates them at different times."}
+    for (model::LateText& late : model::late_texts(input)) {
+        std::optional<std::string> text = text_at_call(late.text);
+        if (!text) {
+            problems.push_back(
+                {.code = "late_expression",
+                 .path = path + late.at.to_string(),
+                 .message = "This text mixes globals, secrets or payload with other variables. Use "
+                            "separate texts, because Ebb evaluates them at different times."}
+            );
+            continue;
+        }
+        Template compiled = Template::compile_text(model::expose_late(late.text));
+        leaves.push_back(
+            {.at = std::move(late.at), .text = std::move(*text), .compiled = std::move(compiled)}
         );
-        return;
     }
-
-    class Nothing : public Variables {
-     public:
-        const Json* find(std::string_view) const override { return nullptr; }
-
-        const Json* find_step(std::string_view) const override { return nullptr; }
-    };
-
-    learning.leaves.push_back(
-        {.at = at,
-         .text = Template::compile_text(text).render(Nothing()).get<std::string>(),
-         .compiled = Template::compile_text(exposed)}
-    );
+    if (!leaves.empty()) leaves_[place] = std::move(leaves);
 }
 
 Payload LateInputs::fill(const Payload& input, const StepContext& step, const CallValues& values)

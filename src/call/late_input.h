@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -14,6 +15,10 @@
 #include "core/expression/template.h"
 
 namespace ebb {
+
+/// What the kernel leaves at the place of a text with late expressions. Empty if the text also has
+/// other expressions, so that it cannot be known.
+std::optional<std::string> text_at_call(const std::string& text);
 
 /// The expressions of steps' inputs that are evaluated at the call. Only what a definition says is
 /// ever evaluated: a text that came with the data and looks like an expression stays a text.
@@ -31,6 +36,8 @@ class LateInputs {
         std::vector<Diagnostic>& problems
     );
 
+    bool knows(const Place& place) const { return leaves_.contains(place); }
+
     /// Throws ExpressionError.
     Payload fill(const Payload& input, const StepContext& step, const CallValues& values) const;
 
@@ -40,17 +47,6 @@ class LateInputs {
         std::string text;  ///< what the kernel leaves there
         Template compiled;
     };
-
-    struct Learning {
-        const std::string& path;
-        std::vector<Leaf>& leaves;
-        std::vector<Diagnostic>& problems;
-    };
-
-    static void learn_value(const Json& value, const Json::json_pointer& at, Learning& learning);
-    static void learn_text(
-        const std::string& text, const Json::json_pointer& at, Learning& learning
-    );
 
     std::map<Place, std::vector<Leaf>> leaves_;
 };

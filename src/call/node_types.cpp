@@ -2,13 +2,14 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <ebb/node_types.h>
 
 #include "call/completion.h"
+#include "call/contract.h"
 #include "call/late_input.h"
+#include "call/typed_handler.h"
 #include "core/expression/expression.h"
 #include "core/model/walk.h"
 #include "core/model/words.h"
@@ -28,6 +29,19 @@ class SchemaValidator : public Validator {
         return schema_.violations(Json::parse(value));
     }
 
+    Validation validate(const Payload& value) const override {
+        Json whole = Json::parse(value);
+        bool has_filled = false;
+        try {
+            has_filled = schema_.fill_defaults(whole);
+        } catch (const Error& error) {
+            return {.violations = {fmt::format("/: {}", error.what())}};
+        }
+        Validation validation{.violations = schema_.violations(whole)};
+        if (has_filled) validation.value = to_text(whole);
+        return validation;
+    }
+
  private:
     JsonSchema schema_;
 };
@@ -36,12 +50,6 @@ class SchemaValidator : public Validator {
     throw HandlerFailure(
         message, {.code = code, .is_permanent = true, .retry_after = {}, .details = {}}
     );
-}
-
-std::shared_ptr<const Validator> make_validator(
-    const ValidatorFactory& factory, const Payload& schema
-) {
-    return schema.empty() ? nullptr : factory(schema);
 }
 
 /// Calls `visit` for every step in the block.
@@ -71,49 +79,18 @@ void each_step(Block& block, const Visit& visit) {
     }
 }
 
-struct Contract {
+struct Type {
     Handler handler;
     AsyncHandler async;  ///< empty: `handler` is called
     std::optional<AttemptPolicy> retry;
-    NodeType::Result result = NodeType::Result::Output;
-    std::shared_ptr<const Validator> input;
-    std::shared_ptr<const Validator> output;
+    Contract contract;
 };
 
-void require(
-    const Validator* validator, const Payload& value, const char* code, const std::string& what
-) {
-    if (validator == nullptr) return;
-    const std::vector<std::string> violations = validator->violations(value);
-    if (violations.empty()) return;
-    fail_for_good(code, fmt::format("{}: {}", what, fmt::join(violations, "; ")));
-}
-
-/// {"data", "nextHandle", "__pause"}; a null handle is none.
-Payload open_envelope(const Payload& text, const StepContext& context) {
-    const Json result = Json::parse(text, nullptr, false);
-    if (!result.is_object()) {
-        fail_for_good("invalid_output", "The handler must give {data, nextHandle, __pause}.");
-    }
-    if (const auto pause = result.find("__pause"); pause != result.end() && !pause->is_null()) {
-        if (!pause->is_boolean()) {
-            fail_for_good(
-                "invalid_output",
-                fmt::format("\"__pause\" must be true or false, but is {}.", to_text(*pause))
-            );
-        }
-        if (pause->get<bool>()) context.pause();
-    }
-    const auto handle = result.find("nextHandle");
-    if (handle != result.end() && !handle->is_null()) {
-        if (!handle->is_string())
-            fail_for_good("invalid_output", "\"nextHandle\" must be a string.");
-        context.leave_by(handle->get<std::string>());
-    }
-    return to_text(result.value("data", Json()));
-}
-
 }  // namespace
+
+Validation Validator::validate(const Payload& value) const {
+    return {.violations = violations(value)};
+}
 
 std::shared_ptr<const Validator> json_schema_validator(const Payload& schema) {
     const PayloadLimits limits{
@@ -125,7 +102,7 @@ std::shared_ptr<const Validator> json_schema_validator(const Payload& schema) {
 
 struct NodeTypes::State {
     NodeTypesOptions options;
-    std::map<std::string, Contract, std::less<>> types;
+    std::map<std::string, Type, std::less<>> types;
     LateInputs late;
 
     CallValues values_of(const StepContext& context) const {
@@ -140,12 +117,15 @@ struct NodeTypes::State {
         return Redactor::of(Json::parse(values.secrets, nullptr, false));
     }
 
-    Payload call(const Contract& type, const Payload& input, const StepContext& context) const {
+    /// `entry`: null = the definition's entry has no contract.
+    Payload call(
+        const Type& type, const Payload& input, const StepContext& context, const Contract* entry
+    ) const {
         const CallValues values = values_of(context);
         const Redactor redactor = redactor_of(values);
         return judged(redactor, context, [&] {
-            const Payload data = prepared(type, input, context, values);
-            return finished(type, type.handler(data, context), redactor, context);
+            const Payload data = prepared(type, input, context, values, entry);
+            return finished(type, type.handler(data, context), redactor, context, entry);
         });
     }
 
@@ -204,58 +184,40 @@ struct NodeTypes::State {
 
     /// What the handler gets.
     Payload prepared(
-        const Contract& type,
+        const Type& type,
         const Payload& input,
         const StepContext& context,
-        const CallValues& values
+        const CallValues& values,
+        const Contract* entry
     ) const {
+        if (context.compensates) return input;
         Payload data = input;
-        if (!context.compensates) {
-            try {
-                data = late.fill(input, context, values);
-            } catch (const ExpressionError& error) {
-                fail_for_good("expression_error", error.what());
-            }
-            for (const auto& transformer : options.transformers) {
-                data = transformer->transform(data, context, values);
-            }
-            require(
-                type.input.get(),
-                data,
-                "invalid_input",
-                fmt::format("The input of \"{}\" does not fit its type", context.step)
-            );
+        try {
+            data = late.fill(input, context, values);
+        } catch (const ExpressionError& error) {
+            fail_for_good("expression_error", error.what());
         }
-        return data;
+        for (const auto& transformer : options.transformers) {
+            data = transformer->transform(data, context, values);
+        }
+        if (entry != nullptr) data = entry->accept(std::move(data), context);
+        return type.contract.accept(std::move(data), context);
     }
 
     /// The outcome of the handler's output: checked, and without secrets.
     static Payload finished(
-        const Contract& type,
+        const Type& type,
         const Payload& output,
         const Redactor& redactor,
-        const StepContext& context
+        const StepContext& context,
+        const Contract* entry
     ) {
-        const Payload text = checked(type, output, context);
+        Payload text = type.contract.fulfil(output, context);
+        if (entry != nullptr) text = entry->fulfil(std::move(text), context);
         if (context.choice != nullptr) {
             context.choice->handle = redactor.text(context.choice->handle);
         }
         return redactor.payload(text);
-    }
-
-    static Payload checked(const Contract& type, Payload output, const StepContext& context) {
-        if (context.compensates) return output;
-        if (type.result == NodeType::Result::Envelope) output = open_envelope(output, context);
-        if (context.choice != nullptr && context.choice->is_paused) return output;
-        if (type.output != nullptr) {
-            require(
-                type.output.get(),
-                output,
-                "invalid_output",
-                fmt::format("The output of \"{}\" does not fit its type", context.step)
-            );
-        }
-        return output;
     }
 
     [[noreturn]] static void rethrow_redacted(const Redactor& redactor) {
@@ -283,62 +245,52 @@ struct NodeTypes::State {
 
 namespace {
 
-/// An asynchronous call of a type's handler: its end is checked, and then completes the call of the
-/// engine.
-class TypedCall final : public AsyncCall {
+/// The calls of one type. Asynchronous handlers, too, may throw before they return: then `outer`
+/// has been completed.
+template <typename State>
+class CallsOfType final : public TypedCalls,
+                          public std::enable_shared_from_this<CallsOfType<State>> {
  public:
-    using Finish = std::function<Payload(const End& end, const StepContext& context)>;
+    CallsOfType(std::shared_ptr<const State> state, const Type& type)
+        : state_(std::move(state)), type_(type) {}
 
-    TypedCall(detail::CompletionPtr outer, Finish finish)
-        : outer_(std::move(outer)), finish_(std::move(finish)) {}
-
-    bool end(End end, const StepContext& context) noexcept override {
-        try {
-            Payload output = finish_(end, context);
-            return outer_->settle(StepResult{std::move(output), *context.choice});
-        } catch (...) {
-            return outer_->settle(std::current_exception());
-        }
+    Payload call(const Payload& input, const StepContext& context, const Contract* entry)
+        const override {
+        return state_->call(type_, input, context, entry);
     }
 
-    void log(LogLevel level, std::string_view message, std::span<const LogField> fields)
-        const noexcept override {
-        const detail::CallPort* port = outer_->context().port;
-        if (port != nullptr) port->log(level, message, fields);
+    void begin(
+        const Payload& input,
+        const detail::CompletionPtr& outer,
+        const std::shared_ptr<const Contract>& entry
+    ) const override {
+        const StepContext& context = outer->context();
+        const CallValues values = state_->values_of(context);
+        const Redactor redactor = State::redactor_of(values);
+        const Payload data = state_->judged(redactor, context, [&] {
+            return state_->prepared(type_, input, context, values, entry.get());
+        });
+        begin_inner_async(
+            type_.async,
+            data,
+            outer,
+            [self = this->shared_from_this(), redactor, entry](const auto& end, const auto& ended) {
+                return self->state_->judged(redactor, ended, [&] {
+                    if (end.error) std::rethrow_exception(end.error);
+                    return State::finished(self->type_, end.output, redactor, ended, entry.get());
+                });
+            }
+        );
     }
 
-    void progress(Payload value) const override {
-        const detail::CallPort* port = outer_->context().port;
-        if (port != nullptr) port->progress(std::move(value));
+    bool is_bound(const StepContext& context) const override {
+        return state_->late.knows({context.workflow, context.workflow_version, context.step});
     }
 
  private:
-    const detail::CompletionPtr outer_;
-    const Finish finish_;
+    const std::shared_ptr<const State> state_;
+    const Type& type_;  // in the state
 };
-
-/// Asynchronous handlers, too, may throw before they return: then `outer` has been completed.
-template <typename State>
-void begin_typed(
-    const std::shared_ptr<State>& state,
-    const Contract& type,
-    const Payload& input,
-    const detail::CompletionPtr& outer
-) {
-    const StepContext& context = outer->context();
-    const CallValues values = state->values_of(context);
-    const Redactor redactor = State::redactor_of(values);
-    const Payload data = state->judged(redactor, context, [&] {
-        return state->prepared(type, input, context, values);
-    });
-    const auto finish = [state, &type, redactor](const AsyncCall::End& end, const auto& ended) {
-        return state->judged(redactor, ended, [&] {
-            if (end.error) std::rethrow_exception(end.error);
-            return State::finished(type, end.output, redactor, ended);
-        });
-    };
-    begin_async(type.async, data, context, std::make_shared<TypedCall>(outer, finish));
-}
 
 }  // namespace
 
@@ -356,13 +308,11 @@ NodeTypes& NodeTypes::add_async_raw(
 }
 
 NodeTypes& NodeTypes::add_raw(const std::string& type, const NodeType& contract, Handler handler) {
-    const ValidatorFactory& validators = state_->options.validators;
-    Contract made{
+    Type made{
         .handler = std::move(handler),
+        .async = {},
         .retry = contract.retry,
-        .result = contract.result,
-        .input = make_validator(validators, contract.input_schema),
-        .output = make_validator(validators, contract.output_schema),
+        .contract = Contract(type, {.type = contract}, state_->options.validators),
     };
     if (!state_->types.emplace(type, std::move(made)).second) {
         throw Error(
@@ -411,22 +361,13 @@ std::vector<Diagnostic> NodeTypes::bind(const Definition& definition) {
 }
 
 void NodeTypes::add_to(HandlerRegistry& registry) const {
-    for (const auto& [type, contract] : state_->types) {
-        if (contract.async) {
-            registry.add_async_raw(
-                type,
-                [state = state_, &called = contract](const Payload& input, const auto& completion) {
-                    begin_typed(state, called, input, completion);
-                }
-            );
-            continue;
+    for (const auto& [name, type] : state_->types) {
+        const auto calls = std::make_shared<const CallsOfType<State>>(state_, type);
+        if (type.async) {
+            registry.add_async_raw(name, TypedAsyncHandler{calls});
+        } else {
+            registry.add_raw(name, TypedHandler{calls});
         }
-        registry.add_raw(
-            type,
-            [state = state_, &called = contract](const Payload& input, const StepContext& context) {
-                return state->call(called, input, context);
-            }
-        );
     }
 }
 

@@ -25,20 +25,16 @@ std::vector<TaskRef> tasks_in(const HeartbeatResult& result) {
 }  // namespace
 
 Held& Committer::hold(const TaskRef& task, std::string slot) {
-    return held_.add(
-        {.task = task,
-         .acquired = heartbeats_,
-         .attempt = {},
-         .lost_by = {},
-         .slot = std::move(slot),
-         .returned = {}}
+    return held_.add({.task = task, .acquired = heartbeats_, .lost_by = {}, .slot = std::move(slot)}
     );
 }
 
 void Committer::let_go(const TaskRef& task, Attempt::StopReason reason) {
-    const Held* held = held_.find(task);
+    Held* held = held_.find(task);
     if (held == nullptr) return;
-    if (held->attempt && !held->attempt->withdraw()) parts_.watchdog.stop(held->attempt, reason);
+    if (held->state.is_called() && !held->state.withdraw()) {
+        parts_.watchdog.stop(held->state.attempt(), reason);
+    }
     held_.erase(task);
 }
 
@@ -58,11 +54,7 @@ void Committer::distrust_rows(const InstanceId& id) {
 void Committer::absorb(item::Outcome& outcome) {
     const TaskRef task = outcome.attempt->task();
     Held* held = held_.find(task);
-    if (held != nullptr && held->attempt == outcome.attempt) {
-        held->attempt = nullptr;
-        held->returned = outcome.attempt;
-        held->is_deciding = true;
-    }
+    if (held != nullptr && held->state.attempt() == outcome.attempt) held->state.take_outcome();
     // The progress of the failed attempt. A successful attempt needs no such event.
     if (std::holds_alternative<event::StepFailed>(outcome.event)) {
         note_progress(outcome.attempt, outcome.attempt->take_last_progress());
@@ -90,8 +82,8 @@ void Committer::absorb(item::Transacted& transacted) {
     using Kind = item::Transacted::Kind;
     const TaskRef task = transacted.attempt->task();
     Held* held = held_.find(task);
-    const bool is_ours = held != nullptr && held->attempt == transacted.attempt;
-    if (is_ours) held->attempt = nullptr;
+    const bool is_ours = held != nullptr && held->state.attempt() == transacted.attempt;
+    if (is_ours) held->state.end_call();
     if (transacted.kind == Kind::Committed) {
         Turn& turn = *transacted.turn;
         const LivePtr known = cache_.find(task.instance);
@@ -117,8 +109,8 @@ void Committer::absorb(item::Transacted& transacted) {
 
 void Committer::absorb(item::Unstarted& unstarted) {
     Held* held = held_.find(unstarted.attempt->task());
-    if (held == nullptr || held->attempt != unstarted.attempt) return;
-    held->attempt = nullptr;
+    if (held == nullptr || held->state.attempt() != unstarted.attempt) return;
+    held->state.end_call();
     held->not_before = environment().steady_now() + kUnstartedPause;
     touched_.push_back(held->task.instance);
 }
@@ -170,16 +162,16 @@ void Committer::absorb(item::Request& request) {
 
 void Committer::absorb(item::Withdrawal&) {
     held_.for_each([this](Held& held) {
-        if (held.attempt && held.attempt->withdraw()) held.attempt = nullptr;
-        if (!held.attempt) touched_.push_back(held.task.instance);
+        if (!held.state.is_called() || held.state.withdraw())
+            touched_.push_back(held.task.instance);
     });
 }
 
 void Committer::absorb(item::Shutdown&) {
     held_.for_each([this](Held& held) {
-        if (!held.attempt) return;
+        if (!held.state.is_called()) return;
         held.was_asked_to_stop = true;
-        parts_.watchdog.stop(held.attempt, Attempt::StopReason::Shutdown);
+        parts_.watchdog.stop(held.state.attempt(), Attempt::StopReason::Shutdown);
     });
 }
 
@@ -205,9 +197,9 @@ void Committer::absorb(item::Heartbeat& heartbeat) {
     held_.for_each([&](const Held& held) {
         // Tasks that wait for valid leases can continue, and running attempts report their progress
         // occasionally.
-        if (held.attempt) {
-            note_progress(held.attempt, held.attempt->take_progress(now));
-        } else if (!held.is_deciding) {
+        if (held.state.is_called()) {
+            note_progress(held.state.attempt(), held.state.attempt()->take_progress(now));
+        } else if (held.state.is_idle()) {
             touched_.push_back(held.task.instance);
         }
     });
@@ -251,7 +243,7 @@ void Committer::drop_lost(const item::Heartbeat& heartbeat) {
 void Committer::obey_stops(const HeartbeatResult& result) {
     for (const HeldTask& task : result.held) {
         Held* held = task.is_stop ? held_.find(task.task) : nullptr;
-        if (held == nullptr || held->was_asked_to_stop || held->is_deciding) continue;
+        if (held == nullptr || held->was_asked_to_stop || held->state.is_deciding()) continue;
         // Another process has changed the instance: the review reads it again and finds the stop.
         held->is_row_dirty = true;
         cache_.erase(task.task.instance);

@@ -99,10 +99,11 @@ void begin_async_call(
     const std::shared_ptr<Gate>& gate
 ) {
     auto [input, context] = prepare_call(environment, *attempt);
-    const AsyncHandler& handler = *environment.handlers.find_async(context.handler);
+    const auto handler =
+        environment.entry_handlers.find_async(*attempt->call().program, context.handler);
     environment.observers.before_step(context, input, environment.log);
     auto call = std::make_shared<Call>(environment, attempt, ends, gate);
-    begin_async(handler, input, std::move(context), std::move(call));
+    begin_async(*handler, input, std::move(context), std::move(call));
 }
 
 }  // namespace ebb::engine

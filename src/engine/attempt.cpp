@@ -209,11 +209,12 @@ Event run_attempt(
     context.choice = &choice;
     const AttemptPort port(environment, attempt, context);
     context.port = &port;
-    const Handler* handler = environment.handlers.find(context.handler);
+    const auto held = environment.entry_handlers.find(*attempt.call().program, context.handler);
+    const Handler* handler = held.get();
     Handler checked;
     if (transaction != nullptr) {
         context.transaction = &transaction->handle();
-        checked = within(*handler, *transaction);
+        checked = within(*held, *transaction);
         handler = &checked;
     }
     environment.observers.before_step(context, input, environment.log);

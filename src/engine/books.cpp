@@ -65,17 +65,18 @@ void Committer::check_held(const Moment& now) {
         slots += held.slot.empty() ? 0 : 1;
         const InstanceId& id = held.task.instance;
         const bool is_pending = pending_.contains(id);
-        EBB_ASSERT(!held.attempt || !held.is_deciding, "a running task is not being decided");
-        EBB_ASSERT(!held.attempt || held.attempt->task() == held.task, "it runs its own attempt");
+        const AttemptPtr& attempt = held.state.attempt();
+        EBB_ASSERT(held.state.is_called() == (attempt != nullptr), "what is called has an attempt");
+        EBB_ASSERT(!attempt || attempt->task() == held.task, "it runs its own attempt");
         EBB_ASSERT(
-            !held.is_deciding || is_pending || open_index_.contains(id),
+            !held.state.is_deciding() || is_pending || open_index_.contains(id),
             "an instance that is being decided is open or pending"
         );
         const bool is_looked_at = is_pending || open_index_.contains(id) ||
                                   look_again_at_ != kSteadyNever ||
                                   std::find(touched_.begin(), touched_.end(), id) != touched_.end();
         EBB_ASSERT(
-            held.attempt || held.is_deciding || is_looked_at || !may_hold,
+            !held.state.is_idle() || is_looked_at || !may_hold,
             "a held task that does not run will be reviewed"
         );
     });

@@ -230,7 +230,7 @@ void Committer::look_again(SteadyPoint now) {
     look_again_at_ = kSteadyNever;
     delayed_ = 0;
     held_.for_each([this](const Held& held) {
-        if (!held.attempt && !held.is_deciding) touched_.push_back(held.task.instance);
+        if (held.state.is_idle()) touched_.push_back(held.task.instance);
     });
 }
 

@@ -140,6 +140,7 @@ Environment::Environment(
 )
     : store(store_in),
       handlers(handlers_in),
+      entry_handlers(handlers_in),
       options(resolve(std::move(options_in))),
       clock(choose_clock(store, options, system_clock_)),
       log(make_log(options.log, clock)),

@@ -10,6 +10,7 @@
 #include <ebb/handler.h>
 
 #include "call/call.h"
+#include "call/entry_handlers.h"
 #include "call/observers.h"
 #include "engine/limited_queues.h"
 #include "store/store.h"
@@ -92,9 +93,10 @@ class Environment {
 
     Store& store;
     const HandlerRegistry& handlers;
-    const EngineOptions options;  ///< with all defaults resolved
-    const Clock& clock;           ///< for durations; dates come from the store
-    const Log log;                ///< at most WarningLimit::kBurst of each warning in a period
+    const EntryHandlers entry_handlers;  ///< as they are called
+    const EngineOptions options;         ///< with all defaults resolved
+    const Clock& clock;                  ///< for durations; dates come from the store
+    const Log log;  ///< at most WarningLimit::kBurst of each warning in a period
     const TimePoint started_at;
     Statistics statistics;
     WorkerState worker;

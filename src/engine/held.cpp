@@ -3,7 +3,49 @@
 #include <algorithm>
 #include <utility>
 
+#include "support/assert.h"
+
 namespace ebb::engine {
+
+void HeldState::call(AttemptPtr attempt) {
+    EBB_ASSERT(is_idle(), "a task is called if nothing else is under way for it");
+    EBB_ASSERT(attempt != nullptr, "a call has an attempt");
+    attempt_ = std::move(attempt);
+    state_ = State::Called;
+}
+
+void HeldState::end_call() {
+    EBB_ASSERT(is_called(), "only a call can end");
+    attempt_ = nullptr;
+    state_ = State::Idle;
+}
+
+bool HeldState::withdraw() {
+    EBB_ASSERT(is_called(), "only a call can be withdrawn");
+    if (!attempt_->withdraw()) return false;
+    end_call();
+    return true;
+}
+
+void HeldState::take_outcome() {
+    EBB_ASSERT(is_called(), "only a call has an outcome");
+    returned_ = std::exchange(attempt_, nullptr);
+    state_ = State::Deciding;
+}
+
+void HeldState::decide() {
+    EBB_ASSERT(is_idle(), "one decision at a time, and none while the task is called");
+    state_ = State::Deciding;
+}
+
+void HeldState::decide_again() {
+    EBB_ASSERT(!is_called(), "a task that is called is not being decided on");
+    state_ = State::Deciding;
+}
+
+void HeldState::end_decision() {
+    if (is_deciding()) state_ = State::Idle;
+}
 
 Held* HeldTable::find(const TaskRef& task) {
     const auto tasks = tasks_.find(task.instance);

@@ -12,11 +12,58 @@
 
 namespace ebb::engine {
 
+/// Where a held task stands. The functions are its transitions; each asserts the state that
+/// it begins in. docs/engine.md has the table.
+class HeldState {
+ public:
+    enum class State {
+        Idle,      ///< waits for a review, which may be set aside until a date
+        Called,    ///< its attempt is queued or running
+        Deciding,  ///< something of it is on its way through a commit
+    };
+
+    bool is_idle() const { return state_ == State::Idle; }
+
+    bool is_called() const { return state_ == State::Called; }
+
+    bool is_deciding() const { return state_ == State::Deciding; }
+
+    /// Null unless called.
+    const AttemptPtr& attempt() const { return attempt_; }
+
+    /// The attempt whose outcome is being decided on, or could not be kept. Null = none.
+    const AttemptPtr& returned() const { return returned_; }
+
+    /// Idle -> Called.
+    void call(AttemptPtr attempt);
+    /// Called -> Idle: the call never began, or what followed from it is committed already.
+    void end_call();
+    /// Called -> Idle, unless the call has begun; returns whether it did not.
+    bool withdraw();
+    /// Called -> Deciding, on the outcome of the call.
+    void take_outcome();
+    /// Idle -> Deciding, on an event or a row of the task.
+    void decide();
+    /// Idle or Deciding -> Deciding: the commit did not take the outcome, so it is decided again.
+    void decide_again();
+    /// Deciding -> Idle. Nothing happens in the other states: a commit may name tasks that it did
+    /// not decide on.
+    void end_decision();
+
+    /// The outcome of `returned` is settled.
+    void forget_returned() { returned_ = nullptr; }
+
+ private:
+    State state_ = State::Idle;
+    AttemptPtr attempt_;
+    AttemptPtr returned_;
+};
+
 /// One task whose lease this worker holds.
 struct Held {
     TaskRef task;
     std::uint64_t acquired = 0;  ///< the number of the last heartbeat sent before
-    AttemptPtr attempt;          ///< queued or running; null: what comes next is not decided yet
+    HeldState state{};
     /// The row says something (a stop, a loss, a park, no handler) that must not outlive what
     /// happens next: it has to be written again even if the lease is kept.
     bool is_row_dirty = false;
@@ -33,8 +80,6 @@ struct Held {
     std::string slot;
     /// It may have been called under this very lease, and its outcome is not kept.
     bool is_called_in_vain = false;
-    AttemptPtr returned;       ///< its outcome is on its way through a commit
-    bool is_deciding = false;  ///< something of it is on its way through a commit
     bool was_asked_to_stop = false;
     int fruitless = 0;         ///< how often it was looked at without coming any further
     SteadyPoint not_before{};  ///< set aside until then

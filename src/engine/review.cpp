@@ -59,13 +59,11 @@ void Committer::review(const InstanceId& id, const Moment& now) {
     const LivePtr live = live_of(id);
     check_doubtful(id);
     const auto review_task = [&](const TaskRef& task) {
-        if (Held* held = held_.find(task); held != nullptr && held->attempt) {
+        if (Held* held = held_.find(task); held != nullptr && held->state.is_called()) {
             review_attempt(*held, *live);
         }
         Held* held = held_.find(task);
-        if (held != nullptr && !held->attempt && !held->is_deciding) {
-            review_idle(*held, *live, now);
-        }
+        if (held != nullptr && held->state.is_idle()) review_idle(*held, *live, now);
     };
     const std::vector<Held>& all = held_.of(id);
     if (all.empty()) return;
@@ -101,18 +99,16 @@ std::vector<TokenId> Committer::leased_here(const InstanceId& id) {
 }
 
 void Committer::review_attempt(Held& held, const LiveInstance& live) {
-    switch (standing_of(*held.attempt, live)) {
+    switch (standing_of(*held.state.attempt(), live)) {
         case Standing::Wanted: {
             const bool may_start = live.state.status == InstanceStatus::Running ||
                                    live.state.status == InstanceStatus::Compensating;
-            if (!may_start && held.attempt->withdraw()) held.attempt = nullptr;
+            if (!may_start) held.state.withdraw();
             return;
         }
         case Standing::Unwanted:
-            if (held.attempt->withdraw()) {
-                held.attempt = nullptr;
-            } else if (!std::exchange(held.was_asked_to_stop, true)) {
-                parts_.watchdog.stop(held.attempt, Attempt::StopReason::Unwanted);
+            if (!held.state.withdraw() && !std::exchange(held.was_asked_to_stop, true)) {
+                parts_.watchdog.stop(held.state.attempt(), Attempt::StopReason::Unwanted);
             }
             return;
         case Standing::Orphaned:
@@ -141,7 +137,7 @@ void Committer::review_idle(Held& held, LiveInstance& live, const Moment& now) {
         if (!held.is_called_in_vain) return hand_back(held.task);
     }
     if (auto event = event_for(held, live)) {
-        held.is_deciding = true;
+        held.state.decide();
         work_of(held.task.instance).causes.push_back({std::move(*event), held.task.token, {}, {}});
         return;
     }
@@ -151,7 +147,7 @@ void Committer::review_idle(Held& held, LiveInstance& live, const Moment& now) {
         case NextMove::Kind::Run:
             return start_attempt(held, live, std::move(*move.call));
         case NextMove::Kind::Rewrite:
-            held.is_deciding = true;
+            held.state.decide();
             work_of(held.task.instance).rewrites.push_back(std::move(move.row));
             return;
         case NextMove::Kind::Release:
@@ -180,16 +176,16 @@ void Committer::start_attempt(Held& held, LiveInstance& live, Invocation call) {
     } else {
         made.input = remembered_payload(live, made.invocation.input);
     }
-    held.attempt = std::make_shared<Attempt>(std::move(made));
+    held.state.call(std::make_shared<Attempt>(std::move(made)));
     held.was_asked_to_stop = false;
     held.fruitless = 0;
-    started_.push_back(held.attempt);
+    started_.push_back(held.state.attempt());
 }
 
 void Committer::hand_back(const TaskRef& task) {
     if (Held* held = held_.find(task); held != nullptr) {
-        if (held->attempt && held->attempt->withdraw()) held->attempt = nullptr;
-        const bool was_called = held->attempt || held->returned || held->is_called_in_vain;
+        const bool was_called = (held->state.is_called() && !held->state.withdraw()) ||
+                                held->state.returned() || held->is_called_in_vain;
         (was_called ? abandoned_ : releases_).push_back(task);
         let_go(task, Attempt::StopReason::Unwanted);
     }

@@ -112,7 +112,7 @@ void Committer::delay(const InstanceId& id, int delays) {
     work.delays = delays;
     work.not_before = later;
     for (Held& held : held_.of(id)) {
-        if (held.attempt || held.is_deciding) continue;
+        if (!held.state.is_idle()) continue;
         held.not_before = later;
         held.fruitless = 0;
     }
@@ -130,7 +130,7 @@ void Committer::forget_instance(const Turn& turn) {
 void Committer::undecide(const Turn& turn) {
     const InstanceId& id = turn.live->row.id;
     const auto undecide_task = [&](TokenId token) {
-        if (Held* held = held_.find({id, token})) held->is_deciding = false;
+        if (Held* held = held_.find({id, token})) held->state.end_decision();
     };
     for (const TaskChange& change : turn.tasks) undecide_task(change.token);
     for (const TokenId token : turn.rewritten) undecide_task(token);
@@ -163,7 +163,7 @@ void Committer::reopen(std::vector<Cause> causes, const InstanceId& id, int conf
         }
         if (const auto* attempt = std::get_if<AttemptPtr>(&cause.origin)) {
             Held* held = held_.find((*attempt)->task());
-            if (held != nullptr && held->returned == *attempt) held->is_deciding = true;
+            if (held != nullptr && held->state.returned() == *attempt) held->state.decide_again();
         }
         Work& work = work_of(id);
         work.conflicts = std::max(work.conflicts, conflicts);
@@ -232,8 +232,8 @@ void Committer::settle_cause(const Turn& turn, Cause& cause) {
         Held* held = held_.find(attempt->task());
         // A stale outcome: another worker has taken the token further, so this worker must not
         // continue the task even if it still holds it.
-        if (!has_changed && held != nullptr && held->returned == attempt) {
-            held->returned = nullptr;
+        if (!has_changed && held != nullptr && held->state.returned() == attempt) {
+            held->state.forget_returned();
             hand_back(held->task);
         }
     }
@@ -281,15 +281,15 @@ void Committer::set_aside(Turn& turn, const std::exception& error) {
     forget_instance(turn);
     const SteadyPoint later = environment().steady_now() + kSetAside;
     for (Held& held : held_.of(id)) {
-        if (held.attempt || held.is_deciding) continue;
+        if (!held.state.is_idle()) continue;
         held.not_before = later;
         held.fruitless = 0;
-        if (!held.returned) continue;
+        if (!held.state.returned()) continue;
         // Its outcome cannot be kept, but the fact that it was called must be.
         held.was_lost = true;
         held.is_called_in_vain = true;
         held.lost_by = environment().options.worker_id;
-        held.returned = nullptr;
+        held.state.forget_returned();
     }
     look_again_at_ = std::min(look_again_at_, later);
     reopen(std::move(turn.deferred), id, turn.conflicts);

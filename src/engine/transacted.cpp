@@ -41,14 +41,7 @@ std::shared_ptr<Turn> decide_and_commit(
     if (has_failed(*turn)) return turn;
     // Its row may contain something by now that must not outlive this commit, so it is rewritten.
     HeldTable held;
-    held.add(
-        {.task = task,
-         .attempt = {},
-         .is_row_dirty = true,
-         .lost_by = {},
-         .slot = {},
-         .returned = {}}
-    );
+    held.add({.task = task, .is_row_dirty = true, .lost_by = {}, .slot = {}});
     int capacity = 0;
     choose_writes(*turn, held, environment, capacity);
     transaction.commit(turn->to_commit(environment.options.worker_id));

@@ -27,7 +27,7 @@ struct HandlerMaker {
 };
 
 struct Made {
-    Handler handler;  ///< null when the entry has problems
+    Handler handler;  ///< null if the entry has problems, or only a contract
     Duration grace{0};
 };
 
@@ -48,7 +48,7 @@ Made try_make(
     Made made{.handler = {}, .grace = grace_of(entry.spec)};
     made.handler = std::visit(HandlerMaker{name}, std::move(entry.spec));
     if (made.handler) {
-        made.handler = with_contract(name, std::move(made.handler), std::move(entry.contract));
+        made.handler = with_contract(name, std::move(made.handler), entry.contract);
     }
     return made;
 }
@@ -87,6 +87,14 @@ Handler make_handler(
 ) {
     std::vector<Diagnostic> problems;
     Handler handler = try_make(name, spec, base_directory, problems).handler;
+    if (problems.empty() && !handler) {
+        problems.push_back(
+            {.code = "missing_key",
+             .path = "/handlers/" + name,
+             .message = "This entry has neither \"exec\" nor \"http\": the application must "
+                        "register the handler."}
+        );
+    }
     if (!problems.empty()) throw DefinitionError(std::move(problems));
     return handler;
 }
@@ -103,6 +111,7 @@ void register_definition_handlers(
     }
     if (!problems.empty()) throw DefinitionError(std::move(problems));
     for (auto& [name, each] : made) {
+        if (!each.handler) continue;
         registry.add_raw(name, std::move(each.handler)).set_grace(name, each.grace);
     }
 }
@@ -119,6 +128,7 @@ void register_definition_handlers(
         problems.insert(problems.end(), unbound.begin(), unbound.end());
         for (const auto& [name, spec] : definition.handlers) {
             Made each = try_make(name, spec, source.base_directory, problems);
+            if (!each.handler) continue;
             made[name][{definition.name, definition.version}] = std::move(each.handler);
             graces[name] = std::max(graces[name], each.grace);
         }

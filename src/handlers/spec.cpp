@@ -12,6 +12,7 @@ namespace {
 
 HandlerSpec read_spec(
     const Json& entry,
+    const HandlerContract& contract,
     const std::string& path,
     const std::filesystem::path& base_directory,
     std::vector<Diagnostic>& problems
@@ -26,8 +27,13 @@ HandlerSpec read_spec(
     if (has_exec) return read_exec_spec(reader, base_directory);
     reader.allow_only({"http", "exec"});
     if (http == nullptr) {
+        // The contract of a handler that the application registers.
+        if (!contract.is_empty()) return {};
         reader.note(
-            "missing_key", "", "A handler needs \"exec\" (a program to run) or \"http\" (a call)."
+            "missing_key",
+            "",
+            "A handler needs \"exec\" (a program to run) or \"http\" (a call). An entry for a "
+            "handler in C++ needs \"input_schema\", \"output_schema\", \"defaults\" or \"result\"."
         );
         return {};
     }
@@ -65,7 +71,7 @@ HandlerEntry parse_handler_spec(
         return {};
     }
     HandlerEntry read{.spec = {}, .contract = take_contract(entry, path, problems)};
-    read.spec = read_spec(entry, path, base_directory, problems);
+    read.spec = read_spec(entry, read.contract, path, base_directory, problems);
     return problems.size() == problems_before ? std::move(read) : HandlerEntry();
 }
 

@@ -13,8 +13,8 @@
 #include <ebb/json.h>
 #include <ebb/time.h>
 
+#include "call/contract.h"
 #include "core/expression/template.h"
-#include "handlers/contract.h"
 #include "handlers/url_template.h"
 
 namespace ebb {
@@ -78,7 +78,7 @@ struct HttpSpec {
     OutputMode output = OutputMode::Document;
 };
 
-/// No alternative but the first when it has problems.
+/// No alternative but the first if it has problems, or only a contract for a handler in C++.
 using HandlerSpec = std::variant<std::monostate, ExecSpec, HttpSpec>;
 
 /// One entry of `handlers:`.

@@ -152,11 +152,10 @@ bool Driver::call(const Chosen& chosen, TimePoint begun) {
     context.port = &port;
     const Observers& observers = environment_.observers;
     if (!observers.empty()) observers.before_step(context, input, environment_.log);
+    const auto handler =
+        environment_.entry_handlers.held(data_.program(), context.handler, chosen.handler);
     CallResult result = call_handler(
-        *chosen.handler,
-        input,
-        context,
-        {environment_.limits(), environment_.options.error_bytes_max}
+        *handler, input, context, {environment_.limits(), environment_.options.error_bytes_max}
     );
     const TimePoint ended = now();
     const Duration duration = std::max(ended - begun, Duration::zero());

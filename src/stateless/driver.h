@@ -4,6 +4,7 @@
 
 #include <ebb/stateless.h>
 
+#include "call/entry_handlers.h"
 #include "call/observers.h"
 #include "core/kernel/decide.h"
 #include "stateless/data.h"
@@ -17,6 +18,7 @@ namespace ebb::stateless {
 /// What all calls of one engine share. Constant while instances are driven.
 struct Environment {
     const HandlerRegistry& handlers;
+    EntryHandlers entry_handlers;
     EngineOptions options;
     const Clock& clock;
     Log log;

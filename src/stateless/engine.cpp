@@ -102,6 +102,7 @@ class Engine::Core {
     Core(const HandlerRegistry& handlers, const EngineOptions& options)
         : environment{
               handlers,
+              EntryHandlers(handlers),
               options,
               options.clock != nullptr ? *options.clock : clock_,
               make_log(options.log),

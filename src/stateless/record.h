@@ -157,6 +157,7 @@ void each_root(const InstanceState& state, Visit visit) {
     for (const Scope& scope : state.scopes) {
         for (const BranchOutcome& branch : scope.branches) look(branch.output);
     }
+    for (const StepRecord& record : state.records) look(record.failure);
     for (const BufferedSignal& signal : state.signals) look(signal.event);
     for (const Rollback& rollback : state.rollbacks) {
         // A requeue makes it the instance's error again.

@@ -704,4 +704,8 @@ std::vector<std::string> JsonSchema::violations(const Json& value) const {
     return Run(*compiled_->schema).violations(value);
 }
 
+bool JsonSchema::fill_defaults(Json& value) const {
+    return ebb::fill_defaults(*compiled_->schema, value);
+}
+
 }  // namespace ebb

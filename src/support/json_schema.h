@@ -24,6 +24,13 @@ class JsonSchema {
     /// kViolationsMax.
     std::vector<std::string> violations(const Json& value) const;
 
+    /// Fills in the `default` of each property that an object of `value` lacks: in `properties`,
+    /// also below `items`, `additionalProperties`, `allOf` and `$ref`. Alternatives (`anyOf`,
+    /// `oneOf`, `not`, `if`) fill in nothing, because which of them applies depends on the value.
+    /// Returns whether anything was filled in. Throws Error with LimitExceeded if it takes more
+    /// than the budget of a validation; `value` is then incomplete.
+    bool fill_defaults(Json& value) const;
+
     static constexpr std::size_t kViolationsMax = 20;
     /// Longer texts are not matched with a `pattern` or `format` but are violations: the matcher
     /// recurses over the text.

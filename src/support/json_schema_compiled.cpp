@@ -142,6 +142,7 @@ class Compiler {
             pending_.emplace_back(&target, schema["$ref"].get<std::string>().substr(1));
             return;
         }
+        if (schema.contains("default")) compiled_.has_defaults = true;
         for (const auto& [keyword, argument] : schema.items()) {
             const auto known = std::find_if(
                 kKeywords.begin(),

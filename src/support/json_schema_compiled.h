@@ -24,9 +24,13 @@ struct CompiledSchema {
     /// The schema behind each schema with a "$ref".
     std::unordered_map<const Json*, const Json*> targets{};
     std::map<std::string, Pattern, std::less<>> patterns{};
+    bool has_defaults = false;  ///< some schema in it has a `default`
 };
 
 /// Throws Error with InvalidPayload.
 std::unique_ptr<const CompiledSchema> compile_schema(const Json& schema);
+
+/// As JsonSchema::fill_defaults.
+bool fill_defaults(const CompiledSchema& compiled, Json& value);
 
 }  // namespace ebb

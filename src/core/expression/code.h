@@ -17,6 +17,7 @@ enum class Op : std::uint8_t {
     Constant,  ///< pushes constants[arg]
     Variable,  ///< pushes the variable variables[arg]
     Step,      ///< pushes `steps.<names[arg]>`
+    Attempts,  ///< pushes how the attempts of the step names[arg] went
     HasStep,   ///< pushes whether that step has completed
     Local,     ///< pushes the current element of loop number arg
     Field,     ///< top.<names[arg]>
@@ -84,6 +85,7 @@ struct Code {
     std::size_t stack_max = 0;
     std::size_t loops_max = 0;
     std::vector<std::string> steps_read;
+    std::vector<std::string> attempts_read;
     std::vector<std::string> variables_read;
 };
 

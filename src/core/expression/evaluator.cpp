@@ -50,10 +50,9 @@ inline const Instruction* Evaluator::step(const Instruction* at) {
             push(variable(at->arg));
             break;
         case Op::Step:
-            push(completed_step(code_.names[at->arg]));
-            break;
+        case Op::Attempts:
         case Op::HasStep:
-            push(bool_value(variables_.find_step(code_.names[at->arg]) != nullptr));
+            push(of_step(at->op, code_.names[at->arg]));
             break;
         case Op::Local:
             push(loops_[at->arg].current);
@@ -184,11 +183,21 @@ Value Evaluator::variable(std::uint32_t index) {
     );
 }
 
+Value Evaluator::of_step(Op op, std::string_view name) {
+    if (op == Op::HasStep) return bool_value(variables_.find_step(name) != nullptr);
+    return op == Op::Step ? completed_step(name) : attempts_of(name);
+}
+
 Value Evaluator::completed_step(std::string_view name) {
     if (const Json* json = variables_.find_step(name)) return json_value(*json);
     return context_.fail(
         "The step \"{0}\" has not completed; ask \"{0}\" in steps before reading it.", name
     );
+}
+
+Value Evaluator::attempts_of(std::string_view name) {
+    if (const Json* json = variables_.find_attempts(name)) return json_value(*json);
+    return context_.fail("The attempts of the step \"{}\" are not known here.", name);
 }
 
 const Instruction* Evaluator::choose(const Instruction* at) {

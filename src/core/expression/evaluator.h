@@ -42,7 +42,9 @@ class Evaluator {
     void binary(const Instruction& at);
     void call(const Instruction& at);
     Value variable(std::uint32_t index);
+    Value of_step(Op op, std::string_view name);
     Value completed_step(std::string_view name);
+    Value attempts_of(std::string_view name);
     const Instruction* choose(const Instruction* at);
     void append();
     void insert();

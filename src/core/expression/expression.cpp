@@ -80,6 +80,10 @@ const std::vector<std::string>& Expression::steps_read() const {
     return compiled_->steps_read;
 }
 
+const std::vector<std::string>& Expression::attempts_read() const {
+    return compiled_->attempts_read;
+}
+
 const std::vector<std::string>& Expression::variables_read() const {
     return compiled_->variables_read;
 }

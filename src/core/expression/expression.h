@@ -70,6 +70,10 @@ class Variables {
 
     /// What `steps.<name>` is: an object with `output`; null when that step has not completed.
     virtual const Json* find_step(std::string_view name) const = 0;
+
+    /// What `steps.<name>.attempts` and `steps.<name>.error` read: an object with `attempts`, and
+    /// with `error` if an attempt has failed; null where attempts are not known.
+    virtual const Json* find_attempts(std::string_view) const { return nullptr; }
 };
 
 /// A compiled expression of the language of DESIGN §5: a subset of CEL (cel.dev). Immutable and
@@ -91,6 +95,9 @@ class Expression {
     const std::string& source() const;
     /// The names of all steps read as `steps.<name>` or `steps["<name>"]`; sorted, unique.
     const std::vector<std::string>& steps_read() const;
+    /// The names of all steps of which the expression reads `attempts` or `error`; sorted, unique.
+    /// Those of which it reads nothing else are not in steps_read.
+    const std::vector<std::string>& attempts_read() const;
     /// The names of all free variables read; sorted, unique. `steps` is among them when any step is
     /// read.
     const std::vector<std::string>& variables_read() const;

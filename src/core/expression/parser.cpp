@@ -72,6 +72,7 @@ void Parser::run() {
     if (!is(TokenKind::End)) fail_unexpected("an operator or the end");
     emit({.op = Op::Return, .place = token_.place}, 0);
     code_.steps_read = sorted(std::move(steps_));
+    code_.attempts_read = sorted(std::move(attempts_));
     code_.variables_read = sorted(std::move(variables_));
 }
 

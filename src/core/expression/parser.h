@@ -60,6 +60,8 @@ class Parser {
     Form name();
     Form global_name(const Token& name);
     Form member();
+    void read_attempts();
+    void check_attempt_field(const Token& name) const;
     Form subscript();
     Form step(const Token& steps);
     void call(const Token& name);
@@ -98,6 +100,7 @@ class Parser {
     int stack_ = 0;
     std::vector<std::string_view> locals_;
     std::vector<std::string> steps_;
+    std::vector<std::string> attempts_;
     std::vector<std::string> variables_;
 };
 

@@ -48,6 +48,9 @@ std::optional<Macro> find_macro(std::string_view name) {
     return std::nullopt;
 }
 
+constexpr std::string_view kAttemptsField = "attempts";
+constexpr std::string_view kErrorField = "error";
+
 /// A field's name without its backticks.
 std::string_view plain_name(const Token& token) {
     if (token.kind != TokenKind::QuotedName) return token.text;
@@ -149,8 +152,46 @@ Parser::Form Parser::member() {
         method(name);
         return Form::Other;
     }
-    push_named(Op::Field, plain_name(name), name);
+    const std::string_view field = plain_name(name);
+    const bool is_of_step = code_.instructions.back().op == Op::Step;
+    if (is_of_step && (field == kAttemptsField || field == kErrorField)) {
+        read_attempts();
+    } else {
+        check_attempt_field(name);
+    }
+    push_named(Op::Field, field, name);
     return Form::Field;
+}
+
+/// What was parsed as a step is only its attempts: its output is not read.
+void Parser::read_attempts() {
+    code_.instructions.back().op = Op::Attempts;
+    attempts_.push_back(std::move(steps_.back()));
+    steps_.pop_back();
+}
+
+/// Behind `steps.x.attempts` and `steps.x.error`: what is there is known.
+void Parser::check_attempt_field(const Token& name) const {
+    const std::vector<Instruction>& done = code_.instructions;
+    const bool is_behind =
+        done.size() > 1 && done.back().op == Op::Field && done[done.size() - 2].op == Op::Attempts;
+    if (!is_behind) return;
+    if (code_.names[done.back().arg] == kAttemptsField) {
+        fail(name, "The attempts of a step are an int, which has no fields.");
+    }
+    constexpr std::array<std::string_view, 3> kFields = {"code", "message", "details"};
+    const std::string_view field = plain_name(name);
+    if (std::find(kFields.begin(), kFields.end(), field) != kFields.end()) return;
+    throw_at(
+        code_.source,
+        name.place,
+        fmt::format(
+            "The error of a step has no field \"{}\"; it has code, message and details.{}",
+            field,
+            did_you_mean(field, kFields)
+        ),
+        nearest(field, kFields)
+    );
 }
 
 Parser::Form Parser::subscript() {

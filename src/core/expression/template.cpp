@@ -86,6 +86,7 @@ class Compiler {
     }
 
     std::vector<std::string> steps_read;
+    std::vector<std::string> attempts_read;
     std::vector<std::string> variables_read;
 
  private:
@@ -130,6 +131,7 @@ class Compiler {
         try {
             Expression compiled = Expression::compile(source, limits_);
             append(steps_read, compiled.steps_read());
+            append(attempts_read, compiled.attempts_read());
             append(variables_read, compiled.variables_read());
             return compiled;
         } catch (const ExpressionError& error) {
@@ -272,6 +274,7 @@ struct Template::Compiled {
     Node root;
     ExpressionLimits limits;
     std::vector<std::string> steps_read;
+    std::vector<std::string> attempts_read;
     std::vector<std::string> variables_read;
 };
 
@@ -281,6 +284,7 @@ Template Template::compile(const Json& value, const ExpressionLimits& limits) {
     Compiler compiler(limits);
     compiled->root = compiler.compile(value, "", 0);
     compiled->steps_read = std::move(compiler.steps_read);
+    compiled->attempts_read = std::move(compiler.attempts_read);
     compiled->variables_read = std::move(compiler.variables_read);
     Template result;
     result.compiled_ = std::move(compiled);
@@ -301,6 +305,10 @@ bool Template::is_constant() const {
 
 const std::vector<std::string>& Template::steps_read() const {
     return compiled_->steps_read;
+}
+
+const std::vector<std::string>& Template::attempts_read() const {
+    return compiled_->attempts_read;
 }
 
 const std::vector<std::string>& Template::variables_read() const {

@@ -28,6 +28,7 @@ class Template {
     /// True when it contains no expression at all.
     bool is_constant() const;
     const std::vector<std::string>& steps_read() const;
+    const std::vector<std::string>& attempts_read() const;
     const std::vector<std::string>& variables_read() const;
 
  private:

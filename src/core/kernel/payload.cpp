@@ -131,6 +131,23 @@ const Json* TokenVariables::find_step(std::string_view name) const {
     return &known_steps_.emplace_back(std::string(name), std::move(step)).second;
 }
 
+const Json* TokenVariables::find_attempts(std::string_view name) const {
+    for (const auto& [known, value] : known_attempts_) {
+        if (known == name) return &value;
+    }
+    const StepRecord* record = t_.state.find_record(t_.program.find(name));
+    Json attempts = {{"attempts", record == nullptr ? 0 : record->attempts}};
+    if (record != nullptr && record->failure != 0) {
+        const Json failure = Json::parse(t_.past.payload(record->failure));
+        Json error = Json::object();
+        for (const char* key : {"code", "message", "details"}) {
+            if (failure.contains(key)) error[key] = failure[key];
+        }
+        attempts["error"] = std::move(error);
+    }
+    return &known_attempts_.emplace_back(std::string(name), std::move(attempts)).second;
+}
+
 }  // namespace ebb::kernel
 
 namespace ebb {

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/model/late_text.h"
 #include "support/clock.h"
 #include "support/json.h"
 
@@ -19,6 +20,7 @@ class ProgramCompiler {
 
     void compile() {
         const Definition& definition = program_.definition_;
+        program_.has_call_terms_ = !definition.handlers.empty();
         if (definition.rules) {
             number_rules(definition);
             link_rules(definition);
@@ -28,23 +30,21 @@ class ProgramCompiler {
         }
         if (!definition.output.empty()) {
             program_.output_ = Template::compile(Json::parse(definition.output));
-            note_reads(program_.output_->steps_read());
+            note_reads(*program_.output_);
         }
         if (!definition.input_schema.empty()) {
             program_.input_schema_.emplace(Json::parse(definition.input_schema));
         }
         program_.handlers_.assign(handlers_.begin(), handlers_.end());
-        program_.output_read_.assign(program_.nodes_.size(), false);
-        for (const std::string& name : steps_read_) {
-            const NodeIndex index = program_.find(name);
-            if (index != kNoNode) program_.output_read_[static_cast<std::size_t>(index)] = true;
-        }
+        program_.output_read_ = marks_of(steps_read_);
+        program_.attempts_read_ = marks_of(attempts_read_);
     }
 
  private:
     Program& program_;
     std::set<std::string> handlers_;
     std::set<std::string> steps_read_;
+    std::set<std::string> attempts_read_;
     NodeIndex transition_ = kNoNode;  ///< that the nodes being numbered are of
 
     ProgramNode& add(const std::string& name) {
@@ -53,6 +53,16 @@ class ProgramCompiler {
         compiled.name = name;
         compiled.transition = transition_;
         return compiled;
+    }
+
+    /// For each node, whether its name is among these.
+    std::vector<bool> marks_of(const std::set<std::string>& names) const {
+        std::vector<bool> marks(program_.nodes_.size(), false);
+        for (const std::string& name : names) {
+            const NodeIndex index = program_.find(name);
+            if (index != kNoNode) marks[static_cast<std::size_t>(index)] = true;
+        }
+        return marks;
     }
 
     void number(const Block& block) {
@@ -121,7 +131,7 @@ class ProgramCompiler {
             at(static_cast<NodeIndex>(i)).after = definition.rules->triggers[i].after;
             if (set.empty()) continue;
             at(static_cast<NodeIndex>(i)).set = Template::compile(Json::parse(set));
-            note_reads(at(static_cast<NodeIndex>(i)).set->steps_read());
+            note_reads(*at(static_cast<NodeIndex>(i)).set);
         }
         program_.rules_ = std::make_shared<rules::Program>(*definition.rules, names);
     }
@@ -158,19 +168,22 @@ class ProgramCompiler {
 
     ProgramNode& at(NodeIndex index) { return program_.nodes_[static_cast<std::size_t>(index)]; }
 
-    void note_reads(const std::vector<std::string>& steps) {
-        steps_read_.insert(steps.begin(), steps.end());
+    /// `compiled`: an expression or a template.
+    template <typename Compiled>
+    void note_reads(const Compiled& compiled) {
+        steps_read_.insert(compiled.steps_read().begin(), compiled.steps_read().end());
+        attempts_read_.insert(compiled.attempts_read().begin(), compiled.attempts_read().end());
     }
 
     Expression expression(const std::string& source) {
         Expression compiled = Expression::compile(source);
-        note_reads(compiled.steps_read());
+        note_reads(compiled);
         return compiled;
     }
 
     Template text_template(const std::string& text) {
         Template compiled = Template::compile_text(text);
-        note_reads(compiled.steps_read());
+        note_reads(compiled);
         return compiled;
     }
 
@@ -223,8 +236,9 @@ class ProgramCompiler {
         if (!step.concurrency_key.empty()) node.concurrency_key = expression(step.concurrency_key);
         if (!step.next.empty()) node.handle = expression(step.next);
         if (!step.input.empty()) {
+            if (!model::late_texts(step.input).empty()) program_.has_call_terms_ = true;
             node.input = Template::compile(Json::parse(step.input));
-            note_reads(node.input->steps_read());
+            note_reads(*node.input);
         }
     }
 

@@ -149,6 +149,15 @@ class Program {
     /// The names of all handlers that it may call, compensations included; sorted.
     const std::vector<std::string>& handlers() const { return handlers_; }
 
+    /// Steps of which some expression reads `attempts` or `error`: the state records them.
+    bool is_attempts_read(NodeIndex index) const {
+        return attempts_read_[static_cast<std::size_t>(index)];
+    }
+
+    /// The definition says more about the calls of its handlers than their names: entries with
+    /// contracts, or inputs with late expressions.
+    bool has_call_terms() const { return has_call_terms_; }
+
     /// What is wrong with an input by the definition's input_schema, as `/items/0: …`; empty when
     /// nothing is.
     std::vector<std::string> input_violations(const Payload& input) const;
@@ -169,6 +178,8 @@ class Program {
     std::unordered_map<std::string, NodeIndex> by_name_;
     std::vector<std::string> handlers_;
     std::vector<bool> output_read_;
+    std::vector<bool> attempts_read_;
+    bool has_call_terms_ = false;
     std::optional<JsonSchema> input_schema_;
 };
 

@@ -146,6 +146,17 @@ struct SavepointMark {
     bool operator==(const SavepointMark&) const = default;
 };
 
+/// How the last visit of a step went. Kept only for steps of which an expression reads `attempts`
+/// or `error`.
+struct StepRecord {
+    NodeIndex node = kNoNode;
+    Visit visit = 0;
+    std::int32_t attempts = 0;  ///< the number of the last attempt that has ended
+    Seq failure = 0;            ///< the event of the last failed attempt of this visit; 0 = none
+
+    bool operator==(const StepRecord&) const = default;
+};
+
 /// A signal that came before any token waited for it.
 struct BufferedSignal {
     std::string name;
@@ -182,6 +193,7 @@ struct InstanceState {
     std::vector<Token> tokens;  ///< by ascending id
     std::vector<Scope> scopes;
     std::vector<Rollback> rollbacks;  ///< at most one of the instance, and then no other
+    std::vector<StepRecord> records;  ///< at most one for each step
     std::vector<BufferedSignal> signals;
     std::vector<std::string> requests;  ///< oldest first, at most kRememberedRequestsMax
     /// Tells this run from others of the same instance id; absent if the id is never used again.
@@ -194,6 +206,7 @@ struct InstanceState {
     const Token* find_token(TokenId id) const;
     Scope* find_scope(ScopeId id);
     const Scope* find_scope(ScopeId id) const;
+    const StepRecord* find_record(NodeIndex node) const;
 };
 
 class Program;

@@ -33,6 +33,14 @@ class Writer {
         list("rollbacks", state.rollbacks, [this](const Rollback& rollback) {
             write_rollback(rollback);
         });
+        list("records", state.records, [this](const StepRecord& record) {
+            out_.put('{');
+            node("node", record.node);
+            number("visit", record.visit);
+            number("attempts", record.attempts);
+            number("failure", record.failure);
+            out_.put('}');
+        });
         list("signals", state.signals, [this](const BufferedSignal& signal) {
             out_.put('{');
             out_.string("name", signal.name);

@@ -51,6 +51,7 @@ class StateCheck {
         if (std::string fault = fault_of_scopes(); !fault.empty()) return fault;
         if (std::string fault = fault_of_tokens(); !fault.empty()) return fault;
         if (state_.savepoint && !fits(*state_.savepoint)) return "its savepoint is not a savepoint";
+        if (!are_records_fitting()) return "what it records about attempts does not fit its steps";
         if (std::string fault = fault_of_rules(); !fault.empty()) return fault;
         return fault_of_rollbacks();
     }
@@ -74,6 +75,14 @@ class StateCheck {
         return is_count(state_.last_seq) && is_count(state_.last_token) &&
                is_count(state_.last_scope) && is_count(state_.last_visit) &&
                is_seq(state_.result) && is_seq(state_.error) && are_signals_fitting;
+    }
+
+    bool are_records_fitting() const {
+        return std::all_of(state_.records.begin(), state_.records.end(), [&](const auto& record) {
+            return is_node(record.node, Op::Step) && is_count(record.visit, state_.last_visit) &&
+                   is_count(record.attempts, kAttemptsMax) && is_seq(record.failure) &&
+                   state_.find_record(record.node) == &record;
+        });
     }
 
     bool are_loops(const std::vector<LoopTurn>& loops) const {

@@ -98,6 +98,8 @@ class StateReader {
             json_.array([&] { state.scopes.push_back(scope()); });
         } else if (key == "rollbacks") {
             json_.array([&] { state.rollbacks.push_back(rollback()); });
+        } else if (key == "records") {
+            json_.array([&] { state.records.push_back(record()); });
         } else if (key == "signals") {
             json_.array([&] { state.signals.push_back(signal()); });
         } else if (key == "requests") {
@@ -329,6 +331,24 @@ class StateReader {
             }
         });
         return rollback;
+    }
+
+    StepRecord record() {
+        StepRecord record;
+        json_.object([&](std::string_view key) {
+            if (key == "node") {
+                record.node = node();
+            } else if (key == "visit") {
+                record.visit = json_.integer();
+            } else if (key == "attempts") {
+                record.attempts = small_number();
+            } else if (key == "failure") {
+                record.failure = json_.integer();
+            } else {
+                json_.skip();
+            }
+        });
+        return record;
     }
 
     BufferedSignal signal() {

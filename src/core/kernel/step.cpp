@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -43,6 +44,22 @@ Seq append_attempt(
     return t.append(std::move(details));
 }
 
+/// An attempt of the step has ended; `failure` is its event if it failed. Costs nothing unless an
+/// expression reads it.
+void record_attempt(Transition& t, const Token& token, Seq failure = 0) {
+    if (token.compensates != 0 || !t.program.is_attempts_read(token.node)) return;
+    std::vector<StepRecord>& records = t.state.records;
+    auto record = std::find_if(records.begin(), records.end(), [&](const StepRecord& each) {
+        return each.node == token.node;
+    });
+    if (record == records.end()) record = records.insert(record, StepRecord{.node = token.node});
+    if (record->visit != token.visit) {
+        *record = StepRecord{.node = token.node, .visit = token.visit};
+    }
+    record->attempts = token.attempt;
+    if (failure != 0) record->failure = failure;
+}
+
 void freeze(Transition& t, Token& token, Seq cause) {
     token.status = TokenStatus::Frozen;
     token.failed = cause;
@@ -85,7 +102,8 @@ void retry(
 ) {
     const HistoryType type =
         token.compensates != 0 ? HistoryType::CompensationRetried : HistoryType::StepRetried;
-    append_attempt(t, token, type, std::move(details), failure_payload(failure));
+    const Seq failed = append_attempt(t, token, type, std::move(details), failure_payload(failure));
+    record_attempt(t, token, failed);
     token.in_doubt = token.in_doubt || leaves_doubt(failure.code);
     token.due = t.now + delay;
     token.status = TokenStatus::Retrying;
@@ -221,6 +239,7 @@ void on_step_completed(Transition& t, const event::StepCompleted& e) {
     Token* token = find_attempt(t, e.attempt);
     if (token == nullptr) return t.ignore();
     if (token->compensates != 0) return on_compensation_completed(t, *token, e);
+    record_attempt(t, *token);
     Way way;
     if (!token->stopping) {
         try {
@@ -289,6 +308,7 @@ void fail_step(Transition& t, TokenId id, Failure failure, HistoryEvent details)
         std::move(details),
         failure_payload(failure, token.in_doubt)
     );
+    record_attempt(t, token, cause);
     if (leave_by_error(t, *t.state.find_token(id), failure, cause)) return;
     give_up(t, id, cause, cause);
 }
@@ -297,6 +317,7 @@ void fail_node(Transition& t, TokenId id, Failure failure) {
     const Token& token = *t.state.find_token(id);
     const Seq cause =
         t.append_at(token, HistoryType::StepFailed, token.input, failure_payload(failure));
+    record_attempt(t, token, cause);
     if (leave_by_error(t, *t.state.find_token(id), failure, cause)) return;
     give_up(t, id, cause, 0);
 }

@@ -238,6 +238,13 @@ const Token* InstanceState::find_token(TokenId id) const {
     return nullptr;
 }
 
+const StepRecord* InstanceState::find_record(NodeIndex node) const {
+    for (const StepRecord& record : records) {
+        if (record.node == node) return &record;
+    }
+    return nullptr;
+}
+
 Scope* InstanceState::find_scope(ScopeId id) {
     for (Scope& scope : scopes) {
         if (scope.id == id) return &scope;

@@ -326,6 +326,7 @@ class TokenVariables : public Variables {
 
     const Json* find(std::string_view name) const override;
     const Json* find_step(std::string_view name) const override;
+    const Json* find_attempts(std::string_view name) const override;
 
  private:
     const Json& keep(std::string_view name, Json value) const;
@@ -335,6 +336,7 @@ class TokenVariables : public Variables {
     const Payload* output_ = nullptr;
     mutable std::deque<std::pair<std::string, Json>> known_;
     mutable std::deque<std::pair<std::string, Json>> known_steps_;
+    mutable std::deque<std::pair<std::string, Json>> known_attempts_;
 };
 
 }  // namespace ebb::kernel

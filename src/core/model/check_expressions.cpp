@@ -130,6 +130,7 @@ std::optional<bool> ExpressionChecker::condition(
             reader,
             path,
             {.steps = expression.steps_read(),
+             .attempts = expression.attempts_read(),
              .variables = expression.variables_read(),
              .source = source}
         );
@@ -160,6 +161,7 @@ void ExpressionChecker::unconditional(
             reader,
             path,
             {.steps = expression.steps_read(),
+             .attempts = expression.attempts_read(),
              .variables = expression.variables_read(),
              .source = source,
              .is_after_step = is_after_step}
@@ -176,6 +178,7 @@ bool ExpressionChecker::text(int reader, const std::string& path, const std::str
             reader,
             path,
             {.steps = compiled.steps_read(),
+             .attempts = compiled.attempts_read(),
              .variables = compiled.variables_read(),
              .source = source,
              .is_text = true}
@@ -246,28 +249,32 @@ void ExpressionChecker::check_reads(int reader, const std::string& path, const R
         });
     }
     for (const std::string& name : reads.steps) check_step(reader, path, name, reads);
+    for (const std::string& name : reads.attempts) check_attempts(reader, path, name, reads);
+}
+
+int ExpressionChecker::find_read(const std::string& name, Finding& finding) const {
+    const int read = walk_.find(name);
+    if (read >= 0) return read;
+    finding.diagnostic.code = "unknown_step";
+    finding.diagnostic.message = fmt::format(
+        "The expression reads steps.{}, but no node has this name.{}",
+        clean_text(name, 80),
+        hint(name, names_)
+    );
+    finding.meant = closest(name, names_);
+    return read;
 }
 
 void ExpressionChecker::check_step(
     int reader, const std::string& path, const std::string& name, const Reads& reads
 ) {
     Finding finding{.diagnostic = {.path = path}, .span = find_step(reads, name)};
-    Diagnostic& problem = finding.diagnostic;
-    const int read = walk_.find(name);
-    if (read < 0) {
-        problem.code = "unknown_step";
-        problem.message = fmt::format(
-            "The expression reads steps.{}, but no node has this name.{}",
-            clean_text(name, 80),
-            hint(name, names_)
-        );
-        finding.meant = closest(name, names_);
-        return findings_.note(std::move(finding));
-    }
+    const int read = find_read(name, finding);
+    if (read < 0) return findings_.note(std::move(finding));
     const Node& node = *walk_.at(read).node;
     if (!has_output(node)) {
-        problem.code = "step_without_output";
-        problem.message = fmt::format(
+        finding.diagnostic.code = "step_without_output";
+        finding.diagnostic.message = fmt::format(
             "The expression reads steps.{0}, but a {1} has no output: read the node inside or "
             "before it that has the data.",
             name,
@@ -275,14 +282,40 @@ void ExpressionChecker::check_step(
         );
         return findings_.note(std::move(finding));
     }
+    check_order(reader, read, "an output", std::move(finding));
+}
+
+void ExpressionChecker::check_attempts(
+    int reader, const std::string& path, const std::string& name, const Reads& reads
+) {
+    Finding finding{.diagnostic = {.path = path}, .span = find_step(reads, name)};
+    const int read = find_read(name, finding);
+    if (read < 0) return findings_.note(std::move(finding));
+    const Node& node = *walk_.at(read).node;
+    if (!std::holds_alternative<Step>(node.kind)) {
+        finding.diagnostic.code = "step_without_attempts";
+        finding.diagnostic.message = fmt::format(
+            "The expression reads the attempts or the error of {}, but this is a {}: only a step "
+            "has attempts.",
+            in_quotes(name),
+            kind_name(node)
+        );
+        return findings_.note(std::move(finding));
+    }
+    check_order(reader, read, "attempts", std::move(finding));
+}
+
+void ExpressionChecker::check_order(int reader, int read, std::string_view what, Finding finding) {
     if (reader < 0) return;
     const std::string reason = never_before(walk_, reader, read);
     if (reason.empty() || can_resume_) return;
-    problem.code = "step_not_before";
-    problem.message = fmt::format("steps.{} never has an output here: {}", name, reason);
-    problem.related.push_back(
-        {.message = fmt::format("The node {} is here.", in_quotes(name)),
-         .path = walk_.at(read).path + "/" + std::string(kind_name(node))}
+    const Placed& placed = walk_.at(read);
+    finding.diagnostic.code = "step_not_before";
+    finding.diagnostic.message =
+        fmt::format("steps.{} never has {} here: {}", placed.node->name, what, reason);
+    finding.diagnostic.related.push_back(
+        {.message = fmt::format("The node {} is here.", in_quotes(placed.node->name)),
+         .path = placed.path + "/" + std::string(kind_name(*placed.node))}
     );
     findings_.note(std::move(finding));
 }

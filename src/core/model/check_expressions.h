@@ -45,6 +45,7 @@ class ExpressionChecker {
 
     struct Reads {
         const std::vector<std::string>& steps;
+        const std::vector<std::string>& attempts;
         const std::vector<std::string>& variables;
         std::string_view source;     ///< what reads them
         bool is_text = false;        ///< it has `${ }` parts
@@ -63,6 +64,15 @@ class ExpressionChecker {
     void check_step(
         int reader, const std::string& path, const std::string& name, const Reads& reads
     );
+    /// A step of which `attempts` or `error` is read.
+    void check_attempts(
+        int reader, const std::string& path, const std::string& name, const Reads& reads
+    );
+    /// The number of the node in the walk; -1 = there is none, which is noted in `finding`.
+    int find_read(const std::string& name, Finding& finding) const;
+    /// Notes it if the node `read` can never have run where `reader` is reached. `what` of it is
+    /// read.
+    void check_order(int reader, int read, std::string_view what, Finding finding);
     void strings(int reader, const std::string& path, const Json& value);
 };
 

@@ -63,4 +63,27 @@ std::string expose_late(std::string_view text) {
     return result;
 }
 
+namespace {
+
+void note_late(std::vector<LateText>& found, const Json& value, const Json::json_pointer& at) {
+    if (value.is_string()) {
+        const auto& text = value.get_ref<const std::string&>();
+        if (expose_late(text) != text) found.push_back({at, text});
+    } else if (value.is_array()) {
+        for (std::size_t i = 0; i < value.size(); ++i) note_late(found, value[i], at / i);
+    } else if (value.is_object()) {
+        for (const auto& [key, part] : value.items()) note_late(found, part, at / key);
+    }
+}
+
+}  // namespace
+
+std::vector<LateText> late_texts(const Payload& input) {
+    std::vector<LateText> found;
+    if (input.find("$${") == std::string::npos) return found;
+    const Json value = Json::parse(input, nullptr, false);
+    note_late(found, value, Json::json_pointer());
+    return found;
+}
+
 }  // namespace ebb::model

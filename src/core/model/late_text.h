@@ -2,6 +2,11 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <ebb/json.h>
 
 // Expressions that are evaluated when a handler is called and not before: those over `globals`,
 // `secrets` and `payload`. The kernel must not evaluate them, or their values would be kept; so in
@@ -17,5 +22,14 @@ std::string protect_late(std::string_view text);
 
 /// The reverse.
 std::string expose_late(std::string_view text);
+
+/// A text of a step's input with a late expression, as the definition has it.
+struct LateText {
+    Json::json_pointer at;
+    std::string text;
+};
+
+/// All such texts of an input, which is a template.
+std::vector<LateText> late_texts(const Payload& input);
 
 }  // namespace ebb::model

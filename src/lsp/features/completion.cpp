@@ -190,7 +190,10 @@ class Completer {
         if (before == "instance.") return add_fields({"id", "key"}, begin);
         const bool is_step =
             before.starts_with("steps.") && std::count(before.begin(), before.end(), '.') == 2;
-        if (is_step) return add_fields({"output"}, begin);
+        if (is_step) return add_fields({"output", "attempts", "error"}, begin);
+        const bool is_error = before.starts_with("steps.") && before.ends_with(".error.") &&
+                              std::count(before.begin(), before.end(), '.') == 3;
+        if (is_error) return add_fields({"code", "message", "details"}, begin);
         const bool is_method = word > 0 && source[word - 1] == '.';
         if (!is_method) {
             for (const FunctionText& variable : variable_texts()) {

@@ -26,7 +26,7 @@ constexpr std::int64_t kLongestPoll = 3'600'000;  // milliseconds
 ///   empty tables would scan them, and continue to do so with a million rows. So nothing may be
 ///   scanned or hashed that an index serves.
 /// - Names are qualified; nothing of the user's search_path can get in between.
-/// - A person who has locked a row and left must not stop a worker.
+/// - A session that holds a lock on a row for a long time must not stop a worker.
 constexpr std::string_view kSessionOptions =
     " -c search_path=pg_catalog -c plan_cache_mode=force_generic_plan -c enable_seqscan=off"
     " -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c client_min_messages=error"

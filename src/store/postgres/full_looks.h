@@ -5,9 +5,9 @@
 namespace ebb::postgres {
 
 /// Rations the looks that walk over all entries of an index. They are free as long as they are
-/// quick. An old snapshot keeps the entries of rows that are gone, and then a look can take as long
-/// as it likes: the more expensive the last one was, the longer until the next, so that they take a
-/// small share of the time whatever befalls. Not thread-safe.
+/// quick. An old snapshot keeps the entries of rows that are gone, and then a look can take very
+/// long. The more expensive the last look was, the longer the pause until the next one, so that the
+/// looks always take a small share of the time. Not thread-safe.
 class FullLooks {
  public:
     enum class Reason {

@@ -212,6 +212,11 @@ const Golden kEvaluationErrors[] = {
     },
     {"steps.ship.output",
      "1:7 The step \"ship\" has not completed; ask \"ship\" in steps before reading it."},
+    {"steps.pay.attempts.count", "1:20 The attempts of a step are an int, which has no fields."},
+    {"steps.pay.error.cod",
+     "1:17 The error of a step has no field \"cod\"; it has code, message and details. Did you "
+     "mean \"code\"?"},
+    {"steps.other.attempts", "1:7 The attempts of the step \"other\" are not known here."},
     {"steps.pay.result", "1:11 There is no field \"result\"; the map has \"output\"."},
     {"1 +\n  input.nothing",
      "2:9 There is no field \"nothing\"; the map has \"amount\", \"items\", \"price\"."},

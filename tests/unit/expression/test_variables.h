@@ -20,7 +20,12 @@ class TestVariables : public Variables {
 
     const Json* find(std::string_view name) const override { return member(variables_, name); }
 
-    const Json* find_step(std::string_view name) const override { return member(steps_, name); }
+    const Json* find_step(std::string_view name) const override {
+        const Json* step = member(steps_, name);
+        return step == nullptr || !step->contains("output") ? nullptr : step;
+    }
+
+    const Json* find_attempts(std::string_view name) const override { return member(steps_, name); }
 
  private:
     static const Json* member(const Json& object, std::string_view name) {

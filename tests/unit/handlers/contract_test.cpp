@@ -39,6 +39,27 @@ TEST(HandlerContract, defaults_fill_in_what_a_map_lacks) {
     EXPECT_EQ(call(spec, "[1]"), "[1]");
 }
 
+TEST(HandlerContract, defaults_of_the_schema_are_filled_in) {
+    const Json schema = Json::parse(R"({"properties": {"days": {"default": 3}}})");
+    EXPECT_EQ(Json::parse(call(entry({{"input_schema", schema}}), "{}")), Json({{"days", 3}}));
+}
+
+TEST(HandlerContract, an_entry_without_a_program_is_the_contract_of_a_handler_in_cpp) {
+    EXPECT_TRUE(validate_handler_spec("price", R"({"input_schema": {}})").empty());
+    const std::vector<Diagnostic> problems = validate_handler_spec("price", "{}");
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].code, "missing_key");
+    EXPECT_THROW(make_handler("price", R"({"input_schema": {}})", "."), DefinitionError);
+    HandlerRegistry registry;
+    const Json definition = {
+        {"workflow", "w"},
+        {"handlers", {{"price", {{"input_schema", Json::object()}}}}},
+        {"steps", {"price"}}
+    };
+    register_definition_handlers(registry, definition_from_json(definition), ".");
+    EXPECT_EQ(registry.find("price"), nullptr) << "the application adds it";
+}
+
 TEST(HandlerContract, an_envelope_names_the_handle_and_pauses) {
     const Json spec = entry({{"result", "envelope"}});
     StepChoice choice;

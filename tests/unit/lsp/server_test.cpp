@@ -292,7 +292,11 @@ TEST(Completion, knows_expressions) {
     );
     EXPECT_THAT(client.labels(), ElementsAre("one"));
     client.open("workflow: a\nsteps:\n  - step: one\n  - step: two\n    input: \"${steps.one.|\n");
-    EXPECT_THAT(client.labels(), ElementsAre("output"));
+    EXPECT_THAT(client.labels(), ::testing::UnorderedElementsAre("output", "attempts", "error"));
+    client.open(
+        "workflow: a\nsteps:\n  - step: one\n  - step: two\n    input: \"${steps.one.error.|\n"
+    );
+    EXPECT_THAT(client.labels(), ::testing::UnorderedElementsAre("code", "message", "details"));
     client.open("workflow: a\nsteps:\n  - step: one\n    input: \"${input.name.|}\"\n");
     EXPECT_THAT(client.labels(), AllOf(Contains("startsWith"), Not(Contains("input"))));
     client.open("workflow: a\nsteps:\n  - step: one\n    input: \"text |\"\n");

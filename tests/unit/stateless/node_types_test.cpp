@@ -98,7 +98,7 @@ TEST(NodeTypesAsync, keep_the_contract_without_a_thread_that_waits) {
 
     const auto wrong = begin("6");
     pending[1].complete(Payload("7"));
-    EXPECT_THAT(wrong->text, HasSubstr("The output of \"pay\" does not fit its type"));
+    EXPECT_THAT(wrong->text, HasSubstr("The output of \"pay\" does not fit its type \"pay\""));
     const auto failed = begin("8");
     pending[2].fail("the bank refused the key tops3cret of this shop");
     EXPECT_THAT(failed->text, HasSubstr("[redacted]"));

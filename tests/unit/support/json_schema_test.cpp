@@ -150,6 +150,47 @@ TEST(JsonSchema, refuses_look_around_and_back_references) {
     EXPECT_THAT(violations(R"({"pattern": "^\\u00e4(?<x>b)$"})", R"("äb")"), IsEmpty());
 }
 
+Json filled(std::string_view schema, std::string_view value) {
+    Json whole = Json::parse(value);
+    const bool has_filled = JsonSchema(Json::parse(schema)).fill_defaults(whole);
+    EXPECT_EQ(has_filled, whole != Json::parse(value));
+    return whole;
+}
+
+TEST(JsonSchemaDefaults, are_filled_in_where_an_object_lacks_them) {
+    const char* schema = R"({
+        "properties": {"a": {"default": 1}, "b": {"$ref": "#/definitions/b"}, "c": {}},
+        "additionalProperties": {"properties": {"x": {"default": 7}}},
+        "patternProperties": {"^p": {}},
+        "allOf": [{"properties": {"d": {"default": null}}}],
+        "definitions": {"b": {"default": {}, "properties": {"in": {"default": "side"}}}}
+    })";
+    EXPECT_EQ(filled(schema, "{}"), Json::parse(R"({"a":1,"b":{"in":"side"},"d":null})"));
+    EXPECT_EQ(
+        filled(schema, R"({"a":2,"b":5,"d":0,"other":{},"plain":{}})"),
+        Json::parse(R"({"a":2,"b":5,"d":0,"other":{"x":7},"plain":{}})")
+    );
+    EXPECT_EQ(filled(schema, "5"), 5);
+    const char* items = R"({"items": {"properties": {"n": {"default": 1}}}})";
+    EXPECT_EQ(filled(items, R"([{}, 5, {"n": 2}])"), Json::parse(R"([{"n":1}, 5, {"n":2}])"));
+    const char* listed = R"({"items": [{}, {"properties": {"n": {"default": 1}}}]})";
+    EXPECT_EQ(filled(listed, "[{}, {}, {}]"), Json::parse(R"([{}, {"n":1}, {}])"));
+}
+
+TEST(JsonSchemaDefaults, of_alternatives_are_not) {
+    for (const char* keyword : {"anyOf", "oneOf"}) {
+        const Json schema = {{keyword, {{{"properties", {{"a", {{"default", 1}}}}}}}}};
+        EXPECT_EQ(filled(schema.dump(), "{}"), Json::object());
+    }
+    EXPECT_EQ(filled(R"({"if": {"properties": {"a": {"default": 1}}}})", "{}"), Json::object());
+}
+
+TEST(JsonSchemaDefaults, that_never_end_are_an_error) {
+    const JsonSchema schema(Json::parse(R"({"default": {}, "properties": {"a": {"$ref": "#"}}})"));
+    Json value = Json::object();
+    EXPECT_THROW(schema.fill_defaults(value), Error);
+}
+
 TEST(JsonSchema, lists_a_bounded_number_of_violations) {
     const JsonSchema schema(Json::parse(R"({"items": {"type": "string"}})"));
     const Json numbers(std::vector<int>(100, 7));
