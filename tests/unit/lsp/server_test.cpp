@@ -421,6 +421,25 @@ TEST(Diagram, draws_an_invalid_text_and_leads_back_to_it) {
     EXPECT_EQ(picture["problems"], 1);
 }
 
+TEST(Diagram, says_which_node_was_clicked) {
+    Client client;
+    client.open(kOrder);
+    const Json picture = client.ask("ebb/diagram");
+    const auto svg = picture["svg"].get<std::string>();
+    for (const Json& node : picture["nodes"]) {
+        const auto name = node["name"].get<std::string>();
+        EXPECT_THAT(svg, HasSubstr(" data-node=\"" + name + "\">"));
+    }
+    client.open("workflow: w\nsteps:\n  - parallel: p\n    branches: {a: [left], b: [right]}\n");
+    const Json branches = client.ask("ebb/diagram")["nodes"];
+    ASSERT_EQ(branches.size(), 3U);
+    EXPECT_EQ(branches[2]["name"], "right");
+    EXPECT_EQ(branches[2]["path"], "/steps/0/branches/b/0");
+    client.open("workflow: w\nsteps:\n  - step: \"a\\\" onload=\\\"<script>\"\n    handler: h\n");
+    const auto hostile = client.ask("ebb/diagram")["svg"].get<std::string>();
+    EXPECT_THAT(hostile, HasSubstr("data-node=\"a&quot; onload=&quot;&lt;script&gt;\""));
+}
+
 TEST(Edits, any_sequence_equals_a_fresh_open) {
     std::mt19937 random(3);
     const std::string pieces[] = {
