@@ -1,8 +1,8 @@
-#include <array>
 #include <string_view>
-#include <variant>
 
 #include <ebb/definition.h>
+
+#include "core/model/node_kinds.h"
 
 namespace ebb {
 
@@ -21,20 +21,7 @@ bool NodeGraph::operator==(const NodeGraph&) const = default;
 bool HumanDecision::operator==(const HumanDecision&) const = default;
 
 std::string_view kind_name(const Node& node) {
-    static constexpr std::array<std::string_view, std::variant_size_v<Node::Kind>> kNames = {
-        "step",
-        "condition",
-        "switch",
-        "parallel",
-        "loop",
-        "delay",
-        "decision",
-        "signal",
-        "savepoint",
-        "fail",
-        "graph",
-    };
-    return kNames[node.kind.index()];
+    return model::kNodeKinds[node.kind.index()];
 }
 
 }  // namespace ebb

@@ -27,6 +27,7 @@ export class Code {
       'security.workspace.trust.enabled': !isTrusted,
       'security.workspace.trust.startupPrompt': 'never',
       'security.workspace.trust.banner': 'never',
+      'files.autoSave': 'off',
       'workbench.startupEditor': 'none',
       'workbench.tips.enabled': false,
       'telemetry.telemetryLevel': 'off',

@@ -88,3 +88,13 @@ test('what starts a program is restricted until the workspace is trusted', () =>
   assert.equal(untrustedWorkspaces.supported, 'limited');
   assert.deepEqual(untrustedWorkspaces.restrictedConfigurations, ['ebb.path', 'ebb.types']);
 });
+
+test('the template for JetBrains has the keys that LSP4IJ documents', () => {
+  const template = JSON.parse(read('../jetbrains/ebb/template.json'));
+  assert.deepEqual(Object.keys(template), ['id', 'name', 'programArgs', 'fileTypeMappings']);
+  assert.equal(template.programArgs.default, 'ebb lsp');
+  for (const { fileType, languageId } of template.fileTypeMappings) assert.ok(fileType.name && languageId);
+  const modes = manifest.contributes.configuration.properties['ebb.inlayHints'].enum;
+  assert.ok(modes.includes(JSON.parse(read('../jetbrains/ebb/initializationOptions.json')).inlayHints));
+  assert.ok(modes.includes(JSON.parse(read('../jetbrains/ebb/settings.json')).ebb.inlayHints));
+});
