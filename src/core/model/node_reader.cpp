@@ -342,18 +342,22 @@ Node::Kind read_kind(const NodeReader& node) {
     return kReaders[static_cast<std::size_t>(found - kNodeKinds.begin())](node);
 }
 
+/// A sentence about a key that is almost the name of a kind; empty if there is none.
+std::string meant_kind(const Document& map) {
+    for (const Document::Member& member : map.members) {
+        const auto near = closest(member.key, kNodeKinds);
+        if (near.empty()) continue;
+        return fmt::format(" Did you mean \"{}\" instead of {}?", near, in_quotes(member.key));
+    }
+    return {};
+}
+
 /// The key that says what the node is; empty when there is none or more than one, which is noted.
 std::string_view find_kind(const MapReader& map) {
     std::vector<std::string_view> found;
-    std::string meant;
     for (const Document::Member& member : map.map().members) {
         const auto kind = std::find(kNodeKinds.begin(), kNodeKinds.end(), member.key);
-        if (kind != kNodeKinds.end()) {
-            found.push_back(*kind);
-        } else if (const auto near = closest(member.key, kNodeKinds);
-                   meant.empty() && !near.empty()) {
-            meant = fmt::format(" Did you mean \"{}\" instead of {}?", near, in_quotes(member.key));
-        }
+        if (kind != kNodeKinds.end()) found.push_back(*kind);
     }
     if (found.size() == 1) return found.front();
     map.problems().set_incomplete();
@@ -363,7 +367,9 @@ std::string_view find_kind(const MapReader& map) {
             map.path(),
             map.map(),
             fmt::format(
-                "A node needs a key that says what it is: {}.{}", fmt::join(kNodeKinds, ", "), meant
+                "A node needs a key that says what it is: {}.{}",
+                fmt::join(kNodeKinds, ", "),
+                meant_kind(map.map())
             )
         );
     } else {

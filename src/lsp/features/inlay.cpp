@@ -1,6 +1,7 @@
 // Inlay hints: at a step, what applies to it without being written there.
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,7 @@ class InlayHints {
         : document_(document), settings_(settings), tree_(document.tree()), mode_(mode) {}
 
     Json run(std::size_t begin, std::size_t end) {
+        if (mode_ == InlayMode::All) walk_.emplace(document_.checked(settings_).definition);
         for (const NamePlace& place : names_of(tree_)) {
             const bool is_asked = place.begin >= begin && place.begin <= end;
             if (place.kind == NameKind::Node && place.is_declaration && is_asked) add(place);
@@ -44,12 +46,13 @@ class InlayHints {
     const CheckSettings& settings_;
     const LineTree& tree_;
     const InlayMode mode_;
+    std::optional<model::Walk> walk_;  ///< of mode All
     Json hints_ = Json::array();
 
-    /// The map of a step; -1 for a step that is only a name.
     void add(const NamePlace& place) {
         if (hints_.size() >= DocumentLimits::kSymbolsMax) return;
         const bool is_short = tree_.at(tree_.at(place.node).parent).kind == TreeNode::Kind::List;
+        // A step that is only a name has no map.
         const int map = is_short ? -1 : tree_.at(place.node).parent;
         if (map >= 0 && kind_of_node(tree_, map) != "step") return;
         std::vector<Hint> hints = from_defaults();
@@ -87,9 +90,8 @@ class InlayHints {
     }
 
     void add_effective(const std::string& name, std::vector<Hint>& hints) const {
-        const model::Walk walk(document_.checked(settings_).definition);
-        const int number = walk.find(name);
-        const Step* step = number < 0 ? nullptr : std::get_if<Step>(&walk.at(number).node->kind);
+        const int number = walk_->find(name);
+        const Step* step = number < 0 ? nullptr : std::get_if<Step>(&walk_->at(number).node->kind);
         if (step == nullptr) return;
         const auto add = [&hints](const char* key, std::string value) {
             const bool is_known = std::any_of(hints.begin(), hints.end(), [key](const Hint& hint) {
