@@ -1,4 +1,4 @@
-// ebb_bench [kernel|sqlite|postgres|stateless|size|all] [FIGURE] [--json] [--steps=N]: Ebb's
+// ebb_bench [kernel|sqlite|postgres|stateless|lsp|size|all] [FIGURE] [--json] [--steps=N]: Ebb's
 // figures, each beside its yardstick of the same run. Of postgres, whose suite is long, also one
 // figure alone.
 // --steps=N: how many the figure pg_steady runs.
@@ -48,6 +48,7 @@ int main(int count, char** values) {
         add("sqlite", ebb::bench::sqlite_figures);
         add("postgres", [&] { return ebb::bench::postgres_figures(asked); });
         add("stateless", ebb::bench::stateless_figures);
+        add("lsp", ebb::bench::lsp_figures);
         add("size", ebb::bench::size_figures);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "ebb_bench: %s\n", error.what());
@@ -57,7 +58,7 @@ int main(int count, char** values) {
         std::fprintf(
             stderr,
             "ebb_bench: no suite or figure \"%s\"; there are kernel, sqlite, postgres, stateless, "
-            "size and all\n",
+            "lsp, size and all\n",
             (only.empty() ? suite : only).c_str()
         );
         return 2;

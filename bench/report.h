@@ -35,6 +35,7 @@ std::vector<Figure> kernel_figures();
 std::vector<Figure> sqlite_figures();
 std::vector<Figure> size_figures();
 std::vector<Figure> stateless_figures();
+std::vector<Figure> lsp_figures();
 
 struct PostgresAsked {
     std::string_view only;         ///< the name of one; empty = all

@@ -26,7 +26,7 @@ Document::Document(std::string uri, std::string text, Encoding encoding)
 
 source::TextKind Document::kind() const {
     if (text_.size() > DocumentLimits::kBytesMax) return source::TextKind::Other;
-    if (!kind_) kind_ = source::kind_of(uri_, text_);
+    if (!kind_) kind_ = source::kind_of(uri_, tree());
     return *kind_;
 }
 
@@ -42,8 +42,12 @@ const yaml::LineTree& Document::tree() const {
 
 const source::CheckedText& Document::checked(const CheckSettings& settings) const {
     if (!checked_) {
+        const source::CheckOptions options{
+            .file = uri_, .types = settings.types, .with_lints = true
+        };
         checked_ = std::make_unique<source::CheckedText>(
-            source::check_text(text_, {.file = uri_, .types = settings.types, .with_lints = true})
+            kind() == source::TextKind::Types ? source::check_types_text(text_, options)
+                                              : source::check_workflow(text_, options)
         );
     }
     return *checked_;

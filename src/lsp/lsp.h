@@ -17,6 +17,16 @@
 
 namespace ebb::lsp {
 
+/// Which values that are not written at a step are shown there.
+enum class InlayMode {
+    Off,
+    Defaults,  ///< those of `defaults:`
+    All,
+};
+
+/// `inlayHints` of the client's settings: `off`, `defaults` or `all`.
+InlayMode read_inlay_mode(const Json& settings, InlayMode otherwise);
+
 struct ServerOptions {
     std::string version{};  ///< of Ebb, for `initialize`
     /// The types that steps may call.
@@ -55,7 +65,7 @@ class Server {
     bool is_initialized_ = false;
     bool is_shut_down_ = false;
     bool is_over_ = false;
-    bool has_snippets_ = false;
+    InlayMode inlay_ = InlayMode::Off;
     std::vector<Json> out_;
 
     static const std::map<std::string_view, Request>& requests();
@@ -68,6 +78,7 @@ class Server {
     void open(const Json& params);
     void change(const Json& params);
     void close(const Json& params);
+    void configure(const Json& params);
     void publish(Document& document);
 
     /// Null if it is not open or has nothing to do with workflows.
@@ -86,6 +97,8 @@ class Server {
     Json list_folds(const Json& params);
     Json list_actions(const Json& params);
     Json list_tokens(const Json& params);
+    Json list_hints(const Json& params);
+    Json help_signature(const Json& params);
     Json draw(const Json& params);
     Json tell_kind(const Json& params);
 };

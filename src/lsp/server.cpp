@@ -101,6 +101,8 @@ const std::map<std::string_view, Server::Request>& Server::requests() {
         {"textDocument/foldingRange", &Server::list_folds},
         {"textDocument/codeAction", &Server::list_actions},
         {"textDocument/semanticTokens/full", &Server::list_tokens},
+        {"textDocument/inlayHint", &Server::list_hints},
+        {"textDocument/signatureHelp", &Server::help_signature},
         {"ebb/diagram", &Server::draw},
         {"ebb/kindOf", &Server::tell_kind},
     };
@@ -175,6 +177,8 @@ void Server::note(std::string_view method, const Json& params) {
         change(params);
     } else if (method == "textDocument/didClose") {
         close(params);
+    } else if (method == "workspace/didChangeConfiguration") {
+        configure(params);
     }
 }
 
@@ -186,15 +190,16 @@ Json Server::initialize(const Json& params) {
             if (offered == "utf-8") encoding_ = Encoding::Utf8;
         }
     }
-    const Json::json_pointer kSnippets(
-        "/capabilities/textDocument/completion/completionItem/snippetSupport"
-    );
-    has_snippets_ = params.is_object() && params.contains(kSnippets) && params[kSnippets] == true;
+    if (params.is_object() && params.contains("initializationOptions")) {
+        inlay_ = read_inlay_mode(params["initializationOptions"], inlay_);
+    }
     Json capabilities = {
         {"positionEncoding", encoding_ == Encoding::Utf8 ? "utf-8" : "utf-16"},
         {"textDocumentSync", {{"openClose", true}, {"change", 2}}},
         {"completionProvider", {{"triggerCharacters", {".", "{", " ", "\"", "'", "["}}}},
         {"hoverProvider", true},
+        {"signatureHelpProvider", {{"triggerCharacters", {"(", ","}}}},
+        {"inlayHintProvider", true},
         {"definitionProvider", true},
         {"referencesProvider", true},
         {"documentHighlightProvider", true},
@@ -264,6 +269,11 @@ void Server::close(const Json& params) {
         ));
     }
     documents_.erase(found);
+}
+
+void Server::configure(const Json& params) {
+    const Json::json_pointer kSettings("/settings/ebb");
+    if (params.contains(kSettings)) inlay_ = read_inlay_mode(params[kSettings], inlay_);
 }
 
 std::vector<Json> Server::idle() {

@@ -184,7 +184,10 @@ bool CheckedText::is_valid() const {
 }
 
 TextKind kind_of(std::string_view name, std::string_view text) {
-    const LineTree tree(text);
+    return kind_of(name, LineTree(text));
+}
+
+TextKind kind_of(std::string_view name, const LineTree& tree) {
     if (tree.find(0, "types") >= 0 && tree.find(0, "workflow") < 0) return TextKind::Types;
     for (const std::string_view ending : {".ebb.yaml", ".ebb.yml", ".ebb.json"}) {
         if (name.ends_with(ending)) return TextKind::Workflow;

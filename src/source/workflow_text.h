@@ -7,6 +7,10 @@
 #include <ebb/definition.h>
 #include <ebb/type_library.h>
 
+namespace ebb::yaml {
+class LineTree;
+}
+
 // What a text says about workflows, for the command and the language server alike. Nothing here
 // opens a file.
 
@@ -20,6 +24,8 @@ enum class TextKind {
 
 /// By name (`*.ebb.yaml`, `*.ebb.yml`, `*.ebb.json`) or by content, also of a broken text.
 TextKind kind_of(std::string_view name, std::string_view text);
+/// The same for a text whose tree is there already.
+TextKind kind_of(std::string_view name, const yaml::LineTree& tree);
 
 struct CheckOptions {
     std::string file{};                  ///< for the diagnostics; it is only named

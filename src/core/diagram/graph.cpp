@@ -205,6 +205,7 @@ class Builder {
     NodeIndex add_named(Shape shape, const Node& source) {
         const NodeIndex index = add_plain(shape, source.name);
         GraphNode& node = graph_.nodes[index];
+        node.name = source.name;
         node.sublabel = sublabel(source);
         node.description = source.description;
         if (!options_.marks) return index;

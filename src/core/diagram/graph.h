@@ -38,6 +38,7 @@ enum class Shape {
 
 struct GraphNode {
     Shape shape = Shape::Step;
+    std::string name;      ///< of the node of the definition; empty for what has no name there
     std::string label;     ///< the node's name; of a join: what it waits for
     std::string sublabel;  ///< handler, expression, duration, ...
     std::string description;

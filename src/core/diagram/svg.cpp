@@ -1,3 +1,5 @@
+#include "core/diagram/svg.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -49,10 +51,12 @@ std::string number(double value) {
     return fmt::format("{}", rounded == 0 ? 0.0 : rounded);
 }
 
+enum class Names { Omit, Write };
+
 class Writer {
  public:
-    Writer(const Graph& graph, const Layout& layout)
-        : graph_(graph), layout_(layout), unused_(unused_edges(graph)) {}
+    Writer(const Graph& graph, const Layout& layout, Names names)
+        : graph_(graph), layout_(layout), unused_(unused_edges(graph)), names_(names) {}
 
     std::string write() {
         write_head();
@@ -212,7 +216,10 @@ class Writer {
                 number(middle.y));
             return;
         }
-        put("<g class=\"{}\">", color_class(node));
+        put("<g class=\"{}\"", color_class(node));
+        if (names_ == Names::Write && !node.name.empty())
+            put(" data-node=\"{}\"", escape(node.name));
+        out_ += ">";
         write_tooltip(node);
         if (view.bar) write_rect(*view.bar, "bar", kBar / 2);
         write_shape(node.shape, view.body);
@@ -340,14 +347,25 @@ class Writer {
     const Graph& graph_;
     const Layout& layout_;
     const std::vector<bool> unused_;
+    const Names names_;
     std::string out_;
 };
+
+std::string draw(const Definition& definition, const DiagramOptions& options, Names names) {
+    const Graph graph = build_graph(definition, options);
+    return Writer(graph, lay_out(graph, options), names).write();
+}
 
 }  // namespace
 
 std::string to_svg(const Definition& definition, const DiagramOptions& options) {
-    const Graph graph = build_graph(definition, options);
-    return Writer(graph, lay_out(graph, options)).write();
+    return draw(definition, options, Names::Omit);
+}
+
+std::string diagram::to_svg_with_names(
+    const Definition& definition, const DiagramOptions& options
+) {
+    return draw(definition, options, Names::Write);
 }
 
 }  // namespace ebb

@@ -1,8 +1,8 @@
-#include <array>
 #include <string_view>
-#include <variant>
 
 #include <ebb/definition.h>
+
+#include "core/model/node_kinds.h"
 
 namespace ebb {
 
@@ -22,21 +22,8 @@ bool Sequence::operator==(const Sequence&) const = default;
 bool HumanDecision::operator==(const HumanDecision&) const = default;
 
 std::string_view kind_name(const Node& node) {
-    static constexpr std::array<std::string_view, std::variant_size_v<Node::Kind>> kNames = {
-        "step",
-        "condition",
-        "switch",
-        "parallel",
-        "loop",
-        "delay",
-        "decision",
-        "signal",
-        "savepoint",
-        "fail",
-        "graph",
-        "sequence",
-    };
-    return kNames[node.kind.index()];
+    const std::size_t kind = node.kind.index();
+    return kind < model::kNodeKinds.size() ? model::kNodeKinds[kind] : "sequence";
 }
 
 }  // namespace ebb

@@ -6,25 +6,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/model/node_kinds.h"
 #include "core/model/reader.h"
 
 namespace ebb::model {
 
 namespace {
-
-constexpr std::array<std::string_view, 11> kKinds = {
-    "step",
-    "condition",
-    "switch",
-    "parallel",
-    "loop",
-    "delay",
-    "decision",
-    "signal",
-    "savepoint",
-    "fail",
-    "graph",
-};
 
 /// One node that is being read.
 struct NodeReader {
@@ -337,8 +324,8 @@ Node::Kind read_graph_node(const NodeReader& node) {
 }
 
 Node::Kind read_kind(const NodeReader& node) {
-    // In the order of kKinds.
-    static constexpr std::array<Node::Kind (*)(const NodeReader&), kKinds.size()> kReaders = {
+    // In the order of kNodeKinds.
+    static constexpr std::array<Node::Kind (*)(const NodeReader&), kNodeKinds.size()> kReaders = {
         read_step,
         read_condition,
         read_switch,
@@ -351,21 +338,26 @@ Node::Kind read_kind(const NodeReader& node) {
         read_fail,
         read_graph_node,
     };
-    const auto found = std::find(kKinds.begin(), kKinds.end(), node.kind);
-    return kReaders[static_cast<std::size_t>(found - kKinds.begin())](node);
+    const auto found = std::find(kNodeKinds.begin(), kNodeKinds.end(), node.kind);
+    return kReaders[static_cast<std::size_t>(found - kNodeKinds.begin())](node);
+}
+
+/// A sentence about a key that is almost the name of a kind; empty if there is none.
+std::string meant_kind(const Document& map) {
+    for (const Document::Member& member : map.members) {
+        const auto near = closest(member.key, kNodeKinds);
+        if (near.empty()) continue;
+        return fmt::format(" Did you mean \"{}\" instead of {}?", near, in_quotes(member.key));
+    }
+    return {};
 }
 
 /// The key that says what the node is; empty when there is none or more than one, which is noted.
 std::string_view find_kind(const MapReader& map) {
     std::vector<std::string_view> found;
-    std::string meant;
     for (const Document::Member& member : map.map().members) {
-        const auto kind = std::find(kKinds.begin(), kKinds.end(), member.key);
-        if (kind != kKinds.end()) {
-            found.push_back(*kind);
-        } else if (const auto near = closest(member.key, kKinds); meant.empty() && !near.empty()) {
-            meant = fmt::format(" Did you mean \"{}\" instead of {}?", near, in_quotes(member.key));
-        }
+        const auto kind = std::find(kNodeKinds.begin(), kNodeKinds.end(), member.key);
+        if (kind != kNodeKinds.end()) found.push_back(*kind);
     }
     if (found.size() == 1) return found.front();
     map.problems().set_incomplete();
@@ -375,7 +367,9 @@ std::string_view find_kind(const MapReader& map) {
             map.path(),
             map.map(),
             fmt::format(
-                "A node needs a key that says what it is: {}.{}", fmt::join(kKinds, ", "), meant
+                "A node needs a key that says what it is: {}.{}",
+                fmt::join(kNodeKinds, ", "),
+                meant_kind(map.map())
             )
         );
     } else {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/expression/spans.h"
+#include "core/model/node_kinds.h"
 #include "lsp/lsp.h"
 #include "yaml/scalar_map.h"
 
@@ -17,20 +18,6 @@ namespace {
 using yaml::LineTree;
 using yaml::TreeNode;
 using Kind = TreeNode::Kind;
-
-constexpr std::array<std::string_view, 11> kNodeKinds = {
-    "step",
-    "condition",
-    "switch",
-    "parallel",
-    "loop",
-    "delay",
-    "decision",
-    "signal",
-    "savepoint",
-    "fail",
-    "graph",
-};
 
 constexpr std::array<std::string_view, 7> kBlockKeys = {
     "steps", "nodes", "then", "else", "do", "default", "on_reject"
@@ -153,7 +140,7 @@ class NameCollector {
 
 std::string_view kind_of_node(const LineTree& tree, int map) {
     if (map < 0 || tree.at(map).kind != Kind::Map) return {};
-    for (const std::string_view kind : kNodeKinds) {
+    for (const std::string_view kind : model::kNodeKinds) {
         if (tree.find(map, kind) >= 0) return kind;
     }
     return {};

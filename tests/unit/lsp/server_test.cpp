@@ -425,6 +425,86 @@ TEST(Diagram, draws_an_invalid_text_and_leads_back_to_it) {
     EXPECT_EQ(picture["problems"], 1);
 }
 
+TEST(Diagram, says_which_node_was_clicked) {
+    Client client;
+    client.open(kOrder);
+    const Json picture = client.ask("ebb/diagram");
+    const auto svg = picture["svg"].get<std::string>();
+    for (const Json& node : picture["nodes"]) {
+        const auto name = node["name"].get<std::string>();
+        EXPECT_THAT(svg, HasSubstr(" data-node=\"" + name + "\">"));
+    }
+    client.open("workflow: w\nsteps:\n  - parallel: p\n    branches: {a: [left], b: [right]}\n");
+    const Json branches = client.ask("ebb/diagram")["nodes"];
+    ASSERT_EQ(branches.size(), 3U);
+    EXPECT_EQ(branches[2]["name"], "right");
+    EXPECT_EQ(branches[2]["path"], "/steps/0/branches/b/0");
+    client.open("workflow: w\nsteps:\n  - step: \"a\\\" onload=\\\"<script>\"\n    handler: h\n");
+    const auto hostile = client.ask("ebb/diagram")["svg"].get<std::string>();
+    EXPECT_THAT(hostile, HasSubstr("data-node=\"a&quot; onload=&quot;&lt;script&gt;\""));
+}
+
+constexpr std::string_view kDefaults =
+    "workflow: w\ndefaults: {timeout: 30s, max_attempts: 4}\nsteps:\n  - step: a\n    timeout: "
+    "5s\n  - b\n  - delay: c\n    for: 1s\n";
+
+Json hints(Client& client, const std::string& mode) {
+    client.send(notification(
+        "workspace/didChangeConfiguration", {{"settings", {{"ebb", {{"inlayHints", mode}}}}}}
+    ));
+    Json range = {
+        {"start", {{"line", 0}, {"character", 0}}}, {"end", {{"line", 99}, {"character", 0}}}
+    };
+    return client.ask("textDocument/inlayHint", {{"range", std::move(range)}});
+}
+
+TEST(Hints, show_what_a_step_inherits) {
+    Client client;
+    client.open(kDefaults);
+    EXPECT_TRUE(hints(client, "off").empty());
+    const Json inherited = hints(client, "defaults");
+    ASSERT_EQ(inherited.size(), 2U);
+    EXPECT_EQ(inherited[0]["label"], "max_attempts: 4");
+    EXPECT_EQ(inherited[0]["tooltip"], "max_attempts is from line 2.");
+    EXPECT_EQ(inherited[0]["position"], Json({{"line", 3}, {"character", 11}}));
+    EXPECT_EQ(inherited[1]["label"], "timeout: 30s, max_attempts: 4");
+    // A mode that the server does not know changes nothing.
+    EXPECT_EQ(hints(client, "loud"), inherited);
+    client.open("workflow: w\nsteps:\n  - step: a\n    timeout: 5s\n");
+    const Json all = hints(client, "all");
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_THAT(all[0]["label"].get<std::string>(), HasSubstr("max_attempts: "));
+    EXPECT_THAT(all[0]["label"].get<std::string>(), Not(HasSubstr("5s")));
+}
+
+TEST(Hints, are_those_of_the_lines_that_are_asked_about) {
+    Client client;
+    client.open(kDefaults);
+    hints(client, "defaults");
+    Json range = {
+        {"start", {{"line", 5}, {"character", 0}}}, {"end", {{"line", 6}, {"character", 0}}}
+    };
+    EXPECT_EQ(client.ask("textDocument/inlayHint", {{"range", std::move(range)}}).size(), 1U);
+}
+
+Json signature(std::string_view expression) {
+    Client client;
+    client.open("workflow: w\nsteps:\n  - condition: c\n    when: " + std::string(expression));
+    return client.ask("textDocument/signatureHelp");
+}
+
+TEST(Signature, is_that_of_the_innermost_function) {
+    const Json help = signature("input.name.replace(\"a\", |");
+    ASSERT_EQ(help["signatures"].size(), 1U);
+    EXPECT_EQ(help["signatures"][0]["label"], "s.replace(t, u, n?)");
+    EXPECT_EQ(help["activeParameter"], 1);
+    EXPECT_EQ(help["signatures"][0]["parameters"][2]["label"], Json({16, 18}));
+    EXPECT_EQ(signature("input.list.exists(x, size([1, 2, |")["signatures"][0]["label"], "size(x)");
+    EXPECT_EQ(signature("size(input.a) + (1 + |"), nullptr);
+    EXPECT_EQ(signature("matches(\"never closed, |")["activeParameter"], 0);
+    EXPECT_EQ(signature("input.size|"), nullptr);
+}
+
 TEST(Edits, any_sequence_equals_a_fresh_open) {
     std::mt19937 random(3);
     const std::string pieces[] = {

@@ -1,0 +1,163 @@
+// The language server with one text of 5,000 lines: what a keystroke costs, and what an editor
+// waits for when it asks. In one thread, without the pipe between editor and server. Times are of
+// the CPU, because the server has one thread.
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <ebb/yaml.h>
+
+#include "lsp/lsp.h"
+#include "report.h"
+
+namespace ebb::bench {
+
+namespace {
+
+constexpr int kLines = 5'000;
+constexpr int kRuns = 60;
+constexpr const char* kUri = "file:///big.ebb.yaml";
+
+double cpu_milliseconds() {
+    return 1'000 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+double resident_mib() {
+    std::ifstream file("/proc/self/statm");
+    long pages = 0;
+    long resident = 0;
+    file >> pages >> resident;
+    return static_cast<double>(resident * sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
+
+std::string big_text() {
+    std::string text = "workflow: big\ndeadline: 1h\nsteps:\n";
+    for (int step = 0; step < kLines / 5; ++step) {
+        text += fmt::format(
+            "  - step: s{0}\n    handler: work\n    timeout: 30s\n"
+            "    input: {{id: \"${{ workflow.input.n{0} }}\", n: {0}}}\n    compensate: undo\n",
+            step
+        );
+    }
+    return text;
+}
+
+/// An editor with the text open, in which a person types in line 2,504.
+class Editor {
+ public:
+    explicit Editor(const std::string& text) {
+        server_.handle({{"id", 1}, {"method", "initialize"}, {"params", Json::object()}});
+        server_.handle(
+            {{"method", "textDocument/didOpen"},
+             {"params", {{"textDocument", {{"uri", kUri}, {"version", 1}, {"text", text}}}}}}
+        );
+        server_.idle();
+    }
+
+    /// A keystroke, and the diagnostics of the text that it makes.
+    void type() {
+        const Json place = {{"line", 2'503}, {"character", 12}};
+        server_.handle(
+            {{"method", "textDocument/didChange"},
+             {"params",
+              {{"textDocument", {{"uri", kUri}, {"version", ++version_}}},
+               {"contentChanges", {{{"range", {{"start", place}, {"end", place}}}, {"text", "x"}}}}}
+             }}
+        );
+        if (server_.idle().empty()) throw Error(ErrorCode::Internal, "no diagnostics came");
+    }
+
+    void ask(const char* method) {
+        const auto answers = server_.handle(
+            {{"id", ++version_},
+             {"method", method},
+             {"params",
+              {{"textDocument", {{"uri", kUri}}}, {"position", {{"line", 2'506}, {"character", 32}}}
+              }}}
+        );
+        if (!answers.at(0).contains("result")) throw Error(ErrorCode::Internal, method);
+    }
+
+ private:
+    lsp::Server server_;
+    int version_ = 1;
+};
+
+std::vector<double> measure(const std::function<void()>& run) {
+    std::vector<double> times;
+    for (int i = 0; i < kRuns; ++i) {
+        const double start = cpu_milliseconds();
+        run();
+        times.push_back(cpu_milliseconds() - start);
+    }
+    return times;
+}
+
+Figure figure(const char* name, std::vector<double> times, double goal, const char* note) {
+    const double value = percentile(times, 0.95);
+    return {
+        .name = name,
+        .value = value,
+        .unit = "ms",
+        .yardstick = fmt::format("at most {} ms", goal),
+        .ratio = value == 0 ? 0 : goal / value,
+        .goal = 1,
+        .runs = std::move(times),
+        .note = note
+    };
+}
+
+/// After a keystroke, so that nothing is known of the text yet.
+std::vector<double> measure_request(Editor& editor, const char* method) {
+    std::vector<double> times;
+    for (int i = 0; i < kRuns; ++i) {
+        editor.type();
+        const double start = cpu_milliseconds();
+        editor.ask(method);
+        times.push_back(cpu_milliseconds() - start);
+    }
+    return times;
+}
+
+}  // namespace
+
+std::vector<Figure> lsp_figures() {
+    const std::string text = big_text();
+    const double bare = median(measure([&text] { parse_definition_yaml(text); }));
+    const double before = resident_mib();
+    Editor editor(text);
+    Figure typed = figure(
+        "lsp_diagnostics_5000", measure([&editor] { editor.type(); }), 30, "p95 of 60 keystrokes"
+    );
+    const double memory = resident_mib() - before;
+    typed.details = {{"bare parse ms", bare}, {"times the bare parse", typed.value / bare}};
+    std::vector<Figure> figures{std::move(typed)};
+    const auto ask = [&](const char* name, const char* method, double goal) {
+        figures.push_back(figure(name, measure_request(editor, method), goal, "p95 of 60"));
+    };
+    ask("lsp_completion_5000", "textDocument/completion", 20);
+    ask("lsp_hover_5000", "textDocument/hover", 10);
+    ask("lsp_tokens_5000", "textDocument/semanticTokens/full", 30);
+    ask("lsp_diagram_5000", "ebb/diagram", 40);
+    figures.push_back(
+        {.name = "lsp_memory_5000",
+         .value = memory,
+         .unit = "MiB",
+         .yardstick = "at most 40 MiB",
+         .ratio = memory == 0 ? 0 : 40 / memory,
+         .goal = 1,
+         .runs = {memory},
+         .note = "what the open text adds to the process"}
+    );
+    return figures;
+}
+
+}  // namespace ebb::bench

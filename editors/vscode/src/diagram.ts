@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { isFromPage, nodeAt, type Diagram, type ToPage } from './protocol';
+import { mayBeWorkflow, type Server } from './server';
+
+/** How long the text must rest before the picture is drawn again. */
+const REST_MS = 80;
+
+function ask(server: Server, uri: vscode.Uri): Promise<Diagram | undefined> {
+  const settings = vscode.workspace.getConfiguration('ebb.diagram', uri);
+  return server.ask<Diagram>('ebb/diagram', {
+    textDocument: { uri: uri.toString() },
+    direction: settings.get('direction'),
+    compensations: settings.get('compensations'),
+  });
+}
+
+/** The picture of one document, beside it. */
+class Panel {
+  private diagram: Diagram | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly disposables: vscode.Disposable[];
+
+  constructor(
+    private readonly panel: vscode.WebviewPanel,
+    private readonly server: Server,
+    readonly uri: vscode.Uri,
+    extension: vscode.Uri,
+    onEnd: () => void,
+  ) {
+    panel.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(extension, 'out')] };
+    this.disposables = [
+      panel.webview.onDidReceiveMessage((message: unknown) => this.receive(message)),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => this.isMine(document) && this.drawSoon()),
+      vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('ebb.diagram') && this.drawSoon()),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.isMine(textEditor.document) && this.mark()),
+      server.onDidChange(() => this.drawSoon()),
+    ];
+    panel.onDidDispose(() => {
+      clearTimeout(this.timer);
+      this.disposables.forEach((one) => one.dispose());
+      onEnd();
+    });
+    panel.webview.html = page(panel.webview, extension);
+  }
+
+  reveal(): void {
+    this.panel.reveal(undefined, true);
+  }
+
+  dispose(): void {
+    this.panel.dispose();
+  }
+
+  private isMine(document: vscode.TextDocument): boolean {
+    return document.uri.toString() === this.uri.toString();
+  }
+
+  private tell(message: ToPage): void {
+    void this.panel.webview.postMessage(message);
+  }
+
+  private drawSoon(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.draw(), REST_MS);
+  }
+
+  private async draw(): Promise<void> {
+    let diagram: Diagram | undefined;
+    try {
+      diagram = await ask(this.server, this.uri);
+    } catch {
+      return; // The text has changed in the meantime: that change draws again.
+    }
+    if (!diagram) return;
+    this.diagram = diagram;
+    this.tell({ type: 'diagram', uri: this.uri.toString(), svg: diagram.svg, problems: diagram.problems });
+    this.mark();
+  }
+
+  private mark(): void {
+    const editor = vscode.window.visibleTextEditors.find((one) => this.isMine(one.document));
+    if (!editor || !this.diagram) return;
+    this.tell({ type: 'mark', node: nodeAt(this.diagram.nodes, editor.selection.active.line)?.name ?? null });
+  }
+
+  private receive(message: unknown): void {
+    if (!isFromPage(message)) return;
+    if (message.type === 'ready') void this.draw();
+    else void this.open(message.node);
+  }
+
+  private async open(name: string): Promise<void> {
+    const node = this.diagram?.nodes.find((one) => one.name === name);
+    if (!node) return;
+    const shown = vscode.window.visibleTextEditors.find((one) => this.isMine(one.document));
+    const document = await vscode.workspace.openTextDocument(this.uri);
+    const editor = await vscode.window.showTextDocument(document, shown?.viewColumn ?? vscode.ViewColumn.One);
+    const place = document.validatePosition(new vscode.Position(node.range.start.line, node.range.start.character));
+    editor.selection = new vscode.Selection(place, place);
+    editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  }
+}
+
+/** One picture for each document, and those of an earlier window again. */
+export class Diagrams implements vscode.Disposable, vscode.WebviewPanelSerializer {
+  private readonly panels = new Map<string, Panel>();
+  private readonly serializer = vscode.window.registerWebviewPanelSerializer('ebb.diagram', this);
+
+  constructor(
+    private readonly extension: vscode.Uri,
+    private readonly server: Server,
+  ) {}
+
+  show(wanted?: vscode.Uri): void {
+    const active = vscode.window.activeTextEditor?.document;
+    const uri = wanted ?? (active && mayBeWorkflow(active) ? active.uri : undefined);
+    if (!uri) {
+      void vscode.window.showInformationMessage('Open a workflow first: the diagram shows the file in the editor.');
+      return;
+    }
+    const present = this.panels.get(uri.toString());
+    if (present) return present.reveal();
+    const title = `Diagram of ${vscode.workspace.asRelativePath(uri)}`;
+    const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+    this.add(vscode.window.createWebviewPanel('ebb.diagram', title, place), uri);
+  }
+
+  async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
+    const uri = (state as { uri?: unknown } | undefined)?.uri;
+    if (typeof uri === 'string') this.add(panel, vscode.Uri.parse(uri, true));
+    else panel.dispose();
+  }
+
+  dispose(): void {
+    this.serializer.dispose();
+    this.panels.forEach((panel) => panel.dispose());
+  }
+
+  private add(panel: vscode.WebviewPanel, uri: vscode.Uri): void {
+    const key = uri.toString();
+    this.panels.set(key, new Panel(panel, this.server, uri, this.extension, () => this.panels.delete(key)));
+  }
+}
+
+function page(webview: vscode.Webview, extension: vscode.Uri): string {
+  const nonce = randomBytes(16).toString('hex');
+  const at = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(extension, 'out', name)).toString();
+  const policy = `default-src 'none'; style-src ${webview.cspSource} 'nonce-${nonce}'; script-src 'nonce-${nonce}'`;
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<link rel="stylesheet" href="${at('page.css')}">
+<title>Diagram</title>
+</head>
+<body>
+<p id="state" role="status" hidden></p>
+<main id="picture" data-nonce="${nonce}"></main>
+<script nonce="${nonce}" src="${at('page.js')}"></script>
+</body>
+</html>`;
+}
+
+/** Writes the picture of the active editor to a file that the user names. */
+export async function exportDiagram(server: Server): Promise<void> {
+  const document = vscode.window.activeTextEditor?.document;
+  const diagram = document && mayBeWorkflow(document) ? await ask(server, document.uri) : undefined;
+  if (!document || !diagram) {
+    void vscode.window.showInformationMessage('Open a workflow first: its diagram is exported.');
+    return;
+  }
+  const near = document.uri.with({ path: document.uri.path.replace(/(\.ebb)?\.[^./]+$/, '') + '.svg' });
+  const target = await vscode.window.showSaveDialog({ defaultUri: near, filters: { SVG: ['svg'] } });
+  if (target) await vscode.workspace.fs.writeFile(target, Buffer.from(diagram.svg, 'utf8'));
+}

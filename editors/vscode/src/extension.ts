@@ -1,0 +1,42 @@
+import * as vscode from 'vscode';
+import { watchLanguages } from './detect';
+import { Diagrams, exportDiagram } from './diagram';
+import { Server } from './server';
+import { TaskProvider } from './tasks';
+
+const TEMPLATE = `workflow: order
+deadline: 1h
+handlers:
+  reserve:
+    exec: [jq, '{reserved: .}']
+steps:
+  - step: reserve
+    timeout: 30s
+`;
+
+/** Whatever starts a program, and whatever needs the server, begins only in a trusted workspace. */
+async function begin(context: vscode.ExtensionContext, server: Server): Promise<void> {
+  const diagrams = new Diagrams(context.extensionUri, server);
+  context.subscriptions.push(
+    server,
+    diagrams,
+    vscode.tasks.registerTaskProvider('ebb', new TaskProvider()),
+    vscode.commands.registerCommand('ebb.showDiagram', (uri?: vscode.Uri) => diagrams.show(uri)),
+    vscode.commands.registerCommand('ebb.exportDiagram', () => exportDiagram(server)),
+    vscode.commands.registerCommand('ebb.restartServer', () => server.restart()),
+  );
+  await server.start();
+  watchLanguages(context, server);
+}
+
+async function newWorkflow(): Promise<void> {
+  const document = await vscode.workspace.openTextDocument({ language: 'ebb', content: TEMPLATE });
+  await vscode.window.showTextDocument(document);
+}
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  context.subscriptions.push(vscode.commands.registerCommand('ebb.newWorkflow', newWorkflow));
+  const server = new Server();
+  if (vscode.workspace.isTrusted) return begin(context, server);
+  context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => begin(context, server)));
+}

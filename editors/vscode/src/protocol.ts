@@ -1,0 +1,54 @@
+// What `ebb/diagram` answers, and what the extension and the picture's page say to each other.
+
+export interface Position {
+  line: number;
+  character: number;
+}
+
+export interface Range {
+  start: Position;
+  end: Position;
+}
+
+export interface DiagramNode {
+  name: string;
+  path: string;
+  range: Range;
+}
+
+export interface Diagram {
+  svg: string;
+  nodes: DiagramNode[];
+  version: number;
+  problems: number;
+}
+
+/** To the page. */
+export type ToPage =
+  | { type: 'diagram'; uri: string; svg: string; problems: number }
+  | { type: 'mark'; node: string | null };
+
+/** From the page. */
+export type FromPage = { type: 'ready' } | { type: 'open'; node: string };
+
+const size = (range: Range) => [range.end.line - range.start.line, range.end.character - range.start.character] as const;
+
+/** Is the place inside? The line of the end counts only if something of it belongs to the node. */
+function holds(range: Range, line: number): boolean {
+  const last = range.end.character === 0 && range.end.line > range.start.line ? range.end.line - 1 : range.end.line;
+  return range.start.line <= line && line <= last;
+}
+
+/** The innermost node around a line. */
+export function nodeAt(nodes: readonly DiagramNode[], line: number): DiagramNode | undefined {
+  return nodes
+    .filter((node) => holds(node.range, line))
+    .sort((a, b) => size(a.range)[0] - size(b.range)[0] || size(a.range)[1] - size(b.range)[1])[0];
+}
+
+/** Does the page say something that it may say? */
+export function isFromPage(message: unknown): message is FromPage {
+  if (typeof message !== 'object' || message === null) return false;
+  const { type, node } = message as { type?: unknown; node?: unknown };
+  return type === 'ready' || (type === 'open' && typeof node === 'string');
+}

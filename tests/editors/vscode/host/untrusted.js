@@ -1,0 +1,14 @@
+// In a workspace that is not trusted the extension is active and starts nothing.
+const vscode = require('vscode');
+const { open, problems } = require('./tools');
+
+exports['the extension is active without commands that need a program'] = async (assert) => {
+  const { document } = await open('order.ebb.yaml');
+  assert.equal(vscode.workspace.isTrusted, false);
+  assert.equal(document.languageId, 'ebb');
+  await vscode.extensions.getExtension('ebb.ebb').activate();
+  const commands = await vscode.commands.getCommands(true);
+  assert.ok(commands.includes('ebb.newWorkflow'));
+  assert.ok(!commands.includes('ebb.restartServer'));
+  assert.deepEqual(problems(document), []);
+};
