@@ -152,8 +152,10 @@ bool Driver::call(const Chosen& chosen, TimePoint begun) {
     context.port = &port;
     const Observers& observers = environment_.observers;
     if (!observers.empty()) observers.before_step(context, input, environment_.log);
+    Handler guarded;
+    if (observers.has_interceptors()) guarded = observers.guard(*chosen.handler);
     CallResult result = call_handler(
-        *chosen.handler,
+        guarded ? guarded : *chosen.handler,
         input,
         context,
         {environment_.limits(), environment_.options.error_bytes_max}
