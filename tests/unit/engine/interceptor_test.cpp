@@ -156,7 +156,7 @@ TEST_F(Intercepted, the_stateless_engine_asks_too) {
     world.record({"a"});
     stateless::Engine engine(world.handlers);
     engine.add_observer(gate);
-    engine.register_workflow(workflow({step("a", {.is_compensated = false})}));
+    engine.add(workflow({step("a", {.is_compensated = false})}));
     gate->on_start_request = [](const StartRequest& start) {
         if (start.input == "13") throw Error(ErrorCode::NotAllowed, "Not 13.");
     };

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 #include <ebb/ebb.h>
 #include <ebb/interceptor.h>
