@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <ebb/definition.h>
 #include <ebb/time.h>
 
 // The HTTP server behind `ebb serve`, for a program that shows and controls its own engine: REST
@@ -16,7 +17,21 @@ class AdminStore;
 class Clock;
 class Engine;
 class LogSink;
+class Metrics;
 class Store;
+
+/// A file of a folder of definitions, and its outcome.
+struct DefinitionFileReport {
+    std::string file;
+    /// `registered`, `invalid`, `refused` (the store has other content under this version),
+    /// `unreadable`, or `gone` (it is not in the folder any more).
+    std::string state;
+    std::string workflow{};  ///< empty if the file could not be read so far
+    int version = 0;         ///< 0 = unknown
+    std::string message{};   ///< why it is not registered
+    std::vector<Diagnostic> problems{};
+    TimePoint since{};
+};
 
 struct ServerOptions {
     /// `HOST:PORT` (port 0 = any free one), `[::1]:PORT`, `unix:PATH` or `fd:N`.
@@ -44,6 +59,15 @@ struct ServerOptions {
     AdminStore* admin = nullptr;
     Clock* clock = nullptr;  ///< null = the system clock; must outlive the server
     LogSink* log = nullptr;  ///< null = silent; must outlive the server
+    /// <ebb/metrics.h>: the server adds what it knows of itself, its engine and its stores, and
+    /// answers with all of it at /metrics. Null = there is no /metrics; must outlive the server.
+    Metrics* metrics = nullptr;
+    /// /metrics needs no login. Otherwise it needs the permission `stats.read`, which a token with
+    /// the role `viewer` has.
+    bool has_public_metrics = false;
+    /// The files of a folder of definitions, for the API; null = there is no such folder. Called
+    /// from any thread.
+    std::function<std::vector<DefinitionFileReport>()> definition_files{};
 };
 
 /// Throws what the constructor of Server would throw for these options. Neither listens nor calls a

@@ -89,19 +89,61 @@ void Observers::add(std::shared_ptr<Observer> observer) {
     if (observer == nullptr) {
         throw Error(ErrorCode::InvalidArgument, "There is no observer to add: it is null.");
     }
+    if (auto* interceptor = dynamic_cast<Interceptor*>(observer.get())) {
+        interceptors_.push_back(interceptor);
+    }
+    if (auto* of_worker = dynamic_cast<WorkerObserver*>(observer.get())) {
+        of_workers_.push_back(of_worker);
+    }
     observers_.push_back(std::move(observer));
 }
 
+void Observers::check_start(const StartRequest& start) const {
+    for (Interceptor* interceptor : interceptors_) interceptor->before_start(start);
+}
+
+void Observers::check_call(const StepContext& step, const Payload& input) const {
+    for (Interceptor* interceptor : interceptors_) interceptor->before_call(step, input);
+}
+
+void Observers::check_output(const StepContext& step, const Payload& output) const {
+    if (step.choice != nullptr && step.choice->is_paused) return;
+    for (Interceptor* interceptor : interceptors_) interceptor->after_call(step, output);
+}
+
+Handler Observers::guard(const Handler& handler) const {
+    return [this, &handler](const Payload& input, const StepContext& step) {
+        check_call(step, input);
+        Payload output = handler(input, step);
+        check_output(step, output);
+        return output;
+    };
+}
+
+namespace {
+
+/// Calls an observer, and logs what it throws.
+template <typename Tell>
+void notify(const Log& log, Tell tell) {
+    try {
+        tell();
+    } catch (const std::exception& error) {
+        log.error("observer_failed", {{"error", error.what()}});
+    } catch (...) {
+        log.error("observer_failed", {{"error", "unknown exception"}});
+    }
+}
+
+}  // namespace
+
 template <typename Tell>
 void Observers::each(const Log& log, Tell tell) const {
-    for (const auto& observer : observers_) {
-        try {
-            tell(*observer);
-        } catch (const std::exception& error) {
-            log.error("observer_failed", {{"error", error.what()}});
-        } catch (...) {
-            log.error("observer_failed", {{"error", "unknown exception"}});
-        }
+    for (const auto& observer : observers_) notify(log, [&] { tell(*observer); });
+}
+
+void Observers::on_call(const StepContext& step, const CallDelay& delay, const Log& log) const {
+    for (WorkerObserver* observer : of_workers_) {
+        notify(log, [&] { observer->on_call(step, delay); });
     }
 }
 

@@ -5,7 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include <ebb/handler.h>
+#include <ebb/interceptor.h>
 #include <ebb/observer.h>
+#include <ebb/worker_observer.h>
 
 #include "call/call.h"
 #include "core/kernel/history.h"
@@ -21,6 +24,17 @@ class Observers {
     void add(std::shared_ptr<Observer> observer);
 
     bool empty() const { return observers_.empty(); }
+
+    bool has_interceptors() const { return !interceptors_.empty(); }
+
+    /// Throws what an interceptor throws.
+    void check_start(const StartRequest& start) const;
+    void check_call(const StepContext& step, const Payload& input) const;
+    void check_output(const StepContext& step, const Payload& output) const;
+    /// `handler` between the interceptors' checks. Both must outlive what it returns.
+    Handler guard(const Handler& handler) const;
+
+    void on_call(const StepContext& step, const CallDelay& delay, const Log& log) const;
 
     void before_step(const StepContext& step, const Payload& input, const Log& log) const;
     void after_step(
@@ -39,6 +53,8 @@ class Observers {
     void each(const Log& log, Tell tell) const;
 
     std::vector<std::shared_ptr<Observer>> observers_;
+    std::vector<Interceptor*> interceptors_;   ///< those of `observers_` that may refuse
+    std::vector<WorkerObserver*> of_workers_;  ///< those of `observers_` that see the worker
 };
 
 }  // namespace ebb

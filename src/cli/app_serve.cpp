@@ -180,6 +180,11 @@ void CommandLine::add_serve() {
             "--config", serve_.config, "Settings in YAML; a flag or EBB_NAME overrides them"
         )
         ->type_name("FILE");
+    serve
+        ->add_option(
+            "--definitions", serve_.definitions, "Register the workflows of this folder, always"
+        )
+        ->type_name("DIR");
     serve->add_flag("--demo", serve_.is_demo, "Fill an empty database with a month of sample data");
     serve->add_flag("--check", serve_.is_check, "Only check the settings and workflows");
     serve->add_flag(
@@ -204,6 +209,9 @@ void CommandLine::add_serve() {
         "--insecure-plaintext", serve_.is_plaintext_allowed, "Serve other machines without TLS"
     );
     serve->add_flag("--no-auth", serve_.has_no_login, "No login; only for loopback addresses");
+    serve->add_flag(
+        "--public-metrics", serve_.has_public_metrics, "Let anyone read /metrics without a login"
+    );
     serve->add_option("--allowed-hosts", serve_.allowed_hosts, "Further names of this server")
         ->type_name("NAME,...")
         ->delimiter(',');

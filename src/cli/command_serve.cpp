@@ -2,16 +2,23 @@
 
 #ifdef EBB_WITH_SERVER
 
+#include <atomic>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include <ebb/metrics.h>
 #include <ebb/server.h>
 
 #include "cli/admin.h"
+#include "cli/definition_folder.h"
 #include "cli/demo.h"
 #include "cli/draining.h"
+#include "cli/folder_watch.h"
+#include "cli/later_workers.h"
 #include "cli/process_mark.h"
 #include "cli/serve_options.h"
 #include "cli/service_notice.h"
@@ -26,6 +33,10 @@ namespace {
 
 /// How often it looks whether another process has its name.
 constexpr auto kLook = std::chrono::milliseconds(200);
+/// How often the folder of definitions is read, even if nothing is heard of it.
+constexpr auto kFolderScan = std::chrono::seconds(10);
+/// A folder is read when nothing has changed in it for so long.
+constexpr auto kFolderQuiet = std::chrono::milliseconds(200);
 /// How long requests that are under way may take when the server stops.
 constexpr auto kRequestLimit = std::chrono::seconds(10);
 
@@ -55,7 +66,10 @@ LogLevel level_of(Session& session, const ServeOptions& options) {
 }
 
 ServerOptions server_options(
-    const ServeOptions& options, AdminStore* admin = nullptr, LogSink* log = nullptr
+    const ServeOptions& options,
+    AdminStore* admin = nullptr,
+    LogSink* log = nullptr,
+    Metrics* metrics = nullptr
 ) {
     ServerOptions server{
         .tls_certificate = options.tls_certificate,
@@ -70,6 +84,8 @@ ServerOptions server_options(
         .has_worker = !options.has_no_worker,
         .admin = admin,
         .log = log,
+        .metrics = metrics,
+        .has_public_metrics = options.has_public_metrics,
     };
     if (!options.listen.empty()) server.listen = options.listen;
     return server;
@@ -83,11 +99,13 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
         if (was != is) keys.emplace_back(key);
     };
     compare("db", now.db, fresh.db);
+    compare("definitions", now.definitions, fresh.definitions);
     compare("listen", now.listen, fresh.listen);
     compare("tls_cert", now.tls_certificate.empty(), fresh.tls_certificate.empty());
     compare("behind_proxy", now.behind_proxy, fresh.behind_proxy);
     compare("insecure_plaintext", now.is_plaintext_allowed, fresh.is_plaintext_allowed);
     compare("no_auth", now.has_no_login, fresh.has_no_login);
+    compare("public_metrics", now.has_public_metrics, fresh.has_public_metrics);
     compare("base_path", now.base_path, fresh.base_path);
     compare("title", now.title, fresh.title);
     compare("no_worker", now.has_no_worker, fresh.has_no_worker);
@@ -96,6 +114,15 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     compare("id", now.id, fresh.id);
     compare("verbose", now.is_verbose, fresh.is_verbose);
     return keys;
+}
+
+/// Null if this build has none.
+std::shared_ptr<Metrics> new_metrics() {
+#ifdef EBB_WITH_METRICS
+    return make_metrics();
+#else
+    return nullptr;
+#endif
 }
 
 class Serving {
@@ -112,9 +139,13 @@ class Serving {
           log_(session, level_of(session, options)),
           demo_(options.is_demo ? std::make_unique<Demo>(*session.streams().clock) : nullptr),
           stores_(session, url, demo_.get()),
-          policy_(session, files, options.may_exec),
-          worker_store_(*stores_.store, policy_),
-          known_handlers_(make_handlers(files)),
+          folder_(new_folder()),
+          files_(with_folder(files)),
+          policy_(session, files_, options.may_exec),
+          metrics_(new_metrics()),
+          measured_(metrics_ ? metrics_->measure(*stores_.store) : nullptr),
+          worker_store_(measured_ ? *measured_ : *stores_.store, policy_),
+          known_handlers_(make_handlers()),
           handlers_(watch_handlers(
               known_handlers_,
               *session.streams().clock,
@@ -127,18 +158,25 @@ class Serving {
                .threads = options.threads,
                .log = &log_}
           ),
-          server_(
-              engine_,
-              *stores_.store,
-              *stores_.reads,
-              server_options(options, stores_.admin.get(), &log_)
-          ),
+          later_workers_({
+              .session = session,
+              .store = measured_ ? *measured_ : *stores_.store,
+              .policy = policy_,
+              .log = log_,
+              .metrics = metrics_.get(),
+              .known = known_handlers_,
+              .directory = directory(),
+              .id = engine_.worker_id(),
+              .threads = options.threads,
+          }),
+          server_(engine_, *stores_.store, *stores_.reads, all_server_options()),
           drain_timeout_(options.drain_timeout),
           notice_(session.streams().environment("NOTIFY_SOCKET")) {
         engine_.add_observer(make_observer([this](const auto& instance, const auto& events) {
             log_.write(instance, events);
         }));
-        for (const DefinitionFile& file : files) engine_.register_workflow(file.definition);
+        for (const DefinitionFile& file : files_) engine_.register_workflow(file.definition);
+        if (metrics_) metrics_->add([this] { return own_metrics(); });
     }
 
     int go() {
@@ -151,6 +189,7 @@ class Serving {
         server_.start();
         greet();
         if (demo_ && !options_.has_no_worker) starter_ = demo_->begin(engine_);
+        if (folder_) follower_ = std::jthread([this](const auto& stop) { follow_folder(stop); });
         notice_.send("READY=1");
         while (interrupts_.count() == 0 && !engine_.is_displaced()) {
             interrupts_.wait(kLook);
@@ -161,12 +200,93 @@ class Serving {
     }
 
  private:
-    HandlerRegistry make_handlers(const std::vector<DefinitionFile>& files) {
+    std::unique_ptr<DefinitionFolder> new_folder() {
+        if (options_.definitions.empty()) return nullptr;
+        return std::make_unique<DefinitionFolder>(options_.definitions, session_, log_);
+    }
+
+    std::vector<DefinitionFile> with_folder(std::vector<DefinitionFile> files) {
+        if (!folder_) return files;
+        // What the database has in other words must not be run in the words of the file.
+        const HandlerRegistry none;
+        Engine registrar(*stores_.store, none);
+        for (DefinitionFile& file : folder_->scan()) {
+            bool is_accepted = false;
+            folder_->put(file, [&] {
+                registrar.register_workflow(file.definition);
+                is_accepted = true;
+            });
+            if (is_accepted) files.push_back(std::move(file));
+        }
+        return files;
+    }
+
+    /// From which the relative paths of workflows are meant that no file on the command line has.
+    std::filesystem::path directory() const {
+        return options_.definitions.empty() ? std::filesystem::current_path()
+                                            : std::filesystem::absolute(options_.definitions);
+    }
+
+    HandlerRegistry make_handlers() {
         if (options_.has_no_worker) return {};
         if (demo_) return demo_->handlers();
-        std::vector<Served> served = served_workflows(*stores_.store, files);
+        std::vector<Served> served = served_workflows(*stores_.store, files_, directory());
         report_refused(log_, take_refused(served, policy_));
-        return handlers_of(*stores_.store, served, files, policy_);
+        return handlers_of(*stores_.store, served, files_, policy_, directory());
+    }
+
+    ServerOptions all_server_options() {
+        ServerOptions server = server_options(options_, stores_.admin.get(), &log_, metrics_.get());
+        if (folder_) server.definition_files = [this] { return folder_->reports(); };
+        return server;
+    }
+
+    /// Takes over what has changed in the folder. What the database does not take now is taken at
+    /// the next look.
+    void read_folder() {
+        for (const DefinitionFile& file : folder_->scan()) {
+            try {
+                folder_->put(file, [&] {
+                    engine_.register_workflow(file.definition);
+                    policy_.give(file);
+                    if (!options_.has_no_worker) later_workers_.serve(file);
+                });
+            } catch (const Error& error) {
+                const LogField fields[] = {{"file", file.path}, {"error", error.what()}};
+                log_.write(LogLevel::Warning, "definition_delayed", fields);
+            }
+        }
+    }
+
+    void follow_folder(const std::stop_token& stop) {
+        FolderWatch watch(options_.definitions);
+        while (!stop.stop_requested()) {
+            read_folder();
+            watch.wait(kFolderScan, kFolderQuiet, stop);
+        }
+    }
+
+    std::vector<Metric> own_metrics() {
+        Metric reload{
+            .name = "ebb_config_last_reload_successful",
+            .help = "Whether the last reload of the settings succeeded.",
+            .values = {{.value = is_config_good_ ? 1.0 : 0.0}},
+        };
+        Metric definitions{
+            .name = "ebb_definitions",
+            .help = "Files of the definitions folder, by their outcome.",
+        };
+        std::map<std::string, int> states;
+        if (folder_) {
+            for (const char* state : {"registered", "invalid", "refused", "unreadable", "gone"}) {
+                states[state] = 0;
+            }
+            for (const DefinitionFileReport& report : folder_->reports()) ++states[report.state];
+        }
+        for (const auto& [state, count] : states) {
+            definitions.values.push_back({{{"state", state}}, static_cast<double>(count)});
+        }
+        return {std::move(reload), std::move(definitions)};
     }
 
     void greet() {
@@ -206,8 +326,10 @@ class Serving {
                 const LogField fields[] = {{"key", key}};
                 log_.write(LogLevel::Warning, "config_needs_restart", fields);
             }
+            is_config_good_ = true;
             log_.write(LogLevel::Info, "config_reloaded", std::span<const LogField>());
         } catch (const Error& error) {
+            is_config_good_ = false;
             const LogField fields[] = {{"error", error.what()}};
             log_.write(LogLevel::Error, "config_refused", fields);
         }
@@ -216,18 +338,26 @@ class Serving {
 
     int stop() {
         starter_ = {};
+        follower_ = {};
         server_.begin_drain();
         const bool has_answered_all = server_.drain(kRequestLimit);
         int heard = interrupts_.count();
         Draining draining(engine_, interrupts_, drain_timeout_);
+        bool is_later_clean = true;
+        std::jthread later([&](const std::stop_token& hurry) {
+            is_later_clean = later_workers_.drain(drain_timeout_, hurry);
+        });
         while (!draining.is_over()) {
             interrupts_.wait(std::chrono::hours(1));
             if (interrupts_.count() > heard) {
                 heard = interrupts_.count();
                 draining.hurry();
+                later.request_stop();
             }
         }
-        const bool is_clean = draining.finish() && has_answered_all;
+        const bool is_front_clean = draining.finish();
+        later.join();
+        const bool is_clean = is_front_clean && is_later_clean && has_answered_all;
         if (engine_.is_displaced()) return kRefused;
         return is_clean ? kOk : kTimeout;
     }
@@ -239,15 +369,22 @@ class Serving {
     WorkerLog log_;
     std::unique_ptr<Demo> demo_;  ///< null unless it is asked for
     Stores stores_;
+    std::unique_ptr<DefinitionFolder> folder_;  ///< null unless it is asked for
+    const std::vector<DefinitionFile> files_;   ///< those of the command line first
     ExecPolicy policy_;
+    std::shared_ptr<Metrics> metrics_;  ///< null if this build has none
+    StorePtr measured_;
     GuardedStore worker_store_;
     HandlerRegistry known_handlers_;
     HandlerRegistry handlers_;
     Engine engine_;
+    LaterWorkers later_workers_;
     Server server_;
+    std::atomic<bool> is_config_good_{true};
     Duration drain_timeout_;
     ServiceNotice notice_;
-    std::jthread starter_;  ///< of the demo
+    std::jthread starter_;   ///< of the demo
+    std::jthread follower_;  ///< reads the folder of definitions
 };
 
 /// YAML that --config reads; settings with their defaults are comments.
@@ -271,6 +408,15 @@ std::string url_of(const Session& session, const ServeOptions& options) {
     return options.is_demo && session.options().db.empty() ? "memory:" : served_url(session);
 }
 
+/// The folder must be there when the server starts. With --check, its files must be valid, too: a
+/// server that starts anyway reports those that are not, so that one mistake does not stop all
+/// workflows.
+void check_folder(Session& session, const ServeOptions& options) {
+    for (const std::string& path : definition_paths(options.definitions)) {
+        if (options.is_check) load_definition_file(path, session);
+    }
+}
+
 }  // namespace
 
 int run_server(Session& session, const ServeOptions& options) {
@@ -281,10 +427,16 @@ int run_server(Session& session, const ServeOptions& options) {
             ErrorCode::InvalidArgument, "--demo serves its own workflows: leave the files out."
         );
     }
+    if (options.is_demo && !options.definitions.empty()) {
+        throw Error(
+            ErrorCode::InvalidArgument, "--demo serves its own workflows: leave --definitions out."
+        );
+    }
     std::vector<DefinitionFile> files;
     for (const std::string& path : options.files) {
         files.push_back(load_definition_file(path, session));
     }
+    if (!options.definitions.empty()) check_folder(session, options);
     if (options.prints_settings) print_settings(session, options, url);
     if (options.is_check) session.note("The settings and the workflows are valid.\n");
     if (options.is_check || options.prints_settings) return kOk;

@@ -23,16 +23,21 @@ ExecPolicy::ExecPolicy(Session& session, const std::vector<DefinitionFile>& file
     : allows_all_(
           allows_all || session.streams().environment("EBB_ALLOW_EXEC").value_or("") == "1"
       ) {
-    for (const DefinitionFile& file : files) {
-        for (const auto& [name, spec] : file.definition.handlers) {
-            given_[{file.definition.name, name}].push_back(json_of(spec));
-        }
+    for (const DefinitionFile& file : files) give(file);
+}
+
+void ExecPolicy::give(const DefinitionFile& file) {
+    const Lock lock(mutex_);
+    for (const auto& [name, spec] : file.definition.handlers) {
+        given_[{file.definition.name, name}].push_back(json_of(spec));
     }
+    ++edition_;
 }
 
 bool ExecPolicy::is_given(const std::string& workflow, const std::string& handler, const Json& spec)
     const {
     // Of the same workflow, because a relative path is resolved from the folder of its file.
+    const Lock lock(mutex_);
     const auto found = given_.find({workflow, handler});
     if (found == given_.end()) return false;
     return std::find(found->second.begin(), found->second.end(), spec) != found->second.end();
@@ -50,8 +55,10 @@ std::vector<std::string> ExecPolicy::refused(const Definition& definition) const
 }
 
 bool GuardedStore::is_allowed(const std::string& workflow, int version) {
+    const int edition = policy_.edition();
     {
         const Lock lock(mutex_);
+        if (std::exchange(edition_, edition) != edition) known_.clear();
         const auto found = known_.find({workflow, version});
         if (found != known_.end()) return found->second;
     }

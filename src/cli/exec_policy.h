@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,6 +20,12 @@ class ExecPolicy {
  public:
     ExecPolicy(Session& session, const std::vector<DefinitionFile>& files, bool allows_all);
 
+    /// From now on, the programs of this file are allowed, too. Thread-safe, as all of it.
+    void give(const DefinitionFile& file);
+
+    /// Increases with each file that was given: what was refused may be allowed now.
+    int edition() const { return edition_; }
+
     /// The handlers of `definition` that would run a program that is not allowed, sorted.
     std::vector<std::string> refused(const Definition& definition) const;
 
@@ -28,7 +35,9 @@ class ExecPolicy {
     bool is_given(const std::string& workflow, const std::string& handler, const Json& spec) const;
 
     /// The entry of each handler, by workflow and handler.
-    std::map<std::pair<std::string, std::string>, std::vector<Json>> given_;
+    mutable Mutex mutex_;
+    std::map<std::pair<std::string, std::string>, std::vector<Json>> given_ EBB_GUARDED_BY(mutex_);
+    std::atomic<int> edition_{0};
     bool allows_all_ = false;
 };
 
@@ -56,6 +65,7 @@ class GuardedStore : public StoreDecorator {
     Mutex mutex_;
     std::string worker_ EBB_GUARDED_BY(mutex_);
     TimePoint started_at_ EBB_GUARDED_BY(mutex_){};
+    int edition_ EBB_GUARDED_BY(mutex_) = 0;  ///< of the policy, from which `known_` is
     std::map<std::pair<std::string, int>, bool> known_ EBB_GUARDED_BY(mutex_);
 };
 

@@ -22,6 +22,7 @@ struct ServeOptions {
     std::string config{};  ///< a file
     std::string db{};      ///< of the configuration file, if nothing else names one
     std::vector<std::string> files{};
+    std::string definitions{};  ///< a folder
     std::vector<std::string> listen{};
     std::string tls_certificate{};
     std::string tls_key{};
@@ -35,6 +36,7 @@ struct ServeOptions {
     Duration drain_timeout = std::chrono::seconds(30);
     bool is_plaintext_allowed = false;
     bool has_no_login = false;
+    bool has_public_metrics = false;
     bool has_no_worker = false;
     bool is_demo = false;
     bool may_exec = false;  ///< programs that only the database names

@@ -20,19 +20,26 @@ namespace ebb::cli {
 namespace {
 
 std::filesystem::path directory_for(
-    const std::string& workflow, const std::vector<DefinitionFile>& files
+    const std::string& workflow,
+    const std::vector<DefinitionFile>& files,
+    const std::filesystem::path& other
 ) {
     for (const DefinitionFile& file : files) {
         if (file.definition.name == workflow) return file.directory();
     }
-    return std::filesystem::current_path();
+    return other;
 }
 
 /// What was registered after this process had looked at the database.
 class LaterHandlers {
  public:
-    LaterHandlers(Store& store, const std::vector<DefinitionFile>& files, const ExecPolicy& policy)
-        : store_(store), policy_(policy) {
+    LaterHandlers(
+        Store& store,
+        const std::vector<DefinitionFile>& files,
+        const ExecPolicy& policy,
+        std::filesystem::path other
+    )
+        : store_(store), policy_(policy), other_(std::move(other)) {
         for (const DefinitionFile& file : files) {
             directories_.try_emplace(file.definition.name, file.directory());
         }
@@ -71,7 +78,7 @@ class LaterHandlers {
             check_allowed(definition);
             const auto found = directories_.find(workflow);
             const bool is_given = found != directories_.end();
-            register_definition_handlers(handlers, definition, is_given ? found->second : start_);
+            register_definition_handlers(handlers, definition, is_given ? found->second : other_);
         }
         return std::make_shared<const HandlerRegistry>(std::move(handlers));
     }
@@ -95,14 +102,16 @@ class LaterHandlers {
     Store& store_;
     const ExecPolicy& policy_;
     std::map<std::string, std::filesystem::path> directories_;
-    std::filesystem::path start_ = std::filesystem::current_path();
+    const std::filesystem::path other_;
     Mutex mutex_;
     std::map<std::pair<std::string, int>, Handlers> known_ EBB_GUARDED_BY(mutex_);
 };
 
 }  // namespace
 
-std::vector<Served> served_workflows(Store& store, const std::vector<DefinitionFile>& files) {
+std::vector<Served> served_workflows(
+    Store& store, const std::vector<DefinitionFile>& files, const std::filesystem::path& other
+) {
     std::vector<Served> served;
     for (const DefinitionFile& file : files) served.push_back({file.definition, file.directory()});
     for (const WorkflowRow& row : store.list_workflows()) {
@@ -113,7 +122,8 @@ std::vector<Served> served_workflows(Store& store, const std::vector<DefinitionF
         if (is_given) continue;
         const auto whole = store.find_workflow(row.name, row.version);
         if (!whole) continue;
-        served.push_back({parse_definition_json(whole->definition), directory_for(row.name, files)}
+        served.push_back(
+            {parse_definition_json(whole->definition), directory_for(row.name, files, other)}
         );
     }
     return served;
@@ -146,7 +156,8 @@ HandlerRegistry handlers_of(
     Store& store,
     const std::vector<Served>& served,
     const std::vector<DefinitionFile>& files,
-    const ExecPolicy& policy
+    const ExecPolicy& policy,
+    const std::filesystem::path& other
 ) {
     std::vector<DefinitionSource> sources;
     std::set<std::pair<std::string, int>> versions;
@@ -157,7 +168,7 @@ HandlerRegistry handlers_of(
     const auto now = std::make_shared<HandlerRegistry>();
     register_definition_handlers(*now, sources);
 
-    const auto later = std::make_shared<LaterHandlers>(store, files, policy);
+    const auto later = std::make_shared<LaterHandlers>(store, files, policy, other);
     HandlerRegistry registry;
     for (const std::string& name : now->names()) {
         registry.add_raw(

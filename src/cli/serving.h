@@ -20,8 +20,12 @@ struct Served {
 };
 
 /// All workflows of `store`, and those of `files`. A stored version of a workflow that is among the
-/// files is served from that file's directory, the others from the current one.
-std::vector<Served> served_workflows(Store& store, const std::vector<DefinitionFile>& files);
+/// files is served from that file's directory, the others from `other`.
+std::vector<Served> served_workflows(
+    Store& store,
+    const std::vector<DefinitionFile>& files,
+    const std::filesystem::path& other = std::filesystem::current_path()
+);
 
 /// A workflow version that is not served, and its handlers that would run a program.
 struct RefusedWorkflow {
@@ -38,12 +42,14 @@ void report_refused(LogSink& log, const std::vector<RefusedWorkflow>& refused);
 
 /// The handlers of all of them. When an instance of another workflow or version, which another
 /// process has registered meanwhile, comes to one of these handlers, its own entry is looked up in
-/// `store` and run if `policy` allows it. Both must outlive the handlers.
+/// `store` and run if `policy` allows it. Both must outlive the handlers. Relative paths of a
+/// workflow that is not among the files are meant from `other`.
 HandlerRegistry handlers_of(
     Store& store,
     const std::vector<Served>& served,
     const std::vector<DefinitionFile>& files,
-    const ExecPolicy& policy
+    const ExecPolicy& policy,
+    const std::filesystem::path& other = std::filesystem::current_path()
 );
 
 }  // namespace ebb::cli

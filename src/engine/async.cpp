@@ -74,6 +74,7 @@ class Call final : public AsyncCall {
         // What is checked and described is the same as for a handler that returns or throws.
         const Handler ended = [&](const Payload&, const StepContext&) -> Payload {
             if (end.error) std::rethrow_exception(end.error);
+            environment_.observers.check_output(context, end.output);
             return std::move(end.output);
         };
         CallResult result = call_handler(ended, {}, context, environment_.call_limits());
@@ -98,12 +99,16 @@ void begin_async_call(
     AsyncEnds& ends,
     const std::shared_ptr<Gate>& gate
 ) {
-    auto [input, context] = prepare_call(environment, *attempt);
+    PreparedCall prepared = prepare_call(environment, *attempt);
     const auto handler =
-        environment.entry_handlers.find_async(*attempt->call().program, context.handler);
-    environment.observers.before_step(context, input, environment.log);
+        environment.entry_handlers.find_async(*attempt->call().program, prepared.context.handler);
+    observe_begin(environment, *attempt, prepared);
+    const AsyncHandler guarded = [&](const Payload& input, const detail::CompletionPtr& state) {
+        environment.observers.check_call(detail::context_of(*state), input);
+        (*handler)(input, state);
+    };
     auto call = std::make_shared<Call>(environment, attempt, ends, gate);
-    begin_async(*handler, input, std::move(context), std::move(call));
+    begin_async(guarded, prepared.input, std::move(prepared.context), std::move(call));
 }
 
 }  // namespace ebb::engine

@@ -186,6 +186,20 @@ PreparedCall prepare_call(Environment& environment, const Attempt& attempt) {
     return prepared;
 }
 
+void observe_begin(
+    const Environment& environment, const Attempt& attempt, const PreparedCall& prepared
+) {
+    const Observers& observers = environment.observers;
+    if (observers.empty()) return;
+    const Attempt::Call& call = attempt.call();
+    const CallDelay delay{
+        .queue = call.invocation.queue,
+        .waited = std::max(environment.now() - call.due, Duration::zero()),
+    };
+    observers.on_call(prepared.context, delay, environment.log);
+    observers.before_step(prepared.context, prepared.input, environment.log);
+}
+
 Event event_of_result(
     const Environment& environment, const Attempt& attempt, CallResult result, StepChoice choice
 ) {
@@ -204,7 +218,8 @@ Event event_of_result(
 Event run_attempt(
     Environment& environment, const Attempt& attempt, const StoreTransaction* transaction
 ) {
-    auto [input, context] = prepare_call(environment, attempt);
+    PreparedCall prepared = prepare_call(environment, attempt);
+    StepContext& context = prepared.context;
     StepChoice choice;
     context.choice = &choice;
     const AttemptPort port(environment, attempt, context);
@@ -217,8 +232,13 @@ Event run_attempt(
         checked = within(*held, *transaction);
         handler = &checked;
     }
-    environment.observers.before_step(context, input, environment.log);
-    CallResult result = call_handler(*handler, input, context, environment.call_limits());
+    Handler guarded;
+    if (environment.observers.has_interceptors()) {
+        guarded = environment.observers.guard(*handler);
+        handler = &guarded;
+    }
+    observe_begin(environment, attempt, prepared);
+    CallResult result = call_handler(*handler, prepared.input, context, environment.call_limits());
     if (!environment.observers.empty()) {
         const Duration duration = attempt.running_for(environment.steady_now());
         environment.observers.after_step(context, result, duration, environment.log);

@@ -36,6 +36,7 @@ class Attempt {
         std::optional<Payload> input;  ///< of the (forward) step; absent: read it from the store
         std::optional<HistoryEvent> compensated;  ///< absent: read it, if it is a compensation
         std::int64_t rank = 0;  ///< the lowest is called first, as in the store's claims
+        TimePoint due{};
     };
 
     explicit Attempt(Call call) : call_(std::move(call)) {}
@@ -119,6 +120,11 @@ struct PreparedCall {
 };
 
 PreparedCall prepare_call(Environment& environment, const Attempt& attempt);
+
+/// Notifies the observers that the call begins.
+void observe_begin(
+    const Environment& environment, const Attempt& attempt, const PreparedCall& prepared
+);
 
 /// The outcome of a call, as an event for the kernel.
 Event event_of_result(

@@ -25,10 +25,10 @@ std::optional<Payload> remembered_payload(const LiveInstance& live, Seq seq) {
 }
 
 /// As the row of its task has it, or would have it: the state is the truth.
-std::int64_t rank_of_ready(const Held& held, const LiveInstance& live) {
+TimePoint due_of_ready(const Held& held, const LiveInstance& live) {
     const Token* token = live.state.find_token(held.task.token);
     const bool has_waited = token != nullptr && token->status == TokenStatus::Retrying;
-    return rank_of(has_waited ? token->due : live.row.updated_at, live.row.priority);
+    return has_waited ? token->due : live.row.updated_at;
 }
 
 }  // namespace
@@ -159,13 +159,15 @@ void Committer::review_idle(Held& held, LiveInstance& live, const Moment& now) {
 }
 
 void Committer::start_attempt(Held& held, LiveInstance& live, Invocation call) {
+    const TimePoint due = due_of_ready(held, live);
     Attempt::Call made{
         .instance = live.row.id,
         .invocation = std::move(call),
         .program = live.program,
         .input = {},
         .compensated = {},
-        .rank = rank_of_ready(held, live),
+        .rank = rank_of(due, live.row.priority),
+        .due = due,
     };
     if (made.invocation.is_compensation) {
         const HistoryEvent* event = live.recent.find(made.invocation.compensated);

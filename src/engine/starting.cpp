@@ -92,6 +92,21 @@ void check_inputs(
     }
 }
 
+void ask_interceptors(
+    const engine::Environment& environment,
+    const Program& program,
+    std::span<const Payload> inputs,
+    const StartOptions& options
+) {
+    if (!environment.observers.has_interceptors()) return;
+    const Definition& definition = program.definition();
+    for (const Payload& input : inputs) {
+        environment.observers.check_start(
+            {definition.name, definition.version, options.key, input, options.by}
+        );
+    }
+}
+
 /// An instance that is about to be put into the store.
 struct Beginning {
     engine::LivePtr live;
@@ -203,6 +218,7 @@ StartedInstance Engine::Core::start_in(
     check_options(options, 1);
     const std::shared_ptr<const Program> compiled = program(workflow, options.version);
     check_inputs(*compiled, {&input, 1}, environment.limits());
+    ask_interceptors(environment, *compiled, {&input, 1}, options);
     // Nothing of it is known here: whether it will ever exist is not ours to decide.
     const Beginning beginning = begin(environment, compiled, input, options);
     const StartResult result = environment.store.start_in(transaction, beginning.row);
@@ -215,6 +231,7 @@ std::vector<StartedInstance> Engine::Core::start_all(
     check_options(options, inputs.size());
     const std::shared_ptr<const Program> compiled = program(workflow, options.version);
     check_inputs(*compiled, inputs, environment.limits());
+    ask_interceptors(environment, *compiled, inputs, options);
     const engine::Committer::Acquiring acquiring(committer);
     int capacity = committer.free_capacity();
     std::vector<Beginning> beginnings;

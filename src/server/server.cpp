@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <ebb/engine.h>
+#include <ebb/metrics.h>
 #include <ebb/server.h>
 
 #include "server/api/api.h"
@@ -11,6 +12,7 @@
 #include "server/live/hub.h"
 #include "server/openapi.h"
 #include "server/remote/desk.h"
+#include "server/server_metrics.h"
 #include "server/start_rules.h"
 #include "support/sha256.h"
 
@@ -99,6 +101,7 @@ class Server::Core {
         service_.has_worker = options.has_worker;
         service_.needs_login = options.needs_login;
         service_.title = options.title;
+        service_.definition_files = options.definition_files;
         service_.openapi = std::string(server::openapi_document());
         service_.openapi_etag = fmt::format("\"{}\"", sha256_hex(service_.openapi).substr(0, 16));
         listeners_->hub = &hub_;
@@ -106,6 +109,7 @@ class Server::Core {
         engine.add_observer(std::make_shared<ListenersObserver>(listeners_));
         api_ = std::make_unique<Api>(service_, api_options());
         http_ = std::make_unique<http::Server>(http_options());
+        if (options.metrics != nullptr) add_metrics(engine, *options.metrics);
     }
 
     ~Core() {
@@ -159,6 +163,17 @@ class Server::Core {
     }
 
  private:
+    void add_metrics(Engine& engine, Metrics& metrics) {
+        metrics.watch(engine);
+        metrics.watch_store(reader_);
+        metrics.add([this] {
+            const auto refusals = api_->refusals();
+            return server::server_metrics(
+                {http_->counts(), refusals, api_->active(), api_->waiting(), hub_.watchers()}
+            );
+        });
+    }
+
     server::ApiOptions api_options() {
         server::ApiOptions api;
         api.base = base_of(options_.base_path);
@@ -169,6 +184,8 @@ class Server::Core {
         api.pool = {.threads = options_.api_threads, .queue_max = options_.api_queue};
         api.log = options_.log;
         api.unready = [this] { return unready(); };
+        api.metrics = options_.metrics;
+        api.has_public_metrics = options_.has_public_metrics;
         api.is_ticking = [this] { return http_->is_ticking(std::chrono::seconds(10)); };
         return api;
     }

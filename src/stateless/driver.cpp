@@ -154,8 +154,13 @@ bool Driver::call(const Chosen& chosen, TimePoint begun) {
     if (!observers.empty()) observers.before_step(context, input, environment_.log);
     const auto handler =
         environment_.entry_handlers.held(data_.program(), context.handler, chosen.handler);
+    Handler guarded;
+    if (observers.has_interceptors()) guarded = observers.guard(*handler);
     CallResult result = call_handler(
-        *handler, input, context, {environment_.limits(), environment_.options.error_bytes_max}
+        guarded ? guarded : *handler,
+        input,
+        context,
+        {environment_.limits(), environment_.options.error_bytes_max}
     );
     const TimePoint ended = now();
     const Duration duration = std::max(ended - begun, Duration::zero());

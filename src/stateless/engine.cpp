@@ -278,6 +278,9 @@ Snapshot Engine::start(std::string_view workflow, const Payload& given, const St
     }));
     if (options.metadata != "{}") snapshot.set_metadata(options.metadata);
     snapshot.data().version = 0;
+    environment.observers.check_start(
+        {workflow, program->definition().version, options.key, input, options.by}
+    );
     ExecuteOptions driving;
     driving.now = now;
     Driver(environment, snapshot.data(), driving)

@@ -529,6 +529,10 @@ class Operations(ApiTest):
         self.assertGreaterEqual(self.api.get("/stats").json()["workers"]["alive"], 1)
         self.api.get("/unserved")
 
+    def test_a_server_without_a_definitions_folder_has_no_files_of_it(self):
+        answer = self.api.get("/admin/definitions").json()
+        self.assertEqual(answer, {"has_folder": False, "items": []})
+
     def test_sets_and_clears_limits_of_queues(self):
         body = {"concurrency": 3, "rate": {"starts": 10, "period": "1m"}}
         queue = self.api("PUT", "/queues/slow", body).json()

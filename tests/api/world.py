@@ -56,14 +56,14 @@ def database(store, folder):
 class Server:
     """Stopped when its `with` block ends."""
 
-    def __init__(self, ebb, store, folder, arguments=(), files=(), environment=()):
+    def __init__(self, ebb, store, folder, arguments=(), files=(), environment=(), user=None):
         self.folder = pathlib.Path(folder)
         url = database(store, self.folder)
         command = [os.path.abspath(ebb), "serve", *files, "--json", "--db", url]
         command += ["--listen", "127.0.0.1:0", *arguments]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
-            env={**os.environ, "EBB_DB": "", **dict(environment)},
+            env={**os.environ, "EBB_DB": "", **dict(environment)}, user=user,
         )
         self.log = []
         self.news = threading.Condition()

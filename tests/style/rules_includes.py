@@ -42,6 +42,7 @@ CONFINED = {
     "libpq-fe.h": ("src/store/postgres/", "tests/", "bench/"),
     "libfyaml.h": ("src/yaml/",),
     "curl/": ("src/handlers/", "tests/"),
+    "prometheus/": ("src/plugins/metrics/",),
     "CLI/": ("src/cli/", "bench/"),
     "boost/": ("src/server/http/",),
     "openssl/": ("src/server/http/", "src/server/auth/signature"),

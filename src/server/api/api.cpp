@@ -1,6 +1,7 @@
 #include "server/api/api.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@ namespace ebb::server {
 namespace {
 
 constexpr std::string_view kPrefix = "/api/v1";
+constexpr std::string_view kMetricsPath = "/metrics";
 constexpr Duration kStuckAfter = std::chrono::seconds(10);
 constexpr std::size_t kRequestIdBytesMax = 64;
 constexpr int kBurst = 2;  ///< seconds' worth of requests at once
@@ -54,13 +56,39 @@ http::Response plain(int status, std::string text) {
     return response;
 }
 
+/// The value of a label: methods are as many as clients invent.
+std::string_view known_method(std::string_view method) {
+    constexpr std::array<std::string_view, 5> kMethods{"GET", "HEAD", "POST", "PUT", "DELETE"};
+    const auto found = std::find(kMethods.begin(), kMethods.end(), method);
+    return found == kMethods.end() ? "_OTHER" : *found;
+}
+
+/// Counts an exchange as long as it lives.
+class Active {
+ public:
+    explicit Active(std::shared_ptr<std::atomic<int>> count) : count_(std::move(count)) {
+        ++*count_;
+    }
+
+    Active(Active&& other) noexcept = default;
+    Active& operator=(Active&&) = delete;
+
+    ~Active() {
+        if (count_) --*count_;
+    }
+
+ private:
+    std::shared_ptr<std::atomic<int>> count_;
+};
+
 }  // namespace
 
 /// A request and what is known of it, until it is answered.
 struct Api::Exchange {
     http::Request request;
     http::Responder respond;
-    std::string request_id;
+    Active active;
+    std::string request_id{};
     SteadyPoint begun{};
     std::string_view route = "-";  ///< the template, for the log
     std::string principal{};
@@ -82,6 +110,7 @@ Routes make_routes(Service& service) {
     add_steering_routes(routes, service);
     add_operation_routes(routes, service);
     add_people_routes(routes, service);
+    add_definition_routes(routes, service);
     add_live_routes(routes, service);
     add_remote_routes(routes, service);
     return routes;
@@ -98,12 +127,28 @@ Api::Api(Service& service, ApiOptions options)
     for (std::size_t i = 0; i < routes_.size(); ++i) {
         router_.add(routes_[i].method, routes_[i].path, i);
     }
+    if (options_.metrics == nullptr) return;
+    // Not below /api/v1, so the router does not know it.
+    routes_.push_back(
+        {.method = "GET",
+         .path = kMetricsPath,
+         .operation = "getMetrics",
+         .permission = options_.has_public_metrics ? "none" : "stats.read",
+         .handle =
+             [this](Call& call) {
+                 call.query.check_all_used();
+                 http::Response response = plain(200, options_.metrics->text());
+                 response.set("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+                 return response;
+             }}
+    );
 }
 
 Api::~Api() = default;
 
 void Api::handle(http::Request request, const http::Responder& respond) {
-    auto exchange = std::make_shared<Exchange>(Exchange{std::move(request), respond, {}});
+    auto exchange =
+        std::make_shared<Exchange>(Exchange{std::move(request), respond, Active(active_)});
     Exchange& now = *exchange;
     now.begun = service_.clock.steady_now();
     now.method = now.request.method;
@@ -129,6 +174,8 @@ void Api::handle(http::Request request, const http::Responder& respond) {
         if (!answers_to(now.request.header("Host"))) {
             throw Problem("misdirected", "The server does not answer to this name.");
         }
+        if (now.path == kMetricsPath && options_.metrics != nullptr)
+            return answer_metrics(exchange);
         std::string path = now.path;
         if (!options_.base.empty()) {
             if (path == options_.base) path += "/";
@@ -190,8 +237,20 @@ void Api::answer_api(std::shared_ptr<Exchange> exchange, std::string path) {
         )
             .with_header("Allow", fmt::format("{}", fmt::join(found.allowed, ", ")));
     }
-    exchange->route = routes_[found.match->route].path;
-    const auto work = [this, exchange, match = std::move(*found.match)] { call(exchange, match); };
+    post(exchange, std::move(*found.match));
+}
+
+void Api::answer_metrics(const std::shared_ptr<Exchange>& exchange) {
+    if (!is_safe(exchange->method)) {
+        throw Problem("method_not_allowed", "Use GET for metrics.")
+            .with_header("Allow", "GET, HEAD");
+    }
+    post(exchange, {.route = routes_.size() - 1, .parameters = {}});
+}
+
+void Api::post(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
+    exchange->route = routes_[match.route].path;
+    const auto work = [this, exchange, match = std::move(match)] { call(exchange, match); };
     const auto late = [this, exchange] {
         send_problem(*exchange, Problem("overloaded", "The request has waited for too long."));
     };
@@ -313,6 +372,7 @@ void Api::send(const Exchange& exchange, http::Response response) {
     response.set("X-Request-Id", exchange.request_id);
     add_security_headers(response, exchange.is_tls);
     log(exchange, response);
+    measure(exchange, response);
     exchange.respond(std::move(response));
 }
 
@@ -346,7 +406,31 @@ void Api::log(const Exchange& exchange, const http::Response& response) {
     options_.log->write(level, "http_request", fields);
 }
 
+void Api::measure(const Exchange& exchange, const http::Response& response) {
+    if (options_.metrics == nullptr) return;
+    const bool is_known = exchange.route != "-";
+    options_.metrics->note({
+        .method = known_method(exchange.method),
+        .route = is_known                   ? exchange.route
+                 : is_health(exchange.path) ? std::string_view(exchange.path)
+                                            : std::string_view("page"),
+        .status = response.status,
+        .took = service_.clock.steady_now() - exchange.begun,
+        .bytes_in = exchange.bytes_in,
+        .bytes_out = response.body.size(),
+    });
+}
+
+std::map<std::string, std::uint64_t> Api::refusals() {
+    const Lock lock(refusals_mutex_);
+    return refusals_;
+}
+
 http::Response Api::refuse(const http::Refusal& refusal, const std::string& remote) {
+    {
+        const Lock lock(refusals_mutex_);
+        ++refusals_[refusal.code];
+    }
     const std::string request_id = make_instance_id(service_.clock.now()).to_string();
     if (options_.log != nullptr && options_.log->is_enabled(LogLevel::Warning)) {
         const LogField fields[] = {

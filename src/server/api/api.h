@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <ebb/log.h>
+#include <ebb/metrics.h>
 
 #include "server/api/guard.h"
 #include "server/api/pool.h"
@@ -26,6 +27,8 @@ struct ApiOptions {
     /// The reason why the server is not ready; empty if it is.
     std::function<std::string()> unready{};
     std::function<bool()> is_ticking{};  ///< whether the I/O threads are alive
+    Metrics* metrics = nullptr;          ///< null = there is no /metrics
+    bool has_public_metrics = false;
 };
 
 /// Answers every request: health, API, UI.
@@ -52,12 +55,23 @@ class Api {
 
     const Routes& routes() const { return routes_; }
 
+    /// Requests and streams that are not answered or ended yet.
+    int active() const { return *active_; }
+
+    /// The requests that were refused before a handler saw them, by code.
+    std::map<std::string, std::uint64_t> refusals();
+
+    std::size_t waiting() const { return pool_.waiting(); }
+
  private:
     struct Exchange;
 
     void answer_health(const Exchange& exchange);
     void answer_page(const Exchange& exchange);
     void answer_api(std::shared_ptr<Exchange> exchange, std::string path);
+    void answer_metrics(const std::shared_ptr<Exchange>& exchange);
+    /// Lets the pool make the call.
+    void post(const std::shared_ptr<Exchange>& exchange, Router::Match match);
     void call(const std::shared_ptr<Exchange>& exchange, Router::Match match);
     Principal authenticate(const http::Request& request, const Route& route);
     void check_rate(RateLimit& limit, const std::string& name);
@@ -66,12 +80,16 @@ class Api {
     void send(const Exchange& exchange, http::Response response);
     void send_problem(const Exchange& exchange, const std::exception& error);
     void log(const Exchange& exchange, const http::Response& response);
+    void measure(const Exchange& exchange, const http::Response& response);
 
     Service& service_;
     ApiOptions options_;
     Routes routes_;
     Router router_;
     std::atomic<bool> is_draining_{false};
+    std::shared_ptr<std::atomic<int>> active_ = std::make_shared<std::atomic<int>>(0);
+    Mutex refusals_mutex_;
+    std::map<std::string, std::uint64_t> refusals_ EBB_GUARDED_BY(refusals_mutex_);
     Mutex hosts_mutex_;
     std::vector<std::string> allowed_hosts_ EBB_GUARDED_BY(hosts_mutex_);
     RateLimit requests_;   ///< by principal

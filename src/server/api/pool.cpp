@@ -22,6 +22,11 @@ bool Pool::post(std::function<void()> work, std::function<void()> late) {
     return true;
 }
 
+std::size_t Pool::waiting() const {
+    const Lock lock(mutex_);
+    return queue_.size();
+}
+
 bool Pool::is_moving(Duration limit) const {
     const Lock lock(mutex_);
     return queue_.empty() || clock_.steady_now() - queue_.front().posted < limit;

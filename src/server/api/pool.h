@@ -31,6 +31,9 @@ class Pool {
     /// queue is full, and neither will run.
     bool post(std::function<void()> work, std::function<void()> late);
 
+    /// How much has been posted and has not begun.
+    std::size_t waiting() const;
+
     /// Whether nothing that was posted has waited for longer than `limit`: for health checks.
     bool is_moving(Duration limit) const;
 

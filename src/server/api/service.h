@@ -10,6 +10,7 @@
 
 #include <ebb/clock.h>
 #include <ebb/engine.h>
+#include <ebb/server.h>
 
 #include "server/api/problem.h"
 #include "server/api/query.h"
@@ -42,6 +43,7 @@ struct Service {
     std::string openapi;       ///< the document
     std::string openapi_etag;  ///< with its quotes
     std::function<void(std::string_view event, const std::string& detail)> report;
+    std::function<std::vector<DefinitionFileReport>()> definition_files;  ///< null = no folder
 };
 
 /// One request on its way through the API.
@@ -91,6 +93,7 @@ void add_start_routes(Routes& routes, Service& service);
 void add_steering_routes(Routes& routes, Service& service);
 void add_operation_routes(Routes& routes, Service& service);
 void add_people_routes(Routes& routes, Service& service);
+void add_definition_routes(Routes& routes, Service& service);
 void add_live_routes(Routes& routes, Service& service);
 void add_remote_routes(Routes& routes, Service& service);
 

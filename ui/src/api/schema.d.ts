@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/admin/definitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The files of the definitions folder, and the outcome of each
+         * @description What a file has registered stays registered when the file becomes invalid or disappears.
+         */
+        get: operations["listDefinitionFiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances": {
         parameters: {
             query?: never;
@@ -1081,6 +1101,20 @@ export interface components {
             line: number | null;
             column: number | null;
         };
+        DefinitionFile: {
+            /** @example order.yaml */
+            file: string;
+            /**
+             * @description `refused`: the store has other content under this version. `gone`: the file is not in the folder any more.
+             * @enum {string}
+             */
+            state: "registered" | "invalid" | "refused" | "unreadable" | "gone";
+            workflow: components["schemas"]["OptionalText"];
+            version: number | null;
+            message: components["schemas"]["OptionalText"];
+            problems: components["schemas"]["Diagnostic"][];
+            since: components["schemas"]["OptionalTime"];
+        };
         /** @enum {string} */
         InstanceStatus: "running" | "paused" | "compensating" | "dead_letter" | "moved" | "completed" | "failed" | "cancelled" | "aborted";
         /** @enum {string} */
@@ -1694,6 +1728,31 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listDefinitionFiles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The files, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Whether this server has a definitions folder. */
+                        has_folder: boolean;
+                        items: components["schemas"]["DefinitionFile"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listInstances: {
         parameters: {
             query?: {
