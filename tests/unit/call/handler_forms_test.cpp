@@ -186,8 +186,6 @@ TEST(Payloads, hold_values_and_say_when_one_does_not_fit) {
     EXPECT_THROW(static_cast<void>(Payload::of("\xff")), Error);
 }
 
-<<<<<<< ours
-=======
 TEST_F(HandlerForms, an_empty_payload_says_that_it_is_empty) {
     try {
         static_cast<void>(Payload().as<int>());
@@ -197,6 +195,5 @@ TEST_F(HandlerForms, an_empty_payload_says_that_it_is_empty) {
     }
 }
 
->>>>>>> theirs
 }  // namespace
 }  // namespace ebb
