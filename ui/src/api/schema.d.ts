@@ -847,6 +847,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/worker/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register a worker
+         * @description The session is a signed text that every server on the same database accepts. A newer session of the same worker displaces it.
+         */
+        post: operations["openWorkerSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/worker/poll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report outcomes, keep the leases, and get tasks, in one round trip
+         * @description Answers when there is a task, something to stop, a result or a lost task, or when `wait` is over. A worker sends one poll at a time; a newer poll ends an older one.
+         */
+        post: operations["pollWorker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/worker/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report outcomes and notes now, without getting tasks
+         * @description Each report makes room for one more task in the poll that waits at the same server.
+         */
+        post: operations["completeTasks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/worker/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign the worker off
+         * @description What it still holds counts as lost, and other workers may take it at once.
+         */
+        post: operations["closeWorkerSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflows": {
         parameters: {
             query?: never;
@@ -1088,7 +1168,7 @@ export interface components {
             problems?: components["schemas"]["Diagnostic"][];
         };
         /** @enum {string} */
-        ProblemCode: "invalid_argument" | "invalid_json" | "unknown_field" | "cursor_mismatch" | "bad_request" | "unauthenticated" | "not_allowed" | "csrf_refused" | "workflow_not_found" | "instance_not_found" | "handler_not_found" | "not_found" | "method_not_allowed" | "not_acceptable" | "invalid_state" | "not_waiting" | "workflow_conflict" | "ambiguous" | "conflict" | "stale_attempt" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "misdirected" | "uri_too_long" | "headers_too_large" | "invalid_definition" | "invalid_payload" | "idempotency_key_reused" | "limit_exceeded" | "rate_limited" | "too_many_streams" | "internal" | "corrupt_state" | "store_error" | "not_implemented" | "overloaded" | "draining" | "store_unavailable" | "store_busy" | "store_in_doubt" | "store_read_only" | "store_denied" | "store_version" | "timeout" | "store_full";
+        ProblemCode: "invalid_argument" | "invalid_json" | "unknown_field" | "cursor_mismatch" | "bad_request" | "unauthenticated" | "not_allowed" | "csrf_refused" | "workflow_not_found" | "instance_not_found" | "handler_not_found" | "not_found" | "method_not_allowed" | "not_acceptable" | "invalid_state" | "not_waiting" | "workflow_conflict" | "ambiguous" | "conflict" | "stale_attempt" | "invalid_session" | "worker_displaced" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "misdirected" | "uri_too_long" | "headers_too_large" | "invalid_definition" | "invalid_payload" | "idempotency_key_reused" | "limit_exceeded" | "rate_limited" | "too_many_streams" | "internal" | "corrupt_state" | "store_error" | "not_implemented" | "overloaded" | "draining" | "store_unavailable" | "store_busy" | "store_in_doubt" | "store_read_only" | "store_denied" | "store_version" | "timeout" | "store_full";
         Diagnostic: {
             /** @example unknown_handler */
             code: string;
@@ -1463,6 +1543,10 @@ export interface components {
              */
             expires?: string;
             decision_roles?: string[];
+            /** @description What a worker may serve, as patterns such as `mail_*`; empty = all. */
+            handlers?: string[];
+            /** @description The same of queues. */
+            queues?: string[];
         };
         Token: {
             name: string;
@@ -1471,6 +1555,8 @@ export interface components {
             principal: string;
             role: components["schemas"]["Role"];
             decision_roles?: string[];
+            handlers?: string[];
+            queues?: string[];
             created_at: components["schemas"]["Time"];
             created_by?: components["schemas"]["OptionalText"];
             expires_at: components["schemas"]["OptionalTime"];
@@ -1532,6 +1618,99 @@ export interface components {
             name: string;
             payload?: components["schemas"]["Payload"];
             request_id?: string;
+        };
+        WorkerSession: {
+            session: string;
+            worker_id: string;
+            lease: string;
+            max_tasks: number;
+            /** @description The longest wait of a poll. */
+            max_wait: string;
+            /** Format: date-time */
+            server_time: string;
+        };
+        /** @description One of `completed`, `failed` and `paused`. */
+        TaskReport: {
+            task: string;
+            completed?: {
+                /** @description Any JSON; null if absent. */
+                output?: unknown;
+                /** @description The edge of a graph to leave by. */
+                handle?: string;
+            };
+            failed?: {
+                /** @default error */
+                code: string;
+                message?: string;
+                /** @default false */
+                permanent: boolean;
+                retry_after?: string;
+                /** @description Any JSON. */
+                details?: unknown;
+            };
+            paused?: boolean;
+        };
+        TaskNote: {
+            task: string;
+            /** @description Any JSON of up to 16 KiB; only the newest is kept. */
+            progress?: unknown;
+            log?: {
+                /**
+                 * @default info
+                 * @enum {string}
+                 */
+                level: "debug" | "info" | "warning" | "error";
+                message: string;
+            }[];
+        };
+        WorkerAnswer: {
+            tasks: components["schemas"]["RemoteTask"][];
+            /** @description Of `done`, in its order. */
+            results: {
+                task: string;
+                /**
+                 * @description recorded: it is in the history. stale: the attempt had ended otherwise, and nothing has changed. pending: report it again. refused: it is not a task of this worker, and `problem` says why.
+                 * @enum {string}
+                 */
+                outcome: "recorded" | "stale" | "pending" | "refused";
+                problem?: {
+                    /** @enum {string} */
+                    code: "invalid_task" | "not_allowed";
+                    detail: string;
+                };
+            }[];
+            /** @description Tasks that the worker should end. Their outcome is still awaited. */
+            stop: string[];
+            /** @description Tasks in `held` that are not the worker's any more. */
+            lost: string[];
+            /** Format: date-time */
+            lease_until: string;
+            /** @description The server shuts down: poll again, at another server if there is one. */
+            drain: boolean;
+        };
+        RemoteTask: {
+            /** @description Signed. It names this call in every report. */
+            task: string;
+            instance: components["schemas"]["Id"];
+            workflow: string;
+            version: number;
+            step: string;
+            handler: string;
+            attempt: number;
+            max_attempts: number;
+            /** @description How often this step has paused before this call. */
+            pauses: number;
+            /** @description The same for each attempt of one visit of the step. */
+            idempotency_key: string;
+            deadline: components["schemas"]["OptionalTime"];
+            /** @description Then `input` is an object with input, output, error and outcome of the step to undo. */
+            is_compensation: boolean;
+            /** @description Any JSON. */
+            input: unknown;
+            /** @description What arrived for a step that has paused, or null. */
+            payload: unknown;
+            /** @description Of the step's node, or null. */
+            metadata: unknown;
         };
         Workflow: components["schemas"]["WorkflowVersion"] & {
             /** @description How many versions are registered. */
@@ -3214,6 +3393,161 @@ export interface operations {
             };
             404: components["responses"]["InstanceNotFound"];
             409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    openWorkerSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "worker_id": "py-1",
+                 *       "handlers": [
+                 *         "charge"
+                 *       ],
+                 *       "slots": 4,
+                 *       "lease": "30s"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Unique among live workers. The server makes one if it is absent. */
+                    worker_id?: string;
+                    handlers: string[];
+                    /** @description Empty = all. */
+                    queues?: string[];
+                    /**
+                     * @description How many tasks the worker holds at most.
+                     * @default 1
+                     */
+                    slots?: number;
+                    /**
+                     * @description How long the worker may be silent, from 1s to 1h.
+                     * @default 30s
+                     */
+                    lease?: string;
+                    sdk?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The session. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerSession"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    pollWorker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "session": "eyJ...",
+                 *       "free": 4,
+                 *       "wait": "15s",
+                 *       "held": []
+                 *     }
+                 */
+                "application/json": {
+                    session: string;
+                    /**
+                     * @description How many more tasks the worker can take now.
+                     * @default 0
+                     */
+                    free?: number;
+                    /**
+                     * @description At most 60s and half of the lease; a longer time is shortened.
+                     * @default 0s
+                     */
+                    wait?: string;
+                    /** @description Every task that the worker runs or has not reported yet. A task that it was given and does not hold is given to it again. */
+                    held?: string[];
+                    done?: components["schemas"]["TaskReport"][];
+                    notes?: components["schemas"]["TaskNote"][];
+                };
+            };
+        };
+        responses: {
+            /** @description What there is. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerAnswer"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    completeTasks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    session: string;
+                    done?: components["schemas"]["TaskReport"][];
+                    notes?: components["schemas"]["TaskNote"][];
+                };
+            };
+        };
+        responses: {
+            /** @description The results, and what to stop. There are no tasks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerAnswer"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    closeWorkerSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    session: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The worker is signed off. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             default: components["responses"]["Problem"];
         };
     };
