@@ -186,7 +186,7 @@ TEST(Payloads, hold_values_and_say_when_one_does_not_fit) {
     EXPECT_THROW(static_cast<void>(Payload::of("\xff")), Error);
 }
 
-TEST(HandlerForms, an_empty_payload_says_that_it_is_empty) {
+TEST_F(HandlerForms, an_empty_payload_says_that_it_is_empty) {
     try {
         static_cast<void>(Payload().as<int>());
         ADD_FAILURE() << "it was read";
