@@ -3,6 +3,7 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -148,13 +149,12 @@ decltype(auto) argument(Input& input, const StepContext& context, const Completi
 }
 
 template <typename Function, typename Input, typename... A>
-    requires std::invocable<
-        Function&,
-        decltype(argument<A>(
-            std::declval<Input&>(),
-            std::declval<const StepContext&>(),
-            std::declval<const CompletionPtr&>()
-        ))...>
+    requires requires(
+        Function& function,
+        Input& input,
+        const StepContext& context,
+        const CompletionPtr& completion
+    ) { function(argument<A>(input, context, completion)...); }
 decltype(auto) call(
     Types<A...> /*parameters*/,
     Function& function,
@@ -162,7 +162,7 @@ decltype(auto) call(
     const StepContext& context,
     const CompletionPtr& completion
 ) {
-    return std::invoke(function, argument<A>(input, context, completion)...);
+    return function(argument<A>(input, context, completion)...);
 }
 
 /// A result that comes later: std::future and what is like it.
@@ -299,10 +299,9 @@ consteval bool has_good_parameters() {
     return false;
 }
 
-/// A callable as the text handler that the engine calls. Move-only callables are shared.
+/// A callable as functions of texts, which get it as a pointer.
 template <typename Function, typename In>
-class TypedHandler {
- public:
+struct TypedHandler {
     using Input = InputOf<Function, In>;
     using Parameters = ParametersOf<Function, In>;
 
@@ -313,42 +312,52 @@ class TypedHandler {
         const CompletionPtr& completion
     ) { call(Parameters{}, function, input, context, completion); };
 
-    explicit TypedHandler(Function function)
-        : function_(std::make_shared<Function>(std::move(function))) {}
-
-    Payload operator()(const Payload& text, const StepContext& context) const {
+    static Payload run(void* function, const Payload& text, const StepContext& context) {
         using Result = ResultOf<Function, Input, Parameters>;
         using Output = std::remove_cvref_t<typename Awaited<Result>::Type>;
         auto&& input = read_input<Input>(text);
-        const auto run = [&]() -> decltype(auto) {
-            if constexpr (Later<Result>) {
-                return call(Parameters{}, *function_, input, context, nullptr).get();
-            } else {
-                return call(Parameters{}, *function_, input, context, nullptr);
-            }
-        };
         if constexpr (std::is_void_v<Output>) {
-            run();
+            result_of(function, input, context);
             return text;
         } else if constexpr (std::is_same_v<Output, StepResult>) {
-            StepResult result = run();
+            StepResult result = result_of(function, input, context);
             if (context.choice != nullptr) *context.choice = std::move(result.choice);
             return std::move(result.output);
         } else {
-            return Payload::of(static_cast<const Output&>(run()));
+            return Payload::of(static_cast<const Output&>(result_of(function, input, context)));
         }
     }
 
-    /// Of an asynchronous callable.
-    void operator()(const Payload& text, const CompletionPtr& completion) const {
+    static void begin(void* function, const Payload& text, const CompletionPtr& completion) {
         auto&& input = read_input<Input>(text);
-        call(Parameters{}, *function_, input, context_of(*completion), completion);
+        Function& typed = *static_cast<Function*>(function);
+        call(Parameters{}, typed, input, context_of(*completion), completion);
     }
 
  private:
-    // The engine's handlers are copied; what they call need not be copyable.
-    std::shared_ptr<Function> function_;
+    template <typename Value>
+    static decltype(auto) result_of(void* function, Value& input, const StepContext& context) {
+        Function& typed = *static_cast<Function*>(function);
+        if constexpr (Later<ResultOf<Function, Input, Parameters>>) {
+            return call(Parameters{}, typed, input, context, nullptr).get();
+        } else {
+            return call(Parameters{}, typed, input, context, nullptr);
+        }
+    }
 };
+
+/// Keeps an object without its type. In the library, like the handlers that are made of it: the
+/// templates of std::function and std::make_shared for each handler would be half of the time that
+/// its translation unit takes.
+std::shared_ptr<void> keep(void* object, void (*destroy)(void*));
+
+/// The engine's handlers are copied; what they call need not be copyable.
+template <typename Function>
+std::shared_ptr<void> keep(Function function) {
+    return keep(new Function(std::move(function)), [](void* kept) {
+        delete static_cast<Function*>(kept);
+    });
+}
 
 /// The same for its result.
 template <typename Function, typename In>

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -80,12 +81,15 @@ class HandlerRegistry {
             return add_raw(std::move(name), std::move(function));
         } else if constexpr (detail::has_good_parameters<Function, Input, false>()) {
             if constexpr (detail::has_good_result<Function, Input>()) {
-                detail::TypedHandler<Function, Input> typed(std::move(function));
-                using Parameters = detail::ParametersOf<Function, Input>;
-                if constexpr (detail::Shape<Parameters>::kIsAsync) {
-                    return add_async_raw(std::move(name), AsyncHandler(std::move(typed)));
+                using Typed = detail::TypedHandler<Function, Input>;
+                if constexpr (detail::Shape<typename Typed::Parameters>::kIsAsync) {
+                    return add_kept(
+                        std::move(name), detail::keep(std::move(function)), &Typed::begin
+                    );
                 } else {
-                    return add_raw(std::move(name), Handler(std::move(typed)));
+                    return add_kept(
+                        std::move(name), detail::keep(std::move(function)), &Typed::run, false
+                    );
                 }
             }
         }
@@ -119,9 +123,9 @@ class HandlerRegistry {
     HandlerRegistry& add_transactional(std::string name, Function function) {
         if constexpr (detail::has_good_parameters<Function, Input, true>()) {
             if constexpr (detail::has_good_result<Function, Input>()) {
-                return add_transactional_raw(
-                    std::move(name),
-                    Handler(detail::TypedHandler<Function, Input>(std::move(function)))
+                using Typed = detail::TypedHandler<Function, Input>;
+                return add_kept(
+                    std::move(name), detail::keep(std::move(function)), &Typed::run, true
                 );
             }
         }
@@ -155,6 +159,19 @@ class HandlerRegistry {
     std::vector<std::string> names() const;
 
  private:
+    /// A callable without its type, and the function that knows how to call it.
+    HandlerRegistry& add_kept(
+        std::string name,
+        std::shared_ptr<void> function,
+        Payload (*run)(void* function, const Payload& input, const StepContext& context),
+        bool is_transactional
+    );
+    HandlerRegistry& add_kept(
+        std::string name,
+        std::shared_ptr<void> function,
+        void (*begin)(void* function, const Payload& input, const detail::CompletionPtr& completion)
+    );
+
     std::map<std::string, Handler, std::less<>> handlers_;
     std::map<std::string, AsyncHandler, std::less<>> async_;
     std::set<std::string, std::less<>> transactional_;

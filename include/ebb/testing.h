@@ -230,10 +230,13 @@ struct CrashOptions {
     /// Of every play. `open_store`, if given, must open an empty store each time.
     WorldOptions world{};
     int shown_max = 3;  ///< how many differences the message shows
+    /// Also lets each call of a handler fail, and lose its answer. False: only processes die.
+    bool fails_calls = true;
 };
 
 struct CrashReport {
     int points = 0;  ///< calls of the store at which the process can die
+    int calls = 0;   ///< calls of handlers
     int plays = 0;
 };
 
@@ -249,14 +252,17 @@ CrashReport crash_everywhere(
 
 /// Plays `scenario` in a new world: first undisturbed, then again and again, once for each call of
 /// the store that writes and each way to die there: before the call, after it, and after it with a
-/// process that comes back under the same name. All plays must end alike: the same status, output
-/// and error code of each instance, the same effects left and undone, and the same value, if
-/// `scenario` returns one, such as what a fake of the bank has in its books. Throws
+/// process that comes back under the same name. Then once for each call of a handler and each way
+/// in which it can go wrong: it fails before it does anything, unless it is the last attempt that
+/// the step has; and it does its work, but its answer is lost. All plays must end alike: the same
+/// status, output and error code of each instance, the same effects left and undone, and the same
+/// value, if `scenario` returns one, such as what a fake of the bank has in its books. Throws
 /// ExpectationFailed with the differences if not.
 ///
 /// The scenario adds its workflow and handlers to the world, starts instances and acts by the
 /// functions of World and Instance. Handlers are called again after a crash, so expect_calls does
-/// not fit. No time passes at a crash.
+/// not fit. No time passes at a crash; the next attempt after a failure comes with run_until_idle,
+/// to_end or advance.
 template <typename Scenario>
 CrashReport crash_everywhere(
     Scenario scenario,

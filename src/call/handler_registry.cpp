@@ -38,7 +38,37 @@ void throw_invalid_input(const std::string& why) {
     );
 }
 
+std::shared_ptr<void> keep(void* object, void (*destroy)(void*)) {
+    return {object, destroy};
+}
+
 }  // namespace detail
+
+HandlerRegistry& HandlerRegistry::add_kept(
+    std::string name,
+    std::shared_ptr<void> function,
+    Payload (*run)(void* function, const Payload& input, const StepContext& context),
+    bool is_transactional
+) {
+    Handler handler = [run, function = std::move(function)](
+                          const Payload& input, const StepContext& context
+                      ) { return run(function.get(), input, context); };
+    if (is_transactional) return add_transactional_raw(std::move(name), std::move(handler));
+    return add_raw(std::move(name), std::move(handler));
+}
+
+HandlerRegistry& HandlerRegistry::add_kept(
+    std::string name,
+    std::shared_ptr<void> function,
+    void (*begin)(void* function, const Payload& input, const detail::CompletionPtr& completion)
+) {
+    return add_async_raw(
+        std::move(name),
+        [begin, function = std::move(function)](
+            const Payload& input, const detail::CompletionPtr& completion
+        ) { begin(function.get(), input, completion); }
+    );
+}
 
 HandlerRegistry& HandlerRegistry::add_raw(std::string name, Handler handler) {
     if (!is_valid_name(name)) {

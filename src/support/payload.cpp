@@ -35,6 +35,10 @@ std::string write_string(std::string_view text) {
 }
 
 void read_json(const std::string& text, Json& json) {
+    if (text.empty()) {
+        constexpr const char* kWhy = "it is empty (a step that did not complete has no output)";
+        throw Json::parse_error::create(101, std::size_t{0}, kWhy, nullptr);
+    }
     json = Json::parse(text);
 }
 

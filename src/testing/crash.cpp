@@ -1,7 +1,9 @@
 // Crash everywhere: a scenario is played once undisturbed, and then once for each point at which a
-// process can die.
+// process can die, and for each call of a handler that can go wrong.
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,16 +19,8 @@ namespace {
 
 using Kind = detail::CrashPlan::Kind;
 
-struct Way {
-    Kind kind;
-    const char* what;
-};
-
-constexpr Way kWays[] = {
-    {Kind::BeforeCall, "dies before"},
-    {Kind::AfterCall, "dies after"},
-    {Kind::ComesBack, "dies after, and comes back under its name,"},
-};
+constexpr Kind kDeaths[] = {Kind::BeforeCall, Kind::AfterCall, Kind::ComesBack};
+constexpr Kind kFaults[] = {Kind::CallFails, Kind::AnswerLost};
 
 std::string_view verb_name(StoreVerb verb) {
     switch (verb) {
@@ -46,6 +40,32 @@ std::string_view verb_name(StoreVerb verb) {
         default:
             return "other";
     }
+}
+
+/// What went wrong, as the condition of a sentence.
+std::string text_of(const detail::CrashPlan& plan) {
+    const auto death = [&](std::string_view how) {
+        return fmt::format(
+            "If the process {} call {} of the store ({})", how, plan.nth, verb_name(plan.verb)
+        );
+    };
+    switch (plan.kind) {
+        case Kind::BeforeCall:
+            return death("dies before");
+        case Kind::AfterCall:
+            return death("dies after");
+        case Kind::ComesBack:
+            return death("dies after, and comes back under its name,");
+        case Kind::CallFails:
+            return fmt::format("If call {} of a handler ({}) fails", plan.nth, plan.step);
+        case Kind::AnswerLost:
+            return fmt::format(
+                "If call {} of a handler ({}) succeeds, but its answer is lost", plan.nth, plan.step
+            );
+        case Kind::None:
+            break;
+    }
+    return "If nothing goes wrong";
 }
 
 /// The effects that are left, and those that were undone, without the names of instances.
@@ -114,44 +134,77 @@ struct CrashPlay {
 
 }  // namespace detail
 
+namespace {
+
+/// All plays of one scenario, compared with the undisturbed one.
+class Plays {
+ public:
+    Plays(const std::function<Payload(World&)>& scenario, const CrashOptions& options)
+        : scenario_(scenario),
+          options_(options),
+          undisturbed_(detail::CrashPlay::of(scenario, options.world, {})) {
+        report_.points = undisturbed_.plan.seen;
+        report_.calls = undisturbed_.plan.calls;
+    }
+
+    const detail::CrashPlay& undisturbed() const { return undisturbed_; }
+
+    void play(std::span<const Kind> kinds, int points) {
+        for (int point = 1; point <= points; ++point) {
+            for (const Kind kind : kinds) play({.kind = kind, .nth = point});
+        }
+    }
+
+    const CrashReport& report() const { return report_; }
+
+    /// Empty if all plays ended alike.
+    std::string difference() const {
+        if (differences_.empty()) return {};
+        const auto shown =
+            std::min(differences_.size(), static_cast<std::size_t>(options_.shown_max));
+        return fmt::format(
+            "{} of {} plays with a crash or a failed call end differently.\n{}Undisturbed:\n{}",
+            differences_.size(),
+            report_.plays,
+            fmt::join(differences_.begin(), differences_.begin() + std::ptrdiff_t(shown), ""),
+            undisturbed_.end
+        );
+    }
+
+ private:
+    void play(detail::CrashPlan plan) {
+        const auto play = detail::CrashPlay::of(scenario_, options_.world, std::move(plan));
+        ++report_.plays;
+        if (!play.has_failed && play.end == undisturbed_.end) return;
+        differences_.push_back(fmt::format("{}:\n{}", text_of(play.plan), play.end));
+    }
+
+    const std::function<Payload(World&)>& scenario_;
+    const CrashOptions& options_;
+    const detail::CrashPlay undisturbed_;
+    CrashReport report_{};
+    std::vector<std::string> differences_;
+};
+
+}  // namespace
+
 CrashReport detail::crash_everywhere(
     const std::function<Payload(World&)>& scenario,
     const CrashOptions& options,
     const std::source_location& where
 ) {
-    const CrashPlay undisturbed = CrashPlay::of(scenario, options.world, {});
     const auto place = fmt::format("{}:{}: ", where.file_name(), where.line());
-    if (undisturbed.has_failed) {
-        throw ExpectationFailed(place + "The scenario fails without any crash: " + undisturbed.end);
+    Plays plays(scenario, options);
+    if (plays.undisturbed().has_failed) {
+        throw ExpectationFailed(
+            place + "The scenario fails without any crash: " + plays.undisturbed().end
+        );
     }
-    CrashReport report{.points = undisturbed.plan.seen};
-    std::vector<std::string> differences;
-    for (int point = 1; point <= report.points; ++point) {
-        for (const Way& way : kWays) {
-            const CrashPlay play =
-                CrashPlay::of(scenario, options.world, {.kind = way.kind, .nth = point});
-            ++report.plays;
-            if (!play.has_failed && play.end == undisturbed.end) continue;
-            differences.push_back(fmt::format(
-                "If the process {} call {} of the store ({}):\n{}",
-                way.what,
-                point,
-                verb_name(play.plan.verb),
-                play.end
-            ));
-        }
-    }
-    if (differences.empty()) return report;
-    const std::size_t count = differences.size();
-    differences.resize(std::min(count, static_cast<std::size_t>(options.shown_max)));
-    throw ExpectationFailed(fmt::format(
-        "{}{} of {} plays with a crash end differently.\n{}Without a crash:\n{}",
-        place,
-        count,
-        report.plays,
-        fmt::join(differences, ""),
-        undisturbed.end
-    ));
+    plays.play(kDeaths, plays.report().points);
+    if (options.fails_calls) plays.play(kFaults, plays.report().calls);
+    const std::string difference = plays.difference();
+    if (!difference.empty()) throw ExpectationFailed(place + difference);
+    return plays.report();
 }
 
 }  // namespace ebb::testing

@@ -112,17 +112,25 @@ void WorldState::add_handler(const std::string& name) {
     if (async != nullptr && known->second->is_empty()) {
         registry->add_async_raw(
             name,
-            [this, begin = *async](const Payload& input, const auto& completion) {
+            [this, handler = *async](const Payload& input, const auto& completion) {
                 std::erase_if(open_calls, [](const auto& call) { return call.expired(); });
                 open_calls.push_back(completion);
-                begin(input, completion);
+                begin(handler, input, completion);
             }
         );
         return;
     }
-    Handler scripted = [=](const Payload& input, const StepContext& context) {
-        ScriptState& script = find_script();
-        return script.is_empty() ? otherwise(input, context) : script.call(input, context);
+    Handler scripted = [this,
+                        find_script,
+                        otherwise](const Payload& input, const StepContext& context) {
+        return call(
+            [&](const Payload&, const StepContext&) {
+                ScriptState& script = find_script();
+                return script.is_empty() ? otherwise(input, context) : script.call(input, context);
+            },
+            input,
+            context
+        );
     };
     if (real.is_transactional(name)) {
         registry->add_transactional_raw(name, std::move(scripted));

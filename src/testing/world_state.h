@@ -138,11 +138,23 @@ struct WorldState {
         throw ExpectationFailed("The worker's process dies again and again without end.");
     }
 
+    /// Calls a handler, unless the plan says that this call goes wrong.
+    Payload call(const Handler& handler, const Payload& input, const StepContext& context);
+    /// The same for an asynchronous one.
+    void begin(
+        const AsyncHandler& handler,
+        const Payload& input,
+        const ebb::detail::CompletionPtr& completion
+    );
+
     /// When a retry or a timer of an instance is due next; kNever if there is none.
     TimePoint next_wake();
 
  private:
     bool is_dead() const { return process && process->is_dead(); }
+
+    /// What goes wrong with this call of a handler: CallFails, AnswerLost or None.
+    CrashPlan::Kind fault_of(const StepContext& context);
 
     /// Another process takes over from the one that has died.
     void take_over();

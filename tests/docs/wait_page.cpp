@@ -25,7 +25,7 @@ std::vector<std::string> open_decisions(ebb::Engine& engine) {
 //! [open]
 
 //! [decide]
-/// `user` is the name of the person who is logged in and may decide as the boss.
+/// `user` is the signed-in user. The caller has checked that this user is a boss.
 void answer(ebb::Engine& engine, const std::string& order, const std::string& user, bool is_good) {
     using Verdict = ebb::PersonalDecision::Verdict;
     const auto id = engine.find_key("order", order);

@@ -405,6 +405,14 @@ TEST(Validate, sees_what_only_code_can_build) {
     EXPECT_EQ(codes_of(validate(definition)), "/input_schema invalid_schema");
 }
 
+TEST(Validate, says_that_an_expression_needs_its_quotes) {
+    const auto bare = validate(one_step({.input = "${ workflow.input }"}));
+    ASSERT_EQ(codes_of(bare), "/steps/0/input invalid_payload");
+    EXPECT_TRUE(bare[0].message.ends_with(" An expression is a JSON string: put it into quotes."))
+        << bare[0].message;
+    EXPECT_EQ(codes_of(validate(one_step({.input = R"("${ workflow.input }")"}))), "");
+}
+
 TEST(Validate, reports_in_the_order_of_the_document) {
     EXPECT_EQ(
         problems_of(

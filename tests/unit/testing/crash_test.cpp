@@ -22,6 +22,7 @@ using ebb::testing::ExpectationFailed;
 using ebb::testing::Instance;
 using ebb::testing::World;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ebb::Definition order_workflow() {
     return ebb::WorkflowBuilder("order")
@@ -48,7 +49,8 @@ TEST(TestingCrash, a_workflow_ends_alike_wherever_its_process_dies) {
         buy(world);
     });
     EXPECT_GT(report.points, 8);
-    EXPECT_EQ(report.plays, 3 * report.points);
+    EXPECT_EQ(report.calls, 4);
+    EXPECT_EQ(report.plays, 3 * report.points + 2 * report.calls);
 }
 
 TEST(TestingCrash, a_saga_that_is_undone_ends_alike_wherever_its_process_dies) {
@@ -79,7 +81,7 @@ TEST(TestingCrash, finds_a_handler_that_acts_twice) {
         EXPECT_THAT(error.what(), HasSubstr("If the process dies before call "));
         EXPECT_THAT(error.what(), HasSubstr("(commit):\norder: completed"));
         EXPECT_THAT(error.what(), HasSubstr("returned 2\n"));
-        EXPECT_THAT(error.what(), HasSubstr("Without a crash:\norder: completed"));
+        EXPECT_THAT(error.what(), HasSubstr("Undisturbed:\norder: completed"));
     }
 }
 
@@ -93,6 +95,110 @@ TEST(TestingCrash, finds_a_step_that_must_not_be_called_twice) {
     } catch (const ExpectationFailed& error) {
         EXPECT_THAT(error.what(), HasSubstr("mail: failed with in_doubt"));
     }
+}
+
+/// The message of crash_everywhere, which has to find something.
+template <typename Scenario>
+std::string found_by_crash_everywhere(Scenario scenario) {
+    try {
+        crash_everywhere(scenario, {.shown_max = 100});
+    } catch (const ExpectationFailed& error) {
+        return error.what();
+    }
+    ADD_FAILURE() << "it was not found";
+    return {};
+}
+
+TEST(TestingCrash, finds_a_step_with_one_attempt_whose_answer_is_lost) {
+    const auto message = found_by_crash_everywhere([](World& world) {
+        world.add(ebb::WorkflowBuilder("mail").step("send").non_idempotent().build());
+        world.start("mail").to_end();
+    });
+    EXPECT_THAT(
+        message,
+        HasSubstr("If call 1 of a handler (send) succeeds, but its answer is lost:\n"
+                  "mail: failed with answer_lost; effects: send\n")
+    );
+    // The workflow says that it ends with the first failure.
+    EXPECT_THAT(message, Not(HasSubstr("(send) fails")));
+}
+
+TEST(TestingCrash, finds_a_handler_that_acts_twice_if_its_answer_is_lost) {
+    const auto scenario = [](World& world) {
+        int charges = 0;
+        world.handlers().add("charge", [&] { ++charges; });
+        world.add(ebb::WorkflowBuilder("order").step("charge").build());
+        world.start("order").to_end();
+        return charges;
+    };
+    const auto message = found_by_crash_everywhere(scenario);
+    EXPECT_THAT(
+        message,
+        HasSubstr("If call 1 of a handler (charge) succeeds, but its answer is lost:\n"
+                  "order: completed, output null; effects: charge\nreturned 2\n")
+    );
+    EXPECT_THAT(message, Not(HasSubstr("(charge) fails")));
+}
+
+TEST(TestingCrash, finds_a_handler_that_remembers_a_call_that_failed) {
+    const auto message = found_by_crash_everywhere([](World& world) {
+        int calls_seen_by_bank = 0;
+        world.add(ebb::WorkflowBuilder("order").step("ask").step("charge").build());
+        world.handlers().add("charge", [&](const StepContext& context) {
+            calls_seen_by_bank = context.attempt;
+        });
+        world.start("order").to_end();
+        return calls_seen_by_bank;
+    });
+    EXPECT_THAT(message, HasSubstr("If call 2 of a handler (charge) fails:"));
+    EXPECT_THAT(message, Not(HasSubstr("(ask) fails")));
+}
+
+TEST(TestingCrash, an_answer_of_a_compensation_that_is_lost_undoes_twice) {
+    const auto message = found_by_crash_everywhere([](World& world) {
+        int refunds = 0;
+        world.handlers().add("refund", [&] { ++refunds; });
+        world.on("ship").fails_for_good("no address", "no_address");
+        world.add(
+            ebb::WorkflowBuilder("order").step("charge").compensate("refund").step("ship").build()
+        );
+        world.start("order").to_end();
+        return refunds;
+    });
+    EXPECT_THAT(message, HasSubstr("If call 3 of a handler (~charge) succeeds, but its answer"));
+}
+
+TEST(TestingCrash, an_asynchronous_call_fails_and_loses_its_answer_too) {
+    const auto scenario = [](bool knows_keys) {
+        return [knows_keys](World& world) {
+            std::multiset<std::string> charges;
+            world.handlers().add("pay", [&](const ebb::Completion<int>& done) {
+                const std::string& key = done.context().idempotency_key;
+                if (!knows_keys || !charges.contains(key)) charges.insert(key);
+                done.complete(7);
+            });
+            world.add(ebb::WorkflowBuilder("order").step("pay").build());
+            world.start("order").to_end();
+            return charges.size();
+        };
+    };
+    const auto report = crash_everywhere(scenario(true));
+    EXPECT_EQ(report.calls, 1);
+    EXPECT_THAT(
+        found_by_crash_everywhere(scenario(false)),
+        HasSubstr("If call 1 of a handler (pay) succeeds, but its answer is lost:")
+    );
+}
+
+TEST(TestingCrash, failed_calls_can_be_left_out) {
+    const auto report = crash_everywhere(
+        [](World& world) {
+            world.add(ebb::WorkflowBuilder("order").step("charge").max_attempts(1).build());
+            world.start("order").to_end();
+        },
+        {.fails_calls = false}
+    );
+    EXPECT_EQ(report.plays, 3 * report.points);
 }
 
 TEST(TestingCrash, says_that_a_scenario_fails_without_a_crash) {
