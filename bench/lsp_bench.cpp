@@ -64,7 +64,7 @@ class Editor {
 
     /// A keystroke, and the diagnostics of the text that it makes.
     void type() {
-        const Json place = {{"line", 2'503}, {"character", 12}};
+        const Json place = {{"line", 2'503U}, {"character", 12U}};
         server_.handle(
             {{"method", "textDocument/didChange"},
              {"params",
@@ -80,8 +80,8 @@ class Editor {
             {{"id", ++version_},
              {"method", method},
              {"params",
-              {{"textDocument", {{"uri", kUri}}}, {"position", {{"line", 2'506}, {"character", 32}}}
-              }}}
+              {{"textDocument", {{"uri", kUri}}},
+               {"position", {{"line", 2'506U}, {"character", 32U}}}}}}
         );
         if (!answers.at(0).contains("result")) throw Error(ErrorCode::Internal, method);
     }
