@@ -374,3 +374,16 @@ test('a phone shows the inbox, then the one decision', async () => {
   await page.locator('.card').waitFor();
   assert.equal(await page.locator('.inbox').isVisible(), false);
 });
+
+test('the times above a timeline do not run into each other, at no size', async () => {
+  for (const size of Object.values(SIZES)) {
+    await page.setViewportSize(size);
+    for (const name of ['instance-timeline', 'instance-dead', 'instance-waiting']) {
+      await open(pagesOf(mock.world)[name]);
+      await page.locator('.tick').first().waitFor();
+      const boxes = await page.locator('.tick').evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => ({ left, right })));
+      const right = await page.locator('.timeline').evaluate((one) => one.getBoundingClientRect().right);
+      boxes.forEach((box, i) => assert.ok(box.right <= (boxes[i + 1]?.left ?? right + 1), `${name}, ${size.width}: ${JSON.stringify(boxes)}`));
+    }
+  }
+});

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startMock } from '../../ui/mock/server.mjs';
+import { groupOf, startMock } from '../../ui/mock/server.mjs';
 
 const require = createRequire(new URL('../../ui/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
@@ -65,15 +65,16 @@ export function pagesOf(world) {
   const failed = by((one) => one.status === 'failed' && one.history.filter((event) => event.type === 'step_compensated').length > 1);
   const waiting = by((one) => one.detail.waiting_for[0]?.kind === 'decision' && one.workflow === 'order');
   const completed = by((one) => one.status === 'completed' && one.workflow === 'order');
-  return pagesFor({ dead, failed, waiting, completed });
+  const group = dead === 'none' ? '' : groupOf(world.instances.find((one) => one.id === dead));
+  return { ...pagesFor({ dead, failed, waiting, completed }), 'failures-group': `failures?group=${group}` };
 }
 
 /** The pages by name, for one instance of each kind. */
-export function pagesFor({ dead, failed, waiting, completed }) {
+export function pagesFor({ dead, failed, waiting, completed, step = 'charge' }) {
   return {
     overview: '', instances: 'instances', 'instances-filtered': 'instances?q=status:dead_letter%20workflow:order',
-    'instance-timeline': `instances/${failed}`, 'instance-graph': `instances/${failed}?tab=graph`, 'instance-step': `instances/${dead}?tab=graph&step=charge`,
-    'instance-dead': `instances/${dead}`, 'instance-waiting': `instances/${waiting}`, 'instance-steps': `instances/${dead}?tab=steps&step=charge`,
+    'instance-timeline': `instances/${failed}`, 'instance-graph': `instances/${failed}?tab=graph`, 'instance-step': `instances/${dead}?tab=graph&step=${step}`,
+    'instance-dead': `instances/${dead}`, 'instance-waiting': `instances/${waiting}`, 'instance-steps': `instances/${dead}?tab=steps&step=${step}`,
     'instance-history': `instances/${failed}?tab=history&seq=4`, 'instance-data': `instances/${completed}?tab=data`, compare: `instances/${failed}/compare/${completed}`,
     failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', 'workflow-yaml': 'workflows/order?tab=yaml', 'workflow-versions': 'workflows/order?tab=versions',
     build: 'build', 'build-order': 'build/order?node=charge', workers: 'workers', queues: 'queues', settings: 'settings', nothing: 'nowhere',

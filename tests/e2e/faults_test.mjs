@@ -40,6 +40,7 @@ const PAGES = {
   'instance-graph': [/^GET \/workflows\/.*\/layout$/, () => page.locator('svg .node').first()],
   compare: [/^GET \/instances\/[^/]+\/steps$/, () => page.getByText('The runs part at')],
   failures: [/^GET \/failures\/groups$/, () => page.locator('.line').first()],
+  'failures-group': [/^GET \/failures\/[0-9a-f]{16}$/, () => page.locator('.one').first()],
   decisions: [/^GET \/decisions$/, () => page.locator('.item').first()],
   'decisions, one': [/^GET \/instances\/[^/]+$/, () => page.locator('.card .values dt').first(), 'decisions'],
   workflows: [/^GET \/workflows$/, () => page.locator('tbody tr').first()],

@@ -31,11 +31,11 @@ async function demoPages() {
   const detailed = async (query) => Promise.all((await api(`/instances?limit=200&${query}`)).items.slice(0, 60).map((row) => api(`/instances/${row.id}`)));
   const most = (rows, value) => rows.reduce((best, row) => (value(row) > value(best) ? row : best), rows[0]);
   const failed = most(await detailed('workflow=order&status=failed'), (row) => row.steps.compensated ?? 0).id;
-  const dead = (await detailed('workflow=order&status=dead_letter')).find((row) => row.error?.step === 'charge')?.id;
+  const dead = most(await detailed('workflow=order&status=dead_letter'), (row) => row.steps.completed ?? 0);
   const waiting = (await detailed('status=running')).find((row) => row.waiting_for[0]?.kind === 'decision')?.id;
   const completed = (await api('/instances?workflow=order&status=completed&limit=1')).items[0].id;
   await page.close();
-  return pagesFor({ failed, dead, waiting, completed });
+  return pagesFor({ failed, dead: dead.id, step: dead.error.step, waiting, completed });
 }
 // A click for what has no address of its own.
 const ACTS = {

@@ -26,6 +26,9 @@ class Problem extends Error {
   }
 }
 
+/** The group that the failure of an instance belongs to. */
+export const groupOf = ({ workflow, detail: { error } }) => createHash('sha256').update(`${workflow} ${error.step} ${error.code}`).digest('hex').slice(0, 16);
+
 export function startMock({ assets, port = 0, hostile = false, history = 0, role = 'admin', empty = false, base = '/' } = {}) {
   const world = makeWorld({ hostile, history });
   if (empty) Object.assign(world, { instances: [], definitions: [], queues: [], workers: [] });
@@ -80,7 +83,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     const rows = world.instances.filter((row) => statuses.includes(row.status) && row.detail.error && (!query.get('workflow') || row.workflow === query.get('workflow')));
     const failed = rows.map((row) => {
       const { step, code, message } = row.detail.error;
-      const group = createHash('sha256').update(`${row.workflow} ${step} ${code}`).digest('hex').slice(0, 16);
+      const group = groupOf(row);
       return { instance: row.id, workflow: row.workflow, version: row.version, key: row.key, status: row.status, step: step ?? null, code, message, group, event: row.history.length, at: row.updated_at };
     });
     return failed.sort((a, b) => (a.at < b.at ? 1 : -1));

@@ -145,3 +145,27 @@ export function scaleOf(timeline: Timeline, gaps: Gap[], share = 0.05): (time: n
     return Math.max(0, Math.min(1, (worked / work) * rest + before));
   };
 }
+
+const MINUTE = 60_000;
+const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, ...[1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720].map((n) => n * MINUTE)];
+const DAY = 1440 * MINUTE;
+
+/** The times to label, with their places: the begin, then round times outside of the gaps that are at least `apart`. */
+export function ticksOf(timeline: Timeline, gaps: Gap[], scale: (time: number) => number, apart: number): { time: number; at: number }[] {
+  const edges = [timeline.from, ...gaps.flatMap((gap) => [gap.from, gap.to]), timeline.to];
+  let [work, width] = [0, 0];
+  for (let i = 0; i < edges.length; i += 2) {
+    work += edges[i + 1]! - edges[i]!;
+    width += scale(edges[i + 1]!) - scale(edges[i]!);
+  }
+  const least = (apart * work) / Math.max(0.001, width);
+  const step = STEPS.find((one) => one >= least) ?? Math.ceil(least / DAY) * DAY;
+  const ticks = [{ time: timeline.from, at: 0 }];
+  for (let i = 0; i < edges.length; i += 2) {
+    for (let time = Math.ceil(edges[i]! / step) * step; time <= edges[i + 1]!; time += step) {
+      const at = scale(time);
+      if (at >= ticks[ticks.length - 1]!.at + apart && at <= 1 - apart) ticks.push({ time, at });
+    }
+  }
+  return ticks;
+}

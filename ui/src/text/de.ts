@@ -102,7 +102,7 @@ export const de: Messages = {
     label: 'Schritte des Workflows', described: (n: number) => `Bild von ${count(n, 'Knoten', 'Knoten')}. „Liste“ zeigt dasselbe als Text.`, zoomIn: 'Vergrößern', zoomOut: 'Verkleinern', fit: 'Einpassen', list: 'Liste', picture: 'Bild',
   },
   timeline: {
-    back: 'Rückweg', idle: (time: string) => `${time} lang ist nichts geschehen`, cut: (shown: number, all: number) => `Gezeigt werden die letzten ${number(shown)} von ${number(all)} Schritten.`, lastEvents: (n: string) => `Gezeichnet aus den letzten ${n} Ereignissen.`,
+    idle: (time: string) => `${time} lang ist nichts geschehen`, cut: (shown: number, all: number) => `Gezeigt werden die letzten ${number(shown)} von ${number(all)} Schritten.`, lastEvents: (n: string) => `Gezeichnet aus den letzten ${n} Ereignissen.`,
     kind: { attempt: 'Versuch', failed: 'fehlgeschlagener Versuch', retry: 'wartet auf Wiederholung', wait: 'wartet', running: 'läuft', undo: 'Kompensation', undo_failed: 'fehlgeschlagene Kompensation' },
   },
   steps: {

@@ -101,7 +101,7 @@ export const en = {
     label: 'Steps of the workflow', described: (n: number) => `Picture of ${count(n, 'node', 'nodes')}. “List” shows the same as text.`, zoomIn: 'Zoom in', zoomOut: 'Zoom out', fit: 'Fit', list: 'List', picture: 'Picture',
   },
   timeline: {
-    back: 'way back', idle: (time: string) => `Nothing happened for ${time}`, cut: (shown: number, all: number) => `The last ${shown} of ${all} steps are shown.`, lastEvents: (n: string) => `Drawn from the last ${n} events.`,
+    idle: (time: string) => `Nothing happened for ${time}`, cut: (shown: number, all: number) => `The last ${shown} of ${all} steps are shown.`, lastEvents: (n: string) => `Drawn from the last ${n} events.`,
     kind: { attempt: 'attempt', failed: 'failed attempt', retry: 'waits for retry', wait: 'waits', running: 'running', undo: 'compensation', undo_failed: 'failed compensation' },
   },
   steps: {

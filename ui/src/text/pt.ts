@@ -101,7 +101,7 @@ export const pt: Messages = {
     label: 'Etapas do workflow', described: (n: number) => `Imagem de ${count(n, 'nó', 'nós')}. “Lista” mostra o mesmo em texto.`, zoomIn: 'Ampliar', zoomOut: 'Reduzir', fit: 'Ajustar', list: 'Lista', picture: 'Imagem',
   },
   timeline: {
-    back: 'caminho de volta', idle: (time: string) => `Nada aconteceu por ${time}`, cut: (shown: number, all: number) => `Exibidas as últimas ${number(shown)} de ${number(all)} etapas.`, lastEvents: (n: string) => `Desenhado a partir dos últimos ${n} eventos.`,
+    idle: (time: string) => `Nada aconteceu por ${time}`, cut: (shown: number, all: number) => `Exibidas as últimas ${number(shown)} de ${number(all)} etapas.`, lastEvents: (n: string) => `Desenhado a partir dos últimos ${n} eventos.`,
     kind: { attempt: 'tentativa', failed: 'tentativa com falha', retry: 'aguarda nova tentativa', wait: 'aguarda', running: 'em execução', undo: 'compensação', undo_failed: 'compensação com falha' },
   },
   steps: {

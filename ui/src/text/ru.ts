@@ -101,7 +101,7 @@ export const ru: Messages = {
     label: 'Шаги процесса', described: (n: number) => `Схема: ${count(n, 'узел', 'узла', 'узлов')}. «Список» показывает то же текстом.`, zoomIn: 'Увеличить', zoomOut: 'Уменьшить', fit: 'Вписать', list: 'Список', picture: 'Схема',
   },
   timeline: {
-    back: 'обратный путь', idle: (time: string) => `Ничего не происходило ${time}`, cut: (shown: number, all: number) => `Показаны последние шаги: ${number(shown)} из ${number(all)}.`, lastEvents: (n: string) => `Построено по последним событиям: ${n}.`,
+    idle: (time: string) => `Ничего не происходило ${time}`, cut: (shown: number, all: number) => `Показаны последние шаги: ${number(shown)} из ${number(all)}.`, lastEvents: (n: string) => `Построено по последним событиям: ${n}.`,
     kind: { attempt: 'попытка', failed: 'неудачная попытка', retry: 'ждёт повтора', wait: 'ожидание', running: 'выполняется', undo: 'компенсация', undo_failed: 'сбой компенсации' },
   },
   steps: {
