@@ -273,6 +273,17 @@ void Player::act_or_throw(const Json& event) {
         );
         return;
     }
+    if (action == "recover") {
+        using enum RecoverOptions::Then;
+        const bool stops = event.value("then", "rematch") == "stop";
+        return world.recover(
+            id_,
+            event.at("to").get<std::int64_t>(),
+            {.then = stops ? Stop : Rematch,
+             .by = by,
+             .request_id = fmt::format("event {}", &event - &events_[0])}
+        );
+    }
     if (action == "requeue") {
         RequeueOptions options{.skip_compensation = event.value("skip_compensation", false)};
         if (event.contains("input")) options.new_input = event.at("input").dump();

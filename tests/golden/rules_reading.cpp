@@ -32,7 +32,8 @@ class Reading {
         }
         if (entry.type == "attributes_written") return write(payload);
         if (entry.type == "state_restored") return change(payload["values"]);
-        if (entry.type == "state_written") return compare(payload, true);
+        // With a name, it is the state at the time of that transition.
+        if (entry.type == "state_written") return compare(payload, entry.node.empty());
         if (entry.type == "completed") return compare(payload, false);
         return {};
     }
@@ -43,6 +44,7 @@ class Reading {
             if ((*state_)[name] != before[0]) return name + " was something else";
         }
         wanted_ = payload["fired"];
+        for (const Json& armed : payload.value("armed", Json::array())) wanted_.push_back(armed);
         return change(payload["values"]);
     }
 
