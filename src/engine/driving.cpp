@@ -263,6 +263,11 @@ int Engine::Core::try_poll() {
 Result Engine::Core::wait(const InstanceId& id, Duration timeout) {
     check_may_wait(id);
     engine::Waiters::Waiter waiter(waiters, id);
+    if (!environment.worker.is_driven) {
+        // What has ended needs no worker: an engine that only starts and controls stays a client.
+        const Result present = *look(id);
+        if (present.is_finished || present.status == InstanceStatus::Moved) return present;
+    }
     Duration waited{0};
     Duration pause = kLookMin;
     if (environment.worker.has_threads && waiters.is_expected(id)) {

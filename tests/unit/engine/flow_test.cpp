@@ -220,6 +220,19 @@ TEST(Flow, a_decision_and_a_signal_wait_without_work_and_continue_immediately) {
     EXPECT_EQ(engine->wait(id, 0s).output, R"({"amount":3})");
 }
 
+TEST(Flow, an_engine_that_asks_for_the_result_of_an_ended_instance_is_no_worker) {
+    EngineWorld world;
+    world.record({"a"});
+    const auto engine = world.engine("worker");
+    engine->register_workflow(workflow({step("a")}));
+    const InstanceId id = engine->start("test", Payload::text("1")).id;
+    engine->poll();
+    const auto client = world.engine("client");
+    EXPECT_EQ(client->wait(id, 1h).output, "1");
+    ASSERT_EQ(world.memory->workers().size(), 1U);
+    EXPECT_EQ(world.memory->workers()[0].id, "worker");
+}
+
 TEST(Flow, joins_a_hundred_branches_with_one_look_into_the_past) {
     EngineWorld world;
     CountingStore counting(*world.memory);
