@@ -3,9 +3,9 @@
 
     readme.py SOURCE WORK [--launcher ccache]
 
-In a copy of the tree as a clone has it, with a home folder of its own. Everything is configured as written.
-What is then built and installed has no optional component, unless EBB_BUILD_README is set: the whole takes as
-long as the build of Ebb. A program is compiled with the result.
+In a copy of the tree as a clone has it, with a home folder of its own. The configuration is always run. The
+build takes as long as that of Ebb, so EBB_BUILD_README says what is built, installed and used by a program:
+`core` = no optional component, `all` = as written; nothing if it is not set.
 """
 
 import argparse
@@ -116,9 +116,8 @@ def main():
     commands = install_commands(page)
     if install_commands(options.source / "README.md") != commands:
         fail(f"README.md installs otherwise than {page}")
-    configure = [command for command in commands if command.startswith("cmake --preset")]
-    if len(configure) != 1:
-        fail(f"{page} has {len(configure)} commands that configure, not one")
+    if not commands[0].startswith("cmake --preset"):
+        fail(f"{page} does not begin with the configuration: {commands[0]}")
 
     tree, home = options.work / "clone", options.work / "home"
     clone(options.source, tree)
@@ -126,30 +125,35 @@ def main():
     home.mkdir(parents=True)
     shell = Shell(tree, home, options.launcher)
 
-    is_whole = bool(os.environ.get("EBB_BUILD_README"))
-    shell.run(configure[0])
+    extent = os.environ.get("EBB_BUILD_README", "")
+    shell.run(commands[0])
     check_build_folder(tree / "build/install/CMakeCache.txt")
     if "unit_" in shell.run("cmake --build build/install --target help"):
         fail("the preset `install` has the targets of tests")
-    if not is_whole:
-        off = " ".join(f"-DEBB_WITH_{name}=OFF" for name in optional_components(page))
-        shell.run(f"{configure[0]} {off}")
-    for command in commands:
-        if command not in configure:
-            shell.run(command)
+    if extent:
+        build_and_use(shell, extent, commands, page)
+    # The clone is as large as Ebb; the next run begins with a new one anyway.
+    shutil.rmtree(tree)
+    print("readme.py: done")
 
-    (home / "main.cpp").write_text(PROGRAM)
+
+def build_and_use(shell, extent, commands, page):
+    configure = commands[0]
+    if extent != "all":
+        off = " ".join(f"-DEBB_WITH_{name}=OFF" for name in optional_components(page))
+        shell.run(f"{configure} {off}")
+    for command in commands[1:]:
+        shell.run(command)
+
+    (pathlib.Path(shell.environment["HOME"]) / "main.cpp").write_text(PROGRAM)
     shell.run(
         "cd && export PKG_CONFIG_PATH=$(find ~/.local/ -name pkgconfig) && "
         "g++ -std=c++20 $(pkg-config --cflags ebb) main.cpp -o hello $(pkg-config --libs ebb)"
     )
     if "Hello, world" not in shell.run("~/hello"):
         fail("the program does not say hello")
-    if is_whole:
+    if extent == "all":
         shell.run("~/.local/bin/ebb --version")
-    # The clone is as large as Ebb; the next run begins with a new one anyway.
-    shutil.rmtree(tree)
-    print("readme.py: done")
 
 
 if __name__ == "__main__":
