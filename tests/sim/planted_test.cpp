@@ -45,11 +45,31 @@ std::string name_of(const ::testing::TestParamInfo<PlantedBug>& info) {
     return name;
 }
 
+class PlantedRulesBugs : public ::testing::TestWithParam<PlantedBug> {};
+
+TEST_P(PlantedRulesBugs, are_found_within_few_seeds) {
+    std::optional<Found> found;
+    for (std::uint64_t seed = 1; seed <= kSeedsMax && !found; ++seed) {
+        const std::string what = find_planted(GetParam(), make_rules_plan(seed));
+        if (!what.empty()) found = Found{seed, what.substr(0, what.find('\n'))};
+    }
+    ASSERT_TRUE(found) << GetParam().name << ": not in " << kSeedsMax << " seeds";
+    fmt::print("seed {}: {}\n", found->seed, found->what);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PlantedRulesBugs, ::testing::ValuesIn(planted_rules_bugs()), name_of);
+
 INSTANTIATE_TEST_SUITE_P(All, PlantedBugs, ::testing::ValuesIn(planted_bugs()), name_of);
 
 TEST(NoPlantedBug, breaks_no_rule) {
     for (std::uint64_t seed = 1; seed <= kSeedsMax; ++seed) {
         EXPECT_EQ(broken(run(make_plan(seed))), "") << "seed " << seed;
+    }
+}
+
+TEST(NoPlantedBug, breaks_no_rule_of_rules) {
+    for (std::uint64_t seed = 1; seed <= kSeedsMax; ++seed) {
+        EXPECT_EQ(broken(run(make_rules_plan(seed))), "") << "seed " << seed;
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/reading.h"
 #include "sim/sql_formula.h"
+#include "support/clock.h"
 
 namespace ebb::sim {
 
@@ -41,6 +42,10 @@ void RulesReading::read() {
         const bool is_stop = e.type == "step_skipped" || e.type == "step_stopped";
         const bool comes_before =
             is_stop && !expected_.empty() && expected_.front() == "rollback_started";
+        if (!disarmed_.empty()) {
+            on_disarmed(e);
+            continue;
+        }
         if (!expected_.empty() && !comes_before) {
             require(expected_.front() == e.type, "expected is " + expected_.front());
             expected_.pop_front();
@@ -62,6 +67,7 @@ bool RulesReading::read_write_entry(const Entry& e) {
     if (e.type == "attributes_written") return on_written(e), true;
     if (e.type == "state_written") return on_state_written(e), true;
     if (e.type == "exception_raised") return on_exception(e), true;
+    if (e.type == "timer_started") return on_armed(e), true;
     if (e.type != "input_resolved") return false;
     // An operator's new input of a transition that is frozen.
     if (e.node != kExceptionHandler && pending_.contains(e.node)) return true;
@@ -158,6 +164,13 @@ void RulesReading::on_written(const Entry& e) {
     }
     require(written.at("fired") == Json(outcome.fired), "it fires " + Json(outcome.fired).dump());
     require(
+        written.value("armed", Json::array()) == Json(outcome.armed),
+        "it arms " + Json(outcome.armed).dump()
+    );
+    Json disarmed = Json::array();
+    for (const auto& [name, visit] : disarmed_) disarmed.push_back(name);
+    require(written.value("disarmed", Json::array()) == disarmed, "it disarms " + disarmed.dump());
+    require(
         written.value("final", std::string()) == outcome.final_condition,
         "final is " + outcome.final_condition
     );
@@ -181,9 +194,13 @@ RulesReading::Outcome RulesReading::decide(bool is_start) {
     }
     if (is_start) asks_all_ = true;
     if (const Json* final_condition = find_final()) {
+        disarm_all();
         is_finishing_ = !pending_.empty();
         return {
-            .fired = {}, .final_condition = member_of(*final_condition, "final"), .exception = {}
+            .fired = {},
+            .armed = {},
+            .final_condition = member_of(*final_condition, "final"),
+            .exception = {}
         };
     }
     is_finishing_ = false;
@@ -203,6 +220,9 @@ bool RulesReading::fires(const Json& trigger) {
     const bool is_true = holds(trigger);
     const bool was_true = mark.was_true;
     if (mode == "edge") mark.was_true = is_true;
+    const auto pending = pending_.find(name);
+    const bool is_armed = pending != pending_.end() && pending->second.due;
+    if (!is_true && is_armed) disarm(name);
     if (!is_true || pending_.contains(name)) return false;
     if (mode == "edge") return !was_true;
     return mode != "once" || mark.fires == 0;
@@ -219,11 +239,14 @@ RulesReading::Outcome RulesReading::fire() {
             marks_ = before;
             return raise("max_fires");
         }
-        const bool is_counted = most > 0 || trigger.value("mode", std::string("level")) == "once";
-        if (is_counted) ++marks_[name].fires;
+        if (trigger.contains("after")) {
+            outcome.armed.push_back(name);
+            continue;
+        }
+        if (is_counted(trigger)) ++marks_[name].fires;
         outcome.fired.push_back(name);
     }
-    if (!outcome.fired.empty() || !pending_.empty()) return outcome;
+    if (!outcome.fired.empty() || !outcome.armed.empty() || !pending_.empty()) return outcome;
     std::string failed;
     std::int64_t last = 0;
     for (const auto& [name, mark] : marks_) {
@@ -237,11 +260,64 @@ RulesReading::Outcome RulesReading::fire() {
 
 RulesReading::Outcome RulesReading::raise(const std::string& cause) {
     for (auto& [name, mark] : marks_) mark.was_true = false;
-    return {.fired = {}, .final_condition = {}, .exception = cause};
+    disarm_all();
+    return {.fired = {}, .armed = {}, .final_condition = {}, .exception = cause};
+}
+
+void RulesReading::disarm(const std::string& trigger) {
+    disarmed_[trigger] = pending_.at(trigger).visit;
+    pending_.erase(trigger);
+}
+
+void RulesReading::disarm_all() {
+    std::vector<std::string> armed;
+    for (const auto& [name, pending] : pending_) {
+        if (pending.due) armed.push_back(name);
+    }
+    for (const std::string& name : armed) disarm(name);
+}
+
+bool RulesReading::is_counted(const Json& trigger) {
+    const bool is_once = trigger.value("mode", std::string("level")) == "once";
+    return is_once || trigger.value("max_fires", 0) > 0;
+}
+
+const Json& RulesReading::trigger_of(const std::string& name) const {
+    for (const Json& trigger : rules_.at("triggers")) {
+        if (trigger.at("trigger") == name) return trigger;
+    }
+    fail("there is no trigger " + name);
+}
+
+void RulesReading::on_armed(const Entry& e) {
+    Pending& pending = pending_of(e);
+    const auto after = parse_duration(member_of(trigger_of(e.node), "after"));
+    require(after.has_value(), "its trigger does not wait");
+    require(!pending.is_frozen && !pending.due, "it waits already");
+    pending.due = e.at + *after;
+}
+
+void RulesReading::on_time(const Entry& e) {
+    Pending& pending = pending_of(e);
+    require(pending.due && e.at >= *pending.due, "its time has not come");
+    require(e.ref == pending.fired, "it refers to something else than what armed it");
+    require(payload(e.seq) == state_, "the state is " + state_.dump());
+    require(holds(trigger_of(e.node)), "its condition is not true");
+    if (is_counted(trigger_of(e.node))) ++marks_[e.node].fires;
+    pending.due.reset();
+    pending.fired = e.seq;
+}
+
+void RulesReading::on_disarmed(const Entry& e) {
+    const auto found = disarmed_.find(e.node);
+    require(e.type == "step_skipped" && found != disarmed_.end(), "a trigger is not disarmed");
+    require(found->second == e.visit, "it is another visit");
+    disarmed_.erase(found);
 }
 
 void RulesReading::expect_outcome(const Outcome& outcome) {
     fired_ = outcome.fired;
+    fired_.insert(fired_.end(), outcome.armed.begin(), outcome.armed.end());
     if (!outcome.exception.empty()) {
         exception_ = outcome.exception;
         expected_.emplace_back("exception_raised");
@@ -264,6 +340,7 @@ void RulesReading::expect_outcome(const Outcome& outcome) {
 }
 
 void RulesReading::on_state_written(const Entry& e) {
+    if (!e.node.empty()) return on_time(e);
     require(payload(e.seq) == state_, "the state is " + state_.dump());
     require(e.ref == write_ && !fired_.empty(), "the write before has fired nothing");
     for (const std::string& trigger : fired_) {

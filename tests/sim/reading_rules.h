@@ -35,6 +35,7 @@ class RulesReading {
         std::int64_t fired = 0;
         std::int64_t visit = 0;  ///< 0: not known yet
         bool is_frozen = false;
+        std::optional<TimePoint> due{};  ///< armed: when its condition has been true long enough
     };
 
     struct Mark {
@@ -59,6 +60,7 @@ class RulesReading {
     /// What a write must lead to.
     struct Outcome {
         std::vector<std::string> fired;
+        std::vector<std::string> armed;
         std::string final_condition;
         std::string exception;
     };
@@ -79,6 +81,13 @@ class RulesReading {
     Outcome decide(bool is_start);
     Outcome fire();
     Outcome raise(const std::string& cause);
+    void disarm(const std::string& trigger);
+    void disarm_all();
+    void on_armed(const Entry& e);
+    void on_time(const Entry& e);
+    void on_disarmed(const Entry& e);
+    static bool is_counted(const Json& trigger);
+    const Json& trigger_of(const std::string& name) const;
     void expect_outcome(const Outcome& outcome);
     const Json* find_final() const;
     bool fires(const Json& trigger);
@@ -122,10 +131,11 @@ class RulesReading {
     std::map<std::int64_t, Json> payloads_;
     std::map<std::int64_t, Write> writes_;
     std::map<std::int64_t, Undoable> undoables_;
-    std::deque<std::string> expected_;  ///< the types of the next events
-    std::vector<std::string> fired_;    ///< by the last write
-    std::int64_t write_ = 0;            ///< the last write
-    std::int64_t failure_ = 0;          ///< the last failure for good
+    std::deque<std::string> expected_;              ///< the types of the next events
+    std::vector<std::string> fired_;                ///< or armed, by the last write
+    std::map<std::string, std::int64_t> disarmed_;  ///< by it, with their visits
+    std::int64_t write_ = 0;                        ///< the last write
+    std::int64_t failure_ = 0;                      ///< the last failure for good
     std::int64_t now_ = 0;
     std::int64_t floor_ = 0;  ///< of the rollback
     std::int64_t cause_ = 0;  ///< of the rollback

@@ -47,6 +47,7 @@ Json trigger(Dice& dice, int number) {
     }
     if (dice.chance(30)) made["mode"] = dice.pick<std::string>({"edge", "once"});
     if (dice.chance(15)) made["max_fires"] = dice.between(1, 3);
+    if (dice.chance(20)) made["after"] = fmt::format("{}s", dice.between(1, 9));
     return made;
 }
 
