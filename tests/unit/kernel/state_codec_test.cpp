@@ -166,7 +166,7 @@ const NoState kNoStates[] = {
      "token 1 is forked without a scope"},
     {R"({"status":"running"})", "the instance is running and has 0 tokens"},
     {R"({"status":"running","seq":-1})", "a counter is out of range"},
-    {R"({"status":"running","rollbacks":[{"kind":3}]})", "an enum is out of range"},
+    {R"({"status":"running","rollbacks":[{"kind":4}]})", "an enum is out of range"},
     {R"({"status":"failed","rollbacks":[{"kind":0},{"kind":1}]})", "a rollback that is not possible"
     },
     {R"({"status":"failed","rollbacks":[{"kind":2}]})", "a rollback of nothing"},
