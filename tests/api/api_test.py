@@ -302,6 +302,31 @@ class Writing(ApiTest):
         self.problem(self.write(instance, {"values": {"phase": "again"}}), 409, "invalid_state")
         self.problem(self.write(UNKNOWN, {"values": {}}), 404, "instance_not_found")
 
+    def test_takes_an_instance_back_to_a_write(self):
+        self.assertIn(self.api.post("/workflows", self.RULES).status, (200, 201))
+        instance = self.api.post("/instances", {"workflow": "hotel", "input": {}}).json()["id"]
+        self.until_waiting(instance, "write")
+        for phase in ("early", "late"):
+            self.write(instance, {"values": {"phase": phase}})
+        events = self.api.get(f"/instances/{instance}/history").json()["items"]
+        writes = [event["seq"] for event in events if event["type"] == "attributes_written"]
+        path = f"/instances/{instance}/recover"
+        stale = self.api.post(path, {"to": writes[0]}, {"If-Match": '"999"'})
+        self.problem(stale, 412, "precondition_failed")
+        once = {"to": writes[0], "request_id": "r1"}
+        for _ in range(2):
+            done = self.api.post(path, once)
+            self.assertEqual(done.status, 200, done.body)
+        view = self.until_waiting(instance, "write")
+        self.assertEqual(view["attributes"]["phase"], "late", "what an application wrote stays")
+        events = self.api.get(f"/instances/{instance}/history").json()["items"]
+        taken_back = [event["payload"]["to"] for event in events if event["type"] == "recover_requested"]
+        self.assertEqual(taken_back, [writes[0]])
+        self.problem(self.api.post(path, {"to": writes[0] + 99}), 400, "invalid_argument")
+        self.problem(self.api.post(f"/instances/{UNKNOWN}/recover", {"to": 1}), 404, "instance_not_found")
+        self.write(instance, {"values": {"phase": "cancelled"}})
+        self.problem(self.api.post(path, {"to": writes[0]}), 409, "invalid_state")
+
     def test_needs_rules(self):
         refused = self.write(self.start(), {"values": {"phase": "x"}})
         self.assertEqual(refused.json()["code"], "invalid_argument", refused.body)

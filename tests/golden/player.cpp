@@ -276,9 +276,10 @@ void Player::act_or_throw(const Json& event) {
     if (action == "recover") {
         using enum RecoverOptions::Then;
         const bool stops = event.value("then", "rematch") == "stop";
+        const auto write = event.find("to_write");
         return world.recover(
             id_,
-            event.at("to").get<std::int64_t>(),
+            write == event.end() ? event.at("to").get<Seq>() : write_number(write->get<int>()),
             {.then = stops ? Stop : Rematch,
              .by = by,
              .request_id = fmt::format("event {}", &event - &events_[0])}
@@ -291,6 +292,14 @@ void Player::act_or_throw(const Json& event) {
         return;
     }
     act_on_worker(event);
+}
+
+/// The event of a write, by its number: a crash before it adds events, but no writes.
+Seq Player::write_number(int number) {
+    const auto writes = store_.history(
+        {.instance = id_, .limit = number, .types = {HistoryType::AttributesWritten}, .node = {}}
+    );
+    return std::ssize(writes) == number ? writes.back().seq : 0;
 }
 
 void Player::act_on_worker(const Json& event) {

@@ -85,6 +85,7 @@ class Player {
     bool move_on();
     bool is_patient(int& tries, const Error& error);
     bool recovers();
+    Seq write_number(int number);
 
     const Case& case_;
     Store& store_;

@@ -39,7 +39,7 @@ PlantedBug without_of_trigger(std::string name, const char* key) {
     return at_trigger(std::move(name), [key](Json& trigger) { return trigger.erase(key) > 0; });
 }
 
-/// Reads the word `from` as `to`; an option that is not there has the word `otherwise`.
+/// Reads the word `from` as `to`; an option that is missing has the word `otherwise`.
 PlantedBug misread(
     std::string name, const char* key, const char* from, const char* to, const char* otherwise
 ) {

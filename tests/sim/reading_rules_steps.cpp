@@ -223,7 +223,8 @@ void RulesReading::read_instance_entry(const Entry& e) {
     } else if (e.type == "cancel_requested") {
         is_paused_ = false;
         is_dead_ = false;
-        if (rollback_ == "failure") {
+        // Of an instance that is being cancelled, it only ends a pause or a dead letter.
+        if (rollback_ == "failure" || rollback_ == "cancel") {
             rollback_ = "cancel";
         } else {
             rollback_.clear();

@@ -12,6 +12,7 @@ import http.server
 import json
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
@@ -41,9 +42,12 @@ WORKFLOWS = {
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below the ports that the system gives to connections: another test must not get it while the server restarts."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Worker:

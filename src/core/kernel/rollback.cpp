@@ -68,7 +68,7 @@ void stop_handler(Transition& t, Token& token, StopMode mode) {
         }
         return;
     }
-    if (t.is_new_here(token) || token.is_parked)
+    if (t.is_new_here(token) || t.is_put_here(token) || token.is_parked)
         return end_stopped_token(t, token.id, false, Outcome::Failed);
     if (mode == StopMode::DropRunning) return drop_handler(t, token);
     token.stopping = true;

@@ -170,10 +170,14 @@ void Transition::schedule(Token& token) {
     set_task(std::move(change));
 }
 
+bool Transition::is_put_here(const Token& token) {
+    const TaskChange* change = find_task(token.id);
+    return change != nullptr && change->kind == TaskChange::Kind::Put;
+}
+
 void Transition::park(Token& token) {
     if (token.is_parked || token.stopping || wake_time(token, now) == kNever) return;
-    const TaskChange* change = find_task(token.id);
-    if (change != nullptr && change->kind == TaskChange::Kind::Put) {
+    if (is_put_here(token)) {
         token.is_parked = true;
         remove_task(token.id);
     } else {
@@ -183,9 +187,7 @@ void Transition::park(Token& token) {
 
 void Transition::unpark(Token& token) {
     if (token.stopping || wake_time(token, now) == kNever) return;
-    const TaskChange* change = find_task(token.id);
-    const bool is_put_here = change != nullptr && change->kind == TaskChange::Kind::Put;
-    if (is_put_here) return;
+    if (is_put_here(token)) return;
     if (token.is_parked) {
         schedule(token);
     } else {

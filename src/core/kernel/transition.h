@@ -106,6 +106,9 @@ class Transition {
     /// True if the token reached its node in this decision, so that no worker can have begun it.
     bool is_new_here(const Token& token) const { return token.visit > first_visit_; }
 
+    /// Has this decision made the token's task, so that no worker can have it yet?
+    bool is_put_here(const Token& token);
+
     /// The number of nodes that this decision has visited.
     Visit visits() const { return state.last_visit - first_visit_; }
 

@@ -304,6 +304,27 @@ void note_steps_beside(const MapReader& root) {
     }
 }
 
+void read_triggers(const MapReader& map, const StepDefaults& defaults, Definition& definition) {
+    each_named(
+        map,
+        "triggers",
+        "trigger",
+        [&](const std::string& name, const Document& at, const std::string& at_path) {
+            if (at.is_map()) {
+                const MapReader trigger(map.problems(), at, at_path);
+                return read_trigger(trigger, name, defaults, definition);
+            }
+            map.problems().set_incomplete();
+            map.problems().add(
+                "wrong_type",
+                at_path,
+                at,
+                fmt::format("A trigger must be a map with \"when\", but here is {}.", describe(at))
+            );
+        }
+    );
+}
+
 void read_options(const MapReader& map, Rules& rules) {
     const Rules otherwise;
     rules.on_idle = map.word("on_idle", kOnIdleWords, otherwise.on_idle);
@@ -356,24 +377,7 @@ void read_rules(const MapReader& root, const StepDefaults& defaults, Definition&
             rules.attributes.push_back(read_attribute(map.problems(), name, at, at_path));
         }
     );
-    each_named(
-        map,
-        "triggers",
-        "trigger",
-        [&](const std::string& name, const Document& at, const std::string& at_path) {
-            if (at.is_map()) {
-                const MapReader trigger(map.problems(), at, at_path);
-                return read_trigger(trigger, name, defaults, definition);
-            }
-            map.problems().set_incomplete();
-            map.problems().add(
-                "wrong_type",
-                at_path,
-                at,
-                fmt::format("A trigger must be a map with \"when\", but here is {}.", describe(at))
-            );
-        }
-    );
+    read_triggers(map, defaults, definition);
     read_conditions(map, "final", "final", rules.finals);
     read_conditions(map, "exceptions", "exception", rules.exceptions);
     read_conditions(map, "invariants", "invariant", rules.invariants);

@@ -220,7 +220,7 @@ TEST(Flow, a_decision_and_a_signal_wait_without_work_and_continue_immediately) {
     EXPECT_EQ(engine->wait(id, 0s).output, R"({"amount":3})");
 }
 
-TEST(Flow, an_engine_that_asks_for_the_result_of_an_ended_instance_is_no_worker) {
+TEST(Flow, asking_for_the_result_of_an_ended_instance_registers_no_worker) {
     EngineWorld world;
     world.record({"a"});
     const auto engine = world.engine("worker");

@@ -302,6 +302,18 @@ TEST(RulesFinal, undoes_a_transition_that_was_frozen) {
     EXPECT_EQ(world.calls_text(), "hotel! free_hotel");
 }
 
+TEST(RulesFinal, stops_what_was_fired_while_an_operator_was_awaited) {
+    KernelWorld world(travel(kStops, kFreezes), "{}");
+    const Invocation air = call_of(world, "air");
+    world.fail(call_of(world, "hotel"));
+    world.complete(air, "{}");
+    EXPECT_EQ(world.status(), "dead_letter");
+    EXPECT_EQ(write(world, R"({"phase": "stopped"})"), Verdict::Changed);
+    world.run();
+    EXPECT_EQ(world.status(), "completed") << world.history_text();
+    EXPECT_EQ(world.calls_text(), "hotel! air free_hotel");
+}
+
 TEST(RulesFinal, waits_for_an_operator_when_a_compensation_fails) {
     KernelWorld world(travel(kStops), R"({"air": "booked"})");
     const Invocation hotel = call_of(world, "hotel");

@@ -36,7 +36,8 @@ KernelWorld::Script says(std::map<std::string, std::string> outputs) {
 Definition reminder(std::string_view more = "") {
     return parse_definition_json(fmt::format(
         R"({{"workflow": "w", "rules": {{
-            "attributes": {{"status": {{"default": "open"}}, "sent": {{"type": "integer", "default": 0}},
+            "attributes": {{"status": {{"default": "open"}},
+                           "sent": {{"type": "integer", "default": 0}},
                            "note": "text"}},
             "triggers": {{"remind": {{"when": "status = 'open'", "after": "1m" {}}}}},
             "final": {{"closed": "status = 'closed'"}},
@@ -126,7 +127,7 @@ TEST(RulesAfter, the_handler_gets_the_attributes_of_its_time) {
     EXPECT_EQ(Json::parse(world.payload(call->input)).at("note"), "later");
 }
 
-TEST(RulesAfter, a_hundred_reminders_without_a_change_are_no_exception) {
+TEST(RulesAfter, a_hundred_reminders_without_a_change_raise_no_exception) {
     KernelWorld world(reminder(), "{}");
     world.script = says({{"remind", "null"}});
     run_until(world, 2h + 30min + 1s);
@@ -279,8 +280,8 @@ const std::map<std::string, std::string> kOrder = {
     {"send", R"({"sent": "today"})"}
 };
 
-constexpr std::string_view kResumes =
-    R"(, "savepoints": {"paid": {"when": "paid is not null", "on_rollback": "resume", "max_resumes": 2}})";
+constexpr std::string_view kResumes = R"(, "savepoints": {"paid": {"when": "paid is not null", )"
+                                      R"("on_rollback": "resume", "max_resumes": 2}})";
 
 TEST(RulesSavepoint, bounds_the_rollback_and_resumes_from_it) {
     KernelWorld world(order(kResumes), "{}");
