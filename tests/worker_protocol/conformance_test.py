@@ -42,7 +42,7 @@ WORKFLOWS = {
 
 
 def free_port():
-    """Below the ports that the system gives to connections: another test must not get it while the server restarts."""
+    """Below the ports of connections, so that no other test gets it while the server restarts."""
     while True:
         port = random.randrange(20_000, 32_000)
         with socket.socket() as probe, contextlib.suppress(OSError):
