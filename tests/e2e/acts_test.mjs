@@ -59,7 +59,11 @@ test('an act on what has changed meanwhile does nothing and says so', async () =
   const one = live('order', 'approve');
   await open(`instances/${one.id}`);
   await button('Pause').click();
-  one.revision += 1;
+  // Not before: the page may look again at any time, and would then see the change.
+  await page.route(/\/pause$/, (route) => {
+    one.revision += 1;
+    return route.continue();
+  });
   await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
   await page.getByText('The instance has changed meanwhile.').waitFor();
   assert.equal(one.status, 'running');
