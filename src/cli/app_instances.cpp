@@ -137,7 +137,8 @@ void CommandLine::add_steering() {
             });
         command->group("Control");
         add_instances(command, steer_.instances);
-        command->add_option("--by", steer_.by, "Who asks for it (default: $USER)")
+        command
+            ->add_option("--by", steer_.by, "The name to record as the requester (default: $USER)")
             ->type_name("NAME");
         add_if_revision(command, steer_.if_revision);
         if (!verb.has_reason) continue;
@@ -218,7 +219,8 @@ void CommandLine::add_recover() {
         "Then check all conditions, or wait for an operator (default: rematch)",
         {"rematch", "stop"}
     );
-    recover->add_option("--by", recover_.by, "Who asks for it (default: $USER)")->type_name("NAME");
+    recover->add_option("--by", recover_.by, "The name to record as the requester (default: $USER)")
+        ->type_name("NAME");
     add_request_id(recover, recover_.request_id);
     add_if_revision(recover, recover_.if_revision);
 }
@@ -265,7 +267,8 @@ void CommandLine::add_requeue() {
     requeue->add_flag(
         "--skip-compensation", requeue_.skip_compensation, "Skip the compensation that failed"
     );
-    requeue->add_option("--by", requeue_.by, "Who asks for it (default: $USER)")->type_name("NAME");
+    requeue->add_option("--by", requeue_.by, "The name to record as the requester (default: $USER)")
+        ->type_name("NAME");
     add_if_revision(requeue, requeue_.if_revision);
 }
 
@@ -311,7 +314,8 @@ void CommandLine::add_transfer() {
     add_duration(
         out, "--wait", export_.wait, "How long running handlers may take (default: refuse)"
     );
-    out->add_option("--by", export_.by, "Who asks for it (default: $USER)")->type_name("NAME");
+    out->add_option("--by", export_.by, "The name to record as the requester (default: $USER)")
+        ->type_name("NAME");
 
     CLI::App* in = add_command("import", "Continue a snapshot here", [this](Session& s) {
         return import_snapshot(s, import_);
@@ -320,7 +324,8 @@ void CommandLine::add_transfer() {
     in->add_option("FILE", import_.file, "The snapshot, or - for stdin")->required();
     in->add_option("-w,--workflow", import_.workflow, "Register this workflow's file first")
         ->type_name("FILE");
-    in->add_option("--by", import_.by, "Who asks for it (default: $USER)")->type_name("NAME");
+    in->add_option("--by", import_.by, "The name to record as the requester (default: $USER)")
+        ->type_name("NAME");
 }
 
 }  // namespace ebb::cli

@@ -69,7 +69,11 @@ constexpr std::array kKinds = std::to_array<ProblemKind>({
     {"corrupt_state", 500, "What is stored cannot be understood", ""},
     {"store_error", 500, "The database reported an error", "The log has more under the request id."
     },
-    {"not_implemented", 501, "This is not implemented", ""},
+    // HTTP demands 501 for a Transfer-Encoding that a server does not know (RFC 9112, 6.1).
+    {"not_implemented",
+     501,
+     "This Transfer-Encoding is not supported",
+     "Send the body with a Content-Length, or with the Transfer-Encoding chunked."},
     {"overloaded", 503, "The server has too much to do", kTryAgain},
     {"draining", 503, "The server shuts down", kTryAgain},
     {"store_unavailable", 503, "The database does not answer", kTryAgain},
