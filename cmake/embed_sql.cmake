@@ -1,7 +1,18 @@
 # embed_sql(<target> NAMESPACE <ns> DIRECTORY <dir>): every "-- name: x" in <dir>/*.sql becomes
 #   inline constexpr std::string_view <ns>::x
-# in the generated header "<ns with / for ::>.h". embed_migrations() does the same for whole numbered files,
-# as <ns>::kAll, an array of {number, name, sql}.
+# in the generated header "<ns with / for ::>.h". With MIGRATIONS, whole numbered files become <ns>::kAll, an array of
+# {number, name, sql}.
+#
+# What several statements of a folder share is a fragment:
+#   -- fragment: of_worker
+#   WHERE lease_owner = $worker
+# and "-- include: of_worker" in a statement or in another fragment stands for it. The further lines of the fragment get
+# the indentation of that line. Only "," or ")" may follow.
+#
+# Parameters have names where the statement says, directly below its own name, in which order they are bound:
+#   -- name: release_tasks
+#   -- parameters: worker tasks
+# $worker is $1 then, $tasks is $2; in SQLite, ?worker is ?1. So a fragment serves statements whose numbers differ.
 set(EBB_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_sql_run.cmake)
 
 function(embed_sql target)

@@ -12,13 +12,13 @@ struct Order {
     int cents = 0;
     std::vector<std::string> items;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Order, customer, cents, items)
+EBB_FIELDS(Order, customer, cents, items)
 
 struct Receipt {
     std::string id;
     int cents = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Receipt, id, cents)
+EBB_FIELDS(Receipt, id, cents)
 
 Receipt charge(const Order& order) {
     return {"r", order.cents};

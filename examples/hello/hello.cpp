@@ -2,8 +2,6 @@
 #include <iostream>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include <ebb/ebb.h>
 
 //! [hello]

@@ -17,8 +17,6 @@
 #include <span>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include <ebb/ebb.h>
 
 #include "shop.h"
@@ -32,7 +30,7 @@ struct Order {
     std::int64_t quantity = 0;
     std::int64_t cents = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Order, customer, item, quantity, cents)
+EBB_FIELDS(Order, customer, item, quantity, cents)
 
 //! [types]
 
@@ -64,15 +62,15 @@ void add_handlers(ebb::HandlerRegistry& handlers, Shop& shop, std::chrono::milli
         shop.ship(context.idempotency_key, order.customer, order.item);
     });
     // A compensation undoes what its step did under the step's own key.
-    handlers.add("release", [&shop, pace](const nlohmann::json&, const ebb::StepContext& context) {
+    handlers.add("release", [&shop, pace](const ebb::StepContext& context) {
         take_time(pace, context.stop);
         shop.release(context.compensates->idempotency_key);
     });
-    handlers.add("refund", [&shop, pace](const nlohmann::json&, const ebb::StepContext& context) {
+    handlers.add("refund", [&shop, pace](const ebb::StepContext& context) {
         take_time(pace, context.stop);
         shop.refund(context.compensates->idempotency_key);
     });
-    handlers.add("recall", [&shop, pace](const nlohmann::json&, const ebb::StepContext& context) {
+    handlers.add("recall", [&shop, pace](const ebb::StepContext& context) {
         take_time(pace, context.stop);
         shop.recall(context.compensates->idempotency_key);
     });

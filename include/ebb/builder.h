@@ -340,6 +340,9 @@ class WorkflowBuilder : public BlockBuilder {
     WorkflowBuilder& input_schema(Payload schema);
     /// A template as JSON text.
     WorkflowBuilder& output(Payload text);
+    /// A label of every instance. `value` is a template as JSON text:
+    /// `"\"${ workflow.input.customer }\""`.
+    WorkflowBuilder& label(std::string name, LabelType type, Payload value);
     /// Describes the handler `name`, as JSON text: see docs/reference/handlers.md.
     WorkflowBuilder& handler_spec(std::string name, Payload spec);
 

@@ -16,8 +16,6 @@
 
 namespace ebb::detail {
 
-[[noreturn]] void throw_invalid_input(const std::string& why);
-
 template <typename... Arguments>
 struct Types {};
 
@@ -191,51 +189,39 @@ using ResultOf = std::remove_cvref_t<decltype(call(
     std::declval<const CompletionPtr&>()
 ))>;
 
+/// Throws the handler's failure `invalid_input`.
+void read_input_text(
+    const std::string& text, const StepContext& context, ReadInto read, void* value
+);
+
 template <typename Input>
 std::conditional_t<std::same_as<Input, Payload>, const Payload&, Input> read_input(
-    const Payload& text
+    const Payload& text, const StepContext& context
 ) {
     if constexpr (std::same_as<Input, NoInput>) {
         return {};
     } else if constexpr (std::same_as<Input, Payload>) {
         return text;
     } else {
-        JsonOf<Input> json;
-        try {
-            read_json(text, json);
-            return read_value<Input>(json);
-        } catch (const typename JsonOf<Input>::exception& error) {
-            throw_invalid_input(error.what());
-        }
+        Input input{};
+        read_input_text(text, context, &read_into<Input>, &input);
+        return input;
     }
 }
 
 template <typename T>
-struct IsReadable : std::bool_constant<JsonObject<T> || Readable<T>> {};
+inline constexpr bool kIsReadable =
+    std::same_as<T, NoInput> || NativelyRead<Core<T>> || Readable<Core<T>>;
 
 template <typename T>
-struct IsReadable<std::optional<T>> : IsReadable<T> {};
+inline constexpr bool kIsWritable = std::is_void_v<T> || std::same_as<T, StepResult> ||
+                                    NativelyWritten<Core<T>> || Text<T> || Writable<Core<T>>;
 
-template <>
-struct IsReadable<NoInput> : std::true_type {};
-
-template <>
-struct IsReadable<Payload> : std::true_type {};
-
+/// False: only nlohmann/json can convert the type, and the translation unit does not include it.
 template <typename T>
-struct IsWritable : std::bool_constant<JsonObject<T> || Writable<T>> {};
-
-template <typename T>
-struct IsWritable<std::optional<T>> : IsWritable<T> {};
-
-template <>
-struct IsWritable<void> : std::true_type {};
-
-template <>
-struct IsWritable<Payload> : std::true_type {};
-
-template <>
-struct IsWritable<StepResult> : std::true_type {};
+inline constexpr bool kIsIncluded =
+    std::same_as<T, NoInput> || (NativelyRead<Core<T>> && !JsonObject<Core<T>>) ||
+    Complete<JsonOf<T>>;
 
 template <typename T>
 concept Borrowed = std::is_pointer_v<T> || std::same_as<T, std::string_view>;
@@ -280,20 +266,20 @@ consteval bool has_good_parameters() {
             "A transactional handler cannot be asynchronous: its transaction ends with the call."
         );
         static_assert(
-            Complete<JsonOf<Input>>,
-            "Include <ebb/ebb.h> or <nlohmann/json.hpp> before you add a handler of your own types."
+            kIsIncluded<Input>,
+            "Ebb cannot read the handler's input from JSON: give its type EBB_FIELDS(Type, "
+            "members...), or include <nlohmann/json.hpp> if nlohmann/json converts it."
         );
         constexpr bool kIsAsked = kIsSimple && !Form::kHasMutable && !Borrowed<Input> &&
                                   Form::kHasTransaction == kIsTransactional &&
-                                  !(Form::kIsAsync && kIsTransactional) && Complete<JsonOf<Input>>;
+                                  !(Form::kIsAsync && kIsTransactional) && kIsIncluded<Input>;
         if constexpr (kIsAsked) {
             static_assert(
-                IsReadable<Input>::value,
-                "Ebb cannot read the handler's input from JSON: give its type "
-                "NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, members...) or a from_json function next "
-                "to the type."
+                kIsReadable<Input>,
+                "Ebb cannot read the handler's input from JSON: give its type EBB_FIELDS(Type, "
+                "members...), EBB_ENUM(Type, names...), or a from_json function next to the type."
             );
-            return IsReadable<Input>::value;
+            return kIsReadable<Input>;
         }
     }
     return false;
@@ -315,7 +301,7 @@ struct TypedHandler {
     static Payload run(void* function, const Payload& text, const StepContext& context) {
         using Result = ResultOf<Function, Input, Parameters>;
         using Output = std::remove_cvref_t<typename Awaited<Result>::Type>;
-        auto&& input = read_input<Input>(text);
+        auto&& input = read_input<Input>(text, context);
         if constexpr (std::is_void_v<Output>) {
             result_of(function, input, context);
             return text;
@@ -329,9 +315,10 @@ struct TypedHandler {
     }
 
     static void begin(void* function, const Payload& text, const CompletionPtr& completion) {
-        auto&& input = read_input<Input>(text);
+        const StepContext& context = context_of(*completion);
+        auto&& input = read_input<Input>(text, context);
         Function& typed = *static_cast<Function*>(function);
-        call(Parameters{}, typed, input, context_of(*completion), completion);
+        call(Parameters{}, typed, input, context, completion);
     }
 
  private:
@@ -376,12 +363,12 @@ consteval bool has_good_result() {
             "An asynchronous handler returns nothing: give the result to its ebb::Completion."
         );
         static_assert(
-            IsWritable<Output>::value,
-            "Ebb cannot write the handler's result as JSON: give its type "
-            "NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, members...) or a to_json function next to "
-            "the type."
+            kIsWritable<Output>,
+            "Ebb cannot write the handler's result as JSON: give its type EBB_FIELDS(Type, "
+            "members...), EBB_ENUM(Type, names...), or a to_json function next to the type (and "
+            "include <nlohmann/json.hpp>)."
         );
-        return (!kIsAsync || std::is_void_v<Result>) && IsWritable<Output>::value;
+        return (!kIsAsync || std::is_void_v<Result>) && kIsWritable<Output>;
     } else {
         return false;
     }

@@ -10,6 +10,7 @@
 
 #include <ebb/error.h>
 #include <ebb/json.h>
+#include <ebb/label.h>
 #include <ebb/rules.h>
 #include <ebb/time.h>
 
@@ -240,6 +241,16 @@ std::string_view kind_name(const Node& node);
 /// interprets it (`exec:` or `http:`), each as JSON text. Handlers registered in C++ need no entry.
 using HandlerSpecs = std::map<std::string, Payload>;
 
+/// Makes a label of every instance that is started.
+struct LabelSource {
+    LabelType type = LabelType::Text;
+    /// A template as JSON text, over `workflow`, `instance` and `now`: `"${ workflow.input.id }"`.
+    /// Null makes no label.
+    Payload value{};
+
+    bool operator==(const LabelSource&) const = default;
+};
+
 /// A workflow: a name, a version and nodes. Immutable after it is registered in a store.
 struct Definition {
     /// What a step that fails for good does.
@@ -261,6 +272,7 @@ struct Definition {
                              ///< = none
     Payload output{};  ///< a template of the instance's output, as JSON text; empty = the last
                        ///< node's output
+    std::map<std::string, LabelSource> labels{};  ///< by name
     HandlerSpecs handlers{};
     Block steps{
     };  ///< of rules: what the trigger of the same index runs, a step or a sequence each

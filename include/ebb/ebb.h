@@ -1,18 +1,18 @@
 #pragma once
 
-// The whole library at once, ready for typed handlers: with <nlohmann/json.hpp>, which no other
-// header of Ebb includes. Components that need third-party libraries have headers of their own:
-// <ebb/yaml.h> (ebb::yaml) and <ebb/handlers.h> (ebb::handlers).
-
-#include <nlohmann/json.hpp>
+// The whole library at once, ready for typed handlers. Include <nlohmann/json.hpp> too where you
+// use ebb::Json. Components that need third-party libraries have headers of their own: <ebb/yaml.h>
+// (ebb::yaml) and <ebb/handlers.h> (ebb::handlers).
 
 #include <ebb/builder.h>
 #include <ebb/clock.h>
+#include <ebb/compensated.h>
 #include <ebb/completion.h>
 #include <ebb/context.h>
 #include <ebb/definition.h>
 #include <ebb/engine.h>
 #include <ebb/error.h>
+#include <ebb/fields.h>
 #include <ebb/handler.h>
 #include <ebb/id.h>
 #include <ebb/instance.h>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -77,6 +78,7 @@ struct StartOptions {
     std::string key{};  ///< starting twice with one key (per workflow) yields the same instance
     std::optional<int> priority{};  ///< -100..100; absent = the definition's
     std::string by{};               ///< who starts it, for the history
+    Labels labels{};                ///< to find it by; they override the definition's
 };
 
 struct StartedInstance {
@@ -97,6 +99,24 @@ struct RecoverOptions {
     std::string by{};          ///< for the history
     std::string request_id{};  ///< repeating a request with the same id changes nothing
     std::optional<std::int64_t> expected_revision{};  ///< see RequestOptions
+};
+
+/// What Engine::recover would do.
+struct RecoveryPlan {
+    /// A transition, or a step inside one, that would be undone.
+    struct Undo {
+        std::int64_t seq = 0;  ///< the event of its end
+        std::string node;
+        std::string handler;  ///< that compensates it; empty = none
+        Payload restored;     ///< the attributes that get their old values back; empty = none
+    };
+
+    std::vector<std::string> stopped{};  ///< what is pending and would be stopped
+    std::vector<Undo> undone{};          ///< in this order
+    std::vector<std::int64_t> kept{};    ///< the writes from outside since then, which stay
+    Payload attributes{};                ///< all, after that
+    std::vector<std::string> fired{};    ///< what would be fired then
+    std::string status{};                ///< of the instance then
 };
 
 /// One visit of a node, derived from state and history.
@@ -183,6 +203,33 @@ struct ListOptions {
     std::string key{};
     std::optional<InstanceId> before{};
     int limit = 100;  ///< 1..1000
+    /// A filter such as `labels.customer == "acme" && created > now - duration("7d")`
+    /// (docs/reference/filters.md); empty = all.
+    std::string where{};
+};
+
+/// A part of the instances that a ListOptions names, the newest first. One page reads at most
+/// kScanMax instances, however few of them are wanted.
+struct InstancePage {
+    static constexpr int kScanMax = 20'000;
+
+    std::vector<InstanceSummary> instances;
+    /// The next page is before it (ListOptions::before); none at the end.
+    std::optional<InstanceId> next{};
+};
+
+/// What a verb did to the instances of one page.
+struct BulkPage {
+    struct Skipped {
+        InstanceId id;
+        ErrorCode code = ErrorCode::InvalidState;
+        std::string message;
+    };
+
+    std::int64_t done = 0;
+    std::int64_t unchanged = 0;    ///< there was nothing to do
+    std::vector<Skipped> skipped;  ///< those that could not do it
+    std::optional<InstanceId> next{};
 };
 
 struct ExportOptions {
@@ -325,7 +372,30 @@ class Engine {
     std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key);
     /// Throws InstanceNotFound.
     InstanceView show(const InstanceId& id);
+    /// The newest first. With ListOptions::where it reads on until `limit` are found or there are
+    /// no more. Throws InvalidArgument for a filter that cannot be used.
     std::vector<InstanceSummary> list(const ListOptions& options = {});
+    /// The same, but reads at most InstancePage::kScanMax instances.
+    InstancePage list_page(const ListOptions& options = {});
+    /// How many instances `options` names, by workflow and status, whatever its `limit`. Reads all
+    /// of them, page by page.
+    std::vector<InstanceCount> count(const ListOptions& options);
+    /// Calls `verb` for each instance of one page. It returns whether it has changed anything. An
+    /// Error that concerns the instance (InvalidState, NotWaiting, ...) is noted in the result, and
+    /// any other ends the call. Every verb of an engine may be repeated, so a loop over pages that
+    /// broke off may begin again:
+    ///
+    ///     ebb::ListOptions which{.where = "labels.customer == \"acme\""};
+    ///     do {
+    ///         const ebb::BulkPage page = engine.for_page(which, [&](const ebb::InstanceId& id) {
+    ///             engine.cancel(id);
+    ///             return true;
+    ///         });
+    ///         which.before = page.next;
+    ///     } while (which.before);
+    BulkPage for_page(
+        const ListOptions& options, const std::function<bool(const InstanceId&)>& verb
+    );
     /// The number of instances by workflow and status; counts of zero are left out.
     std::vector<InstanceCount> stats();
     std::vector<HistoryEntry> history(
@@ -382,12 +452,45 @@ class Engine {
         return write(id, detail::payload_of(attributes), options);
     }
 
+    /// Writes attributes inside the caller's own open transaction (<ebb/transaction.h>), as `write`
+    /// does: the write and what it fires take effect when the transaction commits, and never happen
+    /// if it rolls back. Until then, no other session can change the instance. Workers find what
+    /// was fired by polling, or immediately after `wake_workers`. Throws Error as `write`; then
+    /// nothing was written, and only an error of the database itself makes the transaction
+    /// unusable.
+    bool write_in(
+        const Transaction& transaction,
+        const InstanceId& id,
+        const Payload& attributes,
+        const WriteOptions& options = {}
+    );
+
+    template <PayloadValue Value>
+    bool write_in(
+        const Transaction& transaction,
+        const InstanceId& id,
+        const Value& attributes,
+        const WriteOptions& options = {}
+    ) {
+        return write_in(transaction, id, detail::payload_of(attributes), options);
+    }
+
+    /// Checks all conditions of an instance with rules again, as an operator: what holds fires. An
+    /// instance whose rules say `evolution: follow` continues on the newest version of its
+    /// workflow. Returns whether anything has changed. Throws as `write`.
+    bool rematch(const InstanceId& id, const RequestOptions& options = {});
+
     /// Takes an instance of a workflow with rules back to one of its writes (Engine::trace): what
     /// is pending is stopped, the transitions since then are undone, newest first, and the
     /// conditions are checked again. Writes from outside stay. Throws InvalidState if the instance
     /// has ended or is rolled back, and InvalidArgument if `to` is not the event of a start or a
     /// write.
     void recover(const InstanceId& id, std::int64_t to, const RecoverOptions& options = {});
+    /// What `recover` would do if every compensation succeeded and nothing else happened in the
+    /// meantime. Changes nothing. Throws as `recover`.
+    RecoveryPlan plan_recovery(
+        const InstanceId& id, std::int64_t to, const RecoverOptions& options = {}
+    );
 
     void cancel(const InstanceId& id, const RequestOptions& options);
     void abort(const InstanceId& id, const RequestOptions& options);

@@ -60,9 +60,9 @@ class HandlerRegistry {
 
     /// Adds any ordinary callable as a handler: a function, a lambda, a std::function, an object
     /// with a call operator. It takes its input, a `const StepContext&`, both in either order, or
-    /// nothing. Values are converted by nlohmann's to_json and from_json; a Payload is the JSON
-    /// text as it is, a `std::string` the content of a JSON string. An input that does not fit is a
-    /// permanent failure `invalid_input`.
+    /// nothing. Values are converted as <ebb/fields.h> says; a Payload is the JSON text as it
+    /// is, a `std::string` the content of a JSON string. An input that does not fit is a permanent
+    /// failure `invalid_input`.
     ///
     /// - The type of the input is that of the parameter. For a generic lambda or std::bind_front,
     ///   name it: `add<Order>(name, callable)`.

@@ -42,7 +42,11 @@ std::ostream& operator<<(std::ostream& out, const InstanceId& id);
 
 [[noreturn]] void throw_invalid_id(std::string_view text);
 
-/// As a JSON string, so that an id can be a member of your own types.
+/// As a JSON string, so that an id can be a member of your own types (EBB_FIELDS).
+void ebb_read(const ValueReader& json, InstanceId& id);
+void ebb_write(ValueWriter& json, const InstanceId& id);
+
+/// The same for types that nlohmann/json converts.
 template <detail::JsonObject T>
 void to_json(T& json, const InstanceId& id) {
     json = id.to_string();

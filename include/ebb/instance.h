@@ -8,6 +8,7 @@
 
 #include <ebb/id.h>
 #include <ebb/json.h>
+#include <ebb/label.h>
 #include <ebb/status.h>
 #include <ebb/time.h>
 
@@ -27,6 +28,7 @@ struct InstanceSummary {
     TimePoint created_at{};
     TimePoint updated_at{};
     TimePoint finished_at{};  ///< zero until it has ended
+    Labels labels{};
 };
 
 /// What one live token waits for, as data and as a sentence.
@@ -78,6 +80,7 @@ struct TraceEntry {
         Restore,     ///< a rollback gave attributes back what they were
         Resume,      ///< a rollback has ended, and all conditions were checked again; no write
         Fired,       ///< a condition has been true for long enough; no write
+        Migrated,    ///< continues on another version of its rules; no write
     };
 
     /// What one write changed an attribute to.
@@ -111,7 +114,8 @@ struct TraceEntry {
     TimePoint at{};
 };
 
-/// `start`, `transition`, `handler`, `outside`, `repair`, `failure`, `restore`, `resume`, `fired`.
+/// `start`, `transition`, `handler`, `outside`, `repair`, `failure`, `restore`, `resume`, `fired`,
+/// `migrated`.
 std::string_view to_string(TraceEntry::Kind kind);
 
 struct PersonalDecision {

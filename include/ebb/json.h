@@ -10,6 +10,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <ebb/convert.h>
+
 namespace ebb {
 
 /// A parsed JSON value. Include <nlohmann/json.hpp> where you use its members.
@@ -34,12 +36,6 @@ using JsonOf = typename JsonFor<T>::Type;
 template <typename T>
 concept Complete = requires { sizeof(T); };
 
-template <typename T>
-struct IsOptional : std::false_type {};
-
-template <typename T>
-struct IsOptional<std::optional<T>> : std::true_type {};
-
 /// A text that could be either a value or JSON.
 template <typename T>
 concept Text = std::convertible_to<const T&, std::string_view> && !std::same_as<T, Payload> &&
@@ -57,50 +53,59 @@ concept Writable = requires(JsonOf<T>& json, const T& value) {
     nlohmann::adl_serializer<T>::to_json(json, value);
 };
 
-// In the library, so that no translation unit of an application compiles a parser.
 std::string write_json(const nlohmann::json& json);
 std::string write_json(const nlohmann::ordered_json& json);
 std::string write_string(std::string_view text);
-void read_json(const std::string& text, Json& json);
-[[noreturn]] void throw_unreadable(const char* why);
 
-/// Throws what nlohmann's from_json throws.
+/// What nlohmann/json's exceptions say.
+[[noreturn]] void refuse_foreign(const ValueReader& json, const char* why);
+
+/// A type that only nlohmann/json converts. Throws Error with InvalidPayload.
 template <typename T>
-T read_value(const JsonOf<T>& json) {
-    if constexpr (std::same_as<T, JsonOf<T>>) {
-        return json;
-    } else if constexpr (IsOptional<T>::value) {
-        if (json.is_null()) return std::nullopt;
-        return read_value<typename T::value_type>(json);
-    } else {
-        return json.template get<T>();
+void read_foreign(const ValueReader& json, T& value) {
+    static_assert(
+        Complete<JsonOf<T>> || !std::is_class_v<T>,
+        "Ebb cannot read this type from JSON: give it EBB_FIELDS(Type, members...), or include "
+        "<nlohmann/json.hpp> if it has a from_json function."
+    );
+    static_assert(
+        !Complete<JsonOf<T>> || Readable<T>,
+        "Ebb cannot read this type from JSON: give it EBB_FIELDS(Type, members...), EBB_ENUM(Type, "
+        "names...), or a from_json function next to the type."
+    );
+    if constexpr (Readable<T>) {
+        const JsonOf<T>& source = json.json();
+        try {
+            value = source.template get<T>();
+        } catch (const typename JsonOf<T>::exception& error) {
+            refuse_foreign(json, error.what());
+        }
     }
+}
+
+template <typename T>
+void write_foreign(ValueWriter& json, const T& value) {
+    static_assert(
+        Complete<JsonOf<T>>,
+        "Ebb cannot write this type as JSON: give it EBB_FIELDS(Type, members...), or include "
+        "<nlohmann/json.hpp> if it has a to_json function."
+    );
+    static_assert(
+        Writable<T>,
+        "Ebb cannot write this type as JSON: give it EBB_FIELDS(Type, members...), EBB_ENUM(Type, "
+        "names...), or a to_json function next to the type."
+    );
+    if constexpr (Writable<T>) json.copy(JsonOf<T>(value));
 }
 
 template <typename T>
 std::string write_value(const T& value) {
     if constexpr (JsonObject<T>) {
         return write_json(value);
-    } else if constexpr (std::convertible_to<const T&, std::string_view>) {
+    } else if constexpr (Text<T>) {
         return write_string(value);
-    } else if constexpr (IsOptional<T>::value) {
-        return value ? write_value(*value) : "null";
     } else {
-        static_assert(
-            Complete<JsonOf<T>>,
-            "Include <ebb/ebb.h> or <nlohmann/json.hpp> where you give Ebb values of your own "
-            "types."
-        );
-        static_assert(
-            Writable<T>,
-            "Ebb cannot write this type as JSON: give it NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, "
-            "members...) or a to_json function next to the type."
-        );
-        if constexpr (Writable<T>) {
-            return write_json(JsonOf<T>(value));
-        } else {
-            return {};
-        }
+        return write_text(&write_from<T>, &value);
     }
 }
 
@@ -127,8 +132,8 @@ class Payload : public std::string {
     /// A text that is already a JSON document. It is checked when it is used.
     static Payload text(std::string json_text) { return Payload(std::move(json_text)); }
 
-    /// A value of any type that nlohmann/json can write; a std::string becomes a JSON string, an
-    /// empty std::optional becomes null.
+    /// A value of any type that <ebb/fields.h> or nlohmann/json can write; a std::string becomes a
+    /// JSON string, an empty std::optional becomes null.
     template <typename T>
     static Payload of(const T& value) {
         if constexpr (std::derived_from<T, Payload>) {
@@ -145,18 +150,9 @@ class Payload : public std::string {
         if constexpr (std::same_as<T, Payload>) {
             return *this;
         } else {
-            static_assert(
-                detail::Complete<detail::JsonOf<T>>,
-                "Include <ebb/ebb.h> or <nlohmann/json.hpp> where you read values of your own "
-                "types."
-            );
-            detail::JsonOf<T> json;
-            try {
-                detail::read_json(*this, json);
-                return detail::read_value<T>(json);
-            } catch (const typename detail::JsonOf<T>::exception& error) {
-                detail::throw_unreadable(error.what());
-            }
+            T value{};
+            detail::read_text(*this, &detail::read_into<T>, &value);
+            return value;
         }
     }
 };

@@ -34,6 +34,8 @@ struct Attribute {
     Payload initial = "null";  ///< the default, as JSON text
     bool is_external = false;  ///< may be written from outside
     bool is_enabled = true;    ///< false: kept, but conditions cannot see it
+    /// Its names in earlier versions: an instance that follows keeps the value.
+    std::vector<std::string> renamed_from{};
 
     bool operator==(const Attribute&) const = default;
 };
@@ -110,6 +112,12 @@ struct Rules {
         None,
     };
 
+    /// What a newer version of the workflow means to the instances that have begun.
+    enum class Evolution {
+        Pin,     ///< each ends on the version that it began with
+        Follow,  ///< each continues on the newest version from its next change on
+    };
+
     std::vector<Attribute> attributes{};
     std::vector<Trigger> triggers{};
     std::vector<NamedCondition> finals{};
@@ -120,6 +128,7 @@ struct Rules {
     OnIdle on_idle = OnIdle::Exception;
     FinalWhilePending final_while_pending = FinalWhilePending::Wait;
     ExternalWrites external_writes = ExternalWrites::Declared;
+    Evolution evolution = Evolution::Pin;
 
     bool operator==(const Rules&) const = default;
 };
@@ -136,6 +145,7 @@ struct RulesLimits {
     static constexpr std::size_t kInvariantsMax = 64;
     static constexpr std::size_t kSavepointsMax = 16;
     static constexpr std::size_t kAttributeNameBytesMax = 63;
+    static constexpr std::size_t kEarlierNamesMax = 16;  ///< of one attribute
     static constexpr std::size_t kStateBytesMax = std::size_t{64} << 10;
     static constexpr std::int64_t kFiresMax = 1'000'000'000;
     /// A transition that fires itself again this often without changing an attribute is an

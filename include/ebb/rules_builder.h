@@ -9,9 +9,10 @@
 namespace ebb {
 
 struct AttributeOptions {
-    Payload initial = "null";  ///< of an instance that is started without a value
-    bool is_external = false;  ///< may be written from outside
-    bool is_enabled = true;    ///< false: kept, but conditions cannot name it
+    Payload initial = "null";                 ///< of an instance that is started without a value
+    bool is_external = false;                 ///< may be written from outside
+    bool is_enabled = true;                   ///< false: kept, but conditions cannot name it
+    std::vector<std::string> renamed_from{};  ///< its names in earlier versions
 };
 
 /// What a trigger may say besides its name and its condition.
@@ -70,6 +71,7 @@ class RulesBuilder : private BlockBuilder {
     RulesBuilder& on_idle(Rules::OnIdle reaction);
     RulesBuilder& final_while_pending(Rules::FinalWhilePending reaction);
     RulesBuilder& external_writes(Rules::ExternalWrites allowed);
+    RulesBuilder& evolution(Rules::Evolution evolution);
 
     /// The workflow as it is so far; may be called again. Throws DefinitionError with all its
     /// problems.

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,15 @@ struct DefinitionFileReport {
     TimePoint since{};
 };
 
+/// How a proxy says who is logged in.
+struct ProxyLogin {
+    std::string user_header = "X-Forwarded-User";
+    std::string groups_header = "X-Forwarded-Groups";  ///< names between commas
+    std::string email_header = "X-Forwarded-Email";
+    /// The proxy sends it in `X-Ebb-Proxy-Secret`, at least 16 bytes: only then is it believed.
+    std::string secret{};
+};
+
 struct ServerOptions {
     /// `HOST:PORT` (port 0 = any free one), `[::1]:PORT`, `unix:PATH` or `fd:N`.
     std::vector<std::string> listen{"127.0.0.1:8322"};
@@ -43,7 +53,10 @@ struct ServerOptions {
     std::vector<std::string> behind_proxy{};
     bool allows_plaintext = false;  ///< off loopback without TLS and without a proxy
     bool needs_login = true;        ///< false is allowed on loopback only
-    std::string base_path = "/";    ///< everything is below it: `/`, `/ebb/`
+    /// A proxy logs people in and names them in headers. Needs `behind_proxy`; other peers are not
+    /// believed.
+    std::optional<ProxyLogin> proxy_login{};
+    std::string base_path = "/";  ///< everything is below it: `/`, `/ebb/`
     /// Names of the server besides `localhost` and addresses. Requests for other names get 421.
     std::vector<std::string> allowed_hosts{};
     int http_threads = 2;
@@ -52,8 +65,14 @@ struct ServerOptions {
     /// The limit for each token or person, with bursts of twice as many; 0 = no limit. Further
     /// requests get 429.
     int requests_per_second = 1'000;
-    std::string title{};      ///< shown by the UI
-    bool has_worker = false;  ///< whether the engine runs handlers; the API reports it
+    /// Members of payloads with these names are shown only with the permission
+    /// `payloads.sensitive`; none = `password`, `secret`, `token` and others.
+    std::optional<std::vector<std::string>> redact_names{};
+    /// The same of values at places: `WORKFLOW:/POINTER`, such as `order:/card/number`.
+    std::vector<std::string> redact_pointers{};
+    bool hides_payloads = false;  ///< only the sizes of payloads are shown
+    std::string title{};          ///< shown by the UI
+    bool has_worker = false;      ///< whether the engine runs handlers; the API reports it
     /// Where tokens and sessions are kept; null = in this process, until it ends. Must outlive the
     /// server. The `ebb` command keeps them in SQLite or PostgreSQL.
     AdminStore* admin = nullptr;

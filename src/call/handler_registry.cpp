@@ -31,11 +31,21 @@ HandlerFailure::HandlerFailure(const std::string& message, Options options)
 
 namespace detail {
 
-void throw_invalid_input(const std::string& why) {
-    throw HandlerFailure(
-        "The input does not fit the handler's type: " + why,
-        {.code = "invalid_input", .is_permanent = true, .retry_after = {}, .details = {}}
-    );
+void read_input_text(
+    const std::string& text, const StepContext& context, ReadInto read, void* value
+) {
+    try {
+        read_text(text, read, value);
+    } catch (const Error& error) {
+        const char* hint = context.compensates
+                               ? " A compensation gets the input, output, error and outcome of its "
+                                 "step: take ebb::Compensated<Input, Output>."
+                               : "";
+        throw HandlerFailure(
+            fmt::format("The input does not fit the handler's type: {}{}", error.what(), hint),
+            {.code = "invalid_input", .is_permanent = true, .retry_after = {}, .details = {}}
+        );
+    }
 }
 
 std::shared_ptr<void> keep(void* object, void (*destroy)(void*)) {

@@ -5,6 +5,7 @@
 
 #include <ebb/error.h>
 
+#include "core/model/label_values.h"
 #include "support/clock.h"
 
 namespace ebb::cli {
@@ -50,6 +51,11 @@ Duration duration_of(const ApiObject& json, std::string_view name) {
     refuse(name, text);
 }
 
+Labels labels_of(const ApiObject& json) {
+    const Payload labels = json.payload("labels");
+    return labels.empty() ? Labels() : labels_from_json(Json::parse(labels));
+}
+
 }  // namespace
 
 InstanceSummary summary_of(const ApiObject& json) {
@@ -64,6 +70,7 @@ InstanceSummary summary_of(const ApiObject& json) {
         .created_at = json.time("created_at"),
         .updated_at = json.time("updated_at"),
         .finished_at = json.time("finished_at"),
+        .labels = labels_of(json),
     };
 }
 

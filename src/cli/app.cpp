@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -125,6 +126,21 @@ CLI::Validator choice(const std::vector<std::string>& choices) {
     return CLI::Validator(check, "", "choice");
 }
 
+/// Leaves out which options exclude and need one another: the set of them has no order, and their
+/// descriptions say it.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+    std::string make_option_opts(const CLI::Option* option) const override {
+        std::string text;
+        if (option->get_type_size() == 0) return text;
+        if (!option->get_type_name().empty()) text += " " + get_label(option->get_type_name());
+        if (!option->get_default_str().empty()) text += "=" + option->get_default_str();
+        if (option->get_expected_max() == CLI::detail::expected_max_vector_size) text += " ...";
+        if (option->get_required()) text += " " + get_label("REQUIRED");
+        return text;
+    }
+};
+
 }  // namespace
 
 CommandLine::CommandLine()
@@ -133,6 +149,7 @@ CommandLine::CommandLine()
           "back when something fails.",
           "ebb"
       ) {
+    app_.formatter(std::make_shared<HelpFormatter>());
     app_.fallthrough();
     // What follows a command may be called like another one: a signal `cancel`, a queue `list`.
     app_.require_subcommand(0, 1);
@@ -169,18 +186,25 @@ CommandLine::CommandLine()
     app_.add_flag(
         "--version", [this](std::int64_t) { action_ = show_version; }, "Print the version"
     );
+    add_commands();
+}
+
+void CommandLine::add_commands() {
     add_run();
     add_worker();
     add_serve();
     add_token();
+    add_access();
     add_login_link();
     add_start();
     add_rerun();
     add_dev();
     add_validate();
     add_diagram();
+    add_diff();
     add_workflows();
     add_list();
+    add_count();
     add_reading();
     add_wait();
     add_result();
@@ -194,6 +218,7 @@ CommandLine::CommandLine()
     add_transfer();
     add_workers();
     add_queue();
+    add_webhook();
     add_retention();
     add_purge();
     add_lsp();

@@ -11,6 +11,7 @@
 
 #include "cli/command_info.h"
 #include "cli/commands.h"
+#include "cli/compare_commands.h"
 #include "cli/options.h"
 #include "cli/overview_commands.h"
 #include "cli/project_commands.h"
@@ -53,11 +54,13 @@ class CommandLine {
     using Action = std::function<int(Session&)>;
 
     // app_workflows.cpp
+    void add_commands();
     void add_run();
     void add_worker();
     void add_start();
     void add_validate();
     void add_diagram();
+    void add_diff();
     void add_lsp();
     void add_workflows();
     void add_migrate();
@@ -73,8 +76,18 @@ class CommandLine {
     void add_token();
     void add_login_link();
 
+    // app_access.cpp
+    void add_access();
+    void add_serve_access(CLI::App* serve);
+    void add_project();
+    void add_grant();
+    void add_audit();
+    void add_given_role(CLI::App* command, GivenRole& given, const std::string& of);
+
     // app_instances.cpp
     void add_list();
+    void add_count();
+    void add_bulk(CLI::App* command, BulkOptions& bulk);
     void add_reading();
     void add_wait();
     void add_steering();
@@ -91,6 +104,7 @@ class CommandLine {
 
     // app_queues.cpp
     void add_queue();
+    void add_webhook();
     void add_workers();
     void add_overview();
     void add_triage();
@@ -108,6 +122,7 @@ class CommandLine {
     static void add_allow_exec(CLI::App* command, bool& may_exec);
     static void add_if_revision(CLI::App* command, std::optional<std::int64_t>& target);
     static void add_priority(CLI::App* command, std::optional<int>& target);
+    static void add_labels(CLI::App* command, std::vector<std::string>& target);
 
     struct DurationRange {
         Duration least = Duration::zero();
@@ -156,14 +171,19 @@ class CommandLine {
     WorkerOptions worker_;
     ServeOptions serve_;
     TokenOptions token_;
+    ProjectOptions project_;
+    GrantOptions grant_;
+    AuditOptions audit_;
     LoginLinkOptions login_link_;
     StartCommandOptions start_;
     ValidateOptions validate_;
     DiagramCommandOptions diagram_;
+    DiffOptions diff_;
     LspOptions lsp_;
     WorkflowsOptions workflows_;
     MigrateOptions migrate_;
     ListCommandOptions list_;
+    CountOptions count_;
     ShowOptions show_;
     HistoryOptions history_;
     std::vector<std::string> instances_;
@@ -186,6 +206,7 @@ class CommandLine {
     ExportCommandOptions export_;
     ImportCommandOptions import_;
     QueueOptions queue_;
+    WebhookOptions webhook_;
     RetentionCommandOptions retention_;
     PurgeCommandOptions purge_;
     std::string shell_;

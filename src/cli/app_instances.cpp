@@ -22,6 +22,7 @@ const std::vector<std::string> kStatuses{
 };
 
 constexpr int kListMax = 100'000;
+constexpr std::int64_t kBulkMax = 1'000'000'000;
 constexpr int kHistoryMax = 1'000'000;
 
 }  // namespace
@@ -56,6 +57,8 @@ void CommandLine::add_list() {
         ->type_name("TEXT");
     list->add_option("--handler", list_.handler, "Only those at a step with this handler")
         ->type_name("NAME");
+    list->add_option("--where", list_.where, "Only those that this filter holds for")
+        ->type_name("FILTER");
     add_times(list, list_.times);
     add_watch(list, list_.watches, list_.every);
     add_output(list, {"json", "jsonl", "yaml", "wide", "name"});
@@ -63,6 +66,37 @@ void CommandLine::add_list() {
         ->check(within(1, kListMax))
         ->type_name("N");
     list->add_flag("--ids", list_.only_ids, "Only their ids, one per line");
+}
+
+void CommandLine::add_count() {
+    CLI::App* count = add_command("count", "Count instances", [this](Session& s) {
+        return count_instances(s, count_);
+    });
+    count->group("Look");
+    count->add_option("--where", count_.where, "Only those that this filter holds for")
+        ->type_name("FILTER");
+    count->add_option("-w,--workflow", count_.workflow, "Only of this workflow")->type_name("NAME");
+    CLI::Option* by = count->add_option("--by", count_.by, "One count for each: status, workflow");
+    by->delimiter(',')->allow_extra_args(false)->type_name("WORD,...");
+    choices_[by] = {"status", "workflow"};
+    add_output(count, {"json", "jsonl", "yaml"});
+}
+
+void CommandLine::add_bulk(CLI::App* command, BulkOptions& bulk) {
+    CLI::Option* where =
+        command->add_option("--where", bulk.where, "All instances that this filter holds for");
+    where->type_name("FILTER");
+    command->get_option("INSTANCE")->required(false)->excludes(where);
+    command->add_flag("--dry-run", bulk.is_dry_run, "With --where: only say which they are")
+        ->needs(where);
+    command->add_flag("--yes", bulk.is_confirmed, "With --where: do it")->needs(where);
+    command->add_option("--rate", bulk.rate, "With --where: at most so many, such as 100/1s")
+        ->type_name("N/TIME")
+        ->needs(where);
+    command->add_option("--limit", bulk.limit, "With --where: at most this many instances")
+        ->check(within(1, kBulkMax))
+        ->type_name("N")
+        ->needs(where);
 }
 
 void CommandLine::add_reading() {
@@ -129,6 +163,8 @@ void CommandLine::add_steering() {
          pause_instance,
          true},
         {"resume", "Let a paused instance continue", resume_instance, false},
+        {"rematch", "Check all conditions of an instance with rules again", rematch_instance, false
+        },
     };
     for (const Verb& verb : verbs) {
         CLI::App* command =
@@ -137,6 +173,7 @@ void CommandLine::add_steering() {
             });
         command->group("Control");
         add_instances(command, steer_.instances);
+        add_bulk(command, steer_.bulk);
         command
             ->add_option("--by", steer_.by, "The name to record as the requester (default: $USER)")
             ->type_name("NAME");
@@ -219,6 +256,7 @@ void CommandLine::add_recover() {
         "Then check all conditions, or wait for an operator (default: rematch)",
         {"rematch", "stop"}
     );
+    recover->add_flag("--dry-run", recover_.is_dry_run, "Only print what would be done");
     recover->add_option("--by", recover_.by, "The name to record as the requester (default: $USER)")
         ->type_name("NAME");
     add_request_id(recover, recover_.request_id);
@@ -261,6 +299,8 @@ void CommandLine::add_requeue() {
         )
         ->type_name("GROUP")
         ->excludes(instances);
+    add_bulk(requeue, requeue_.bulk);
+    requeue->get_option("--group")->excludes(requeue->get_option("--where"));
     requeue
         ->add_option("-i,--input", requeue_.input, "New input of the failed step: JSON, @FILE or -")
         ->type_name("JSON");

@@ -108,4 +108,57 @@ void CommandLine::add_queue() {
         ->type_name("N/DURATION");
 }
 
+void CommandLine::add_webhook() {
+    CLI::App* webhook = add_command(
+        "webhook",
+        "Send events to other programs by HTTP, and list, test and delete webhooks",
+        [this](Session& s) { return manage_webhooks(s, webhook_); }
+    );
+    webhook->group("Control");
+    add_choice(
+        webhook,
+        "ACTION",
+        webhook_.action,
+        "What to do (default: list)",
+        {"list", "show", "put", "delete", "ping", "rotate"}
+    );
+    webhook->add_option("NAME", webhook_.name, "The webhook");
+    webhook->add_option("--url", webhook_.url, "put: where its events are sent")->type_name("URL");
+    add_choice(
+        webhook,
+        "--format",
+        webhook_.format,
+        "put: what is sent (standard)",
+        {"standard", "cloudevents", "slack"}
+    );
+    const auto add_list =
+        [&](const char* name, std::vector<std::string>& target, const char* about, const char* type
+        ) {
+            webhook->add_option(name, target, about)
+                ->type_name(type)
+                ->delimiter(',')
+                ->allow_extra_args(false);
+        };
+    add_list(
+        "--events",
+        webhook_.events,
+        "put: only these, such as instance.failed or step.*",
+        "EVENT,..."
+    );
+    add_list("--workflows", webhook_.workflows, "put: only of these, with *", "NAME,...");
+    webhook
+        ->add_option(
+            "--secret-file", webhook_.secret_file, "put: signs with the secret in this file"
+        )
+        ->type_name("FILE");
+    webhook->add_flag("--disabled", webhook_.is_disabled, "put: keep it, but send nothing");
+    add_duration(
+        webhook,
+        "--keep-old",
+        webhook_.keep_old,
+        "rotate: how long the old secret signs, too (24h)",
+        {.least = Duration::zero(), .most = std::chrono::hours(24 * 30)}
+    );
+}
+
 }  // namespace ebb::cli

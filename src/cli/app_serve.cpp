@@ -97,6 +97,15 @@ void check_keys(const std::vector<ConfigEntry>& entries, const std::vector<std::
     }
 }
 
+void add_worker_flags(CLI::App& serve, ServeOptions& options) {
+    serve.add_flag("--no-worker", options.has_no_worker, "Run no handlers in this process");
+    serve.add_flag(
+        "--webhooks-allow-private",
+        options.may_deliver_privately,
+        "Deliver webhooks to loopback and private addresses, too"
+    );
+}
+
 }  // namespace
 
 /// Environment and file fill what the command line leaves open, in this order.
@@ -209,12 +218,10 @@ void CommandLine::add_serve() {
         "--insecure-plaintext", serve_.is_plaintext_allowed, "Serve other machines without TLS"
     );
     serve->add_flag("--no-auth", serve_.has_no_login, "No login; only for loopback addresses");
-    serve->add_flag(
-        "--public-metrics", serve_.has_public_metrics, "Let anyone read /metrics without a login"
-    );
     serve->add_option("--allowed-hosts", serve_.allowed_hosts, "Further names of this server")
         ->type_name("NAME,...")
         ->delimiter(',');
+    add_serve_access(serve);
     serve->add_option("--base-path", serve_.base_path, "Serve everything below this path (/)")
         ->type_name("PATH");
     serve
@@ -226,7 +233,7 @@ void CommandLine::add_serve() {
         ->type_name("N")
         ->check(within(0, 1'000'000));
     serve->add_option("--title", serve_.title, "Shown by the web UI")->type_name("TEXT");
-    serve->add_flag("--no-worker", serve_.has_no_worker, "Run no handlers in this process");
+    add_worker_flags(*serve, serve_);
     add_allow_exec(serve, serve_.may_exec);
     add_threads(serve, serve_.threads);
     serve->add_option("--id", serve_.id, "This worker's name (default: host, process, random)")
@@ -248,18 +255,9 @@ void CommandLine::add_token() {
     token->group("Other");
     token->add_option("ACTION", token_.action, "list (default), create or revoke");
     token->add_option("NAME", token_.name, "Of create and revoke: its name");
-    add_choice(
-        token,
-        "--role",
-        token_.role,
-        "Of create: what it may do",
-        {"viewer", "approver", "operator", "developer", "admin", "worker", "starter"}
-    );
     token->add_option("--expires", token_.expires, "Of create: a duration or never (2160h)")
         ->type_name("DURATION");
-    token->add_option("--decision-roles", token_.decision_roles, "Of create: decides only as these")
-        ->type_name("ROLE,...")
-        ->delimiter(',');
+    add_given_role(token, token_.given, "Of create: ");
 }
 
 void CommandLine::add_login_link() {
@@ -291,6 +289,8 @@ void CommandLine::add_serve() {}
 void CommandLine::add_token() {}
 
 void CommandLine::add_login_link() {}
+
+void CommandLine::add_access() {}
 
 }  // namespace ebb::cli
 

@@ -53,6 +53,17 @@ void CommandLine::add_priority(CLI::App* command, std::optional<int>& target) {
         ->type_name("N");
 }
 
+void CommandLine::add_labels(CLI::App* command, std::vector<std::string>& target) {
+    command
+        ->add_option(
+            "-l,--label",
+            target,
+            "A label to find it by: NAME=VALUE, or NAME:TYPE=VALUE (text, number, bool, time)"
+        )
+        ->allow_extra_args(false)
+        ->type_name("NAME=VALUE");
+}
+
 void CommandLine::add_run() {
     CLI::App* run =
         add_command("run", "Run one workflow to its end, here and now", [this](Session& s) {
@@ -82,6 +93,7 @@ void CommandLine::add_run() {
     );
     add_threads(run, run_.threads);
     add_priority(run, run_.priority);
+    add_labels(run, run_.labels);
     add_allow_exec(run, run_.may_exec);
     run->add_option("--by", run_.by, "Who starts it (default: $USER)")->type_name("NAME");
 }
@@ -151,6 +163,7 @@ void CommandLine::add_start() {
         ->check(within(1, DefinitionLimits::kVersionMax))
         ->type_name("N");
     add_priority(start, start_.priority);
+    add_labels(start, start_.labels);
     start->add_option("--by", start_.by, "Who starts it (default: $USER)")->type_name("NAME");
     CLI::Option* wait =
         start->add_flag("--wait", start_.waits, "Wait for its end, as `ebb wait` does");
@@ -199,9 +212,26 @@ void CommandLine::add_diagram() {
         "-f,--format",
         diagram_.format,
         "Default: by the ending of -o, else text",
-        {"mermaid", "dot", "svg", "text"}
+        {"mermaid", "plantuml", "dot", "svg", "text"}
     );
     diagram->add_option("-o,--output", diagram_.output, "Write to this file")->type_name("FILE");
+}
+
+void CommandLine::add_diff() {
+    CLI::App* diff = add_command("diff", "Compare two workflows node by node", [this](Session& s) {
+        return compare_workflows(s, diff_);
+    });
+    diff->group("Workflows");
+    diff->add_option("BEFORE", diff_.before, "A file, or NAME@VERSION of the database")->required();
+    diff->add_option("AFTER", diff_.after, "The same")->required();
+    add_choice(diff, "-f,--format", diff_.format, "Default: text", {"text", "json"});
+    diff->add_option("-o,--output", diff_.output, "Write the picture of the difference")
+        ->type_name("FILE");
+    diff->add_flag(
+        "--require-version",
+        diff_.requires_version,
+        "Fail if the content has changed but not the version"
+    );
 }
 
 void CommandLine::add_lsp() {
@@ -238,6 +268,11 @@ void CommandLine::add_migrate() {
         "--grants",
         migrate_.only_grants,
         "Only print the SQL that grants PostgreSQL's roles their rights"
+    );
+    migrate->add_flag(
+        "--sql-workers",
+        migrate_.with_sql_workers,
+        "Install PostgreSQL's functions for workers in SQL"
     );
     add_choice(
         migrate,

@@ -30,6 +30,16 @@ class Client {
     virtual std::vector<InstanceSummary> list(const ListOptions& options) = 0;
     /// A page of instances with what each waits for.
     virtual std::vector<view::Outline> outlines(const InstanceQuery& query) = 0;
+
+    struct OutlinePage {
+        std::vector<view::Outline> outlines;
+        std::optional<InstanceId> next;  ///< as InstancePage
+    };
+
+    /// The same with a filter.
+    virtual OutlinePage outline_page(const ListOptions& options) = 0;
+    virtual InstancePage list_page(const ListOptions& options) = 0;
+    virtual std::vector<InstanceCount> count(const ListOptions& options) = 0;
     virtual std::vector<HistoryEntry> history(
         const InstanceId& id, std::int64_t after, int limit
     ) = 0;
@@ -58,6 +68,15 @@ class Client {
     virtual std::vector<UnservedTasks> unserved() = 0;
     virtual std::vector<QueueView> queues() = 0;
     virtual void set_queue(std::string_view name, const QueueLimits& limits) = 0;
+
+    // As the API shows them: JSON without secrets, but for one that has just been made.
+    virtual std::vector<Json> webhooks() = 0;
+    /// Throws Error if there is none.
+    virtual Json webhook(const std::string& name) = 0;
+    virtual Json put_webhook(const std::string& name, const Json& settings) = 0;
+    virtual void remove_webhook(const std::string& name) = 0;
+    virtual Json rotate_webhook(const std::string& name, Duration keep_old) = 0;
+    virtual void ping_webhook(const std::string& name) = 0;
 
     /// Of a server, `by` of all that follow is the owner of the token.
     virtual StartedInstance start(

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
+#include "cli/label_argument.h"
 #include "cli/outline_text.h"
 #include "cli/report.h"
 #include "cli/table.h"
@@ -83,6 +84,7 @@ class Search {
     Found go() {
         Found found;
         int seen = 0;
+        if (!options_.where.empty()) return go_where();
         const bool has_filter = needs_outline();
         while (static_cast<int>(found.outlines.size()) < options_.limit) {
             const int missing = options_.limit - static_cast<int>(found.outlines.size());
@@ -109,6 +111,37 @@ class Search {
     }
 
  private:
+    /// With a filter, which the store judges.
+    Found go_where() {
+        Found found;
+        ListOptions wanted{
+            .statuses = query_.statuses,
+            .workflow = query_.workflow,
+            .version = query_.version,
+            .key = query_.key,
+            .before = query_.before,
+            .where = options_.where,
+        };
+        while (std::ssize(found.outlines) < options_.limit) {
+            const int missing = options_.limit - static_cast<int>(found.outlines.size());
+            wanted.limit = needs_outline() ? kFilteredPage : std::min(missing, kPageMax);
+            Client::OutlinePage page = client_.outline_page(wanted);
+            for (Outline& outline : page.outlines) {
+                if (outline.summary.created_at < since_) {
+                    found.more_before.reset();
+                    return found;
+                }
+                found.more_before = outline.summary.id;
+                add(found, std::move(outline));
+                if (std::ssize(found.outlines) == options_.limit) return found;
+            }
+            found.more_before = page.next;
+            if (!page.next) return found;
+            wanted.before = page.next;
+        }
+        return found;
+    }
+
     bool has_status(std::string_view status) const {
         const auto& all = options_.statuses;
         return std::find(all.begin(), all.end(), status) != all.end();
@@ -234,6 +267,11 @@ std::string table_text(Session& session, const std::vector<Outline>& outlines, T
     });
     std::vector<std::string> header{"ID", "WORKFLOW", "STATUS", "STARTED"};
     if (is_wide) header.insert(header.end(), {"ENDED", "PRIORITY"});
+    const bool has_labels =
+        is_wide && std::any_of(outlines.begin(), outlines.end(), [](const Outline& outline) {
+            return !outline.summary.labels.empty();
+        });
+    if (has_labels) header.emplace_back("LABELS");
     if (has_keys) header.emplace_back("KEY");
     header.emplace_back("DETAILS");
     for (std::string& title : header) title = style.dim(title);
@@ -255,6 +293,7 @@ std::string table_text(Session& session, const std::vector<Outline>& outlines, T
             row.push_back(has_ended ? time_text(summary.finished_at, now, times) : "");
             row.push_back(std::to_string(summary.priority));
         }
+        if (has_labels) row.push_back(labels_text(summary.labels));
         if (has_keys) row.push_back(one_line(summary.key));
         row.push_back(details_of(outline, now, style));
         table.add(std::move(row));

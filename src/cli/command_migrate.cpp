@@ -190,10 +190,30 @@ void report_json(
     });
 }
 
+void tell_sql_workers(Session& session, const StoreUrl& url, bool only_printed) {
+    if (only_printed) {
+        session.print(postgres_sql_workers({.url = url.path}));
+    } else {
+        session.note("The functions for workers in SQL are installed.\n");
+    }
+}
+
 void check_wishes(const MigrateOptions& options, const StoreUrl& url) {
     if (options.only_status + options.only_print + options.only_grants > 1) {
         throw Error(
             ErrorCode::InvalidArgument, "Only one of --status, --print and --grants can be given."
+        );
+    }
+    if (options.with_sql_workers && (options.only_status || options.only_grants)) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "--sql-workers cannot be given with --status or --grants; with --print it is printed."
+        );
+    }
+    if (options.with_sql_workers && url.kind != StoreUrl::Kind::Postgres) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "Only PostgreSQL has workers in SQL: --sql-workers needs a database postgresql://..."
         );
     }
     if (options.partition_by.empty()) return;
@@ -232,6 +252,9 @@ int migrate_database(Session& session, const MigrateOptions& options) {
         apply_migrations(session.options().db, url);
         migrations = read_migrations(url);
     }
+    if (options.with_sql_workers && !options.only_print) {
+        install_sql_workers({.url = url.path, .application_name = "ebb migrate"});
+    }
     std::erase_if(migrations, [&](const Migration& migration) {
         return std::find(missing.begin(), missing.end(), migration.number) == missing.end();
     });
@@ -243,6 +266,7 @@ int migrate_database(Session& session, const MigrateOptions& options) {
     }
     // The applied migrations are printed even if the partitions fail.
     report(session, migrations, options.only_print);
+    if (options.with_sql_workers) tell_sql_workers(session, url, options.only_print);
     if (!options.only_print) {
         tell_partitions(session, look_after_partitions(url, options.partition_by));
     }

@@ -9,6 +9,7 @@
 #include "cli/draining.h"
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
+#include "cli/label_argument.h"
 #include "cli/one_instance_store.h"
 #include "cli/patience.h"
 #include "cli/payload_argument.h"
@@ -230,7 +231,8 @@ class Run {
                 {.version = plan_.definition->version,
                  .key = options_.key,
                  .priority = options_.priority,
-                 .by = session_.by(options_.by)}
+                 .by = session_.by(options_.by),
+                 .labels = read_labels(options_.labels)}
             );
             id_ = started.id;
             is_new_ = started.is_new;

@@ -25,6 +25,7 @@
 #include "cli/serving.h"
 #include "cli/watched_handlers.h"
 #include "cli/worker_log.h"
+#include "plugins/webhooks/deliver.h"
 #include "store/store.h"
 
 namespace ebb::cli {
@@ -65,6 +66,15 @@ LogLevel level_of(Session& session, const ServeOptions& options) {
     return options.is_verbose ? LogLevel::Debug : LogLevel::Info;
 }
 
+/// The secret is in a file that only its owner may read.
+std::optional<ProxyLogin> proxy_login_of(const ServeOptions& options) {
+    if (options.proxy_secret_file.empty()) return std::nullopt;
+    ProxyLogin login{.secret = read_secret_file(options.proxy_secret_file)};
+    if (!options.proxy_user_header.empty()) login.user_header = options.proxy_user_header;
+    if (!options.proxy_groups_header.empty()) login.groups_header = options.proxy_groups_header;
+    return login;
+}
+
 ServerOptions server_options(
     const ServeOptions& options,
     AdminStore* admin = nullptr,
@@ -77,9 +87,12 @@ ServerOptions server_options(
         .behind_proxy = options.behind_proxy,
         .allows_plaintext = options.is_plaintext_allowed,
         .needs_login = !options.has_no_login,
+        .proxy_login = proxy_login_of(options),
         .base_path = options.base_path,
         .allowed_hosts = options.allowed_hosts,
         .requests_per_second = options.requests_per_second,
+        .redact_pointers = options.redact_pointers,
+        .hides_payloads = options.hides_payloads,
         .title = options.title,
         .has_worker = !options.has_no_worker,
         .admin = admin,
@@ -88,6 +101,7 @@ ServerOptions server_options(
         .has_public_metrics = options.has_public_metrics,
     };
     if (!options.listen.empty()) server.listen = options.listen;
+    if (!options.redact_names.empty()) server.redact_names = options.redact_names;
     return server;
 }
 
@@ -106,9 +120,16 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     compare("insecure_plaintext", now.is_plaintext_allowed, fresh.is_plaintext_allowed);
     compare("no_auth", now.has_no_login, fresh.has_no_login);
     compare("public_metrics", now.has_public_metrics, fresh.has_public_metrics);
+    compare("proxy_secret_file", now.proxy_secret_file, fresh.proxy_secret_file);
+    compare("proxy_user_header", now.proxy_user_header, fresh.proxy_user_header);
+    compare("proxy_groups_header", now.proxy_groups_header, fresh.proxy_groups_header);
+    compare("redact_names", now.redact_names, fresh.redact_names);
+    compare("redact_pointers", now.redact_pointers, fresh.redact_pointers);
+    compare("hide_payloads", now.hides_payloads, fresh.hides_payloads);
     compare("base_path", now.base_path, fresh.base_path);
     compare("title", now.title, fresh.title);
     compare("no_worker", now.has_no_worker, fresh.has_no_worker);
+    compare("webhooks_allow_private", now.may_deliver_privately, fresh.may_deliver_privately);
     compare("allow_exec", now.may_exec, fresh.may_exec);
     compare("threads", now.threads, fresh.threads);
     compare("id", now.id, fresh.id);
@@ -227,7 +248,19 @@ class Serving {
                                             : std::filesystem::absolute(options_.definitions);
     }
 
+    /// With those of Ebb's own workflows, which every server runs.
     HandlerRegistry make_handlers() {
+        HandlerRegistry handlers = users_handlers();
+        webhooks::add_deliver_handler(
+            handlers,
+            *stores_.store,
+            *session_.streams().clock,
+            {.allows_private = options_.may_deliver_privately, .user_agent = "ebb/" EBB_VERSION}
+        );
+        return handlers;
+    }
+
+    HandlerRegistry users_handlers() {
         if (options_.has_no_worker) return {};
         if (demo_) return demo_->handlers();
         std::vector<Served> served = served_workflows(*stores_.store, files_, directory());

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
+#include "cli/label_argument.h"
 #include "cli/read_history.h"
 #include "cli/text.h"
 #include "cli/timeline.h"
@@ -110,6 +111,7 @@ std::string facts(Session& session, const InstanceView& view, Times times) {
     const std::string_view ellipsis = style.glyphs().ellipsis;
     add("id", summary.id.to_string());
     add("key", one_line(summary.key));
+    add("labels", labels_text(summary.labels));
     if (summary.priority != 0) add("priority", std::to_string(summary.priority));
     const Times absolute = times == Times::Utc ? Times::Utc : Times::Local;
     add("started", absolute_time(summary.created_at, absolute));

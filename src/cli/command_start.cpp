@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/definition_file.h"
+#include "cli/label_argument.h"
 #include "cli/payload_argument.h"
 #include "cli/text.h"
 #include "cli/waiting.h"
@@ -56,7 +57,8 @@ int start_instance(Session& session, const StartCommandOptions& options) {
         {.version = target.version,
          .key = options.key,
          .priority = options.priority,
-         .by = session.by(options.by)}
+         .by = session.by(options.by),
+         .labels = read_labels(options.labels)}
     );
     const bool has_same_input = started.is_new || was_started_with(engine, started.id, input);
     const std::string id = started.id.to_string();

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/bulk.h"
 #include "cli/commands.h"
 #include "cli/definition_names.h"
 #include "cli/instance_ref.h"
 #include "cli/payload_argument.h"
+#include "cli/recovery_plan_text.h"
 #include "cli/report.h"
 #include "cli/text.h"
 #include "view/instance_json.h"
@@ -118,7 +120,15 @@ void check_signal(Client& engine, const InstanceId& id, const std::string& name)
 
 int cancel_instance(Session& session, const SteerOptions& options) {
     check_if_revision(options.instances, options.if_revision);
+    check_named(options.instances, options.bulk, "cancel");
     Client& engine = session.connect("cancel");
+    if (!options.bulk.where.empty()) {
+        const auto act = [&](const InstanceId& id) {
+            engine.cancel(id, request_of(session, options));
+            return true;
+        };
+        return run_bulk(session, engine, options.bulk, {"cancel", "Cancelled", act});
+    }
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
         engine.cancel(id, request_of(session, options));
         return done("Cancelled", id);
@@ -127,7 +137,15 @@ int cancel_instance(Session& session, const SteerOptions& options) {
 
 int abort_instance(Session& session, const SteerOptions& options) {
     check_if_revision(options.instances, options.if_revision);
+    check_named(options.instances, options.bulk, "abort");
     Client& engine = session.connect("abort");
+    if (!options.bulk.where.empty()) {
+        const auto act = [&](const InstanceId& id) {
+            engine.abort(id, request_of(session, options));
+            return true;
+        };
+        return run_bulk(session, engine, options.bulk, {"abort", "Aborted", act});
+    }
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
         engine.abort(id, request_of(session, options));
         return done("Aborted", id);
@@ -136,7 +154,15 @@ int abort_instance(Session& session, const SteerOptions& options) {
 
 int pause_instance(Session& session, const SteerOptions& options) {
     check_if_revision(options.instances, options.if_revision);
+    check_named(options.instances, options.bulk, "pause");
     Client& engine = session.connect("pause");
+    if (!options.bulk.where.empty()) {
+        const auto act = [&](const InstanceId& id) {
+            engine.pause(id, request_of(session, options));
+            return true;
+        };
+        return run_bulk(session, engine, options.bulk, {"pause", "Paused", act});
+    }
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
         engine.pause(id, request_of(session, options));
         return done("Paused", id);
@@ -145,10 +171,34 @@ int pause_instance(Session& session, const SteerOptions& options) {
 
 int resume_instance(Session& session, const SteerOptions& options) {
     check_if_revision(options.instances, options.if_revision);
+    check_named(options.instances, options.bulk, "resume");
     Client& engine = session.connect("resume");
+    if (!options.bulk.where.empty()) {
+        const auto act = [&](const InstanceId& id) {
+            return engine.resume(id, request_of(session, options));
+        };
+        return run_bulk(session, engine, options.bulk, {"resume", "Resumed", act});
+    }
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
         const bool was_paused = engine.resume(id, request_of(session, options));
         return was_paused ? done("Resumed", id) : nothing("resume", id, "paused");
+    });
+}
+
+int rematch_instance(Session& session, const SteerOptions& options) {
+    check_if_revision(options.instances, options.if_revision);
+    Client& engine = session.connect("rematch");
+    return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
+        const bool has_changed = engine.write(
+            id,
+            Payload("null"),
+            {.is_repair = true,
+             .by = session.by(options.by),
+             .request_id = {},
+             .expected_revision = options.if_revision}
+        );
+        return has_changed ? done("Checked all conditions of", id)
+                           : fmt::format("Nothing new fires in {}", id.to_string());
     });
 }
 
@@ -193,6 +243,9 @@ int recover_instance(Session& session, const RecoverCommandOptions& options) {
     using enum RecoverOptions::Then;
     Client& engine = session.connect("recover");
     const InstanceId id = resolve_instance(engine, options.instance);
+    if (options.is_dry_run) {
+        return print_recovery_plan(session, engine, id, options);
+    }
     engine.recover(
         id,
         options.to,
@@ -251,13 +304,15 @@ int requeue_group(
 }  // namespace
 
 int requeue_instance(Session& session, const RequeueCommandOptions& options) {
-    if (options.instances.empty() && options.group.empty()) {
+    if (options.instances.empty() && options.group.empty() && options.bulk.where.empty()) {
         throw Error(
             ErrorCode::InvalidArgument,
-            "Name the instances to requeue, or their group: --group GROUP (see `ebb failures`)."
+            "Name the instances to requeue, their group (--group GROUP, see `ebb failures`), or a "
+            "filter that finds them: --where FILTER."
         );
     }
-    if (options.group.empty() || options.if_revision) {
+    const bool is_named = options.group.empty() && options.bulk.where.empty();
+    if (is_named || options.if_revision) {
         check_if_revision(options.instances, options.if_revision);
     }
     RequeueOptions request{
@@ -269,6 +324,10 @@ int requeue_instance(Session& session, const RequeueCommandOptions& options) {
         request.new_input = read_payload(options.input, "--input", session.streams());
     }
     Client& engine = session.connect("requeue");
+    if (!options.bulk.where.empty()) {
+        const auto act = [&](const InstanceId& id) { return engine.requeue(id, request); };
+        return run_bulk(session, engine, options.bulk, {"requeue", "Requeued", act});
+    }
     if (!options.group.empty()) return requeue_group(session, engine, options.group, request);
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
         const bool was_dead = engine.requeue(id, request);

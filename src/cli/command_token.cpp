@@ -19,17 +19,6 @@ using server::Access;
     throw Error(ErrorCode::InvalidArgument, message);
 }
 
-/// The admin store of a database that outlives this command.
-std::unique_ptr<AdminStore> open_shared(Session& session) {
-    const std::string url = served_url(session);
-    // Opened first: a path that is misspelled must not leave an empty database behind.
-    if (parse_store_url(url).kind == StoreUrl::Kind::Memory) {
-        refuse("A database in memory belongs to one process: give the --db of the server.");
-    }
-    session.streams().open_store(url, OpenMode::MustExist);
-    return open_admin_store(url);
-}
-
 Duration life_of(const TokenOptions& options) {
     if (options.expires.empty()) return Access::kTokenLife;
     if (options.expires == "never") return Duration::zero();
@@ -42,15 +31,21 @@ Duration life_of(const TokenOptions& options) {
 
 int create(Session& session, Access& access, const TokenOptions& options) {
     if (options.name.empty()) refuse("`ebb token create` needs a name.");
-    const auto role = server::parse_role(options.role);
+    const GivenRole& given = options.given;
+    const auto role = server::parse_role(given.role);
     if (!role) refuse("`ebb token create` needs --role.");
-    const auto created = access.create_token(
-        {.name = options.name,
-         .role = *role,
-         .decision_roles = options.decision_roles,
-         .life = life_of(options),
-         .by = session.by("")}
-    );
+    server::NewCredential credential{
+        .name = options.name,
+        .role = *role,
+        .may_act_as = given.may_act_as,
+        .decision_roles = given.decision_roles,
+        .handlers = given.handlers,
+        .queues = given.queues,
+        .life = life_of(options),
+        .by = session.by("")
+    };
+    if (!given.project.empty()) credential.project = given.project;
+    const auto created = access.create_token(credential);
     if (!created) refuse(fmt::format("There is a token \"{}\" already.", options.name));
     if (session.options().is_json) {
         nlohmann::ordered_json json = created->view;
@@ -70,7 +65,12 @@ int list(Session& session, Access& access) {
         return kOk;
     }
     const Style& style = session.out();
-    Table table({style.dim("NAME"), style.dim("ROLE"), style.dim("EXPIRES"), style.dim("LAST USED")}
+    Table table(
+        {style.dim("NAME"),
+         style.dim("ROLE"),
+         style.dim("PROJECT"),
+         style.dim("EXPIRES"),
+         style.dim("LAST USED")}
     );
     const auto text = [](const nlohmann::ordered_json& value, const char* otherwise) {
         return value.is_string() ? value.get<std::string>() : std::string(otherwise);
@@ -79,6 +79,7 @@ int list(Session& session, Access& access) {
         table.add(
             {text(token.at("name"), ""),
              text(token.at("role"), ""),
+             token.value("project", std::string(server::kEverything)),
              text(token.at("expires_at"), "never"),
              text(token.at("last_used_at"), "never")}
         );
@@ -90,7 +91,7 @@ int list(Session& session, Access& access) {
 }  // namespace
 
 int manage_tokens(Session& session, const TokenOptions& options) {
-    const auto admin = open_shared(session);
+    const auto admin = open_shared_admin(session);
     Access access(*admin, *session.streams().clock);
     if (options.action == "create") return create(session, access, options);
     if (options.action == "list") return list(session, access);
@@ -103,7 +104,7 @@ int manage_tokens(Session& session, const TokenOptions& options) {
 }
 
 int print_login_link(Session& session, const LoginLinkOptions& options) {
-    const auto admin = open_shared(session);
+    const auto admin = open_shared_admin(session);
     Access access(*admin, *session.streams().clock);
     const auto role = server::parse_role(options.role);
     if (!role) refuse(fmt::format("\"{}\" is not a role.", options.role));

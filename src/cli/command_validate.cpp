@@ -6,9 +6,11 @@
 #include <ebb/diagram.h>
 
 #include "cli/commands.h"
+#include "cli/cpp_file.h"
 #include "cli/payload_argument.h"
 #include "cli/problem_formats.h"
 #include "cli/report.h"
+#include "cli/text.h"
 #include "cli/workflow_files.h"
 #include "source/workflow_text.h"
 
@@ -49,6 +51,24 @@ void tell(Session& session, const DefinitionFile& file, bool is_drawn) {
     }
 }
 
+void tell_cpp(Session& session, const CppDefinition& found) {
+    std::string text;
+    for (const Diagnostic& problem : found.file.problems) {
+        text += diagnostic_text(found.file, problem, session.err());
+    }
+    session.streams().err.write(text);
+    if (!text.empty()) return;
+    const Style& style = session.out();
+    session.print(fmt::format(
+        "{} {}: {} v{} has no problem ({})\n",
+        style.paint(Style::Color::Green, style.glyphs().done),
+        one_line(found.file.path),
+        one_line(found.file.definition.name),
+        found.file.definition.version,
+        exactness(found.workflow)
+    ));
+}
+
 std::vector<std::string> arguments_of(Session& session, const ValidateOptions& options) {
     std::vector<std::string> arguments = options.files;
     if (!options.files_from.empty()) {
@@ -72,6 +92,25 @@ CheckedFile report_of(const DefinitionFile& file) {
         .version = file.definition.version,
         .problems = file.problems,
     };
+}
+
+/// Returns how many problems the file of C++ has.
+std::size_t check_cpp_file(
+    Session& session,
+    const WorkflowFile& file,
+    const std::string& format,
+    std::vector<CheckedFile>& reports
+) {
+    std::size_t problems = 0;
+    for (const CppDefinition& found : read_cpp_file(file.path)) {
+        problems += found.file.problems.size();
+        if (format == "text") {
+            tell_cpp(session, found);
+        } else {
+            reports.push_back(report_of(found.file));
+        }
+    }
+    return problems;
 }
 
 void print_report(
@@ -98,6 +137,12 @@ int validate_files(Session& session, const ValidateOptions& options) {
     std::size_t problems = 0;
     bool is_well = true;
     for (const WorkflowFile& found : find_workflow_files(arguments_of(session, options))) {
+        if (names_cpp_file(found.path)) {
+            const std::size_t count = check_cpp_file(session, found, format, reports);
+            problems += count;
+            is_well = is_well && count == 0;
+            continue;
+        }
         const bool is_optional = found.is_found || options.if_workflow;
         const auto file = check_definition_file(
             found.path, session, {.with_lints = options.with_lints, .only_workflows = is_optional}

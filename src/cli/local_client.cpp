@@ -1,6 +1,9 @@
 // The client of a database: the engine does everything, but for some pages that only lists need.
 
+#include <nlohmann/json.hpp>
+
 #include "cli/client.h"
+#include "engine/webhook.h"
 
 namespace ebb::cli {
 
@@ -30,6 +33,28 @@ class LocalClient : public Client {
         std::vector<view::Outline> outlines;
         for (const InstanceRow& row : store_.list(query)) outlines.push_back(outliner.read(row));
         return outlines;
+    }
+
+    OutlinePage outline_page(const ListOptions& options) override {
+        view::Outliner outliner(store_, clock_.now());
+        OutlinePage page;
+        // The engine reads the rows that the outlines are made of once more: they are few.
+        const InstancePage found = engine_.list_page(options);
+        for (const InstanceSummary& summary : found.instances) {
+            if (const auto row = store_.load(summary.id)) {
+                page.outlines.push_back(outliner.read(*row));
+            }
+        }
+        page.next = found.next;
+        return page;
+    }
+
+    InstancePage list_page(const ListOptions& options) override {
+        return engine_.list_page(options);
+    }
+
+    std::vector<InstanceCount> count(const ListOptions& options) override {
+        return engine_.count(options);
     }
 
     std::vector<HistoryEntry> history(const InstanceId& id, std::int64_t after, int limit)
@@ -78,6 +103,33 @@ class LocalClient : public Client {
     void set_queue(std::string_view name, const QueueLimits& limits) override {
         engine_.set_queue(name, limits);
     }
+
+    std::vector<Json> webhooks() override {
+        std::vector<Json> all;
+        for (const Subscription& each : store_.subscriptions()) {
+            all.push_back(engine::webhook_json(each));
+        }
+        return all;
+    }
+
+    Json webhook(const std::string& name) override {
+        return engine::webhook_json(engine::find_webhook(store_, name));
+    }
+
+    Json put_webhook(const std::string& name, const Json& settings) override {
+        return engine::put_webhook(store_, engine::read_webhook(name, settings));
+    }
+
+    void remove_webhook(const std::string& name) override {
+        engine::find_webhook(store_, name);
+        store_.remove_subscription(name);
+    }
+
+    Json rotate_webhook(const std::string& name, Duration keep_old) override {
+        return engine::rotate_webhook(store_, name, keep_old);
+    }
+
+    void ping_webhook(const std::string& name) override { engine::ping_webhook(store_, name); }
 
     StartedInstance start(
         std::string_view workflow, const Payload& input, const StartOptions& options

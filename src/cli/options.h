@@ -41,6 +41,7 @@ struct RunOptions {
     std::string key{};
     std::string by{};
     std::optional<int> priority{};
+    std::vector<std::string> labels{};  ///< `NAME=VALUE`, or `NAME:TYPE=VALUE`
     Duration timeout = Duration::max();
     Duration drain_timeout = std::chrono::seconds(30);
     Duration stop_grace = std::chrono::seconds(5);
@@ -73,6 +74,7 @@ struct StartCommandOptions {
     std::string by{};
     std::optional<int> version{};
     std::optional<int> priority{};
+    std::vector<std::string> labels{};  ///< as of RunOptions
     bool waits = false;
     Duration timeout = Duration::max();
 };
@@ -101,11 +103,27 @@ struct ListCommandOptions {
     std::string waiting{};  ///< a kind of wait, or `any`
     std::string error{};    ///< part of the code or the message
     std::string handler{};
+    std::string where{};  ///< a filter
     Times times = Times::Relative;
     bool watches = false;
     Duration every = std::chrono::seconds(2);
     int limit = 20;
     bool only_ids = false;
+};
+
+struct CountOptions {
+    std::string where{};
+    std::string workflow{};
+    std::vector<std::string> by{};  ///< `status`, `workflow`
+};
+
+/// Of verbs for all instances that a filter finds.
+struct BulkOptions {
+    std::string where{};  ///< empty = the instances are named
+    bool is_dry_run = false;
+    bool is_confirmed = false;
+    std::string rate{};      ///< `100/1s`; empty = as fast as it goes
+    std::int64_t limit = 0;  ///< 0 = all
 };
 
 struct WorkflowsOptions {
@@ -116,6 +134,7 @@ struct MigrateOptions {
     bool only_status = false;
     bool only_print = false;
     bool only_grants = false;
+    bool with_sql_workers = false;
     std::string partition_by{};  ///< `day`, `week`, `month`; empty = as it is
 };
 
@@ -148,6 +167,7 @@ struct ShowOptions {
 /// Of cancel, abort, pause and resume.
 struct SteerOptions {
     std::vector<std::string> instances{};
+    BulkOptions bulk{};
     std::string by{};
     std::string reason{};
     std::optional<std::int64_t> if_revision{};
@@ -186,6 +206,7 @@ struct RecoverCommandOptions {
     std::string instance{};
     std::int64_t to = 0;
     std::string then{"rematch"};
+    bool is_dry_run = false;
     std::string by{};
     std::string request_id{};
     std::optional<std::int64_t> if_revision{};
@@ -193,6 +214,7 @@ struct RecoverCommandOptions {
 
 struct RequeueCommandOptions {
     std::vector<std::string> instances{};
+    BulkOptions bulk{};
     std::string input{};
     std::string by{};
     bool skip_compensation = false;
@@ -235,6 +257,18 @@ struct QueueOptions {
     std::string concurrency{};
     std::string concurrency_per_key{};
     std::string rate{};  ///< `100/1m`
+};
+
+struct WebhookOptions {
+    std::string action = "list";
+    std::string name{};
+    std::string url{};
+    std::string format = "standard";
+    std::vector<std::string> events{};
+    std::vector<std::string> workflows{};
+    std::string secret_file{};
+    Duration keep_old = std::chrono::hours(24);  ///< of rotate: the old secret signs, too
+    bool is_disabled = false;
 };
 
 struct RetentionCommandOptions {

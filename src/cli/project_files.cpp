@@ -58,17 +58,17 @@ constexpr const char* kHeader = R"(#pragma once
 
 #include <ebb/ebb.h>
 
-// Any type that nlohmann/json can convert may be an input or an output.
+// EBB_FIELDS makes a struct an input or an output: a JSON object with these members.
 struct Order {
     std::string item;
     int amount = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Order, item, amount)
+EBB_FIELDS(Order, item, amount)
 
 struct Receipt {
     std::string text;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Receipt, text)
+EBB_FIELDS(Receipt, text)
 
 /// The steps, and what undoes them.
 ebb::Definition make_workflow();

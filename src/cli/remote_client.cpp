@@ -14,6 +14,7 @@
 
 #include "cli/api_views.h"
 #include "support/clock.h"
+#include "view/instance_json.h"
 
 namespace ebb::cli {
 
@@ -31,6 +32,10 @@ std::string instance_path(const InstanceId& id, std::string_view rest = {}) {
 
 std::string workflow_path(std::string_view name, std::string_view rest = {}) {
     return fmt::format("/workflows/{}{}", escape_segment(name), rest);
+}
+
+std::string webhook_path(std::string_view name, std::string_view rest = {}) {
+    return fmt::format("/webhooks/{}{}", escape_segment(name), rest);
 }
 
 void add(Body& body, const char* name, std::string_view text) {
@@ -108,6 +113,43 @@ class RemoteClient : public Client {
             rest.before = outlines.back().summary.id;
         }
         return outlines;
+    }
+
+    OutlinePage outline_page(const ListOptions& options) override {
+        OutlinePage found;
+        const ApiObject page = filtered_page(options, kOutlinesMax, true);
+        for (const ApiObject& item : page.objects("items")) {
+            found.outlines.push_back(outline_of(item));
+        }
+        found.next = InstanceId::parse(page.text("next_before"));
+        return found;
+    }
+
+    InstancePage list_page(const ListOptions& options) override {
+        InstancePage found;
+        const ApiObject page = filtered_page(options, kPageMax, false);
+        for (const ApiObject& item : page.objects("items")) {
+            found.instances.push_back(summary_of(item));
+        }
+        found.next = InstanceId::parse(page.text("next_before"));
+        return found;
+    }
+
+    std::vector<InstanceCount> count(const ListOptions& options) override {
+        std::map<std::pair<std::string, InstanceStatus>, std::int64_t> sums;
+        ListOptions rest = options;
+        do {
+            UrlQuery url = filter_query(rest);
+            const ApiObject page(calls_.get("/instances/count" + url.text()).body);
+            for (const ApiObject& item : page.objects("counts")) {
+                const auto status = parse_status(item.text("status"));
+                if (status) sums[{item.text("workflow"), *status}] += item.integer("count");
+            }
+            rest.before = InstanceId::parse(page.text("next_before"));
+        } while (rest.before);
+        std::vector<InstanceCount> counts;
+        for (const auto& [key, count] : sums) counts.push_back({key.first, key.second, count});
+        return counts;
     }
 
     std::vector<HistoryEntry> history(const InstanceId& id, std::int64_t after, int limit)
@@ -272,6 +314,38 @@ class RemoteClient : public Client {
         calls_.send({.method = "PUT", .path = path, .body = body.dump()});
     }
 
+    std::vector<Json> webhooks() override {
+        std::vector<Json> all;
+        const Json page = Json::parse(calls_.get("/webhooks").body);
+        for (const Json& item : page.at("items")) all.push_back(item);
+        return all;
+    }
+
+    Json webhook(const std::string& name) override {
+        return Json::parse(calls_.get(webhook_path(name)).body);
+    }
+
+    Json put_webhook(const std::string& name, const Json& settings) override {
+        return Json::parse(
+            calls_.send({.method = "PUT", .path = webhook_path(name), .body = settings.dump()}).body
+        );
+    }
+
+    void remove_webhook(const std::string& name) override {
+        calls_.send({.method = "DELETE", .path = webhook_path(name)});
+    }
+
+    Json rotate_webhook(const std::string& name, Duration keep_old) override {
+        const Body body{{"keep_old", format_duration(keep_old)}};
+        return Json::parse(
+            calls_.send({.path = webhook_path(name, "/rotate"), .body = body.dump()}).body
+        );
+    }
+
+    void ping_webhook(const std::string& name) override {
+        calls_.send({.path = webhook_path(name, "/ping")});
+    }
+
     StartedInstance start(
         std::string_view workflow, const Payload& input, const StartOptions& options
     ) override {
@@ -279,6 +353,7 @@ class RemoteClient : public Client {
         if (options.version) body["version"] = *options.version;
         add(body, "key", options.key);
         if (options.priority) body["priority"] = *options.priority;
+        if (!options.labels.empty()) body["labels"] = view::labels_json(options.labels);
         const Payload& given = input.empty() ? Payload("null") : input;
         const ApiObject answer(
             calls_.send({.path = "/instances", .body = with_payload(body, "input", given)}).body
@@ -420,6 +495,24 @@ class RemoteClient : public Client {
         if (wanted.before) query.add("before", wanted.before->to_string());
         query.add("limit", std::to_string(std::min(wanted.limit, limit_max)));
         return query;
+    }
+
+    static UrlQuery filter_query(const ListOptions& options) {
+        UrlQuery query;
+        add_statuses(query, options.statuses);
+        if (!options.workflow.empty()) query.add("workflow", options.workflow);
+        if (options.version) query.add("version", std::to_string(*options.version));
+        if (!options.key.empty()) query.add("key", options.key);
+        if (options.before) query.add("before", options.before->to_string());
+        query.add("where", options.where.empty() ? "true" : options.where);
+        return query;
+    }
+
+    ApiObject filtered_page(const ListOptions& options, int limit_max, bool has_outlines) {
+        UrlQuery query = filter_query(options);
+        query.add("limit", std::to_string(std::min(options.limit, limit_max)));
+        if (has_outlines) query.add("outline", "true");
+        return ApiObject(calls_.get("/instances" + query.text()).body);
     }
 
     /// Of all pages.

@@ -28,6 +28,12 @@ struct ServeOptions {
     std::string tls_key{};
     std::vector<std::string> behind_proxy{};
     std::vector<std::string> allowed_hosts{};
+    std::string proxy_secret_file{};  ///< not empty: the proxy logs people in
+    std::string proxy_user_header{};
+    std::string proxy_groups_header{};
+    std::vector<std::string> redact_names{};
+    std::vector<std::string> redact_pointers{};
+    bool hides_payloads = false;
     std::string base_path = "/";
     std::string title{};
     std::string id{};
@@ -38,6 +44,7 @@ struct ServeOptions {
     bool has_no_login = false;
     bool has_public_metrics = false;
     bool has_no_worker = false;
+    bool may_deliver_privately = false;  ///< webhooks to loopback and private addresses
     bool is_demo = false;
     bool may_exec = false;  ///< programs that only the database names
     bool is_verbose = false;
@@ -48,12 +55,46 @@ struct ServeOptions {
     std::function<ServeOptions(Session&)> reread{};
 };
 
+/// What a token or a grant gives.
+struct GivenRole {
+    std::string role{};
+    std::string project{};
+    std::vector<std::string> decision_roles{};
+    std::vector<std::string> handlers{};
+    std::vector<std::string> queues{};
+    bool may_act_as = false;
+};
+
 struct TokenOptions {
     std::string action = "list";
     std::string name{};
-    std::string role{};
     std::string expires{};
-    std::vector<std::string> decision_roles{};
+    GivenRole given{};
+};
+
+struct ProjectOptions {
+    std::string action = "list";
+    std::string name{};
+    std::string title{};
+    std::vector<std::string> workflows{};
+    std::vector<std::string> queues{};
+};
+
+struct GrantOptions {
+    std::string action = "list";
+    std::string id{};
+    std::string subject{};
+    GivenRole given{};
+};
+
+struct AuditOptions {
+    bool verifies = false;
+    std::vector<std::string> anchors{};
+    std::string who{};
+    std::string action{};
+    std::string target{};
+    std::string workflow{};
+    int limit = 50;
 };
 
 struct LoginLinkOptions {
@@ -64,6 +105,10 @@ struct LoginLinkOptions {
 
 /// Creates, lists and revokes API tokens in the database itself.
 int manage_tokens(Session& session, const TokenOptions& options);
+int manage_projects(Session& session, const ProjectOptions& options);
+int manage_grants(Session& session, const GrantOptions& options);
+/// Prints the audit, or checks it.
+int show_audit(Session& session, const AuditOptions& options);
 /// Prints a link that logs a person in once.
 int print_login_link(Session& session, const LoginLinkOptions& options);
 int run_server(Session& session, const ServeOptions& options);

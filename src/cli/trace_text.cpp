@@ -28,6 +28,7 @@ std::string writer_of(const TraceEntry& entry) {
         case TraceEntry::Kind::Fired:
             return "time of " + entry.transition;
         case TraceEntry::Kind::Start:
+        case TraceEntry::Kind::Migrated:
         case TraceEntry::Kind::ByHandler:
         case TraceEntry::Kind::Outside:
         case TraceEntry::Kind::Repair:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "call/outcome_text.h"
+
 namespace ebb::engine {
 
 namespace {
@@ -173,6 +175,10 @@ std::optional<item::ClaimedTask> Claimer::prepare(Claim claim) {
             .slot = claim.slot,
             .live = make_live(claim.instance, programs_),
         };
+        // The outcome of an earlier attempt may still be on a row that names a handler.
+        if (claim.handler == kEngineHandler && !claim.outcome.empty()) {
+            task.outcome = decode_outcome(claim.outcome, claim.task.token);
+        }
         if (claim.input) task.live->recent.add_older(std::move(*claim.input));
         return task;
     } catch (const Error& error) {

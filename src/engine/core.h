@@ -14,11 +14,16 @@
 #include "engine/executor.h"
 #include "engine/herald.h"
 #include "engine/keeper.h"
+#include "engine/relay.h"
 #include "engine/runner.h"
 #include "engine/sweeper.h"
 #include "engine/view.h"
 
 namespace ebb {
+
+namespace engine {
+struct Beginning;
+}
 
 /// The engine's parts put together, and what its callers ask of them.
 class Engine::Core {
@@ -42,6 +47,7 @@ class Engine::Core {
     engine::Keeper keeper;
     engine::Herald herald;
     engine::Sweeper sweeper;
+    engine::Relay relay;
     engine::Runner runner;
 
     // starting.cpp
@@ -49,6 +55,8 @@ class Engine::Core {
     std::vector<StartedInstance> start_all(
         std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
     );
+    /// Starts the delivery of each row, unless it was started before.
+    void start_deliveries(std::span<const OutboxRow> rows);
     StartedInstance start_in(
         const Transaction& transaction,
         std::string_view workflow,
@@ -69,6 +77,15 @@ class Engine::Core {
     /// The same, and brings to their end what it stops, as far as no worker holds it.
     void request_stop(
         const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
+    );
+
+    // writing_in.cpp
+    /// The same in a transaction of the application. Returns whether anything has changed.
+    bool request_in(
+        const Transaction& transaction,
+        const InstanceId& id,
+        Event event,
+        std::optional<std::int64_t> expected_revision
     );
 
     // queues.cpp
@@ -97,16 +114,23 @@ class Engine::Core {
     /// The last action of a worker, so that other workers need not wait for its lease to expire. If
     /// it still holds tasks, or never learned which tasks its name holds, they do wait: only then
     /// do they learn what may have been called.
-    void sign_off();
+    void sign_off() EBB_REQUIRES(drive_mutex_);
     int poll();
     bool run_one();
     TimePoint next_due();
     Result wait(const InstanceId& id, Duration timeout);
 
  private:
+    /// Stores them, and begins what can run here.
+    std::vector<StartedInstance> launch(std::vector<engine::Beginning> beginnings);
     struct Snapshot;
 
     Snapshot read_snapshot(const InstanceId& id);
+    std::string describe_evolution(const Snapshot& snapshot);
+    /// The version of the rules that the instance began with.
+    std::shared_ptr<const Program> first_version(
+        const InstanceRow& row, const std::shared_ptr<const Program>& present
+    );
     std::vector<engine::Service*> services();
     void check_may_poll() const;
     /// Throws Error if this thread is in a call of this engine's handler.

@@ -41,8 +41,10 @@ Engine::Core::Core(Store& store, const HandlerRegistry& handlers, EngineOptions 
       keeper(environment, committer, signals, hints),
       herald(environment, committer, signals, hints),
       sweeper(environment, programs),
+      relay(environment, [this](auto rows) { start_deliveries(rows); }),
       runner({environment, ready, committer, executor, services()}) {
     signals.connect(claimer.alarm());
+    environment.subscribers.set_echo([this] { relay.alarm().ring(); });
 }
 
 Engine::Core::~Core() {
@@ -56,7 +58,9 @@ Engine::Core::~Core() {
 }
 
 std::vector<engine::Service*> Engine::Core::services() {
-    std::vector<engine::Service*> services{&committer, &claimer, &keeper, &watchdog, &sweeper};
+    std::vector<engine::Service*> services{
+        &committer, &claimer, &keeper, &watchdog, &sweeper, &relay
+    };
     if (herald.is_needed()) services.push_back(&herald);
     return services;
 }
@@ -219,6 +223,7 @@ int Engine::Core::poll() {
     }
     committer.combine(engine::Committer::Role::Owner);
     sweeper.tick(environment.steady_now());
+    relay.tick(environment.steady_now());
     tell_others();
     return called;
 }

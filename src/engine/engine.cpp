@@ -6,6 +6,7 @@
 
 #include "call/request.h"
 #include "engine/core.h"
+#include "engine/recovery_plan.h"
 
 namespace ebb {
 
@@ -121,6 +122,17 @@ InstanceView Engine::show(const InstanceId& id) {
 }
 
 std::vector<InstanceSummary> Engine::list(const ListOptions& options) {
+    if (!options.where.empty()) {
+        ListOptions rest = options;
+        std::vector<InstanceSummary> found;
+        do {
+            InstancePage page = list_page(rest);
+            std::move(page.instances.begin(), page.instances.end(), std::back_inserter(found));
+            rest.before = page.next;
+            rest.limit = options.limit - static_cast<int>(found.size());
+        } while (rest.before && rest.limit > 0);
+        return found;
+    }
     InstanceQuery query{
         .statuses = options.statuses,
         .workflow = options.workflow,
@@ -223,6 +235,36 @@ bool Engine::requeue(const InstanceId& id, const RequeueOptions& options) {
 bool Engine::write(const InstanceId& id, const Payload& attributes, const WriteOptions& options) {
     const Event event = make_write(attributes, options, core_->environment.limits());
     return core_->request_change(id, event, options.expected_revision);
+}
+
+bool Engine::write_in(
+    const Transaction& transaction,
+    const InstanceId& id,
+    const Payload& attributes,
+    const WriteOptions& options
+) {
+    const Event event = make_write(attributes, options, core_->environment.limits());
+    return core_->request_in(transaction, id, event, options.expected_revision);
+}
+
+bool Engine::rematch(const InstanceId& id, const RequestOptions& options) {
+    return write(
+        id,
+        Payload("null"),
+        {.is_repair = true,
+         .by = options.by,
+         .request_id = options.request_id,
+         .expected_revision = options.expected_revision}
+    );
+}
+
+RecoveryPlan Engine::plan_recovery(
+    const InstanceId& id, std::int64_t to, const RecoverOptions& options
+) {
+    const bool stops = options.then == RecoverOptions::Then::Stop;
+    return engine::plan_recovery(
+        *core_, id, make_recovery(to, stops, options.by, {}), options.expected_revision
+    );
 }
 
 void Engine::recover(const InstanceId& id, std::int64_t to, const RecoverOptions& options) {

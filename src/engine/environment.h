@@ -13,6 +13,7 @@
 #include "call/entry_handlers.h"
 #include "call/observers.h"
 #include "engine/limited_queues.h"
+#include "engine/subscribers.h"
 #include "store/store.h"
 #include "support/clock.h"
 #include "support/json.h"
@@ -101,6 +102,7 @@ class Environment {
     Statistics statistics;
     WorkerState worker;
     LimitedQueues limited;
+    Subscribers subscribers;
     Observers observers;  ///< filled before anything runs
 
     /// The date by the store's clock. Dates that are written into the store (due times, deadlines)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "call/outcome_text.h"
 #include "support/assert.h"
 
 namespace ebb::engine {
@@ -147,6 +148,17 @@ TaskChange put_call_row(const CallPlace& call, TokenId token, TimePoint now) {
 
 }  // namespace
 
+namespace {
+
+/// What was handed in, if the token still waits for it. A stopping token does, too: what it has
+/// completed is compensated.
+bool is_outcome_wanted(const Held& held, const Token& token) {
+    return held.outcome && has_handler(token) &&
+           attempt_of(*held.outcome) == present_attempt(token);
+}
+
+}  // namespace
+
 std::optional<Event> event_for(const Held& held, const LiveInstance& live) {
     const InstanceState& state = live.state;
     const TokenId id = held.task.token;
@@ -157,6 +169,7 @@ std::optional<Event> event_for(const Held& held, const LiveInstance& live) {
     }
     const Token* token = state.find_token(id);
     if (token == nullptr) return std::nullopt;
+    if (is_outcome_wanted(held, *token)) return held.outcome;
     if (token->stopping) {
         return event::TokenStopped{.token = id, .visit = token->visit, .was_called = held.was_lost};
     }

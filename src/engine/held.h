@@ -7,6 +7,7 @@
 
 #include "core/kernel/decide.h"
 #include "engine/attempt.h"
+#include "engine/committer_role.h"
 #include "engine/live_instance.h"
 #include "store/store.h"
 
@@ -75,6 +76,8 @@ struct Held {
     Visit due_visit = 0;          ///< of an engine's task: whose time has come
     bool was_lost = false;        ///< the attempt in progress may have been called by `lost_by`
     std::string lost_by;
+    /// What was handed in for the attempt in progress, until it is decided.
+    std::optional<Event> outcome;
     /// The queue with limits that it was claimed from, whose slot it holds; empty = none. Set when
     /// it is added.
     std::string slot;
@@ -105,7 +108,7 @@ class HeldTable {
 
     /// Calls `visit(Held&)` for each; `visit` must not add or erase.
     template <class Visit>
-    void for_each(Visit visit) {
+    void for_each(Visit visit) EBB_REQUIRES(kCommitter) {
         for (auto& [id, tasks] : tasks_) {
             for (Held& held : tasks) visit(held);
         }

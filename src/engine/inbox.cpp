@@ -95,6 +95,7 @@ bool Inbox::has_items() const {
 
 bool Inbox::leave() {
     const Lock lock(mutex_);
+    kCommitter.end();
     is_taken_ = false;
     return items_.empty() && landed_.empty();
 }

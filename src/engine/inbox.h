@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/attempt.h"
+#include "engine/committer_role.h"
 #include "engine/live_instance.h"
 #include "store/store.h"
 #include "support/sync.h"
@@ -72,6 +73,7 @@ struct ClaimedTask {
     bool was_lost = false;
     std::string lost_by;
     std::string slot;
+    std::optional<Event> outcome{};  ///< what was handed in for it
     LivePtr live;
 };
 
@@ -135,26 +137,26 @@ class Inbox {
  public:
     void post(Item item);
     /// Puts items back in front, in their order.
-    void put_back(std::vector<Item> items);
+    void put_back(std::vector<Item> items) EBB_REQUIRES(kCommitter);
 
     /// True: the caller is the committer now, until it calls leave.
-    bool try_enter();
+    bool try_enter() EBB_TRY_ACQUIRE(true, kCommitter);
     /// At most `max` items in the order of their posting.
-    std::vector<Item> take(std::size_t max);
+    std::vector<Item> take(std::size_t max) EBB_REQUIRES(kCommitter);
     /// Gives up the right. False if items came in the meantime: the caller keeps the right and
     /// continues.
-    bool leave_if_empty();
+    bool leave_if_empty() EBB_RELEASE(kCommitter) EBB_TRY_ACQUIRE(false, kCommitter);
     /// Gives up the right, unless a flight has landed in the meantime and was not taken.
-    bool leave_unless_landed();
+    bool leave_unless_landed() EBB_RELEASE(kCommitter) EBB_TRY_ACQUIRE(false, kCommitter);
     /// Gives up the right in any case. Returns whether the inbox is empty.
-    bool leave();
+    bool leave() EBB_RELEASE(kCommitter);
     bool has_request() const;
     bool has_items() const;
 
     /// A flight has ended. The caller then tries to enter; if another thread is the committer, that
     /// thread takes the flight before it leaves.
     void land(FlightPtr flight);
-    std::vector<FlightPtr> take_landed();
+    std::vector<FlightPtr> take_landed() EBB_REQUIRES(kCommitter);
 
  private:
     mutable Mutex mutex_;

@@ -106,11 +106,24 @@ bool Keeper::beat(SteadyPoint now) {
         next_expiry_ =
             environment_.steady_now() + rest + std::min(maintain_every_ / 20, kAfterExpiryMax);
     }
+    learn_subscriptions(heartbeat.result.subscriptions_mark);
     const bool has_new_limits = environment_.limited.set(heartbeat.result.limited_queues);
     committer_.post(std::move(heartbeat));
     committer_.combine(Committer::Role::Guest);
     if (has_new_limits) signals_.ring();
     return true;
+}
+
+void Keeper::learn_subscriptions(const std::string& mark) {
+    if (environment_.subscribers.mark() == mark) return;
+    try {
+        const auto all =
+            mark.empty() ? std::vector<Subscription>() : environment_.store.subscriptions();
+        environment_.subscribers.set(all, mark);
+    } catch (const std::exception& error) {
+        // The next heartbeat tries again. Until then the earlier ones are known.
+        environment_.warn("subscriptions_unread", error);
+    }
 }
 
 void Keeper::give_way(item::Heartbeat heartbeat) {

@@ -22,6 +22,8 @@ class Keeper final : public Service {
     bool beat(SteadyPoint now);
     /// Whether the database again allows what it had denied.
     void check_rights(SteadyPoint now);
+    /// Reads the subscriptions if they have changed.
+    void learn_subscriptions(const std::string& mark);
     /// Gives way to the process that has this worker's name now.
     void give_way(item::Heartbeat heartbeat);
     /// How often it looks for tasks that no dead worker's deadline announces.

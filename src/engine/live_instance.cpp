@@ -4,6 +4,11 @@
 
 namespace ebb::engine {
 
+void LiveInstance::follow(std::shared_ptr<const Program> version) {
+    row.version = version->definition().version;
+    program = std::move(version);
+}
+
 void LiveInstance::apply(InstanceState new_state, TimePoint now) {
     state = std::move(new_state);
     row.revision += 1;

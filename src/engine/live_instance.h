@@ -40,6 +40,8 @@ struct LiveInstance {
 
     InstanceIdentity identity() const { return {row.id, row.key}; }
 
+    /// The version that a commit has written.
+    void follow(std::shared_ptr<const Program> version);
     /// Takes over the state that a commit has written, and with remember() its events.
     void apply(InstanceState new_state, TimePoint now);
     void remember(std::vector<HistoryEvent> events);

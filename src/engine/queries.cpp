@@ -4,7 +4,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "core/kernel/rules_evolution.h"
 #include "engine/core.h"
 #include "engine/trace.h"
 
@@ -124,6 +126,19 @@ InstanceView Engine::Core::show(const InstanceId& id) {
     return view;
 }
 
+std::shared_ptr<const Program> Engine::Core::first_version(
+    const InstanceRow& row, const std::shared_ptr<const Program>& present
+) {
+    const auto migrated = environment.store.history(
+        {.instance = row.id, .limit = 1, .types = {HistoryType::Migrated}, .node = {}}
+    );
+    if (migrated.empty()) return present;
+    const Json payload = Json::parse(migrated.front().payload, nullptr, false);
+    const int version = payload.is_object() ? payload.value("from", row.version) : row.version;
+    const auto first = programs.find(row.workflow, version);
+    return first != nullptr && first->rules() != nullptr ? first : present;
+}
+
 std::vector<TraceEntry> Engine::Core::trace(const InstanceId& id, Seq after, int limit) {
     const InstanceRow row = load(id);
     const std::shared_ptr<const Program> of = program(row.workflow, row.version);
@@ -137,7 +152,9 @@ std::vector<TraceEntry> Engine::Core::trace(const InstanceId& id, Seq after, int
             )
         );
     }
-    engine::Tracer tracer(*of);
+    engine::Tracer tracer(first_version(row, of), [&](int version) {
+        return programs.find(row.workflow, version);
+    });
     const auto wanted = [&] {
         const auto& all = tracer.entries();
         return std::ranges::find_if(all, [&](const TraceEntry& entry) {
@@ -157,9 +174,34 @@ std::vector<TraceEntry> Engine::Core::trace(const InstanceId& id, Seq after, int
     return {first, first + count};
 }
 
+/// A newer version that an instance with rules has not followed to yet; empty if there is none.
+std::string Engine::Core::describe_evolution(const Snapshot& snapshot) {
+    const InstanceRow& row = snapshot.row;
+    if (!is_followed(*snapshot.program) || is_terminal(row.status)) return {};
+    const std::shared_ptr<const Program> newest = programs.find_newest(row.workflow);
+    if (!newest || newest->definition().version <= row.version) return {};
+    const int version = newest->definition().version;
+    const RulesMigration migration =
+        migrate(*snapshot.program, *newest, snapshot.state, snapshot.now);
+    if (migration.obstacle.empty()) {
+        return fmt::format(
+            " It runs version {}, and continues on version {} with its next change.",
+            row.version,
+            version
+        );
+    }
+    return fmt::format(
+        " It stays on version {} of its rules for now, although there is version {}: {}",
+        row.version,
+        version,
+        migration.obstacle
+    );
+}
+
 std::string Engine::Core::why(const InstanceId& id) {
     try {
-        return engine::why(read_snapshot(id).facts());
+        const Snapshot snapshot = read_snapshot(id);
+        return engine::why(snapshot.facts()) + describe_evolution(snapshot);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::CorruptState) throw;
         return fmt::format(

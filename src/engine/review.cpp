@@ -1,9 +1,7 @@
-// What the committer does next with the tasks it holds.
+#include "engine/review.h"
 
 #include <algorithm>
 #include <utility>
-
-#include "engine/committer.h"
 
 namespace ebb::engine {
 
@@ -33,39 +31,44 @@ TimePoint due_of_ready(const Held& held, const LiveInstance& live) {
 
 }  // namespace
 
-void Committer::review_touched(const Moment& now) {
-    std::vector<InstanceId> touched = std::exchange(touched_, {});
-    std::sort(touched.begin(), touched.end());
-    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-    for (const InstanceId& id : touched) {
+void Reviewer::look_again(SteadyPoint now) {
+    if (!parts_.agenda.take_look(now)) return;
+    parts_.open.end_delays();
+    tasks().for_each([this](const Held& held) EBB_REQUIRES(kCommitter) {
+        if (held.state.is_idle()) parts_.agenda.touch(held.task.instance);
+    });
+}
+
+void Reviewer::review_touched(const Moment& now) {
+    for (const InstanceId& id : parts_.agenda.take_touched()) {
         // What is pending is touched again when it is settled.
-        if (!held_.has_any_of(id) || pending_.contains(id)) continue;
+        if (!tasks().has_any_of(id) || parts_.flights.is_pending(id)) continue;
         try {
             review(id, now);
         } catch (const std::exception& error) {
             const auto* known = dynamic_cast<const Error*>(&error);
             if (known == nullptr || !may_pass(*known)) {
                 Work work{.instance = id, .causes = {}, .rewrites = {}};
-                drop(work, Error(ErrorCode::CorruptState, error.what()));
+                parts_.settler.drop(work, Error(ErrorCode::CorruptState, error.what()));
                 continue;
             }
             environment().report("review_delayed", error);
-            look_again_at_ = std::min(look_again_at_, now.steady + kReviewPause);
+            parts_.agenda.look_at(now.steady + kReviewPause);
         }
     }
 }
 
-void Committer::review(const InstanceId& id, const Moment& now) {
-    const LivePtr live = live_of(id);
+void Reviewer::review(const InstanceId& id, const Moment& now) {
+    const LivePtr live = parts_.holdings.live_of(id);
     check_doubtful(id);
-    const auto review_task = [&](const TaskRef& task) {
-        if (Held* held = held_.find(task); held != nullptr && held->state.is_called()) {
+    const auto review_task = [&](const TaskRef& task) EBB_REQUIRES(kCommitter) {
+        if (Held* held = tasks().find(task); held != nullptr && held->state.is_called()) {
             review_attempt(*held, *live);
         }
-        Held* held = held_.find(task);
+        Held* held = tasks().find(task);
         if (held != nullptr && held->state.is_idle()) review_idle(*held, *live, now);
     };
-    const std::vector<Held>& all = held_.of(id);
+    const std::vector<Held>& all = tasks().of(id);
     if (all.empty()) return;
     if (all.size() == 1) return review_task(TaskRef(all.front().task));
     std::vector<TaskRef> tasks;
@@ -73,24 +76,24 @@ void Committer::review(const InstanceId& id, const Moment& now) {
     for (const TaskRef& task : tasks) review_task(task);
 }
 
-void Committer::check_doubtful(const InstanceId& id) {
+void Reviewer::check_doubtful(const InstanceId& id) {
     const auto is_doubtful = [](const Held& held) { return held.is_doubtful; };
-    const std::vector<Held>& all = held_.of(id);
+    const std::vector<Held>& all = tasks().of(id);
     if (std::none_of(all.begin(), all.end(), is_doubtful)) return;
     const std::vector<TokenId> own = leased_here(id);
     std::vector<TaskRef> lost;
-    for (Held& held : held_.of(id)) {
+    for (Held& held : tasks().of(id)) {
         const bool is_own = std::find(own.begin(), own.end(), held.task.token) != own.end();
         if (held.is_doubtful && !is_own) lost.push_back(held.task);
         held.is_doubtful = false;
     }
     for (const TaskRef& task : lost) {
         ++environment().statistics.leases_lost;
-        let_go(task, Attempt::StopReason::LeaseLost);
+        parts_.holdings.let_go(task, Attempt::StopReason::LeaseLost);
     }
 }
 
-std::vector<TokenId> Committer::leased_here(const InstanceId& id) {
+std::vector<TokenId> Reviewer::leased_here(const InstanceId& id) const {
     std::vector<TokenId> own;
     for (const TaskRow& row : environment().store.tasks(id)) {
         if (row.lease_owner == environment().options.worker_id) own.push_back(row.task.token);
@@ -98,7 +101,7 @@ std::vector<TokenId> Committer::leased_here(const InstanceId& id) {
     return own;
 }
 
-void Committer::review_attempt(Held& held, const LiveInstance& live) {
+void Reviewer::review_attempt(Held& held, const LiveInstance& live) {
     switch (standing_of(*held.state.attempt(), live)) {
         case Standing::Wanted: {
             const bool may_start = live.state.status == InstanceStatus::Running ||
@@ -112,13 +115,13 @@ void Committer::review_attempt(Held& held, const LiveInstance& live) {
             }
             return;
         case Standing::Orphaned:
-            return let_go(held.task, Attempt::StopReason::Unwanted);
+            return parts_.holdings.let_go(held.task, Attempt::StopReason::Unwanted);
     }
 }
 
-void Committer::review_idle(Held& held, LiveInstance& live, const Moment& now) {
+void Reviewer::review_idle(Held& held, LiveInstance& live, const Moment& now) {
     if (now.steady < held.not_before) {
-        look_again_at_ = std::min(look_again_at_, held.not_before);
+        parts_.agenda.look_at(held.not_before);
         return;
     }
     if (++held.fruitless > kFruitlessMax) {
@@ -126,7 +129,7 @@ void Committer::review_idle(Held& held, LiveInstance& live, const Moment& now) {
             "task_is_stuck",
             {{"instance", held.task.instance.to_string()}, {"token", held.task.token}}
         );
-        return hand_back(held.task);
+        return parts_.holdings.hand_back(held.task);
     }
     const bool is_sure = is_surely_held(held, environment(), now.steady);
     if (!is_sure) {
@@ -134,31 +137,32 @@ void Committer::review_idle(Held& held, LiveInstance& live, const Moment& now) {
         if (environment().worker.may_come_back()) return;
         // The store must know that a call left no outcome before the task is handed back: the next
         // worker would call the same attempt once more.
-        if (!held.is_called_in_vain) return hand_back(held.task);
+        if (!held.is_called_in_vain) return parts_.holdings.hand_back(held.task);
     }
     if (auto event = event_for(held, live)) {
         held.state.decide();
-        work_of(held.task.instance).causes.push_back({std::move(*event), held.task.token, {}, {}});
+        parts_.open.work_of(held.task.instance)
+            .causes.push_back({std::move(*event), held.task.token, {}, {}});
         return;
     }
-    if (!is_sure) return hand_back(held.task);
+    if (!is_sure) return parts_.holdings.hand_back(held.task);
     NextMove move = next_move(held, live, environment(), now);
     switch (move.kind) {
         case NextMove::Kind::Run:
             return start_attempt(held, live, std::move(*move.call));
         case NextMove::Kind::Rewrite:
             held.state.decide();
-            work_of(held.task.instance).rewrites.push_back(std::move(move.row));
+            parts_.open.work_of(held.task.instance).rewrites.push_back(std::move(move.row));
             return;
         case NextMove::Kind::Release:
-            return hand_back(held.task);
+            return parts_.holdings.hand_back(held.task);
         case NextMove::Kind::Wait:
             held.fruitless = 0;
             return;
     }
 }
 
-void Committer::start_attempt(Held& held, LiveInstance& live, Invocation call) {
+void Reviewer::start_attempt(Held& held, LiveInstance& live, Invocation call) {
     const TimePoint due = due_of_ready(held, live);
     Attempt::Call made{
         .instance = live.row.id,
@@ -184,38 +188,28 @@ void Committer::start_attempt(Held& held, LiveInstance& live, Invocation call) {
     started_.push_back(held.state.attempt());
 }
 
-void Committer::hand_back(const TaskRef& task) {
-    if (Held* held = held_.find(task); held != nullptr) {
-        const bool was_called = (held->state.is_called() && !held->state.withdraw()) ||
-                                held->state.returned() || held->is_called_in_vain;
-        (was_called ? abandoned_ : releases_).push_back(task);
-        let_go(task, Attempt::StopReason::Unwanted);
+AttemptPtr Reviewer::hand_out(bool may_keep_one) {
+    AttemptPtr mine;
+    std::vector<AttemptPtr> started = std::exchange(started_, {});
+    // Under load, the order of the queue is the fair one. Without load, passing the call to another
+    // thread would cost more than the step.
+    if (may_keep_one && !started.empty() && parts_.ready.size() == 0) {
+        const auto first = std::min_element(
+            started.begin(),
+            started.end(),
+            [](const AttemptPtr& one, const AttemptPtr& other) {
+                return one->call().rank < other->call().rank;
+            }
+        );
+        mine = std::move(*first);
+        started.erase(first);
     }
+    parts_.ready.push(std::move(started));
+    return mine;
 }
 
-void Committer::flush_releases() {
-    if (releases_.empty() && abandoned_.empty()) return;
-    std::vector<TaskRef> abandoned = std::exchange(abandoned_, {});
-    std::vector<TaskRef> released = std::exchange(releases_, {});
-    // A commit that landed since may have kept one of them: it is held, and being worked on.
-    const auto is_held = [this](const TaskRef& task) { return held_.find(task) != nullptr; };
-    // What is leased to its name is the other process's.
-    if (environment().worker.is_displaced) return;
-    std::erase_if(abandoned, is_held);
-    std::erase_if(released, is_held);
-    const WorkerProcess worker = environment().process();
-    bool is_told = false;  // of what was abandoned
-    try {
-        if (!abandoned.empty()) environment().store.abandon(worker, abandoned);
-        is_told = true;
-        if (!released.empty()) environment().store.release(worker, released);
-        parts_.hints.note_any_work();
-    } catch (const std::exception& error) {
-        // The next heartbeats find them held in the store but not here.
-        environment().report("release_failed", error);
-    }
-    if (is_told) return;
-    for (const TaskRef& task : abandoned) doubts_.push_back({task, heartbeats_});
+void Reviewer::hand_out_all() {
+    parts_.ready.push(std::exchange(started_, {}));
 }
 
 }  // namespace ebb::engine

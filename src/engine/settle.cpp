@@ -1,9 +1,9 @@
-// What the committer does when it knows the outcome of a commit.
+#include "engine/settle.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include "engine/committer.h"
 #include "engine/view.h"
 
 namespace ebb::engine {
@@ -26,8 +26,7 @@ bool has_stopping_token(const InstanceState& state) {
 
 }  // namespace
 
-void Committer::settle(Turn& turn, CommitResult result) {
-    pending_.erase(turn.live->row.id);
+void Settler::settle(Turn& turn, CommitResult result) {
     switch (result) {
         case CommitResult::Committed:
             return settle_committed(turn);
@@ -35,31 +34,32 @@ void Committer::settle(Turn& turn, CommitResult result) {
             return settle_conflict(turn);
         case CommitResult::Busy:
             return settle_busy(turn);
-        case CommitResult::NotFound: {
-            Work work{.instance = turn.live->row.id, .causes = {}, .rewrites = {}};
-            work.causes = std::move(turn.causes);
-            std::move(turn.deferred.begin(), turn.deferred.end(), std::back_inserter(work.causes));
-            return drop(
-                work,
-                Error(
-                    ErrorCode::InstanceNotFound,
-                    "There is no instance " + turn.live->row.id.to_string() + " any more."
-                )
-            );
-        }
+        case CommitResult::NotFound:
+            return settle_missing(turn);
     }
 }
 
-void Committer::settle_committed(Turn& turn) {
+void Settler::settle_missing(Turn& turn) {
+    Work work{.instance = turn.live->row.id, .causes = {}, .rewrites = {}};
+    work.causes = std::move(turn.causes);
+    std::move(turn.deferred.begin(), turn.deferred.end(), std::back_inserter(work.causes));
+    drop(
+        work,
+        Error(
+            ErrorCode::InstanceNotFound,
+            "There is no instance " + turn.live->row.id.to_string() + " any more."
+        )
+    );
+}
+
+void Settler::settle_committed(Turn& turn) {
     LiveInstance& live = *turn.live;
     const InstanceId id = live.row.id;
+    live.follow(turn.program);
     live.apply(std::move(turn.state), turn.now);
-    if (cache_.find(id) == turn.live) {
-        cache_.touch(id);
-    } else {
-        cache_.replace(turn.live);
-    }
+    parts_.holdings.keep_written(turn.live);
     undecide(turn);
+    environment().subscribers.note_written(turn.effects);
     for (const TaskChange& change : turn.tasks) settle_row(turn, change);
     observe(live, turn.history);
     live.remember(std::move(turn.history));
@@ -69,27 +69,27 @@ void Committer::settle_committed(Turn& turn) {
         settle_end(live);
     }
     reopen(std::move(turn.deferred), id, 0);
-    touched_.push_back(id);
+    parts_.agenda.touch(id);
 }
 
-void Committer::settle_unchanged(Turn& turn) {
+void Settler::settle_unchanged(Turn& turn) {
     undecide(turn);
     for (Cause& cause : turn.causes) settle_cause(turn, cause);
-    touched_.push_back(turn.live->row.id);
+    parts_.agenda.touch(turn.live->row.id);
 }
 
-void Committer::settle_conflict(Turn& turn) {
+void Settler::settle_conflict(Turn& turn) {
     ++environment().statistics.conflicts;
     const InstanceId id = turn.live->row.id;
     const int conflicts = turn.conflicts + 1;
     forget_instance(turn);
     // A lost race is not a failure: another process made progress.
-    for (Held& held : held_.of(id)) held.fruitless = 0;
+    for (Held& held : tasks().of(id)) held.fruitless = 0;
     reopen(std::move(turn.causes), id, conflicts);
     reopen(std::move(turn.deferred), id, conflicts);
 }
 
-void Committer::settle_busy(Turn& turn) {
+void Settler::settle_busy(Turn& turn) {
     const InstanceId id = turn.live->row.id;
     const auto reason = std::make_exception_ptr(Error(
         ErrorCode::StoreBusy,
@@ -104,33 +104,29 @@ void Committer::settle_busy(Turn& turn) {
     delay(id, turn.delays + 1);
 }
 
-void Committer::delay(const InstanceId& id, int delays) {
+void Settler::delay(const InstanceId& id, int delays) {
     const Duration pause = std::min(kDelayMax, kDelayMin * (1 << std::min(delays - 1, 10)));
     const SteadyPoint later = environment().steady_now() + pause;
-    look_again_at_ = std::min(look_again_at_, later);
-    Work& work = work_of(id);
+    parts_.agenda.look_at(later);
+    Work& work = parts_.open.work_of(id);
     work.delays = delays;
     work.not_before = later;
-    for (Held& held : held_.of(id)) {
+    for (Held& held : tasks().of(id)) {
         if (!held.state.is_idle()) continue;
         held.not_before = later;
         held.fruitless = 0;
     }
 }
 
-void Committer::forget_instance(const Turn& turn) {
-    const InstanceId id = turn.live->row.id;
-    pending_.erase(id);
+void Settler::forget_instance(const Turn& turn) {
     undecide(turn);
-    cache_.erase(id);
-    distrust_rows(id);
-    touched_.push_back(id);
+    parts_.holdings.distrust(turn.live->row.id);
 }
 
-void Committer::undecide(const Turn& turn) {
+void Settler::undecide(const Turn& turn) {
     const InstanceId& id = turn.live->row.id;
-    const auto undecide_task = [&](TokenId token) {
-        if (Held* held = held_.find({id, token})) held->state.end_decision();
+    const auto undecide_task = [&](TokenId token) EBB_REQUIRES(kCommitter) {
+        if (Held* held = tasks().find({id, token})) held->state.end_decision();
     };
     for (const TaskChange& change : turn.tasks) undecide_task(change.token);
     for (const TokenId token : turn.rewritten) undecide_task(token);
@@ -145,7 +141,7 @@ void Committer::undecide(const Turn& turn) {
     }
 }
 
-void Committer::reopen(std::vector<Cause> causes, const InstanceId& id, int conflicts) {
+void Settler::reopen(std::vector<Cause> causes, const InstanceId& id, int conflicts) {
     for (Cause& cause : causes) {
         // Events that this engine made itself are made again from the then current state.
         if (std::holds_alternative<TokenId>(cause.origin)) continue;
@@ -162,37 +158,23 @@ void Committer::reopen(std::vector<Cause> causes, const InstanceId& id, int conf
             continue;
         }
         if (const auto* attempt = std::get_if<AttemptPtr>(&cause.origin)) {
-            Held* held = held_.find((*attempt)->task());
+            Held* held = tasks().find((*attempt)->task());
             if (held != nullptr && held->state.returned() == *attempt) held->state.decide_again();
         }
-        Work& work = work_of(id);
+        Work& work = parts_.open.work_of(id);
         work.conflicts = std::max(work.conflicts, conflicts);
         work.causes.push_back(std::move(cause));
     }
 }
 
-void Committer::settle_row(const Turn& turn, const TaskChange& change) {
+void Settler::settle_row(const Turn& turn, const TaskChange& change) {
     const TaskRef task{turn.live->row.id, change.token};
-    const bool is_kept =
-        std::find(turn.kept.begin(), turn.kept.end(), change.token) != turn.kept.end();
-    Held* held = held_.find(task);
+    Held* held = tasks().find(task);
     switch (change.kind) {
-        case TaskChange::Kind::Put: {
-            if (!is_kept) {
-                let_go(task, Attempt::StopReason::Unwanted);
-                const bool is_for_others =
-                    !change.handler.empty() && !environment().can_run(change.handler, change.queue);
-                if (!is_for_others) parts_.signals.note_due(change.due);
-                parts_.hints.note_work(change.handler, change.queue, change.due);
-                return;
-            }
-            const std::uint64_t acquired = held != nullptr ? held->acquired : heartbeats_.load();
-            let_go(task, Attempt::StopReason::Unwanted);
-            hold(task).acquired = acquired;
-            return;
-        }
+        case TaskChange::Kind::Put:
+            return settle_put(turn, change);
         case TaskChange::Kind::Remove:
-            return let_go(task, Attempt::StopReason::Unwanted);
+            return parts_.holdings.let_go(task, Attempt::StopReason::Unwanted);
         case TaskChange::Kind::Park:
             if (held != nullptr) held->is_row_dirty = true;
             return;
@@ -207,7 +189,26 @@ void Committer::settle_row(const Turn& turn, const TaskChange& change) {
     parts_.signals.note_due(turn.now);
 }
 
-void Committer::settle_cause(const Turn& turn, Cause& cause) {
+void Settler::settle_put(const Turn& turn, const TaskChange& change) {
+    const TaskRef task{turn.live->row.id, change.token};
+    const bool is_kept =
+        std::find(turn.kept.begin(), turn.kept.end(), change.token) != turn.kept.end();
+    if (!is_kept) {
+        parts_.holdings.let_go(task, Attempt::StopReason::Unwanted);
+        const bool is_for_others =
+            !change.handler.empty() && !environment().can_run(change.handler, change.queue);
+        if (!is_for_others) parts_.signals.note_due(change.due);
+        parts_.hints.note_work(change.handler, change.queue, change.due);
+        return;
+    }
+    const Held* held = tasks().find(task);
+    const std::uint64_t acquired =
+        held != nullptr ? held->acquired : parts_.acquisitions.last_heartbeat();
+    parts_.holdings.let_go(task, Attempt::StopReason::Unwanted);
+    parts_.holdings.hold(task).acquired = acquired;
+}
+
+void Settler::settle_cause(const Turn& turn, Cause& cause) {
     const bool has_changed = cause.verdict == Decision::Verdict::Changed;
     if (const auto* reply = std::get_if<ReplyPtr>(&cause.origin)) {
         (*reply)->give({
@@ -217,11 +218,12 @@ void Committer::settle_cause(const Turn& turn, Cause& cause) {
             .has_stopping_token = has_stopping_token(turn.live->state),
         });
     } else if (const auto* token = std::get_if<TokenId>(&cause.origin)) {
-        Held* held = held_.find({turn.live->row.id, *token});
+        Held* held = tasks().find({turn.live->row.id, *token});
         if (held == nullptr) return;
         held->is_engine_task = false;
         held->was_lost = false;
         held->is_called_in_vain = false;
+        held->outcome.reset();
     } else {
         const AttemptPtr& attempt = std::get<AttemptPtr>(cause.origin);
         Statistics& statistics = environment().statistics;
@@ -229,22 +231,20 @@ void Committer::settle_cause(const Turn& turn, Cause& cause) {
             ++statistics.steps;
         }
         if (std::holds_alternative<event::StepFailed>(cause.event)) ++statistics.attempts_failed;
-        Held* held = held_.find(attempt->task());
+        Held* held = tasks().find(attempt->task());
         // A stale outcome: another worker has taken the token further, so this worker must not
         // continue the task even if it still holds it.
         if (!has_changed && held != nullptr && held->state.returned() == attempt) {
             held->state.forget_returned();
-            hand_back(held->task);
+            parts_.holdings.hand_back(held->task);
         }
     }
 }
 
-void Committer::settle_end(LiveInstance& live) {
+void Settler::settle_end(LiveInstance& live) {
     ++environment().statistics.finished;
     const InstanceId id = live.row.id;
-    std::vector<TaskRef> tasks;
-    for (const Held& held : held_.of(id)) tasks.push_back(held.task);
-    for (const TaskRef& task : tasks) let_go(task, Attempt::StopReason::Unwanted);
+    parts_.holdings.let_go_all(id);
     if (parts_.waiters.end(id)) {
         try {
             parts_.waiters.notify(id, result_of(environment().store, live));
@@ -253,10 +253,10 @@ void Committer::settle_end(LiveInstance& live) {
             environment().report("result_unread", error);
         }
     }
-    cache_.erase(id);
+    parts_.holdings.forget(id);
 }
 
-void Committer::tell_of_end(const Turn& turn) {
+void Settler::tell_of_end(const Turn& turn) {
     // A request has ended the instance: work that other workers may be doing for it is no longer
     // needed.
     const bool is_wish =
@@ -266,7 +266,22 @@ void Committer::tell_of_end(const Turn& turn) {
     if (is_wish) parts_.hints.note_stop(turn.live->row.id);
 }
 
-void Committer::set_aside(Turn& turn, const std::exception& error) {
+bool Settler::drop_requests(Turn& turn, const std::exception_ptr& error) {
+    refuse(turn.deferred, error);
+    for (const Cause& cause : turn.causes) {
+        if (!is_request(cause)) continue;
+        std::get<ReplyPtr>(cause.origin)->give({.refusal = {}, .error = error});
+    }
+    const bool is_only_requests =
+        !turn.causes.empty() && std::all_of(turn.causes.begin(), turn.causes.end(), is_request);
+    if (!is_only_requests) return false;
+    // The requests were answered. They are not repeated, whether or not they were written.
+    reopen(std::move(turn.deferred), turn.live->row.id, turn.conflicts);
+    forget_instance(turn);
+    return true;
+}
+
+void Settler::set_aside(Turn& turn, const std::exception& error) {
     const InstanceId id = turn.live->row.id;
     ++environment().statistics.store_errors;
     environment().log.error(
@@ -280,7 +295,7 @@ void Committer::set_aside(Turn& turn, const std::exception& error) {
     }
     forget_instance(turn);
     const SteadyPoint later = environment().steady_now() + kSetAside;
-    for (Held& held : held_.of(id)) {
+    for (Held& held : tasks().of(id)) {
         if (!held.state.is_idle()) continue;
         held.not_before = later;
         held.fruitless = 0;
@@ -291,11 +306,11 @@ void Committer::set_aside(Turn& turn, const std::exception& error) {
         held.lost_by = environment().options.worker_id;
         held.state.forget_returned();
     }
-    look_again_at_ = std::min(look_again_at_, later);
+    parts_.agenda.look_at(later);
     reopen(std::move(turn.deferred), id, turn.conflicts);
 }
 
-void Committer::drop(Work& work, const Error& why) {
+void Settler::drop(Work& work, const Error& why) {
     environment().log.error(
         "instance_set_aside", {{"instance", work.instance.to_string()}, {"error", why.what()}}
     );
@@ -304,14 +319,12 @@ void Committer::drop(Work& work, const Error& why) {
             (*reply)->give({.refusal = {}, .error = std::make_exception_ptr(why)});
         }
     }
-    std::vector<TaskRef> tasks;
-    for (const Held& held : held_.of(work.instance)) tasks.push_back(held.task);
-    for (const TaskRef& task : tasks) hand_back(task);
-    cache_.erase(work.instance);
+    parts_.holdings.hand_back_all(work.instance);
+    parts_.holdings.forget(work.instance);
 }
 
-void Committer::observe(const LiveInstance& live, std::span<const HistoryEvent> events) {
-    if (!has_observer() || events.empty()) return;
+void Settler::observe(const LiveInstance& live, std::span<const HistoryEvent> events) {
+    if (environment().observers.empty() || events.empty()) return;
     const InstanceSummary summary = to_summary(live.row);
     environment().observers.committed(summary, live.state, events, environment().log);
 }

@@ -10,11 +10,25 @@
 #include "engine/checks.h"
 #include "engine/core.h"
 #include "engine/history_reader.h"
+#include "engine/system_workflows.h"
 #include "support/uuid.h"
 
 namespace ebb {
 
+namespace engine {
+
+/// An instance that is about to be put into the store.
+struct Beginning {
+    engine::LivePtr live;
+    NewInstance row;
+    std::vector<TokenId> kept;
+};
+
+}  // namespace engine
+
 namespace {
+
+using engine::Beginning;
 
 constexpr std::size_t kStartBatchMax = 10'000;
 constexpr std::size_t kStartBytesMax = std::size_t{64} << 20;
@@ -41,6 +55,7 @@ void check_options(const StartOptions& options, std::size_t count) {
             ErrorCode::LimitExceeded, fmt::format("A start key has at most {} bytes.", kKeyBytesMax)
         );
     }
+    check_labels(options.labels);
     if (!options.key.empty() && count > 1) {
         throw Error(
             ErrorCode::InvalidArgument,
@@ -107,19 +122,15 @@ void ask_interceptors(
     }
 }
 
-/// An instance that is about to be put into the store.
-struct Beginning {
-    engine::LivePtr live;
-    NewInstance row;
-    std::vector<TokenId> kept;
-};
-
 Beginning begin(
-    const engine::Environment& environment,
+    engine::Environment& environment,
     const std::shared_ptr<const Program>& program,
     const Payload& input,
     const StartOptions& options
 ) {
+    if (!environment.worker.is_driven) {
+        environment.subscribers.look(environment.store, environment.steady_now());
+    }
     const TimePoint now = environment.now();
     const Definition& definition = program->definition();
     Beginning beginning;
@@ -141,7 +152,9 @@ Beginning begin(
         *program,
         live.identity(),
         InstanceState{},
-        event::Started{input, clean_text(options.by, kByBytesMax)},
+        event::Started{
+            .input = input, .by = clean_text(options.by, kByBytesMax), .labels = options.labels
+        },
         engine::HistoryReader(environment.store, live, nothing),
         now
     );
@@ -156,6 +169,9 @@ Beginning begin(
     beginning.row.history = std::move(decision.history);
     beginning.row.tasks = std::move(decision.tasks);
     beginning.row.effects = std::move(decision.effects);
+    environment.subscribers.add_notices(
+        live.row, live.row.status, beginning.row.history, beginning.row.effects
+    );
     std::erase_if(beginning.row.tasks, [](const TaskChange& change) {
         return change.kind != TaskChange::Kind::Put;
     });
@@ -189,6 +205,7 @@ std::vector<StartResult> start_surely(Store& store, std::span<const NewInstance>
 
 Registration Engine::Core::register_workflow(const Definition& definition) {
     auto program = Program::compile(definition);
+    engine::refuse_reserved_names(*program);
     environment.store.register_workflow({
         .name = definition.name,
         .version = definition.version,
@@ -216,6 +233,7 @@ StartedInstance Engine::Core::start_in(
     const StartOptions& options
 ) {
     check_options(options, 1);
+    engine::refuse_system_workflow(workflow);
     const std::shared_ptr<const Program> compiled = program(workflow, options.version);
     check_inputs(*compiled, {&input, 1}, environment.limits());
     ask_interceptors(environment, *compiled, {&input, 1}, options);
@@ -229,17 +247,37 @@ std::vector<StartedInstance> Engine::Core::start_all(
     std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
 ) {
     check_options(options, inputs.size());
+    engine::refuse_system_workflow(workflow);
     const std::shared_ptr<const Program> compiled = program(workflow, options.version);
     check_inputs(*compiled, inputs, environment.limits());
     ask_interceptors(environment, *compiled, inputs, options);
+    std::vector<Beginning> beginnings;
+    beginnings.reserve(inputs.size());
+    for (const Payload& input : inputs) {
+        beginnings.push_back(begin(environment, compiled, input, options));
+    }
+    return launch(std::move(beginnings));
+}
+
+void Engine::Core::start_deliveries(std::span<const OutboxRow> rows) {
+    const auto known = program(engine::kWebhookWorkflow, std::nullopt);
+    std::vector<Beginning> beginnings;
+    beginnings.reserve(rows.size());
+    for (const OutboxRow& row : rows) {
+        const StartOptions options{.key = engine::delivery_key(row)};
+        beginnings.push_back(begin(environment, known, engine::delivery_input(row), options));
+    }
+    launch(std::move(beginnings));
+}
+
+std::vector<StartedInstance> Engine::Core::launch(std::vector<Beginning> beginnings) {
     const engine::Committer::Acquiring acquiring(committer);
     int capacity = committer.free_capacity();
-    std::vector<Beginning> beginnings;
     std::vector<NewInstance> rows;
-    for (const Payload& input : inputs) {
-        Beginning& added = beginnings.emplace_back(begin(environment, compiled, input, options));
-        keep_tasks(added, environment, capacity);
-        rows.push_back(std::move(added.row));
+    rows.reserve(beginnings.size());
+    for (Beginning& beginning : beginnings) {
+        keep_tasks(beginning, environment, capacity);
+        rows.push_back(std::move(beginning.row));
     }
     const std::vector<StartResult> results = start_surely(environment.store, rows);
     std::vector<StartedInstance> started;
@@ -249,6 +287,7 @@ std::vector<StartedInstance> Engine::Core::start_all(
         started.push_back({.id = results[i].id, .is_new = is_new});
         if (!is_new) continue;
         ++environment.statistics.started;
+        environment.subscribers.note_written(rows[i].effects);
         for (const TaskChange& task : rows[i].tasks) {
             if (task.is_continued) continue;
             is_left_to_claim = true;

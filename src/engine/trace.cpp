@@ -32,6 +32,8 @@ std::string_view to_string(TraceEntry::Kind kind) {
             return "resume";
         case TraceEntry::Kind::Fired:
             return "fired";
+        case TraceEntry::Kind::Migrated:
+            return "migrated";
     }
     return {};
 }
@@ -77,8 +79,10 @@ TraceEntry::Kind kind_of(const HistoryEvent& event, const Json& payload) {
 
 }  // namespace
 
-Tracer::Tracer(const Program& program)
-    : program_(program), state_(program.rules()->initial_state()) {
+Tracer::Tracer(std::shared_ptr<const Program> program, Versions versions)
+    : program_(std::move(program)),
+      versions_(std::move(versions)),
+      state_(program_->rules()->initial_state()) {
     truth_.resize(conditions().size(), false);
 }
 
@@ -94,13 +98,15 @@ void Tracer::add(const HistoryEvent& event) {
             return restore(event);
         case HistoryType::ExceptionRaised:
             return raise(event);
+        case HistoryType::Migrated:
+            return follow(event);
         default:
             return;
     }
 }
 
 std::vector<Tracer::ConditionRef> Tracer::conditions() const {
-    const rules::Program& rules = *program_.rules();
+    const rules::Program& rules = *program_->rules();
     std::vector<ConditionRef> all;
     for (const auto& trigger : rules.triggers()) {
         all.push_back({"trigger", &trigger.name, &trigger.when});
@@ -121,23 +127,27 @@ void Tracer::start(const HistoryEvent& event) {
     TraceEntry& entry = append(event, TraceEntry::Kind::Start);
     entry.by = event.worker;
     rules::Outcome outcome = rules::write(
-        *program_.rules(),
+        *program_->rules(),
         state_,
         {.source = rules::Write::Source::Start, .values = event.payload, .seq = event.seq}
     );
     for (const rules::Outcome::Change& each : outcome.changes) {
         const auto at = static_cast<std::size_t>(each.attribute);
-        change(entry, program_.rules()->rules().attributes[at].name, outcome.state.values[at].json);
+        change(
+            entry, program_->rules()->rules().attributes[at].name, outcome.state.values[at].json
+        );
     }
     for (const int trigger : outcome.fired) {
-        entry.fired.push_back(program_.rules()->triggers()[static_cast<std::size_t>(trigger)].name);
+        entry.fired.push_back(program_->rules()->triggers()[static_cast<std::size_t>(trigger)].name
+        );
     }
     for (const int trigger : outcome.armed) {
-        entry.armed.push_back(program_.rules()->triggers()[static_cast<std::size_t>(trigger)].name);
+        entry.armed.push_back(program_->rules()->triggers()[static_cast<std::size_t>(trigger)].name
+        );
     }
     if (outcome.final_condition >= 0) {
         const auto at = static_cast<std::size_t>(outcome.final_condition);
-        entry.final_condition = program_.rules()->finals()[at].name;
+        entry.final_condition = program_->rules()->finals()[at].name;
     }
     finish(entry);
 }
@@ -189,6 +199,37 @@ void Tracer::raise(const HistoryEvent& event) {
     finish(entry);
 }
 
+void Tracer::follow(const HistoryEvent& event) {
+    const Json payload = Json::parse(event.payload, nullptr, false);
+    const Json* to = member(payload, "to");
+    const bool is_version = to != nullptr && to->is_number_integer();
+    const auto next = is_version ? versions_(to->get<int>()) : nullptr;
+    if (next == nullptr || next->rules() == nullptr) return;
+    std::map<std::string, Payload> before;
+    const auto& were = program_->rules()->rules().attributes;
+    for (std::size_t i = 0; i < were.size(); ++i) before[were[i].name] = state_.values[i].json;
+    std::map<std::string, bool> truth;
+    const auto key_of = [](const ConditionRef& ref) {
+        return std::string(ref.kind) + " " + *ref.name;
+    };
+    const std::vector<ConditionRef> asked = conditions();
+    for (std::size_t i = 0; i < asked.size(); ++i) truth[key_of(asked[i])] = truth_[i];
+    TraceEntry& entry = append(event, TraceEntry::Kind::Migrated);
+    program_ = next;
+    state_ = next->rules()->initial_state();
+    const auto& attributes = next->rules()->rules().attributes;
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+        const auto known = before.find(attributes[i].name);
+        if (known != before.end()) state_.values[i].json = known->second;
+    }
+    if (const Json* values = member(payload, "values"); values != nullptr && values->is_object()) {
+        for (const auto& [name, value] : values->items()) change(entry, name, to_text(value));
+    }
+    truth_.clear();
+    for (const ConditionRef& ref : conditions()) truth_.push_back(truth[key_of(ref)]);
+    finish(entry);
+}
+
 TraceEntry& Tracer::append(const HistoryEvent& event, TraceEntry::Kind kind) {
     TraceEntry entry;
     entry.seq = event.seq;
@@ -199,7 +240,7 @@ TraceEntry& Tracer::append(const HistoryEvent& event, TraceEntry::Kind kind) {
 }
 
 void Tracer::change(TraceEntry& entry, const std::string& name, Payload value) {
-    const int index = program_.rules()->find_attribute(name);
+    const int index = program_->rules()->find_attribute(name);
     if (index < 0) return;
     Payload& current = state_.values[static_cast<std::size_t>(index)].json;
     entry.changes.push_back({.attribute = name, .before = current, .after = value});
@@ -207,8 +248,8 @@ void Tracer::change(TraceEntry& entry, const std::string& name, Payload value) {
 }
 
 void Tracer::finish(TraceEntry& entry) {
-    entry.attributes = program_.rules()->state_text(state_);
-    const predicate::Row row = program_.rules()->row_of(state_);
+    entry.attributes = program_->rules()->state_text(state_);
+    const predicate::Row row = program_->rules()->row_of(state_);
     const std::vector<ConditionRef> all = conditions();
     for (std::size_t i = 0; i < all.size(); ++i) {
         bool is_true = false;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -14,8 +16,11 @@ namespace ebb::engine {
 /// Makes a trace of the events of an instance with rules, which must come from the first one on.
 class Tracer {
  public:
-    /// `program` must have rules, and outlive it.
-    explicit Tracer(const Program& program);
+    /// A version of the workflow; null if there is none.
+    using Versions = std::function<std::shared_ptr<const Program>(int version)>;
+
+    /// `program` is the version that the instance began with.
+    Tracer(std::shared_ptr<const Program> program, Versions versions);
 
     void add(const HistoryEvent& event);
 
@@ -23,7 +28,8 @@ class Tracer {
     const std::vector<TraceEntry>& entries() const { return entries_; }
 
  private:
-    const Program& program_;
+    std::shared_ptr<const Program> program_;
+    Versions versions_;
     rules::State state_;
     std::vector<bool> truth_;  ///< of all conditions, in the order of `ConditionRef`
     std::vector<TraceEntry> entries_;
@@ -36,6 +42,7 @@ class Tracer {
     void fire(const HistoryEvent& event);
     void restore(const HistoryEvent& event);
     void raise(const HistoryEvent& event);
+    void follow(const HistoryEvent& event);
     TraceEntry& append(const HistoryEvent& event, TraceEntry::Kind kind);
     void change(TraceEntry& entry, const std::string& name, Payload value);
     void finish(TraceEntry& entry);

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
+#include <ebb/definition.h>
 #include <ebb/error.h>
 
 #include "engine/turn.h"
@@ -17,6 +20,21 @@ bool has_failed(const Turn& turn) {
     return !turn.history.empty() && turn.history.front().type == HistoryType::StepFailed;
 }
 
+/// While the handler ran, the instance may have followed to another version.
+std::shared_ptr<const Program> program_of(
+    Store& store, const InstanceRow& row, const std::shared_ptr<const Program>& called
+) {
+    if (row.version == called->definition().version) return called;
+    const auto stored = store.find_workflow(row.workflow, row.version);
+    if (!stored) {
+        throw Error(
+            ErrorCode::CorruptState,
+            fmt::format("The store has no version {} of {}.", row.version, row.workflow)
+        );
+    }
+    return Program::compile(parse_definition_json(stored->definition));
+}
+
 /// Does what the committer would do for any other outcome, on the instance as it is now and in the
 /// handler's own transaction. Null if the outcome is no longer wanted. A turn in which the step
 /// fails is not committed.
@@ -29,14 +47,14 @@ std::shared_ptr<Turn> decide_and_commit(
     const TaskRef task = attempt->task();
     auto row = transaction.lock(task.instance);
     if (!row) return nullptr;
+    const std::shared_ptr<const Program> program =
+        program_of(environment.store, *row, attempt->call().program);
     Work work{.instance = task.instance, .causes = {}, .rewrites = {}};
     work.causes.push_back({event, attempt, {}, {}});
-    auto turn = std::make_shared<Turn>(decide_turn(
-        environment.store,
-        make_live(std::move(*row), attempt->call().program),
-        work,
-        environment.now()
-    ));
+    const Judge judge{environment, environment.store};
+    auto turn = std::make_shared<Turn>(
+        decide_turn(judge, make_live(std::move(*row), program), work, environment.now())
+    );
     if (!turn->has_changed) return nullptr;
     if (has_failed(*turn)) return turn;
     // Its row may contain something by now that must not outlive this commit, so it is rewritten.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/kernel/rules_evolution.h"
 #include "engine/checks.h"
 #include "engine/history_reader.h"
 
@@ -98,7 +99,7 @@ void decide_causes(Turn& turn, const HistoryReader& reader, LiveInstance& live, 
         Cause& cause = work.causes[i];
         if (!has_expected_revision(turn, live, cause)) continue;
         Decision decision =
-            decide(*live.program, identity, turn.state, cause.event, reader, turn.now);
+            decide(*turn.program, identity, turn.state, cause.event, reader, turn.now);
         if (add_decision(turn, cause, std::move(decision))) continue;
         const auto rest = work.causes.begin() + static_cast<std::ptrdiff_t>(i);
         turn.deferred.assign(
@@ -110,14 +111,56 @@ void decide_causes(Turn& turn, const HistoryReader& reader, LiveInstance& live, 
 }
 
 /// `work` keeps its causes if the state must not be written.
-void check_decided(Turn& turn, const LiveInstance& live, Work& work) {
+void check_decided(Turn& turn, Work& work) {
     if (!turn.has_changed) return;
     try {
-        check_state(turn.state, *live.program);
+        check_state(turn.state, *turn.program);
     } catch (...) {
         std::move(turn.deferred.begin(), turn.deferred.end(), std::back_inserter(work.causes));
         throw;
     }
+}
+
+/// Null: there is none that can be understood.
+std::shared_ptr<const Program> newest_of(const LiveInstance& live, ProgramCache& programs) {
+    try {
+        return programs.find_newest(live.row.workflow);
+    } catch (const DefinitionError&) {
+        // A newer program of Ebb has registered it.
+        return nullptr;
+    }
+}
+
+/// The events of the turn are decided on the newest version, if there is one that the instance can
+/// follow to.
+void follow_newest(Turn& turn, const LiveInstance& live, ProgramCache& programs) {
+    if (!is_followed(*live.program) || is_terminal(live.state.status)) return;
+    std::shared_ptr<const Program> newest = newest_of(live, programs);
+    if (!newest || newest->definition().version <= live.row.version) return;
+    RulesMigration migration = migrate(*live.program, *newest, live.state, turn.now);
+    if (!migration.obstacle.empty()) return;
+    turn.program = std::move(newest);
+    turn.state = std::move(migration.state);
+    turn.history.push_back(std::move(migration.event));
+}
+
+bool asks_all_conditions(const Cause& cause) {
+    const auto* write = std::get_if<event::AttributesWritten>(&cause.event);
+    return write != nullptr && write->is_repair && write->values == "null";
+}
+
+/// Nothing else has changed: then following is not worth a commit, unless it was asked for.
+void stay_unless_asked(Turn& turn, const LiveInstance& live) {
+    if (turn.has_changed || turn.program == live.program) return;
+    for (Cause& cause : turn.causes) {
+        if (!asks_all_conditions(cause) || cause.verdict != Decision::Verdict::Ignored) continue;
+        cause.verdict = Decision::Verdict::Changed;
+        turn.has_changed = true;
+    }
+    if (turn.has_changed) return;
+    turn.program = live.program;
+    turn.state = live.state;
+    turn.history.clear();
 }
 
 }  // namespace
@@ -134,15 +177,23 @@ void refuse(std::vector<Cause>& causes, const std::exception_ptr& error) {
     });
 }
 
-Turn decide_turn(Store& store, LivePtr live, Work& work, TimePoint now) {
+Turn decide_turn(const Judge& judge, LivePtr live, Work& work, TimePoint now) {
+    Environment& environment = judge.environment;
+    if (!environment.worker.is_driven) {
+        environment.subscribers.look(environment.store, environment.steady_now());
+    }
     Turn turn;
+    turn.program = live->program;
     turn.state = live->state;
     turn.now = now;
     turn.conflicts = work.conflicts;
     turn.delays = work.delays;
-    decide_causes(turn, HistoryReader(store, *live, turn.history), *live, work);
-    check_decided(turn, *live, work);
+    if (judge.programs != nullptr) follow_newest(turn, *live, *judge.programs);
+    decide_causes(turn, HistoryReader(judge.store, *live, turn.history), *live, work);
+    check_decided(turn, work);
     turn.causes = std::move(work.causes);
+    stay_unless_asked(turn, *live);
+    environment.subscribers.add_notices(live->row, turn.state.status, turn.history, turn.effects);
     for (TaskChange& row : work.rewrites) {
         turn.rewritten.push_back(row.token);
         if (is_terminal(turn.state.status) || find_change(turn.tasks, row.token) != nullptr) {
@@ -164,6 +215,7 @@ Commit Turn::to_commit(const std::string& worker) const {
         .history = history,
         .tasks = written,
         .effects = effects.is_empty() ? nullptr : &effects,
+        .version = program == live->program ? 0 : program->definition().version,
         .lease_owner = worker,
         .now = now,
     };
@@ -175,14 +227,14 @@ namespace {
 bool is_runnable_here(const Turn& turn, const TaskChange& change, const Environment& environment) {
     if (!change.is_continued) return false;
     if (!environment.worker.may_hold(environment.steady_now())) return false;
-    const auto call = call_place(*turn.live->program, turn.state, change.token);
+    const auto call = call_place(*turn.program, turn.state, change.token);
     return call && environment.may_keep(call->handler, call->queue);
 }
 
 }  // namespace
 
 void choose_writes(Turn& turn, HeldTable& held, const Environment& environment, int& capacity) {
-    turn.encoded = encode_state(turn.state, *turn.live->program);
+    turn.encoded = encode_state(turn.state, *turn.program);
     turn.written.clear();
     turn.kept.clear();
     for (const TaskChange& change : turn.tasks) {

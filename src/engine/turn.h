@@ -42,8 +42,9 @@ struct Work {
 /// One instance's work, decided: its events one after another, to be written in one commit.
 struct Turn {
     LivePtr live;
-    std::vector<Cause> causes;    ///< those that it decided
-    std::vector<Cause> deferred;  ///< those that need their own commit after it
+    std::shared_ptr<const Program> program;  ///< of `state`; may be a newer version than the row's
+    std::vector<Cause> causes;               ///< those that it decided
+    std::vector<Cause> deferred;             ///< those that need their own commit after it
     InstanceState state;
     std::vector<HistoryEvent> history;
     std::vector<TaskChange> tasks;  ///< at most one per token
@@ -62,9 +63,17 @@ struct Turn {
     Commit to_commit(const std::string& worker) const;
 };
 
+/// What decides a turn.
+struct Judge {
+    Environment& environment;
+    Store& store;                      ///< where the history is read
+    ProgramCache* programs = nullptr;  ///< null: the instance does not follow to a newer version
+};
+
 /// Decides the events of `work` on the instance as it is known, and removes them from `work`.
-/// Throws what the store throws if the history has to be read; `work` is then unchanged.
-Turn decide_turn(Store& store, LivePtr live, Work& work, TimePoint now);
+/// Throws what the store throws if the history has to be read; `work` is then unchanged. An
+/// instance whose rules say so begins with following to the newest version.
+Turn decide_turn(const Judge& judge, LivePtr live, Work& work, TimePoint now);
 
 /// Chooses which task rows to write: if the next step can run here, the lease is kept, and a row
 /// that is already held need not be touched. `capacity` limits the new leases and is reduced by

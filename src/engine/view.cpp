@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/kernel/label_codec.h"
 #include "engine/history_reader.h"
 #include "support/json.h"
 
@@ -20,6 +21,7 @@ InstanceSummary to_summary(const InstanceRow& row) {
         .created_at = row.created_at,
         .updated_at = row.updated_at,
         .finished_at = row.finished_at,
+        .labels = labels_of_state(row.state),
     };
 }
 

@@ -8,8 +8,10 @@
 
 #include <curl/curl.h>
 #include <fmt/format.h>
+#include <sys/socket.h>
 
 #include "handlers/header.h"
+#include "handlers/public_address.h"
 #include "support/sync.h"
 
 // The only file that knows libcurl.
@@ -86,6 +88,7 @@ struct Transfer {
     HttpResponse response;
     std::size_t body_bytes_max = 0;
     bool is_too_large = false;
+    bool is_refused = false;  // an address was
     std::array<char, CURL_ERROR_SIZE> error{};
 };
 
@@ -124,6 +127,16 @@ std::size_t take_header(const char* data, std::size_t size, std::size_t count, v
     } catch (const std::exception&) {
         return 0;
     }
+}
+
+/// Sees the address that is really connected to, so a name that resolves differently the second
+/// time gets nowhere.
+curl_socket_t open_public(void* to, curlsocktype /*purpose*/, curl_sockaddr* address) noexcept {
+    if (!is_public_address(&address->addr)) {
+        static_cast<Transfer*>(to)->is_refused = true;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 long milliseconds(Duration duration) {
@@ -188,6 +201,10 @@ void set_options(
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &take_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer.error.data());
+    if (request.is_public_only) {
+        curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &open_public);
+        curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &transfer);
+    }
     set_body(easy, request);
     set_tls(easy, request);
 }
@@ -224,6 +241,11 @@ class HttpClient::Connection {
         }
         if (code == CURLE_ABORTED_BY_CALLBACK) {
             throw HttpError(HttpError::Kind::Stopped, "the step was stopped");
+        }
+        if (code != CURLE_OK && transfer.is_refused) {
+            throw HttpError(
+                HttpError::Kind::AddressRefused, "the host has a private or reserved address", false
+            );
         }
         if (code != CURLE_OK) {
             const std::string_view details = transfer.error.data();

@@ -31,6 +31,9 @@ struct HttpRequest {
     std::size_t response_bytes_max = std::size_t{1} << 20;
     std::stop_token stop;
     std::string unix_socket{};  ///< connect to this path instead of the URL's host; empty = TCP
+    /// Connects to addresses of the public internet only, whatever the host's name resolves to.
+    /// All requests of a client with this flag have it, because connections stay open.
+    bool is_public_only = false;
 };
 
 struct HttpResponse {
@@ -55,6 +58,7 @@ class HttpError : public std::runtime_error {
         ResponseTooLarge,
         InvalidResponse,  ///< the response cannot be decoded
         Unsupported,      ///< libcurl does not support this
+        AddressRefused,   ///< the host has no address to which the request may go
     };
 
     HttpError(Kind kind, const std::string& message, bool was_connected = true)

@@ -292,6 +292,9 @@ class Call {
             case HttpError::Kind::InvalidResponse:
                 options = {.code = "invalid_response", .is_permanent = true};
                 break;
+            case HttpError::Kind::AddressRefused:
+                options = {.code = "address_refused", .is_permanent = true};
+                break;
             case HttpError::Kind::Unsupported:
                 options = {.code = "unsupported_request", .is_permanent = true};
                 break;

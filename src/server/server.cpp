@@ -29,6 +29,23 @@ const Clock& system_clock() {
     return clock;
 }
 
+void check_proxy_login(const ServerOptions& options) {
+    if (!options.proxy_login) return;
+    if (options.behind_proxy.empty()) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "A login by a proxy needs --behind-proxy: only the proxy's addresses are believed."
+        );
+    }
+    constexpr std::size_t kSecretBytesMin = 16;
+    if (options.proxy_login->secret.size() < kSecretBytesMin) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format("The secret of the proxy has less than {} bytes.", kSecretBytesMin)
+        );
+    }
+}
+
 std::vector<http::Endpoint> parse_endpoints(const ServerOptions& options) {
     std::vector<http::Endpoint> endpoints;
     for (const std::string& text : options.listen) endpoints.push_back(http::parse_endpoint(text));
@@ -36,6 +53,7 @@ std::vector<http::Endpoint> parse_endpoints(const ServerOptions& options) {
         throw Error(ErrorCode::InvalidArgument, "A server needs an address to listen on.");
     }
     server::check_start_rules(options, endpoints);
+    check_proxy_login(options);
     return endpoints;
 }
 
@@ -52,6 +70,18 @@ std::string base_of(std::string path) {
         ErrorCode::InvalidArgument,
         fmt::format("\"{}\" is not a base path such as / or /ebb/.", path)
     );
+}
+
+server::RedactionRules redaction_rules(const ServerOptions& options) {
+    server::RedactionRules rules{
+        .names = options.redact_names.value_or(server::RedactionRules::default_names()),
+        .places = {},
+        .hides_payloads = options.hides_payloads,
+    };
+    for (const std::string& text : options.redact_pointers) {
+        rules.places.push_back(server::parse_redacted_place(text));
+    }
+    return rules;
 }
 
 /// Those who want to hear of what this process commits, until the server goes away.
@@ -86,6 +116,8 @@ class Server::Core {
           clock_(options.clock != nullptr ? *options.clock : system_clock()),
           own_admin_(make_memory_admin_store()),
           access_(options.admin != nullptr ? *options.admin : *own_admin_, clock_),
+          audit_(options.admin != nullptr ? *options.admin : *own_admin_, clock_, options.log),
+          redaction_(redaction_rules(options)),
           reader_(reads, no_handlers_, {.clock = options.clock, .log = options.log}),
           hub_(reads, reader_, clock_),
           listeners_(std::make_shared<Listeners>()),
@@ -97,7 +129,20 @@ class Server::Core {
               .log = options.log,
               .observers = {std::make_shared<ListenersObserver>(listeners_)},
           }),
-          service_{engine, reader_, store, reads, access_, clock_, hub_, desk_, EBB_VERSION} {
+          service_{
+              engine,
+              reader_,
+              store,
+              reads,
+              access_,
+              audit_,
+              options.admin != nullptr ? *options.admin : *own_admin_,
+              redaction_,
+              clock_,
+              hub_,
+              desk_,
+              EBB_VERSION
+          } {
         service_.has_worker = options.has_worker;
         service_.needs_login = options.needs_login;
         service_.title = options.title;
@@ -180,6 +225,7 @@ class Server::Core {
         api.allowed_hosts = options_.allowed_hosts;
         for (const std::string& range : options_.behind_proxy) api.proxies.emplace_back(range);
         api.only_proxies = !options_.behind_proxy.empty();
+        api.proxy_login = options_.proxy_login;
         api.requests_per_second = options_.requests_per_second;
         api.pool = {.threads = options_.api_threads, .queue_max = options_.api_queue};
         api.log = options_.log;
@@ -234,6 +280,8 @@ class Server::Core {
     const HandlerRegistry no_handlers_;
     std::unique_ptr<AdminStore> own_admin_;
     Access access_;
+    server::Audit audit_;
+    const server::Redaction redaction_;
     Engine reader_;
     Hub hub_;
     const std::shared_ptr<Listeners> listeners_;
@@ -255,6 +303,8 @@ void check_server_options(const ServerOptions& options) {
     parse_endpoints(options);
     base_of(options.base_path);
     for (const std::string& range : options.behind_proxy) server::AddressRange{range};
+    check_proxy_login(options);
+    redaction_rules(options);
     if (options.requests_per_second < 0) {
         throw Error(ErrorCode::InvalidArgument, "A rate of requests is not negative.");
     }

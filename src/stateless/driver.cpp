@@ -60,7 +60,9 @@ Payload input_of(const Snapshot::Data& data, const Invocation& call, StepContext
 
 void Driver::start(const event::Started& started) {
     const TimePoint begun = now();
-    accept(decide(data_.program(), data_.identity, {}, started, data_.record, begun), begun);
+    Decision decision = decide(data_.program(), data_.identity, {}, started, data_.record, begun);
+    if (decision.verdict == Decision::Verdict::Refused) throw_refusal(decision.refusal);
+    accept(std::move(decision), begun);
 }
 
 void Driver::request(const Event& event) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,39 @@ struct AdminRow {
     TimePoint expires_at = kNever;
 
     bool operator==(const AdminRow&) const = default;
+};
+
+/// One line of the audit: an act, its author and its outcome. Each row has the hash of the one
+/// before it in its chain, so a row that is changed, removed or inserted later is found.
+struct AuditRow {
+    std::string id{};  ///< UUIDv7, rising within a chain
+    TimePoint at{};
+    std::string principal{};
+    std::string credential{};  ///< `token`, `session`, `anonymous`
+    std::string remote{};
+    std::string request_id{};
+    std::string action{};     ///< the operation
+    std::string target{};     ///< the path
+    std::string workflow{};   ///< empty = it is not about one
+    std::string outcome{};    ///< `allowed`, `failed`, `refused`
+    std::string detail{};     ///< JSON; never a payload or a secret
+    std::string chain{};      ///< one for each run of a server
+    std::int64_t number = 0;  ///< in its chain, from 1
+    std::string prev{};       ///< the hash of the row before it
+    std::string hash{};
+
+    bool operator==(const AuditRow&) const = default;
+};
+
+struct AuditQuery {
+    std::string principal{};  ///< empty = all; so are the next three
+    std::string action{};
+    std::string target{};
+    std::string workflows{};  ///< names between commas
+    TimePoint since{};
+    std::string place{};      ///< only what is beyond this id; empty = from the beginning
+    bool is_forward = false;  ///< the oldest first
+    int limit = 100;
 };
 
 /// What `ebb serve` keeps in the store's database besides the durable state. Few rows, read whole
@@ -39,6 +74,10 @@ class AdminStore {
     virtual bool remove(std::string_view kind, std::string_view name) = 0;
     /// Removes what expired before `now`.
     virtual void remove_expired(TimePoint now) = 0;
+
+    /// Adds all rows or none. Rows that are there already stay.
+    virtual void append_audit(std::span<const AuditRow> rows) = 0;
+    virtual std::vector<AuditRow> list_audit(const AuditQuery& query) = 0;
 };
 
 /// In this process's memory only.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <ebb/error.h>
 
@@ -15,6 +16,21 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 }
 
 }  // namespace
+
+bool is_at_attempt(std::string_view state, const AttemptRef& attempt) {
+    const Json json = Json::parse(state, nullptr, false);
+    if (!json.is_object() || !json.contains("tokens")) return false;
+    const Json& tokens = json["tokens"];
+    // What has its default value is left out.
+    const auto is_same = [](const Json& token, const char* name, std::int64_t value) {
+        return token.value(name, std::int64_t{0}) == value;
+    };
+    return std::any_of(tokens.begin(), tokens.end(), [&](const Json& token) {
+        return is_same(token, "id", attempt.token) && is_same(token, "visit", attempt.visit) &&
+               is_same(token, "attempt", attempt.attempt) &&
+               is_same(token, "pauses", attempt.pauses);
+    });
+}
 
 void throw_workflow_conflict(const WorkflowRow& row) {
     throw Error(

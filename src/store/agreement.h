@@ -22,6 +22,10 @@ std::optional<int> compatible_with(std::string_view migration);
 /// Whether a worker takes tasks of that handler and queue. Any worker runs the engine's own tasks.
 bool can_run(const WorkerRow& worker, const Store::Unserved& waiting);
 
+/// Whether the token stands at that attempt in a state as encode_state has written it. Without the
+/// workflow, which a store does not know. False if there is no such token.
+bool is_at_attempt(std::string_view state, const AttemptRef& attempt);
+
 /// Starts are counted in so many slices of their queue's period, so that the count of any queue is
 /// a handful of rows. A slice ends to count when its last moment is a period ago: never too many
 /// start, and the next one starts at most a slice late.

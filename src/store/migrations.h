@@ -37,6 +37,14 @@ std::vector<Migration> postgres_migrations(const PostgresOptions& options);
 /// Component ebb::postgres.
 std::string postgres_grants(const PostgresOptions& options);
 
+/// The SQL functions for workers in any language, as a script for psql that the owner of the schema
+/// runs. Asks no server. Component ebb::postgres.
+std::string postgres_sql_workers(const PostgresOptions& options);
+
+/// Installs them, or brings them up to date, and notes what the registered workflows call.
+/// Component ebb::postgres.
+void install_sql_workers(const PostgresOptions& options);
+
 /// Brings the schema up to date, whatever the URL says about migrations. Component ebb::postgres.
 void migrate_postgres(const PostgresOptions& options);
 

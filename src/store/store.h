@@ -17,11 +17,14 @@
 #include <ebb/triage.h>
 
 #include "core/kernel/decision.h"
+#include "core/kernel/event.h"
 #include "core/kernel/history.h"
 #include "core/kernel/state.h"
 #include "store/hints.h"
 #include "store/retention.h"
+#include "store/search.h"
 #include "store/side_rows.h"
+#include "store/subscription.h"
 #include "store/transaction.h"
 
 // The durable state of every workflow instance. Not part of the public API: it may change with
@@ -121,13 +124,17 @@ struct Claim {
     /// replaces the row; empty = none.
     std::string slot{};
     InstanceRow instance;
+    /// The outcome of the task's attempt that hand_in has put into the row: JSON text, to be
+    /// decided before anything else; empty = none. Stale if the token has gone on since.
+    std::string outcome{};
     /// The instance's first event, while there is no other: nearly always the input of the task.
     /// None if the store would have to search for it.
     std::optional<HistoryEvent> input;
 
     /// The size that ClaimRequest::bytes_max counts.
     std::int64_t bytes() const {
-        return std::ssize(instance.state) + (input ? std::ssize(input->payload) : 0);
+        return std::ssize(instance.state) + std::ssize(outcome) +
+               (input ? std::ssize(input->payload) : 0);
     }
 
     bool operator==(const Claim&) const = default;
@@ -142,6 +149,7 @@ struct Commit {
     std::span<const HistoryEvent> history;
     std::span<const TaskChange> tasks;
     const Effects* effects = nullptr;  ///< null = none
+    int version = 0;                   ///< of the workflow, if it changes; else 0
     /// This worker keeps its leases on the tasks that are put with `is_continued` (a Put then
     /// writes the row leased to it); empty = any worker can claim the put tasks.
     std::string lease_owner;
@@ -163,6 +171,20 @@ enum class CommitResult {
     /// Not written, although the commit seems to be in order: something else, for example a lock
     /// that a person holds, blocks this instance only. Try it again later, on its own.
     Busy,
+};
+
+/// The outcome of an attempt, from a worker that cannot decide what it means.
+struct HandedIn {
+    InstanceId instance;
+    AttemptRef attempt;
+    std::string outcome;  ///< encode_outcome
+
+    bool operator==(const HandedIn&) const = default;
+};
+
+enum class HandInResult {
+    Taken,  ///< a worker that claims engine tasks decides it
+    Stale,  ///< the lease is lost, or the token is not at this attempt: nothing was written
 };
 
 /// Something that an operator should know although no call has failed because of it.
@@ -227,17 +249,35 @@ struct HeartbeatResult {
     bool is_displaced = false;
     /// The names of all queues that have limits, sorted.
     std::vector<std::string> limited_queues{};
+    /// Changes whenever a subscription does; empty if there are none.
+    std::string subscriptions_mark{};
 
     bool operator==(const HeartbeatResult&) const = default;
 };
 
+/// Of Ebb's own workflows, which lists leave out unless they are asked for.
+inline constexpr std::string_view kSystemPrefix = "ebb:";
+
+inline bool is_system_workflow(std::string_view name) {
+    return name.starts_with(kSystemPrefix);
+}
+
 struct InstanceQuery {
+    /// As `workflow` in the statements of the stores: also system workflows. No name is like it.
+    static constexpr std::string_view kAllWorkflows = "*";
+
     std::vector<InstanceStatus> statuses;  ///< empty = all
     std::string workflow;                  ///< empty = all
     std::optional<int> version;
     std::string key;
     std::optional<InstanceId> before;  ///< for paging: only ids below this one
     int limit = 100;
+    /// Without a workflow: also instances of system workflows, whose names begin with `ebb:`.
+    bool has_system = false;
+
+    std::string_view asked_workflow() const {
+        return workflow.empty() && has_system ? kAllWorkflows : std::string_view(workflow);
+    }
 };
 
 struct TaskRow {
@@ -292,7 +332,7 @@ struct StoreTraits {
     bool is_durable = false;
     bool is_shared_between_processes = false;
     int commits_at_once = 1;        ///< of one worker; more would wait for each other
-    bool has_transactions = false;  ///< start_in and begin_transaction work
+    bool has_transactions = false;  ///< start_in, borrow and begin_transaction work
     /// The clock by which it stamps leases and compares due times; its engines use it, too. Null =
     /// unknown.
     const Clock* clock = nullptr;
@@ -350,6 +390,9 @@ class Store {
     /// database), and StoreVersion if the schema is not this program's; the transaction is then
     /// unchanged.
     virtual StartResult start_in(const Transaction& transaction, const NewInstance& instance);
+
+    /// To read and write an instance in the caller's open transaction. Throws as start_in.
+    virtual std::unique_ptr<BorrowedTransaction> borrow(const Transaction& transaction);
 
     /// False while begin_transaction would probably fail: a worker then leaves transactional steps
     /// to other workers. Occasionally tries to connect, to find out.
@@ -422,6 +465,10 @@ class Store {
     );
     /// Newest first.
     virtual std::vector<InstanceRow> list(const InstanceQuery& query) = 0;
+    /// Those that a filter holds for, the newest first, of at most `scan_max` that are read.
+    virtual InstanceHits search(const InstanceSearch& search) = 0;
+    /// How many they are, whatever the limit.
+    virtual InstanceTally tally(const InstanceSearch& search) = 0;
     virtual std::vector<StatusCount> count() = 0;
     virtual std::vector<VersionCount> count_versions() = 0;
 
@@ -474,6 +521,33 @@ class Store {
     virtual std::optional<SweepTurn> take_repair(Duration hold) = 0;
     virtual bool put_repair(const SweepTurn& turn, Duration pause) = 0;
 
+    /// Adds the subscription, or replaces the one of this name. Throws LimitExceeded for more than
+    /// Subscription::kCountMax of them.
+    virtual void put_subscription(const Subscription& subscription) = 0;
+    /// By name.
+    virtual std::vector<Subscription> subscriptions() = 0;
+    virtual std::optional<Subscription> find_subscription(std::string_view name) = 0;
+    /// Removes it and its rows in the outbox. Returns whether there was one.
+    virtual bool remove_subscription(std::string_view name) = 0;
+    /// Counts a failed delivery, or forgets the failures and a suspension after one that has
+    /// succeeded. At Subscription::kFailuresMax failures in a row the subscription is suspended.
+    /// Returns the number of failures in a row; 0 if there is no such subscription.
+    virtual std::int64_t note_delivery(const DeliveryNote& note) = 0;
+
+    /// Adds rows for what no commit has caused. Rows that are there already stay as they are.
+    virtual void add_outbox(std::span<const OutboxRow> rows) = 0;
+    /// At most `limit` rows of these subscriptions, the oldest first.
+    virtual std::vector<OutboxRow> outbox(
+        const std::vector<std::string>& subscriptions, int limit
+    ) = 0;
+    /// Removes rows that were relayed. Rows that are missing are skipped.
+    virtual void remove_outbox(std::span<const OutboxRow> rows) = 0;
+    /// Removes rows from before `before`, and those of subscriptions that are not named. Returns
+    /// how many they were.
+    virtual std::int64_t clear_outbox(
+        const std::vector<std::string>& subscriptions, TimePoint before
+    ) = 0;
+
     /// The stored retention rules, by workflow.
     virtual std::vector<RetentionRule> retention() = 0;
     /// Stores the rule in place of its workflow's present one. The next sweep begins immediately,
@@ -507,6 +581,15 @@ class Store {
     /// A channel to notify other processes of changes; null if there is none, so that they find
     /// changes by polling. Does not connect to the database yet.
     virtual std::unique_ptr<Hints> open_hints() { return nullptr; }
+
+    /// Puts outcomes on the rows of the tasks that `worker` holds, and ends their leases. A row
+    /// with an outcome is an engine task that is due now, even if it was parked: any worker claims
+    /// it and decides. One result each, in order. The lease, the visit, the attempt and the pauses
+    /// are compared under the row's lock, so an outcome that is stale changes nothing. Repeated
+    /// after a lost answer: Taken as long as it has not been decided, then Stale.
+    virtual std::vector<HandInResult> hand_in(
+        const WorkerProcess& worker, std::span<const HandedIn> outcomes
+    ) = 0;
 };
 
 }  // namespace ebb

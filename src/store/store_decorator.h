@@ -42,6 +42,11 @@ enum class StoreVerb {
     ListWaits,
     Failures,
     RepairSideRows,
+    HandIn,
+    Subscriptions,
+    SetSubscription,
+    Outbox,
+    ChangeOutbox,
 };
 
 /// Whether the verb may change what is stored.
@@ -54,6 +59,7 @@ inline bool is_write(StoreVerb verb) {
         case StoreVerb::ClaimLimited:
         case StoreVerb::SetQueue:
         case StoreVerb::Commit:
+        case StoreVerb::HandIn:
         case StoreVerb::Release:
         case StoreVerb::Abandon:
         case StoreVerb::Postpone:
@@ -64,6 +70,8 @@ inline bool is_write(StoreVerb verb) {
         case StoreVerb::Purge:
         case StoreVerb::Sweep:
         case StoreVerb::RepairSideRows:
+        case StoreVerb::SetSubscription:
+        case StoreVerb::ChangeOutbox:
             return true;
         default:
             return false;
@@ -85,6 +93,10 @@ class StoreDecorator : public Store {
 
     StartResult start_in(const Transaction& transaction, const NewInstance& instance) override {
         return inner_.start_in(transaction, instance);
+    }
+
+    std::unique_ptr<BorrowedTransaction> borrow(const Transaction& transaction) override {
+        return inner_.borrow(transaction);
     }
 
     bool can_begin_transaction() override { return inner_.can_begin_transaction(); }
@@ -140,6 +152,12 @@ class StoreDecorator : public Store {
         return ask(StoreVerb::WereCommitted, [&] { return inner_.were_committed(commits); });
     }
 
+    std::vector<HandInResult> hand_in(
+        const WorkerProcess& worker, std::span<const HandedIn> outcomes
+    ) override {
+        return ask(StoreVerb::HandIn, [&] { return inner_.hand_in(worker, outcomes); });
+    }
+
     void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override {
         run(StoreVerb::Release, [&] { inner_.release(worker, tasks); });
     }
@@ -180,6 +198,14 @@ class StoreDecorator : public Store {
 
     std::vector<InstanceRow> list(const InstanceQuery& query) override {
         return ask(StoreVerb::List, [&] { return inner_.list(query); });
+    }
+
+    InstanceHits search(const InstanceSearch& search) override {
+        return ask(StoreVerb::List, [&] { return inner_.search(search); });
+    }
+
+    InstanceTally tally(const InstanceSearch& search) override {
+        return ask(StoreVerb::Count, [&] { return inner_.tally(search); });
     }
 
     std::vector<VersionCount> count_versions() override {
@@ -240,6 +266,46 @@ class StoreDecorator : public Store {
 
     bool put_repair(const SweepTurn& turn, Duration pause) override {
         return ask(StoreVerb::RepairSideRows, [&] { return inner_.put_repair(turn, pause); });
+    }
+
+    void put_subscription(const Subscription& subscription) override {
+        run(StoreVerb::SetSubscription, [&] { inner_.put_subscription(subscription); });
+    }
+
+    std::vector<Subscription> subscriptions() override {
+        return ask(StoreVerb::Subscriptions, [&] { return inner_.subscriptions(); });
+    }
+
+    std::optional<Subscription> find_subscription(std::string_view name) override {
+        return ask(StoreVerb::Subscriptions, [&] { return inner_.find_subscription(name); });
+    }
+
+    bool remove_subscription(std::string_view name) override {
+        return ask(StoreVerb::SetSubscription, [&] { return inner_.remove_subscription(name); });
+    }
+
+    std::int64_t note_delivery(const DeliveryNote& note) override {
+        return ask(StoreVerb::SetSubscription, [&] { return inner_.note_delivery(note); });
+    }
+
+    void add_outbox(std::span<const OutboxRow> rows) override {
+        run(StoreVerb::ChangeOutbox, [&] { inner_.add_outbox(rows); });
+    }
+
+    std::vector<OutboxRow> outbox(const std::vector<std::string>& subscriptions, int limit)
+        override {
+        return ask(StoreVerb::Outbox, [&] { return inner_.outbox(subscriptions, limit); });
+    }
+
+    void remove_outbox(std::span<const OutboxRow> rows) override {
+        run(StoreVerb::ChangeOutbox, [&] { inner_.remove_outbox(rows); });
+    }
+
+    std::int64_t clear_outbox(const std::vector<std::string>& subscriptions, TimePoint before)
+        override {
+        return ask(StoreVerb::ChangeOutbox, [&] {
+            return inner_.clear_outbox(subscriptions, before);
+        });
     }
 
     std::vector<RetentionRule> retention() override {

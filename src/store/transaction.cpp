@@ -43,6 +43,10 @@ StartResult Store::start_in(const Transaction&, const NewInstance&) {
     throw_unsupported(traits());
 }
 
+std::unique_ptr<BorrowedTransaction> Store::borrow(const Transaction&) {
+    throw_unsupported(traits());
+}
+
 std::unique_ptr<StoreTransaction> Store::begin_transaction() {
     throw_unsupported(traits());
 }

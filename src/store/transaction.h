@@ -1,12 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <ebb/transaction.h>
 
 namespace ebb {
 
 struct Commit;
+struct HistoryEvent;
+struct HistoryQuery;
 struct InstanceId;
 struct InstanceRow;
 
@@ -37,6 +41,29 @@ class StoreTransaction {
     /// Writes the commit, which must be based on the row that lock() returned, and ends the
     /// transaction. Throws StoreInDoubt if the outcome is unknown. After any other error, neither
     /// the commit nor the handler's work is left.
+    virtual void commit(const Commit& commit) = 0;
+};
+
+/// A transaction of the application, in which one instance is read and written. Neither begins nor
+/// ends it. Used by one thread.
+class BorrowedTransaction {
+ public:
+    BorrowedTransaction() = default;
+    BorrowedTransaction(const BorrowedTransaction&) = delete;
+    BorrowedTransaction& operator=(const BorrowedTransaction&) = delete;
+    virtual ~BorrowedTransaction() = default;
+
+    /// The instance as the transaction sees it. From here on, no other session can change it. Empty
+    /// if it does not exist.
+    virtual std::optional<InstanceRow> lock(const InstanceId& id) = 0;
+
+    /// As Store::history and Store::events, with what the transaction has written.
+    virtual std::vector<HistoryEvent> history(const HistoryQuery& query) = 0;
+    virtual std::vector<HistoryEvent> events(
+        const InstanceId& id, const std::vector<std::int64_t>& seqs
+    ) = 0;
+
+    /// Writes the commit, which must be based on the row that lock() returned.
     virtual void commit(const Commit& commit) = 0;
 };
 

@@ -1,28 +1,53 @@
+#include <cmath>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <ebb/error.h>
+#include <ebb/id.h>
 #include <ebb/json.h>
 
-namespace ebb::detail {
+namespace ebb {
 
 namespace {
+
+[[noreturn]] void throw_unwritable(std::string_view why) {
+    throw Error(
+        ErrorCode::InvalidPayload, fmt::format("The value cannot be written as JSON: {}.", why)
+    );
+}
 
 template <typename JsonType>
 std::string write(const JsonType& json) {
     try {
         return json.dump();
-    } catch (const nlohmann::json::exception& error) {
+    } catch (const Json::exception& error) {
+        throw_unwritable(error.what());
+    }
+}
+
+/// The document of a payload that is read.
+Json parse(const std::string& text) {
+    if (text.empty()) {
         throw Error(
             ErrorCode::InvalidPayload,
-            fmt::format("The value cannot be written as JSON: {}.", error.what())
+            "The payload is empty (a step that did not complete has no output)."
+        );
+    }
+    try {
+        return Json::parse(text);
+    } catch (const Json::exception& error) {
+        throw Error(
+            ErrorCode::InvalidPayload, fmt::format("The payload is not JSON: {}.", error.what())
         );
     }
 }
 
 }  // namespace
 
-std::string write_json(const nlohmann::json& json) {
+namespace detail {
+
+std::string write_json(const Json& json) {
     return write(json);
 }
 
@@ -34,19 +59,224 @@ std::string write_string(std::string_view text) {
     return write(Json(text));
 }
 
-void read_json(const std::string& text, Json& json) {
-    if (text.empty()) {
-        constexpr const char* kWhy = "it is empty (a step that did not complete has no output)";
-        throw Json::parse_error::create(101, std::size_t{0}, kWhy, nullptr);
+std::string write_text(WriteFrom write_value, const void* value) {
+    Json json;
+    ValueWriter writer(json);
+    write_value(writer, value);
+    return write(json);
+}
+
+void read_text(const std::string& text, ReadInto read, void* value) {
+    const Json json = parse(text);
+    read(ValueReader(json), value);
+}
+
+void refuse_foreign(const ValueReader& json, const char* why) {
+    json.refuse(fmt::format("does not fit its type: {}", why));
+}
+
+}  // namespace detail
+
+bool ValueReader::is_null() const {
+    return json_->is_null();
+}
+
+bool ValueReader::boolean() const {
+    if (!json_->is_boolean()) refuse("must be true or false");
+    return json_->get<bool>();
+}
+
+std::int64_t ValueReader::integer(std::int64_t min, std::int64_t max) const {
+    const auto is_whole = [&](double value) {
+        return std::trunc(value) == value && value >= -0x1p63 && value < 0x1p63;
+    };
+    std::optional<std::int64_t> value;
+    if (json_->is_number_unsigned()) {
+        const auto natural = json_->get<std::uint64_t>();
+        if (natural <= static_cast<std::uint64_t>(max)) value = static_cast<std::int64_t>(natural);
+    } else if (json_->is_number_integer()) {
+        value = json_->get<std::int64_t>();
+    } else if (json_->is_number_float() && is_whole(json_->get<double>())) {
+        value = static_cast<std::int64_t>(json_->get<double>());
     }
-    json = Json::parse(text);
+    if (!value || *value < min || *value > max) {
+        refuse(fmt::format("must be an integer from {} to {}", min, max));
+    }
+    return *value;
 }
 
-void throw_unreadable(const char* why) {
-    throw Error(
-        ErrorCode::InvalidPayload,
-        fmt::format("The payload does not fit the type that it is read as: {}.", why)
-    );
+std::uint64_t ValueReader::natural(std::uint64_t max) const {
+    std::optional<std::uint64_t> value;
+    if (json_->is_number_unsigned()) {
+        value = json_->get<std::uint64_t>();
+    } else if (json_->is_number_integer()) {
+        const auto integer = json_->get<std::int64_t>();
+        if (integer >= 0) value = static_cast<std::uint64_t>(integer);
+    } else if (json_->is_number_float()) {
+        const auto number = json_->get<double>();
+        if (std::trunc(number) == number && number >= 0 && number < 0x1p64) {
+            value = static_cast<std::uint64_t>(number);
+        }
+    }
+    if (!value || *value > max) refuse(fmt::format("must be an integer from 0 to {}", max));
+    return *value;
 }
 
-}  // namespace ebb::detail
+double ValueReader::number() const {
+    if (!json_->is_number()) refuse("must be a number");
+    return json_->get<double>();
+}
+
+std::string ValueReader::string() const {
+    if (!json_->is_string()) refuse("must be a string");
+    return json_->get<std::string>();
+}
+
+std::size_t ValueReader::one_of(const char* const* names, std::size_t count) const {
+    if (json_->is_string()) {
+        const auto& value = json_->get_ref<const std::string&>();
+        for (std::size_t i = 0; i < count; ++i) {
+            if (value == names[i]) return i;
+        }
+    }
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i > 0) all += i + 1 == count ? " or " : ", ";
+        all += fmt::format("\"{}\"", names[i]);
+    }
+    refuse(fmt::format("must be {}", all));
+}
+
+std::size_t ValueReader::size() const {
+    if (!json_->is_array()) refuse("must be an array");
+    return json_->size();
+}
+
+ValueReader ValueReader::element(std::size_t index) const {
+    return {&json_->at(index), *this, index};
+}
+
+void ValueReader::each_member(
+    void (*visit)(void* target, const std::string& name, const ValueReader& json), void* target
+) const {
+    if (!json_->is_object()) refuse("must be an object");
+    for (const auto& [name, member] : json_->items()) {
+        visit(target, name, ValueReader(&member, *this, name.c_str()));
+    }
+}
+
+ValueReader ValueReader::find(const char* name) const {
+    if (!json_->is_object()) refuse("must be an object");
+    const auto found = json_->find(name);
+    return {found == json_->end() ? nullptr : &*found, *this, name};
+}
+
+const Json& ValueReader::json() const {
+    return *json_;
+}
+
+void ValueReader::copy(nlohmann::ordered_json& json) const {
+    json = nlohmann::ordered_json::parse(text());
+}
+
+std::string ValueReader::text() const {
+    return json_->dump();
+}
+
+void ValueReader::refuse(std::string_view rule) const {
+    // The kind and never the value: what does not fit may be a secret.
+    const std::string place = pointer();
+    const std::string what = place.empty() ? "The payload" : fmt::format("\"{}\"", place);
+    throw Error(ErrorCode::InvalidPayload, fmt::format("{} {}; it is {}.", what, rule, kind()));
+}
+
+void ValueReader::throw_missing() const {
+    throw Error(ErrorCode::InvalidPayload, fmt::format("\"{}\" is missing.", pointer()));
+}
+
+std::string ValueReader::pointer() const {
+    if (parent_ == nullptr) return {};
+    if (name_ == nullptr) return fmt::format("{}/{}", parent_->pointer(), index_);
+    Json::json_pointer name;
+    name.push_back(name_);
+    return parent_->pointer() + name.to_string();
+}
+
+std::string_view ValueReader::kind() const {
+    if (json_->is_object()) return "an object";
+    if (json_->is_array()) return "an array";
+    if (json_->is_string()) return "a string";
+    if (json_->is_null()) return "null";
+    return json_->is_boolean() ? "a boolean" : json_->is_number_float() ? "a number" : "an integer";
+}
+
+void ebb_read(const ValueReader& json, InstanceId& id) {
+    const auto parsed = InstanceId::parse(json.string());
+    if (!parsed) json.refuse("must be an id of an instance");
+    id = *parsed;
+}
+
+void ebb_write(ValueWriter& json, const InstanceId& id) {
+    json.string(id.to_string());
+}
+
+void ValueWriter::null() {
+    *json_ = nullptr;
+}
+
+void ValueWriter::boolean(bool value) {
+    *json_ = value;
+}
+
+void ValueWriter::integer(std::int64_t value) {
+    *json_ = value;
+}
+
+void ValueWriter::natural(std::uint64_t value) {
+    *json_ = value;
+}
+
+void ValueWriter::number(double value) {
+    if (!std::isfinite(value)) throw_unwritable(fmt::format("{} is not a number of JSON", value));
+    *json_ = value;
+}
+
+void ValueWriter::string(std::string_view value) {
+    *json_ = value;
+}
+
+void ValueWriter::enumerator(const char* name) {
+    if (name == nullptr) throw_unwritable("an enumerator is not in the EBB_ENUM of its type");
+    *json_ = name;
+}
+
+void ValueWriter::begin_array() {
+    *json_ = Json::array();
+}
+
+void ValueWriter::begin_object() {
+    *json_ = Json::object();
+}
+
+ValueWriter ValueWriter::append() {
+    json_->push_back(nullptr);
+    return ValueWriter(json_->back());
+}
+
+ValueWriter ValueWriter::member_named(std::string_view name) {
+    return ValueWriter((*json_)[std::string(name)]);
+}
+
+void ValueWriter::copy(const Json& json) {
+    *json_ = json;
+}
+
+void ValueWriter::copy(const nlohmann::ordered_json& json) {
+    *json_ = json;
+}
+
+void ValueWriter::text(const std::string& json_text) {
+    *json_ = parse(json_text);
+}
+
+}  // namespace ebb

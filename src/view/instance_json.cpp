@@ -1,5 +1,7 @@
 #include "view/instance_json.h"
 
+#include "core/model/label_values.h"
+
 namespace ebb::view {
 
 Json step_json(const StepView& step) {
@@ -31,7 +33,7 @@ Json waiting_json(const WaitingFor& wait) {
 }
 
 Json summary_json(const InstanceSummary& summary) {
-    return {
+    Json json = {
         {"id", summary.id.to_string()},
         {"workflow", summary.workflow},
         {"version", summary.version},
@@ -43,6 +45,14 @@ Json summary_json(const InstanceSummary& summary) {
         {"updated_at", time_json(summary.updated_at)},
         {"finished_at", time_json(summary.finished_at)},
     };
+    if (!summary.labels.empty()) json["labels"] = labels_json(summary.labels);
+    return json;
+}
+
+Json labels_json(const Labels& labels) {
+    Json json = Json::object();
+    for (const auto& [name, value] : labels) json[name] = Json::parse(label_to_json(value).dump());
+    return json;
 }
 
 Json instance_json(const InstanceView& view) {

@@ -9,6 +9,7 @@
 namespace ebb::view {
 
 Json summary_json(const InstanceSummary& summary);
+Json labels_json(const Labels& labels);
 Json step_json(const StepView& step);
 Json waiting_json(const WaitingFor& wait);
 /// The summary with payloads, steps and `waiting_for`.

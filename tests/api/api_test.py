@@ -5,7 +5,6 @@ Every exchange is held against the OpenAPI document, and in the end every docume
 been seen.
 """
 
-import http.client
 import json
 import pathlib
 import sys
@@ -15,7 +14,9 @@ import unittest
 import urllib.parse
 
 from contract import Contract
+from live_cases import LiveCases
 from remote_workers import RemoteWorkerCases
+from webhook_cases import WebhookCases
 from world import RULES, WORKFLOW, Client, Folder, Server, log_in
 
 ROOT, EBB, STORE = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -187,6 +188,35 @@ class Reading(ApiTest):
             self.assertIn(instance, [row["id"] for row in rows], query)
         rows = self.api.get("/instances", created_before=mark, limit=1000).json()["items"]
         self.assertNotIn(instance, [row["id"] for row in rows])
+
+    def test_finds_and_counts_labeled_instances(self):
+        labels = {"customer": "acme", "total": 99.5, "vip": True, "due": {"time": "2026-01-31T08:00:00Z"}}
+        started = [self.start(labels={**labels, "total": n}) for n in (1, 2, 3)]
+        self.start(labels={"customer": "bolt"})
+        shown = self.api.get(f"/instances/{started[0]}").json()
+        self.assertEqual(shown["labels"], {**labels, "total": 1})
+        where = 'labels.customer == "acme" && labels.total > 1 && "vip" in tags'
+        page = self.api.get("/instances", where=where, limit=1).json()
+        self.assertEqual([row["id"] for row in page["items"]], [started[2]])
+        rest = self.api.get("/instances", where=where, limit=1, cursor=page["next_cursor"]).json()
+        self.assertEqual([row["id"] for row in rest["items"]], [started[1]])
+        self.assertIsNone(rest["next_cursor"])
+        again = self.api.get("/instances", where=where, limit=1, before=page["next_before"]).json()
+        self.assertEqual(again["items"], rest["items"])
+        self.problem(self.api.get("/instances", where="true", cursor=page["next_cursor"]), 400,
+            "cursor_mismatch")
+        rows = self.api.get("/instances", label="customer:acme", workflow="order").json()["items"]
+        self.assertEqual([row["id"] for row in rows], started[::-1])
+        counts = self.api.get("/instances/count", where='labels.customer == "acme"').json()
+        self.assertEqual((counts["total"], counts["complete"]), (3, True))
+        for path in ("/instances", "/instances/count"):
+            refused = self.problem(self.api.get(path, where="labels.a == labels.b"), 400,
+                "invalid_expression")
+            self.assertEqual((refused["line"], refused["column"]), (1, 10))
+            self.problem(self.api.get(path, label="customer"), 400, "invalid_argument")
+        for wrong in ({"a b": 1}, {"a": None}, {"a": {"time": "today"}}, [], {"a": "x" * 257}):
+            answer = self.api.post("/instances", {"workflow": "order", "labels": wrong})
+            self.assertIn(answer.status, (400, 422), answer.body)
 
     def test_finds_instances_by_what_a_person_types(self):
         instance = self.start(key="typed-key")
@@ -532,6 +562,44 @@ class Workflows(ApiTest):
         self.assertEqual(bad.json()["problems"][0]["line"], 2)
         self.problem(self.api.get("/workflows/draft"), 404, "workflow_not_found")
 
+    REHEARSED = """
+workflow: trip
+steps:
+  - step: reserve
+    compensate: release
+  - step: charge
+    compensate: refund
+    max_attempts: 2
+  - decision: approve
+    roles: [boss]
+"""
+
+    def rehearse(self, **members):
+        return self.api.post("/workflows/rehearse", {"definition": self.REHEARSED, **members})
+
+    def test_rehearses_without_keeping(self):
+        done = self.rehearse(input={"n": 1}).json()
+        self.assertEqual((done["status"], done["left"], done["is_cut"]), ("completed", [], False))
+        broken = self.rehearse(outcomes={"approve": {"outcome": "fail_for_good"}}).json()
+        self.assertEqual(broken["status"], "failed")
+        undone = [event["node"] for event in broken["events"] if event["type"] == "step_compensated"]
+        self.assertEqual(undone, ["charge", "reserve"])
+        late = self.rehearse(outcomes={"approve": {"outcome": "never"}}).json()
+        self.assertEqual((late["status"], late["waiting_for"][0]["node"]), ("running", "approve"))
+        self.problem(self.api.get("/workflows/trip"), 404, "workflow_not_found")
+
+    def test_refuses_rehearsals_that_make_no_sense(self):
+        self.problem(self.rehearse(outcomes={"chrage": {}}), 400, "invalid_argument")
+        self.problem(self.rehearse(outcomes={"approve": {"outcome": "fail"}}), 400, "invalid_argument")
+        self.problem(self.rehearse(outcomes={"charge": {"outcome": "explode"}}), 400,
+            "invalid_argument")
+        self.problem(self.rehearse(outcomes={"charge": {"takes": "5x"}}), 400, "invalid_argument")
+        self.problem(self.rehearse(outcomes={"charge": {"outcom": "fail"}}), 400, "unknown_field")
+        self.problem(self.rehearse(compensations={"approve": {}}), 400, "invalid_argument")
+        broken = {"definition": "workflow: x\nsteps: [{nam: a}]"}
+        self.problem(self.api.post("/workflows/rehearse", broken), 422, "invalid_definition")
+        self.problem(self.api.post("/workflows/rehearse", {}), 400, "invalid_argument")
+
     def test_says_which_workflow_is_missing(self):
         for path in ("", "/versions", "/versions/1", "/versions/1/layout"):
             self.problem(self.api.get(f"/workflows/none{path}"), 404, "workflow_not_found")
@@ -635,6 +703,27 @@ class Access(ApiTest):
         self.assertEqual(client("DELETE", "/session").status, 204)
 
 
+class Projects(ApiTest):
+    """What access_test.py checks in depth: here each answer is seen once."""
+
+    def test_are_made_changed_and_removed(self):
+        for status in (201, 200):
+            answer = self.api("PUT", "/projects/shop", {"workflows": ["order*"], "queues": ["shop"]})
+            self.assertEqual(answer.status, status, answer.body)
+        self.problem(self.api("PUT", "/projects/shop", {"workflows": []}), 400, "invalid_argument")
+        self.assertEqual([row["name"] for row in self.api.get("/projects").json()["items"]], ["*", "shop"])
+        grant = {"subject": "user:ann", "role": "viewer", "project": "shop"}
+        for status in (201, 200):
+            self.assertEqual(self.api("PUT", "/grants/ann", grant).status, status)
+        self.problem(self.api("PUT", "/grants/ann", {**grant, "subject": "ann"}), 400, "invalid_argument")
+        grants = self.api.get("/grants", project="shop").json()["items"]
+        self.assertEqual([row["id"] for row in grants], ["ann"])
+        self.problem(self.api("DELETE", "/projects/shop"), 409, "conflict")
+        self.assertEqual(self.api("DELETE", "/grants/ann").status, 204)
+        self.assertEqual(self.api("DELETE", "/projects/shop").status, 204)
+        self.assertEqual(self.api.get("/audit", limit=1).json()["items"][0]["action"], "removeProject")
+
+
 class Pages(ApiTest):
     def test_health_needs_no_login(self):
         client = Client(self.server, CONTRACT)
@@ -654,84 +743,16 @@ class Pages(ApiTest):
         self.assertEqual(self.api.raw("GET", "/nothing.js").status, 404)
 
 
-class Live(ApiTest):
-    def stream(self, path, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=30)
-        self.addCleanup(connection.close)
-        connection.request("GET", f"/api/v1{path}", headers={"Cookie": self.api.cookie, **(headers or {})})
-        response = connection.getresponse()
-        self.assertEqual(response.status, 200)
-        names = {name.lower(): value for name, value in response.getheaders()}
-        CONTRACT.check("GET", path.split("?")[0], 200, names, "stream")
-        return response
-
-    def events(self, response):
-        event = {}
-        for raw in response:
-            line = raw.decode().rstrip("\n")
-            if not line:
-                if "event" in event:
-                    yield event
-                event = {}
-            elif not line.startswith(":"):
-                name, _, value = line.partition(": ")
-                event[name] = event.get(name, "") + value
-
-    def test_streams_the_history_and_resumes_exactly(self):
-        instance = self.start()
-        self.until_waiting(instance, "decision")
-        stream = self.events(self.stream(f"/instances/{instance}/events"))
-        first = [next(stream) for _ in range(2)]
-        self.assertEqual([event["id"] for event in first], ["1", "2"])
-        self.finish(instance)
-        rest = list(stream)
-        self.assertEqual(rest[-1]["event"], "end")
-        self.assertEqual(json.loads(rest[-1]["data"])["status"], "completed")
-        seqs = [int(event["id"]) for event in first + rest[:-1]]
-        self.assertEqual(seqs, list(range(1, len(seqs) + 1)))
-        again = self.stream(f"/instances/{instance}/events", {"Last-Event-ID": "3"})
-        resumed = [int(event["id"]) for event in self.events(again) if event["event"] == "history"]
-        self.assertEqual(resumed, seqs[3:])
-        schema = {"$ref": "#/components/schemas/HistoryEvent"}
-        for event in first + rest[:-1]:
-            CONTRACT.validate(schema, json.loads(event["data"]), "history")
-
-    def test_streams_many_topics_at_once(self):
-        instance = self.start()
-        view = self.until_waiting(instance, "decision")
-        topics = [f"instance:{instance}@0", "list:limit=3", "workers", "nonsense"]
-        query = urllib.parse.urlencode({"topic": topics}, doseq=True)
-        stream = self.events(self.stream(f"/events?{query}"))
-        hello = next(stream)
-        data = json.loads(hello["data"])
-        CONTRACT.validate({"$ref": "#/components/schemas/Hello"}, data, "hello")
-        self.assertEqual([topic["is_accepted"] for topic in data["topics"]], [True, True, True, False])
-        messages = {"history": "HistoryMessage", "instance": "InstanceMessage", "list": "ListMessage",
-                    "changed": "ChangedMessage", "end": "InstanceMessage"}
-        seen, position = {}, None
-        for event in stream:
-            if event["event"] == "position":
-                position = event["id"]
-                break
-            data = json.loads(event["data"])
-            CONTRACT.validate({"$ref": f"#/components/schemas/{messages[event['event']]}"}, data,
-                event["event"])
-            seen[event["event"]] = data
-        self.assertEqual(seen["instance"]["instance"]["revision"], view["revision"])
-        self.assertEqual(seen["list"]["items"][0]["id"], instance)
-        last = seen["history"]["events"][-1]["seq"]
-        self.assertEqual(position, f"0:{last}")
-        self.api.post(f"/instances/{instance}/abort")
-        ended = next(event for event in stream if event["event"] == "end")
-        self.assertEqual(json.loads(ended["data"])["instance"]["status"], "aborted")
-
-    def test_refuses_too_many_topics(self):
-        query = {"topic": ["workers"] * 51}
-        self.problem(self.api.get("/events", **query), 400, "invalid_argument")
+class Live(LiveCases, ApiTest):
+    contract = CONTRACT
 
 
 class RemoteWorkers(RemoteWorkerCases, ApiTest):
     contract = CONTRACT
+
+
+class Webhooks(WebhookCases, ApiTest):
+    pass
 
 
 if __name__ == "__main__":

@@ -128,6 +128,20 @@ class CommandOverTheApi(unittest.TestCase):
         workers = json.loads(self.fine(self.over("workers", "--json")))
         self.assertEqual(len(workers["workers"]), 1)
 
+    def test_finds_counts_and_steers_by_a_filter(self):
+        for customer in ("acme", "acme", "bolt"):
+            self.fine(self.over("start", "order", "--input", "1", "--label", f"customer={customer}"))
+        where = ["--where", 'labels.customer == "acme"']
+        for options in (["-n", "1"], ["-s", "running"], []):
+            self.same("list", *where, *options, "-o", "json")
+        self.same("count", *where, "--by", "workflow")
+        self.same("count", "--where", "labels.a == labels.b")
+        dry = json.loads(self.fine(self.over("cancel", *where, "--dry-run", "--json")))
+        self.assertEqual(dry["matched"], 2)
+        self.assertEqual(self.over("cancel", *where).returncode, 2)
+        done = json.loads(self.fine(self.over("cancel", *where, "--yes", "--json")))
+        self.assertEqual((done["done"], done["is_complete"]), (2, True))
+
     def test_says_the_same_about_what_is_not_there(self):
         for arguments in (
             ["show", "019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d"], ["show", "key:order/none"], ["why", "zz"],

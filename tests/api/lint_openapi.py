@@ -26,6 +26,7 @@ SCHEMAS_WITHOUT_REFERENCE = (
     "ListMessage",
     "ChangedMessage",
     "TruncatedPayload",
+    "HiddenPayload",
 )
 
 
@@ -53,7 +54,7 @@ def check_operation(path, method, operation, ids):
     if name in ids:
         problem(where, f"the operationId {name} occurs twice")
     ids.add(name)
-    for key in ("summary", "tags", "x-ebb-permission"):
+    for key in ("summary", "tags", "x-ebb-permission", "x-ebb-reach"):
         if not operation.get(key):
             problem(where, f"{key} is missing")
     if operation.get("summary", "").endswith("."):

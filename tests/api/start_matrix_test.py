@@ -5,6 +5,8 @@ Nothing is open by default. Every case is a real process; one that would be open
 end with exit code 2 and say what to do.
 """
 
+import socket
+import ssl
 import subprocess
 import sys
 import unittest
@@ -62,9 +64,25 @@ class Matrix(unittest.TestCase):
             addresses = self.starts("--listen", "0.0.0.0:0", *protection)["addresses"]
             self.assertEqual([address.split(":")[0] for address in addresses], ["127.0.0.1", "0.0.0.0"])
 
+    def check_versions(self, port):
+        for newest, works in ((ssl.TLSVersion.TLSv1_1, False), (ssl.TLSVersion.TLSv1_2, True)):
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            # The client itself would not speak old versions otherwise.
+            context.set_ciphers("ALL:@SECLEVEL=0")
+            context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, newest
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as plain:
+                if works:
+                    self.assertEqual(context.wrap_socket(plain).version(), "TLSv1.2")
+                else:
+                    with self.assertRaises(ssl.SSLError):
+                        context.wrap_socket(plain)
+
     def test_serves_https(self):
-        greeting = self.starts("--listen", "0.0.0.0:0", *self.certificate())
-        self.assertTrue(greeting["url"].startswith("https://"), greeting)
+        arguments = ["--listen", "0.0.0.0:0", *self.certificate()]
+        with Server(EBB, "memory", self.path, arguments=arguments) as server:
+            self.assertTrue(server.greeting["url"].startswith("https://"), server.greeting)
+            self.check_versions(server.port)
         self.assertIn("--tls-key", self.refusal("--tls-cert", "x.pem"))
         self.assertIn("x.pem", self.refusal("--tls-cert", "x.pem", "--tls-key", "y.pem"))
 

@@ -20,12 +20,12 @@ struct Order {
     std::string customer;
     std::int64_t cents = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Order, customer, cents)
+EBB_FIELDS(Order, customer, cents)
 
 struct Receipt {
     std::string charge;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Receipt, charge)
+EBB_FIELDS(Receipt, charge)
 
 //! [types]
 
@@ -43,6 +43,18 @@ struct Bank {
     int total() const { return refunds; }
 };
 
+//! [compensation]
+void add_refund(ebb::HandlerRegistry& handlers, Bank& bank) {
+    using ChargeStep = ebb::Compensated<Order, Receipt>;
+    handlers.add("refund", [&bank](const ChargeStep& step, const ebb::StepContext& context) {
+        const bool is_known = step.output.has_value();  // the step completed
+        bank.refund(is_known ? step.output->charge : context.compensates->idempotency_key);
+        return "refunded " + std::to_string(step.input.cents) + " cents";
+    });
+}
+
+//! [compensation]
+
 //! [register]
 void add_handlers(ebb::HandlerRegistry& handlers, Bank& bank) {
     handlers.add("charge", [&bank](const Order& order, const ebb::StepContext& context) {
@@ -52,7 +64,7 @@ void add_handlers(ebb::HandlerRegistry& handlers, Bank& bank) {
         if (bank.is_busy) throw ebb::RetryAfter("the bank is busy", 30s);
         return bank.charge(context.idempotency_key, order);
     });
-    handlers.add("refund", [&bank](const nlohmann::json&, const ebb::StepContext& context) {
+    handlers.add("refund", [&bank](const ebb::StepContext& context) {
         bank.refund(context.compensates->idempotency_key);
     });
     handlers.add("thank", [](const Receipt& receipt) { return "thanks for " + receipt.charge; });
@@ -120,11 +132,17 @@ void add_async(ebb::HandlerRegistry& handlers, Carrier& carrier) {
 //! [async]
 
 //! [progress]
+struct Progress {
+    std::size_t done = 0;
+    std::size_t of = 0;
+};
+EBB_FIELDS(Progress, done, of)
+
 void add_import(ebb::HandlerRegistry& handlers) {
     handlers.add("import", [](const std::vector<int>& rows, const ebb::StepContext& context) {
         for (std::size_t done = 0; done < rows.size(); ++done) {
             if (context.stop.stop_requested()) throw std::runtime_error("asked to stop");
-            context.progress(ebb::Json{{"done", done}, {"of", rows.size()}});
+            context.progress(Progress{.done = done, .of = rows.size()});
         }
         return rows.size();
     });
@@ -174,6 +192,22 @@ TEST_F(HandlersPage, a_permanent_error_is_compensated_at_once) {
 
 TEST_F(HandlersPage, what_does_not_fit_the_type_is_an_invalid_input) {
     EXPECT_NE(run(R"({"customer": 7})").error.find("invalid_input"), std::string::npos);
+}
+
+TEST_F(HandlersPage, a_typed_compensation_gets_the_step_that_it_undoes) {
+    ebb::HandlerRegistry handlers;
+    add_refund(handlers, bank_);
+    handlers.add("charge", [](const Order& order) { return Receipt{order.customer}; });
+    handlers.add("fail", []() -> int { throw ebb::PermanentError("it broke", "broken"); });
+    ebb::Engine engine(*store_, handlers);
+    engine.register_workflow(
+        ebb::WorkflowBuilder("sale").step("charge").compensate("refund").step("fail").build()
+    );
+    EXPECT_EQ(engine.wait(engine.start("sale", Order{"ann", 7}).id, 10s).status, "failed");
+    EXPECT_EQ(bank_.refunds, 1);
+    const auto id = engine.start("sale", ebb::Payload::text(R"({"customer": 7})")).id;
+    EXPECT_EQ(engine.wait(id, 10s).status, "failed") << "and no dead letter";
+    EXPECT_EQ(bank_.refunds, 2);
 }
 
 TEST(HandlersPageTypes, a_string_is_json_text_only_where_the_handler_is_raw) {

@@ -30,27 +30,59 @@ struct Stay {
     std::string guest;
     int nights = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stay, guest, nights)
+EBB_FIELDS(Stay, guest, nights)
+
+struct Room {
+    int room = 0;
+};
+EBB_FIELDS(Room, room)
+
+struct Payment {
+    bool is_paid = false;
+};
+EBB_FIELDS(Payment, is_paid)
 
 void add_hotel_handlers(ebb::HandlerRegistry& handlers) {
     handlers.add("reserve_room", [](const Stay& stay) {
-        return ebb::Json{{"room", stay.nights > 7 ? 301 : 12}};
+        return Room{.room = stay.nights > 7 ? 301 : 12};
     });
-    handlers.add("charge", [] { return ebb::Json{{"is_paid", true}}; });
+    handlers.add("charge", [] { return Payment{.is_paid = true}; });
     handlers.add("free_room", [] {});
 }
 
 //! [builder]
 
 //! [write]
+struct Change {
+    int nights = 0;
+};
+EBB_FIELDS(Change, nights)
+
 ebb::InstanceId book(ebb::Engine& engine) {
     engine.register_workflow(hotel_workflow());
     const ebb::InstanceId id = engine.start("hotel", Stay{.guest = "ann", .nights = 2}).id;
-    engine.write(id, ebb::Json{{"nights", 14}}, {.by = "ann", .request_id = "longer"});
+    engine.write(id, Change{.nights = 14}, {.by = "ann", .request_id = "longer"});
     return id;
 }
 
 //! [write]
+
+//! [write_in]
+/// The caller ends the transaction, and then calls `engine.wake_workers()`.
+void note_payment(ebb::Engine& engine, sqlite3* database, const ebb::InstanceId& stay) {
+    engine.write_in(
+        ebb::Transaction(database), stay, ebb::Json{{"nights", 3}}, {.by = "the cash desk"}
+    );
+}
+
+//! [write_in]
+
+TEST(RulesPage, a_store_without_transactions_has_none_to_share) {
+    const ebb::StorePtr store = ebb::open_memory_store();
+    const ebb::HandlerRegistry nobody;
+    ebb::Engine engine(*store, nobody);
+    EXPECT_THROW(note_payment(engine, nullptr, book(engine)), ebb::Error);
+}
 
 TEST(RulesPage, books_a_room) {
     const ebb::StorePtr store = ebb::open_memory_store();

@@ -61,11 +61,12 @@ test('an act on what has changed meanwhile does nothing and says so', async () =
   await button('Pause').click();
   // Not before: the page may look again at any time, and would then see the change.
   await page.route(/\/pause$/, (route) => {
-    one.revision += 1;
+    mock.touch(one, 'signal_received', 'running', { payload: { by: 'shop' }, worker: 'user:ben' });
     return route.continue();
   });
   await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
   await page.getByText('The instance has changed meanwhile.').waitFor();
+  await page.getByRole('alert').locator('li', { hasText: 'signal_received' }).getByText('user:ben').waitFor();
   assert.equal(one.status, 'running');
 });
 
@@ -181,12 +182,12 @@ test('a server that goes away: the page stays, acts are disabled, and it comes b
   await page.waitForFunction(() => document.querySelector('.top')?.innerText.includes('live'));
   mock.control.away = true;
   for (const stream of mock.streams) stream.response.destroy();
-  await page.getByText('The server does not answer.').waitFor();
+  await page.getByRole('status').filter({ hasText: 'The server does not answer.' }).waitFor();
   await page.getByRole('heading', { name: one.key }).waitFor();
   await button('Cancel…').click();
   assert.ok(await button('Cancel and undo 2 steps').isDisabled());
   mock.control.away = false;
-  await page.getByText('The server does not answer.').waitFor({ state: 'detached', timeout: 40_000 });
+  await page.getByRole('status').filter({ hasText: 'The server does not answer.' }).waitFor({ state: 'detached', timeout: 40_000 });
   assert.ok(await button('Cancel and undo 2 steps').isEnabled());
 });
 
@@ -228,7 +229,7 @@ test('limits of a queue are changed in place', async () => {
   await page.getByRole('button', { name: 'Limits of payments' }).click();
   await page.getByLabel('At once', { exact: true }).fill('8');
   await button('Set limits').click();
-  await page.locator('tr', { hasText: 'payments' }).getByText('/ 8').waitFor();
+  await page.locator('tr', { hasText: 'payments' }).getByRole('img', { name: '4 of 8 in use' }).waitFor();
   assert.equal(mock.world.queues.find((queue) => queue.name === 'payments').concurrency, 8);
 });
 

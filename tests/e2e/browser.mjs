@@ -52,7 +52,7 @@ export async function watch(page, origin, allow = []) {
 
 /** The page has its data: no skeleton any more, and the fonts are there. */
 export async function settled(page) {
-  await page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('main .skeleton'));
+  await page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('main .skeleton, main [data-pending]'));
   await page.evaluate(() => document.fonts.ready);
 }
 
@@ -66,7 +66,9 @@ export function pagesOf(world) {
   const waiting = by((one) => one.detail.waiting_for[0]?.kind === 'decision' && one.workflow === 'order');
   const completed = by((one) => one.status === 'completed' && one.workflow === 'order');
   const group = dead === 'none' ? '' : groupOf(world.instances.find((one) => one.id === dead));
-  return { ...pagesFor({ dead, failed, waiting, completed }), 'failures-group': `failures?group=${group}` };
+  // Two runs of one workflow: one that was undone, and one that completed.
+  const undone = by((one) => one.status === 'failed' && one.workflow === 'order' && one.history.some((event) => event.type === 'step_compensated'));
+  return { ...pagesFor({ dead, failed, waiting, completed }), compare: `instances/${undone}/compare/${completed}`, 'failures-group': `failures?group=${group}` };
 }
 
 /** The pages by name, for one instance of each kind. */
@@ -77,6 +79,6 @@ export function pagesFor({ dead, failed, waiting, completed, step = 'charge' }) 
     'instance-dead': `instances/${dead}`, 'instance-waiting': `instances/${waiting}`, 'instance-steps': `instances/${dead}?tab=steps&step=${step}`,
     'instance-history': `instances/${failed}?tab=history&seq=4`, 'instance-data': `instances/${completed}?tab=data`, compare: `instances/${failed}/compare/${completed}`,
     failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', 'workflow-yaml': 'workflows/order?tab=yaml', 'workflow-versions': 'workflows/order?tab=versions',
-    build: 'build', 'build-order': 'build/order?node=charge', workers: 'workers', queues: 'queues', settings: 'settings', nothing: 'nowhere',
+    build: 'build', 'build-order': 'build/order?node=charge', rehearsal: 'build/order?rehearse=1', workers: 'workers', queues: 'queues', settings: 'settings', nothing: 'nowhere',
   };
 }

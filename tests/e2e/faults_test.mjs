@@ -161,7 +161,7 @@ test('a server that shuts down says so before it is gone; the page stays, and is
   await page.getByText('The server shuts down.').waitFor();
   assert.ok(await act.isDisabled());
   mock.control.away = true;
-  await page.getByText('The server does not answer.').waitFor();
+  await page.getByRole('status').filter({ hasText: 'The server does not answer.' }).waitFor();
   mock.control.away = false;
   mock.control.fail = null;
   await page.locator('.banner.warn').waitFor({ state: 'detached' });

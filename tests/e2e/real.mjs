@@ -49,8 +49,8 @@ handlers:
 `;
 
 /** Starts it on `port` (0 = any). `folder` has its database and its definitions. */
-async function start(folder, port) {
-  const args = ['serve', 'order.yaml', 'import.yaml', '--json', '--db', DATABASE, '--listen', `127.0.0.1:${port}`];
+async function start(folder, port, more = []) {
+  const args = ['serve', 'order.yaml', 'import.yaml', '--json', '--db', DATABASE, '--listen', `127.0.0.1:${port}`, ...more];
   const child = spawn(EBB, args, { cwd: folder, env: { ...process.env, EBB_DB: '' }, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const lines = createInterface({ input: child.stdout });
@@ -125,6 +125,8 @@ export async function startReal() {
     address,
     origin: new URL(address).origin,
     login: now.greeting.login,
+    /** Of the process that runs now. */
+    loginNow: () => now.greeting.login,
     link,
     api,
     until,
@@ -136,9 +138,14 @@ export async function startReal() {
       now.child.kill('SIGKILL');
       await now.ended;
     },
-    /** On the same address. */
-    async restart() {
-      now = await start(folder, new URL(address).port);
+    /** On the same port. */
+    async restart(more = []) {
+      now = await start(folder, new URL(address).port, more);
+    },
+    /** As a service manager does: it drains and ends. */
+    async stop() {
+      now.child.kill('SIGTERM');
+      await now.ended;
     },
     async close() {
       now.child.kill('SIGTERM');

@@ -144,12 +144,12 @@ test('a server that is killed: the page stays, and shows what happened when it i
   await open(`instances/${id}`);
   await status('running').waitFor();
   await real.kill();
-  await page.getByText('The server does not answer.').waitFor();
+  await page.getByRole('status').filter({ hasText: 'The server does not answer.' }).waitFor();
   await status('running').waitFor();
   await real.restart();
   await real.api('POST', `/instances/${id}/abort`, { reason: 'after the crash' });
   await status('aborted').waitFor();
-  await page.getByText('The server does not answer.').waitFor({ state: 'detached' });
+  await page.getByRole('status').filter({ hasText: 'The server does not answer.' }).waitFor({ state: 'detached' });
   // What the browser logs of the requests that failed is no fault of the page.
   faults.splice(0);
 });

@@ -42,6 +42,10 @@ const ACTS = {
   'failures-open': ['failures', (page) => page.locator('.line').first().click()],
   'act-cancel': [all['instance-waiting'], (page) => page.getByRole('button', { name: t.act.cancel.name, exact: true }).click()],
   'act-retry': [all['instance-dead'], (page) => page.getByRole('button', { name: t.act.requeue.name, exact: true }).click()],
+  'rehearsal-failed': ['build/order?rehearse=1', async (page) => {
+    await page.getByLabel(t.rehearsal.endOf('ship'), { exact: true }).selectOption('fail_for_good');
+    await page.getByText(t.rehearsal.undone(0).split('(')[0]).waitFor();
+  }],
   palette: ['', (page) => page.keyboard.press('Control+k')],
   start: ['workflows/order', (page) => page.getByRole('button', { name: t.start.button, exact: true }).click()],
   'decision-open': ['decisions', (page) => page.locator('.item').nth(2).click()],

@@ -24,6 +24,7 @@ using Tree = nlohmann::ordered_json;
 /// A state as it was written, and the history that belongs to it.
 struct Written {
     std::string state;
+    int version = 1;
     std::vector<HistoryEvent> history;
     TimePoint now;
 };
@@ -43,6 +44,7 @@ class KeepingStore : public testing::StoreDecorator {
             if (!seen_.insert(row.state).second) continue;
             written.push_back(
                 {.state = row.state,
+                 .version = row.version,
                  .history = store_.history({.instance = row.id, .types = {}, .node = {}}),
                  .now = clock_.now()}
             );
@@ -180,14 +182,23 @@ TEST(Damage, of_a_state_is_refused_or_harmless) {
     int accepted = 0;
     for (const Case& test_case : all_cases()) {
         SCOPED_TRACE(test_case.name);
-        const auto program = Program::compile(test_case.definition);
+        std::vector programs{Program::compile(test_case.definition)};
+        for (const Definition& later : test_case.versions) {
+            programs.push_back(Program::compile(later));
+        }
         with_memory([&](Store& store, ManualClock& clock) {
             KeepingStore keeping(store, clock);
             Player(test_case, keeping, clock).play();
-            Damage damage(*program);
-            for (const Written& written : keeping.written) damage.look_at(written);
-            refused += damage.refused();
-            accepted += damage.accepted();
+            std::vector<Damage> damages;
+            for (const auto& program : programs) damages.emplace_back(*program);
+            for (const Written& written : keeping.written) {
+                const auto place = static_cast<std::size_t>(written.version - 1);
+                damages.at(place).look_at(written);
+            }
+            for (const Damage& damage : damages) {
+                refused += damage.refused();
+                accepted += damage.accepted();
+            }
         });
     }
     EXPECT_GT(refused, 1'000);

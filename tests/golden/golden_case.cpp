@@ -21,6 +21,18 @@ std::string read_file(const std::filesystem::path& path) {
     return text.str();
 }
 
+std::filesystem::path scripted(std::filesystem::path file) {
+    return file.replace_extension(".script.json");
+}
+
+std::vector<Definition> versions_of(const Json& script) {
+    std::vector<Definition> versions;
+    for (const Json& version : script.value("versions", Json::array())) {
+        versions.push_back(definition_from_json(version));
+    }
+    return versions;
+}
+
 }  // namespace
 
 std::filesystem::path workflows_folder() {
@@ -36,12 +48,13 @@ std::vector<Case> load_cases(const std::filesystem::path& folder) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         const std::filesystem::path file = entry.path();
         if (file.extension() != ".yaml") continue;
-        std::filesystem::path script = file;
         std::filesystem::path expected = file;
+        Json script = Json::parse(read_file(scripted(file)));
         cases.push_back(
             {.name = file.stem(),
              .definition = parse_definition_yaml(read_file(file), file.filename().string()),
-             .script = Json::parse(read_file(script.replace_extension(".script.json"))),
+             .script = script,
+             .versions = versions_of(script),
              .expected_file = expected.replace_extension(".expected.txt")}
         );
     }

@@ -19,6 +19,7 @@ struct Case {
     std::string name;
     Definition definition;
     Json script;
+    std::vector<Definition> versions{};  ///< later ones, for the action `evolve`
     std::filesystem::path expected_file;
 };
 

@@ -49,7 +49,12 @@ Player::Player(const Case& test_case, Store& store, ManualClock& clock, Fault fa
 
 void Player::boot() {
     handlers_ = HandlerRegistry();
-    for (const std::string& handler : handlers_of(case_.definition)) {
+    std::set<std::string> names;
+    for (const std::string& name : handlers_of(case_.definition)) names.insert(name);
+    for (const Definition& version : case_.versions) {
+        for (const std::string& name : handlers_of(version)) names.insert(name);
+    }
+    for (const std::string& handler : names) {
         if (missing_.contains(handler)) continue;
         handlers_.add_raw(
             handler, Handler([this, handler](const Payload& input, const StepContext& context) {
@@ -305,6 +310,21 @@ Seq Player::write_number(int number) {
 void Player::act_on_worker(const Json& event) {
     const std::string action = event.at("do").get<std::string>();
     if (action == "others go on") return let_others_go_on();
+    if (action == "evolve") {
+        // Both know it at once: others ask for the newest version ten times a second.
+        const Definition& later = case_.versions.at(event.at("version").get<std::size_t>() - 2);
+        process_->world.register_workflow(later);
+        process_->engine->register_workflow(later);
+        return;
+    }
+    if (action == "rematch") {
+        process_->world.rematch(
+            id_,
+            {.by = event.value("by", ""),
+             .request_id = fmt::format("event {}", &event - &events_[0])}
+        );
+        return;
+    }
     if (action == "deploy") {
         missing_.erase(event.at("handler").get<std::string>());
         process_.reset();

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -24,6 +25,7 @@ class Reading {
     std::optional<Json> state_;  ///< absent: only the first state_written says what it is
     Json wanted_;                ///< what the newest write says it has fired
     std::set<std::int64_t> completed_;
+    bool has_followed_ = false;  ///< since the last state_written
 
     std::string read(const HistoryEntry& entry) {
         const Json payload = Json::parse(entry.payload, nullptr, false);
@@ -32,6 +34,7 @@ class Reading {
         }
         if (entry.type == "attributes_written") return write(payload);
         if (entry.type == "state_restored") return change(payload["values"]);
+        if (entry.type == "migrated") return follow(payload);
         // With a name, it is the state at the time of that transition.
         if (entry.type == "state_written") return compare(payload, entry.node.empty());
         if (entry.type == "completed") return compare(payload, false);
@@ -48,6 +51,19 @@ class Reading {
         return change(payload["values"]);
     }
 
+    /// The attributes of the version are those of the next state, which must be the present ones as
+    /// far as they have kept their names.
+    std::string follow(const Json& payload) {
+        if (payload["to"] <= payload["from"]) return "it goes back to an older version";
+        if (!state_) return {};
+        has_followed_ = true;
+        const Json values = payload.value("values", Json::object());
+        for (const auto& [name, value] : values.items()) {
+            (*state_)[name] = value;
+        }
+        return {};
+    }
+
     std::string change(const Json& values) {
         if (!state_) return {};
         for (const auto& [name, value] : values.items()) {
@@ -59,6 +75,12 @@ class Reading {
 
     std::string compare(const Json& state, bool has_fired) {
         if (!state_) state_ = state;
+        // Attributes that the version does not have are gone.
+        if (std::exchange(has_followed_, false)) {
+            for (auto it = state_->begin(); it != state_->end();) {
+                it = state.contains(it.key()) ? std::next(it) : state_->erase(it);
+            }
+        }
         if (*state_ != state) return "the writes before make " + state_->dump();
         if (has_fired && wanted_.is_array() && wanted_.empty()) {
             return "the write before has fired nothing";

@@ -31,7 +31,9 @@ CREATE TABLE ebb.tasks (
     lost_by text,
     lease_owner text COLLATE pg_catalog."C",
     concurrency_key text COLLATE pg_catalog."C",
-    took_slot boolean
+    took_slot boolean,
+    outcome text,
+    lease_until bigint
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
@@ -97,6 +99,17 @@ CREATE VIEW ebb.awaited AS
    FROM (ebb.waits w
      JOIN ebb.instances i ON ((i.id = w.instance_id)));
 
+CREATE TABLE ebb.calls (
+    workflow text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    node text NOT NULL COLLATE pg_catalog."C",
+    is_compensation boolean NOT NULL,
+    handler text NOT NULL COLLATE pg_catalog."C",
+    queue text NOT NULL COLLATE pg_catalog."C",
+    timeout bigint NOT NULL,
+    max_attempts integer NOT NULL
+);
+
 CREATE TABLE ebb.failures (
     instance_id uuid NOT NULL,
     at bigint NOT NULL,
@@ -147,6 +160,15 @@ CREATE TABLE ebb.keys (
     instance_id uuid NOT NULL
 );
 
+CREATE TABLE ebb.labels (
+    instance_id uuid NOT NULL,
+    at bigint,
+    number double precision,
+    name text NOT NULL COLLATE pg_catalog."C",
+    type text NOT NULL COLLATE pg_catalog."C",
+    text text COLLATE pg_catalog."C"
+);
+
 CREATE TABLE ebb.migrations (
     number integer NOT NULL,
     name text NOT NULL,
@@ -154,6 +176,16 @@ CREATE TABLE ebb.migrations (
     applied_at bigint NOT NULL,
     compatible_with integer
 );
+
+CREATE TABLE ebb.outbox (
+    instance_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    at bigint NOT NULL,
+    subscription text NOT NULL COLLATE pg_catalog."C",
+    type text NOT NULL COLLATE pg_catalog."C",
+    data text NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 
 CREATE TABLE ebb.partitioning (
     id smallint NOT NULL,
@@ -371,7 +403,11 @@ CREATE TABLE ebb.workers (
     capacity integer NOT NULL,
     host text NOT NULL,
     handlers text[] NOT NULL,
-    queues text[] NOT NULL
+    queues text[] NOT NULL,
+    decides_since bigint,
+    session uuid,
+    role text,
+    lease bigint
 )
 WITH (fillfactor='50', autovacuum_vacuum_threshold='200', autovacuum_vacuum_scale_factor='0');
 
@@ -441,6 +477,15 @@ UNION ALL
                   WHERE ((i_1.id = t.instance_id) AND (i_1.status = ANY (ARRAY['paused'::text, 'dead_letter'::text])))))))) f
      JOIN ebb.instances i ON ((i.id = f.instance_id)));
 
+CREATE TABLE ebb.subscriptions (
+    failures bigint NOT NULL,
+    suspended_at bigint,
+    updated_at bigint NOT NULL,
+    is_enabled boolean NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    document text NOT NULL
+);
+
 CREATE TABLE ebb.sweeps (
     id smallint NOT NULL,
     number bigint NOT NULL,
@@ -457,6 +502,9 @@ CREATE TABLE ebb.workflows (
     definition text NOT NULL
 );
 
+ALTER TABLE ONLY ebb.calls
+    ADD CONSTRAINT calls_pkey PRIMARY KEY (workflow, version, node, is_compensation);
+
 ALTER TABLE ONLY ebb.failures
     ADD CONSTRAINT failures_pkey PRIMARY KEY (instance_id);
 
@@ -469,8 +517,14 @@ ALTER TABLE ONLY ebb.instances
 ALTER TABLE ONLY ebb.keys
     ADD CONSTRAINT keys_pkey PRIMARY KEY (key, workflow);
 
+ALTER TABLE ONLY ebb.labels
+    ADD CONSTRAINT labels_pkey PRIMARY KEY (instance_id, name);
+
 ALTER TABLE ONLY ebb.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY ebb.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (subscription, instance_id, seq);
 
 ALTER TABLE ONLY ebb.partitioning
     ADD CONSTRAINT partitioning_pkey PRIMARY KEY (id);
@@ -486,6 +540,9 @@ ALTER TABLE ONLY ebb.repairs
 
 ALTER TABLE ONLY ebb.retention
     ADD CONSTRAINT retention_pkey PRIMARY KEY (workflow);
+
+ALTER TABLE ONLY ebb.subscriptions
+    ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY ebb.sweeps
     ADD CONSTRAINT sweeps_pkey PRIMARY KEY (id);
@@ -508,6 +565,12 @@ CREATE INDEX instances_by_status ON ebb.instances USING btree (status, id) WHERE
 
 CREATE INDEX instances_leased ON ebb.instances USING btree (lease_owner, id) WHERE (lease_owner IS NOT NULL);
 
+CREATE INDEX labels_by_number ON ebb.labels USING btree (name, number, instance_id) WHERE (number IS NOT NULL);
+
+CREATE INDEX labels_by_text ON ebb.labels USING btree (name, text, instance_id) WHERE (text IS NOT NULL);
+
+CREATE INDEX labels_by_time ON ebb.labels USING btree (name, at, instance_id) WHERE (at IS NOT NULL);
+
 CREATE INDEX tasks_keyed ON ebb.tasks USING btree (handler, queue, concurrency_key, rank, instance_id, token) WHERE ((lane = 1) AND (lease_owner IS NULL) AND (concurrency_key IS NOT NULL));
 
 CREATE INDEX tasks_leased ON ebb.tasks USING btree (lease_owner, instance_id, token) WHERE (lease_owner IS NOT NULL);
@@ -520,7 +583,11 @@ CREATE INDEX tasks_slots ON ebb.tasks USING btree (queue, concurrency_key) WHERE
 
 CREATE INDEX tasks_stops ON ebb.tasks USING btree (rank, instance_id, token) WHERE (is_stop AND (lane = 1) AND (lease_owner IS NULL));
 
+CREATE INDEX tasks_time_out ON ebb.tasks USING btree (lease_until) WHERE (lease_until IS NOT NULL);
+
 CREATE INDEX waits_by_role ON ebb.waits USING btree (kind, role, since, instance_id, token);
 
 CREATE INDEX waits_by_time ON ebb.waits USING btree (kind, since, instance_id, token);
+
+CREATE UNIQUE INDEX workers_by_session ON ebb.workers USING btree (session) WHERE (session IS NOT NULL);
 

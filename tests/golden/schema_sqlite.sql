@@ -54,12 +54,33 @@ CREATE TABLE instances (
 ) STRICT;
 CREATE UNIQUE INDEX instances_by_key ON instances (key, workflow) WHERE key IS NOT NULL;
 CREATE INDEX instances_by_status ON instances (status, id, workflow, version);
+CREATE TABLE labels (
+    instance_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    text TEXT,
+    number REAL,
+    at INTEGER,
+    PRIMARY KEY (instance_id, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX labels_by_number ON labels (name, number, instance_id) WHERE number IS NOT NULL;
+CREATE INDEX labels_by_text ON labels (name, text, instance_id) WHERE text IS NOT NULL;
+CREATE INDEX labels_by_time ON labels (name, at, instance_id) WHERE at IS NOT NULL;
 CREATE TABLE migrations (
     number INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
     checksum TEXT NOT NULL,
     applied_at INTEGER NOT NULL
 , compatible_with INTEGER) STRICT;
+CREATE TABLE outbox (
+    subscription TEXT NOT NULL,
+    instance_id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    data TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (subscription, instance_id, seq)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE queue_starts (
     queue TEXT NOT NULL,
     at INTEGER NOT NULL,
@@ -290,6 +311,14 @@ UNION ALL
 SELECT i.id, i.workflow, i.version, i.key, i.status, f.reason, f.token, f.handler, f.queue,
        f.lease_owner, strftime('%Y-%m-%dT%H:%M:%fZ', f.since / 1e6, 'unixepoch')
 FROM found AS f JOIN instances AS i ON i.id = f.instance_id;
+CREATE TABLE subscriptions (
+    name TEXT PRIMARY KEY NOT NULL,
+    document TEXT NOT NULL,
+    is_enabled INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    suspended_at INTEGER,
+    updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE sweeps (
     id INTEGER PRIMARY KEY,
     number INTEGER NOT NULL,
@@ -307,7 +336,7 @@ CREATE TABLE tasks (
     is_stop INTEGER NOT NULL DEFAULT 0,
     was_lost INTEGER NOT NULL DEFAULT 0,
     lost_by TEXT,
-    lease_owner TEXT, concurrency_key TEXT, took_slot INTEGER,
+    lease_owner TEXT, concurrency_key TEXT, took_slot INTEGER, outcome TEXT,
     PRIMARY KEY (instance_id, token)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tasks_keyed ON tasks (

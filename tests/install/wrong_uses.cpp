@@ -2,14 +2,14 @@
 // what the compiler says with the comment of the case: exactly one static_assert, with the cure.
 
 #if CASE != 8
-#include <ebb/ebb.h>
-#else
-#include <ebb/engine.h>
+#include <nlohmann/json.hpp>
 #endif
 
 #include <memory>
 #include <string>
 #include <string_view>
+
+#include <ebb/ebb.h>
 
 struct Plain {
     int value = 0;
@@ -46,8 +46,8 @@ void add(ebb::HandlerRegistry& handlers, ebb::Engine& engine) {
     // takes the context as const ebb::StepContext&
     handlers.add("pay", [](int cents, ebb::StepContext& context) { return context.attempt; });
 #elif CASE == 8
-    // Include <ebb/ebb.h> or <nlohmann/json.hpp> before you add a handler
-    handlers.add("pay", [](int cents) { return cents; });
+    // or include <nlohmann/json.hpp> if nlohmann/json converts it
+    handlers.add("pay", [](const Plain& plain) { return plain.value; });
 #elif CASE == 9
     // is added by add_transactional, all others by add
     handlers.add("pay", [](int cents, const ebb::Transaction&) { return cents; });

@@ -39,7 +39,7 @@ std::map<std::string, std::vector<std::string>> all_names() {
         // The plans have no rules; the oracle and the golden workflows play those.
         using enum HistoryType;
         if (type == AttributesWritten || type == StateWritten || type == StateRestored ||
-            type == ExceptionRaised || type == RecoverRequested) {
+            type == ExceptionRaised || type == RecoverRequested || type == Migrated) {
             continue;
         }
         names["history"].emplace_back(to_string(type));

@@ -149,14 +149,15 @@ TEST_F(PostgresHot, no_index_is_about_what_a_hop_changes) {
     open();
     // A hop changes revision, state and updated_at; status and lease_owner only begin and end.
     EXPECT_EQ(indexed_columns("instances"), "id lease_owner status\n");
-    EXPECT_EQ(indexed_columns("workers"), "id\n");
+    // The session is set once, when a worker in SQL joins.
+    EXPECT_EQ(indexed_columns("workers"), "id session\n");
     EXPECT_EQ(indexed_columns("history"), "instance_id seq\n");
     // Each of these is a reason for a cold update, and only a change that claims, puts, parks or
-    // stops a task makes one.
+    // stops a task makes one. Only workers in SQL set lease_until.
     EXPECT_EQ(
         indexed_columns("tasks"),
-        "concurrency_key due_at handler instance_id is_stop lane lease_owner queue rank token "
-        "took_slot\n"
+        "concurrency_key due_at handler instance_id is_stop lane lease_owner lease_until queue "
+        "rank token took_slot\n"
     );
 }
 

@@ -279,8 +279,7 @@ class PostgresOldSnapshot : public ::testing::Test {
 
     /// How many pages the statement touches, by the server's own count.
     int pages_of(const std::string& name, const std::string& arguments) {
-        const auto statements =
-            read_statements(std::filesystem::path(EBB_SOURCE_DIR) / "src/store/postgres/sql");
+        const auto statements = embedded_statements("postgres/sql");
         looking_.execute("PREPARE " + name + " AS " + statements.at(name));
         questions_.push_back("EXPLAIN (ANALYZE, BUFFERS, FORMAT YAML) EXECUTE " + name + arguments);
         const postgres::Result plan = looking_.run(questions_.back(), {});

@@ -376,8 +376,7 @@ TEST_F(PostgresPruning, finds_an_instance_in_one_partition) {
     clock_.advance(days(30));
     const InstanceId id = start(false);
     const std::string quoted = "'" + id.to_string() + "'";
-    const auto statements =
-        read_statements(std::filesystem::path(EBB_SOURCE_DIR) / "src/store/postgres/sql");
+    const auto statements = embedded_statements("postgres/sql");
     const std::string load = plan(statements.at("load_instance"), quoted);
     EXPECT_THAT(entered(load, "instances"), ElementsAre("instances_p20270201")) << load;
     const std::string history =

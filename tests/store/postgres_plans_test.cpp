@@ -22,7 +22,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::filesystem::path kSource(EBB_SOURCE_DIR);
 constexpr int kRows = 1'000'000;
 
 /// Statements that may read whole tables: they are asked for by people, now and then.
@@ -121,7 +120,7 @@ class PostgresPlans : public ::testing::Test {
                         : "SET plan_cache_mode = force_custom_plan"
         );
         std::map<std::string, std::string> plans;
-        for (const auto& [name, sql] : read_statements(kSource / "src/store/postgres/sql")) {
+        for (const auto& [name, sql] : embedded_statements("postgres/sql")) {
             if (!is_hot(name, sql)) continue;
             connection.execute("PREPARE " + name + " AS " + sql);
             const std::string& question =

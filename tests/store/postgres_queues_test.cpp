@@ -20,8 +20,6 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const std::filesystem::path kSource(EBB_SOURCE_DIR);
-
 class PostgresQueues : public ::testing::Test {
  protected:
     PostgresQueues() {
@@ -64,7 +62,7 @@ class PostgresQueues : public ::testing::Test {
     /// All rows of the nodes of the plan of claim_limited, loops and all, and what they threw away.
     std::int64_t rows_read() {
         postgres::Connection connection(settings_);
-        const auto statements = read_statements(kSource / "src/store/postgres/sql");
+        const auto statements = embedded_statements("postgres/sql");
         connection.execute("PREPARE look AS " + statements.at("claim_limited"));
         const std::string question =
             "EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE look ('w1', '{pay}', '{a}', '{NULL}', 8, " +

@@ -102,11 +102,11 @@ TEST_F(PostgresSchema, accepts_every_statement) {
     in_schema.schema = schema_;
     postgres::Connection connection(in_schema);
     const std::map<std::string, std::size_t> folders{
-        {"sql", 70}, {"partitions", 9}, {"snapshots", 9}
+        {"sql", 70}, {"partition_sql", 9}, {"snapshot_sql", 9}
     };
     for (const auto& [folder, at_least] : folders) {
         std::size_t prepared = 0;
-        const auto statements = read_statements(kSource / "src/store/postgres" / folder);
+        const auto statements = embedded_statements("postgres/" + folder);
         if (statements.contains("create_snapshots")) {
             connection.execute(statements.at("create_snapshots"));
         }
@@ -148,6 +148,10 @@ TEST_F(PostgresSchema, keeps_to_what_distributed_databases_understand) {
         // A heartbeat reads the server's clock, so that all workers have one.
         {"sql/workers.sql", {"clock_timestamp", "xmin"}},
         {"sql/busy.sql", {"clock_timestamp"}},
+        // Workers in SQL are for PostgreSQL alone, and installed only on request.
+        {"sql_workers/install.sql", {"plpgsql", "notify", "gen_random_uuid", "clock_timestamp"}},
+        {"sql_workers/outcomes.sql", {"plpgsql"}},
+        {"sql_workers/tasks.sql", {"plpgsql"}},
     };
     int files = 0;
     const auto store = kSource / "src/store/postgres";
@@ -170,7 +174,7 @@ TEST_F(PostgresSchema, keeps_to_what_distributed_databases_understand) {
 }
 
 TEST_F(PostgresSchema, changes_no_table_twice_in_one_statement) {
-    for (const auto& [name, sql] : read_statements(kSource / "src/store/postgres/sql")) {
+    for (const auto& [name, sql] : embedded_statements("postgres/sql")) {
         std::map<std::string, int> changes;
         for (const char* verb : {"INSERT INTO ebb.", "UPDATE ebb.", "DELETE FROM ebb."}) {
             for (auto at = sql.find(verb); at != std::string::npos; at = sql.find(verb, at + 1)) {

@@ -75,7 +75,7 @@ TEST_F(SqliteSchema, is_the_one_of_the_golden_file) {
 TEST_F(SqliteSchema, accepts_every_statement) {
     open();
     sqlite::Database database = connect();
-    const auto statements = read_statements(kSource / "src/store/sqlite/sql");
+    const auto statements = embedded_statements("sqlite/sql");
     EXPECT_GT(statements.size(), 40U);
     for (const auto& [name, sql] : statements) {
         EXPECT_NO_THROW(database.statement(sql)) << name;
@@ -84,7 +84,7 @@ TEST_F(SqliteSchema, accepts_every_statement) {
 
 TEST_F(SqliteSchema, serves_every_hot_statement_by_an_index_without_sorting) {
     open();
-    const auto statements = read_statements(kSource / "src/store/sqlite/sql");
+    const auto statements = embedded_statements("sqlite/sql");
     const std::map<std::string, std::string> index_of{
         {"advance_instance", "sqlite_autoindex_instances_1"},
         {"change_instance", "sqlite_autoindex_instances_1"},

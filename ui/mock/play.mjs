@@ -74,6 +74,7 @@ export function play(definition, { id, key, input, start, script, r, worker, now
   function wait(node, kind, name, options, path, at, data) {
     // A branch that waits beside one that fails is stopped.
     if (path && script.fail && Object.values(script.fail).some((one) => one.permanent)) throw new Stop();
+    if (script.fail?.[name]) return call(name, options, path, at, data);
     const row = step_row(name, kind, path, { input: data, started_at: iso(at), status: 'waiting' });
     const due = kind === 'signal' ? null : iso(at + (kind === 'delay' ? 14 * 864e5 : (script.deadline ?? 48 * 36e5)));
     const asked = add(at, { decision: 'decision_awaited', signal: 'signal_awaited', delay: 'timer_started' }[kind], { node: name, path, visit: row.visit, payload: { due } });

@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs';
 import { extname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { layout } from './layout.mjs';
+import { play } from './play.mjs';
+import { random } from './random.mjs';
 import { makeWorld } from './world.mjs';
 import { toYaml } from './yaml.mjs';
 
@@ -163,7 +165,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
 
   function steer(row, verb, body, request) {
     const wanted = request.headers['if-match'];
-    if (wanted && wanted !== `"${row.revision}"`) throw new Problem(412, 'precondition_failed', `The instance has revision ${row.revision} meanwhile.`, { revision: row.revision });
+    if (wanted && wanted !== `"${row.revision}"`) throw new Problem(412, 'precondition_failed', `The instance has revision ${row.revision} meanwhile.`, { revision: row.revision, instance_status: row.status, newest_events: row.history.slice(-5).reverse() });
     const is_over = ['completed', 'failed', 'cancelled', 'aborted'].includes(row.status);
     if (is_over) throw new Problem(409, 'invalid_state', `The instance ${row.id} is ${row.status}; nothing can be changed any more.`);
     if (verb === 'cancel') touch(row, 'cancel_requested', 'cancelled', { payload: body });
@@ -189,6 +191,22 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     if (!text.includes('steps:')) return { valid: false, problems: [{ code: 'missing_key', pointer: '/steps', message: 'A workflow needs "steps".', line: 1, column: 1 }], definition: null, layout: null };
     if (wrong >= 0) return { valid: false, problems: [{ code: 'unknown_key', pointer: '/steps', message: 'There is no key "stp"; did you mean "step"?', line: wrong + 1, column: 1 }], definition: null, layout: layout(known) };
     return { valid: true, problems: [], definition: null, layout: layout(known) };
+  }
+
+  /** Plays the registered workflow, as `validate` draws it. */
+  function rehearse({ definition, input = {}, outcomes = {}, compensations = {} }) {
+    const known = world.byName.get(/^workflow:\s*(\S+)/m.exec(definition)?.[1]) ?? { workflow: 'hello', version: 1, steps: [{ step: 'greet' }] };
+    const script = { fail: {}, slow: 900, deadline: 48 * 36e5 };
+    for (const [node, { outcome, code = 'error', message = 'scripted failure' }] of Object.entries(outcomes)) {
+      if (outcome === 'never') script.stop = node;
+      else if (outcome !== 'complete') script.fail[node] = { code, message, permanent: outcome === 'fail_for_good' };
+    }
+    for (const [node, { outcome }] of Object.entries(compensations)) if (outcome !== 'complete') script.stuck = node;
+    const began = Date.UTC(2030, 0, 15);
+    const played = play({ ...known, on_error: 'compensate' }, { id: 'rehearsal', key: null, input, start: began, script, r: random(7), worker: null, now: began + 864e5 });
+    const undone = new Set(played.history.filter((event) => event.type === 'step_compensated').map((event) => event.ref));
+    const left = played.status === 'completed' ? [] : played.history.filter((event) => event.type === 'step_completed' && !undone.has(event.seq)).map((event) => event.node);
+    return { status: played.status, output: played.detail.output, error: played.detail.error, took: '5s', is_cut: false, left, waiting_for: played.status === 'running' ? played.detail.waiting_for : [], events: played.history };
   }
 
   function start(body) {
@@ -271,6 +289,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     ['GET', /^\/failures\/([^/]+)$/, ([group], query) => failuresOf(group, query)],
     ['GET', /^\/workflows$/, () => ({ items: world.definitions.map((one) => ({ ...registered(one), versions: one.version })).sort((a, b) => (a.name < b.name ? -1 : 1)), next_cursor: null })],
     ['POST', /^\/workflows\/validate$/, (_, __, body) => validate(String(body ?? ''))],
+    ['POST', /^\/workflows\/rehearse$/, (_, __, body) => rehearse(body)],
     ['GET', /^\/workflows\/([^/]+)$/, ([name], _, __, request) => version_of(definition(name), request)],
     ['GET', /^\/workflows\/([^/]+)\/versions$/, ([name]) => {
       const one = definition(name);

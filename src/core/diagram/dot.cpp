@@ -111,6 +111,7 @@ class Writer {
         if (!node.sublabel.empty()) label += "\\n" + escape(node.sublabel);
         if (node.mark && node.mark->state != StepMark::State::Pending)
             label += "\\n" + escape(mark_words(*node.mark));
+        if (node.note) label += "\\n" + escape(note_words(*node.note));
         const bool undoable = !node.compensation.empty();
         if (undoable) {
             line(depth, fmt::format("subgraph cluster_c{} {{", index));
@@ -130,9 +131,11 @@ class Writer {
     static std::string attributes(const GraphNode& node) {
         Look look = look_of(node.shape);
         if (node.mark) look.colors = style_of(shown_state(*node.mark)).light;
+        if (node.note) look.colors = style_of(node.note->kind).light;
         if (node.is_off) look.colors = {"#ffffff", "#cbd5e1", "#94a3b8"};
-        const bool skipped =
-            node.is_off || (node.mark && node.mark->state == StepMark::State::Skipped);
+        const bool skipped = node.is_off ||
+                             (node.mark && node.mark->state == StepMark::State::Skipped) ||
+                             (node.note && style_of(node.note->kind).is_dashed);
         const std::string about =
             node.description.empty() ? std::string(kind_word(node.shape)) : node.description;
         return fmt::format(
@@ -213,7 +216,7 @@ class Writer {
                 fmt::format(
                     "l_{} [label=\"{} {}\", shape=box, style=\"rounded,filled\", fillcolor=\"{}\", "
                     "color=\"{}\", fontcolor=\"{}\", fontsize=10];",
-                    style.name,
+                    to_string(style.state),
                     style.sign,
                     style.words,
                     style.light.fill,
@@ -234,7 +237,13 @@ class Writer {
 }  // namespace
 
 std::string to_dot(const Definition& definition, const DiagramOptions& options) {
-    return Writer(build_graph(definition, options), options).write();
+    return diagram::to_dot(definition, options, {});
+}
+
+std::string diagram::to_dot(
+    const Definition& definition, const DiagramOptions& options, const Notes& notes
+) {
+    return Writer(build_graph(definition, options, notes), options).write();
 }
 
 }  // namespace ebb

@@ -172,11 +172,11 @@ void arrange_jumps(std::vector<GraphEdge>& edges, const Joints& joints, OpenEnd 
 
 class Builder {
  public:
-    explicit Builder(const DiagramOptions& options) : options_(options) {}
+    Builder(const DiagramOptions& options, const Notes& notes) : options_(options), notes_(notes) {}
 
     Graph build(const Definition& definition) {
         graph_.title = fmt::format("{} v{}", definition.name, definition.version);
-        graph_.description = definition.description;
+        graph_.description = notes_.headline.empty() ? definition.description : notes_.headline;
         graph_.has_marks = options_.marks.has_value();
         const BlockIndex root = add_block(GraphBlock::Kind::Sequence);
         const NodeIndex start = add_plain(Shape::Start, "start");
@@ -208,6 +208,8 @@ class Builder {
         node.name = source.name;
         node.sublabel = sublabel(source);
         node.description = source.description;
+        const auto note = notes_.nodes.find(source.name);
+        if (note != notes_.nodes.end()) node.note = note->second;
         if (!options_.marks) return index;
         const auto found = options_.marks->find(source.name);
         node.mark = found == options_.marks->end() ? StepMark{} : found->second;
@@ -448,14 +450,15 @@ class Builder {
     }
 
     const DiagramOptions& options_;
+    const Notes& notes_;
     Graph graph_;
     bool is_of_rules_ = false;
 };
 
 }  // namespace
 
-Graph build_graph(const Definition& definition, const DiagramOptions& options) {
-    return Builder(options).build(definition);
+Graph build_graph(const Definition& definition, const DiagramOptions& options, const Notes& notes) {
+    return Builder(options, notes).build(definition);
 }
 
 std::string_view kind_word(Shape shape) {
@@ -497,6 +500,13 @@ std::vector<StepMark::State> states_of(const Graph& graph) {
     for (const GraphNode& node : graph.nodes)
         if (node.mark) states.insert(shown_state(*node.mark));
     return {states.begin(), states.end()};
+}
+
+std::vector<Note::Kind> note_kinds_of(const Graph& graph) {
+    std::set<Note::Kind> kinds;
+    for (const GraphNode& node : graph.nodes)
+        if (node.note) kinds.insert(node.note->kind);
+    return {kinds.begin(), kinds.end()};
 }
 
 std::string summary(const Graph& graph) {

@@ -9,6 +9,8 @@
 #include <ebb/definition.h>
 #include <ebb/diagram.h>
 
+#include "core/diagram/notes.h"
+
 // What every picture shows, without a word about where things are: nodes, edges, and the tree of
 // blocks around them.
 
@@ -47,6 +49,7 @@ struct GraphNode {
     std::string ways;              ///< of a node of a graph: where its edges lead, in words
     std::optional<StepMark> mark;  ///< present on named nodes of an instance's picture
     bool is_off = false;           ///< in a branch that was not taken: drawn faintly
+    std::optional<Note> note;      ///< what the picture says besides
 };
 
 struct GraphEdge {
@@ -105,7 +108,9 @@ struct Graph {
     bool has_marks = false;
 };
 
-Graph build_graph(const Definition& definition, const DiagramOptions& options);
+Graph build_graph(
+    const Definition& definition, const DiagramOptions& options, const Notes& notes = {}
+);
 
 /// Marks the nodes of the sides of a condition or switch that was left by another side.
 void mark_ways_not_taken(Graph& graph);
@@ -115,6 +120,9 @@ std::string_view kind_word(Shape shape);
 
 /// The states that occur, in the order of the enumeration.
 std::vector<StepMark::State> states_of(const Graph& graph);
+
+/// The kinds of notes that occur, in the order of the enumeration.
+std::vector<Note::Kind> note_kinds_of(const Graph& graph);
 
 /// By edge: whether the instance has not gone it, as far as the marks tell. False without marks.
 std::vector<bool> unused_edges(const Graph& graph);

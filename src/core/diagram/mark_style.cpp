@@ -11,14 +11,12 @@ using enum StepMark::State;
 constexpr std::array<MarkStyle, kStates> kStyles{{
     {Pending,
      "pending",
-     "pending",
      "○",
      " ",
      "2",
      {"#ffffff", "#94a3b8", "#475569"},
      {"#1e293b", "#64748b", "#94a3b8"}},
     {Running,
-     "running",
      "running",
      "▶",
      ">",
@@ -27,14 +25,12 @@ constexpr std::array<MarkStyle, kStates> kStyles{{
      {"#172554", "#60a5fa", "#bfdbfe"}},
     {Retrying,
      "retrying",
-     "retrying",
      "↻",
      "~",
      "1;33",
      {"#fef3c7", "#d97706", "#92400e"},
      {"#451a03", "#fbbf24", "#fde68a"}},
     {Waiting,
-     "waiting",
      "waiting",
      "◷",
      "?",
@@ -43,14 +39,12 @@ constexpr std::array<MarkStyle, kStates> kStyles{{
      {"#2e1065", "#a78bfa", "#ddd6fe"}},
     {Completed,
      "completed",
-     "completed",
      "✓",
      "+",
      "32",
      {"#dcfce7", "#16a34a", "#166534"},
      {"#052e16", "#4ade80", "#bbf7d0"}},
     {Failed,
-     "failed",
      "failed",
      "✗",
      "x",
@@ -59,14 +53,12 @@ constexpr std::array<MarkStyle, kStates> kStyles{{
      {"#450a0a", "#f87171", "#fecaca"}},
     {Skipped,
      "skipped",
-     "skipped",
      "⊘",
      "-",
      "2",
      {"#f1f5f9", "#94a3b8", "#64748b"},
      {"#0f172a", "#475569", "#94a3b8"}},
     {Compensating,
-     "compensating",
      "compensating",
      "↩",
      "<",
@@ -75,14 +67,12 @@ constexpr std::array<MarkStyle, kStates> kStyles{{
      {"#431407", "#fb923c", "#fed7aa"}},
     {Compensated,
      "compensated",
-     "compensated",
      "↶",
      "u",
      "33",
      {"#fff7ed", "#c2410c", "#9a3412"},
      {"#2a1205", "#c2410c", "#fdba74"}},
     {CompensationFailed,
-     "compensation_failed",
      "compensation failed",
      "‼",
      "!",
@@ -132,11 +122,3 @@ std::string mark_words(const StepMark& mark) {
 }
 
 }  // namespace ebb::diagram
-
-namespace ebb {
-
-std::string_view to_string(StepMark::State state) {
-    return diagram::style_of(state).name;
-}
-
-}  // namespace ebb

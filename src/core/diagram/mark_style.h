@@ -18,7 +18,6 @@ struct MarkColors {
 
 struct MarkStyle {
     StepMark::State state;
-    std::string_view name;   ///< `compensation_failed`
     std::string_view words;  ///< `compensation failed`
     std::string_view sign;   ///< one Unicode character that needs no emoji font
     std::string_view ascii_sign;

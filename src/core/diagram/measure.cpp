@@ -39,6 +39,7 @@ NodeTexts fit_texts(const GraphNode& node) {
     texts.compensation = fit_text(node.compensation, kSmallFont, kTextWidthMax);
     if (node.mark && node.mark->state != StepMark::State::Pending)
         texts.status = fit_text(mark_words(*node.mark), kSmallFont, kTextWidthMax);
+    if (node.note) texts.status = fit_text(note_words(*node.note), kSmallFont, kTextWidthMax);
     return texts;
 }
 

@@ -115,8 +115,9 @@ Brackets brackets(Shape shape) {
 }
 
 std::string_view class_of(const GraphNode& node) {
+    if (node.note) return style_of(node.note->kind).name;
     if (node.is_off) return "off";
-    if (node.mark) return style_of(shown_state(*node.mark)).name;
+    if (node.mark) return to_string(shown_state(*node.mark));
     switch (node.shape) {
         case Shape::Start:
         case Shape::End:
@@ -163,6 +164,7 @@ class Writer {
         if (!node.sublabel.empty()) label += "<br/>" + escape(node.sublabel);
         if (node.mark && node.mark->state != StepMark::State::Pending)
             label += "<br/>" + escape(mark_words(*node.mark));
+        if (node.note) label += "<br/>" + escape(note_words(*node.note));
         if (label.empty()) label = " ";
         const auto [open, close] = brackets(node.shape);
         line(depth, fmt::format("n{}{}\"{}\"{}:::{}", index, open, label, close, class_of(node)));
@@ -206,7 +208,12 @@ class Writer {
         line(1, "subgraph legend[\"Legend\"]");
         for (const StepMark::State state : states_of(graph_)) {
             const MarkStyle& style = style_of(state);
-            line(2, fmt::format("l_{0}[\"{1} {2}\"]:::{0}", style.name, style.sign, style.words));
+            line(
+                2,
+                fmt::format(
+                    "l_{0}[\"{1} {2}\"]:::{0}", to_string(style.state), style.sign, style.words
+                )
+            );
         }
         line(1, "end");
         line(1, "class legend block");
@@ -240,8 +247,12 @@ class Writer {
         if (std::any_of(nodes.begin(), nodes.end(), [](const GraphNode& n) { return n.is_off; })) {
             line(1, "classDef off fill:none,stroke:#cbd5e1,color:#94a3b8,stroke-dasharray:3 3");
         }
+        for (const Note::Kind kind : note_kinds_of(graph_)) {
+            const NoteStyle& style = style_of(kind);
+            write_class(style.name, style.light, style.is_dashed ? ",stroke-dasharray:5 3" : "");
+        }
         for (const StepMark::State state : states_of(graph_))
-            write_class(style_of(state).name, style_of(state).light, dashes(state));
+            write_class(to_string(state), style_of(state).light, dashes(state));
     }
 
     static std::string_view dashes(StepMark::State state) {
@@ -256,7 +267,13 @@ class Writer {
 }  // namespace
 
 std::string to_mermaid(const Definition& definition, const DiagramOptions& options) {
-    return Writer(build_graph(definition, options), options).write();
+    return diagram::to_mermaid(definition, options, {});
+}
+
+std::string diagram::to_mermaid(
+    const Definition& definition, const DiagramOptions& options, const Notes& notes
+) {
+    return Writer(build_graph(definition, options, notes), options).write();
 }
 
 }  // namespace ebb

@@ -234,6 +234,7 @@ class Writer {
         if (!node.sublabel.empty()) text += ": " + escape(node.sublabel);
         if (!node.compensation.empty()) text += "\nundone by " + escape(node.compensation);
         if (node.mark) text += "\n" + escape(mark_words(*node.mark));
+        if (node.note) text += "\n" + escape(note_words(*node.note));
         if (!node.description.empty()) text += "\n" + escape(node.description);
         put("<title>{}</title>\n", text);
     }
@@ -306,7 +307,9 @@ class Writer {
         if (!view.texts.sublabel.text.empty()) top += kSmallLine;
         if (!view.texts.status.text.empty())
             write_with_icon(
-                {middle, top + 9}, view.texts.status, state_icon(shown_state(*node.mark))
+                {middle, top + 9},
+                view.texts.status,
+                node.note ? style_of(node.note->kind).icon : state_icon(shown_state(*node.mark))
             );
         if (!view.texts.compensation.text.empty()) write_undo(view);
     }
@@ -336,7 +339,7 @@ class Writer {
 
     void write_legend(const LegendEntry& entry) {
         const MarkStyle& style = style_of(entry.state);
-        put("<g class=\"{}\">", style.name);
+        put("<g class=\"{}\">", to_string(style.state));
         write_rect(entry.box, "shape", 5);
         const double middle = entry.box.center().y;
         write_icon({entry.box.x + 12, middle}, state_icon(entry.state));
@@ -351,8 +354,13 @@ class Writer {
     std::string out_;
 };
 
-std::string draw(const Definition& definition, const DiagramOptions& options, Names names) {
-    const Graph graph = build_graph(definition, options);
+std::string draw(
+    const Definition& definition,
+    const DiagramOptions& options,
+    Names names,
+    const Notes& notes = {}
+) {
+    const Graph graph = build_graph(definition, options, notes);
     return Writer(graph, lay_out(graph, options), names).write();
 }
 
@@ -362,10 +370,16 @@ std::string to_svg(const Definition& definition, const DiagramOptions& options) 
     return draw(definition, options, Names::Omit);
 }
 
-std::string diagram::to_svg_with_names(
-    const Definition& definition, const DiagramOptions& options
+std::string diagram::to_svg(
+    const Definition& definition, const DiagramOptions& options, const Notes& notes
 ) {
-    return draw(definition, options, Names::Write);
+    return draw(definition, options, Names::Omit, notes);
+}
+
+std::string diagram::to_svg_with_names(
+    const Definition& definition, const DiagramOptions& options, const Notes& notes
+) {
+    return draw(definition, options, Names::Write, notes);
 }
 
 }  // namespace ebb

@@ -91,7 +91,11 @@ std::string scheme(const Graph& graph, bool dark) {
     for (const KindColors& kind : kKinds) css += rule(kind.name, dark ? kind.dark : kind.light);
     for (const StepMark::State state : states_of(graph)) {
         const MarkStyle& style = style_of(state);
-        css += rule(fmt::format("{}", style.name), dark ? style.dark : style.light);
+        css += rule(fmt::format("{}", to_string(style.state)), dark ? style.dark : style.light);
+    }
+    for (const Note::Kind kind : note_kinds_of(graph)) {
+        const NoteStyle& style = style_of(kind);
+        css += rule(style.name, dark ? style.dark : style.light);
     }
     return css;
 }
@@ -99,17 +103,24 @@ std::string scheme(const Graph& graph, bool dark) {
 }  // namespace
 
 std::string style_sheet(const Graph& graph) {
+    std::string forms(kForms);
+    for (const Note::Kind kind : note_kinds_of(graph)) {
+        if (!style_of(kind).is_dashed) continue;
+        forms +=
+            fmt::format(".ebb-diagram .{} .shape{{stroke-dasharray:5 3}}\n", style_of(kind).name);
+    }
     return fmt::format(
         "{}{}@media (prefers-color-scheme:dark){{\n{}}}\n",
-        kForms,
+        forms,
         scheme(graph, false),
         scheme(graph, true)
     );
 }
 
 std::string color_class(const GraphNode& node) {
+    if (node.note) return std::string(style_of(node.note->kind).name);
     if (node.mark) {
-        const std::string_view name = style_of(shown_state(*node.mark)).name;
+        const std::string_view name = to_string(shown_state(*node.mark));
         return std::string(name) + (node.is_off ? " off" : "");
     }
     if (node.shape == Shape::Step) return "work";

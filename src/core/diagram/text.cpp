@@ -151,6 +151,11 @@ class Writer {
             }
             out_ += ' ';
         }
+        if (node.note) {
+            const NoteStyle& note = style_of(node.note->kind);
+            put_sign(note.sign, note.ascii_sign, note.ansi);
+            out_ += ' ';
+        }
         put_sign(glyph_of(node.shape).unicode, glyph_of(node.shape).ascii);
         out_ += ' ';
         put(node.label, node.is_off ? kDim : kBold);
@@ -168,6 +173,8 @@ class Writer {
         }
         if (mark != nullptr && mark->state != StepMark::State::Pending)
             put(fmt::format("  [{}]", mark_words(*node.mark)), mark->ansi);
+        if (node.note)
+            put(fmt::format("  [{}]", note_words(*node.note)), style_of(node.note->kind).ansi);
         out_ += '\n';
     }
 
@@ -182,7 +189,16 @@ class Writer {
 std::string to_text(
     const Definition& definition, const DiagramOptions& options, const TextStyle& style
 ) {
-    return Writer(build_graph(definition, options), style).write();
+    return diagram::to_text(definition, options, style, {});
+}
+
+std::string diagram::to_text(
+    const Definition& definition,
+    const DiagramOptions& options,
+    const TextStyle& style,
+    const Notes& notes
+) {
+    return Writer(build_graph(definition, options, notes), style).write();
 }
 
 }  // namespace ebb

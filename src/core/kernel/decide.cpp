@@ -21,6 +21,7 @@ void on_started(Transition& t, const event::Started& e) {
     started.worker = e.by;
     if (e.entry != kNoNode) started.node = t.program.node(e.entry).name;
     const Seq input = t.append(std::move(started));
+    if (!put_labels(t, e)) return;
     const Duration deadline = t.program.definition().deadline;
     if (deadline > Duration::zero()) set_instance_deadline(t, t.now + deadline);
     if (t.program.rules() != nullptr) return start_rules(t, e.input);

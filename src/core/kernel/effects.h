@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <ebb/label.h>
 #include <ebb/triage.h>
 
 #include "core/kernel/state.h"
@@ -50,13 +51,29 @@ struct FailureChange {
     bool operator==(const FailureChange&) const = default;
 };
 
-/// Effects of a decision beside the instance. Other kinds (mail, births, labels, messages to send)
-/// become members of their own.
+/// An event that a subscription wants to hear of. The row waits in `outbox` until it is relayed.
+struct Notice {
+    std::string subscription;
+    Seq seq = 0;       ///< of the history event that it reports; unique within the instance
+    std::string type;  ///< `instance.completed`, ...
+    std::string data;  ///< JSON object: what receivers learn about the instance
+    TimePoint at{};
+
+    bool operator==(const Notice&) const = default;
+};
+
+/// Effects of a decision beside the instance. Other kinds (mail, births) become members of their
+/// own.
 struct Effects {
     std::vector<WaitChange> waits;        ///< at most one per token
     std::vector<FailureChange> failures;  ///< at most one
+    Labels labels{};                      ///< to put; the instance's others stay
+    /// Not of the decision itself: added before the commit, if a subscription is enabled.
+    std::vector<Notice> notices{};
 
-    bool is_empty() const { return waits.empty() && failures.empty(); }
+    bool is_empty() const {
+        return waits.empty() && failures.empty() && labels.empty() && notices.empty();
+    }
 
     bool operator==(const Effects&) const = default;
 };

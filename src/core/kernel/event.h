@@ -5,6 +5,7 @@
 #include <variant>
 
 #include <ebb/json.h>
+#include <ebb/label.h>
 #include <ebb/time.h>
 
 #include "core/kernel/state.h"
@@ -48,6 +49,7 @@ struct Started {
     std::string by;
     NodeIndex entry = kNoNode;  ///< a node of the graph to begin at; kNoNode = its own entry
     std::optional<InstanceId> run{};
+    Labels labels{};  ///< those that were given; they override the definition's
 };
 
 struct StepCompleted {

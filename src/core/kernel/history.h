@@ -70,6 +70,7 @@ enum class HistoryType {
                         ///< write, or where its time has passed, the event that armed it
     StateRestored,      ///< by a rollback; payload: {values}; ref: the write that it undoes
     ExceptionRaised,    ///< payload: {code, message}; ref: the write or the failure that caused it
+    Migrated,           ///< to another version of its rules; payload: {from, to, values?}
     Completed,          ///< ref: the event with the output, or payload: the output
     Failed,
     Cancelled,

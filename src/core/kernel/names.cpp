@@ -30,7 +30,7 @@ std::optional<Enum> value_of(const Names<Enum, N>& names, std::string_view text)
 }
 
 // Each table is in the order of its enum, so that a value is its own index.
-constexpr Names<HistoryType, 50> kHistoryTypes{{
+constexpr Names<HistoryType, 51> kHistoryTypes{{
     {HistoryType::Started, "started"},
     {HistoryType::InputResolved, "input_resolved"},
     {HistoryType::StepCompleted, "step_completed"},
@@ -77,6 +77,7 @@ constexpr Names<HistoryType, 50> kHistoryTypes{{
     {HistoryType::StateWritten, "state_written"},
     {HistoryType::StateRestored, "state_restored"},
     {HistoryType::ExceptionRaised, "exception_raised"},
+    {HistoryType::Migrated, "migrated"},
     {HistoryType::Completed, "completed"},
     {HistoryType::Failed, "failed"},
     {HistoryType::Cancelled, "cancelled"},

@@ -32,6 +32,10 @@ class ProgramCompiler {
             program_.output_ = Template::compile(Json::parse(definition.output));
             note_reads(*program_.output_);
         }
+        for (const auto& [name, source] : definition.labels) {
+            Template value = Template::compile(Json::parse(source.value));
+            program_.labels_.push_back({name, source.type, std::move(value)});
+        }
         if (!definition.input_schema.empty()) {
             program_.input_schema_.emplace(Json::parse(definition.input_schema));
         }

@@ -142,6 +142,15 @@ class Program {
 
     const std::optional<Template>& output() const { return output_; }
 
+    struct Label {
+        std::string name;
+        LabelType type = LabelType::Text;
+        Template value;
+    };
+
+    /// What every instance is labeled with.
+    const std::vector<Label>& labels() const { return labels_; }
+
     /// Null if the workflow has steps. The node of a trigger has its index, the handler of
     /// exceptions comes after them, and then the savepoints.
     const rules::Program* rules() const { return rules_.get(); }
@@ -174,6 +183,7 @@ class Program {
     std::vector<ProgramNode> nodes_;
     NodeIndex entry_ = kNoNode;
     std::optional<Template> output_;
+    std::vector<Label> labels_;
     std::shared_ptr<const rules::Program> rules_;
     std::unordered_map<std::string, NodeIndex> by_name_;
     std::vector<std::string> handlers_;

@@ -109,6 +109,9 @@ void merge(Effects& effects, Effects later) {
         *same = std::move(change);
     }
     if (!later.failures.empty()) effects.failures = std::move(later.failures);
+    for (auto& [name, value] : later.labels) {
+        effects.labels.insert_or_assign(name, std::move(value));
+    }
 }
 
 Effects side_rows_of(
@@ -116,6 +119,7 @@ Effects side_rows_of(
 ) {
     Effects effects;
     if (!has_side_rows(state)) return effects;
+    effects.labels = state.labels;
     for (const Token& token : state.tokens) {
         if (is_wait(token)) effects.waits.push_back(begun_wait(program, token, now));
     }
@@ -133,6 +137,8 @@ namespace kernel {
 
 Projection::Projection(const InstanceState& before) {
     if (!has_side_rows(before)) return;
+    // Labels never change after the start.
+    has_labels_ = before.last_seq != 0;
     for (const Token& token : before.tokens) {
         if (!is_wait(token)) continue;
         waits_.push_back({token.id, token.visit, token.votes.size(), token.due});
@@ -151,6 +157,8 @@ Effects Projection::changes(const Transition& t) const {
     for (const Standing& was : waits_) {
         if (!stands(was)) effects.waits.push_back(ended_wait(was.token));
     }
+    // They stay when the instance moves away, and an arrival puts them again.
+    if (has_rows && !has_labels_) effects.labels = t.state.labels;
     if (has_rows) {
         for (const Token& token : t.state.tokens) {
             if (!is_wait(token)) continue;

@@ -350,6 +350,23 @@ void on_attributes_written(Transition& t, const event::AttributesWritten& e) {
     take(t, {.request = &e}, std::move(written));
 }
 
+namespace {
+
+/// The attribute with this name, now or in an earlier version, that the event `write` has written
+/// last; -1: another has written it since, and that stays.
+int attribute_written(const Transition& t, std::string_view name, Seq write) {
+    const auto& attributes = rules_of(t).rules().attributes;
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+        const auto& earlier = attributes[i].renamed_from;
+        const bool is_named = attributes[i].name == name ||
+                              std::find(earlier.begin(), earlier.end(), name) != earlier.end();
+        if (is_named && t.state.rules->values[i].written == write) return static_cast<int>(i);
+    }
+    return -1;
+}
+
+}  // namespace
+
 void restore_attributes(Transition& t, const HistoryEvent& completed) {
     // The output of a stopped transition comes too late to be written.
     if (completed.type != HistoryType::StepCompleted || completed.seq >= t.state.last_seq) return;
@@ -367,15 +384,14 @@ void restore_attributes(Transition& t, const HistoryEvent& completed) {
     if (was == nullptr || !was->is_object()) return;
     Payload restored;
     for (const auto& [name, before] : was->items()) {
-        const int index = rules_of(t).find_attribute(name);
+        const int index = attribute_written(t, name, write);
         const bool is_pair = before.is_array() && before.size() == 2 && before[1].is_number();
         if (index < 0 || !is_pair) continue;
-        auto& value = t.state.rules->values[static_cast<std::size_t>(index)];
-        // Another has written it since, and that stays.
-        if (value.written != write) continue;
+        const auto at = static_cast<std::size_t>(index);
+        auto& value = t.state.rules->values[at];
         value = {.json = to_text(before[0]), .written = before[1].get<Seq>()};
         restored += restored.empty() ? "" : ",";
-        append_json_string(restored, name);
+        append_json_string(restored, rules_of(t).rules().attributes[at].name);
         restored += ":" + value.json;
     }
     if (restored.empty()) return;

@@ -90,6 +90,8 @@ class RulesReader {
             state_.idle_fires = static_cast<std::int32_t>(fires);
         } else if (key == "finishing") {
             state_.is_finishing = json_.boolean();
+        } else if (key == "asks_all") {
+            state_.asks_all = json_.boolean();
         } else if (key == "exception") {
             state_.exception = json_.integer();
         } else {
@@ -172,6 +174,7 @@ void write_rules(JsonWriter& out, const rules::State& state, const rules::Progra
     marks.end();
     if (state.idle_fires != 0) out.number("idle", state.idle_fires);
     if (state.is_finishing) out.raw("finishing", "true");
+    if (state.asks_all) out.raw("asks_all", "true");
     if (state.exception != 0) out.number("exception", state.exception);
     out.put('}');
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <ebb/id.h>
+#include <ebb/label.h>
 #include <ebb/status.h>
 #include <ebb/time.h>
 
@@ -198,6 +199,7 @@ struct InstanceState {
     std::vector<std::string> requests;  ///< oldest first, at most kRememberedRequestsMax
     /// Tells this run from others of the same instance id; absent if the id is never used again.
     std::optional<InstanceId> run;
+    Labels labels;
     std::optional<rules::State> rules;  ///< absent if the workflow has steps
 
     bool operator==(const InstanceState&) const = default;

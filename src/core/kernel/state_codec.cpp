@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "core/kernel/label_codec.h"
 #include "core/kernel/state_text.h"
 
 // The text is written by hand because every durable step writes one; fields that have their default
@@ -50,6 +51,7 @@ class Writer {
         list("requests", state.requests, [this](const std::string& request) {
             out_.string(request);
         });
+        write_labels(out_, state.labels);
         if (with_run && state.run) out_.plain("run", state.run->to_string());
         if (state.rules) write_rules(out_, *state.rules, *program_.rules());
         out_.put('}');

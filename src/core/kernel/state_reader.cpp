@@ -8,6 +8,7 @@
 
 #include <ebb/error.h>
 
+#include "core/kernel/label_codec.h"
 #include "core/kernel/names.h"
 #include "core/kernel/state_text.h"
 
@@ -48,6 +49,11 @@ class StateReader {
         const bool is_paused =
             state.status == InstanceStatus::Paused || state.moved_from == InstanceStatus::Paused;
         if (!is_paused) state.paused_from = InstanceStatus::Running;
+        try {
+            check_labels(state.labels);
+        } catch (const Error& error) {
+            throw_corrupt(error.what());
+        }
         const std::string fault = fault_of(state, nodes_.program());
         if (!fault.empty()) throw_corrupt(fault);
     }
@@ -104,6 +110,8 @@ class StateReader {
             json_.array([&] { state.signals.push_back(signal()); });
         } else if (key == "requests") {
             json_.array([&] { state.requests.push_back(json_.string()); });
+        } else if (key == "labels") {
+            state.labels = read_labels(json_);
         } else if (key == "run") {
             state.run = InstanceId::parse(json_.string_view(decoded_));
             if (!state.run) throw_corrupt("its run is not a UUID");

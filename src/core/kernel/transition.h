@@ -307,6 +307,11 @@ void refuse_finished(Transition& t, std::string_view what);
 /// never remembered.
 bool is_repeated(Transition& t, const std::string& request_id);
 
+// labeling.cpp
+/// The labels that were given and those of the definition. False = refused: one is not allowed, or
+/// its template fails.
+bool put_labels(Transition& t, const event::Started& e);
+
 // payload.cpp
 /// `in_doubt`: an earlier call may have had an effect, so the outcome is not just `failed`.
 Payload failure_payload(const Failure& failure, bool in_doubt = false);

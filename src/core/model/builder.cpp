@@ -430,6 +430,11 @@ WorkflowBuilder& WorkflowBuilder::output(Payload text) {
     return *this;
 }
 
+WorkflowBuilder& WorkflowBuilder::label(std::string name, LabelType type, Payload value) {
+    draft()->definition.labels[std::move(name)] = {type, canonical(std::move(value))};
+    return *this;
+}
+
 WorkflowBuilder& WorkflowBuilder::handler_spec(std::string name, Payload spec) {
     draft()->definition.handlers[std::move(name)] = canonical(std::move(spec));
     return *this;

@@ -7,6 +7,7 @@
 
 #include "core/model/check_expressions.h"
 #include "core/model/check_nodes.h"
+#include "core/model/labels_check.h"
 #include "core/model/walk.h"
 #include "core/model/words.h"
 #include "core/model/writer.h"
@@ -16,6 +17,11 @@
 namespace ebb::model {
 
 namespace {
+
+/// Ebb's own workflows. The engine refuses to register another one of such a name.
+bool is_built_in(std::string_view name) {
+    return name == "ebb:webhook" || name == "ebb:bulk";
+}
 
 class Checker {
  public:
@@ -38,6 +44,7 @@ class Checker {
         check_handlers();
         check_nodes();
         if (definition_.rules) check_rules(findings_, definition_);
+        check_labels(findings_, definition_);
         expressions_.payload(-1, "/output", definition_.output);
         if (findings_.is_empty()) check_size();
         return findings_;
@@ -65,7 +72,9 @@ class Checker {
     }
 
     void check_head() {
-        check_name(findings_, "/workflow", "workflow", definition_.name);
+        if (!is_built_in(definition_.name)) {
+            check_name(findings_, "/workflow", "workflow", definition_.name);
+        }
         check_range("version", definition_.version, 1, DefinitionLimits::kVersionMax);
         check_text(
             findings_,

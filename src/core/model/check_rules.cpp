@@ -134,6 +134,47 @@ class RulesChecker {
             }
             check_default(attribute, path + "/default");
         }
+        check_earlier_names(names);
+    }
+
+    /// Writes may name an attribute by an earlier name, so it must mean one attribute only.
+    void check_earlier_names(std::set<std::string_view> names) {
+        for (std::size_t i = 0; i < rules_.attributes.size(); ++i) {
+            const auto& earlier = rules_.attributes[i].renamed_from;
+            const std::string path = fmt::format("/rules/attributes/{}/renamed_from", i);
+            if (earlier.size() > RulesLimits::kEarlierNamesMax) {
+                note(
+                    "too_many",
+                    path,
+                    fmt::format(
+                        "There are {} earlier names; at most {} are allowed.",
+                        earlier.size(),
+                        RulesLimits::kEarlierNamesMax
+                    )
+                );
+                continue;
+            }
+            for (const std::string& name : earlier) {
+                if (!is_attribute_name(name)) {
+                    note(
+                        "invalid_name",
+                        path,
+                        fmt::format(
+                            "The earlier name {} cannot be that of an attribute.", in_quotes(name)
+                        )
+                    );
+                }
+                if (names.insert(name).second) continue;
+                note(
+                    "duplicate_name",
+                    path,
+                    fmt::format(
+                        "{} is the name of an attribute, or the earlier name of another one.",
+                        in_quotes(name)
+                    )
+                );
+            }
+        }
     }
 
     void check_default(const Attribute& attribute, const std::string& path) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/model/check.h"
+#include "core/model/labels_check.h"
 #include "core/model/placing.h"
 #include "core/model/reader.h"
 #include "core/model/type_library.h"
@@ -239,6 +240,7 @@ Definition read_definition(const Document& root, Problems& problems, const TypeL
          "step_budget",
          "input_schema",
          "output",
+         "labels",
          "defaults",
          "handlers",
          "steps",
@@ -264,6 +266,7 @@ Definition read_definition(const Document& root, Problems& problems, const TypeL
         .priority = map.small_integer("priority", otherwise.priority),
         .input_schema = map.payload("input_schema"),
         .output = map.payload("output"),
+        .labels = read_labels(map),
         .handlers = std::move(handlers),
         .steps = map.has("rules") ? Block{} : read_steps(map, defaults),
     };

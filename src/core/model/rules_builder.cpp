@@ -80,6 +80,7 @@ RulesBuilder& RulesBuilder::attribute(
         .initial = canonical(std::move(options.initial)),
         .is_external = options.is_external,
         .is_enabled = options.is_enabled,
+        .renamed_from = std::move(options.renamed_from),
     });
     return *this;
 }
@@ -185,6 +186,11 @@ RulesBuilder& RulesBuilder::final_while_pending(Rules::FinalWhilePending reactio
 
 RulesBuilder& RulesBuilder::external_writes(Rules::ExternalWrites allowed) {
     rules().external_writes = allowed;
+    return *this;
+}
+
+RulesBuilder& RulesBuilder::evolution(Rules::Evolution evolution) {
+    rules().evolution = evolution;
     return *this;
 }
 

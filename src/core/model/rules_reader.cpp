@@ -54,6 +54,28 @@ void each_named(
     }
 }
 
+/// One name, or a list of names.
+std::vector<std::string> read_names(const MapReader& map, std::string_view key) {
+    const Document* value = map.find(key);
+    if (value == nullptr) return {};
+    if (value->is_text()) return {value->text()};
+    std::vector<std::string> names;
+    const bool is_list = value->is_list();
+    for (const Document& element : value->elements) {
+        if (is_list && element.is_text()) names.push_back(element.text());
+    }
+    const bool is_read = is_list && names.size() == value->elements.size() && !names.empty();
+    if (is_read) return names;
+    map.note(
+        "wrong_type",
+        key,
+        fmt::format(
+            "\"{}\" must be a name or a list of names, but here is {}.", key, describe(*value)
+        )
+    );
+    return {};
+}
+
 Attribute read_attribute(
     Problems& problems, const std::string& name, const Document& value, const std::string& path
 ) {
@@ -66,13 +88,14 @@ Attribute read_attribute(
         return {.name = name, .type = map.word("type", kAttributeTypeWords, otherwise.type)};
     }
     const MapReader map(problems, value, path);
-    map.allow_only({"attribute", "type", "default", "external", "enabled"});
+    map.allow_only({"attribute", "type", "default", "external", "enabled", "renamed_from"});
     return {
         .name = name,
         .type = map.word("type", kAttributeTypeWords, otherwise.type),
         .initial = map.has("default") ? map.payload("default") : otherwise.initial,
         .is_external = map.boolean("external", otherwise.is_external),
         .is_enabled = map.boolean("enabled", otherwise.is_enabled),
+        .renamed_from = read_names(map, "renamed_from"),
     };
 }
 
@@ -332,6 +355,7 @@ void read_options(const MapReader& map, Rules& rules) {
         map.word("final_while_pending", kFinalWhilePendingWords, otherwise.final_while_pending);
     rules.external_writes =
         map.word("external_writes", kExternalWritesWords, otherwise.external_writes);
+    rules.evolution = map.word("evolution", kEvolutionWords, otherwise.evolution);
 }
 
 }  // namespace
@@ -364,7 +388,8 @@ void read_rules(const MapReader& root, const StepDefaults& defaults, Definition&
          "on_exception",
          "on_idle",
          "final_while_pending",
-         "external_writes"}
+         "external_writes",
+         "evolution"}
     );
     map.require("attributes", "they are what conditions read and transitions write");
     map.require("triggers", "they say which condition fires what");

@@ -13,28 +13,29 @@
 
 namespace ebb::model {
 
-/// Calls `visit(block, path)` for each block inside `node`; `path` is relative to the node's.
-template <typename Visit>
-void visit_blocks(const Node& node, const Visit& visit) {
-    if (const auto* condition = std::get_if<Condition>(&node.kind)) {
+/// Calls `visit(block, path)` for each block inside `node`, which may be const; `path` is relative
+/// to the node's.
+template <typename AnyNode, typename Visit>
+void visit_blocks(AnyNode& node, const Visit& visit) {
+    if (auto* condition = std::get_if<Condition>(&node.kind)) {
         visit(condition->then, std::string("/then"));
         visit(condition->otherwise, std::string("/else"));
-    } else if (const auto* choice = std::get_if<Switch>(&node.kind)) {
+    } else if (auto* choice = std::get_if<Switch>(&node.kind)) {
         for (std::size_t i = 0; i < choice->cases.size(); ++i) {
             visit(choice->cases[i].steps, "/cases/" + std::to_string(i) + "/do");
         }
         visit(choice->otherwise, std::string("/default"));
-    } else if (const auto* parallel = std::get_if<Parallel>(&node.kind)) {
+    } else if (auto* parallel = std::get_if<Parallel>(&node.kind)) {
         for (std::size_t i = 0; i < parallel->branches.size(); ++i) {
             visit(parallel->branches[i].steps, "/branches/" + std::to_string(i) + "/do");
         }
-    } else if (const auto* loop = std::get_if<Loop>(&node.kind)) {
+    } else if (auto* loop = std::get_if<Loop>(&node.kind)) {
         visit(loop->steps, std::string("/do"));
-    } else if (const auto* decision = std::get_if<HumanDecision>(&node.kind)) {
+    } else if (auto* decision = std::get_if<HumanDecision>(&node.kind)) {
         if (decision->on_reject) visit(*decision->on_reject, std::string("/on_reject"));
-    } else if (const auto* graph = std::get_if<NodeGraph>(&node.kind)) {
+    } else if (auto* graph = std::get_if<NodeGraph>(&node.kind)) {
         visit(graph->nodes, std::string("/nodes"));
-    } else if (const auto* sequence = std::get_if<Sequence>(&node.kind)) {
+    } else if (auto* sequence = std::get_if<Sequence>(&node.kind)) {
         visit(sequence->steps, std::string("/steps"));
     }
 }

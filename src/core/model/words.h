@@ -91,6 +91,11 @@ inline constexpr std::array<Word<Rules::FinalWhilePending>, 3> kFinalWhilePendin
     {"stop", Rules::FinalWhilePending::Stop},
 }};
 
+inline constexpr std::array<Word<Rules::Evolution>, 2> kEvolutionWords = {{
+    {"pin", Rules::Evolution::Pin},
+    {"follow", Rules::Evolution::Follow},
+}};
+
 inline constexpr std::array<Word<Rules::ExternalWrites>, 3> kExternalWritesWords = {{
     {"declared", Rules::ExternalWrites::Declared},
     {"all", Rules::ExternalWrites::All},

@@ -206,6 +206,7 @@ Ordered write_attribute(const Attribute& attribute) {
     if (attribute.initial != otherwise.initial) put_payload(out, "default", attribute.initial);
     put(out, "external", attribute.is_external);
     put(out, "enabled", attribute.is_enabled, true);
+    if (!attribute.renamed_from.empty()) out["renamed_from"] = attribute.renamed_from;
     return out;
 }
 
@@ -295,6 +296,17 @@ Ordered write_rules(const Rules& rules, const Block& steps) {
         rules.external_writes,
         otherwise.external_writes
     );
+    put_word(out, "evolution", kEvolutionWords, rules.evolution, otherwise.evolution);
+    return out;
+}
+
+Ordered write_labels(const std::map<std::string, LabelSource>& labels) {
+    Ordered out = Ordered::object();
+    for (const auto& [name, source] : labels) {
+        Ordered label = {{"type", to_string(source.type)}};
+        put_payload(label, "value", source.value);
+        out[name] = std::move(label);
+    }
     return out;
 }
 
@@ -323,6 +335,7 @@ Ordered write_definition(const Definition& definition) {
     put(out, "priority", definition.priority);
     put(out, "step_budget", definition.step_budget, otherwise.step_budget);
     put_payload(out, "input_schema", definition.input_schema);
+    if (!definition.labels.empty()) out["labels"] = write_labels(definition.labels);
     if (!definition.handlers.empty()) {
         Ordered& handlers = out["handlers"] = Ordered::object();
         for (const auto& [name, spec] : definition.handlers) {

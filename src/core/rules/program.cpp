@@ -1,5 +1,6 @@
 #include "core/rules/program.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -68,6 +69,17 @@ Program::Program(const Rules& rules, const std::vector<std::string>& names) : ru
 int Program::find_attribute(std::string_view name) const {
     for (std::size_t i = 0; i < rules_.attributes.size(); ++i) {
         if (rules_.attributes[i].name == name) return static_cast<int>(i);
+    }
+    return -1;
+}
+
+int Program::find_known_attribute(std::string_view name) const {
+    if (const int found = find_attribute(name); found >= 0) return found;
+    for (std::size_t i = 0; i < rules_.attributes.size(); ++i) {
+        const auto& earlier = rules_.attributes[i].renamed_from;
+        if (std::find(earlier.begin(), earlier.end(), name) != earlier.end()) {
+            return static_cast<int>(i);
+        }
     }
     return -1;
 }

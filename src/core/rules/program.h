@@ -52,6 +52,8 @@ class Program {
 
     /// -1 when there is none of this name.
     int find_attribute(std::string_view name) const;
+    /// The same, but the name may be one of an earlier version.
+    int find_known_attribute(std::string_view name) const;
 
     /// All attributes at their defaults.
     State initial_state() const;

@@ -33,6 +33,7 @@ struct State {
     std::vector<TriggerMark> marks;      ///< one for each trigger
     std::int32_t idle_fires = 0;
     bool is_finishing = false;  ///< a final condition holds; what is pending is awaited
+    bool asks_all = false;      ///< it has followed to other rules: the next write checks them all
     /// The event that says in which exception the instance is; 0 = in none.
     std::int64_t exception = 0;
 

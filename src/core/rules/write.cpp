@@ -171,9 +171,23 @@ class Writing {
             has_expressions ? Json::parse(program_.state_text(before_)) : Json()
         );
         for (std::size_t i = 0; i < program_.rules().attributes.size(); ++i) {
-            const auto found = values.find(program_.rules().attributes[i].name);
-            if (found != values.end()) merge_one(static_cast<int>(i), *found, given, now);
+            const int index = static_cast<int>(i);
+            const Json* wanted = member_of(values, index);
+            if (wanted != nullptr) merge_one(index, *wanted, given, now);
         }
+    }
+
+    /// The attribute's member, which may have a name of an earlier version: what was fired then
+    /// knows no other.
+    const Json* member_of(const Json& values, int index) const {
+        if (!values.is_object()) return nullptr;
+        const auto found = values.find(attribute(index).name);
+        if (found != values.end()) return &*found;
+        for (const std::string& earlier : attribute(index).renamed_from) {
+            const auto under = values.find(earlier);
+            if (under != values.end()) return &*under;
+        }
+        return nullptr;
     }
 
     static bool is_expression(const Json& value) {
@@ -197,9 +211,8 @@ class Writing {
                 )
             };
         }
-        const bool is_given = given.is_object() && !is_expression(wanted) &&
-                              given.contains(target.name) &&
-                              to_text(given[target.name]) == coerced.json;
+        const Json* seen = is_expression(wanted) ? nullptr : member_of(given, index);
+        const bool is_given = seen != nullptr && to_text(*seen) == coerced.json;
         AttributeValue& current = outcome_.state.values[static_cast<std::size_t>(index)];
         if (is_given || current.json == coerced.json) return;
         check_right(index);
@@ -231,7 +244,7 @@ class Writing {
     }
 
     void check_attribute(const std::string& name) const {
-        if (program_.find_attribute(name) >= 0) return;
+        if (program_.find_known_attribute(name) >= 0) return;
         std::vector<std::string_view> known;
         for (const Attribute& each : program_.rules().attributes) known.push_back(each.name);
         constexpr std::size_t kShownMax = 64;
@@ -311,6 +324,7 @@ class Writing {
 
     void decide() {
         row_ = program_.row_of(outcome_.state);
+        outcome_.state.asks_all = false;
         for (const Program::Condition& invariant : program_.invariants()) {
             if (value_of(invariant.when, "invariant", invariant.name) != false) continue;
             throw Refusal{
@@ -421,7 +435,7 @@ class Writing {
         const bool asks_all =
             write_.source == Write::Source::Start || write_.source == Write::Source::Repair ||
             write_.source == Write::Source::Resume || write_.source == Write::Source::Handler ||
-            before_.is_finishing || before_.exception != 0;
+            before_.is_finishing || before_.exception != 0 || before_.asks_all;
         std::vector<bool> asked(count, asks_all);
         if (asks_all) return asked;
         for (const Outcome::Change& change : outcome_.changes) {

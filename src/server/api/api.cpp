@@ -7,6 +7,7 @@
 
 #include "server/api/pages.h"
 #include "server/assets/assets.h"
+#include "server/auth/secret.h"
 #include "server/live/hub.h"
 #include "support/uuid.h"
 
@@ -15,6 +16,10 @@ namespace ebb::server {
 namespace {
 
 constexpr std::string_view kPrefix = "/api/v1";
+/// Each route below these names one instance or one workflow.
+constexpr std::string_view kInstancePath = "/instances/{id}";
+constexpr std::string_view kWorkflowPath = "/workflows/{name}";
+constexpr std::string_view kProxySecretHeader = "X-Ebb-Proxy-Secret";
 constexpr std::string_view kMetricsPath = "/metrics";
 constexpr Duration kStuckAfter = std::chrono::seconds(10);
 constexpr std::size_t kRequestIdBytesMax = 64;
@@ -97,22 +102,28 @@ struct Api::Exchange {
     std::string remote{};
     std::size_t bytes_in = 0;
     bool is_tls = false;
+    bool is_proxy = false;  ///< the peer is a proxy that is believed
 };
 
 Routes make_routes(Service& service) {
     Routes routes;
     add_server_routes(routes, service);
     add_access_routes(routes, service);
+    add_project_routes(routes, service);
+    add_audit_routes(routes, service);
     add_workflow_routes(routes, service);
     add_instance_routes(routes, service);
+    add_count_routes(routes, service);
     add_history_routes(routes, service);
     add_start_routes(routes, service);
     add_steering_routes(routes, service);
     add_operation_routes(routes, service);
     add_people_routes(routes, service);
     add_definition_routes(routes, service);
+    add_rehearsal_routes(routes);
     add_live_routes(routes, service);
     add_remote_routes(routes, service);
+    add_webhook_routes(routes, service);
     return routes;
 }
 
@@ -163,6 +174,7 @@ void Api::handle(http::Request request, const http::Responder& respond) {
         options_.proxies.end(),
         [&](const AddressRange& range) { return range.contains(peer); }
     );
+    now.is_proxy = is_proxy;
     if (is_proxy) believe_proxy(now.request);
     now.remote = now.request.remote;
     now.is_tls = now.request.is_tls;
@@ -288,7 +300,29 @@ Principal Api::refuse_stranger(const http::Request& request, const char* why) {
     throw Problem("unauthenticated", why);
 }
 
-Principal Api::authenticate(const http::Request& request, const Route& route) {
+/// Whom the proxy has logged in; empty if it names no person.
+std::optional<Principal> Api::named_by_proxy(const http::Request& request) {
+    const ProxyLogin& login = *options_.proxy_login;
+    const std::string_view user = request.header(login.user_header);
+    if (user.empty()) return std::nullopt;
+    if (!is_equal_secret(request.header(kProxySecretHeader), login.secret)) {
+        refuse_stranger(request, "The proxy did not send its secret.");
+    }
+    Person person{.name = std::string(user), .groups = {}};
+    person.display_name = request.header(login.email_header);
+    std::string_view groups = request.header(login.groups_header);
+    while (!groups.empty()) {
+        const std::size_t comma = std::min(groups.find(','), groups.size());
+        std::string_view group = groups.substr(0, comma);
+        while (group.starts_with(' ')) group.remove_prefix(1);
+        while (group.ends_with(' ')) group.remove_suffix(1);
+        if (!group.empty()) person.groups.emplace_back(group);
+        groups.remove_prefix(std::min(comma + 1, groups.size()));
+    }
+    return service_.access.by_proxy(person);
+}
+
+Principal Api::authenticate(const http::Request& request, const Route& route, bool is_proxy) {
     if (const std::string_view token = bearer_token(request); !token.empty()) {
         auto principal = service_.access.by_token(token);
         if (principal) return std::move(*principal);
@@ -296,7 +330,10 @@ Principal Api::authenticate(const http::Request& request, const Route& route) {
     }
     if (!is_safe(request.method)) check_same_site(request);
     if (!service_.needs_login) {
-        return {.kind = Principal::Kind::Anonymous, .name = "anonymous", .role = Role::Admin};
+        return {.name = "anonymous", .grants = {{.role = Role::Admin}}};
+    }
+    if (is_proxy && options_.proxy_login) {
+        if (auto principal = named_by_proxy(request)) return std::move(*principal);
     }
     const std::string_view session = cookie(request, request.is_tls ? "__Host-ebb" : "ebb");
     if (!session.empty()) {
@@ -314,47 +351,88 @@ Principal Api::authenticate(const http::Request& request, const Route& route) {
     );
 }
 
+/// Whether the principal may use the route at all. With what, its handler checks.
+void Api::check_permission(const Principal& principal, const Route& route) {
+    const bool is_here = route.reach == Reach::Project;
+    if (is_here ? principal.may(route.permission) : principal.may_everywhere(route.permission)) {
+        return;
+    }
+    if (principal.may(route.permission)) {
+        throw Problem(
+            "not_allowed",
+            fmt::format(
+                "{} has the permission {} in some projects; this needs it for everything.",
+                principal.name,
+                route.permission
+            )
+        );
+    }
+    throw Problem(
+        "not_allowed",
+        principal.grants.empty() ? fmt::format("{} has no grant.", principal.name)
+                                 : fmt::format(
+                                       "{} has the role {}, which lacks the permission {}.",
+                                       principal.name,
+                                       to_string(principal.role()),
+                                       route.permission
+                                   )
+    );
+}
+
+void Api::check_body(const http::Request& request, const Route& route) {
+    const std::string_view type = request.header("Content-Type");
+    const std::string_view plain_type = type.substr(0, type.find(';'));
+    const bool is_understood =
+        std::find(route.media_types.begin(), route.media_types.end(), plain_type) !=
+        route.media_types.end();
+    if (!request.body.empty() && !is_understood) {
+        throw Problem(
+            "unsupported_media_type",
+            fmt::format("The body may be {}.", fmt::join(route.media_types, " or "))
+        );
+    }
+    if (!request.header("Content-Encoding").empty()) {
+        throw Problem("unsupported_media_type", "A body may not be compressed.");
+    }
+}
+
+/// What has not been done: by a mistake of the request, or because it is not allowed.
+void Api::note_refusal(const Call& call, const Route& route, const std::exception& error) {
+    const Problem problem = to_problem(error);
+    const int status = problem_kind(problem.code()).status;
+    AuditEntry entry = call.audit_entry(route.operation);
+    entry.outcome = call.is_allowed ? "failed" : "refused";
+    entry.detail = nlohmann::ordered_json{{"status", status}, {"code", problem.code()}}.dump();
+    service_.audit.note(std::move(entry));
+}
+
 void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
     const Route& route = routes_[match.route];
+    Call call{
+        .request = std::move(exchange->request),
+        .parameters = std::move(match.parameters),
+        .principal = {.name = "anonymous"},
+        .request_id = exchange->request_id,
+        .base = options_.base,
+        .permission = route.permission
+    };
+    const bool is_audited = route.audited == Audited::Always ||
+                            (route.audited == Audited::Acts && !is_safe(call.request.method));
     try {
-        Call call{
-            .request = {},
-            .parameters = std::move(match.parameters),
-            .query = Query(exchange->request.query),
-            .principal = authenticate(exchange->request, route),
-            .request_id = exchange->request_id,
-            .base = options_.base
-        };
+        call.principal = authenticate(call.request, route, exchange->is_proxy);
         exchange->principal = call.principal.name;
         const bool is_stranger = route.permission == "none" && call.principal.credential.empty();
         if (!is_stranger) check_rate(requests_, call.principal.name);
-        if (!call.principal.may(route.permission)) {
-            throw Problem(
-                "not_allowed",
-                fmt::format(
-                    "{} has the role {}, which lacks the permission {}.",
-                    call.principal.name,
-                    to_string(call.principal.role),
-                    route.permission
-                )
-            );
+        check_permission(call.principal, route);
+        call.query = Query(call.request.query);
+        check_body(call.request, route);
+        if (route.path.starts_with(kInstancePath)) check_instance(service_, call);
+        if (route.path.starts_with(kWorkflowPath)) call.workflow = call.parameter("name");
+        if (is_audited) {
+            // Before the act: what cannot be recorded is not done.
+            service_.audit.write(call.audit_entry(route.operation));
+            call.is_allowed = true;
         }
-        const std::string_view type = exchange->request.header("Content-Type");
-        const std::string_view plain_type = type.substr(0, type.find(';'));
-        const bool has_body = !exchange->request.body.empty();
-        const bool is_understood =
-            std::find(route.media_types.begin(), route.media_types.end(), plain_type) !=
-            route.media_types.end();
-        if (has_body && !is_understood) {
-            throw Problem(
-                "unsupported_media_type",
-                fmt::format("The body may be {}.", fmt::join(route.media_types, " or "))
-            );
-        }
-        if (!exchange->request.header("Content-Encoding").empty()) {
-            throw Problem("unsupported_media_type", "A body may not be compressed.");
-        }
-        call.request = std::move(exchange->request);
         if (route.handle) return send(*exchange, route.handle(call));
         route.async(
             call,
@@ -364,6 +442,7 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
             ))
         );
     } catch (const std::exception& error) {
+        if (is_audited) note_refusal(call, route, error);
         send_problem(*exchange, error);
     }
 }

@@ -7,6 +7,7 @@
 
 #include <ebb/log.h>
 #include <ebb/metrics.h>
+#include <ebb/server.h>
 
 #include "server/api/guard.h"
 #include "server/api/pool.h"
@@ -21,6 +22,7 @@ struct ApiOptions {
     std::vector<std::string> allowed_hosts{};
     std::vector<AddressRange> proxies{};  ///< their X-Forwarded-* headers are trusted
     bool only_proxies = false;            ///< other peers are not served
+    std::optional<ProxyLogin> proxy_login{};
     Pool::Options pool{};
     int requests_per_second = 0;  ///< for each principal; 0 = no limit
     LogSink* log = nullptr;
@@ -73,7 +75,11 @@ class Api {
     /// Lets the pool make the call.
     void post(const std::shared_ptr<Exchange>& exchange, Router::Match match);
     void call(const std::shared_ptr<Exchange>& exchange, Router::Match match);
-    Principal authenticate(const http::Request& request, const Route& route);
+    Principal authenticate(const http::Request& request, const Route& route, bool is_proxy);
+    std::optional<Principal> named_by_proxy(const http::Request& request);
+    static void check_permission(const Principal& principal, const Route& route);
+    static void check_body(const http::Request& request, const Route& route);
+    void note_refusal(const Call& call, const Route& route, const std::exception& error);
     void check_rate(RateLimit& limit, const std::string& name);
     Principal refuse_stranger(const http::Request& request, const char* why);
     bool answers_to(std::string_view authority);

@@ -66,6 +66,12 @@ bool Body::has(std::string_view name) {
     return find(name) != nullptr;
 }
 
+std::vector<std::string> Body::names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, member] : members_) names.push_back(name);
+    return names;
+}
+
 std::optional<std::string> Body::text(std::string_view name, std::size_t bytes_max) {
     const Member* member = find(name);
     if (member == nullptr) return std::nullopt;

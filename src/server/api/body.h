@@ -20,6 +20,8 @@ class Body {
     explicit Body(std::string_view text, std::string where = {});
 
     bool has(std::string_view name);
+    /// Of all members, for objects whose names are data.
+    std::vector<std::string> names() const;
     std::optional<std::string> text(std::string_view name, std::size_t bytes_max);
     std::string required_text(std::string_view name, std::size_t bytes_max);
     std::optional<std::int64_t> integer(

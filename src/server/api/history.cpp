@@ -14,10 +14,6 @@ using view::Json;
 
 constexpr std::int64_t kSeqMax = std::int64_t{1} << 53;
 
-std::string payload_href(const Call& call, const InstanceId& id, std::int64_t seq) {
-    return call.href(fmt::format("/instances/{}/history/{}/payload", id.to_string(), seq));
-}
-
 void require(Service& service, const InstanceId& id) {
     if (service.reads.load(id)) return;
     throw Problem("instance_not_found", fmt::format("There is no instance {}.", id.to_string()));
@@ -36,7 +32,7 @@ http::Response get_history(Service& service, Call& call) {
         query.types.push_back(*type);
     }
     const auto limit = static_cast<int>(call.query.integer("limit", 1, kPageMax).value_or(200));
-    PayloadDocument document(call.query.choice("payloads", {"short", "none", "full"}));
+    PayloadDocument document(payload_view(service, call, query.instance));
     call.query.check_all_used();
     query.limit = limit + 1;
     auto events = service.reads.history(query);
@@ -45,9 +41,7 @@ http::Response get_history(Service& service, Call& call) {
     if (has_more) events.pop_back();
     Json items = Json::array();
     for (const HistoryEvent& event : events) {
-        items.push_back(
-            document.event(to_entry(event), payload_href(call, query.instance, event.seq))
-        );
+        items.push_back(document.event(to_entry(event)));
     }
     return json_response(
         200, document.text({{"items", std::move(items)}, {"complete", !has_more}})
@@ -56,6 +50,7 @@ http::Response get_history(Service& service, Call& call) {
 
 http::Response get_payload(Service& service, Call& call) {
     const InstanceId id = resolve(service, call);
+    const PayloadView view = payload_view(service, call, id);
     call.query.check_all_used();
     Query path("seq=" + call.parameter("seq"));
     const std::int64_t seq = *path.integer("seq", 1, kSeqMax);
@@ -65,7 +60,9 @@ http::Response get_payload(Service& service, Call& call) {
         require(service, id);
         throw Problem("not_found", fmt::format("The instance has no event {}.", seq));
     }
-    const Payload payload = to_entry(events.front()).payload;
+    Payload payload = to_entry(events.front()).payload;
+    if (view.is_hidden) throw Problem("not_allowed", "This server shows no payloads.");
+    if (view.redaction != nullptr) payload = view.redaction->apply(payload, view.workflow);
     auto response = json_response(200, payload.empty() ? "null" : payload);
     response.set(
         "Content-Disposition",
@@ -83,14 +80,17 @@ void add_history_routes(Routes& routes, Service& service) {
          .path = "/instances/{id}/history",
          .operation = "getHistory",
          .permission = "instances.read",
-         .handle = [&service](Call& call) { return get_history(service, call); }}
+         .handle = [&service](Call& call) { return get_history(service, call); },
+         .reach = Reach::Project}
     );
     routes.push_back(
         {.method = "GET",
          .path = "/instances/{id}/history/{seq}/payload",
          .operation = "getPayload",
          .permission = "payloads.read",
-         .handle = [&service](Call& call) { return get_payload(service, call); }}
+         .handle = [&service](Call& call) { return get_payload(service, call); },
+         .reach = Reach::Project,
+         .audited = Audited::Always}
     );
 }
 

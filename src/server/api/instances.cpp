@@ -13,6 +13,8 @@
 #include "server/api/router.h"
 #include "server/api/service.h"
 #include "server/api/unblock.h"
+#include "server/api/where.h"
+#include "store/names.h"
 #include "support/sha256.h"
 #include "support/uuid.h"
 #include "view/instance_json.h"
@@ -24,10 +26,9 @@ namespace {
 
 using view::Json;
 
-/// The most that one request reads if no index serves its filter.
-constexpr int kScanRowsMax = 20'000;
-constexpr auto kScanTimeMax = std::chrono::milliseconds(150);
 constexpr int kScanPage = 500;
+/// So many are read by one search with a filter, between two looks at the clock.
+constexpr int kFilteredPage = 2'000;
 
 InstanceStatus to_status(const std::string& text) {
     const auto status = parse_status(text);
@@ -42,8 +43,9 @@ InstanceStatus to_status(const std::string& text) {
 /// A page of instances: what to look for, and where the next page begins.
 class Listing {
  public:
-    explicit Listing(Query& query)
-        : created_after_(query.time("created_after")),
+    Listing(Query& query, TimePoint now)
+        : where_(read_where(query, now)),
+          created_after_(query.time("created_after")),
           key_prefix_(query.text("key_prefix").value_or("")),
           limit_(static_cast<int>(query.integer("limit", 1, kPageMax).value_or(50))) {
         for (const std::string& status : query.list("status")) {
@@ -58,7 +60,7 @@ class Listing {
         if (created_before) query_.before = lowest_id_of(*created_before);
         if (const auto before = query.text("before")) read_before(*before);
         filters_ = fmt::format(
-            "{}|{}|{}|{}|{}|{}|{}|{}",
+            "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}",
             fmt::join(query.list("status"), ","),
             query_.workflow,
             query_.version.value_or(0),
@@ -66,12 +68,14 @@ class Listing {
             key_prefix_,
             query.text("created_after").value_or(""),
             query.text("created_before").value_or(""),
-            query.text("before").value_or("")
+            query.text("before").value_or(""),
+            query.text("where").value_or(""),
+            fmt::join(query.all("label"), "|")
         );
         has_outlines_ = query.choice("outline", {"false", "true"}) == "true";
         wants_total_ = query.choice("count", {"none", "exact"}) == "exact";
         if (wants_total_ && (query_.version || !query_.key.empty() || !key_prefix_.empty() ||
-                             created_after_ || created_before)) {
+                             created_after_ || created_before || where_)) {
             throw Problem(
                 "invalid_argument", "count=exact may only be combined with status and workflow."
             );
@@ -79,8 +83,17 @@ class Listing {
         if (const auto cursor = query.text("cursor")) read_cursor(*cursor);
     }
 
+    /// What it lists is among these workflows, as visible_workflows() yields them.
+    void limit_to(Service& service, const Principal& principal) {
+        const auto names = visible_workflows(service, principal, "instances.read", query_.workflow);
+        sees_nothing_ = !names;
+        query_.workflow = names.value_or("");
+    }
+
     void read(Store& store) {
+        if (sees_nothing_) return;
         using Steady = std::chrono::steady_clock;
+        if (where_) return read_filtered(store);
         const auto end = Steady::now() + kScanTimeMax;
         const bool filters_here = !key_prefix_.empty();
         const InstanceId floor = created_after_ ? lowest_id_of(*created_after_) : InstanceId{};
@@ -111,15 +124,16 @@ class Listing {
         return items;
     }
 
-    std::string text(Store& store, const Clock& clock) const {
-        PayloadDocument document("short");
+    std::string text(Service& service, const Principal& principal) const {
+        PayloadDocument document({.mode = "short"});
         Json json = {
-            {"items", has_outlines_ ? outlines(store, clock, document) : items()},
+            {"items", has_outlines_ ? outlines(service, principal, document) : items()},
             {"next_cursor", has_more_ ? Json(cursor()) : Json(nullptr)},
             {"scanned_to", view::time_json(scanned_to_)},
             {"complete", is_complete_},
+            {"next_before", has_more_ ? Json(query_.before->to_string()) : Json(nullptr)},
         };
-        if (wants_total_) json["total"] = total(store);
+        if (wants_total_) json["total"] = total(service.reads);
         return document.text(json);
     }
 
@@ -130,13 +144,61 @@ class Listing {
     bool has_more() const { return has_more_; }
 
  private:
+    /// The store judges the filter.
+    void read_filtered(Store& store) {
+        using Steady = std::chrono::steady_clock;
+        const auto end = Steady::now() + kScanTimeMax;
+        InstanceSearch search{
+            .statuses = query_.statuses,
+            .workflow = query_.workflow,
+            .has_system = query_.has_system,
+            .version = query_.version,
+            .key = query_.key,
+            .where = *where_,
+            .before = query_.before,
+            .scan_max = kFilteredPage,
+        };
+        if (!key_prefix_.empty()) search.where = with_prefix(*where_);
+        if (created_after_) search.from = lowest_id_of(*created_after_);
+        for (int scanned = 0; scanned < kScanRowsMax; scanned += kFilteredPage) {
+            // One more than the page has tells whether there is another page.
+            search.limit = limit_ + 1 - static_cast<int>(rows_.size());
+            InstanceHits hits = store.search(search);
+            std::move(hits.rows.begin(), hits.rows.end(), std::back_inserter(rows_));
+            if (static_cast<int>(rows_.size()) > limit_) {
+                rows_.pop_back();
+                query_.before = rows_.back().id;
+                scanned_to_ = rows_.back().created_at;
+                return stop(true);
+            }
+            search.before = query_.before = hits.next;
+            if (!rows_.empty()) scanned_to_ = rows_.back().created_at;
+            if (!hits.next) return finish();
+            if (Steady::now() >= end) break;
+        }
+        if (const auto last = store.load(*query_.before)) scanned_to_ = last->created_at;
+        stop(false);
+    }
+
+    filter::Condition with_prefix(const filter::Condition& where) const {
+        using filter::Condition;
+        Condition prefix{
+            .kind = Condition::Kind::Compare,
+            .field = {.kind = filter::Field::Kind::Key},
+            .op = filter::Operator::StartsWith,
+        };
+        prefix.operand = key_prefix_;
+        return {.kind = Condition::Kind::And, .parts = {where, std::move(prefix)}};
+    }
+
     /// The items with what each waits for, why it failed, and the handlers at which it stands.
-    Json outlines(Store& store, const Clock& clock, PayloadDocument& document) const {
-        view::Outliner outliner(store, clock.now());
+    Json outlines(Service& service, const Principal& principal, PayloadDocument& document) const {
+        view::Outliner outliner(service.reads, service.clock.now());
         Json items = Json::array();
         for (const InstanceRow& row : rows_) {
             const view::Outline outline = outliner.read(row);
             Json item = view::summary_json(outline.summary);
+            document.go_on(payload_view(service, principal, row.workflow));
             item["error"] = document.value(outline.error);
             item["waiting_for"] = Json::array();
             for (const WaitingFor& wait : outline.waiting_for) {
@@ -178,23 +240,26 @@ class Listing {
 
     std::int64_t total(Store& store) const {
         std::int64_t total = 0;
+        if (sees_nothing_) return total;
         for (const VersionCount& count : store.count_versions()) {
             const auto& wanted = query_.statuses;
             const bool fits_status =
                 wanted.empty() ||
                 std::find(wanted.begin(), wanted.end(), count.status) != wanted.end();
             if (!fits_status) continue;
-            if (query_.workflow.empty() || query_.workflow == count.workflow) total += count.count;
+            if (passes_names(query_.workflow, count.workflow)) total += count.count;
         }
         return total;
     }
 
     InstanceQuery query_;
+    std::optional<filter::Condition> where_;
     std::optional<TimePoint> created_after_;
     std::string key_prefix_;
     int limit_;
     bool wants_total_ = false;
     bool has_outlines_ = false;
+    bool sees_nothing_ = false;
     std::string filters_;
     std::vector<InstanceRow> rows_;
     bool has_more_ = false;
@@ -203,10 +268,11 @@ class Listing {
 };
 
 http::Response list_instances(Service& service, Call& call) {
-    Listing listing(call.query);
+    Listing listing(call.query, service.clock.now());
     call.query.check_all_used();
+    listing.limit_to(service, call.principal);
     listing.read(service.reads);
-    auto response = json_response(200, listing.text(service.reads, service.clock));
+    auto response = json_response(200, listing.text(service, call.principal));
     if (listing.has_more()) {
         std::string query;
         for (std::string_view rest = call.request.query; !rest.empty();) {
@@ -226,7 +292,7 @@ http::Response list_instances(Service& service, Call& call) {
 
 http::Response get_instance(Service& service, Call& call) {
     const InstanceId id = resolve(service, call);
-    const std::string mode = call.query.choice("payloads", {"short", "none", "full"});
+    PayloadView payloads = payload_view(service, call, id);
     call.query.check_all_used();
     // Answered from the row alone, without its history.
     if (!call.request.header("If-None-Match").empty()) {
@@ -236,7 +302,7 @@ http::Response get_instance(Service& service, Call& call) {
         }
     }
     const InstanceView view = service.reader.show(id);
-    PayloadDocument document(mode);
+    PayloadDocument document(std::move(payloads));
     Json json = view::summary_json(view.summary);
     json["input"] = document.value(
         view.input, call.href("/instances/" + id.to_string() + "/history/1/payload")
@@ -264,7 +330,7 @@ http::Response list_steps(Service& service, Call& call) {
     const auto status = call.query.text("status");
     const auto limit = call.query.integer("limit", 1, kPageMax).value_or(50);
     const auto after = call.query.integer("cursor", 0, 1'000'000'000).value_or(0);
-    PayloadDocument document(call.query.choice("payloads", {"short", "none", "full"}));
+    PayloadDocument document(payload_view(service, call, id));
     call.query.check_all_used();
     const InstanceView view = service.reader.show(id);
     Json items = Json::array();
@@ -329,11 +395,12 @@ http::Response get_why(Service& service, Call& call) {
 
 }  // namespace
 
-view::Json list_page(Store& store, const std::string& text) {
+view::Json list_page(Service& service, const Principal& principal, const std::string& text) {
     Query query(text);
-    Listing listing(query);
+    Listing listing(query, service.clock.now());
     query.check_all_used();
-    listing.read(store);
+    listing.limit_to(service, principal);
+    listing.read(service.reads);
     return listing.items();
 }
 
@@ -346,7 +413,8 @@ void add_instance_routes(Routes& routes, Service& service) {
              .path = path,
              .operation = operation,
              .permission = "instances.read",
-             .handle = [&service, handle](Call& call) { return handle(service, call); }}
+             .handle = [&service, handle](Call& call) { return handle(service, call); },
+             .reach = Reach::Project}
         );
     };
     add("/instances", "listInstances", list_instances);

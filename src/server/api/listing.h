@@ -2,12 +2,13 @@
 
 #include <string>
 
-#include "store/store.h"
+#include "server/api/service.h"
 #include "view/payload_json.h"
 
 namespace ebb::server {
 
-/// The items of the page of instances that a query of `/instances` asks for. Throws Problem.
-view::Json list_page(Store& store, const std::string& query);
+/// The items of the page of instances that a query of `/instances` asks for, of those that the
+/// principal may see. Throws Problem.
+view::Json list_page(Service& service, const Principal& principal, const std::string& query);
 
 }  // namespace ebb::server

@@ -29,10 +29,13 @@ http::Response get_stats(Service& service, Call& call) {
     std::map<std::string, std::int64_t> instances;
     for (const StatusCount& count : service.reads.count()) {
         // A count is of one workflow.
+        if (!call.principal.may_with("stats.read", count.workflow)) continue;
         instances[std::string(to_string(count.status))] += count.count;
     }
     std::set<std::string> workflows;
-    for (const WorkflowRow& row : service.reads.list_workflows()) workflows.insert(row.name);
+    for (const WorkflowRow& row : service.reads.list_workflows()) {
+        if (call.principal.may_with("stats.read", row.name)) workflows.insert(row.name);
+    }
     int alive = 0;
     int draining = 0;
     int dead = 0;
@@ -82,7 +85,10 @@ http::Response list_unserved(Service& service, Call& call) {
 http::Response list_queues(Service& service, Call& call) {
     call.query.check_all_used();
     Json items = Json::array();
-    for (const QueueView& queue : service.reader.queues()) items.push_back(view::queue_json(queue));
+    for (const QueueView& queue : service.reader.queues()) {
+        const bool is_visible = call.principal.may_with_queue("workers.read", queue.name);
+        if (is_visible) items.push_back(view::queue_json(queue));
+    }
     return json_response(200, Json{{"items", std::move(items)}});
 }
 
@@ -93,15 +99,32 @@ std::optional<QueueView> find_queue(Store& store, const std::string& name) {
     return std::nullopt;
 }
 
+void check_queue(const Call& call) {
+    const std::string& name = call.parameter("name");
+    if (call.principal.may_with_queue(call.permission, name)) return;
+    throw Problem(
+        "not_allowed",
+        fmt::format(
+            "{} lacks the permission {} for the queue {}.",
+            call.principal.name,
+            call.permission,
+            name
+        )
+    );
+}
+
 http::Response get_queue(Service& service, Call& call) {
     call.query.check_all_used();
-    const auto queue = find_queue(service.reads, call.parameter("name"));
+    const std::string& name = call.parameter("name");
+    const bool is_visible = call.principal.may_with_queue("workers.read", name);
+    const auto queue = is_visible ? find_queue(service.reads, name) : std::nullopt;
     if (!queue) throw Problem("not_found", "There is no queue of this name with limits or tasks.");
     return json_response(200, view::queue_json(*queue));
 }
 
 http::Response set_queue(Service& service, Call& call) {
     call.query.check_all_used();
+    check_queue(call);
     Body body(call.request.body);
     QueueLimits limits;
     const auto number = [&](std::string_view name) -> std::optional<int> {
@@ -133,6 +156,7 @@ http::Response set_queue(Service& service, Call& call) {
 
 http::Response clear_queue(Service& service, Call& call) {
     call.query.check_all_used();
+    check_queue(call);
     service.engine.set_queue(call.parameter("name"), {});
     return {.status = 204};
 }
@@ -151,6 +175,11 @@ http::Response purge(Service& service, Call& call) {
     }
     options.only_counts = body.boolean("dry_run", false);
     body.check_all_used();
+    if (!options.workflow.empty()) {
+        check_workflow(call, options.workflow);
+    } else if (!call.principal.may_everywhere(call.permission)) {
+        throw Problem("not_allowed", "The member \"workflow\" names one of your workflows.");
+    }
     const PurgeReport report = service.engine.purge(options);
     return json_response(200, view::purge_json(report, options.only_counts));
 }
@@ -163,6 +192,7 @@ http::Response search(Service& service, Call& call) {
     Json items = Json::array();
     std::set<InstanceId> seen;
     const auto add_instance = [&](const InstanceRow& row) {
+        if (!call.principal.may_with("instances.read", row.workflow)) return;
         if (items.size() >= kHitsMax || !seen.insert(row.id).second) return;
         items.push_back({
             {"kind", "instance"},
@@ -172,7 +202,8 @@ http::Response search(Service& service, Call& call) {
         });
     };
     try {
-        if (const auto row = service.reads.load(resolve(service, text))) add_instance(*row);
+        if (const auto row = service.reads.load(resolve(service, call.principal, text)))
+            add_instance(*row);
     } catch (const Problem& problem) {
         const auto candidates = problem.members().find("candidates");
         if (candidates != problem.members().end()) {
@@ -184,6 +215,7 @@ http::Response search(Service& service, Call& call) {
     }
     std::set<std::string> names;
     for (const WorkflowRow& row : service.reads.list_workflows()) {
+        if (!call.principal.may_with("workflows.read", row.name)) continue;
         if (!names.insert(row.name).second) continue;
         if (const auto id = service.reads.find_key(row.name, text)) {
             if (const auto found = service.reads.load(*id)) add_instance(*found);
@@ -203,13 +235,15 @@ void add_operation_routes(Routes& routes, Service& service) {
                          std::string_view path,
                          std::string_view operation,
                          Permission permission,
-                         http::Response (*handle)(Service&, Call&)) {
+                         http::Response (*handle)(Service&, Call&),
+                         Reach reach = Reach::Project) {
         Route route{
             .method = method,
             .path = path,
             .operation = operation,
             .permission = permission,
-            .handle = [&service, handle](Call& call) { return handle(service, call); }
+            .handle = [&service, handle](Call& call) { return handle(service, call); },
+            .reach = reach
         };
         if (method == "POST" || method == "PUT") {
             route.body_bytes_max = kJsonBytesMax;
@@ -218,8 +252,8 @@ void add_operation_routes(Routes& routes, Service& service) {
         routes.push_back(std::move(route));
     };
     add("GET", "/stats", "getStats", "stats.read", get_stats);
-    add("GET", "/workers", "listWorkers", "workers.read", list_workers);
-    add("GET", "/unserved", "listUnserved", "workers.read", list_unserved);
+    add("GET", "/workers", "listWorkers", "workers.read", list_workers, Reach::Server);
+    add("GET", "/unserved", "listUnserved", "workers.read", list_unserved, Reach::Server);
     add("GET", "/queues", "listQueues", "workers.read", list_queues);
     add("GET", "/queues/{name}", "getQueue", "workers.read", get_queue);
     add("PUT", "/queues/{name}", "setQueue", "queues.write", set_queue);

@@ -5,25 +5,67 @@
 
 #include <fmt/format.h>
 
+#include "server/api/redaction.h"
+#include "server/api/service.h"
 #include "support/uuid.h"
 #include "view/instance_json.h"
 
 namespace ebb::server {
 
+PayloadView payload_view(
+    Service& service, const Principal& principal, const std::string& workflow
+) {
+    return {
+        .mode = "short",
+        .is_hidden =
+            service.redaction.hides_payloads() || !principal.may_with("payloads.read", workflow),
+        .redaction = &service.redaction,
+        .workflow = workflow,
+    };
+}
+
+PayloadView payload_view(Service& service, Call& call, const InstanceId& id) {
+    const std::string mode = call.query.choice("payloads", {"short", "none", "full"});
+    const bool reveals = call.query.choice("reveal", {"false", "true"}) == "true";
+    // The workflow decides only if something depends on it.
+    const bool needs_workflow =
+        service.redaction.has_places() || !call.principal.may_everywhere("payloads.read");
+    if (call.workflow.empty() && (needs_workflow || reveals)) {
+        const auto row = service.reads.load(id);
+        if (row) call.workflow = row->workflow;
+    }
+    PayloadView view = payload_view(service, call.principal, call.workflow);
+    view.mode = mode;
+    view.href = call.href("/instances/" + id.to_string() + "/history");
+    if (!reveals) return view;
+    if (!may_also(service, call, "payloads.sensitive")) {
+        throw Problem("not_allowed", "The parameter \"reveal\" needs payloads.sensitive.");
+    }
+    service.audit.write(call.audit_entry("revealPayloads"));
+    view.redaction = nullptr;
+    view.is_hidden = false;
+    return view;
+}
+
 // No text of a user holds the mark: it has 64 random bits, made for this document.
-PayloadDocument::PayloadDocument(std::string mode)
-    : mode_(std::move(mode)), mark_(fmt::format("payload-{:016x}-", random_bits())) {}
+PayloadDocument::PayloadDocument(PayloadView view)
+    : view_(std::move(view)), mark_(fmt::format("payload-{:016x}-", random_bits())) {}
 
 view::Json PayloadDocument::value(const Payload& payload, const std::string& href) {
-    if (payload.empty() || mode_ == "none") return nullptr;
-    if (mode_ == "short" && payload.size() > kShortBytesMax) {
+    if (payload.empty() || view_.mode == "none") return nullptr;
+    if (view_.is_hidden) return {{"$hidden", true}, {"bytes", payload.size()}};
+    if (view_.mode == "short" && payload.size() > kShortBytesMax) {
         return {{"$truncated", true}, {"bytes", payload.size()}, {"href", view::text_json(href)}};
     }
-    payloads_.push_back(payload);
+    payloads_.push_back(
+        view_.redaction == nullptr ? payload : view_.redaction->apply(payload, view_.workflow)
+    );
     return fmt::format("{}{};", mark_, payloads_.size() - 1);
 }
 
-view::Json PayloadDocument::event(HistoryEntry entry, const std::string& href) {
+view::Json PayloadDocument::event(HistoryEntry entry) {
+    const std::string href =
+        view_.href.empty() ? "" : fmt::format("{}/{}/payload", view_.href, entry.seq);
     const Payload payload = std::exchange(entry.payload, {});
     view::Json json = view::event_json(entry);
     json["payload"] = value(payload, href);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ebb/engine.h>
@@ -9,25 +10,47 @@
 
 namespace ebb::server {
 
+class Redaction;
+struct Call;
+struct Principal;
+struct Service;
+
+/// How the payloads of an instance are shown.
+struct PayloadView {
+    std::string mode = "full";             ///< `none`, `short` or `full`
+    std::string href{};                    ///< of the instance's history; empty = there is no link
+    bool is_hidden = false;                ///< only their sizes
+    const Redaction* redaction = nullptr;  ///< null = everything in them is shown
+    std::string workflow{};                ///< whose rules of redaction hold
+};
+
+/// As the principal may see the payloads of a workflow.
+PayloadView payload_view(Service& service, const Principal& principal, const std::string& workflow);
+/// The same for a request about one instance, with its parameters `payloads` and `reveal`. Throws
+/// Problem.
+PayloadView payload_view(Service& service, Call& call, const InstanceId& id);
+
 /// A JSON document in which payloads stand exactly as they were given: their numbers keep all
 /// digits. The views would parse and print them.
 class PayloadDocument {
  public:
     static constexpr std::size_t kShortBytesMax = std::size_t{4} << 10;
 
-    /// `mode`: `none`, `short` or `full`.
-    explicit PayloadDocument(std::string mode);
+    explicit PayloadDocument(PayloadView view);
+
+    /// The payloads that come next are another instance's.
+    void go_on(PayloadView view) { view_ = std::move(view); }
 
     /// What stands for the payload until `text`. `href` is where all of it is; empty = nowhere.
     view::Json value(const Payload& payload, const std::string& href = {});
 
-    view::Json event(HistoryEntry entry, const std::string& href);
+    view::Json event(HistoryEntry entry);
     view::Json step(StepView step);
 
     std::string text(const view::Json& document) const;
 
  private:
-    std::string mode_;
+    PayloadView view_;
     std::string mark_;
     std::vector<std::string> payloads_;
 };

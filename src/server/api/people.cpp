@@ -89,7 +89,9 @@ http::Response page_of(std::vector<Row> rows, int limit, View view, Cursor curso
 http::Response list_decisions(Service& service, Call& call) {
     const int limit = page_size(call);
     DecisionQuery query{.limit = limit + 1};
-    query.workflow = call.query.text("workflow").value_or("");
+    const auto wanted = call.query.text("workflow").value_or("");
+    const auto workflows = visible_workflows(service, call.principal, "decisions.read", wanted);
+    query.workflow = workflows.value_or("");
     if (const auto role = call.query.text("role")) query.roles = {*role};
     query.deadline_before = call.query.time("deadline_before").value_or(kNever);
     if (const auto text = call.query.text("cursor")) {
@@ -100,7 +102,7 @@ http::Response list_decisions(Service& service, Call& call) {
     }
     call.query.check_all_used();
     return page_of(
-        service.reader.decisions(query),
+        workflows ? service.reader.decisions(query) : std::vector<AwaitedDecision>(),
         limit,
         view::decision_json,
         [](const AwaitedDecision& last) {
@@ -116,7 +118,10 @@ http::Response list_failure_groups(Service& service, Call& call) {
         .workflow = call.query.text("workflow").value_or(""), .statuses = failure_statuses(call)
     };
     call.query.check_all_used();
-    const FailureGroups found = service.reader.failures(query);
+    const auto workflows =
+        visible_workflows(service, call.principal, "instances.read", query.workflow);
+    query.workflow = workflows.value_or("");
+    const FailureGroups found = workflows ? service.reader.failures(query) : FailureGroups();
     Json items = Json::array();
     for (const FailureGroup& group : found.groups) {
         items.push_back(view::failure_group_json(group));
@@ -136,8 +141,14 @@ http::Response list_failures(Service& service, Call& call) {
         query.after = FailurePlace{.at = take_time(cursor), .instance = take_id(cursor)};
     }
     call.query.check_all_used();
+    auto failures = service.reader.failed_instances(query);
+    // All failures of a group are of one workflow.
+    const bool is_visible =
+        failures.empty() ||
+        call.principal.may_with("instances.read", failures.front().note.workflow);
+    if (!is_visible) failures.clear();
     return page_of(
-        service.reader.failed_instances(query),
+        std::move(failures),
         limit,
         view::failed_instance_json,
         [](const FailedInstance& last) {
@@ -171,21 +182,24 @@ void add_people_routes(Routes& routes, Service& service) {
          .path = "/decisions",
          .operation = "listDecisions",
          .permission = "decisions.read",
-         .handle = [&service](Call& call) { return list_decisions(service, call); }}
+         .handle = [&service](Call& call) { return list_decisions(service, call); },
+         .reach = Reach::Project}
     );
     routes.push_back(
         {.method = "GET",
          .path = "/failures/groups",
          .operation = "listFailureGroups",
          .permission = "instances.read",
-         .handle = [&service](Call& call) { return list_failure_groups(service, call); }}
+         .handle = [&service](Call& call) { return list_failure_groups(service, call); },
+         .reach = Reach::Project}
     );
     routes.push_back(
         {.method = "GET",
          .path = "/failures/{group}",
          .operation = "listFailures",
          .permission = "instances.read",
-         .handle = [&service](Call& call) { return list_failures(service, call); }}
+         .handle = [&service](Call& call) { return list_failures(service, call); },
+         .reach = Reach::Project}
     );
 }
 

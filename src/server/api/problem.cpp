@@ -17,6 +17,10 @@ constexpr std::string_view kTryAgain = "Send the same request again after the ti
 
 constexpr std::array kKinds = std::to_array<ProblemKind>({
     {"invalid_argument", 400, "A parameter or a member cannot be right", ""},
+    {"invalid_expression",
+     400,
+     "The filter cannot be used",
+     "docs/reference/filters.md says what a filter can do."},
     {"invalid_json", 400, "The body is not the JSON that is expected", ""},
     {"unknown_field", 400, "The body has a member that is not known", ""},
     {"cursor_mismatch", 400, "The cursor belongs to another query", "Begin again without a cursor."

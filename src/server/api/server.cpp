@@ -18,15 +18,46 @@ using view::Json;
 constexpr std::size_t kTokenNameBytesMax = 64;
 constexpr std::size_t kDecisionRolesMax = 64;
 
+/// Empty = any role.
+std::vector<std::string> decision_roles_of(const Principal& principal) {
+    std::vector<std::string> roles;
+    for (const Grant& grant : principal.grants) {
+        if (!grant.has("decisions.decide")) continue;
+        if (grant.decision_roles.empty()) return {};
+        roles.insert(roles.end(), grant.decision_roles.begin(), grant.decision_roles.end());
+    }
+    return roles;
+}
+
+Json grants_json(const Principal& principal) {
+    Json grants = Json::array();
+    for (const Grant& grant : principal.grants) {
+        grants.push_back({
+            {"id", view::text_json(grant.id)},
+            {"subject", view::text_json(grant.subject)},
+            {"role", to_string(grant.role)},
+            {"project", grant.project},
+            {"workflows", grant.is_everywhere() ? Json::array({kEverything}) : Json(grant.workflows)
+            },
+            {"decision_roles", grant.decision_roles},
+            {"handlers", grant.handlers},
+            {"queues", grant.queues},
+            {"act_as", grant.may_act_as},
+        });
+    }
+    return grants;
+}
+
 Json me_json(const Principal& principal) {
-    static constexpr std::string_view kKinds[] = {"token", "session", "anonymous"};
     return {
         {"principal", principal.name},
-        {"display_name", nullptr},
-        {"kind", kKinds[static_cast<std::size_t>(principal.kind)]},
-        {"role", to_string(principal.role)},
-        {"decision_roles", principal.decision_roles},
-        {"permissions", permissions_of(principal.role)},
+        {"display_name", view::text_json(principal.display_name)},
+        {"kind", to_string(principal.kind)},
+        {"role", to_string(principal.role())},
+        {"decision_roles", decision_roles_of(principal)},
+        {"permissions", principal.permissions()},
+        {"groups", principal.groups},
+        {"grants", grants_json(principal)},
         {"expires_at", view::time_json(principal.expires_at)},
     };
 }
@@ -90,12 +121,17 @@ http::Response log_in(Service& service, Call& call) {
     body.check_all_used();
     const auto login = service.access.log_in(secret);
     if (!login) {
+        AuditEntry entry = call.audit_entry("login");
+        entry.outcome = "refused";
+        service.audit.note(std::move(entry));
         throw Problem(
             "unauthenticated",
             "The login link is not valid: it works once, within 10 minutes. `ebb login-link` makes "
             "another one."
         );
     }
+    call.principal = login->principal;
+    service.audit.write(call.audit_entry("loggedIn"));
     auto response = json_response(200, me_json(login->principal));
     response.headers.push_back(session_cookie(call, login->secret, false));
     return response;
@@ -153,6 +189,9 @@ http::Response put_token(Service& service, Call& call) {
         );
     }
     credential.role = *role;
+    credential.project =
+        body.text("project", GrantBook::kNameBytesMax).value_or(std::string(kEverything));
+    credential.may_act_as = body.boolean("act_as", false);
     credential.life = read_life(body);
     credential.decision_roles = body.texts("decision_roles", kDecisionRolesMax);
     credential.handlers = body.texts("handlers", kDecisionRolesMax);
@@ -213,6 +252,8 @@ void add_access_routes(Routes& routes, Service& service) {
         routes.push_back(std::move(route));
     };
     add("POST", "/session", "login", "none", log_in);
+    // It says itself who has logged in.
+    routes.back().audited = Audited::Never;
     add("DELETE", "/session", "logout", "any", log_out);
     add("GET", "/tokens", "listTokens", "admin", list_tokens);
     add("PUT", "/tokens/{name}", "putToken", "admin", put_token);

@@ -1,14 +1,20 @@
 #include "server/api/service.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "store/names.h"
 
 namespace ebb::server {
 
 namespace {
 
 constexpr std::string_view kKeyPrefix = "key:";
+/// The permission to know that an instance exists.
+constexpr Permission kSee = "instances.read";
 constexpr std::size_t kHexDigits = 32;
 constexpr std::size_t kPrefixMin = 4;
 constexpr int kCandidatesMax = 8;
@@ -36,20 +42,29 @@ InstanceId id_of(const std::string& digits, char rest) {
     throw Problem("instance_not_found", fmt::format("There is no instance {}.", what));
 }
 
-InstanceId find_by_key(Service& service, std::string_view reference) {
+InstanceId find_by_key(Service& service, const Principal& principal, std::string_view reference) {
     const std::string_view name = reference.substr(kKeyPrefix.size());
     const std::size_t slash = name.find('/');
     if (slash == std::string_view::npos || slash == 0 || slash + 1 == name.size()) {
         throw Problem("invalid_argument", "A key is named as key:WORKFLOW/KEY.");
     }
-    const auto id = service.reads.find_key(name.substr(0, slash), name.substr(slash + 1));
+    const std::string workflow(name.substr(0, slash));
+    const bool is_visible = principal.may_with(kSee, workflow);
+    const auto id =
+        is_visible ? service.reads.find_key(workflow, name.substr(slash + 1)) : std::nullopt;
     if (!id) throw_no_instance("with this key");
     return *id;
 }
 
-InstanceId find_by_prefix(Service& service, const std::string& digits) {
+InstanceId find_by_prefix(Service& service, const Principal& principal, const std::string& digits) {
     const InstanceId first = id_of(digits, '0');
-    auto rows = service.reads.list({.before = id_of(digits, 'f'), .limit = kCandidatesMax});
+    const auto workflows = visible_workflows(service, principal, kSee, "");
+    std::vector<InstanceRow> rows;
+    if (workflows) {
+        rows = service.reads.list(
+            {.workflow = *workflows, .before = id_of(digits, 'f'), .limit = kCandidatesMax}
+        );
+    }
     std::erase_if(rows, [&](const InstanceRow& row) { return row.id < first; });
     if (rows.empty()) throw_no_instance("whose id begins so");
     if (rows.size() == 1) return rows.front().id;
@@ -57,6 +72,31 @@ InstanceId find_by_prefix(Service& service, const std::string& digits) {
     for (const InstanceRow& row : rows) candidates.push_back(row.id.to_string());
     throw Problem("ambiguous", "Several instances begin so; give more of the id.")
         .with("candidates", std::move(candidates));
+}
+
+InstanceId find(Service& service, const Principal& principal, std::string_view reference) {
+    if (reference.starts_with(kKeyPrefix)) return find_by_key(service, principal, reference);
+    const std::string digits = digits_of(reference);
+    if (digits.size() < kPrefixMin || digits.size() > kHexDigits) {
+        throw Problem(
+            "invalid_argument",
+            "An instance is named by its id, its first 4 or more characters, or "
+            "key:WORKFLOW/KEY."
+        );
+    }
+    if (digits.size() == kHexDigits) return id_of(digits, '0');
+    return find_by_prefix(service, principal, digits);
+}
+
+[[noreturn]] void throw_not_allowed(
+    const Principal& principal, Permission permission, const std::string& workflow
+) {
+    throw Problem(
+        "not_allowed",
+        fmt::format(
+            "{} lacks the permission {} for the workflow {}.", principal.name, permission, workflow
+        )
+    );
 }
 
 /// `application/json; q=0.5` as its type and its weight; a weight of zero excludes it.
@@ -81,6 +121,18 @@ const std::string& Call::parameter(std::string_view name) const {
         throw Problem("internal", fmt::format("There is no parameter {}.", name));
     }
     return found->second;
+}
+
+AuditEntry Call::audit_entry(std::string_view action) const {
+    return {
+        .principal = principal.name,
+        .credential = std::string(to_string(principal.kind)),
+        .remote = request.remote,
+        .request_id = request_id,
+        .action = std::string(action),
+        .target = request.path,
+        .workflow = workflow,
+    };
 }
 
 http::Response json_response(int status, std::string json) {
@@ -135,22 +187,68 @@ std::string negotiate(const http::Request& request, const std::vector<std::strin
     );
 }
 
-InstanceId resolve(Service& service, std::string_view reference) {
-    if (reference.starts_with(kKeyPrefix)) return find_by_key(service, reference);
-    const std::string digits = digits_of(reference);
-    if (digits.size() < kPrefixMin || digits.size() > kHexDigits) {
-        throw Problem(
-            "invalid_argument",
-            "An instance is named by its id, its first 4 or more characters, or "
-            "key:WORKFLOW/KEY."
-        );
-    }
-    if (digits.size() == kHexDigits) return id_of(digits, '0');
-    return find_by_prefix(service, digits);
+InstanceId resolve(Service& service, const Principal& principal, std::string_view reference) {
+    const InstanceId id = find(service, principal, reference);
+    if (principal.may_everywhere(kSee)) return id;
+    const auto row = service.reads.load(id);
+    if (row && principal.may_with(kSee, row->workflow)) return id;
+    throw_no_instance(id.to_string());
 }
 
 InstanceId resolve(Service& service, const Call& call) {
-    return resolve(service, call.parameter("id"));
+    if (call.instance) return *call.instance;
+    return resolve(service, call.principal, call.parameter("id"));
+}
+
+void check_instance(Service& service, Call& call) {
+    const Principal& principal = call.principal;
+    const InstanceId id = find(service, principal, call.parameter("id"));
+    call.instance = id;
+    // An act is recorded with the workflow; a principal that may read everything needs no look.
+    const bool is_read = call.request.method == "GET" || call.request.method == "HEAD";
+    const bool is_free =
+        principal.may_everywhere(kSee) && principal.may_everywhere(call.permission);
+    if (is_read && is_free) return;
+    const auto row = service.reads.load(id);
+    // A start may be newer than what a replica has.
+    const auto now = row ? row : service.store.load(id);
+    if (!now || !principal.may_with(kSee, now->workflow)) throw_no_instance(id.to_string());
+    call.workflow = now->workflow;
+    if (principal.may_with(call.permission, now->workflow)) return;
+    throw_not_allowed(principal, call.permission, now->workflow);
+}
+
+void check_workflow(const Call& call, const std::string& workflow) {
+    if (call.principal.may_with(call.permission, workflow)) return;
+    if (!call.principal.may_with("workflows.read", workflow)) {
+        throw Problem("workflow_not_found", fmt::format("There is no workflow \"{}\".", workflow));
+    }
+    throw_not_allowed(call.principal, call.permission, workflow);
+}
+
+bool may_also(Service& service, const Call& call, Permission permission) {
+    if (call.principal.may_everywhere(permission)) return true;
+    if (!call.principal.may(permission)) return false;
+    if (!call.workflow.empty()) return call.principal.may_with(permission, call.workflow);
+    const auto row = call.instance ? service.reads.load(*call.instance) : std::nullopt;
+    return row && call.principal.may_with(permission, row->workflow);
+}
+
+std::optional<std::string> visible_workflows(
+    Service& service, const Principal& principal, Permission permission, const std::string& wanted
+) {
+    if (principal.may_everywhere(permission)) return wanted;
+    std::set<std::string> names;
+    if (wanted.empty()) {
+        for (WorkflowRow& row : service.reads.list_workflows()) names.insert(std::move(row.name));
+    } else {
+        for (std::string& name : split_names(wanted)) names.insert(std::move(name));
+    }
+    std::erase_if(names, [&](const std::string& name) {
+        return !principal.may_with(permission, name);
+    });
+    if (names.empty()) return std::nullopt;
+    return fmt::format("{}", fmt::join(names, ","));
 }
 
 }  // namespace ebb::server

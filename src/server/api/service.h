@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,9 @@
 
 #include "server/api/problem.h"
 #include "server/api/query.h"
+#include "server/api/redaction.h"
 #include "server/auth/access.h"
+#include "server/auth/audit.h"
 #include "server/http/http.h"
 #include "store/store.h"
 
@@ -32,6 +35,9 @@ struct Service {
     Store& store;    ///< of `engine`
     Store& reads;    ///< of `reader`
     Access& access;
+    Audit& audit;
+    AdminStore& admin;
+    const Redaction& redaction;
     const Clock& clock;
     Hub& hub;
     WorkerDesk& desk;
@@ -50,12 +56,19 @@ struct Service {
 struct Call {
     http::Request request;
     std::map<std::string, std::string, std::less<>> parameters;
-    Query query;
+    Query query{""};
     Principal principal;
     std::string request_id;
-    std::string base;  ///< the prefix of `/api/v1` in URLs: empty, or `/ebb`
+    std::string base;                      ///< the prefix of `/api/v1` in URLs: empty, or `/ebb`
+    Permission permission = "any";         ///< of the route
+    std::optional<InstanceId> instance{};  ///< that the path names; the principal may act on it
+    std::string workflow{};                ///< of what the request is about, as far as it is known
+    bool is_allowed = false;               ///< the audit says so
 
     const std::string& parameter(std::string_view name) const;
+
+    /// What the audit says of this request.
+    AuditEntry audit_entry(std::string_view action) const;
 
     /// The URL of something in the API.
     std::string href(std::string_view path) const { return base + "/api/v1" + std::string(path); }
@@ -64,6 +77,19 @@ struct Call {
 using Handle = std::function<http::Response(Call&)>;
 /// Answers later, from any thread; what it throws before it returns is answered as usual.
 using AsyncHandle = std::function<void(Call&, http::Responder)>;
+
+/// Where a principal needs the permission of a route.
+enum class Reach {
+    Server,   ///< with everything: the route is about the server, or about all workflows
+    Project,  ///< with some workflow: the route shows and changes only what is in the grants
+};
+
+/// What of a route the audit has.
+enum class Audited {
+    Acts,    ///< requests that may change something: all but GET and HEAD
+    Always,  ///< also those that read
+    Never,
+};
 
 struct Route {
     std::string_view method;
@@ -74,6 +100,8 @@ struct Route {
     AsyncHandle async{};
     std::size_t body_bytes_max = 0;
     std::vector<std::string_view> media_types{};  ///< of the body
+    Reach reach = Reach::Server;
+    Audited audited = Audited::Acts;
 };
 
 inline constexpr std::size_t kJsonBytesMax = std::size_t{2} << 20;
@@ -86,16 +114,21 @@ using Routes = std::vector<Route>;
 
 void add_server_routes(Routes& routes, Service& service);
 void add_access_routes(Routes& routes, Service& service);
+void add_project_routes(Routes& routes, Service& service);
+void add_audit_routes(Routes& routes, Service& service);
 void add_workflow_routes(Routes& routes, Service& service);
 void add_instance_routes(Routes& routes, Service& service);
+void add_count_routes(Routes& routes, Service& service);
 void add_history_routes(Routes& routes, Service& service);
 void add_start_routes(Routes& routes, Service& service);
 void add_steering_routes(Routes& routes, Service& service);
 void add_operation_routes(Routes& routes, Service& service);
 void add_people_routes(Routes& routes, Service& service);
 void add_definition_routes(Routes& routes, Service& service);
+void add_rehearsal_routes(Routes& routes);
 void add_live_routes(Routes& routes, Service& service);
 void add_remote_routes(Routes& routes, Service& service);
+void add_webhook_routes(Routes& routes, Service& service);
 
 http::Response json_response(int status, std::string json);
 http::Response json_response(int status, const nlohmann::ordered_json& json);
@@ -114,8 +147,24 @@ std::vector<std::string> awaited_roles(
     Service& service, const InstanceId& id, std::string_view node
 );
 
-/// The instance that a path names. Throws Problem or Error.
-InstanceId resolve(Service& service, std::string_view reference);
+/// The instance that a reference names. What the principal may not see does not exist. Throws
+/// Problem or Error.
+InstanceId resolve(Service& service, const Principal& principal, std::string_view reference);
+/// The instance that the path of the request names, on which the principal may act.
 InstanceId resolve(Service& service, const Call& call);
+/// For a route with an instance in its path: finds it, and checks the permission of the route for
+/// its workflow. Throws Problem: 404 for what the principal may not see, 403 for what it may only
+/// see.
+void check_instance(Service& service, Call& call);
+/// The same of a workflow.
+void check_workflow(const Call& call, const std::string& workflow);
+/// Whether the principal may also do this with what the request is about.
+bool may_also(Service& service, const Call& call, Permission permission);
+
+/// The filter by workflows of a list: those of `wanted` (names between commas; empty = all) with
+/// which the principal has the permission. None: there is no such workflow, so nothing is listed.
+std::optional<std::string> visible_workflows(
+    Service& service, const Principal& principal, Permission permission, const std::string& wanted
+);
 
 }  // namespace ebb::server

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/model/label_values.h"
 #include "server/api/body.h"
 #include "server/api/payloads.h"
 #include "server/api/service.h"
@@ -63,6 +64,9 @@ StartRequest read_start(const Call& call) {
     if (const auto priority = body.integer("priority", -100, 100)) {
         start.options.priority = static_cast<int>(*priority);
     }
+    if (const auto labels = body.payload("labels")) {
+        start.options.labels = labels_from_json(ebb::Json::parse(*labels));
+    }
     body.check_all_used();
     start.options.by = call.principal.name;
     if (start.options.key.empty()) {
@@ -96,12 +100,15 @@ void start_instance(Service& service, Call& call, const http::Responder& respond
     const auto wait = call.query.duration("wait", kWaitMax);
     call.query.check_all_used();
     const StartRequest start = read_start(call);
+    check_workflow(call, start.workflow);
     const StartedInstance started =
         service.engine.start(start.workflow, start.input, start.options);
     if (!started.is_new && start.is_reserved) check_same_request(service, started.id, start);
     const std::string location = call.href("/instances/" + started.id.to_string());
-    const auto answer = [started, location, respond](std::optional<Result> result) {
-        PayloadDocument document("full");
+    PayloadView view = payload_view(service, call.principal, start.workflow);
+    view.mode = "full";
+    const auto answer = [started, location, view, respond](std::optional<Result> result) {
+        PayloadDocument document(view);
         Json json = {{"id", started.id.to_string()}, {"is_new", started.is_new}};
         if (result) json["result"] = result_json(started.id, *result, document);
         auto response = json_response(started.is_new ? 201 : 200, document.text(json));
@@ -115,14 +122,17 @@ void start_instance(Service& service, Call& call, const http::Responder& respond
 void get_result(Service& service, Call& call, const http::Responder& respond) {
     const InstanceId id = resolve(service, call);
     const Duration wait = call.query.duration("wait", kWaitMax).value_or(Duration::zero());
+    PayloadView view = payload_view(service, call, id);
+    // A result is asked for because of its value.
+    view.mode = "full";
     call.query.check_all_used();
     if (!service.reads.load(id)) {
         throw Problem(
             "instance_not_found", fmt::format("There is no instance {}.", id.to_string())
         );
     }
-    service.hub.wait(id, wait, [id, respond](const Result& result) {
-        PayloadDocument document("full");
+    service.hub.wait(id, wait, [id, view, respond](const Result& result) {
+        PayloadDocument document(view);
         const Json json = result_json(id, result, document);
         respond(json_response(result.is_finished ? 200 : 202, document.text(json)));
     });
@@ -167,6 +177,7 @@ http::Response start_batch(Service& service, Call& call) {
         options.priority = static_cast<int>(*priority);
     }
     call.query.check_all_used();
+    check_workflow(call, *workflow);
     const auto inputs = read_lines(call.request.body);
     http::Response response{.status = 201};
     response.set("Content-Type", "application/x-ndjson");
@@ -178,8 +189,22 @@ http::Response start_batch(Service& service, Call& call) {
     return response;
 }
 
+/// A snapshot may be imported into the principal's own workflows only.
+void check_snapshot(const Call& call) {
+    if (call.principal.may_everywhere(call.permission)) return;
+    const Json snapshot = Json::parse(call.request.body, nullptr, false);
+    const Json workflow =
+        snapshot.is_object() ? snapshot.value("workflow", Json::object()) : Json::object();
+    const Json name = workflow.is_object() ? workflow.value("name", Json()) : Json();
+    if (!name.is_string()) {
+        throw Problem("invalid_argument", "The body is not a snapshot: it names no workflow.");
+    }
+    check_workflow(call, name.get<std::string>());
+}
+
 http::Response import_instance(Service& service, Call& call) {
     call.query.check_all_used();
+    check_snapshot(call);
     const ImportedInstance imported =
         service.engine.import_snapshot(call.request.body, {.by = call.principal.name});
     auto response = json_response(
@@ -204,7 +229,8 @@ void add_start_routes(Routes& routes, Service& service) {
                       Call& call, const http::Responder& respond
                   ) { start_instance(service, call, respond); },
          .body_bytes_max = kJsonBytesMax,
-         .media_types = {"application/json"}}
+         .media_types = {"application/json"},
+         .reach = Reach::Project}
     );
     routes.push_back(
         {.method = "POST",
@@ -213,7 +239,8 @@ void add_start_routes(Routes& routes, Service& service) {
          .permission = "instances.start",
          .handle = [&service](Call& call) { return start_batch(service, call); },
          .body_bytes_max = kBatchBytesMax,
-         .media_types = {"application/x-ndjson"}}
+         .media_types = {"application/x-ndjson"},
+         .reach = Reach::Project}
     );
     routes.push_back(
         {.method = "POST",
@@ -222,7 +249,8 @@ void add_start_routes(Routes& routes, Service& service) {
          .permission = "instances.move",
          .handle = [&service](Call& call) { return import_instance(service, call); },
          .body_bytes_max = kBatchBytesMax,
-         .media_types = {"application/json"}}
+         .media_types = {"application/json"},
+         .reach = Reach::Project}
     );
     routes.push_back(
         {.method = "GET",
@@ -231,7 +259,8 @@ void add_start_routes(Routes& routes, Service& service) {
          .permission = "instances.read",
          .async = [&service](
                       Call& call, const http::Responder& respond
-                  ) { get_result(service, call, respond); }}
+                  ) { get_result(service, call, respond); },
+         .reach = Reach::Project}
     );
 }
 

@@ -102,9 +102,10 @@ std::string request_id(Steering& steer) {
 /// The role in which the principal decides. If the request names none, it is the only one in which
 /// the principal may make this decision.
 std::string decision_role(Steering& steer, const PersonalDecision& decision) {
-    const auto& granted = steer.call.principal.decision_roles;
+    const auto limited = steer.call.principal.decision_roles(steer.call.workflow);
+    const std::vector<std::string> granted = limited.value_or(std::vector<std::string>());
     const auto is_granted = [&](const std::string& role) {
-        return granted.empty() || std::find(granted.begin(), granted.end(), role) != granted.end();
+        return !limited || std::find(granted.begin(), granted.end(), role) != granted.end();
     };
     std::vector<std::string> roles = granted;
     if (!decision.role.empty() && is_granted(decision.role)) return decision.role;
@@ -154,11 +155,13 @@ Acted signal(Steering& steer) {
 
 Acted write(Steering& steer) {
     const auto values = steer.body.payload("values");
-    if (!values || values->front() != '{') {
+    const bool is_repair = steer.body.boolean("repair", false);
+    // An operator may also only ask all conditions again.
+    const bool is_rematch = is_repair && values && *values == "null";
+    if (!is_rematch && (!values || values->front() != '{')) {
         throw Problem("invalid_argument", "The member \"values\" is not an object of attributes.");
     }
-    const bool is_repair = steer.body.boolean("repair", false);
-    if (is_repair && !steer.call.principal.may("instances.requeue")) {
+    if (is_repair && !may_also(steer.service, steer.call, "instances.requeue")) {
         throw Problem("not_allowed", "A repair needs the permission instances.requeue.");
     }
     const WriteOptions options{
@@ -199,9 +202,9 @@ Problem revision_problem(Service& service, const InstanceId& id, const std::stri
     view::Json events = view::Json::array();
     HistoryQuery newest{.instance = id, .limit = kNewestEvents};
     newest.order = HistoryQuery::Order::Backward;
-    PayloadDocument document("none");
+    PayloadDocument document({.mode = "none"});
     for (const HistoryEvent& event : service.store.history(newest)) {
-        events.push_back(document.event(to_entry(event), ""));
+        events.push_back(document.event(to_entry(event)));
     }
     return std::move(problem)
         .with("revision", now->revision)
@@ -210,10 +213,27 @@ Problem revision_problem(Service& service, const InstanceId& id, const std::stri
         .with("newest_events", std::move(events));
 }
 
+/// In whose name the act is recorded: the principal's, unless it acts for a user of its own.
+std::string author(Steering& steer) {
+    const std::string& own = steer.call.principal.name;
+    const auto by = steer.body.text("by", kNameBytesMax);
+    if (!by || by->empty() || *by == own) return own;
+    if (may_also(steer.service, steer.call, "act_as")) {
+        AuditEntry entry = steer.call.audit_entry("actAs");
+        entry.detail = view::Json{{"by", *by}}.dump();
+        steer.service.audit.write(std::move(entry));
+        return *by;
+    }
+    throw Problem(
+        "not_allowed",
+        fmt::format("{} may not act as {}: it lacks the permission act_as.", own, *by)
+    );
+}
+
 http::Response act_on(Service& service, Call& call, Act act) {
     call.query.check_all_used();
     Steering steer{service, call, resolve(service, call), Body(call.request.body)};
-    steer.options.by = call.principal.name;
+    steer.options.by = author(steer);
     steer.options.expected_revision = expected_revision(call);
     Acted changed;
     try {
@@ -254,7 +274,8 @@ void add_steering_routes(Routes& routes, Service& service) {
                  .permission = permission,
                  .handle = [&service, act](Call& call) { return act_on(service, call, act); },
                  .body_bytes_max = kJsonBytesMax,
-                 .media_types = {"application/json"}}
+                 .media_types = {"application/json"},
+                 .reach = Reach::Project}
             );
         };
     add("/instances/{id}/cancel", "cancelInstance", "instances.cancel", cancel);
@@ -271,7 +292,8 @@ void add_steering_routes(Routes& routes, Service& service) {
          .path = "/instances/{id}/export",
          .operation = "exportInstance",
          .permission = "instances.move",
-         .handle = [&service](Call& call) { return export_instance(service, call); }}
+         .handle = [&service](Call& call) { return export_instance(service, call); },
+         .reach = Reach::Project}
     );
 }
 

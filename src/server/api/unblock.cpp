@@ -51,7 +51,7 @@ class Unblocking {
         const std::string& title,
         Json body
     ) {
-        if (!call_.principal.may(permission)) return;
+        if (!call_.principal.may_with(permission, view_.summary.workflow)) return;
         if (body.is_null()) body = Json::object();
         requests_.push_back({
             {"operation", operation},

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include "engine/queue_name.h"
 #include "server/api/body.h"
@@ -69,46 +68,63 @@ void check_name(const std::string& what, const std::string& name) {
     refuse(fmt::format("{} has 1 to {} bytes and no spaces.", what, kNameBytesMax));
 }
 
-/// A token may be for some handlers and queues only.
+void check_handler(const std::string& name) {
+    check_name("The name of a handler", name);
+    if (is_system_workflow(name)) {
+        throw Problem(
+            "not_allowed",
+            fmt::format("Handlers whose names begin with {} are Ebb's own.", kSystemPrefix)
+        );
+    }
+}
+
+/// A grant may be for some handlers and queues only.
 void check_granted(
-    const Principal& principal,
+    const std::string& principal,
     const std::vector<std::string>& patterns,
     const std::string& name,
     std::string_view what
 ) {
-    const auto fits = [&](const std::string& pattern) {
-        return fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
-    };
+    const auto fits = [&](const std::string& pattern) { return fits_pattern(pattern, name); };
     if (patterns.empty() || std::any_of(patterns.begin(), patterns.end(), fits)) return;
     throw Problem(
         "not_allowed",
         fmt::format(
-            "{} may serve only the {} {}, not {}.",
-            principal.name,
-            what,
-            fmt::join(patterns, ", "),
-            name
+            "{} may serve only the {} {}, not {}.", principal, what, fmt::join(patterns, ", "), name
         )
     );
 }
 
-void check_grants(const Principal& principal, const WorkerRequest& request) {
+void check_grant(const std::string& principal, const Grant& grant, const WorkerRequest& request) {
     for (const std::string& handler : request.handlers) {
-        check_granted(principal, principal.handlers, handler, "handlers");
+        check_granted(principal, grant.handlers, handler, "handlers");
     }
     for (const std::string& queue : request.queues) {
-        check_granted(principal, principal.queues, queue, "queues");
+        check_granted(principal, grant.queues, queue, "queues");
     }
-    if (request.queues.empty() && !principal.queues.empty()) {
-        throw Problem(
-            "not_allowed",
-            fmt::format(
-                "{} must name its queues: it may serve only {}.",
-                principal.name,
-                fmt::join(principal.queues, ", ")
-            )
-        );
+    if (!request.queues.empty() || grant.queues.empty()) return;
+    throw Problem(
+        "not_allowed",
+        fmt::format(
+            "{} must name its queues: it may serve only {}.",
+            principal,
+            fmt::join(grant.queues, ", ")
+        )
+    );
+}
+
+/// One grant must be for all of it.
+void check_grants(const Principal& principal, const WorkerRequest& request) {
+    std::optional<Problem> refusal;
+    for (const Grant& grant : principal.grants) {
+        if (!grant.has("worker") || !grant.is_everywhere()) continue;
+        try {
+            return check_grant(principal.name, grant, request);
+        } catch (const Problem& problem) {
+            refusal = problem;
+        }
     }
+    if (refusal) throw Problem(*refusal);
 }
 
 http::Response open_session(Service& service, Call& call) {
@@ -127,8 +143,7 @@ http::Response open_session(Service& service, Call& call) {
     std::sort(request.handlers.begin(), request.handlers.end());
     const auto unique = std::unique(request.handlers.begin(), request.handlers.end());
     request.handlers.erase(unique, request.handlers.end());
-    for (const std::string& handler : request.handlers)
-        check_name("The name of a handler", handler);
+    for (const std::string& handler : request.handlers) check_handler(handler);
     for (const std::string& queue : request.queues) engine::check_queue_name(queue);
     if (request.lease < WorkerDesk::kLeaseMin || request.lease > WorkerDesk::kLeaseMax) {
         refuse("The member \"lease\" is from 1s to 1h.");
@@ -270,7 +285,10 @@ void add_remote_routes(Routes& routes, Service& service) {
              .operation = operation,
              .permission = "worker",
              .body_bytes_max = WorkerDesk::kBodyBytesMax,
-             .media_types = {"application/json"}}
+             .media_types = {"application/json"},
+             // The outcomes of tasks are in the histories of their instances.
+             .audited = path == "/worker/poll" || path == "/worker/complete" ? Audited::Never
+                                                                             : Audited::Acts}
         );
         return routes.back();
     };

@@ -74,6 +74,7 @@ http::Response list_all_versions(Service& service, const std::string& prefix, Ca
     std::map<std::pair<std::string, int>, WorkflowRow> rows;
     std::map<std::string, int> versions;
     for (WorkflowRow& row : service.reads.list_workflows()) {
+        if (!call.principal.may_with(call.permission, row.name)) continue;
         ++versions[row.name];
         std::pair<std::string, int> place{row.name, row.version};
         if (row.name.starts_with(prefix) && place > after) rows.emplace(place, std::move(row));
@@ -105,6 +106,7 @@ http::Response list_workflows(Service& service, Call& call) {
     std::map<std::string, Newest> newest;
     for (WorkflowRow& row : service.reads.list_workflows()) {
         if (!row.name.starts_with(prefix) || row.name <= after) continue;
+        if (!call.principal.may_with(call.permission, row.name)) continue;
         Newest& known = newest[row.name];
         ++known.versions;
         if (known.row.name.empty() || row.version > known.row.version) known.row = std::move(row);
@@ -127,6 +129,7 @@ http::Response list_workflows(Service& service, Call& call) {
 http::Response list_versions(Service& service, Call& call) {
     call.query.check_all_used();
     const std::string& name = call.parameter("name");
+    check_workflow(call, name);
     const auto counts = service.reads.count_versions();
     std::vector<WorkflowRow> rows = service.reads.list_workflows();
     std::erase_if(rows, [&](const WorkflowRow& row) { return row.name != name; });
@@ -149,6 +152,7 @@ std::optional<int> version_of(const Call& call) {
 
 WorkflowRow find_version(Service& service, const Call& call) {
     const auto version = version_of(call);
+    check_workflow(call, call.parameter("name"));
     auto row = service.reads.find_workflow(call.parameter("name"), version);
     if (row) return std::move(*row);
     throw Problem(
@@ -211,6 +215,7 @@ http::Response get_layout(Service& service, Call& call) {
 http::Response register_workflow(Service& service, Call& call) {
     call.query.check_all_used();
     const Definition definition = read_definition(call);
+    check_workflow(call, definition.name);
     const bool was_known =
         service.store.find_workflow(definition.name, definition.version).has_value();
     service.engine.register_workflow(definition);
@@ -270,6 +275,7 @@ Json rule_json(Service& service, const std::string& workflow) {
 http::Response set_retention(Service& service, Call& call) {
     call.query.check_all_used();
     Body body(call.request.body);
+    check_workflow(call, call.parameter("name"));
     const Retention keep{
         .completed = read_kept(body, "completed"), .failed = read_kept(body, "failed")
     };
@@ -280,6 +286,7 @@ http::Response set_retention(Service& service, Call& call) {
 
 http::Response clear_retention(Service& service, Call& call) {
     call.query.check_all_used();
+    check_workflow(call, call.parameter("name"));
     service.engine.clear_retention(call.parameter("name"));
     return {.status = 204};
 }
@@ -289,6 +296,9 @@ http::Response list_retention(Service& service, Call& call) {
     const auto partitions = service.reads.partitions();
     Json items = Json::array();
     for (const RetentionRule& rule : service.reads.retention()) {
+        const bool is_visible = rule.workflow == kOtherWorkflows ||
+                                call.principal.may_with(call.permission, rule.workflow);
+        if (!is_visible) continue;
         items.push_back(view::retention_json(rule, partitions));
     }
     return json_response(200, Json{{"items", std::move(items)}});
@@ -311,7 +321,9 @@ void add_workflow_routes(Routes& routes, Service& service) {
              .permission = permission,
              .handle = [&service, handle](Call& call) { return handle(service, call); },
              .body_bytes_max = body_bytes_max,
-             .media_types = std::move(media_types)}
+             .media_types = std::move(media_types),
+             .reach = Reach::Project,
+             .audited = operation == "validateWorkflow" ? Audited::Never : Audited::Acts}
         );
     };
     const std::vector<std::string_view> definitions{"application/json", kYaml};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "server/auth/secret.h"
 #include "support/clock.h"
 #include "view/payload_json.h"
@@ -22,6 +24,8 @@ ordered_json document_of(const NewCredential& credential, TimePoint now, TimePoi
     return {
         {"name", credential.name},
         {"role", to_string(credential.role)},
+        {"project", credential.project},
+        {"act_as", credential.may_act_as},
         {"decision_roles", credential.decision_roles},
         {"handlers", credential.handlers},
         {"queues", credential.queues},
@@ -35,14 +39,26 @@ Principal to_principal(const ordered_json& document, Principal::Kind kind) {
     Principal principal{.kind = kind, .name = {}};
     const bool is_token = kind == Principal::Kind::Token;
     principal.name = (is_token ? "token:" : "user:") + document.at("name").get<std::string>();
-    principal.role = parse_role(document.at("role").get<std::string>()).value_or(Role::Viewer);
+    principal.display_name = document.value("display_name", std::string());
+    principal.groups = document.value("groups", std::vector<std::string>());
+    return principal;
+}
+
+/// The one that a credential has itself; none if its person has only those of groups.
+std::optional<Grant> own_grant(const ordered_json& document) {
+    const auto role = parse_role(document.value("role", std::string()));
+    if (!role) return std::nullopt;
     const auto texts = [&](const char* name) {
         return document.value(name, std::vector<std::string>());
     };
-    principal.decision_roles = texts("decision_roles");
-    principal.handlers = texts("handlers");
-    principal.queues = texts("queues");
-    return principal;
+    Grant grant{.role = *role};
+    // What was made before there were projects has none.
+    grant.project = document.value("project", std::string(kEverything));
+    grant.decision_roles = texts("decision_roles");
+    grant.handlers = texts("handlers");
+    grant.queues = texts("queues");
+    grant.may_act_as = document.value("act_as", false);
+    return grant;
 }
 
 TimePoint end_of(TimePoint now, Duration life) {
@@ -51,8 +67,7 @@ TimePoint end_of(TimePoint now, Duration life) {
 
 }  // namespace
 
-template <class Load>
-std::optional<Principal> Access::remember(const std::string& key, Load load) {
+std::optional<Principal> Access::find(const std::string& key) {
     const TimePoint now = clock_.now();
     {
         const Lock lock(mutex_);
@@ -61,7 +76,10 @@ std::optional<Principal> Access::remember(const std::string& key, Load load) {
             return found->second.principal;
         }
     }
-    std::optional<Principal> principal = load(now);
+    const std::string hash = key.substr(key.find(' ') + 1);
+    std::optional<Principal> principal =
+        key.starts_with(kToken) ? find_token(hash, now) : find_session(hash, now);
+    if (principal) principal->key = key;
     const Lock lock(mutex_);
     if (remembered_.size() >= kRememberedMax) remembered_.clear();
     const TimePoint end = principal ? principal->expires_at : kNever;
@@ -69,61 +87,88 @@ std::optional<Principal> Access::remember(const std::string& key, Load load) {
     return principal;
 }
 
+std::optional<Principal> Access::current(const Principal& principal) {
+    if (principal.key.empty()) return principal;
+    return find(principal.key);
+}
+
+Principal Access::with_grants(Principal principal, const ordered_json& document) {
+    if (auto own = own_grant(document)) {
+        own->subject = principal.name;
+        principal.grants.push_back(book_.resolved(std::move(*own)));
+    }
+    for (Grant& grant : book_.of(principal.name, principal.groups)) {
+        principal.grants.push_back(std::move(grant));
+    }
+    return principal;
+}
+
 void Access::forget_all() {
     const Lock lock(mutex_);
     remembered_.clear();
+    book_.forget();
 }
 
 std::optional<Principal> Access::by_token(std::string_view token) {
-    const auto id = token_id(token);
-    if (!id) return std::nullopt;
-    const std::string hash = hash_secret(token);
-    return remember("token " + hash, [&](TimePoint now) -> std::optional<Principal> {
-        for (const AdminRow& row : store_.list(kToken)) {
-            const auto document = ordered_json::parse(row.document);
-            if (document.at("id").get<std::string>() != *id) continue;
-            if (!is_equal_secret(document.at("hash").get<std::string>(), hash)) continue;
-            if (row.expires_at <= now) return std::nullopt;
-            Principal principal = to_principal(document, Principal::Kind::Token);
-            principal.expires_at = row.expires_at;
-            principal.credential = row.name;
-            ordered_json used = document;
-            used["last_used_at"] = format_time(now);
-            const auto last = parse_time(document.value("last_used_at", std::string()));
-            // Not at every request: the time is only for people who clean up.
-            if (!last || now - *last > std::chrono::minutes(1)) {
-                AdminRow changed = row;
-                changed.document = used.dump();
-                store_.put(changed);
-            }
-            return principal;
+    if (!token_id(token)) return std::nullopt;
+    return find(fmt::format("{} {}", kToken, hash_secret(token)));
+}
+
+std::optional<Principal> Access::find_token(const std::string& hash, TimePoint now) {
+    for (const AdminRow& row : store_.list(kToken)) {
+        const auto document = ordered_json::parse(row.document);
+        if (!is_equal_secret(document.at("hash").get<std::string>(), hash)) continue;
+        if (row.expires_at <= now) return std::nullopt;
+        Principal principal = with_grants(to_principal(document, Principal::Kind::Token), document);
+        principal.expires_at = row.expires_at;
+        principal.credential = row.name;
+        ordered_json used = document;
+        used["last_used_at"] = format_time(now);
+        const auto last = parse_time(document.value("last_used_at", std::string()));
+        // Not at every request: the time is only for people who clean up.
+        if (!last || now - *last > std::chrono::minutes(1)) {
+            AdminRow changed = row;
+            changed.document = used.dump();
+            store_.put(changed);
         }
-        return std::nullopt;
-    });
+        return principal;
+    }
+    return std::nullopt;
 }
 
 std::optional<Principal> Access::by_session(std::string_view secret) {
-    const std::string hash = hash_secret(secret);
-    return remember("session " + hash, [&](TimePoint now) -> std::optional<Principal> {
-        const auto row = store_.find(kSession, hash);
-        if (!row || row->expires_at <= now) return std::nullopt;
-        auto document = ordered_json::parse(row->document);
-        const auto seen = parse_time(document.at("seen_at").get<std::string>()).value_or(now);
-        if (now - seen > kSessionIdle) return std::nullopt;
-        if (now - seen > std::chrono::minutes(5)) {
-            document["seen_at"] = format_time(now);
-            AdminRow changed = *row;
-            changed.document = document.dump();
-            store_.put(changed);
-        }
-        Principal principal = to_principal(document, Principal::Kind::Session);
-        principal.expires_at = row->expires_at;
-        principal.credential = row->name;
-        return principal;
-    });
+    return find(fmt::format("{} {}", kSession, hash_secret(secret)));
+}
+
+std::optional<Principal> Access::find_session(const std::string& hash, TimePoint now) {
+    const auto row = store_.find(kSession, hash);
+    if (!row || row->expires_at <= now) return std::nullopt;
+    auto document = ordered_json::parse(row->document);
+    const auto seen = parse_time(document.at("seen_at").get<std::string>()).value_or(now);
+    if (now - seen > kSessionIdle) return std::nullopt;
+    if (now - seen > std::chrono::minutes(5)) {
+        document["seen_at"] = format_time(now);
+        AdminRow changed = *row;
+        changed.document = document.dump();
+        store_.put(changed);
+    }
+    Principal principal = with_grants(to_principal(document, Principal::Kind::Session), document);
+    principal.expires_at = row->expires_at;
+    principal.credential = row->name;
+    return principal;
+}
+
+Principal Access::by_proxy(const Person& person) {
+    Principal principal{.kind = Principal::Kind::Proxy, .name = "user:" + person.name};
+    principal.display_name = person.display_name;
+    principal.groups = person.groups;
+    principal.grants = book_.of(principal.name, principal.groups);
+    return principal;
 }
 
 std::optional<Access::CreatedToken> Access::create_token(const NewCredential& credential) {
+    book_.forget();
+    book_.check_role(credential.role, credential.project);
     const TimePoint now = clock_.now();
     const TimePoint expires_at = end_of(now, credential.life);
     const TokenText token = make_token();
@@ -177,7 +222,9 @@ std::optional<Access::Login> Access::log_in(std::string_view secret) {
     if (!link || !store_.remove(kLogin, hash) || link->expires_at <= now) return std::nullopt;
     auto document = ordered_json::parse(link->document);
     document["seen_at"] = format_time(now);
-    Login login{make_secret(), to_principal(document, Principal::Kind::Session)};
+    Login login{
+        make_secret(), with_grants(to_principal(document, Principal::Kind::Session), document)
+    };
     const TimePoint end = now + kSessionLife;
     login.principal.expires_at = end;
     login.principal.credential = hash_secret(login.secret);

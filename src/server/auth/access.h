@@ -10,6 +10,7 @@
 
 #include <ebb/clock.h>
 
+#include "server/auth/grants.h"
 #include "server/auth/roles.h"
 #include "store/admin_store.h"
 #include "support/sync.h"
@@ -20,23 +21,46 @@ namespace ebb::server {
 
 /// Who sends a request.
 struct Principal {
-    enum class Kind { Token, Session, Anonymous };
+    enum class Kind { Token, Session, Anonymous, Proxy };
 
     Kind kind = Kind::Anonymous;
-    std::string name;  ///< `token:ci`, `user:ann`, `anonymous`
-    Role role = Role::Viewer;
-    std::vector<std::string> decision_roles{};  ///< empty = any
-    std::vector<std::string> handlers{};  ///< patterns of what a worker may serve; empty = all
-    std::vector<std::string> queues{};    ///< the same of queues
+    std::string name;                   ///< `token:ci`, `user:ann`, `anonymous`
+    std::string display_name{};         ///< empty = unknown
+    std::vector<std::string> groups{};  ///< that its login has named
+    std::vector<Grant> grants{};
     TimePoint expires_at = kNever;
     std::string credential{};  ///< which row it comes from, to remove it
+    std::string key{};         ///< by which Access finds it again
 
-    bool may(Permission permission) const { return has_permission(role, permission); }
+    /// With some workflow, or with none.
+    bool may(Permission permission) const;
+    /// With every workflow, and with the server itself.
+    bool may_everywhere(Permission permission) const;
+    bool may_with(Permission permission, const std::string& workflow) const;
+    bool may_with_queue(Permission permission, const std::string& queue) const;
+    /// The roles in which it decides about a workflow; none = in any.
+    std::optional<std::vector<std::string>> decision_roles(const std::string& workflow) const;
+    /// The one with the most permissions.
+    Role role() const;
+    std::vector<Permission> permissions() const;
+
+    bool operator==(const Principal&) const = default;
+};
+
+std::string_view to_string(Principal::Kind kind);
+
+/// A person whom another system has logged in.
+struct Person {
+    std::string name;
+    std::vector<std::string> groups;
+    std::string display_name{};
 };
 
 struct NewCredential {
     std::string name;  ///< of the token, or of the person
     Role role = Role::Viewer;
+    std::string project{kEverything};
+    bool may_act_as = false;
     std::vector<std::string> decision_roles{};
     std::vector<std::string> handlers{};  ///< of the role worker: patterns such as `mail_*`
     std::vector<std::string> queues{};
@@ -54,12 +78,24 @@ class Access {
     static constexpr Duration kSessionIdle = std::chrono::hours(12);
     static constexpr Duration kTokenLife = std::chrono::hours(24 * 90);
 
-    Access(AdminStore& store, const Clock& clock) : store_(store), clock_(clock) {}
+    Access(AdminStore& store, const Clock& clock)
+        : store_(store), clock_(clock), book_(store, clock) {}
+
+    /// The projects and grants. Call forget() after a change.
+    GrantBook& book() { return book_; }
+
+    void forget() { forget_all(); }
+
+    /// The same principal as it is now; empty if its credential is over.
+    std::optional<Principal> current(const Principal& principal);
 
     /// The identity of a bearer token; empty if the token is not valid.
     std::optional<Principal> by_token(std::string_view token);
     /// Of a session cookie.
     std::optional<Principal> by_session(std::string_view secret);
+
+    /// Of one request: the person has the grants of its name and of its groups.
+    Principal by_proxy(const Person& person);
 
     struct CreatedToken {
         nlohmann::ordered_json view;
@@ -89,12 +125,15 @@ class Access {
         TimePoint until{};
     };
 
-    template <class Load>
-    std::optional<Principal> remember(const std::string& key, Load load);
+    std::optional<Principal> find(const std::string& key);
+    std::optional<Principal> find_token(const std::string& hash, TimePoint now);
+    std::optional<Principal> find_session(const std::string& hash, TimePoint now);
+    Principal with_grants(Principal principal, const nlohmann::ordered_json& document);
     void forget_all();
 
     AdminStore& store_;
     const Clock& clock_;
+    GrantBook book_;
     Mutex mutex_;
     std::map<std::string, Remembered> remembered_ EBB_GUARDED_BY(mutex_);
 };

@@ -36,12 +36,12 @@ constexpr unsigned kStarter = bit(Role::Starter);
 constexpr unsigned kReaders = kViewer | kApprover | kOperator | kDeveloper | kAdmin;
 constexpr unsigned kSteerers = kOperator | kDeveloper | kAdmin;
 
-struct Grant {
+struct RolesOf {
     Permission permission;
     unsigned roles;
 };
 
-constexpr std::array kGrants = std::to_array<Grant>({
+constexpr std::array kGrants = std::to_array<RolesOf>({
     {"workflows.read", kReaders | kStarter},
     {"workflows.write", kDeveloper | kAdmin},
     {"instances.read", kReaders | kStarter},
@@ -52,15 +52,18 @@ constexpr std::array kGrants = std::to_array<Grant>({
     {"instances.signal", kSteerers | kStarter},
     {"instances.write", kSteerers | kStarter},
     {"instances.move", kAdmin},
-    {"payloads.read", kSteerers | kStarter},
+    {"payloads.read", kSteerers | kApprover | kStarter},
+    {"payloads.sensitive", kAdmin | kStarter},
     {"decisions.read", kReaders},
     {"decisions.decide", kApprover | kAdmin},
     {"workers.read", kReaders},
     {"queues.write", kOperator | kAdmin},
+    {"webhooks.write", kAdmin},
     {"retention.write", kAdmin},
     {"purge", kAdmin},
     {"stats.read", kReaders},
     {"worker", kWorker | kAdmin},
+    {"audit.read", kOperator | kDeveloper | kAdmin},
     {"ops", kAdmin},
     {"admin", kAdmin},
 });
@@ -83,7 +86,7 @@ std::optional<Role> parse_role(std::string_view text) {
 
 bool has_permission(Role role, Permission permission) {
     if (permission == "any" || permission == "none") return true;
-    const auto found = std::find_if(kGrants.begin(), kGrants.end(), [&](const Grant& grant) {
+    const auto found = std::find_if(kGrants.begin(), kGrants.end(), [&](const RolesOf& grant) {
         return grant.permission == permission;
     });
     return found != kGrants.end() && (found->roles & bit(role)) != 0;
@@ -91,7 +94,7 @@ bool has_permission(Role role, Permission permission) {
 
 std::vector<Permission> permissions_of(Role role) {
     std::vector<Permission> permissions;
-    for (const Grant& grant : kGrants) {
+    for (const RolesOf& grant : kGrants) {
         if ((grant.roles & bit(role)) != 0) permissions.push_back(grant.permission);
     }
     return permissions;

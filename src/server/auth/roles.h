@@ -13,7 +13,7 @@ std::string_view to_string(Role role);
 std::optional<Role> parse_role(std::string_view text);
 
 /// The permissions that routes need: `instances.read`, `queues.write`, ... Two are special: `any`
-/// (every logged-in user) and `none` (no login is needed).
+/// (every logged-in user) and `none` (no login is needed). No role has `act_as`: a grant gives it.
 using Permission = std::string_view;
 
 bool has_permission(Role role, Permission permission);

@@ -20,17 +20,17 @@ class InstanceStream : public Watcher {
  public:
     InstanceStream(
         Service& service,
+        const Principal& principal,
         const InstanceId& id,
         std::int64_t after,
-        std::string payloads,
-        std::string href,
+        PayloadView payloads,
         std::shared_ptr<http::Stream> stream
     )
         : service_(service),
+          principal_(principal),
           id_(id),
           after_(after),
           payloads_(std::move(payloads)),
-          href_(std::move(href)),
           writer_(std::move(stream)) {}
 
     bool note(const InstanceSummary& instance) override { return instance.id == id_; }
@@ -38,6 +38,8 @@ class InstanceStream : public Watcher {
     bool turn(TimePoint now) override {
         if (writer_.is_closed()) return false;
         try {
+            // A login that is over, or whose grants have changed, begins again.
+            if (service_.access.current(principal_) != principal_) return writer_.finish();
             // The row first: what it says has ended has all its events already.
             const auto row = service_.reads.load(id_);
             if (!send_history()) return writer_.lag();
@@ -70,9 +72,7 @@ class InstanceStream : public Watcher {
                 service_.reads.history({.instance = id_, .after = after_, .limit = kPageEvents});
             for (const HistoryEvent& event : events) {
                 PayloadDocument document(payloads_);
-                const std::string data = document.text(
-                    document.event(to_entry(event), fmt::format("{}/{}/payload", href_, event.seq))
-                );
+                const std::string data = document.text(document.event(to_entry(event)));
                 const bool is_sent =
                     writer_.send({.event = "history", .id = std::to_string(event.seq), .data = data}
                     );
@@ -84,10 +84,10 @@ class InstanceStream : public Watcher {
     }
 
     Service& service_;
+    const Principal principal_;
     InstanceId id_;
     std::int64_t after_;
-    std::string payloads_;
-    std::string href_;
+    PayloadView payloads_;
     SseWriter writer_;
     std::atomic<bool> is_draining_{false};
 };
@@ -95,7 +95,7 @@ class InstanceStream : public Watcher {
 void stream_instance(Service& service, Call& call, const http::Responder& respond) {
     const InstanceId id = resolve(service, call);
     std::int64_t after = call.query.integer("after", 0, kSeqMax).value_or(0);
-    const std::string payloads = call.query.choice("payloads", {"short", "none", "full"});
+    PayloadView payloads = payload_view(service, call, id);
     call.query.check_all_used();
     if (const auto last = call.request.header("Last-Event-ID"); !last.empty()) {
         Query header(fmt::format("Last-Event-ID={}", last));
@@ -107,12 +107,7 @@ void stream_instance(Service& service, Call& call, const http::Responder& respon
         );
     }
     service.hub.add(std::make_shared<InstanceStream>(
-        service,
-        id,
-        after,
-        payloads,
-        call.href("/instances/" + id.to_string() + "/history"),
-        open_stream(respond)
+        service, call.principal, id, after, std::move(payloads), open_stream(respond)
     ));
 }
 
@@ -126,7 +121,8 @@ void add_live_routes(Routes& routes, Service& service) {
          .permission = "instances.read",
          .async = [&service](
                       Call& call, const http::Responder& respond
-                  ) { stream_instance(service, call, respond); }}
+                  ) { stream_instance(service, call, respond); },
+         .reach = Reach::Project}
     );
     add_topic_routes(routes, service);
 }

@@ -50,8 +50,18 @@ class Topic {
 
 class InstanceTopic : public Topic {
  public:
-    InstanceTopic(std::size_t number, Service& service, const InstanceId& id, std::int64_t after)
-        : Topic(number), service_(service), id_(id), after_(after) {}
+    InstanceTopic(
+        std::size_t number,
+        Service& service,
+        const InstanceId& id,
+        std::int64_t after,
+        PayloadView payloads
+    )
+        : Topic(number),
+          service_(service),
+          id_(id),
+          after_(after),
+          payloads_(std::move(payloads)) {}
 
     bool concerns(const InstanceSummary& instance) const override { return instance.id == id_; }
 
@@ -76,10 +86,10 @@ class InstanceTopic : public Topic {
             const auto events =
                 service_.reads.history({.instance = id_, .after = after_, .limit = kPageEvents});
             if (events.empty()) return true;
-            PayloadDocument document("short");
+            PayloadDocument document(payloads_);
             Json items = Json::array();
             for (const HistoryEvent& event : events) {
-                items.push_back(document.event(to_entry(event), ""));
+                items.push_back(document.event(to_entry(event)));
             }
             Json json = message();
             json["instance"] = id_.to_string();
@@ -92,6 +102,7 @@ class InstanceTopic : public Topic {
     Service& service_;
     InstanceId id_;
     std::int64_t after_;
+    PayloadView payloads_;
     std::int64_t revision_ = -1;
 };
 
@@ -134,43 +145,49 @@ class TopicMaker {
         if (text.starts_with("list:")) {
             require("instances.read");
             auto listing = std::make_shared<std::string>(text.substr(5));
-            list_page(service_.reads, *listing);
-            return std::make_unique<StateTopic>(number, "list", [this_ = &service_, listing] {
-                return list_page(this_->reads, *listing);
-            });
+            list_page(service_, principal_, *listing);
+            return std::make_unique<StateTopic>(
+                number,
+                "list",
+                [service = &service_, principal = principal_, listing] {
+                    return list_page(*service, principal, *listing);
+                }
+            );
         }
         return make_state(number, text);
     }
 
  private:
-    void require(Permission permission) const {
-        if (principal_.may(permission)) return;
+    void require(Permission permission, Reach reach = Reach::Project) const {
+        const bool is_here = reach == Reach::Project;
+        if (is_here ? principal_.may(permission) : principal_.may_everywhere(permission)) return;
         throw Problem("not_allowed", fmt::format("You lack the permission {}.", permission));
     }
 
     std::unique_ptr<Topic> make_instance(std::size_t number, const std::string& text) {
         require("instances.read");
         const std::size_t at = std::min(text.find('@'), text.size());
-        const InstanceId id = resolve(service_, text.substr(0, at));
+        const InstanceId id = resolve(service_, principal_, text.substr(0, at));
         std::int64_t after = 0;
         if (at < text.size()) {
             Query query("seq=" + text.substr(at + 1));
             after = query.integer("seq", 0, kSeqMax).value_or(0);
         }
-        if (!service_.reads.load(id)) {
-            throw Problem("instance_not_found", "There is no such instance.");
-        }
+        const auto row = service_.reads.load(id);
+        if (!row) throw Problem("instance_not_found", "There is no such instance.");
         if (const auto found = resumed_.find(number); found != resumed_.end()) {
             after = std::max(after, found->second);
         }
-        return std::make_unique<InstanceTopic>(number, service_, id, after);
+        return std::make_unique<InstanceTopic>(
+            number, service_, id, after, payload_view(service_, principal_, row->workflow)
+        );
     }
 
     std::unique_ptr<Topic> make_state(std::size_t number, const std::string& text) {
         Service* service = &service_;
         std::function<Json()> state;
         if (text == "workers") {
-            require("workers.read");
+            require("workers.read", Reach::Server);
             state = [service] {
                 Json json = Json::array();
                 for (const WorkerView& worker : service->reader.workers()) {
@@ -183,18 +200,20 @@ class TopicMaker {
             };
         } else if (text == "queues") {
             require("workers.read");
-            state = [service] {
+            state = [service, principal = principal_] {
                 Json json = Json::array();
                 for (const QueueView& queue : service->reader.queues()) {
+                    if (!principal.may_with_queue("workers.read", queue.name)) continue;
                     json.push_back(view::queue_json(queue));
                 }
                 return json;
             };
         } else if (text == "stats" || text == "decisions" || text == "failures") {
             require(text == "decisions" ? "decisions.read" : "stats.read");
-            state = [service] {
+            state = [service, principal = principal_] {
                 Json json = Json::object();
                 for (const StatusCount& count : service->reads.count()) {
+                    if (!principal.may_with("instances.read", count.workflow)) continue;
                     // A count is of one workflow.
                     Json& counts = json["counts"][count.workflow];
                     counts[std::string(to_string(count.status))] = count.count;
@@ -223,8 +242,16 @@ class TopicMaker {
 
 class TopicStream : public Watcher {
  public:
-    TopicStream(std::vector<std::unique_ptr<Topic>> topics, std::shared_ptr<http::Stream> stream)
-        : topics_(std::move(topics)), writer_(std::move(stream)) {}
+    TopicStream(
+        Access& access,
+        const Principal& principal,
+        std::vector<std::unique_ptr<Topic>> topics,
+        std::shared_ptr<http::Stream> stream
+    )
+        : access_(access),
+          principal_(principal),
+          topics_(std::move(topics)),
+          writer_(std::move(stream)) {}
 
     void hello(const Json& json) { writer_.send({.event = "hello", .data = json.dump()}); }
 
@@ -237,6 +264,8 @@ class TopicStream : public Watcher {
     bool turn(TimePoint now) override {
         if (writer_.is_closed()) return false;
         try {
+            // A login that is over, or whose grants have changed, begins again.
+            if (access_.current(principal_) != principal_) return writer_.finish();
             for (const auto& topic : topics_) {
                 if (topic && !topic->update(writer_)) return writer_.lag();
             }
@@ -268,6 +297,8 @@ class TopicStream : public Watcher {
         }
     }
 
+    Access& access_;
+    const Principal principal_;
     std::vector<std::unique_ptr<Topic>> topics_;
     SseWriter writer_;
     std::string positions_;
@@ -311,7 +342,9 @@ void stream_topics(Service& service, Call& call, const http::Responder& respond)
         topics.push_back(std::move(topic));
         answers.push_back(std::move(answer));
     }
-    auto stream = std::make_shared<TopicStream>(std::move(topics), open_stream(respond));
+    auto stream = std::make_shared<TopicStream>(
+        service.access, call.principal, std::move(topics), open_stream(respond)
+    );
     stream->hello(
         {{"server_time", format_time(service.clock.now())}, {"topics", std::move(answers)}}
     );
@@ -328,7 +361,8 @@ void add_topic_routes(Routes& routes, Service& service) {
          .permission = "any",
          .async = [&service](
                       Call& call, const http::Responder& respond
-                  ) { stream_topics(service, call, respond); }}
+                  ) { stream_topics(service, call, respond); },
+         .reach = Reach::Project}
     );
 }
 

@@ -43,7 +43,7 @@ void WorkerDesk::check_name(const std::string& worker, const Principal& principa
     const auto row = parts_.admin.find(kWorkerKind, worker);
     if (row) {
         const std::string owner = json::parse(row->document).at("principal").get<std::string>();
-        if (owner == principal.name || principal.may("admin")) return;
+        if (owner == principal.name || principal.may_everywhere("admin")) return;
         throw Problem(
             "not_allowed", fmt::format("The name {} belongs to a worker of {}.", worker, owner)
         );

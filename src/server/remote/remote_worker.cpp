@@ -326,7 +326,8 @@ bool RemoteWorker::has_to_tell() const {
 }
 
 void RemoteWorker::answer(const Parked& poll, const std::vector<TaskResult>& results) {
-    PayloadDocument document("full");
+    // A worker sees what its handlers need.
+    PayloadDocument document({.mode = "full"});
     Json tasks = Json::array();
     Json stops = Json::array();
     std::size_t bytes = 0;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "store/admin_store.h"
+#include "store/names.h"
 #include "support/sync.h"
 
 namespace ebb {
@@ -46,8 +47,40 @@ class MemoryAdminStore : public AdminStore {
         std::erase_if(rows_, [&](const auto& entry) { return entry.second.expires_at < now; });
     }
 
+    void append_audit(std::span<const AuditRow> rows) override {
+        const Lock lock(mutex_);
+        for (const AuditRow& row : rows) audit_.emplace(row.id, row);
+    }
+
+    std::vector<AuditRow> list_audit(const AuditQuery& query) override {
+        const Lock lock(mutex_);
+        std::vector<AuditRow> found;
+        const auto take = [&](const AuditRow& row) {
+            if (std::ssize(found) < query.limit && matches(query, row)) found.push_back(row);
+        };
+        if (query.is_forward) {
+            for (auto at = audit_.upper_bound(query.place); at != audit_.end(); ++at) {
+                take(at->second);
+            }
+            return found;
+        }
+        auto at = query.place.empty() ? audit_.end() : audit_.lower_bound(query.place);
+        while (at != audit_.begin()) take((--at)->second);
+        return found;
+    }
+
  private:
+    static bool matches(const AuditQuery& query, const AuditRow& row) {
+        const auto fits = [](const std::string& wanted, const std::string& value) {
+            return wanted.empty() || wanted == value;
+        };
+        return fits(query.principal, row.principal) && fits(query.action, row.action) &&
+               fits(query.target, row.target) && row.at >= query.since &&
+               passes_names(query.workflows, row.workflow);
+    }
+
     Mutex mutex_;
+    std::map<std::string, AuditRow> audit_ EBB_GUARDED_BY(mutex_);
     std::map<std::pair<std::string, std::string>, AdminRow> rows_ EBB_GUARDED_BY(mutex_);
 };
 

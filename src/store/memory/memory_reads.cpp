@@ -6,6 +6,7 @@
 
 #include "store/agreement.h"
 #include "store/memory/memory_store.h"
+#include "store/names.h"
 
 namespace ebb {
 
@@ -17,8 +18,10 @@ bool is_wanted(const std::vector<T>& wanted, const U& value) {
 }
 
 bool matches(const InstanceQuery& query, const InstanceRow& row) {
-    return is_wanted(query.statuses, row.status) &&
-           (query.workflow.empty() || query.workflow == row.workflow) &&
+    const bool is_asked = query.workflow.empty()
+                              ? query.has_system || !is_system_workflow(row.workflow)
+                              : passes_names(query.workflow, row.workflow);
+    return is_asked && is_wanted(query.statuses, row.status) &&
            (!query.version || *query.version == row.version) &&
            (query.key.empty() || query.key == row.key);
 }

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "store/memory/memory_store.h"
+#include "store/names.h"
 
 // The verbs about the rows beside the instances.
 
@@ -20,7 +21,7 @@ bool is_for(const Wait& wait, const std::optional<std::vector<std::string>>& rol
 bool matches(const WaitQuery& query, const Wait& wait) {
     const DecisionQuery& which = query.which;
     return wait.kind == query.kind && is_for(wait, which.roles) &&
-           (which.workflow.empty() || wait.workflow == which.workflow) &&
+           passes_names(which.workflow, wait.workflow) &&
            (which.deadline_before == kNever || wait.deadline < which.deadline_before);
 }
 
@@ -74,6 +75,9 @@ void MemoryStore::apply(Instance& instance, const Effects& effects) {
     }
     for (const FailureChange& change : effects.failures) {
         instance.failure = change.is_over ? std::nullopt : std::optional(change.note);
+    }
+    for (const auto& [name, value] : effects.labels) {
+        instance.labels.insert_or_assign(name, value);
     }
 }
 
@@ -142,9 +146,8 @@ FailureGroups MemoryStore::failure_groups(const FailureGroupQuery& query) {
         }
         const std::vector<FailedInstance> rows = failures_of(name, query.statuses);
         if (rows.empty()) continue;
-        const bool is_meant =
-            query.workflow.empty() || rows.front().note.workflow == query.workflow;
-        if (is_meant) result.groups.push_back(group_of(rows));
+        if (passes_names(query.workflow, rows.front().note.workflow))
+            result.groups.push_back(group_of(rows));
     }
     return result;
 }

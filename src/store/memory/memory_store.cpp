@@ -44,8 +44,9 @@ StartResult MemoryStore::start_one(const NewInstance& instance) {
         if (!is_new) return {StartResult::Kind::Existing, key->second};
     }
     Instance& made =
-        instances_.emplace(row.id, Instance{row, instance.history, {}, {}}).first->second;
+        instances_.emplace(row.id, Instance{row, instance.history, {}, {}, {}}).first->second;
     apply(made, instance.effects);
+    add_notices(row.id, instance.effects);
     if (!is_terminal(row.status)) {
         for (const TaskChange& change : instance.tasks) apply(row, change, instance.lease_owner);
     }
@@ -69,11 +70,15 @@ CommitResult MemoryStore::commit_one(const Commit& commit) {
 
     row.revision += 1;
     row.status = commit.status;
+    if (commit.version != 0) row.version = commit.version;
     row.state = commit.state;
     row.updated_at = commit.now;
     row.finished_at = is_terminal(commit.status) ? commit.now : TimePoint{};
     instance.history.insert(instance.history.end(), commit.history.begin(), commit.history.end());
-    if (commit.effects != nullptr) apply(instance, *commit.effects);
+    if (commit.effects != nullptr) {
+        apply(instance, *commit.effects);
+        add_notices(commit.instance, *commit.effects);
+    }
     if (is_terminal(commit.status)) {
         tasks_.remove_all(commit.instance);
         return CommitResult::Committed;
@@ -155,6 +160,7 @@ Claim MemoryStore::lease(const TaskRef& ref, const ClaimRequest& request, bool t
         .lost_by = task.lost_by,
         .slot = takes_slot ? task.queue : std::string(),
         .instance = instance.row,
+        .outcome = task.outcome,
         .input = has_input ? std::optional(instance.history.front()) : std::nullopt,
     };
 }
@@ -162,6 +168,39 @@ Claim MemoryStore::lease(const TaskRef& ref, const ClaimRequest& request, bool t
 bool MemoryStore::is_displaced(const WorkerProcess& worker) const {
     const auto found = workers_.find(worker.id);
     return found != workers_.end() && found->second.row.started_at != worker.started_at;
+}
+
+std::vector<HandInResult> MemoryStore::hand_in(
+    const WorkerProcess& worker, std::span<const HandedIn> outcomes
+) {
+    const Lock lock(mutex_);
+    std::vector<HandInResult> results;
+    for (const HandedIn& outcome : outcomes) {
+        const bool is_taken = !is_displaced(worker) && take_outcome(worker.id, outcome);
+        results.push_back(is_taken ? HandInResult::Taken : HandInResult::Stale);
+    }
+    return results;
+}
+
+bool MemoryStore::take_outcome(std::string_view worker, const HandedIn& outcome) {
+    const TaskRef ref{outcome.instance, outcome.attempt.token};
+    const memory::Task* found = tasks_.find(ref);
+    if (found == nullptr) return false;
+    const InstanceRow& row = instances_.at(outcome.instance).row;
+    if (!is_at_attempt(row.state, outcome.attempt)) return false;
+    const bool is_repeated = found->lease_owner.empty() && found->outcome == outcome.outcome;
+    if (is_repeated) return true;
+    if (found->lease_owner != worker) return false;
+    const TimePoint now = clock_.now();
+    return tasks_.update(ref, [&](memory::Task& task) {
+        task.outcome = outcome.outcome;
+        task.handler = kEngineHandler;
+        task.lease_owner.clear();
+        task.due = now;
+        task.rank = rank_of(now, row.priority);
+        task.is_due = true;
+        task.is_parked = false;
+    });
 }
 
 void MemoryStore::release(const WorkerProcess& worker, std::span<const TaskRef> tasks) {
@@ -212,6 +251,11 @@ HeartbeatResult MemoryStore::heartbeat(const WorkerRow& worker, Duration lease) 
         if (lives_for > Duration::zero()) ++result.others;
     }
     for (const auto& [name, queue] : queues_) result.limited_queues.push_back(name);
+    TimePoint changed_at{};
+    for (const auto& [name, each] : subscriptions_) {
+        changed_at = std::max(changed_at, each.updated_at);
+    }
+    result.subscriptions_mark = mark_of(std::ssize(subscriptions_), changed_at);
     for (const TaskRef& ref : tasks_.held_by(worker.id)) {
         const memory::Task& task = *tasks_.find(ref);
         const bool may_have_been_called = task.was_lost || task.handler != kEngineHandler;

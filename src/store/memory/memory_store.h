@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -41,6 +42,9 @@ class MemoryStore final : public Store {
     void set_queue(const QueueRow& row) override;
     std::vector<QueueUse> queues(const QueueQuery& query) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
+    std::vector<HandInResult> hand_in(
+        const WorkerProcess& worker, std::span<const HandedIn> outcomes
+    ) override;
     void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) override;
@@ -50,6 +54,8 @@ class MemoryStore final : public Store {
     std::vector<HistoryEvent> events(const InstanceId& id, const std::vector<Seq>& seqs) override;
     std::vector<TaskRow> tasks(const InstanceId& id) override;
     std::vector<InstanceRow> list(const InstanceQuery& query) override;
+    InstanceHits search(const InstanceSearch& search) override;
+    InstanceTally tally(const InstanceSearch& search) override;
     std::vector<StatusCount> count() override;
     std::vector<VersionCount> count_versions() override;
     std::vector<Unserved> unserved() override;
@@ -63,6 +69,18 @@ class MemoryStore final : public Store {
     std::vector<FailedInstance> list_failures(const FailureQuery& query) override;
     SideRowPage check_side_rows(const InstanceId& after, int limit) override;
     void put_side_rows(std::span<const SideRowRepair> repairs) override;
+
+    void put_subscription(const Subscription& subscription) override;
+    std::vector<Subscription> subscriptions() override;
+    std::optional<Subscription> find_subscription(std::string_view name) override;
+    bool remove_subscription(std::string_view name) override;
+    std::int64_t note_delivery(const DeliveryNote& note) override;
+    void add_outbox(std::span<const OutboxRow> rows) override;
+    std::vector<OutboxRow> outbox(const std::vector<std::string>& subscriptions, int limit)
+        override;
+    void remove_outbox(std::span<const OutboxRow> rows) override;
+    std::int64_t clear_outbox(const std::vector<std::string>& subscriptions, TimePoint before)
+        override;
 
     // No program but this one ever writes here.
     std::optional<SweepTurn> take_repair(Duration) override { return std::nullopt; }
@@ -87,6 +105,7 @@ class MemoryStore final : public Store {
         std::vector<HistoryEvent> history;  // by rising seq
         std::map<TokenId, Wait> waits;
         std::optional<FailureNote> failure;
+        Labels labels;
     };
 
     struct Worker {
@@ -107,11 +126,17 @@ class MemoryStore final : public Store {
         EBB_REQUIRES(mutex_);
     Claim lease(const TaskRef& ref, const ClaimRequest& request, bool takes_slot)
         EBB_REQUIRES(mutex_);
+    bool take_outcome(std::string_view worker, const HandedIn& outcome) EBB_REQUIRES(mutex_);
     StartResult start_one(const NewInstance& instance) EBB_REQUIRES(mutex_);
     CommitResult commit_one(const Commit& commit) EBB_REQUIRES(mutex_);
     void apply(const InstanceRow& row, const TaskChange& change, std::string_view lease_owner)
         EBB_REQUIRES(mutex_);
     static void apply(Instance& instance, const Effects& effects);
+    void add_notices(const InstanceId& instance, const Effects& effects) EBB_REQUIRES(mutex_);
+    /// Calls `use` for each instance that fits, until it returns true. Returns where to go on.
+    template <typename Use>
+    std::optional<InstanceId> scan(const InstanceSearch& search, Use use) const
+        EBB_REQUIRES(mutex_);
     /// The newest first.
     std::vector<FailedInstance> failures_of(
         std::string_view group, const std::vector<InstanceStatus>& statuses
@@ -132,6 +157,9 @@ class MemoryStore final : public Store {
     memory::TaskTable tasks_ EBB_GUARDED_BY(mutex_);
     std::map<std::string, RetentionRule, std::less<>> retention_ EBB_GUARDED_BY(mutex_);
     Sweep sweep_ EBB_GUARDED_BY(mutex_);
+    std::map<std::string, Subscription, std::less<>> subscriptions_ EBB_GUARDED_BY(mutex_);
+    /// By subscription, instance and number of the event.
+    std::map<std::tuple<std::string, InstanceId, Seq>, OutboxRow> outbox_ EBB_GUARDED_BY(mutex_);
 };
 
 /// A memory store with its own time. `clock` must outlive it.

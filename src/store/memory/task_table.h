@@ -24,6 +24,7 @@ struct Task {
     bool is_stop = false;
     bool was_lost = false;
     std::string lost_by;
+    std::string outcome;  ///< handed in for its attempt
     std::string lease_owner;
     std::string concurrency_key;
     bool took_slot = false;  ///< when it was leased last

@@ -122,27 +122,32 @@ Connection::Prepared& Connection::prepared(std::string_view sql) {
     return found->second;
 }
 
+void Connection::send_unprepared(const std::string& sql, const Arguments& arguments) {
+    const std::vector<const char*> values = arguments.values();
+    const std::vector<int> lengths = arguments.lengths();
+    const std::vector<int> formats(values.size(), kBinary);
+    preparing_.push_back(nullptr);
+    check_sent(PQsendQueryParams(
+        handle_.get(),
+        sql.c_str(),
+        arguments.size(),
+        nullptr,
+        values.data(),
+        lengths.data(),
+        formats.data(),
+        kBinary
+    ));
+}
+
 void Connection::send(const Call& call) {
+    if (call.is_once) return send_unprepared(settings_.in_schema(call.sql), call.arguments);
     PGconn* handle = handle_.get();
     Prepared& statement = prepared(call.sql);
+    if (!settings_.caches_statements) return send_unprepared(statement.sql, call.arguments);
     const std::vector<const char*> values = call.arguments.values();
     const std::vector<int> lengths = call.arguments.lengths();
     const std::vector<int> formats(values.size(), kBinary);
     const int count = call.arguments.size();
-    if (!settings_.caches_statements) {
-        preparing_.push_back(nullptr);
-        check_sent(PQsendQueryParams(
-            handle,
-            statement.sql.c_str(),
-            count,
-            nullptr,
-            values.data(),
-            lengths.data(),
-            formats.data(),
-            kBinary
-        ));
-        return;
-    }
     bool is_preparing = !statement.is_known;
     for (const Prepared* earlier : preparing_) is_preparing = is_preparing && earlier != &statement;
     preparing_.push_back(is_preparing ? &statement : nullptr);
@@ -186,6 +191,12 @@ std::vector<Result> Connection::run_pipeline(std::span<const Call> calls) {
 
 Result Connection::run(std::string_view sql, const Arguments& arguments) {
     const Call call{sql, arguments};
+    std::vector<Result> results = run({&call, 1});
+    return std::move(results.front());
+}
+
+Result Connection::run_once(std::string_view sql, const Arguments& arguments) {
+    const Call call{sql, arguments, true};
     std::vector<Result> results = run({&call, 1});
     return std::move(results.front());
 }

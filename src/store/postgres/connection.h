@@ -22,6 +22,8 @@ namespace ebb::postgres {
 struct Call {
     std::string_view sql;
     const Arguments& arguments;
+    bool is_once = false;  ///< the statement is not prepared, and `sql` need only live as long as
+                           ///< the arguments
 };
 
 /// One session with its prepared statements. Used by one thread at a time; after a ConnectionLost
@@ -43,6 +45,8 @@ class Connection {
     /// takes effect. What was not prepared yet is prepared along the way.
     std::vector<Result> run(std::span<const Call> calls);
     Result run(std::string_view sql, const Arguments& arguments);
+    /// A statement that no constant of sql.h is.
+    Result run_once(std::string_view sql, const Arguments& arguments);
 
     /// Runs any number of statements that return nothing, as they are: a migration. The only way to
     /// have a transaction open after a call.
@@ -90,6 +94,7 @@ class Connection {
 
     std::vector<Result> run_pipeline(std::span<const Call> calls);
     void send(const Call& call);
+    void send_unprepared(const std::string& sql, const Arguments& arguments);
     void check_sent(int is_sent) const;
     /// Sends what is buffered and reads what comes, so that neither side waits for the other.
     void flush();

@@ -1,5 +1,7 @@
 #include "store/postgres/effect_columns.h"
 
+#include <fmt/format.h>
+
 #include "ebb/postgres/sql.h"
 
 namespace ebb::postgres {
@@ -18,6 +20,8 @@ void EffectColumns::add(
     add_instance(id, revision, fold);
     for (const WaitChange& change : effects.waits) add(change);
     for (const FailureChange& change : effects.failures) add(change);
+    for (const Notice& notice : effects.notices) add(notice);
+    add(effects.labels);
 }
 
 void EffectColumns::add_all(const SideRowRepair& repair) {
@@ -28,6 +32,7 @@ void EffectColumns::add_all(const SideRowRepair& repair) {
     removed_ord_.add(count_);
     for (const WaitChange& change : repair.effects.waits) add(change);
     for (const FailureChange& change : repair.effects.failures) add(change);
+    add(repair.effects.labels);
 }
 
 void EffectColumns::add(const WaitChange& change) {
@@ -73,6 +78,41 @@ void EffectColumns::add(const FailureChange& change) {
     failure_at_.add(note.at);
 }
 
+void EffectColumns::add(const Notice& notice) {
+    notice_ord_.add(count_);
+    notice_subscription_.add(notice.subscription);
+    notice_seq_.add(std::int64_t{notice.seq});
+    notice_type_.add(notice.type);
+    notice_data_.add(notice.data);
+    notice_at_.add(notice.at);
+}
+
+void EffectColumns::add(const Labels& labels) {
+    for (const auto& [name, value] : labels) {
+        const LabelType type = value.type();
+        label_ord_.add(count_);
+        label_name_.add(name);
+        label_type_.add(to_string(type));
+        if (type == LabelType::Text) {
+            label_text_.add(value.text());
+        } else {
+            label_text_.add_null();
+        }
+        if (type == LabelType::Number) {
+            label_number_.add(fmt::format("{}", value.number()));
+        } else if (type == LabelType::Bool) {
+            label_number_.add(std::string_view(value.boolean() ? "1" : "0"));
+        } else {
+            label_number_.add_null();
+        }
+        if (type == LabelType::Time) {
+            label_time_.add(value.time());
+        } else {
+            label_time_.add_null();
+        }
+    }
+}
+
 Arguments& EffectColumns::make_arguments() {
     return arguments_.emplace_back(Arguments::of(id_, revision_, fold_));
 }
@@ -116,6 +156,23 @@ void EffectColumns::append_to(std::vector<Call>& calls) {
              &failure_message_,
              &failure_event_,
              &failure_at_}
+        );
+    }
+    if (notice_ord_.size() > 0) {
+        append(
+            sql::put_notices,
+            {&notice_ord_,
+             &notice_subscription_,
+             &notice_seq_,
+             &notice_type_,
+             &notice_data_,
+             &notice_at_}
+        );
+    }
+    if (label_ord_.size() > 0) {
+        append(
+            sql::put_labels,
+            {&label_ord_, &label_name_, &label_type_, &label_text_, &label_number_, &label_time_}
         );
     }
 }

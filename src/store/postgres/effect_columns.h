@@ -39,6 +39,8 @@ class EffectColumns {
     void add_instance(const InstanceId& id, std::int64_t revision, std::int32_t fold);
     void add(const WaitChange& change);
     void add(const FailureChange& change);
+    void add(const Notice& notice);
+    void add(const Labels& labels);
     void put_wait(const WaitChange& change, std::string_view role);
     /// Arguments that begin with the instances.
     Arguments& make_arguments();
@@ -77,6 +79,19 @@ class EffectColumns {
     Array failure_message_{Array::Of::Text};
     Array failure_event_{Array::Of::Bigint};
     Array failure_at_{Array::Of::Bigint};
+
+    Array notice_ord_{Array::Of::Bigint};
+    Array notice_subscription_{Array::Of::Text};
+    Array notice_seq_{Array::Of::Bigint};
+    Array notice_type_{Array::Of::Text};
+    Array notice_data_{Array::Of::Text};
+    Array notice_at_{Array::Of::Bigint};
+    Array label_ord_{Array::Of::Bigint};
+    Array label_name_{Array::Of::Text};
+    Array label_type_{Array::Of::Text};
+    Array label_text_{Array::Of::Text};
+    Array label_number_{Array::Of::Text};
+    Array label_time_{Array::Of::Bigint};
 
     std::deque<Arguments> arguments_;
 };

@@ -352,7 +352,10 @@ bool drop(Connection& connection, const Partition& partition) {
         Attempt attempt(connection, partition_sql::begin_dropping);
         const Arguments range = Arguments::of(partition.from, partition.to);
         for (const auto statement :
-             {partition_sql::free_keys, partition_sql::free_waits, partition_sql::free_failures}) {
+             {partition_sql::free_keys,
+              partition_sql::free_waits,
+              partition_sql::free_failures,
+              partition_sql::free_labels}) {
             connection.run(statement, range);
         }
         connection.execute(filled(partition_sql::drop_partition, {{"name", partition.name}}));

@@ -61,9 +61,35 @@ struct Wanted {
     Array ranks{Array::Of::Bigint};
 };
 
+constexpr std::int64_t kHeadStart = kHeadStartPerPriority.count();
+
+/// Outcomes as the columns of hand_tasks_in.
+struct HandedInColumns {
+    explicit HandedInColumns(std::span<const HandedIn> handed_in) {
+        for (const HandedIn& one : handed_in) {
+            ids.push_back(one.instance);
+            instances.add(one.instance);
+            tokens.add(one.attempt.token);
+            visits.add(one.attempt.visit);
+            attempts.add(one.attempt.attempt);
+            pauses.add(one.attempt.pauses);
+            outcomes.add(one.outcome);
+        }
+    }
+
+    std::vector<InstanceId> ids;
+    Array instances{Array::Of::Uuid};
+    Array tokens{Array::Of::Bigint};
+    Array visits{Array::Of::Bigint};
+    Array attempts{Array::Of::Integer};
+    Array pauses{Array::Of::Integer};
+    Array outcomes{Array::Of::Text};
+};
+
 constexpr int kInputColumn = 16;
-constexpr int kQueueColumn = 28;  // of claim_tasks only
-constexpr int kRankColumn = 29;
+constexpr int kOutcomeColumn = 28;
+constexpr int kQueueColumn = 29;  // of claim_tasks only
+constexpr int kRankColumn = 30;
 
 }  // namespace
 
@@ -152,14 +178,14 @@ std::vector<Claim> PostgresStore::claim_of_instance(const ClaimRequest& request)
     const std::vector<Call> calls{{sql::wake_tasks, wake}, {sql::claim_tasks_of_instance, claim}};
     const auto results =
         perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
-    return claims_of(request.worker, results.at(1));
+    return claims_with_outcomes(request.worker, results.at(1));
 }
 
 std::vector<Claim> PostgresStore::claim_stops(const ClaimRequest& request) {
     const std::int64_t limit = request.limit;
     const Arguments arguments =
         Arguments::of(request.worker, limit, request.bytes_max, limit + kSpareCandidates);
-    return claims_of(request.worker, read(sql::claim_stops, arguments));
+    return claims_with_outcomes(request.worker, read(sql::claim_stops, arguments));
 }
 
 std::vector<Claim> PostgresStore::claim_from(
@@ -191,7 +217,7 @@ std::vector<Claim> PostgresStore::claim_from(
         ClaimMarks::Findings findings = findings_of(look, results);
         findings.begun = begun;
         findings.ended = system_clock_.now();
-        std::vector<Claim> claims = claims_of(request.worker, results.at(1));
+        std::vector<Claim> claims = claims_with_outcomes(request.worker, results.at(1));
         claim_marks_.end(request, look, findings);
         return claims;
     } catch (...) {
@@ -215,6 +241,55 @@ std::vector<Claim> PostgresStore::claims_of(std::string_view worker, const postg
     }
     lease_marks_.note_leased(worker, leased);
     return claims;
+}
+
+std::vector<Claim> PostgresStore::claims_with_outcomes(
+    std::string_view worker, const postgres::Result& rows
+) {
+    std::vector<Claim> claims = claims_of(worker, rows);
+    std::size_t next = 0;
+    for (int row = 0; row < rows.rows() && next < claims.size(); ++row) {
+        // A broken row has no claim.
+        const TaskRef task{rows.id(row, 0), rows.integer(row, 11)};
+        if (claims[next].task != task) continue;
+        claims[next++].outcome = rows.text(row, kOutcomeColumn);
+    }
+    return claims;
+}
+
+std::vector<HandInResult> PostgresStore::hand_in(
+    const WorkerProcess& worker, std::span<const HandedIn> outcomes
+) {
+    std::vector<HandInResult> results(outcomes.size(), HandInResult::Stale);
+    if (outcomes.empty()) return results;
+    const HandedInColumns columns(outcomes);
+    const Arguments unfold = Arguments::of(columns.instances, kHeadStart);
+    const Arguments lock = Arguments::of(worker.id, columns.instances);
+    const Arguments take = Arguments::of(
+        worker.id,
+        columns.instances,
+        columns.tokens,
+        columns.visits,
+        columns.attempts,
+        columns.pauses,
+        columns.outcomes,
+        given_time(),
+        kHeadStart,
+        worker.started_at
+    );
+    const std::vector<Call> calls{
+        {sql::unfold_tasks, unfold}, {sql::lock_tasks_to_hand_in, lock}, {sql::hand_tasks_in, take}
+    };
+    const auto answers =
+        perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
+    const postgres::Result& taken = answers.at(2);
+    for (int row = 0; row < taken.rows(); ++row) {
+        const auto number = static_cast<std::size_t>(taken.integer(row, 0));
+        results.at(number - 1) = HandInResult::Taken;
+    }
+    folded_tasks_.forget(columns.ids);
+    claim_marks_.forget();
+    return results;
 }
 
 void PostgresStore::park_broken(const TaskRef& task) {
@@ -256,7 +331,7 @@ void PostgresStore::free_rows(const Call& call, std::span<const TaskRef> tasks) 
         instances.add(task.instance);
         ids.push_back(task.instance);
     }
-    const Arguments unfold = Arguments::of(instances, std::int64_t{kHeadStartPerPriority.count()});
+    const Arguments unfold = Arguments::of(instances, kHeadStart);
     const std::vector<Call> calls{{sql::unfold_tasks, unfold}, call};
     perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
     folded_tasks_.forget(ids);

@@ -71,7 +71,9 @@ class CommitColumns {
 
     /// Runs what is needed, in one transaction. The answer is that of commit_and_remove.
     postgres::Result run(Connection& connection, std::optional<TimePoint> now) {
-        if (unfold_id_.size() > 0 || !effects_.is_empty()) return run_mixed(connection, now);
+        const bool is_mixed =
+            unfold_id_.size() > 0 || version_id_.size() > 0 || !effects_.is_empty();
+        if (is_mixed) return run_mixed(connection, now);
         if (puts_.is_empty()) {
             return connection.run(sql::commit_and_remove, with_removes(instances()));
         }
@@ -119,6 +121,11 @@ class CommitColumns {
 
     postgres::EffectColumns effects_;
 
+    Array version_id_{Array::Of::Uuid};
+    Array version_revision_{Array::Of::Bigint};
+    Array version_{Array::Of::Integer};
+    Array version_fold_{Array::Of::Integer};
+
     Array change_id_{Array::Of::Uuid};
     Array change_revision_{Array::Of::Bigint};
     Array change_token_{Array::Of::Bigint};
@@ -145,6 +152,12 @@ void CommitColumns::add(const Commit& commit, Fold fold) {
         add_tasks(commit, fold);
     }
     for (const HistoryEvent& event : commit.history) events_.add(count_, event, words_);
+    if (commit.version != 0) {
+        version_id_.add(commit.instance);
+        version_revision_.add(commit.expected_revision);
+        version_.add(std::int32_t{commit.version});
+        version_fold_.add(number_of(fold));
+    }
     if (commit.effects == nullptr) return;
     effects_.add(commit.instance, commit.expected_revision, number_of(fold), *commit.effects);
 }
@@ -212,6 +225,8 @@ postgres::Result CommitColumns::run_mixed(Connection& connection, std::optional<
     put.add(kHeadStart);
     put.add(fold_);
     const Arguments keys = Arguments::of(key_id_, key_token_, key_, key_revision_, key_fold_);
+    const Arguments versions =
+        Arguments::of(version_id_, version_revision_, version_, version_fold_);
     const Arguments last = with_removes(instances());
     std::vector<Call> calls{{sql::lock_instances, lock}};
     if (unfold_id_.size() > 0) calls.push_back({sql::unfold_tasks, unfold});
@@ -219,13 +234,14 @@ postgres::Result CommitColumns::run_mixed(Connection& connection, std::optional<
     if (key_.size() > 0) calls.push_back({sql::key_tasks, keys});
     if (change_token_.size() > 0) calls.push_back({sql::change_tasks, change});
     effects_.append_to(calls);
+    if (version_id_.size() > 0) calls.push_back({sql::set_versions, versions});
     calls.push_back({sql::commit_and_remove, last});
     return std::move(connection.run(calls).back());
 }
 
 /// The statement for one commit of the usual kind; empty for all others.
 std::string_view single_statement(const Commit& commit) {
-    if (commit.effects != nullptr) return {};
+    if (commit.effects != nullptr || commit.version != 0) return {};
     if (is_terminal(commit.status)) {
         return commit.history.size() == 2 ? sql::commit_end : std::string_view();
     }

@@ -6,6 +6,7 @@
 #include <ebb/error.h>
 
 #include "ebb/postgres/sql.h"
+#include "store/names.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 
@@ -43,11 +44,16 @@ void append_instances(const postgres::Result& found, std::vector<InstanceRow>& r
     }
 }
 
-/// The first four arguments of all list statements.
-Arguments list_arguments(const InstanceQuery& query) {
+/// The first four arguments of all list statements. `workflows` lives as long as they do.
+Arguments list_arguments(const InstanceQuery& query, const Array& workflows) {
     InstanceId last;
     last.bytes.fill(0xff);
-    Arguments arguments = Arguments::of(query.before.value_or(last), OrNull(query.workflow));
+    Arguments arguments = Arguments::of(query.before.value_or(last));
+    if (workflows.size() == 0) {
+        arguments.add_null();
+    } else {
+        arguments.add(workflows);
+    }
     if (query.version) {
         arguments.add(std::int32_t{*query.version});
     } else {
@@ -91,6 +97,12 @@ std::optional<InstanceId> PostgresStore::find_key(std::string_view workflow, std
 }
 
 std::vector<HistoryEvent> PostgresStore::history(const HistoryQuery& query) {
+    return read_history(query, [this](std::string_view statement, const Arguments& arguments) {
+        return read(statement, arguments);
+    });
+}
+
+std::vector<HistoryEvent> PostgresStore::read_history(const HistoryQuery& query, const Read& read) {
     Array types(Array::Of::Text);
     for (const HistoryType type : query.types) types.add(to_string(type));
     Arguments arguments = Arguments::of(
@@ -117,6 +129,14 @@ std::vector<HistoryEvent> PostgresStore::history(const HistoryQuery& query) {
 
 std::vector<HistoryEvent> PostgresStore::events(
     const InstanceId& id, const std::vector<Seq>& seqs
+) {
+    return read_events(id, seqs, [this](std::string_view statement, const Arguments& arguments) {
+        return read(statement, arguments);
+    });
+}
+
+std::vector<HistoryEvent> PostgresStore::read_events(
+    const InstanceId& id, const std::vector<Seq>& seqs, const Read& read
 ) {
     Array wanted(Array::Of::Bigint);
     for (const Seq seq : seqs) wanted.add(std::int64_t{seq});
@@ -152,7 +172,8 @@ std::vector<InstanceRow> PostgresStore::list(const InstanceQuery& query) {
     std::vector<InstanceRow> rows;
     if (query.limit <= 0) return rows;
     const std::set<InstanceStatus> statuses(query.statuses.begin(), query.statuses.end());
-    Arguments arguments = list_arguments(query);
+    const Array workflows = postgres::texts_of(split_names(query.asked_workflow()));
+    Arguments arguments = list_arguments(query, workflows);
     if (!query.key.empty()) {
         arguments.add(query.key);
         append_instances(read(sql::list_instances_by_key, arguments), rows);
@@ -170,7 +191,7 @@ std::vector<InstanceRow> PostgresStore::list(const InstanceQuery& query) {
             append_instances(read(sql::list_completed_instances, arguments), rows);
             continue;
         }
-        Arguments with_status = list_arguments(query);
+        Arguments with_status = list_arguments(query, workflows);
         with_status.add(to_string(status));
         append_instances(read(sql::list_instances_by_status, with_status), rows);
     }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ebb/postgres/sql.h"
+#include "store/names.h"
 #include "store/postgres/effect_columns.h"
 #include "store/postgres/postgres_store.h"
 
@@ -100,6 +101,15 @@ FailureGroup failure_group_of(const Result& rows, int row) {
     return group;
 }
 
+/// NULL stands for all workflows.
+void add_workflows(Arguments& arguments, const Array& workflows) {
+    if (workflows.size() == 0) {
+        arguments.add_null();
+    } else {
+        arguments.add(workflows);
+    }
+}
+
 void add_status(Arguments& arguments, const std::vector<InstanceStatus>& statuses) {
     const auto status = only_status(statuses);
     arguments.add(OrNull(status ? to_string(*status) : std::string_view()));
@@ -112,14 +122,12 @@ std::vector<WaitRow> PostgresStore::list_waits(const WaitQuery& waits) {
     check_query(query);
     const WaitPlace after = query.after.value_or(WaitPlace{.since = TimePoint::min()});
     Arguments arguments = Arguments::of(
-        to_string(waits.kind),
-        after.since,
-        after.instance,
-        std::int64_t{after.token},
-        OrNull(query.workflow),
-        OrNull(query.deadline_before == kNever ? TimePoint{} : query.deadline_before),
-        std::int64_t{query.limit}
+        to_string(waits.kind), after.since, after.instance, std::int64_t{after.token}
     );
+    const Array workflows = postgres::texts_of(split_names(query.workflow));
+    add_workflows(arguments, workflows);
+    arguments.add(OrNull(query.deadline_before == kNever ? TimePoint{} : query.deadline_before));
+    arguments.add(std::int64_t{query.limit});
     Array roles(Array::Of::Text);
     if (query.roles) {
         std::set<std::string> names(query.roles->begin(), query.roles->end());
@@ -144,7 +152,9 @@ std::vector<WaitRow> PostgresStore::list_waits(const WaitQuery& waits) {
 
 FailureGroups PostgresStore::failure_groups(const FailureGroupQuery& query) {
     check_query(query);
-    Arguments arguments = Arguments::of(std::int64_t{query.limit}, OrNull(query.workflow));
+    Arguments arguments = Arguments::of(std::int64_t{query.limit});
+    const Array workflows = postgres::texts_of(split_names(query.workflow));
+    add_workflows(arguments, workflows);
     add_status(arguments, query.statuses);
     arguments.add(FailureGroup::kCountMax);
     arguments.add(static_cast<std::int64_t>(FailureGroup::kSamplesMax));

@@ -8,6 +8,7 @@
 
 #include "ebb/postgres/sql.h"
 #include "store/agreement.h"
+#include "store/postgres/call_rows.h"
 #include "store/postgres/schema.h"
 
 namespace ebb {
@@ -112,9 +113,10 @@ void PostgresStore::register_workflow(const WorkflowRow& row) {
     );
     const Arguments name = Arguments::of(row.name, std::int32_t{row.version});
     // Another transaction's row is waited for, so the second statement sees whose it is.
-    const std::vector<postgres::Call> calls{
-        {sql::add_workflow, add}, {sql::workflow_checksum, name}
-    };
+    const postgres::CallRows rows(row);
+    const Arguments call_rows = rows.arguments();
+    std::vector<postgres::Call> calls{{sql::add_workflow, add}, {sql::workflow_checksum, name}};
+    if (!rows.is_empty()) calls.push_back({sql::add_calls, call_rows});
     const auto results =
         perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });
     const postgres::Result& found = results.at(1);

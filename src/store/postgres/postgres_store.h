@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,6 +45,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<WorkflowRow> list_workflows() override;
     std::vector<StartResult> start(std::span<const NewInstance> instances) override;
     StartResult start_in(const Transaction& transaction, const NewInstance& instance) override;
+    std::unique_ptr<BorrowedTransaction> borrow(const Transaction& transaction) override;
     bool can_begin_transaction() override;
     std::unique_ptr<StoreTransaction> begin_transaction() override;
     std::vector<Claim> claim(const ClaimRequest& request) override;
@@ -52,6 +54,9 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<QueueUse> queues(const QueueQuery& query) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
     std::vector<bool> were_committed(std::span<const Commit> commits) override;
+    std::vector<HandInResult> hand_in(
+        const WorkerProcess& worker, std::span<const HandedIn> outcomes
+    ) override;
     void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) override;
@@ -64,6 +69,8 @@ class PostgresStore final : public Store, private postgres::Pooled {
         std::string_view worker, std::span<const InstanceId> instances
     ) override;
     std::vector<InstanceRow> list(const InstanceQuery& query) override;
+    InstanceHits search(const InstanceSearch& search) override;
+    InstanceTally tally(const InstanceSearch& search) override;
     std::vector<StatusCount> count() override;
     std::vector<VersionCount> count_versions() override;
     std::vector<Unserved> unserved() override;
@@ -79,6 +86,17 @@ class PostgresStore final : public Store, private postgres::Pooled {
     void put_side_rows(std::span<const SideRowRepair> repairs) override;
     std::optional<SweepTurn> take_repair(Duration hold) override;
     bool put_repair(const SweepTurn& turn, Duration pause) override;
+    void put_subscription(const Subscription& subscription) override;
+    std::vector<Subscription> subscriptions() override;
+    std::optional<Subscription> find_subscription(std::string_view name) override;
+    bool remove_subscription(std::string_view name) override;
+    std::int64_t note_delivery(const DeliveryNote& note) override;
+    void add_outbox(std::span<const OutboxRow> rows) override;
+    std::vector<OutboxRow> outbox(const std::vector<std::string>& subscriptions, int limit)
+        override;
+    void remove_outbox(std::span<const OutboxRow> rows) override;
+    std::int64_t clear_outbox(const std::vector<std::string>& subscriptions, TimePoint before)
+        override;
     std::vector<RetentionRule> retention() override;
     void set_retention(const RetentionRule& rule) override;
     bool clear_retention(std::string_view workflow) override;
@@ -96,6 +114,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
 
  private:
     class StepTransaction;
+    class Borrowed;
 
     /// The time of a test; none = the server's time.
     std::optional<TimePoint> given_time() const;
@@ -153,10 +172,18 @@ class PostgresStore final : public Store, private postgres::Pooled {
     );
     RateUse rate_use(const QueueRow& queue);
     std::vector<Claim> claims_of(std::string_view worker, const postgres::Result& rows);
+    /// The same, with the outcomes that were handed in for the tasks.
+    std::vector<Claim> claims_with_outcomes(std::string_view worker, const postgres::Result& rows);
     /// Leases may have been taken and tasks may have become claimable without this process's
     /// knowledge.
     void on_loss() override;
     void check_is_here(postgres::Connection& connection);
+
+    using Read = std::function<postgres::Result(std::string_view, const postgres::Arguments&)>;
+    static std::vector<HistoryEvent> read_history(const HistoryQuery& query, const Read& read);
+    static std::vector<HistoryEvent> read_events(
+        const InstanceId& id, const std::vector<Seq>& seqs, const Read& read
+    );
 
     const Clock* clock_;
     const SystemClock system_clock_;

@@ -46,12 +46,12 @@ const char* trouble_of(const PGconn* handle) {
 
 void check_can_start(const PGconn* handle) {
     if (const char* trouble = trouble_of(handle)) {
-        refuse(fmt::format("Nothing can be started in the transaction: {}.", trouble));
+        refuse(fmt::format("Nothing can be written in the transaction: {}.", trouble));
     }
     const int encoding = PQclientEncoding(handle);
     if (std::string_view(pg_encoding_to_char(encoding)) == "UTF8") return;
     refuse(fmt::format(
-        "Nothing can be started in the transaction: the connection has the client encoding {}, but "
+        "Nothing can be written in the transaction: the connection has the client encoding {}, but "
         "it must be UTF8.",
         pg_encoding_to_char(encoding)
     ));
@@ -172,12 +172,65 @@ void PostgresStore::check_is_here(Connection& connection) {
     };
     if (has_schema && same()) return;
     refuse(fmt::format(
-        "Nothing can be started in the transaction: its database, {}, is not that of the store, {} "
+        "Nothing can be written in the transaction: its database, {}, is not that of the store, {} "
         "(schema {}).",
         PQdb(connection.handle()),
         settings_.target(),
         settings_.schema
     ));
+}
+
+/// The transaction of the application.
+class PostgresStore::Borrowed final : public BorrowedTransaction {
+ public:
+    Borrowed(PostgresStore& store, PGconn* handle)
+        : store_(store), connection_(store.plain_settings_, handle) {
+        store_.check_is_here(connection_);
+    }
+
+    std::optional<InstanceRow> lock(const InstanceId& id) override {
+        const postgres::Result rows =
+            connection_.run(sql::load_instance_for_update, Arguments::of(id));
+        if (rows.is_empty()) return std::nullopt;
+        return postgres::instance_row(rows, 0);
+    }
+
+    std::vector<HistoryEvent> history(const HistoryQuery& query) override {
+        return read_history(query, [this](std::string_view statement, const Arguments& arguments) {
+            return connection_.run(statement, arguments);
+        });
+    }
+
+    std::vector<HistoryEvent> events(const InstanceId& id, const std::vector<Seq>& seqs) override {
+        return read_events(
+            id,
+            seqs,
+            [this](std::string_view statement, const Arguments& arguments) {
+                return connection_.run(statement, arguments);
+            }
+        );
+    }
+
+    void commit(const Commit& commit) override {
+        const postgres::Result failed =
+            postgres::write_commits(connection_, {&commit, 1}, store_.given_time());
+        if (!failed.is_empty()) {
+            throw Error(ErrorCode::Internal, "A locked instance was changed by another process.");
+        }
+        // Whether it will ever be committed is not ours to decide.
+        store_.folded_tasks_.forget({&commit.instance, 1});
+        store_.note_committed({&commit, 1});
+    }
+
+ private:
+    PostgresStore& store_;
+    Connection connection_;
+};
+
+std::unique_ptr<BorrowedTransaction> PostgresStore::borrow(const Transaction& transaction) {
+    PGconn* handle = transaction.postgres();
+    check_can_start(handle);
+    return std::make_unique<Borrowed>(*this, handle);
 }
 
 StartResult PostgresStore::start_in(const Transaction& transaction, const NewInstance& instance) {

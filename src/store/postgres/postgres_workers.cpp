@@ -35,6 +35,7 @@ HeartbeatResult heartbeat_result(bool is_known, const std::vector<postgres::Resu
     HeartbeatResult result{.is_known = is_known, .held = held_tasks(answers[1])};
     if (!answers[0].is_null(0, 0)) result.others_live_for = Duration(answers[0].integer(0, 0));
     result.others = static_cast<int>(answers[0].integer(0, 2));
+    result.subscriptions_mark = mark_of(answers[0].integer(0, 4), answers[0].time(0, 5));
     // A name has no comma.
     std::string_view names = answers[0].text(0, 1);
     while (!names.empty()) {
@@ -118,12 +119,14 @@ MaintenanceResult PostgresStore::maintain() {
     const Arguments wake = Arguments::of(given_time(), kWakeMax, postgres::ClaimMarks::kLowest);
     const Arguments none;
     const Arguments unfold = Arguments::of(kHeadStart);
+    const Arguments late = Arguments::of(given_time(), kHeadStart);
     const std::vector<Call> calls{
         {sql::remove_dead_workers, time},
         {sql::unfold_lost_tasks, unfold},
         {sql::take_lost_leases, none},
         {sql::wake_tasks, wake},
         {sql::next_due, none},
+        {sql::time_out_tasks, late},
     };
     const auto results =
         perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });

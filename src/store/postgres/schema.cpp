@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -221,9 +222,12 @@ namespace {
 }  // namespace
 
 void migrate(Connection& connection, std::optional<TimePoint> now) {
+    // As long as other processes make progress, each of their migrations may cost one try.
+    int before = -1;
     for (int tries = 1;; ++tries) {
         const int applied = applied_version(connection);
         if (applied == kNewest) return remove_broken_promises(connection);
+        if (std::exchange(before, applied) != applied) tries = 1;
         try {
             return migrate_once(connection, now);
         } catch (const SqlError& error) {
@@ -331,9 +335,11 @@ std::string_view without_semicolon(std::string_view sql) {
 std::string postgres_grants(const PostgresOptions& options) {
     const postgres::Settings settings = postgres::read_settings(options);
     std::string text = settings.in_schema(fmt::format(
-        "{}\n\n{};\n\n{}",
+        "{}\n\n{};\n\n{};\n\n{};\n\n{}",
         postgres::roles::grants,
         without_semicolon(postgres::admin_sql::make_admin),
+        without_semicolon(postgres::admin_sql::make_audit),
+        without_semicolon(postgres::admin_sql::index_audit),
         postgres::roles::server
     ));
     constexpr std::string_view kSchema = "SCHEMA ebb ";

@@ -134,6 +134,15 @@ void Database::fail(int rc, std::string_view doing) const {
     );
 }
 
+sqlite3_stmt* OneTimeStatement::prepare(Database& database) {
+    sqlite3_stmt* prepared = nullptr;
+    const int size = static_cast<int>(sql.size());
+    const int rc = sqlite3_prepare_v2(database.handle(), sql.data(), size, &prepared, nullptr);
+    statement_.reset(prepared);
+    if (rc != SQLITE_OK) database.fail(rc, "preparing a statement");
+    return prepared;
+}
+
 bool Query::step() {
     const int rc = sqlite3_step(statement_);
     if (rc == SQLITE_ROW) return true;

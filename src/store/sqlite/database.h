@@ -8,6 +8,8 @@
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
+#include <variant>
+#include <vector>
 
 #include <sqlite3.h>
 
@@ -86,6 +88,18 @@ struct OrNull {
     bool is_text = false;
 };
 
+/// A text that no constant of sql.h is, with its arguments. Not cached.
+struct OneTimeStatement {
+    std::string sql;
+    std::vector<std::variant<std::string_view, double, std::int64_t>> arguments{};
+
+    /// Valid as long as this is, which must outlive neither the connection nor its query.
+    sqlite3_stmt* prepare(Database& database);
+
+ private:
+    std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement_{nullptr, sqlite3_finalize};
+};
+
 /// One execution of a prepared statement: arguments ?1, ?2, ... in order. Texts are not copied and
 /// must live until the query does not, so temporary strings do not compile.
 class Query {
@@ -98,6 +112,15 @@ class Query {
         );
         int index = 0;
         (bind(++index, args), ...);
+    }
+
+    /// Of a statement that is made for this one execution. Neither it nor its arguments are copied.
+    Query(Database& database, OneTimeStatement& once)
+        : database_(database), statement_(once.prepare(database)) {
+        int index = 0;
+        for (const auto& argument : once.arguments) {
+            std::visit([&](const auto& value) { bind(++index, value); }, argument);
+        }
     }
 
     Query(const Query&) = delete;
@@ -134,7 +157,13 @@ class Query {
     void bind(int index, std::string_view value);
     void bind(int index, const OrNull& value);
 
-    void bind(int index, const std::optional<std::int64_t>& value) {
+    template <std::floating_point T>
+    void bind(int index, T value) {
+        check(sqlite3_bind_double(statement_, index, value));
+    }
+
+    template <typename T>
+    void bind(int index, const std::optional<T>& value) {
         if (value) {
             bind(index, *value);
         } else {

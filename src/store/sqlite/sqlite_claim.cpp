@@ -5,6 +5,7 @@
 #include <ebb/error.h>
 
 #include "ebb/sqlite/sql.h"
+#include "store/agreement.h"
 #include "store/sqlite/lease_task.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_store.h"
@@ -111,6 +112,7 @@ Selection select(Database& database, const ClaimRequest& request, int limit) {
 }
 
 constexpr int kInputColumn = 15;
+constexpr int kOutcomeColumn = 27;
 
 }  // namespace
 
@@ -129,6 +131,7 @@ std::optional<Claim> lease_task(
             claim.is_stop = row.integer(12) != 0;
             claim.was_lost = row.integer(13) != 0;
             claim.lost_by = row.text(14);
+            claim.outcome = row.text(kOutcomeColumn);
             if (!row.is_null(kInputColumn)) {
                 claim.input = sqlite::history_event(row, claim.instance.id, kInputColumn);
             }
@@ -177,6 +180,33 @@ bool SqliteStore::has_work_for(const ClaimRequest& request) {
         if (sleeper.step() && sleeper.integer(0) != 0) return true;
         return !select(database, request, 1).best().empty();
     });
+}
+
+std::vector<HandInResult> SqliteStore::hand_in(
+    const WorkerProcess& worker, std::span<const HandedIn> outcomes
+) {
+    const Lock lock(writer_mutex_);
+    WriteTransaction transaction(writer_);
+    std::vector<HandInResult> results(outcomes.size(), HandInResult::Stale);
+    if (sqlite::is_displaced(writer_, worker)) return results;
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        if (take_outcome(worker.id, outcomes[i])) results[i] = HandInResult::Taken;
+    }
+    transaction.commit();
+    return results;
+}
+
+bool SqliteStore::take_outcome(std::string_view worker, const HandedIn& outcome) {
+    const std::string id = outcome.instance.to_string();
+    const TokenId token = outcome.attempt.token;
+    Query row(writer_, sql::task_to_hand_in, id, token, worker, outcome.outcome);
+    if (!row.step() || !is_at_attempt(row.text(0), outcome.attempt)) return false;
+    const bool is_repeated = row.integer(1) != 0;
+    if (is_repeated) return true;
+    const TimePoint now = clock_.now();
+    const std::int64_t rank = rank_of(now, static_cast<int>(row.integer(2)));
+    Query(writer_, sql::hand_task_in, id, token, outcome.outcome, now, rank).run();
+    return true;
 }
 
 void SqliteStore::release(const WorkerProcess& worker, std::span<const TaskRef> tasks) {

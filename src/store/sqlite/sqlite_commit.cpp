@@ -104,6 +104,7 @@ CommitResult SqliteStore::commit_one(Database& database, const Commit& commit) {
         return Query(database, sql::has_instance, id).step() ? CommitResult::Conflict
                                                              : CommitResult::NotFound;
     }
+    if (commit.version != 0) Query(database, sql::set_version, id, commit.version).run();
     add_history(database, id, commit.history);
     if (commit.effects != nullptr) apply(database, id, *commit.effects);
     if (is_over) {

@@ -10,6 +10,7 @@
 #include <ebb/error.h>
 
 #include "ebb/sqlite/sql.h"
+#include "store/names.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -50,7 +51,10 @@ void append_instances(
 ) {
     // '~' is greater than every id.
     const std::string before = query.before ? query.before->to_string() : "~";
-    const OrNull workflow(query.workflow);
+    // Nothing stands for all workflows but those of the system.
+    const std::string_view asked = query.asked_workflow();
+    const std::string names = asked.empty() ? "" : sqlite::names_to_json(split_names(asked));
+    const OrNull workflow(names);
     const OrNull version(std::int64_t{query.version.value_or(0)});
     const bool has_fifth = statement.find("?5") != std::string_view::npos;
     Query found = has_fifth
@@ -107,36 +111,42 @@ std::optional<InstanceId> SqliteStore::find_key(std::string_view workflow, std::
 }
 
 std::vector<HistoryEvent> SqliteStore::history(const HistoryQuery& query) {
+    return read([&](Database& database) { return read_history(database, query); });
+}
+
+std::vector<HistoryEvent> SqliteStore::read_history(Database& database, const HistoryQuery& query) {
     const std::string id = query.instance.to_string();
     const std::string types = types_to_json(query.types);
     const Seq before = query.before == 0 ? std::numeric_limits<Seq>::max() : query.before;
     const bool is_forward = query.order == HistoryQuery::Order::Forward;
-    return read([&](Database& database) {
-        std::vector<HistoryEvent> events;
-        Query found(
-            database,
-            is_forward ? sql::history_forward : sql::history_backward,
-            id,
-            query.after,
-            before,
-            OrNull(types),
-            OrNull(query.node),
-            std::max(query.limit, 0)
-        );
-        while (found.step()) events.push_back(sqlite::history_event(found, query.instance));
-        return events;
-    });
+    std::vector<HistoryEvent> events;
+    Query found(
+        database,
+        is_forward ? sql::history_forward : sql::history_backward,
+        id,
+        query.after,
+        before,
+        OrNull(types),
+        OrNull(query.node),
+        std::max(query.limit, 0)
+    );
+    while (found.step()) events.push_back(sqlite::history_event(found, query.instance));
+    return events;
 }
 
 std::vector<HistoryEvent> SqliteStore::events(const InstanceId& id, const std::vector<Seq>& seqs) {
+    return read([&](Database& database) { return read_events(database, id, seqs); });
+}
+
+std::vector<HistoryEvent> SqliteStore::read_events(
+    Database& database, const InstanceId& id, const std::vector<Seq>& seqs
+) {
     const std::string text = id.to_string();
     const std::string wanted = fmt::format("[{}]", fmt::join(seqs, ","));
-    return read([&](Database& database) {
-        std::vector<HistoryEvent> events;
-        Query found(database, sql::events_of_instance, text, wanted);
-        while (found.step()) events.push_back(sqlite::history_event(found, id));
-        return events;
-    });
+    std::vector<HistoryEvent> events;
+    Query found(database, sql::events_of_instance, text, wanted);
+    while (found.step()) events.push_back(sqlite::history_event(found, id));
+    return events;
 }
 
 std::vector<TaskRow> SqliteStore::tasks(const InstanceId& id) {

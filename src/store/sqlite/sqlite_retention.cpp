@@ -125,6 +125,7 @@ PurgeResult SqliteStore::purge(const PurgeRequest& request) {
         Query(writer_, sql::purge_history, old.id).run();
         Query(writer_, sql::remove_waits, old.id).run();
         Query(writer_, sql::remove_failure, old.id).run();
+        Query(writer_, sql::remove_labels, old.id).run();
         batch.add(old.workflow, old.status, old.revision);
     }
     transaction.commit();

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ebb/sqlite/sql.h"
+#include "store/names.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -96,7 +97,7 @@ std::optional<FailureGroup> read_group(
     if (newest.empty()) return std::nullopt;
     FailureGroup group;
     group.newest = newest.front().note;
-    if (!query.workflow.empty() && group.newest.workflow != query.workflow) return std::nullopt;
+    if (!passes_names(query.workflow, group.newest.workflow)) return std::nullopt;
     std::set<int> versions;
     const OrNull status(status_name(query.statuses));
     Query found(database, sql::failures_of_group, name, status, FailureGroup::kCountMax + 1);
@@ -138,6 +139,20 @@ void put_wait(
         wait.confirmed
     )
         .run();
+}
+
+void put_label(
+    Database& database, std::string_view instance, std::string_view name, const LabelValue& value
+) {
+    const LabelType type = value.type();
+    std::optional<std::string_view> text;
+    std::optional<double> number;
+    std::optional<std::int64_t> time;
+    if (type == LabelType::Text) text = value.text();
+    if (type == LabelType::Number) number = value.number();
+    if (type == LabelType::Bool) number = value.boolean() ? 1 : 0;
+    if (type == LabelType::Time) time = value.time().time_since_epoch().count();
+    Query(database, sql::put_label, instance, name, to_string(type), text, number, time).run();
 }
 
 std::vector<std::string> ids_of_page(Database& database, const InstanceId& after, int limit) {
@@ -182,6 +197,8 @@ void SqliteStore::apply(Database& database, std::string_view instance, const Eff
         )
             .run();
     }
+    add_notices(database, instance, effects.notices);
+    for (const auto& [name, value] : effects.labels) put_label(database, instance, name, value);
 }
 
 std::vector<WaitRow> SqliteStore::list_waits(const WaitQuery& waits) {
@@ -191,7 +208,10 @@ std::vector<WaitRow> SqliteStore::list_waits(const WaitQuery& waits) {
     const TimePoint since = query.after ? query.after->since : TimePoint::min();
     const std::string id = query.after ? query.after->instance.to_string() : std::string();
     const TokenId token = query.after ? query.after->token : 0;
-    const OrNull workflow(query.workflow);
+    // Nothing stands for all workflows.
+    const std::string names =
+        query.workflow.empty() ? "" : sqlite::names_to_json(split_names(query.workflow));
+    const OrNull workflow(names);
     const OrNull deadline = deadline_of(query.deadline_before);
     std::map<WaitPlace, WaitRow> places;
     const auto collect = [&](Query& found) {

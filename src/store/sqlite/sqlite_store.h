@@ -36,12 +36,16 @@ class SqliteStore final : public Store {
     std::vector<WorkflowRow> list_workflows() override;
     std::vector<StartResult> start(std::span<const NewInstance> instances) override;
     StartResult start_in(const Transaction& transaction, const NewInstance& instance) override;
+    std::unique_ptr<BorrowedTransaction> borrow(const Transaction& transaction) override;
     std::unique_ptr<StoreTransaction> begin_transaction() override;
     std::vector<Claim> claim(const ClaimRequest& request) override;
     LimitedClaims claim_limited(const ClaimRequest& request) override;
     void set_queue(const QueueRow& row) override;
     std::vector<QueueUse> queues(const QueueQuery& query) override;
     std::vector<CommitResult> commit(std::span<const Commit> commits) override;
+    std::vector<HandInResult> hand_in(
+        const WorkerProcess& worker, std::span<const HandedIn> outcomes
+    ) override;
     void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) override;
@@ -51,6 +55,8 @@ class SqliteStore final : public Store {
     std::vector<HistoryEvent> events(const InstanceId& id, const std::vector<Seq>& seqs) override;
     std::vector<TaskRow> tasks(const InstanceId& id) override;
     std::vector<InstanceRow> list(const InstanceQuery& query) override;
+    InstanceHits search(const InstanceSearch& search) override;
+    InstanceTally tally(const InstanceSearch& search) override;
     std::vector<StatusCount> count() override;
     std::vector<VersionCount> count_versions() override;
     std::vector<Unserved> unserved() override;
@@ -66,6 +72,17 @@ class SqliteStore final : public Store {
     void put_side_rows(std::span<const SideRowRepair> repairs) override;
     std::optional<SweepTurn> take_repair(Duration hold) override;
     bool put_repair(const SweepTurn& turn, Duration pause) override;
+    void put_subscription(const Subscription& subscription) override;
+    std::vector<Subscription> subscriptions() override;
+    std::optional<Subscription> find_subscription(std::string_view name) override;
+    bool remove_subscription(std::string_view name) override;
+    std::int64_t note_delivery(const DeliveryNote& note) override;
+    void add_outbox(std::span<const OutboxRow> rows) override;
+    std::vector<OutboxRow> outbox(const std::vector<std::string>& subscriptions, int limit)
+        override;
+    void remove_outbox(std::span<const OutboxRow> rows) override;
+    std::int64_t clear_outbox(const std::vector<std::string>& subscriptions, TimePoint before)
+        override;
     std::vector<RetentionRule> retention() override;
     void set_retention(const RetentionRule& rule) override;
     bool clear_retention(std::string_view workflow) override;
@@ -79,6 +96,14 @@ class SqliteStore final : public Store {
 
  private:
     class StepTransaction;
+    class Borrowed;
+
+    static std::vector<HistoryEvent> read_history(
+        sqlite::Database& database, const HistoryQuery& query
+    );
+    static std::vector<HistoryEvent> read_events(
+        sqlite::Database& database, const InstanceId& id, const std::vector<Seq>& seqs
+    );
 
     // In the transaction that is already open.
     StartResult start_one(sqlite::Database& database, const NewInstance& instance);
@@ -94,9 +119,15 @@ class SqliteStore final : public Store {
     );
     void apply(sqlite::Database& database, std::string_view instance, const Effects& effects);
 
+    static void add_notices(
+        sqlite::Database& database, std::string_view instance, std::span<const Notice> notices
+    );
+
     void hand_back(
         std::string_view statement, const WorkerProcess& worker, std::span<const TaskRef> tasks
     );
+    /// In the transaction that is open.
+    bool take_outcome(std::string_view worker, const HandedIn& outcome) EBB_REQUIRES(writer_mutex_);
     bool has_work_for(const ClaimRequest& request);
     void checkpoint();
     /// Workers of other boots whose leases end before the returned time are dead. Returns the

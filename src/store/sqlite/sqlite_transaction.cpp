@@ -27,7 +27,7 @@ constexpr std::size_t kIdleTransactionsMax = 4;
 [[noreturn]] void refuse(const std::string& why) {
     throw Error(
         ErrorCode::InvalidArgument,
-        fmt::format("Nothing can be started in the transaction: {}.", why)
+        fmt::format("Nothing can be written in the transaction: {}.", why)
     );
 }
 
@@ -146,6 +146,44 @@ std::unique_ptr<Database> SqliteStore::take_transaction() {
 void SqliteStore::return_transaction(std::unique_ptr<Database> database) {
     const Lock lock(readers_mutex_);
     if (transactions_.size() < kIdleTransactionsMax) transactions_.push_back(std::move(database));
+}
+
+/// The transaction of the application. With the first write in it, no other session can write.
+class SqliteStore::Borrowed final : public BorrowedTransaction {
+ public:
+    Borrowed(SqliteStore& store, sqlite3* handle) : store_(store), database_(handle) {}
+
+    std::optional<InstanceRow> lock(const InstanceId& id) override {
+        const std::string text = id.to_string();
+        // A transaction that has only read so far gets the right to write here, or never.
+        Query(database_, sql::touch_instance, text).run();
+        Query query(database_, sql::load_instance, text);
+        if (!query.step()) return std::nullopt;
+        return sqlite::instance_row(query);
+    }
+
+    std::vector<HistoryEvent> history(const HistoryQuery& query) override {
+        return read_history(database_, query);
+    }
+
+    std::vector<HistoryEvent> events(const InstanceId& id, const std::vector<Seq>& seqs) override {
+        return read_events(database_, id, seqs);
+    }
+
+    void commit(const Commit& commit) override {
+        if (store_.commit_one(database_, commit) == CommitResult::Committed) return;
+        throw Error(ErrorCode::Internal, "A locked instance was changed by another process.");
+    }
+
+ private:
+    SqliteStore& store_;
+    Database database_;
+};
+
+std::unique_ptr<BorrowedTransaction> SqliteStore::borrow(const Transaction& transaction) {
+    Database database(transaction.sqlite());
+    check_can_start(database, options_.path);
+    return std::make_unique<Borrowed>(*this, transaction.sqlite());
 }
 
 StartResult SqliteStore::start_in(const Transaction& transaction, const NewInstance& instance) {

@@ -65,6 +65,10 @@ HeartbeatResult SqliteStore::heartbeat(const WorkerRow& worker, Duration lease) 
     }
     Query limited(writer_, sql::list_queues);
     while (limited.step()) result.limited_queues.emplace_back(limited.text(0));
+    Query subscriptions(writer_, sql::subscriptions_mark);
+    if (subscriptions.step()) {
+        result.subscriptions_mark = mark_of(subscriptions.integer(0), subscriptions.time(1));
+    }
     Query others(
         writer_, sql::other_workers, worker.id, now, boot_, steady.time_since_epoch().count()
     );

@@ -28,7 +28,7 @@ ebb::InstanceStatus travel(ebb::Store& store, std::string& log) {
         log += "hotel in " + city + " booked, ";
         return 7;  // the room
     });
-    handlers.add("cancel_hotel", [&](const ebb::Json&) { log += "hotel cancelled"; });
+    handlers.add("cancel_hotel", [&] { log += "hotel cancelled"; });
     handlers.add("book_flight", [&](int) {
         log += "no flight, ";
         throw ebb::PermanentError("sold out");
@@ -60,6 +60,10 @@ int main(int argc, char** argv) {
     const std::string path = folder + "/stranger.db";
     std::remove(path.c_str());
     if (!travels(*ebb::open_sqlite_store({.path = path}))) return 3;
+#endif
+#ifdef WITH_DIAGRAM
+    const std::string picture = ebb::to_mermaid(trip());
+    if (picture.find("book_flight") == std::string::npos) return 4;
 #endif
     std::cout << "stranger: done\n";
 }

@@ -18,6 +18,7 @@ TEST(CliMigrate, creates_the_tables_once) {
         first.out,
         "Applied 0001 initial\nApplied 0002 views\nApplied 0003 queues\nApplied 0004 retention\n"
         "Applied 0005 boots\nApplied 0006 skipped_compensations\nApplied 0007 side_rows\n"
+        "Applied 0008 outcomes\nApplied 0009 subscriptions\nApplied 0010 labels\n"
     );
     EXPECT_EQ(world.run_db({"list", "--json"}).out, "[]\n");
     const Outcome second = world.run_db({"migrate"});
@@ -33,7 +34,8 @@ TEST(CliMigrate, lists_what_is_applied_and_changes_nothing) {
         normal(world, world.run_db({"migrate", "--status"}).out),
         "NUMBER NAME APPLIED\n0001 initial not yet\n0002 views not yet\n0003 queues not yet\n"
         "0004 retention not yet\n0005 boots not yet\n0006 skipped_compensations not yet\n"
-        "0007 side_rows not yet\n"
+        "0007 side_rows not yet\n0008 outcomes not yet\n0009 subscriptions not yet\n"
+        "0010 labels not yet\n"
     );
     EXPECT_EQ(
         world.run_db({"migrate", "--status", "--json"}).out,
@@ -43,7 +45,10 @@ TEST(CliMigrate, lists_what_is_applied_and_changes_nothing) {
         "{\"number\":4,\"name\":\"retention\",\"applied_at\":null},"
         "{\"number\":5,\"name\":\"boots\",\"applied_at\":null},"
         "{\"number\":6,\"name\":\"skipped_compensations\",\"applied_at\":null},"
-        "{\"number\":7,\"name\":\"side_rows\",\"applied_at\":null}]\n"
+        "{\"number\":7,\"name\":\"side_rows\",\"applied_at\":null},"
+        "{\"number\":8,\"name\":\"outcomes\",\"applied_at\":null},"
+        "{\"number\":9,\"name\":\"subscriptions\",\"applied_at\":null},"
+        "{\"number\":10,\"name\":\"labels\",\"applied_at\":null}]\n"
     );
     EXPECT_EQ(world.run_db({"list"}).code, 5);  // still no database
     const auto applied = Json::parse(world.run_db({"migrate", "--json"}).out);
@@ -64,7 +69,7 @@ TEST(CliMigrate, lists_what_a_newer_program_has_applied) {
     sqlite3_close(database);
     const std::string why =
         "ebb: store_version: The schema has version 0012 (later), but this program knows only up "
-        "to 0007: a newer "
+        "to 0010: a newer "
         "ebb has migrated it. Use that one, or any whose `ebb migrate --status` knows 0012.";
     const Outcome status = world.run_db({"migrate", "--status"});
     EXPECT_EQ(status.code, 5);

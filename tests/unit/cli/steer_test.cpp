@@ -320,5 +320,69 @@ TEST_F(CliSteer, write_says_what_is_wrong_and_changes_nothing) {
     EXPECT_EQ(world.run_db({"export", "@1"}).code, 4) << "an instance with rules stays here";
 }
 
+constexpr std::string_view kTrip = R"(
+workflow: trip
+handlers:
+  book: {exec: [echo, '{"room": "12"}']}
+  free: {exec: [echo, "null"]}
+rules:
+  evolution: follow
+  on_idle: wait
+  attributes:
+    phase: {default: none, external: true}
+    room: text
+  triggers:
+    book: {when: phase = 'paid' and room is null, writes: [room], compensate: free, mode: once}
+)";
+
+TEST_F(CliSteer, recover_takes_an_instance_back_and_its_dry_run_only_says_so) {
+    const std::string file = world.file("trip.yaml", kTrip);
+    world.run_db({"start", file, "-i", R"({"phase": "paid"})"});
+    EXPECT_EQ(world.run_db({"worker", file, "--once", "-q"}).code, 0);
+    const auto room = [&] {
+        return Json::parse(world.run_db({"show", "@1", "--json"}).out)["attributes"]["room"];
+    };
+    ASSERT_EQ(room(), "12");
+    const Outcome plan = world.run_db({"recover", "@1", "--to", "1", "--dry-run"});
+    EXPECT_EQ(plan.code, 0) << plan.err;
+    EXPECT_THAT(plan.out, ::testing::HasSubstr("Would undo book (event 3)"));
+    EXPECT_THAT(plan.out, ::testing::HasSubstr("calling \"free\""));
+    EXPECT_THAT(plan.out, ::testing::HasSubstr("fired are book"));
+    const Json json =
+        Json::parse(world.run_db({"recover", "@1", "--to", "1", "--dry-run", "--json"}).out);
+    EXPECT_EQ(json["undone"][0]["restored"], Json::parse(R"({"room": null})"));
+    EXPECT_EQ(json["attributes"]["room"], nullptr);
+    EXPECT_EQ(room(), "12") << "nothing was done";
+    EXPECT_NE(world.run_db({"recover", "@1", "--to", "3", "--dry-run"}).code, 0);
+    EXPECT_EQ(world.run_db({"recover", "@1", "--to", "1", "--then", "stop"}).code, 0);
+    EXPECT_EQ(world.run_db({"worker", file, "--once", "-q"}).code, 0);
+    EXPECT_EQ(room(), nullptr);
+    EXPECT_EQ(Json::parse(world.run_db({"show", "@1", "--json"}).out)["status"], "dead_letter");
+}
+
+TEST_F(CliSteer, rematch_lets_an_instance_follow_to_the_newest_version) {
+    const std::string file = world.file("trip.yaml", kTrip);
+    world.run_db({"start", file, "-i", R"({"phase": "paid"})"});
+    EXPECT_EQ(world.run_db({"worker", file, "--once", "-q"}).code, 0);
+    std::string later(kTrip);
+    const auto replace = [&](std::string_view from, std::string_view to) {
+        later.replace(later.find(from), from.size(), to);
+    };
+    replace("rules:", "version: 2\nrules:");
+    replace("room: text", "door: {renamed_from: room}");
+    replace("room is null", "door is null");
+    replace("[room]", "[door]");
+    // Registers it, and finds nothing to run.
+    EXPECT_EQ(world.run_db({"worker", world.file("later.yaml", later), "--once", "-q"}).code, 0);
+    EXPECT_THAT(world.run_db({"why", "@1"}).out, ::testing::HasSubstr("continues on version 2"));
+    const Outcome first = world.run_db({"rematch", "@1"});
+    EXPECT_THAT(first.err, ::testing::HasSubstr("Checked all conditions")) << first.err;
+    const Json shown = Json::parse(world.run_db({"show", "@1", "--json"}).out);
+    EXPECT_EQ(shown["version"], 2);
+    EXPECT_EQ(shown["attributes"]["door"], "12");
+    EXPECT_THAT(world.run_db({"rematch", "@1"}).err, ::testing::HasSubstr("Nothing new fires"));
+    EXPECT_THAT(world.run_db({"trace", "@1"}).out, ::testing::HasSubstr("migrated"));
+}
+
 }  // namespace
 }  // namespace ebb::cli::testing

@@ -52,7 +52,8 @@ TEST(CliUsage, values_out_of_range_say_what_is_allowed) {
     );
     EXPECT_EQ(
         err({"diagram", "x.yaml", "--format", "sgv"}),
-        "ebb: usage: --format: \"sgv\" is none of mermaid, dot, svg, text; did you mean \"svg\"?"
+        "ebb: usage: --format: \"sgv\" is none of mermaid, plantuml, dot, svg, text; did you mean "
+        "\"svg\"?"
     );
     EXPECT_EQ(err({"wait"}), "ebb: usage: INSTANCE is required.");
     EXPECT_EQ(

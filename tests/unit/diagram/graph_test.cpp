@@ -190,7 +190,7 @@ TEST(StepMark, states_have_the_names_of_the_design) {
     for (std::size_t i = 0; i < kStates; ++i) {
         const MarkStyle& style = mark_styles()[i];
         EXPECT_EQ(static_cast<std::size_t>(style.state), i);
-        names.insert(style.name);
+        names.insert(to_string(style.state));
         signs.insert(style.sign);
         EXPECT_EQ(style.ascii_sign.size(), 1U);
     }

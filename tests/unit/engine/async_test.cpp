@@ -6,6 +6,8 @@
 #include <set>
 #include <thread>
 
+#include <nlohmann/json.hpp>
+
 #include <ebb/ebb.h>
 
 #include "engine_world.h"

@@ -3,6 +3,8 @@
 #include <condition_variable>
 #include <mutex>
 
+#include <nlohmann/json.hpp>
+
 #include <ebb/ebb.h>
 #include <ebb/interceptor.h>
 #include <ebb/stateless.h>

@@ -1,6 +1,7 @@
 // Plugins that need no library of their own.
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include <ebb/audit_log.h>
 #include <ebb/ebb.h>

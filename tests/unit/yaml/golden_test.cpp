@@ -86,6 +86,7 @@ const std::set<std::string> kTestedElsewhere = {
     "too_many_branches",
     "too_many_edges",
     "too_many_handlers",
+    "too_many_labels",
     "too_many_nodes",
     "too_many_roles",
 };

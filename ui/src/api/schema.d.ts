@@ -4,6 +4,114 @@
  */
 
 export interface paths {
+    "/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All projects
+         * @description A project is a set of patterns of workflow and queue names. The built-in project `*` has everything.
+         */
+        get: operations["listProjects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Create or change a project
+         * @description Grants in the project follow at once on this server, and within 5 s on all others.
+         */
+        put: operations["putProject"];
+        post?: never;
+        /**
+         * Remove a project
+         * @description Refused (409) while a grant names it. A token in a project that is gone may do nothing.
+         */
+        delete: operations["removeProject"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All grants */
+        get: operations["listGrants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/grants/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Create or change a grant
+         * @description Gives a token, a person or a group a role in a project. It holds at once on this server, and within 5 s on all others.
+         */
+        put: operations["putGrant"];
+        post?: never;
+        /** Remove a grant */
+        delete: operations["removeGrant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who did what, the newest first
+         * @description Has a row for every request that may change something, also for refused ones, and for logins and downloads of payloads. It never has
+         *     payloads or secrets. Each row has the hash of the row before it in its chain; `ebb audit --verify` finds rows that were changed, removed
+         *     or inserted. With a role in some projects, only rows about their workflows are shown.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/definitions": {
         parameters: {
             query?: never;
@@ -43,6 +151,26 @@ export interface paths {
          * @description With a key, or with `Idempotency-Key`, repeating the request yields the same instance.
          */
         post: operations["startInstance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many instances there are, by workflow and status
+         * @description Reads at most 20,000 instances, or for 150 ms. If `next_before` is not null, this is a part: the same request with `before` has the next one.
+         */
+        get: operations["countInstances"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -847,6 +975,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All webhooks, without their secrets */
+        get: operations["listWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ops */
+                name: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        /** One webhook, without its secrets */
+        get: operations["getWebhook"];
+        /**
+         * Add or replace a webhook
+         * @description A webhook that is new gets a secret, which only this answer shows. One that is replaced keeps its secret. Failures and a suspension are forgotten.
+         */
+        put: operations["putWebhook"];
+        post?: never;
+        /** Delete a webhook and the events that wait for it */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{name}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ops */
+                name: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a new secret
+         * @description Until `keep_old` has passed, deliveries have a signature with the old secret, too.
+         */
+        post: operations["rotateWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{name}/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ops */
+                name: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Sends the event `ping`, as any other event and with the same retries.
+         */
+        post: operations["pingWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/worker/sessions": {
         parameters: {
             query?: never;
@@ -962,6 +1178,27 @@ export interface paths {
          * @description Changes nothing. The answer is 200 whether the definition is valid or not.
          */
         post: operations["validateWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/rehearse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what a definition would do
+         * @description Plays the definition from its start to its end. The request says how steps end, what people decide and which signals come; what it does not
+         *     name completes. No handler is called, nothing is stored, and no time passes. The same request always has the same answer.
+         */
+        post: operations["rehearseWorkflow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1098,6 +1335,103 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description Patterns of names: `*` is any text, `?` any character. */
+        Patterns: string[];
+        NewProject: {
+            title?: string;
+            workflows: components["schemas"]["Patterns"];
+            queues?: components["schemas"]["Patterns"];
+        };
+        Project: {
+            /** @example billing */
+            name: string;
+            title: components["schemas"]["OptionalText"];
+            workflows: components["schemas"]["Patterns"];
+            queues: components["schemas"]["Patterns"];
+            /** @description The project `*` is; it cannot be changed. */
+            is_built_in: boolean;
+            created_at?: components["schemas"]["Time"];
+            created_by?: components["schemas"]["OptionalText"];
+        };
+        NewGrant: {
+            /** @description `token:NAME`, `user:NAME` or `group:NAME`. */
+            subject: string;
+            role: components["schemas"]["Role"];
+            /**
+             * @description Not of the role worker, which is limited by handlers and queues.
+             * @default *
+             */
+            project: string;
+            /** @description In which decisions may be made; empty = in any role. */
+            decision_roles?: string[];
+            /** @description Of the role worker: what it may serve; empty = all. */
+            handlers?: components["schemas"]["Patterns"];
+            /** @description Of the role worker: the same of queues. */
+            queues?: components["schemas"]["Patterns"];
+            /**
+             * @description Also gives the permission `act_as`: an act may name in whose name it is done.
+             * @default false
+             */
+            act_as: boolean;
+        };
+        Grant: {
+            id: string;
+            subject: string;
+            role: components["schemas"]["Role"];
+            project: string;
+            decision_roles: string[];
+            handlers: components["schemas"]["Patterns"];
+            queues: components["schemas"]["Patterns"];
+            act_as: boolean;
+            created_at: components["schemas"]["Time"];
+            created_by?: components["schemas"]["OptionalText"];
+        };
+        /** @description One of the caller's grants, with the patterns of its project. */
+        MyGrant: {
+            /** @description Null if the token or the login link has it itself. */
+            id: string | null;
+            subject: components["schemas"]["OptionalText"];
+            role: components["schemas"]["Role"];
+            project: string;
+            workflows: components["schemas"]["Patterns"];
+            decision_roles: string[];
+            handlers: components["schemas"]["Patterns"];
+            queues: components["schemas"]["Patterns"];
+            act_as: boolean;
+        };
+        AuditRow: {
+            id: components["schemas"]["Id"];
+            at: components["schemas"]["Time"];
+            /** @example user:ann */
+            principal: string;
+            /** @enum {string} */
+            credential: "token" | "session" | "proxy" | "anonymous";
+            /** @description The address of the client. */
+            remote: string;
+            request_id: string;
+            /**
+             * @description The operation, or `loggedIn`, `actAs`, `revealPayloads`.
+             * @example cancelInstance
+             */
+            action: string;
+            /** @description The path of the request. */
+            target: string;
+            workflow: components["schemas"]["OptionalText"];
+            /**
+             * @description `allowed` is written before the act; if the act then fails, `failed` follows with the same `request_id`. `refused`: it was not tried.
+             * @enum {string}
+             */
+            outcome: "allowed" | "failed" | "refused";
+            /** @description Of `failed` and `refused`, the `status` and the `code`. */
+            detail: Record<string, never>;
+            /** @description One for each run of a server. */
+            chain: string;
+            /** @description In its chain. */
+            number: number;
+            /** @description The hash of the row before it. */
+            prev: string;
+            hash: string;
+        };
         /**
          * Format: uuid
          * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
@@ -1116,6 +1450,12 @@ export interface components {
          *     replaced by a TruncatedPayload.
          */
         Payload: unknown;
+        /** @description Stands in place of a payload that the caller may not see: it lacks `payloads.read`, or the server hides payloads. */
+        HiddenPayload: {
+            /** @constant */
+            $hidden: true;
+            bytes: number;
+        };
         TruncatedPayload: {
             /** @constant */
             $truncated: true;
@@ -1168,7 +1508,7 @@ export interface components {
             problems?: components["schemas"]["Diagnostic"][];
         };
         /** @enum {string} */
-        ProblemCode: "invalid_argument" | "invalid_json" | "unknown_field" | "cursor_mismatch" | "bad_request" | "unauthenticated" | "not_allowed" | "csrf_refused" | "workflow_not_found" | "instance_not_found" | "handler_not_found" | "not_found" | "method_not_allowed" | "not_acceptable" | "invalid_state" | "not_waiting" | "workflow_conflict" | "ambiguous" | "conflict" | "stale_attempt" | "invalid_session" | "worker_displaced" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "misdirected" | "uri_too_long" | "headers_too_large" | "invalid_definition" | "invalid_payload" | "idempotency_key_reused" | "limit_exceeded" | "rate_limited" | "too_many_streams" | "internal" | "corrupt_state" | "store_error" | "not_implemented" | "overloaded" | "draining" | "store_unavailable" | "store_busy" | "store_in_doubt" | "store_read_only" | "store_denied" | "store_version" | "timeout" | "store_full";
+        ProblemCode: "invalid_argument" | "invalid_expression" | "invalid_json" | "unknown_field" | "cursor_mismatch" | "bad_request" | "unauthenticated" | "not_allowed" | "csrf_refused" | "workflow_not_found" | "instance_not_found" | "handler_not_found" | "not_found" | "method_not_allowed" | "not_acceptable" | "invalid_state" | "not_waiting" | "workflow_conflict" | "ambiguous" | "conflict" | "stale_attempt" | "invalid_session" | "worker_displaced" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "misdirected" | "uri_too_long" | "headers_too_large" | "invalid_definition" | "invalid_payload" | "idempotency_key_reused" | "limit_exceeded" | "rate_limited" | "too_many_streams" | "internal" | "corrupt_state" | "store_error" | "not_implemented" | "overloaded" | "draining" | "store_unavailable" | "store_busy" | "store_in_doubt" | "store_read_only" | "store_denied" | "store_version" | "timeout" | "store_full";
         Diagnostic: {
             /** @example unknown_handler */
             code: string;
@@ -1210,8 +1550,30 @@ export interface components {
             created_at: components["schemas"]["Time"];
             updated_at: components["schemas"]["Time"];
             finished_at: components["schemas"]["OptionalTime"];
+            labels?: components["schemas"]["Labels"];
+        };
+        /** @description By name; only if there are any. */
+        Labels: {
+            [key: string]: components["schemas"]["LabelValue"];
+        };
+        LabelValue: string | number | boolean | {
+            /** Format: date-time */
+            time: string;
+        };
+        InstanceCounts: {
+            total: number;
+            counts: {
+                workflow: string;
+                status: components["schemas"]["InstanceStatus"];
+                count: number;
+            }[];
+            /** @description Where the next part begins; null at the end. */
+            next_before: components["schemas"]["OptionalText"];
+            complete: boolean;
         };
         InstancePage: {
+            /** @description The `before` of the next page, as `next_cursor` has it. */
+            next_before?: components["schemas"]["OptionalText"];
             items: components["schemas"]["OutlinedInstance"][];
             /** @description Null on the last page. */
             next_cursor: components["schemas"]["OptionalText"];
@@ -1297,6 +1659,7 @@ export interface components {
             input?: components["schemas"]["Payload"];
             key?: string;
             priority?: number;
+            labels?: components["schemas"]["Labels"];
         };
         Started: {
             id: components["schemas"]["Id"];
@@ -1520,17 +1883,21 @@ export interface components {
             principal: string;
             display_name?: components["schemas"]["OptionalText"];
             /** @enum {string} */
-            kind: "token" | "session" | "anonymous";
+            kind: "token" | "session" | "proxy" | "anonymous";
             role: components["schemas"]["Role"];
             /** @description Roles in which decisions may be made; empty = any role. */
             decision_roles?: string[];
             /**
+             * @description That it has with some workflow at least; `grants` says with which.
              * @example [
              *       "workflows.read",
              *       "instances.read"
              *     ]
              */
             permissions: string[];
+            /** @description That its login has named. */
+            groups: string[];
+            grants: components["schemas"]["MyGrant"][];
             expires_at?: components["schemas"]["OptionalTime"];
         };
         /** @enum {string} */
@@ -1542,6 +1909,16 @@ export interface components {
              * @example 2160h
              */
             expires?: string;
+            /**
+             * @description Where it has the role. Not of the role worker.
+             * @default *
+             */
+            project: string;
+            /**
+             * @description Also gives the permission `act_as`: an act may name in whose name it is done.
+             * @default false
+             */
+            act_as: boolean;
             decision_roles?: string[];
             /** @description What a worker may serve, as patterns such as `mail_*`; empty = all. */
             handlers?: string[];
@@ -1554,6 +1931,9 @@ export interface components {
             id: string;
             principal: string;
             role: components["schemas"]["Role"];
+            /** @description Absent of a token from a version without projects: it has its role everywhere. */
+            project?: string;
+            act_as?: boolean;
             decision_roles?: string[];
             handlers?: string[];
             queues?: string[];
@@ -1566,11 +1946,18 @@ export interface components {
             /** @description The whole token. Shown only here. */
             token: string;
         };
-        EmptyRequest: Record<string, never>;
+        EmptyRequest: {
+            /** @description In whose name it is done, instead of the caller's; needs the permission `act_as`. */
+            by?: string;
+        };
         ReasonRequest: {
+            /** @description In whose name it is done, instead of the caller's; needs the permission `act_as`. */
+            by?: string;
             reason?: string;
         };
         RequeueRequest: {
+            /** @description In whose name it is done, instead of the caller's; needs the permission `act_as`. */
+            by?: string;
             /** @description A new input of the failed step. */
             input?: components["schemas"]["Payload"];
             /**
@@ -1580,6 +1967,8 @@ export interface components {
             skip_compensation: boolean;
         };
         DecideRequest: {
+            /** @description In whose name it is done, instead of the caller's; needs the permission `act_as`. */
+            by?: string;
             /** @enum {string} */
             verdict: "confirm" | "reject";
             /** @description Which decision, if several are awaited. */
@@ -1589,8 +1978,10 @@ export interface components {
             request_id?: string;
         };
         WriteRequest: {
-            /** @description Attributes by name. */
-            values: Record<string, never>;
+            /** @description In whose name it is done, instead of the caller's; needs the permission `act_as`. */
+            by?: string;
+            /** @description Attributes by name. Null, with `repair`, only checks all conditions again. */
+            values: Record<string, never> | null;
             /**
              * @description As an operator: any attribute, not only those that are external, and all conditions are checked. Needs the permission `instances.requeue`, too.
              * @default false
@@ -1600,6 +1991,8 @@ export interface components {
             request_id?: string;
         };
         RecoverRequest: {
+            /** @description In whose name it is done, instead of the caller's; needs the permission `act_as`. */
+            by?: string;
             /**
              * Format: int64
              * @description The event of the start or of a write.
@@ -1615,9 +2008,45 @@ export interface components {
             request_id?: string;
         };
         SignalRequest: {
+            /** @description In whose name it is done, instead of the caller's; needs the permission `act_as`. */
+            by?: string;
             name: string;
             payload?: components["schemas"]["Payload"];
             request_id?: string;
+        };
+        WebhookSettings: {
+            /** @description Where events are sent. */
+            url: string;
+            /**
+             * @default standard
+             * @enum {string}
+             */
+            format: "standard" | "cloudevents" | "slack";
+            /** @description Types of events, with `*`; empty = all. */
+            events?: string[];
+            /** @description Names of workflows, with `*`; empty = all. */
+            workflows?: string[];
+            /** @description `whsec_` and the base64 of 24 to 64 bytes. Default is a random one. */
+            secret?: string | null;
+            /** @default true */
+            enabled: boolean;
+        };
+        Webhook: {
+            name: string;
+            url: string;
+            /** @enum {string} */
+            format: "standard" | "cloudevents" | "slack";
+            events: string[];
+            workflows: string[];
+            enabled: boolean;
+            has_secret: boolean;
+            /** @description Only in the answer to the request that made it. */
+            secret?: string;
+            old_secret_until: components["schemas"]["OptionalTime"];
+            /** @description Failed deliveries in a row. */
+            failures: number;
+            suspended_at: components["schemas"]["OptionalTime"];
+            updated_at: components["schemas"]["OptionalTime"];
         };
         WorkerSession: {
             session: string;
@@ -1711,6 +2140,48 @@ export interface components {
             payload: unknown;
             /** @description Of the step's node, or null. */
             metadata: unknown;
+        };
+        /** @description What happens at one node. */
+        RehearsedOutcome: {
+            /**
+             * @description `complete`: a step completes, a person confirms, a signal comes. `fail`: an attempt fails and is retried. `fail_for_good`: a step fails
+             *     without another attempt, a person rejects. `never`: no answer until the timeout or the deadline.
+             * @default complete
+             * @enum {string}
+             */
+            outcome: "complete" | "fail" | "fail_for_good" | "never";
+            /**
+             * @description How often; then it completes. 0 is always.
+             * @default 0
+             */
+            times: number;
+            /** @description The output of a step that completes, or the payload of a signal. Absent: a step passes its input on. */
+            output?: unknown;
+            /** @default error */
+            code: string;
+            /** @default scripted failure */
+            message: string;
+            /**
+             * @description How long it lasts. Absent: 1s for a step, 1m for a person or a signal.
+             * @example 30s
+             */
+            takes?: string;
+        };
+        Rehearsal: {
+            status: components["schemas"]["InstanceStatus"];
+            /** @description Null unless it completed. */
+            output: unknown;
+            /** @description Why it failed; null if it did not. */
+            error: unknown;
+            /** @example 1m5s */
+            took: string;
+            /** @description A limit ended the rehearsal before the workflow had ended. */
+            is_cut: boolean;
+            /** @description If it did not complete: the steps whose effects stay, because nothing undid them. */
+            left: string[];
+            /** @description What it still waits for at the end. */
+            waiting_for: components["schemas"]["Waiting"][];
+            events: components["schemas"]["HistoryEvent"][];
         };
         Workflow: components["schemas"]["WorkflowVersion"] & {
             /** @description How many versions are registered. */
@@ -1872,6 +2343,8 @@ export interface components {
         Limit: number;
         /** @description `none` leaves payloads out (null); `short` cuts those above 4 KiB; `full` shows all. */
         Payloads: "none" | "short" | "full";
+        /** @description Also shows what is redacted. Needs the permission `payloads.sensitive`, and is recorded in the audit. */
+        Reveal: boolean;
         /** @description The act is done only if the instance still has this revision, such as `"17"`. */
         IfMatch: string;
         /** @description The `ETag` that the client has. 304 if it is still current. */
@@ -1880,6 +2353,8 @@ export interface components {
         IdempotencyKey: string;
         /** @description Wait so long for the end, at most 60s. */
         Wait: string;
+        /** @example ops */
+        WebhookName: string;
     };
     requestBodies: {
         Definition: {
@@ -1907,6 +2382,250 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listProjects: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The projects, the built-in one first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Project"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Billing",
+                 *       "workflows": [
+                 *         "billing.*",
+                 *         "invoice"
+                 *       ],
+                 *       "queues": [
+                 *         "billing"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewProject"];
+            };
+        };
+        responses: {
+            /** @description The project was changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            /** @description The project was created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no such project any more. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listGrants: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only of this subject.
+                 * @example user:ann
+                 */
+                subject?: string;
+                /** @description Only in this project. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The grants, by id. Those that tokens and login links have themselves are not among them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Grant"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "subject": "group:finance",
+                 *       "role": "approver",
+                 *       "project": "billing",
+                 *       "decision_roles": [
+                 *         "finance"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewGrant"];
+            };
+        };
+        responses: {
+            /** @description The grant was changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Grant"];
+                };
+            };
+            /** @description The grant was created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Grant"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no such grant any more. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only of this principal.
+                 * @example user:ann
+                 */
+                who?: string;
+                /**
+                 * @description Only this operation.
+                 * @example cancelInstance
+                 */
+                action?: string;
+                /**
+                 * @description Only about this path.
+                 * @example /api/v1/tokens/ci
+                 */
+                target?: string;
+                /** @description Only about this workflow; several between commas. */
+                workflow?: string;
+                /** @description Only from then on. */
+                since?: components["schemas"]["Time"];
+                /** @description `ndjson`: one row in each line, without a cursor. */
+                format?: "json" | "ndjson";
+                /** @description The `next_cursor` of the page before. It belongs to the other parameters; with others it is refused (`cursor_mismatch`). */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description At most so many items. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the audit. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AuditRow"][];
+                        next_cursor: components["schemas"]["OptionalText"];
+                    };
+                    "application/x-ndjson": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listDefinitionFiles: {
         parameters: {
             query?: never;
@@ -1955,6 +2674,10 @@ export interface operations {
                 created_before?: string;
                 /** @description Created before the instance with this id. */
                 before?: components["schemas"]["Id"];
+                /** @description Only those that this filter holds for, such as `labels.customer == "acme"`. */
+                where?: string;
+                /** @description Only those with this label, a text: `NAME:VALUE`. All of several. */
+                label?: string[];
                 /** @description `true` adds to each item what it waits for, why it failed, and its handlers. */
                 outline?: boolean;
                 /** @description `exact` adds `total`, how many instances fit, if only `status` and `workflow` are given. */
@@ -2040,6 +2763,41 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    countInstances: {
+        parameters: {
+            query?: {
+                /** @description Only these, separated by commas. */
+                status?: components["schemas"]["InstanceStatus"][];
+                workflow?: string;
+                version?: number;
+                /** @description Exactly this key. */
+                key?: string;
+                /** @description Only those that this filter holds for. */
+                where?: string;
+                /** @description Only those with this label, a text: `NAME:VALUE`. All of several. */
+                label?: string[];
+                /** @description Created before the instance with this id. */
+                before?: components["schemas"]["Id"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceCounts"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     startInstances: {
         parameters: {
             query: {
@@ -2114,6 +2872,8 @@ export interface operations {
             query?: {
                 /** @description `none` leaves payloads out (null); `short` cuts those above 4 KiB; `full` shows all. */
                 payloads?: components["parameters"]["Payloads"];
+                /** @description Also shows what is redacted. Needs the permission `payloads.sensitive`, and is recorded in the audit. */
+                reveal?: components["parameters"]["Reveal"];
             };
             header?: {
                 /** @description The `ETag` that the client has. 304 if it is still current. */
@@ -2153,6 +2913,8 @@ export interface operations {
                 status?: components["schemas"]["StepStatus"];
                 /** @description `none` leaves payloads out (null); `short` cuts those above 4 KiB; `full` shows all. */
                 payloads?: components["parameters"]["Payloads"];
+                /** @description Also shows what is redacted. Needs the permission `payloads.sensitive`, and is recorded in the audit. */
+                reveal?: components["parameters"]["Reveal"];
                 /** @description The `next_cursor` of the page before. It belongs to the other parameters; with others it is refused (`cursor_mismatch`). */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description At most so many items. */
@@ -2200,6 +2962,8 @@ export interface operations {
                 limit?: number;
                 /** @description `none` leaves payloads out (null); `short` cuts those above 4 KiB; `full` shows all. */
                 payloads?: components["parameters"]["Payloads"];
+                /** @description Also shows what is redacted. Needs the permission `payloads.sensitive`, and is recorded in the audit. */
+                reveal?: components["parameters"]["Reveal"];
             };
             header?: never;
             path: {
@@ -2232,7 +2996,10 @@ export interface operations {
     };
     getPayload: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also shows what is redacted. Needs the permission `payloads.sensitive`, and is recorded in the audit. */
+                reveal?: components["parameters"]["Reveal"];
+            };
             header?: never;
             path: {
                 /**
@@ -2322,6 +3089,8 @@ export interface operations {
             query?: {
                 /** @description Wait so long for the end, at most 60s. */
                 wait?: components["parameters"]["Wait"];
+                /** @description Also shows what is redacted. Needs the permission `payloads.sensitive`, and is recorded in the audit. */
+                reveal?: components["parameters"]["Reveal"];
             };
             header?: never;
             path: {
@@ -2364,6 +3133,8 @@ export interface operations {
                 after?: number;
                 /** @description `none` leaves payloads out (null); `short` cuts those above 4 KiB; `full` shows all. */
                 payloads?: components["parameters"]["Payloads"];
+                /** @description Also shows what is redacted. Needs the permission `payloads.sensitive`, and is recorded in the audit. */
+                reveal?: components["parameters"]["Reveal"];
             };
             header?: {
                 /** @description The last `id` that was received; it wins over `after`. */
@@ -3396,6 +4167,161 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhooks, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Webhook"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ops */
+                name: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ops */
+                name: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookSettings"];
+            };
+        };
+        responses: {
+            /** @description The webhook; with `secret` if it was made now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ops */
+                name: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    rotateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ops */
+                name: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description A duration of at most 30d; 0s ends the old secret now.
+                     * @default 1d
+                     */
+                    keep_old?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The webhook with its new `secret`, which only this answer shows. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    pingWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ops */
+                name: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is sent soon. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     openWorkerSession: {
         parameters: {
             query?: never;
@@ -3641,6 +4567,50 @@ export interface operations {
                     };
                 };
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    rehearseWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The definition as JSON, or as a string with its YAML. */
+                    definition: Record<string, never> | string;
+                    /**
+                     * @description The input of the instance.
+                     * @default {}
+                     */
+                    input?: unknown;
+                    /** @description By node; steps, decisions and signals. */
+                    outcomes?: {
+                        [key: string]: components["schemas"]["RehearsedOutcome"];
+                    };
+                    /** @description Of compensations, by the step that they undo. */
+                    compensations?: {
+                        [key: string]: components["schemas"]["RehearsedOutcome"];
+                    };
+                    /** @description An operator cancels the instance when this node has completed for the first time. */
+                    cancel_after?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What would happen. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rehearsal"];
+                };
+            };
+            422: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };

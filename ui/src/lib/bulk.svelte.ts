@@ -2,7 +2,12 @@
 // server refuses is skipped with its reason; while the server is away, the act stops where it is and can go on later.
 import { call, path, Problem, type InstanceDetail } from '../api/client';
 
-export type BulkVerb = 'requeue' | 'cancel' | 'pause' | 'resume' | 'abort';
+export type BulkVerb = 'requeue' | 'cancel' | 'pause' | 'resume' | 'abort' | 'signal';
+/** What a person adds to the act. */
+export interface Said {
+  reason?: string;
+  signal?: { name: string; payload: unknown };
+}
 export interface Target {
   id: string;
   key: string | null;
@@ -16,7 +21,7 @@ interface Skipped {
 }
 type Failure = { code?: string; step?: string; message?: string } | null | undefined;
 
-const FITS: Record<BulkVerb, string[]> = { requeue: ['dead_letter'], cancel: ['running', 'paused', 'dead_letter'], abort: ['running', 'paused', 'dead_letter', 'compensating'], pause: ['running', 'compensating'], resume: ['paused'] };
+const FITS: Record<BulkVerb, string[]> = { requeue: ['dead_letter'], cancel: ['running', 'paused', 'dead_letter'], abort: ['running', 'paused', 'dead_letter', 'compensating'], pause: ['running', 'compensating'], resume: ['paused'], signal: ['running', 'paused'] };
 export const fits = (verb: BulkVerb, target: Target) => FITS[verb].includes(target.status);
 
 /** How often, and at least how long in between, a trial is looked at. */
@@ -35,6 +40,8 @@ export class Bulk {
   failure = $state.raw<Failure>();
   #rest: Target[] = [];
   #is_stopped = false;
+  // One for the whole act: an instance that is tried again after a lost answer gets the signal once.
+  #request = crypto.randomUUID?.() ?? String(Math.random());
 
   constructor(readonly verb: BulkVerb) {}
 
@@ -47,9 +54,10 @@ export class Bulk {
   }
 
   /** False: the server is away, so nothing is known of this one and all others. */
-  async #one(target: Target, reason: string): Promise<boolean> {
-    const body = reason && ['cancel', 'abort', 'pause'].includes(this.verb) ? { reason } : {};
+  async #one(target: Target, said: Said): Promise<boolean> {
+    const body = this.verb === 'signal' ? said.signal : said.reason && ['cancel', 'abort', 'pause'].includes(this.verb) ? { reason: said.reason } : {};
     const headers: Record<string, string> = target.revision === undefined ? {} : { 'If-Match': `"${target.revision}"` };
+    if (this.verb === 'signal') headers['Idempotency-Key'] = `${this.#request}-${target.id.slice(-12)}`;
     try {
       await call(path('instances', target.id, this.verb), { method: 'POST', body, headers });
       this.done += 1;
@@ -72,7 +80,7 @@ export class Bulk {
     this.trial = first;
     try {
       const before = (await call<InstanceDetail>(path('instances', first.id))).data;
-      if (!(await this.#one({ ...first, revision: before.revision }, ''))) throw this.problem;
+      if (!(await this.#one({ ...first, revision: before.revision }, {}))) throw this.problem;
       this.#rest = rest;
       this.result = this.skipped.length ? 'refused' : 'open';
       for (let i = 0; i < LOOKS && this.result === 'open' && !this.#is_stopped; ++i) {
@@ -97,23 +105,23 @@ export class Bulk {
     this.result = old?.code === now?.code && old?.step === now?.step ? 'same' : 'other';
   }
 
-  async run(targets: Target[], reason = '') {
+  async run(targets: Target[], said: Said = {}) {
     this.#rest = targets;
-    await this.goOn(reason);
+    await this.goOn(said);
   }
 
   /** Those that are left, after a trial or a stop. */
-  async goOn(reason = '') {
+  async goOn(said: Said = {}) {
     this.phase = 'run';
     this.problem = undefined;
     this.#is_stopped = false;
-    while (this.#rest.length && !this.#is_stopped && (await this.#one(this.#rest[0]!, reason))) this.#rest = this.#rest.slice(1);
+    while (this.#rest.length && !this.#is_stopped && (await this.#one(this.#rest[0]!, said))) this.#rest = this.#rest.slice(1);
     this.phase = this.#rest.length ? 'stopped' : 'done';
   }
 
-  async trySkipped(reason = '') {
+  async trySkipped(said: Said = {}) {
     this.#rest = this.skipped.map((one) => ({ ...one.target, revision: undefined }));
     this.skipped = [];
-    await this.goOn(reason);
+    await this.goOn(said);
   }
 }

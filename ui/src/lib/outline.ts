@@ -1,11 +1,11 @@
 // The nodes of a definition in its YAML text, and edits of that text for what is done on the picture. An edit touches the
 // lines of its node only, so comments and layout of everything else stay as they are. The text may be invalid at any time.
 import { yamlLanguage } from '@codemirror/lang-yaml';
+import { KINDS, type Kind } from './kinds';
 
 type SyntaxNode = ReturnType<typeof yamlLanguage.parser.parse>['topNode'];
 
-export const KINDS = ['step', 'condition', 'switch', 'parallel', 'loop', 'delay', 'decision', 'signal', 'savepoint', 'fail', 'graph'] as const;
-export type Kind = (typeof KINDS)[number];
+export { KINDS, type Kind };
 
 export interface Piece {
   name: string;

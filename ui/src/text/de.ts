@@ -93,6 +93,7 @@ export const de: Messages = {
     signal: { name: 'Signal senden…', title: 'Ein Signal senden', button: 'Signal senden', will: (_: string) => 'Wenn die Instanz auf dieses Signal wartet, läuft sie mit der Payload als Ausgabe dieses Knotens weiter. Sonst bleibt das Signal aufgehoben, bis sie darauf wartet.' },
     confirm: { name: 'Bestätigen', title: 'Die Entscheidung bestätigen', button: 'Bestätigen', will: (node: string) => `Die eigene Stimme zählt als Bestätigung${node ? ` bei „${node}“` : ''}. Sobald genug Personen bestätigt haben, läuft die Instanz weiter.` },
     reject: { name: 'Ablehnen', title: 'Die Entscheidung ablehnen', button: 'Ablehnen', will: (node: string) => `Die Entscheidung${node ? ` bei „${node}“` : ''} wird abgelehnt. Die Instanz nimmt ihren Zweig für Ablehnung, oder sie macht rückgängig, was sie getan hat, und schlägt fehl.` },
+    newest: 'Die neuesten Ereignisse',
   },
   instance: {
     why: 'Warum:', started: 'gestartet', ran: (time: string) => `Dauer ${time}`, runs: (time: string) => `seit ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Nächster Versuch:' : kind === 'timer' ? 'Weiter:' : kind === 'decision' || kind === 'signal' ? 'Frist:' : 'Bis:'), priority: (n: number) => `Priorität ${n}`,
@@ -131,6 +132,7 @@ export const de: Messages = {
   workflows: {
     name: 'Workflow', version: 'Version', versions: 'Versionen', registered: 'Registriert', find: 'Workflow suchen', none: 'Noch keine Workflows. Einen registrieren:', noMatch: (text: string) => `Kein Workflow hat „${text}“ im Namen.`, yaml: 'YAML', newest: '(neueste)',
     from: 'Von', to: 'Zu', fromVersion: (n: number) => `Vergleichen ab Version ${n}`, toVersion: (n: number) => `Vergleichen mit Version ${n}`, difference: (from: number, to: number) => `Von v${from} zu v${to}`, same: 'Die Texte sind gleich.', noInstances: 'Noch keine Instanzen dieses Workflows.', allInstances: 'Alle Instanzen dieses Workflows',
+    structure: 'Was sich ändert', change: { added: 'neu', removed: 'entfernt', changed: 'geändert' }, onlyText: 'Die Knoten sind gleich; nur der Text um sie herum ist anders.',
   },
   build: {
     title: (name: string) => `Neue Version von ${name}`, fresh: 'Neuer Workflow', draft: 'Entwurf, in diesem Browser aufbewahrt', restored: 'Ihr Entwurf vom letzten Mal', undo: 'Rückgängig', redo: 'Wiederholen', download: 'Herunterladen', kind: 'Art des Knotens', addAfter: (name: string) => `Nach ${name} einfügen`, addLast: 'Am Ende einfügen', earlier: 'Nach oben', later: 'Nach unten', remove: 'Entfernen', inText: 'Steht im Text.',
@@ -154,6 +156,7 @@ export const de: Messages = {
     used: (used: number, of: number) => `${number(used)} von ${number(of)} belegt`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `Die neuen Limits gelten sofort und auf allen Workern. Zurzeit ${form(running, 'läuft', 'laufen')} ${number(running)} und ${form(waiting, 'wartet', 'warten')} ${number(waiting)}; was läuft, wird nicht angehalten.`,
     concurrencyHelp: 'Wie viele Aufgaben dieser Queue gleichzeitig laufen dürfen, auf allen Workern zusammen. Leer: kein Limit.', perKeyHelp: 'Dasselbe für jeden Concurrency-Schlüssel. Leer: kein Limit.', rateHelp: 'Wie viele Aufgaben in einem Zeitraum wie 1s oder 1m starten dürfen. Leer: kein Limit.', starts: 'Starts', per: 'pro', period: 'Zeitraum',
     stops: '0 hält die Queue an: Nichts daraus startet, bis das Limit erhöht wird.', save: 'Limits setzen', saved: (name: string) => `Limits gesetzt: ${name}`,
+    nobody: 'kein Worker dafür', stopped: 'angehalten', runningNow: (n: number) => `${n} laufend`, sleepingHelp: 'Aufgaben, die auf ihre Zeit warten, etwa auf den nächsten Versuch.',
   },
   settings: {
     look: 'Darstellung', theme: 'Farben', system: 'Wie das System', light: 'Hell', dark: 'Dunkel', zone: 'Zeiten', local: 'Ortszeit', density: 'Zeilen', compact: 'Kompakt', comfortable: 'Luftig', language: 'Sprache', browser: 'Wie der Browser',
@@ -164,8 +167,13 @@ export const de: Messages = {
   },
   palette: {
     placeholder: 'ID, Schlüssel, Workflow oder Seite', page: 'Seite', workflow: 'Workflow', none: 'Nichts gefunden.', hits: 'Treffer', keys: 'Tastenkürzel', filter: 'Zum Filter', move: 'Nächste, vorige Zeile', select: 'Zeile auswählen', decide: 'Entscheidung bestätigen, ablehnen',
+    act: 'Aktion', recent: 'zuletzt gesehen', light: 'Helle Farben', dark: 'Dunkle Farben',
   },
   compare: {
     button: 'Vergleichen', title: 'Zwei Ausführungen', same: 'Alle Schritte sind auf dieselbe Weise beendet.', parts: (node: string) => `Die Ausführungen trennen sich bei „${node}“.`, absent: 'nicht erreicht', sameInput: 'Die Eingaben sind gleich.',
+    apart: 'Unterschied', whole: 'Die ganze Ausführung', otherWorkflows: 'Das sind Instanzen verschiedener Workflows. Schritte werden nach ihren Namen verglichen.', swap: 'Seiten tauschen',
+  },
+  rehearsal: {
+    button: 'Proben', hide: 'Probe ausblenden', plan: 'Was wäre, wenn…', reset: 'Alle schließen ab', ends: 'Ende', undo: 'Zurücknehmen', endOf: (node: string) => `Wie ${node} endet`, undoOf: (node: string) => `Wie das Zurücknehmen von ${node} endet`, noUndo: 'nichts nimmt ihn zurück', outcome: { complete: 'schließt ab', fail: 'scheitert, neuer Versuch', fail_for_good: 'scheitert endgültig', never: 'antwortet nie' } as Record<string, string>, verdict: { complete: 'wird bestätigt', fail: 'wird bestätigt', fail_for_good: 'wird abgelehnt', never: 'niemand entscheidet' } as Record<string, string>, signal: { complete: 'kommt', fail: 'kommt', fail_for_good: 'kommt', never: 'kommt nie' } as Record<string, string>, cancel: 'Jemand bricht sie ab', noCancel: 'nie', after: (node: string) => `nach ${node}`, help: 'Kein Handler wird aufgerufen und nichts gespeichert. Ein Schritt gibt seine Eingabe weiter.', result: 'Was geschehen würde', invalid: 'Proben geht, sobald es keine Probleme gibt.', lasts: (time: string) => `nach ${time}`, undone: (n: number) => `Zurückgenommen, in dieser Reihenfolge (${n}):`, left: (nodes: string) => `Was diese Schritte taten, bleibt: ${nodes}`, clean: 'Nichts bleibt zurück.', cut: 'Es ginge weiter; die Probe endet an ihrer Grenze.',
   },
 };

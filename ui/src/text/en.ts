@@ -92,6 +92,7 @@ export const en = {
     signal: { name: 'Send signal…', title: 'Send a signal', button: 'Send signal', will: (_: string) => 'If the instance waits for this signal, it continues with the payload as the output of that node. If not, the signal is kept until it does.' },
     confirm: { name: 'Confirm', title: 'Confirm the decision', button: 'Confirm', will: (node: string) => `Your vote counts as a confirmation${node ? ` at “${node}”` : ''}. When enough people have confirmed, the instance continues.` },
     reject: { name: 'Reject', title: 'Reject the decision', button: 'Reject', will: (node: string) => `The decision${node ? ` at “${node}”` : ''} is rejected. The instance takes its reject branch, or undoes what it did and fails.` },
+    newest: 'The newest events',
   },
   instance: {
     why: 'Why:', started: 'started', ran: (time: string) => `took ${time}`, runs: (time: string) => `for ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Next attempt' : kind === 'timer' ? 'Wakes' : kind === 'decision' || kind === 'signal' ? 'Deadline' : 'Until'), priority: (n: number) => `priority ${n}`,
@@ -130,6 +131,7 @@ export const en = {
   workflows: {
     name: 'Workflow', version: 'Version', versions: 'Versions', registered: 'Registered', find: 'Find a workflow', none: 'No workflows yet. Register one:', noMatch: (text: string) => `No workflow has “${text}” in its name.`, yaml: 'YAML', newest: '(newest)',
     from: 'From', to: 'To', fromVersion: (n: number) => `Compare from version ${n}`, toVersion: (n: number) => `Compare to version ${n}`, difference: (from: number, to: number) => `From v${from} to v${to}`, same: 'The texts are the same.', noInstances: 'No instances of this workflow yet.', allInstances: 'All instances of this workflow',
+    structure: 'What changes', change: { added: 'added', removed: 'removed', changed: 'changed' }, onlyText: 'The nodes are the same; only the text around them differs.',
   },
   build: {
     title: (name: string) => `New version of ${name}`, fresh: 'New workflow', draft: 'Draft, kept in this browser', restored: 'Your draft from last time', undo: 'Undo', redo: 'Redo', download: 'Download', kind: 'Kind of node', addAfter: (name: string) => `Add after ${name}`, addLast: 'Add at the end', earlier: 'Move up', later: 'Move down', remove: 'Remove', inText: 'Written in the text.',
@@ -153,6 +155,7 @@ export const en = {
     used: (used: number, of: number) => `${used} of ${of} in use`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `The new limits apply at once, on all workers. Now ${running} run and ${waiting} wait; what runs is not stopped.`,
     concurrencyHelp: 'How many tasks of this queue may run at the same time, on all workers together. Empty: no limit.', perKeyHelp: 'The same for each concurrency key. Empty: no limit.', rateHelp: 'How many tasks may start in a period such as 1s or 1m. Empty: no limit.', starts: 'Starts', per: 'per', period: 'Period',
     stops: '0 stops the queue: nothing of it starts until the limit is raised.', save: 'Set limits', saved: (name: string) => `Limits set: ${name}`,
+    nobody: 'no worker for it', stopped: 'stopped', runningNow: (n: number) => `${n} running`, sleepingHelp: 'Tasks that wait for their time, such as the next attempt.',
   },
   settings: {
     look: 'Look', theme: 'Colors', system: 'As the system', light: 'Light', dark: 'Dark', zone: 'Times', local: 'Local time', density: 'Rows', compact: 'Compact', comfortable: 'Comfortable', language: 'Language', browser: 'As the browser',
@@ -163,8 +166,13 @@ export const en = {
   },
   palette: {
     placeholder: 'An ID, a key, a workflow or a page', page: 'page', workflow: 'workflow', none: 'Nothing found.', hits: 'Hits', keys: 'Keys', filter: 'To the filter', move: 'Next, previous row', select: 'Select the row', decide: 'Confirm, reject a decision',
+    act: 'act', recent: 'seen lately', light: 'Light colors', dark: 'Dark colors',
   },
   compare: {
     button: 'Compare', title: 'Two runs', same: 'All steps ended in the same way.', parts: (node: string) => `The runs part at “${node}”.`, absent: 'not reached', sameInput: 'The inputs are the same.',
+    apart: 'Difference', whole: 'The whole run', otherWorkflows: 'These are instances of different workflows. Steps are compared by their names.', swap: 'Swap sides',
+  },
+  rehearsal: {
+    button: 'Rehearse', hide: 'Hide the rehearsal', plan: 'What if…', reset: 'All complete', ends: 'It ends', undo: 'Undoing it', endOf: (node: string) => `How ${node} ends`, undoOf: (node: string) => `How undoing ${node} ends`, noUndo: 'nothing undoes it', outcome: { complete: 'completes', fail: 'fails, is retried', fail_for_good: 'fails for good', never: 'never answers' } as Record<string, string>, verdict: { complete: 'is confirmed', fail: 'is confirmed', fail_for_good: 'is rejected', never: 'nobody decides' } as Record<string, string>, signal: { complete: 'comes', fail: 'comes', fail_for_good: 'comes', never: 'never comes' } as Record<string, string>, cancel: 'An operator cancels it', noCancel: 'never', after: (node: string) => `after ${node}`, help: 'No handler is called and nothing is stored. A step passes its input on.', result: 'What would happen', invalid: 'It can be rehearsed when it has no problems.', lasts: (time: string) => `after ${time}`, undone: (n: number) => `Undone, in this order (${n}):`, left: (nodes: string) => `What these steps did stays: ${nodes}`, clean: 'Nothing is left behind.', cut: 'It goes on; the rehearsal ends at its limit.',
   },
 };

@@ -92,6 +92,7 @@ export const pt: Messages = {
     signal: { name: 'Enviar sinal…', title: 'Enviar um sinal', button: 'Enviar sinal', will: (_: string) => 'Se a instância espera por este sinal, ela continua com o payload como saída desse nó. Se não, o sinal fica guardado até que ela espere por ele.' },
     confirm: { name: 'Confirmar', title: 'Confirmar a decisão', button: 'Confirmar', will: (node: string) => `Seu voto conta como confirmação${node ? ` em “${node}”` : ''}. Quando houver confirmações suficientes, a instância continua.` },
     reject: { name: 'Rejeitar', title: 'Rejeitar a decisão', button: 'Rejeitar', will: (node: string) => `A decisão${node ? ` em “${node}”` : ''} é rejeitada. A instância segue pelo ramo de rejeição, ou desfaz o que fez e falha.` },
+    newest: 'Os eventos mais recentes',
   },
   instance: {
     why: 'Por quê:', started: 'iniciada', ran: (time: string) => `durou ${time}`, runs: (time: string) => `já dura ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Próxima tentativa:' : kind === 'timer' ? 'Continua:' : kind === 'decision' || kind === 'signal' ? 'Prazo:' : 'Até:'), priority: (n: number) => `prioridade ${n}`,
@@ -130,6 +131,7 @@ export const pt: Messages = {
   workflows: {
     name: 'Workflow', version: 'Versão', versions: 'Versões', registered: 'Registro', find: 'Buscar um workflow', none: 'Ainda não há workflows. Registre um:', noMatch: (text: string) => `Nenhum workflow tem “${text}” no nome.`, yaml: 'YAML', newest: '(mais recente)',
     from: 'De', to: 'Para', fromVersion: (n: number) => `Comparar a partir da versão ${n}`, toVersion: (n: number) => `Comparar com a versão ${n}`, difference: (from: number, to: number) => `De v${from} para v${to}`, same: 'Os textos são iguais.', noInstances: 'Ainda não há instâncias deste workflow.', allInstances: 'Todas as instâncias deste workflow',
+    structure: 'O que muda', change: { added: 'novo', removed: 'removido', changed: 'alterado' }, onlyText: 'Os nós são iguais; só o texto ao redor é diferente.',
   },
   build: {
     title: (name: string) => `Nova versão de ${name}`, fresh: 'Novo workflow', draft: 'Rascunho guardado neste navegador', restored: 'Seu rascunho da última vez', undo: 'Desfazer', redo: 'Refazer', download: 'Baixar', kind: 'Tipo de nó', addAfter: (name: string) => `Adicionar após ${name}`, addLast: 'Adicionar no fim', earlier: 'Mover para cima', later: 'Mover para baixo', remove: 'Remover', inText: 'Está no texto.',
@@ -153,6 +155,7 @@ export const pt: Messages = {
     used: (used: number, of: number) => `${number(used)} de ${number(of)} em uso`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `Os novos limites valem imediatamente, em todos os workers. Agora há ${number(running)} em execução e ${number(waiting)} aguardando; o que está em execução não é interrompido.`,
     concurrencyHelp: 'Quantas tarefas desta fila podem ser executadas ao mesmo tempo, em todos os workers juntos. Vazio: sem limite.', perKeyHelp: 'O mesmo para cada chave de concorrência. Vazio: sem limite.', rateHelp: 'Quantas tarefas podem iniciar em um período como 1s ou 1m. Vazio: sem limite.', starts: 'Inícios', per: 'por', period: 'Período',
     stops: '0 para a fila: nada dela inicia até que o limite seja aumentado.', save: 'Definir limites', saved: (name: string) => `Limites definidos: ${name}`,
+    nobody: 'nenhum worker', stopped: 'parada', runningNow: (n: number) => `${n} em execução`, sleepingHelp: 'Tarefas que aguardam a sua hora, como a próxima tentativa.',
   },
   settings: {
     look: 'Aparência', theme: 'Cores', system: 'Como o sistema', light: 'Claro', dark: 'Escuro', zone: 'Horários', local: 'Hora local', density: 'Linhas', compact: 'Compactas', comfortable: 'Confortáveis', language: 'Idioma', browser: 'Como o navegador',
@@ -163,8 +166,13 @@ export const pt: Messages = {
   },
   palette: {
     placeholder: 'Um ID, uma chave, um workflow ou uma página', page: 'página', workflow: 'workflow', none: 'Nada encontrado.', hits: 'Resultados', keys: 'Atalhos', filter: 'Ir para o filtro', move: 'Linha seguinte, anterior', select: 'Selecionar a linha', decide: 'Confirmar, rejeitar uma decisão',
+    act: 'ação', recent: 'vista há pouco', light: 'Cores claras', dark: 'Cores escuras',
   },
   compare: {
     button: 'Comparar', title: 'Duas execuções', same: 'Todas as etapas terminaram da mesma forma.', parts: (node: string) => `As execuções se separam em “${node}”.`, absent: 'não alcançada', sameInput: 'As entradas são iguais.',
+    apart: 'Diferença', whole: 'A execução inteira', otherWorkflows: 'São instâncias de workflows diferentes. As etapas são comparadas pelo nome.', swap: 'Trocar os lados',
+  },
+  rehearsal: {
+    button: 'Ensaiar', hide: 'Ocultar o ensaio', plan: 'E se…', reset: 'Tudo conclui', ends: 'Fim', undo: 'Desfazer', endOf: (node: string) => `Como ${node} termina`, undoOf: (node: string) => `Como termina desfazer ${node}`, noUndo: 'nada a desfaz', outcome: { complete: 'conclui', fail: 'falha, tenta de novo', fail_for_good: 'falha de vez', never: 'nunca responde' } as Record<string, string>, verdict: { complete: 'é confirmada', fail: 'é confirmada', fail_for_good: 'é rejeitada', never: 'ninguém decide' } as Record<string, string>, signal: { complete: 'chega', fail: 'chega', fail_for_good: 'chega', never: 'nunca chega' } as Record<string, string>, cancel: 'Um operador cancela', noCancel: 'nunca', after: (node: string) => `após ${node}`, help: 'Nenhum handler é chamado e nada é gravado. Uma etapa passa adiante a sua entrada.', result: 'O que aconteceria', invalid: 'Dá para ensaiar quando não houver problemas.', lasts: (time: string) => `após ${time}`, undone: (n: number) => `Desfeitas, nesta ordem (${n}):`, left: (nodes: string) => `O que estas etapas fizeram permanece: ${nodes}`, clean: 'Nada fica para trás.', cut: 'Continuaria; o ensaio termina no seu limite.',
   },
 };

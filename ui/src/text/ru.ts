@@ -92,6 +92,7 @@ export const ru: Messages = {
     signal: { name: 'Отправить сигнал…', title: 'Отправить сигнал', button: 'Отправить сигнал', will: (_: string) => 'Если экземпляр ждёт этого сигнала, он продолжит, а данные сигнала станут выходными данными этого узла. Если нет, сигнал хранится, пока экземпляр его не дождётся.' },
     confirm: { name: 'Подтвердить', title: 'Подтвердить решение', button: 'Подтвердить', will: (node: string) => `Ваш голос засчитывается как подтверждение${node ? ` в «${node}»` : ''}. Когда подтверждений станет достаточно, экземпляр продолжит работу.` },
     reject: { name: 'Отклонить', title: 'Отклонить решение', button: 'Отклонить', will: (node: string) => `Решение${node ? ` в «${node}»` : ''} будет отклонено. Экземпляр пойдёт по ветви отказа либо откатит сделанное и завершится сбоем.` },
+    newest: 'Последние события',
   },
   instance: {
     why: 'Почему:', started: 'запуск', ran: (time: string) => `длительность ${time}`, runs: (time: string) => `уже ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Следующая попытка:' : kind === 'timer' ? 'Продолжение:' : kind === 'decision' || kind === 'signal' ? 'Срок:' : 'До:'), priority: (n: number) => `приоритет ${n}`,
@@ -130,6 +131,7 @@ export const ru: Messages = {
   workflows: {
     name: 'Процесс', version: 'Версия', versions: 'Версии', registered: 'Регистрация', find: 'Найти процесс', none: 'Процессов пока нет. Зарегистрируйте первый:', noMatch: (text: string) => `Нет процессов, в имени которых есть «${text}».`, yaml: 'YAML', newest: '(новейшая)',
     from: 'Из', to: 'В', fromVersion: (n: number) => `Сравнить с версии ${n}`, toVersion: (n: number) => `Сравнить с версией ${n}`, difference: (from: number, to: number) => `Из v${from} в v${to}`, same: 'Тексты одинаковы.', noInstances: 'У этого процесса пока нет экземпляров.', allInstances: 'Все экземпляры этого процесса',
+    structure: 'Что меняется', change: { added: 'добавлен', removed: 'удалён', changed: 'изменён' }, onlyText: 'Узлы одинаковы; отличается только текст вокруг них.',
   },
   build: {
     title: (name: string) => `Новая версия ${name}`, fresh: 'Новый процесс', draft: 'Черновик хранится в этом браузере', restored: 'Ваш прошлый черновик', undo: 'Отменить', redo: 'Повторить', download: 'Скачать', kind: 'Вид узла', addAfter: (name: string) => `Добавить после ${name}`, addLast: 'Добавить в конец', earlier: 'Выше', later: 'Ниже', remove: 'Удалить', inText: 'Записано в тексте.',
@@ -153,6 +155,7 @@ export const ru: Messages = {
     used: (used: number, of: number) => `Занято ${number(used)} из ${number(of)}`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `Новые лимиты действуют сразу и на всех воркерах. Сейчас ${form(running, 'выполняется', 'выполняются', 'выполняются')} ${number(running)} и ${form(waiting, 'ожидает', 'ожидают', 'ожидают')} ${number(waiting)}; что выполняется, не останавливается.`,
     concurrencyHelp: 'Сколько задач этой очереди могут выполняться одновременно на всех воркерах вместе. Пусто: без лимита.', perKeyHelp: 'То же для каждого ключа параллельности. Пусто: без лимита.', rateHelp: 'Сколько задач могут начаться за период, например 1s или 1m. Пусто: без лимита.', starts: 'Запуски', per: 'за', period: 'Период',
     stops: '0 останавливает очередь: из неё ничего не запускается, пока лимит не поднимут.', save: 'Задать лимиты', saved: (name: string) => `Лимиты заданы: ${name}`,
+    nobody: 'нет воркера', stopped: 'остановлена', runningNow: (n: number) => `выполняются: ${n}`, sleepingHelp: 'Задачи ждут своего времени, например следующей попытки.',
   },
   settings: {
     look: 'Вид', theme: 'Цвета', system: 'Как в системе', light: 'Светлые', dark: 'Тёмные', zone: 'Время', local: 'Местное время', density: 'Строки', compact: 'Компактные', comfortable: 'Просторные', language: 'Язык', browser: 'Как в браузере',
@@ -163,8 +166,13 @@ export const ru: Messages = {
   },
   palette: {
     placeholder: 'ID, ключ, процесс или страница', page: 'страница', workflow: 'процесс', none: 'Ничего не найдено.', hits: 'Результаты', keys: 'Клавиши', filter: 'К фильтру', move: 'Следующая, предыдущая строка', select: 'Выбрать строку', decide: 'Подтвердить, отклонить решение',
+    act: 'действие', recent: 'недавно', light: 'Светлая тема', dark: 'Тёмная тема',
   },
   compare: {
     button: 'Сравнить', title: 'Два запуска', same: 'Все шаги завершились одинаково.', parts: (node: string) => `Запуски расходятся на «${node}».`, absent: 'не достигнут', sameInput: 'Входные данные одинаковы.',
+    apart: 'Разница', whole: 'Весь запуск', otherWorkflows: 'Это экземпляры разных процессов. Шаги сравниваются по именам.', swap: 'Поменять местами',
+  },
+  rehearsal: {
+    button: 'Репетиция', hide: 'Скрыть репетицию', plan: 'Что, если…', reset: 'Всё завершается', ends: 'Исход', undo: 'Откат', endOf: (node: string) => `Исход ${node}`, undoOf: (node: string) => `Исход отката ${node}`, noUndo: 'отката нет', outcome: { complete: 'завершается', fail: 'сбой и новая попытка', fail_for_good: 'окончательный сбой', never: 'не отвечает' } as Record<string, string>, verdict: { complete: 'подтверждено', fail: 'подтверждено', fail_for_good: 'отклонено', never: 'никто не решает' } as Record<string, string>, signal: { complete: 'приходит', fail: 'приходит', fail_for_good: 'приходит', never: 'не приходит' } as Record<string, string>, cancel: 'Оператор отменяет', noCancel: 'никогда', after: (node: string) => `после ${node}`, help: 'Обработчики не вызываются, ничего не сохраняется. Шаг передаёт свои входные данные дальше.', result: 'Что произойдёт', invalid: 'Репетиция возможна, когда нет ошибок.', lasts: (time: string) => `через ${time}`, undone: (n: number) => `Откат в этом порядке (${n}):`, left: (nodes: string) => `Сделанное этими шагами остаётся: ${nodes}`, clean: 'Ничего не остаётся.', cut: 'Продолжение есть; репетиция дошла до предела.',
   },
 };

@@ -212,6 +212,9 @@ DELETE FROM ebb.waits WHERE instance_id >= $1::uuid AND instance_id < $2::uuid;
 -- name: free_failures
 DELETE FROM ebb.failures WHERE instance_id >= $1::uuid AND instance_id < $2::uuid;
 
+-- name: free_labels
+DELETE FROM ebb.labels WHERE instance_id >= $1::uuid AND instance_id < $2::uuid;
+
 -- name: drop_partition
 -- An ended instance stays ended. So one more look, while no other session can write, is enough to see
 -- whether an instance has begun in the meantime. If so, the division by zero aborts everything.

@@ -2,35 +2,34 @@
 SELECT instance_id FROM ebb.keys WHERE key = $2::text AND workflow = $1::text;
 
 -- name: load_instance
-SELECT id, workflow, version, key, status, revision, priority,
-       created_at, updated_at, finished_at, state
+-- include: instance_columns
 FROM ebb.instances WHERE id = $1::uuid;
 
 -- name: list_instances
-SELECT id, workflow, version, key, status, revision, priority,
-       created_at, updated_at, finished_at, state
+-- include: instance_columns
 FROM ebb.instances
 WHERE id < $1::uuid
-  AND ($2::text IS NULL OR workflow = $2::text)
+  AND CASE WHEN $2::text[] IS NULL THEN workflow NOT LIKE 'ebb:%'
+           ELSE $2::text[] = '{*}' OR workflow = ANY ($2::text[]) END
   AND ($3::integer IS NULL OR version = $3::integer)
 ORDER BY id DESC LIMIT $4::bigint;
 
 -- name: list_completed_instances
-SELECT id, workflow, version, key, status, revision, priority,
-       created_at, updated_at, finished_at, state
+-- include: instance_columns
 FROM ebb.instances
 WHERE id < $1::uuid
-  AND ($2::text IS NULL OR workflow = $2::text)
+  AND CASE WHEN $2::text[] IS NULL THEN workflow NOT LIKE 'ebb:%'
+           ELSE $2::text[] = '{*}' OR workflow = ANY ($2::text[]) END
   AND ($3::integer IS NULL OR version = $3::integer)
   AND status = 'completed'
 ORDER BY id DESC LIMIT $4::bigint;
 
 -- name: list_instances_by_status
-SELECT id, workflow, version, key, status, revision, priority,
-       created_at, updated_at, finished_at, state
+-- include: instance_columns
 FROM ebb.instances
 WHERE id < $1::uuid
-  AND ($2::text IS NULL OR workflow = $2::text)
+  AND CASE WHEN $2::text[] IS NULL THEN workflow NOT LIKE 'ebb:%'
+           ELSE $2::text[] = '{*}' OR workflow = ANY ($2::text[]) END
   AND ($3::integer IS NULL OR version = $3::integer)
   AND status = $5::text AND status <> 'completed'
 ORDER BY id DESC LIMIT $4::bigint;
@@ -41,7 +40,8 @@ SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
 FROM ebb.keys AS k
 JOIN ebb.instances AS i ON i.id = k.instance_id
 WHERE k.key = $5::text AND k.instance_id < $1::uuid
-  AND ($2::text IS NULL OR k.workflow = $2::text)
+  AND CASE WHEN $2::text[] IS NULL THEN k.workflow NOT LIKE 'ebb:%'
+           ELSE $2::text[] = '{*}' OR k.workflow = ANY ($2::text[]) END
   AND ($3::integer IS NULL OR i.version = $3::integer)
 ORDER BY i.id DESC LIMIT $4::bigint;
 

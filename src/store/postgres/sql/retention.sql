@@ -117,6 +117,9 @@ awaited AS (
 ),
 failed AS (
     DELETE FROM ebb.failures AS f USING gone AS g WHERE f.instance_id = g.id
+),
+labeled AS (
+    DELETE FROM ebb.labels AS l USING gone AS g WHERE l.instance_id = g.id
 )
 SELECT NULL::text, NULL::text, 0::bigint,
        (SELECT b.id FROM batch AS b ORDER BY b.id DESC LIMIT 1),

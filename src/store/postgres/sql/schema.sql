@@ -67,7 +67,8 @@ WITH needed (name, verb) AS (
         ('failures', 'SELECT'), ('failures', 'INSERT'), ('failures', 'UPDATE'),
         ('failures', 'DELETE'), ('queues', 'SELECT'), ('queues', 'UPDATE'),
         ('queue_starts', 'SELECT'), ('queue_starts', 'INSERT'), ('queue_starts', 'UPDATE'),
-        ('queue_starts', 'DELETE')
+        ('queue_starts', 'DELETE'), ('subscriptions', 'SELECT'), ('outbox', 'SELECT'),
+        ('outbox', 'INSERT'), ('outbox', 'DELETE')
 ),
 missing AS (
     SELECT n.name, string_agg(n.verb, ', ' ORDER BY n.verb) AS verbs

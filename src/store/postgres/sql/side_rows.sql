@@ -1,29 +1,18 @@
 -- name: end_waits
--- The next four: of the instances $1 that have the revision $2, and whose task is folded as $3 says:
+-- parameters: ids revisions folds ords tokens visits
+-- The next four: of the instances $ids that have the revision $revisions, and whose task is folded as $folds says:
 -- 0 = no, more = yes, less = either. The rows name them by their places. Other visits than the one
 -- that is named end; NULL is any token.
-WITH held AS MATERIALIZED (
-    SELECT b.ord, i.id
-    FROM unnest($1::uuid[], $2::bigint[], $3::integer[])
-        WITH ORDINALITY AS b (id, revision, fold, ord)
-    JOIN ebb.instances AS i ON i.id = b.id AND i.revision = b.revision
-        AND (b.fold < 0 OR (i.lease_owner IS NOT NULL) = (b.fold > 0))
-    FOR UPDATE OF i
-)
+WITH -- include: held
 DELETE FROM ebb.waits AS w
-USING held AS h JOIN unnest($4::bigint[], $5::bigint[], $6::bigint[]) AS c (ord, token, visit)
+USING held AS h JOIN unnest($ords::bigint[], $tokens::bigint[], $visits::bigint[]) AS c (ord, token, visit)
     ON c.ord = h.ord
 WHERE w.instance_id = h.id AND (c.token IS NULL OR w.token = c.token) AND w.visit <> c.visit;
 
 -- name: put_waits
-WITH held AS MATERIALIZED (
-    SELECT b.ord, i.id
-    FROM unnest($1::uuid[], $2::bigint[], $3::integer[])
-        WITH ORDINALITY AS b (id, revision, fold, ord)
-    JOIN ebb.instances AS i ON i.id = b.id AND i.revision = b.revision
-        AND (b.fold < 0 OR (i.lease_owner IS NOT NULL) = (b.fold > 0))
-    FOR UPDATE OF i
-)
+-- parameters: ids revisions folds ords tokens roles kinds workflows nodes signals visits sinces
+-- parameters: deadlines quorums confirmations
+WITH -- include: held
 INSERT INTO ebb.waits (
     instance_id, token, role, kind, workflow, node, signal, visit, since, deadline_at, quorum,
     confirmed
@@ -31,8 +20,8 @@ INSERT INTO ebb.waits (
 SELECT h.id, c.token, c.role, c.kind, c.workflow, c.node, c.signal, c.visit, c.since,
        nullif(c.deadline_at, 0), c.quorum, c.confirmed
 FROM held AS h JOIN unnest(
-    $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
-    $11::bigint[], $12::bigint[], $13::bigint[], $14::integer[], $15::integer[]
+    $ords::bigint[], $tokens::bigint[], $roles::text[], $kinds::text[], $workflows::text[], $nodes::text[], $signals::text[],
+    $visits::bigint[], $sinces::bigint[], $deadlines::bigint[], $quorums::integer[], $confirmations::integer[]
 ) AS c (
     ord, token, role, kind, workflow, node, signal, visit, since, deadline_at, quorum, confirmed
 ) ON c.ord = h.ord
@@ -40,39 +29,46 @@ ON CONFLICT (instance_id, token, role) DO UPDATE SET
     deadline_at = excluded.deadline_at, confirmed = excluded.confirmed;
 
 -- name: remove_failures
-WITH held AS MATERIALIZED (
-    SELECT b.ord, i.id
-    FROM unnest($1::uuid[], $2::bigint[], $3::integer[])
-        WITH ORDINALITY AS b (id, revision, fold, ord)
-    JOIN ebb.instances AS i ON i.id = b.id AND i.revision = b.revision
-        AND (b.fold < 0 OR (i.lease_owner IS NOT NULL) = (b.fold > 0))
-    FOR UPDATE OF i
-)
+-- parameters: ids revisions folds ords
+WITH -- include: held
 DELETE FROM ebb.failures AS f
-USING held AS h JOIN unnest($4::bigint[]) AS c (ord) ON c.ord = h.ord
+USING held AS h JOIN unnest($ords::bigint[]) AS c (ord) ON c.ord = h.ord
 WHERE f.instance_id = h.id;
 
 -- name: put_failures
-WITH held AS MATERIALIZED (
-    SELECT b.ord, i.id
-    FROM unnest($1::uuid[], $2::bigint[], $3::integer[])
-        WITH ORDINALITY AS b (id, revision, fold, ord)
-    JOIN ebb.instances AS i ON i.id = b.id AND i.revision = b.revision
-        AND (b.fold < 0 OR (i.lease_owner IS NOT NULL) = (b.fold > 0))
-    FOR UPDATE OF i
-)
+-- parameters: ids revisions folds ords workflows versions statuses steps codes groups messages
+-- parameters: events ats
+WITH -- include: held
 INSERT INTO ebb.failures (
     instance_id, workflow, version, status, step, code, grp, message, event, at
 )
 SELECT h.id, c.workflow, c.version, c.status, c.step, c.code, c.grp, c.message, c.event, c.at
 FROM held AS h JOIN unnest(
-    $4::bigint[], $5::text[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[],
-    $11::text[], $12::bigint[], $13::bigint[]
+    $ords::bigint[], $workflows::text[], $versions::integer[], $statuses::text[], $steps::text[], $codes::text[], $groups::text[],
+    $messages::text[], $events::bigint[], $ats::bigint[]
 ) AS c (ord, workflow, version, status, step, code, grp, message, event, at) ON c.ord = h.ord
 ON CONFLICT (instance_id) DO UPDATE SET
     workflow = excluded.workflow, version = excluded.version, status = excluded.status,
     step = excluded.step, code = excluded.code, grp = excluded.grp, message = excluded.message,
     event = excluded.event, at = excluded.at;
+
+-- name: put_labels
+-- As the four before. Numbers come as texts.
+WITH held AS MATERIALIZED (
+    SELECT b.ord, i.id
+    FROM unnest($1::uuid[], $2::bigint[], $3::integer[])
+        WITH ORDINALITY AS b (id, revision, fold, ord)
+    JOIN ebb.instances AS i ON i.id = b.id AND i.revision = b.revision
+        AND (b.fold < 0 OR (i.lease_owner IS NOT NULL) = (b.fold > 0))
+    FOR UPDATE OF i
+)
+INSERT INTO ebb.labels (instance_id, name, type, text, number, at)
+SELECT h.id, c.name, c.type, c.text, c.number::double precision, c.at
+FROM held AS h JOIN unnest(
+    $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[]
+) AS c (ord, name, type, text, number, at) ON c.ord = h.ord
+ON CONFLICT (instance_id, name) DO UPDATE SET
+    type = excluded.type, text = excluded.text, number = excluded.number, at = excluded.at;
 
 -- name: list_waits
 -- A wait for several roles is shown once, by the first of them.
@@ -85,7 +81,7 @@ SELECT w.instance_id, w.token, i.version, i.key, i.status, w.kind, w.workflow, w
 FROM ebb.waits AS w JOIN ebb.instances AS i ON i.id = w.instance_id
 WHERE w.kind = $1::text
   AND (w.since, w.instance_id, w.token) > ($2::bigint, $3::uuid, $4::bigint)
-  AND ($5::text IS NULL OR w.workflow = $5::text)
+  AND ($5::text[] IS NULL OR w.workflow = ANY ($5::text[]))
   AND ($6::bigint IS NULL OR w.deadline_at < $6::bigint)
   AND NOT EXISTS (
       SELECT 1 FROM ebb.waits AS o
@@ -107,7 +103,7 @@ CROSS JOIN LATERAL (
     FROM ebb.waits AS w JOIN ebb.instances AS i ON i.id = w.instance_id
     WHERE w.kind = $1::text AND w.role = o.role
       AND (w.since, w.instance_id, w.token) > ($2::bigint, $3::uuid, $4::bigint)
-      AND ($5::text IS NULL OR w.workflow = $5::text)
+      AND ($5::text[] IS NULL OR w.workflow = ANY ($5::text[]))
       AND ($6::bigint IS NULL OR w.deadline_at < $6::bigint)
     ORDER BY w.since, w.instance_id, w.token LIMIT $7::bigint
 ) AS w;
@@ -141,7 +137,7 @@ LEFT JOIN LATERAL (
     SELECT f.* FROM ebb.failures AS f
     WHERE f.grp = p.grp AND ($3::text IS NULL OR f.status = $3::text)
     ORDER BY f.at DESC, f.instance_id DESC LIMIT 1
-) AS n ON $2::text IS NULL OR n.workflow = $2::text
+) AS n ON $2::text[] IS NULL OR n.workflow = ANY ($2::text[])
 LEFT JOIN LATERAL (
     SELECT count(*) AS failures,
            count(*) FILTER (WHERE b.place <= $4::bigint AND b.status = 'dead_letter')

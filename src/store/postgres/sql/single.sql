@@ -11,10 +11,7 @@ WITH updated AS (
     RETURNING id
 ),
 events AS (
-    INSERT INTO ebb.history (
-        instance_id, seq, type, node, path, token, visit, attempt, ref, worker, started_at, at,
-        payload
-    )
+    -- include: add_history
     SELECT u.id, $6::bigint, $7::text, $8::text, $9::text, $10::bigint, $11::bigint, $12::integer,
            $13::bigint, $14::text, $15::bigint, $16::bigint, $17::text
     FROM updated AS u
@@ -33,10 +30,7 @@ WITH updated AS (
     RETURNING id
 ),
 events AS (
-    INSERT INTO ebb.history (
-        instance_id, seq, type, node, path, token, visit, attempt, ref, worker, started_at, at,
-        payload
-    )
+    -- include: add_history
     SELECT u.id, e.*
     FROM updated AS u CROSS JOIN (
         VALUES (
@@ -68,16 +62,13 @@ WITH added AS (
     )
 ),
 events AS (
-    INSERT INTO ebb.history (
-        instance_id, seq, type, node, path, token, visit, attempt, ref, worker, started_at, at,
-        payload
-    )
+    -- include: add_history
     VALUES (
         $1::uuid, $10::bigint, $11::text, $12::text, $13::text, $14::bigint, $15::bigint,
         $16::integer, $17::bigint, $18::text, $19::bigint, $20::bigint, $21::text
     )
 )
-INSERT INTO ebb.tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
+-- include: put_rows
 SELECT $1::uuid, $22::bigint, $23::text, $24::text, $25::bigint, $26::bigint,
        CASE WHEN $25::bigint <= greatest(
            $7::bigint, coalesce($28::bigint, (extract(epoch FROM now()) * 1000000)::bigint)

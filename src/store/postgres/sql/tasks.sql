@@ -20,8 +20,10 @@ SELECT due_at FROM ebb.tasks
 WHERE lane = 0 AND lease_owner IS NULL ORDER BY due_at LIMIT 1;
 
 -- name: claim_tasks
--- $2: handlers to claim in any queue. ($3, $4): handlers and their queues, to claim there from the
--- rank $7 on, because there may be many dead index entries below it. Not in the queues $8, except for
+-- parameters: worker handlers place_handlers place_queues limit candidates place_ranks
+-- parameters: limited_queues bytes_max
+-- $handlers: handlers to claim in any queue. ($place_handlers, $place_queues): handlers and their queues, to claim there from the
+-- rank $place_ranks on, because there may be many dead index entries below it. Not in the queues $limited_queues, except for
 -- the engine's own tasks.
 -- The first CTE finds the queues that have work, with one index lookup for each. Candidates are read
 -- without locks, and the best of all are locked. Tasks that another worker holds or has just taken
@@ -38,7 +40,7 @@ WITH RECURSIVE anywhere AS (
         WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = h.handler
         ORDER BY t.queue LIMIT 1
     ) AS queue
-    FROM unnest($2::text[]) AS h (handler)
+    FROM unnest($handlers::text[]) AS h (handler)
     UNION ALL
     SELECT a.handler, (
         SELECT t.queue FROM ebb.tasks AS t
@@ -51,7 +53,7 @@ places AS (
     SELECT handler, queue, -9223372036854775808 AS rank FROM anywhere WHERE queue IS NOT NULL
     UNION ALL
     SELECT p.handler, p.queue, p.rank
-    FROM unnest($3::text[], $4::text[], $7::bigint[]) AS p (handler, queue, rank)
+    FROM unnest($place_handlers::text[], $place_queues::text[], $place_ranks::bigint[]) AS p (handler, queue, rank)
 ),
 candidates AS MATERIALIZED (
     SELECT c.rank, c.instance_id, c.token, c.row_version
@@ -59,52 +61,25 @@ candidates AS MATERIALIZED (
         SELECT t.rank, t.instance_id, t.token, t.xmin AS row_version FROM ebb.tasks AS t
         WHERE t.lane = 1 AND t.lease_owner IS NULL
           AND t.handler = p.handler AND t.queue = p.queue AND t.rank >= p.rank
-        ORDER BY t.rank, t.instance_id, t.token LIMIT $6::bigint
+        ORDER BY t.rank, t.instance_id, t.token LIMIT $candidates::bigint
     ) AS c
-    WHERE p.handler = '' OR p.queue <> ALL ($8::text[])
-    ORDER BY c.rank, c.instance_id, c.token LIMIT $6::bigint
+    WHERE p.handler = '' OR p.queue <> ALL ($limited_queues::text[])
+    ORDER BY c.rank, c.instance_id, c.token LIMIT $candidates::bigint
 ),
 locked AS (
     SELECT f.*
     FROM candidates AS c CROSS JOIN LATERAL (
-        SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
+        SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by,
+               CASE WHEN t.handler = '' THEN t.outcome END AS outcome
         FROM ebb.tasks AS t
         WHERE t.instance_id = c.instance_id AND t.token = c.token AND t.xmin = c.row_version
           AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
         FOR UPDATE SKIP LOCKED
     ) AS f
-    LIMIT $5::bigint
+    LIMIT $limit::bigint
 ),
--- The data of each claim is read now because of its size: beyond $9 bytes no claim is added, except
--- the first.
-sized AS MATERIALIZED (
-    SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
-           i.created_at, i.updated_at, i.finished_at, i.state,
-           l.token AS task, l.handler, l.queue, l.rank, l.is_stop, l.was_lost, l.lost_by,
-           h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
-           h.started_at, h.at, h.payload,
-           coalesce(sum(octet_length(i.state) + coalesce(octet_length(h.payload), 0)) OVER (
-               ORDER BY l.rank, l.instance_id, l.token
-               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-           ), 0) AS bytes_before
-    FROM locked AS l
-    JOIN ebb.instances AS i ON i.id = l.instance_id
-    -- Nearly all claimed tasks are the first of their instance, so the claim includes the instance's
-    -- input.
-    LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
-),
-leased AS (
-    UPDATE ebb.tasks AS t SET lease_owner = $1::text, took_slot = NULL
-    WHERE t.instance_id = ANY (ARRAY(SELECT id FROM sized))
-      AND ((t.instance_id, t.token) IN (
-          SELECT id, task FROM sized WHERE bytes_before < $9::bigint
-      )) IS TRUE
-    RETURNING t.instance_id, t.token
-)
-SELECT id, workflow, version, key, status, revision, priority,
-       created_at, updated_at, finished_at, state,
-       task, handler, is_stop, was_lost, lost_by,
-       seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload,
+-- include: lease_locked
+-- include: claimed_columns,
        queue, rank
 FROM sized WHERE ((id, task) IN (SELECT instance_id, token FROM leased)) IS TRUE
 ORDER BY rank, id, task;
@@ -137,15 +112,17 @@ FROM unnest($2::text[], $3::text[]) AS p (handler, queue) CROSS JOIN LATERAL (
 ) AS f;
 
 -- name: claim_tasks_of_instance
--- The task's handler and queue are as in claim_tasks; only stops if $6; not in the queues $8.
+-- parameters: worker handlers place_handlers place_queues limit only_stops instance limited_queues
+-- parameters: bytes_max
+-- The task's handler and queue are as in claim_tasks; only stops if $only_stops; not in the queues $limited_queues.
 WITH candidates AS MATERIALIZED (
     SELECT t.instance_id, t.token, t.xmin AS row_version
     FROM ebb.tasks AS t
-    WHERE t.instance_id = $7::uuid AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
-      AND (CASE WHEN $6::boolean THEN t.is_stop
-           ELSE (t.handler = '' OR t.queue <> ALL ($8::text[])) AND (
-               t.handler = ANY ($2::text[]) OR EXISTS (
-                   SELECT 1 FROM unnest($3::text[], $4::text[]) AS p (handler, queue)
+    WHERE t.instance_id = $instance::uuid AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
+      AND (CASE WHEN $only_stops::boolean THEN t.is_stop
+           ELSE (t.handler = '' OR t.queue <> ALL ($limited_queues::text[])) AND (
+               t.handler = ANY ($handlers::text[]) OR EXISTS (
+                   SELECT 1 FROM unnest($place_handlers::text[], $place_queues::text[]) AS p (handler, queue)
                    WHERE p.handler = t.handler AND p.queue = t.queue
                )
            )
@@ -155,94 +132,41 @@ WITH candidates AS MATERIALIZED (
 locked AS (
     SELECT f.*
     FROM candidates AS c CROSS JOIN LATERAL (
-        SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
+        SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by,
+               CASE WHEN t.handler = '' THEN t.outcome END AS outcome
         FROM ebb.tasks AS t
         WHERE t.instance_id = c.instance_id AND t.token = c.token AND t.xmin = c.row_version
         FOR UPDATE SKIP LOCKED
     ) AS f
-    LIMIT $5::bigint
+    LIMIT $limit::bigint
 ),
--- The data of each claim is read now because of its size: beyond $9 bytes no claim is added, except
--- the first.
-sized AS MATERIALIZED (
-    SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
-           i.created_at, i.updated_at, i.finished_at, i.state,
-           l.token AS task, l.handler, l.queue, l.rank, l.is_stop, l.was_lost, l.lost_by,
-           h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
-           h.started_at, h.at, h.payload,
-           coalesce(sum(octet_length(i.state) + coalesce(octet_length(h.payload), 0)) OVER (
-               ORDER BY l.rank, l.instance_id, l.token
-               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-           ), 0) AS bytes_before
-    FROM locked AS l
-    JOIN ebb.instances AS i ON i.id = l.instance_id
-    -- Nearly all claimed tasks are the first of their instance, so the claim includes the instance's
-    -- input.
-    LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
-),
-leased AS (
-    UPDATE ebb.tasks AS t SET lease_owner = $1::text, took_slot = NULL
-    WHERE t.instance_id = ANY (ARRAY(SELECT id FROM sized))
-      AND ((t.instance_id, t.token) IN (
-          SELECT id, task FROM sized WHERE bytes_before < $9::bigint
-      )) IS TRUE
-    RETURNING t.instance_id, t.token
-)
-SELECT id, workflow, version, key, status, revision, priority,
-       created_at, updated_at, finished_at, state,
-       task, handler, is_stop, was_lost, lost_by,
-       seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
+-- include: lease_locked
+-- include: claimed_columns
 FROM sized WHERE ((id, task) IN (SELECT instance_id, token FROM leased)) IS TRUE
 ORDER BY rank, id, task;
 
 -- name: claim_stops
--- $4: the number of tasks to look at, because other workers may be taking the first ones.
+-- parameters: worker limit bytes_max candidates
+-- $candidates: the number of tasks to look at, because other workers may be taking the first ones.
 WITH candidates AS MATERIALIZED (
     SELECT t.instance_id, t.token, t.xmin AS row_version
     FROM ebb.tasks AS t
     WHERE t.is_stop AND t.lane = 1 AND t.lease_owner IS NULL
-    ORDER BY t.rank, t.instance_id, t.token LIMIT $4::bigint
+    ORDER BY t.rank, t.instance_id, t.token LIMIT $candidates::bigint
 ),
 locked AS (
     SELECT f.*
     FROM candidates AS c CROSS JOIN LATERAL (
-        SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by
+        SELECT t.instance_id, t.token, t.handler, t.queue, t.rank, t.is_stop, t.was_lost, t.lost_by,
+               CASE WHEN t.handler = '' THEN t.outcome END AS outcome
         FROM ebb.tasks AS t
         WHERE t.instance_id = c.instance_id AND t.token = c.token AND t.xmin = c.row_version
         FOR UPDATE SKIP LOCKED
     ) AS f
-    LIMIT $2::bigint
+    LIMIT $limit::bigint
 ),
--- The data of each claim is read now because of its size: beyond $3 bytes no claim is added, except
--- the first.
-sized AS MATERIALIZED (
-    SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
-           i.created_at, i.updated_at, i.finished_at, i.state,
-           l.token AS task, l.handler, l.queue, l.rank, l.is_stop, l.was_lost, l.lost_by,
-           h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
-           h.started_at, h.at, h.payload,
-           coalesce(sum(octet_length(i.state) + coalesce(octet_length(h.payload), 0)) OVER (
-               ORDER BY l.rank, l.instance_id, l.token
-               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-           ), 0) AS bytes_before
-    FROM locked AS l
-    JOIN ebb.instances AS i ON i.id = l.instance_id
-    -- Nearly all claimed tasks are the first of their instance, so the claim includes the instance's
-    -- input.
-    LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
-),
-leased AS (
-    UPDATE ebb.tasks AS t SET lease_owner = $1::text, took_slot = NULL
-    WHERE t.instance_id = ANY (ARRAY(SELECT id FROM sized))
-      AND ((t.instance_id, t.token) IN (
-          SELECT id, task FROM sized WHERE bytes_before < $3::bigint
-      )) IS TRUE
-    RETURNING t.instance_id, t.token
-)
-SELECT id, workflow, version, key, status, revision, priority,
-       created_at, updated_at, finished_at, state,
-       task, handler, is_stop, was_lost, lost_by,
-       seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
+-- include: lease_locked
+-- include: claimed_columns
 FROM sized WHERE ((id, task) IN (SELECT instance_id, token FROM leased)) IS TRUE
 ORDER BY rank, id, task;
 
@@ -250,6 +174,46 @@ ORDER BY rank, id, task;
 -- Its instance cannot be read, so no worker should claim it again and again.
 UPDATE ebb.tasks SET lane = 2, lease_owner = NULL
 WHERE instance_id = $1::uuid AND token = $2::bigint;
+
+-- name: lock_tasks_to_hand_in
+-- The next statement then reads the states as of now: a session that takes one of these tokens further
+-- has to change the task's row, and waits for it or has done so before.
+SELECT 1 FROM ebb.tasks AS t
+WHERE t.instance_id = ANY ($2::uuid[]) AND t.lease_owner = $1::text
+ORDER BY t.instance_id, t.token FOR UPDATE;
+
+-- name: hand_tasks_in
+-- $2 to $7: one element for each outcome. $8: the time of a test. $9: the head start of one point of
+-- priority. $10: the start of the worker's process. Answers with the ordinal numbers of those that
+-- were taken, now or earlier.
+WITH clock AS MATERIALIZED (
+    SELECT coalesce($8::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
+),
+valid AS MATERIALIZED (
+    SELECT u.n, i.id, u.token, u.outcome, i.priority, t.lease_owner
+    FROM unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::integer[], $6::integer[], $7::text[])
+        WITH ORDINALITY AS u (instance_id, token, visit, attempt, pauses, outcome, n)
+    JOIN ebb.tasks AS t ON t.instance_id = u.instance_id AND t.token = u.token
+    JOIN ebb.instances AS i ON i.id = u.instance_id
+    WHERE (t.lease_owner = $1::text OR (t.lease_owner IS NULL AND t.outcome = u.outcome))
+      AND NOT EXISTS (
+          SELECT 1 FROM ebb.workers AS w WHERE w.id = $1::text AND w.started_at <> $10::bigint
+      )
+      AND i.finished_at IS NULL AND i.state LIKE '{%}' AND EXISTS (
+          SELECT 1 FROM json_array_elements(i.state::json -> 'tokens') AS k (token)
+          WHERE (k.token ->> 'id')::bigint = u.token AND (k.token ->> 'visit')::bigint = u.visit
+            AND coalesce((k.token ->> 'attempt')::integer, 0) = u.attempt
+            AND coalesce((k.token ->> 'pauses')::integer, 0) = u.pauses
+      )
+),
+taken AS (
+    UPDATE ebb.tasks AS t
+    SET outcome = v.outcome, handler = '', lease_owner = NULL, lease_until = NULL,
+        due_at = c.now, rank = c.now - $9::bigint * v.priority, lane = 1
+    FROM valid AS v, clock AS c
+    WHERE t.instance_id = v.id AND t.token = v.token AND v.lease_owner IS NOT NULL
+)
+SELECT v.n FROM valid AS v;
 
 -- name: release_tasks
 -- Does nothing if another process has the worker's name; the same applies to the next two.

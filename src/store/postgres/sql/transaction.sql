@@ -8,8 +8,7 @@ COMMIT;
 ROLLBACK;
 
 -- name: load_instance_for_update
-SELECT id, workflow, version, key, status, revision, priority,
-       created_at, updated_at, finished_at, state
+-- include: instance_columns
 FROM ebb.instances WHERE id = $1::uuid
 FOR UPDATE;
 

@@ -1,10 +1,11 @@
 -- name: prolong_worker
 -- Answers with the time until the first of the other workers is dead, the queues that have limits,
--- the number of other live workers, and the present time.
+-- the number of other live workers, the present time, and the number of subscriptions with the date of
+-- their last change.
 UPDATE ebb.workers
 SET host = $2::text, pid = $3::bigint, handlers = $4::text[], queues = $5::text[],
-    capacity = $6::integer, started_at = $7::bigint,
-    expires_at = $8::bigint + coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+    capacity = $6::integer, started_at = $7::bigint, decides_since = $7::bigint,
+    session = NULL, role = NULL, expires_at = $8::bigint + coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
 WHERE id = $1::text AND (started_at = $7::bigint OR $10::boolean)
 RETURNING (
     SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
@@ -14,19 +15,26 @@ RETURNING (
     SELECT count(*) FROM ebb.workers AS w
     WHERE w.id <> $1::text
       AND w.expires_at > coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
-), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (
+    SELECT count(*) FROM ebb.subscriptions
+), (
+    SELECT max(b.updated_at) FROM ebb.subscriptions AS b
+);
 
 -- name: add_worker
 -- Does nothing if another process has the name.
-INSERT INTO ebb.workers AS o (id, host, pid, handlers, queues, capacity, started_at, expires_at)
+INSERT INTO ebb.workers AS o (
+    id, host, pid, handlers, queues, capacity, started_at, decides_since, expires_at
+)
 VALUES (
-    $1::text, $2::text, $3::bigint, $4::text[], $5::text[], $6::integer, $7::bigint,
+    $1::text, $2::text, $3::bigint, $4::text[], $5::text[], $6::integer, $7::bigint, $7::bigint,
     $8::bigint + coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
 )
 ON CONFLICT (id) DO UPDATE SET
     host = excluded.host, pid = excluded.pid, handlers = excluded.handlers,
     queues = excluded.queues, capacity = excluded.capacity, started_at = excluded.started_at,
-    expires_at = excluded.expires_at
+    decides_since = excluded.decides_since, expires_at = excluded.expires_at,
+    session = NULL, role = NULL
 WHERE o.started_at = excluded.started_at OR $10::boolean
 RETURNING (
     SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
@@ -36,7 +44,11 @@ RETURNING (
     SELECT count(*) FROM ebb.workers AS w
     WHERE w.id <> $1::text
       AND w.expires_at > coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
-), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (
+    SELECT count(*) FROM ebb.subscriptions
+), (
+    SELECT max(b.updated_at) FROM ebb.subscriptions AS b
+);
 
 -- name: server_time
 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
@@ -70,7 +82,7 @@ unfolded AS (
     UPDATE ebb.instances AS i SET lease_owner = NULL, lease_handler = NULL, lease_queue = NULL
     WHERE i.id = ANY (ARRAY(SELECT f.id FROM folded AS f))
 )
-INSERT INTO ebb.tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
+-- include: put_rows
 SELECT f.id, 1, coalesce(f.lease_handler, ''), coalesce(f.lease_queue, ''), f.created_at,
        f.created_at - $2::bigint * f.priority, 1, f.lease_owner
 FROM folded AS f;
@@ -82,9 +94,45 @@ WHERE lease_owner = $1::text
   AND NOT EXISTS (SELECT 1 FROM ebb.workers AS w WHERE w.id = $1::text);
 
 -- name: remove_dead_workers
-DELETE FROM ebb.workers
-WHERE expires_at <= coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+-- A row that is locked belongs to a worker in SQL that is just calling.
+DELETE FROM ebb.workers WHERE id = ANY (ARRAY(
+    SELECT w.id FROM ebb.workers AS w
+    WHERE w.expires_at <= coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+    FOR UPDATE SKIP LOCKED
+))
 RETURNING id;
+
+-- name: time_out_tasks
+-- The time of an attempt is up that a worker in SQL holds. If its outcome is being handed in, the row is
+-- locked, and this passes it over. $2: the head start of one point of priority.
+WITH clock AS MATERIALIZED (
+    SELECT coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint) AS now
+),
+late AS MATERIALIZED (
+    SELECT t.instance_id, t.token, t.lease_owner, t.due_at
+    FROM ebb.tasks AS t
+    JOIN ebb.workers AS w ON w.id = t.lease_owner AND w.session IS NOT NULL
+    WHERE t.lease_until <= (SELECT now FROM clock)
+    ORDER BY t.lease_until LIMIT 1000
+    FOR UPDATE OF t SKIP LOCKED
+)
+UPDATE ebb.tasks AS t
+SET outcome = json_build_object(
+        'type', 'step_failed', 'visit', k.token -> 'visit', 'attempt', k.token -> 'attempt',
+        'pauses', coalesce(k.token -> 'pauses', '0'), 'worker', l.lease_owner,
+        'started_at', l.due_at, 'code', 'timeout',
+        'message', 'The time of the attempt is up.'
+    ),
+    handler = '', lease_owner = NULL, lease_until = NULL, due_at = c.now, lane = 1,
+    rank = c.now - $2::bigint * i.priority
+FROM late AS l
+JOIN ebb.instances AS i ON i.id = l.instance_id
+CROSS JOIN clock AS c
+CROSS JOIN LATERAL json_array_elements(
+    CASE WHEN i.state LIKE '{%}' THEN i.state::json -> 'tokens' END
+) AS k (token)
+WHERE t.instance_id = l.instance_id AND t.token = l.token
+  AND (k.token ->> 'id')::bigint = l.token;
 
 -- name: unfold_lost_tasks
 -- Runs before take_lost_leases and finds lost tasks as it does. If a worker is committing one of
@@ -122,7 +170,7 @@ unfolded AS (
     UPDATE ebb.instances AS i SET lease_owner = NULL, lease_handler = NULL, lease_queue = NULL
     WHERE i.id = ANY (ARRAY(SELECT f.id FROM folded AS f))
 )
-INSERT INTO ebb.tasks (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
+-- include: put_rows
 SELECT f.id, 1, coalesce(f.lease_handler, ''), coalesce(f.lease_queue, ''), f.created_at,
        f.created_at - $1::bigint * f.priority, 1, f.lease_owner
 FROM folded AS f;
@@ -174,7 +222,9 @@ taken AS (
     UPDATE ebb.tasks AS t
     SET was_lost = t.was_lost OR t.handler <> '',
         lost_by = CASE WHEN t.handler <> '' THEN t.lease_owner ELSE t.lost_by END,
-        handler = CASE WHEN t.is_stop THEN '' ELSE t.handler END, lease_owner = NULL
+        -- A worker in SQL cannot decide what the loss of a task means, so the engine does.
+        handler = CASE WHEN t.is_stop OR t.lease_until IS NOT NULL THEN '' ELSE t.handler END,
+        lease_until = NULL, lease_owner = NULL
     WHERE t.instance_id = ANY (ARRAY(SELECT instance_id FROM locked))
       AND ((t.instance_id, t.token) IN (SELECT instance_id, token FROM locked)) IS TRUE
     RETURNING 1

@@ -6,24 +6,15 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13);
 
 -- name: events_of_instance
 -- ?2 is a JSON array of numbers.
-SELECT seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
-FROM history
+-- include: select_events
 WHERE instance_id = ?1 AND seq IN (SELECT value FROM json_each(?2))
 ORDER BY seq;
 
 -- name: history_forward
 -- ?4 is a JSON array of types, or NULL for all.
-SELECT seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
-FROM history
-WHERE instance_id = ?1 AND seq > ?2 AND seq < ?3
-  AND (?4 IS NULL OR type IN (SELECT value FROM json_each(?4)))
-  AND (?5 IS NULL OR node = ?5)
+-- include: select_events_between
 ORDER BY seq LIMIT ?6;
 
 -- name: history_backward
-SELECT seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
-FROM history
-WHERE instance_id = ?1 AND seq > ?2 AND seq < ?3
-  AND (?4 IS NULL OR type IN (SELECT value FROM json_each(?4)))
-  AND (?5 IS NULL OR node = ?5)
+-- include: select_events_between
 ORDER BY seq DESC LIMIT ?6;

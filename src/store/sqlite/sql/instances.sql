@@ -16,6 +16,12 @@ UPDATE instances
 SET revision = revision + 1, status = ?3, state = ?4, updated_at = ?5, finished_at = ?6
 WHERE id = ?1 AND revision = ?2;
 
+-- name: set_version
+UPDATE instances SET version = ?2 WHERE id = ?1;
+
+-- name: touch_instance
+UPDATE instances SET revision = revision WHERE id = ?1;
+
 -- name: has_instance
 SELECT 1 FROM instances WHERE id = ?1;
 
@@ -23,29 +29,34 @@ SELECT 1 FROM instances WHERE id = ?1;
 SELECT id FROM instances WHERE key = ?2 AND workflow = ?1;
 
 -- name: load_instance
-SELECT id, workflow, version, key, status, revision, priority,
-       created_at, updated_at, finished_at, state
+-- include: instance_columns
 FROM instances WHERE id = ?1;
 
 -- name: list_instances
-SELECT id, workflow, version, key, status, revision, priority,
-       created_at, updated_at, finished_at, state
+-- include: instance_columns
 FROM instances
-WHERE id < ?1 AND (?2 IS NULL OR workflow = ?2) AND (?3 IS NULL OR version = ?3)
+WHERE id < ?1
+  AND CASE WHEN ?2 IS NULL THEN workflow NOT GLOB 'ebb:*'
+           ELSE ?2 = '["*"]' OR workflow IN (SELECT value FROM json_each(?2)) END
+  AND (?3 IS NULL OR version = ?3)
 ORDER BY id DESC LIMIT ?4;
 
 -- name: list_instances_by_status
-SELECT id, workflow, version, key, status, revision, priority,
-       created_at, updated_at, finished_at, state
+-- include: instance_columns
 FROM instances INDEXED BY instances_by_status
-WHERE id < ?1 AND (?2 IS NULL OR workflow = ?2) AND (?3 IS NULL OR version = ?3) AND status = ?5
+WHERE id < ?1
+  AND CASE WHEN ?2 IS NULL THEN workflow NOT GLOB 'ebb:*'
+           ELSE ?2 = '["*"]' OR workflow IN (SELECT value FROM json_each(?2)) END
+  AND (?3 IS NULL OR version = ?3) AND status = ?5
 ORDER BY id DESC LIMIT ?4;
 
 -- name: list_instances_by_key
-SELECT id, workflow, version, key, status, revision, priority,
-       created_at, updated_at, finished_at, state
+-- include: instance_columns
 FROM instances INDEXED BY instances_by_key
-WHERE key = ?5 AND id < ?1 AND (?2 IS NULL OR workflow = ?2) AND (?3 IS NULL OR version = ?3)
+WHERE key = ?5 AND id < ?1
+  AND CASE WHEN ?2 IS NULL THEN workflow NOT GLOB 'ebb:*'
+           ELSE ?2 = '["*"]' OR workflow IN (SELECT value FROM json_each(?2)) END
+  AND (?3 IS NULL OR version = ?3)
 ORDER BY id DESC LIMIT ?4;
 
 -- name: count_instances

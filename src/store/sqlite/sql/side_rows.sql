@@ -25,14 +25,11 @@ DELETE FROM waits WHERE instance_id = ?1;
 
 -- name: list_waits
 -- A wait for several roles is shown once, by the first of them.
-SELECT w.instance_id, w.token, i.version, i.key, i.status, w.kind, w.workflow, w.node, w.signal,
-       w.visit, w.since, w.deadline_at, w.quorum, w.confirmed, (
-           SELECT json_group_array(r.role) FROM waits AS r
-           WHERE r.instance_id = w.instance_id AND r.token = w.token AND r.role <> ''
-       )
+-- include: select_wait_columns
 FROM waits AS w INDEXED BY waits_by_time JOIN instances AS i ON i.id = w.instance_id
 WHERE w.kind = ?1 AND (w.since, w.instance_id, w.token) > (?2, ?3, ?4)
-  AND (?5 IS NULL OR w.workflow = ?5) AND (?6 IS NULL OR w.deadline_at < ?6)
+  AND (?5 IS NULL OR w.workflow IN (SELECT value FROM json_each(?5)))
+  AND (?6 IS NULL OR w.deadline_at < ?6)
   AND NOT EXISTS (
       SELECT 1 FROM waits AS o
       WHERE o.instance_id = w.instance_id AND o.token = w.token AND o.role < w.role
@@ -40,14 +37,11 @@ WHERE w.kind = ?1 AND (w.since, w.instance_id, w.token) > (?2, ?3, ?4)
 ORDER BY w.since, w.instance_id, w.token LIMIT ?7;
 
 -- name: list_waits_of_role
-SELECT w.instance_id, w.token, i.version, i.key, i.status, w.kind, w.workflow, w.node, w.signal,
-       w.visit, w.since, w.deadline_at, w.quorum, w.confirmed, (
-           SELECT json_group_array(r.role) FROM waits AS r
-           WHERE r.instance_id = w.instance_id AND r.token = w.token AND r.role <> ''
-       )
+-- include: select_wait_columns
 FROM waits AS w INDEXED BY waits_by_role JOIN instances AS i ON i.id = w.instance_id
 WHERE w.kind = ?1 AND w.role = ?8 AND (w.since, w.instance_id, w.token) > (?2, ?3, ?4)
-  AND (?5 IS NULL OR w.workflow = ?5) AND (?6 IS NULL OR w.deadline_at < ?6)
+  AND (?5 IS NULL OR w.workflow IN (SELECT value FROM json_each(?5)))
+  AND (?6 IS NULL OR w.deadline_at < ?6)
 ORDER BY w.since, w.instance_id, w.token LIMIT ?7;
 
 -- name: next_failure_group
@@ -146,3 +140,10 @@ UPDATE repairs SET number = number + 1, next_at = ?2 WHERE id = 1 AND number = ?
 
 -- name: put_repair
 UPDATE repairs SET reached = ?2, next_at = ?3 WHERE id = 1 AND number = ?1;
+
+-- name: put_label
+INSERT OR REPLACE INTO labels (instance_id, name, type, text, number, at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6);
+
+-- name: remove_labels
+DELETE FROM labels WHERE instance_id = ?1;

@@ -82,10 +82,23 @@ SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
        i.created_at, i.updated_at, i.finished_at, i.state,
        t.handler, t.is_stop, t.was_lost, t.lost_by,
        h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
-       h.started_at, h.at, h.payload
+       h.started_at, h.at, h.payload, CASE WHEN t.handler = '' THEN t.outcome END
 FROM tasks AS t JOIN instances AS i ON i.id = t.instance_id
 LEFT JOIN history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
 WHERE t.instance_id = ?1 AND t.token = ?2;
+
+-- name: task_to_hand_in
+-- The state of the task's instance, if the worker ?3 holds the task, or if the outcome ?4 is in its row
+-- already.
+SELECT i.state, t.lease_owner IS NULL, i.priority
+FROM tasks AS t JOIN instances AS i ON i.id = t.instance_id
+WHERE t.instance_id = ?1 AND t.token = ?2
+  AND (t.lease_owner = ?3 OR (t.lease_owner IS NULL AND t.outcome = ?4));
+
+-- name: hand_task_in
+UPDATE tasks
+SET outcome = ?3, handler = '', lease_owner = NULL, due_at = ?4, rank = ?5, lane = 1
+WHERE instance_id = ?1 AND token = ?2;
 
 -- name: release_task
 UPDATE tasks SET lease_owner = NULL, handler = CASE WHEN is_stop THEN '' ELSE handler END

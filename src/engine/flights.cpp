@@ -1,37 +1,49 @@
-// The committer's way to the store and back: decided batches take off, and are settled when they
-// have landed.
+#include "engine/flights.h"
 
 #include <algorithm>
-#include <limits>
+#include <string>
 #include <utility>
 
-#include "engine/committer.h"
+#include <ebb/error.h>
+
 #include "support/assert.h"
 
 namespace ebb::engine {
 
-namespace {
-
-constexpr Duration kRetryMin = std::chrono::milliseconds(20);
-constexpr Duration kRetryMax = std::chrono::seconds(2);
-
-Duration retry_pause(int failures) {
-    return std::min(kRetryMax, kRetryMin * (1 << std::min(failures, 10)));
+void Flights::pack(std::vector<Turn> turns) {
+    const auto max = static_cast<std::size_t>(environment().options.commit_batch_max);
+    const std::size_t bytes_max = environment().options.commit_bytes_max;
+    int capacity = parts_.room.free_capacity();
+    std::size_t bytes = 0;
+    bool is_open = false;  // may the last batch take more?
+    for (Turn& turn : turns) {
+        choose_writes(turn, parts_.holdings.tasks(), environment(), capacity);
+        pending_.insert(turn.live->row.id);
+        const std::size_t more = bytes_of(turn);
+        const bool has_room =
+            is_open && batches_.back().turns.size() < max && bytes + more <= bytes_max;
+        // Work that the store could not write earlier must not delay other instances.
+        is_open = turn.delays == 0;
+        if (!has_room || !is_open) {
+            batches_.emplace_back();
+            bytes = 0;
+        }
+        bytes += more;
+        batches_.back().turns.push_back(std::move(turn));
+    }
 }
 
-}  // namespace
-
-FlightPtr Committer::take_off(SteadyPoint now) {
-    if (batches_.empty() || now < retry_at_ || flights_ >= flights_max_) return nullptr;
+FlightPtr Flights::take_off(SteadyPoint now) {
+    if (batches_.empty() || parts_.trouble.is_blocking(now) || !has_room()) return nullptr;
     auto flight = std::make_shared<Flight>();
     flight->batch = std::move(batches_.front());
     flight->begun = now;
     batches_.pop_front();
-    ++flights_;
+    ++under_way_;
     return flight;
 }
 
-void Committer::fly(Flight& flight) noexcept {
+void Flights::fly(Flight& flight) const noexcept {
     try {
         std::vector<Commit> commits;
         commits.reserve(flight.batch.turns.size());
@@ -45,21 +57,21 @@ void Committer::fly(Flight& flight) noexcept {
     flight.ended = environment().steady_now();
 }
 
-void Committer::settle_landed(SteadyPoint now) {
-    for (const FlightPtr& flight : inbox_.take_landed()) {
-        --flights_;
+void Flights::settle(std::span<const FlightPtr> landed, SteadyPoint now) {
+    for (const FlightPtr& flight : landed) {
+        --under_way_;
         settle_flight(*flight, now);
     }
 }
 
-void Committer::settle_flight(Flight& flight, SteadyPoint now) {
+void Flights::settle_flight(Flight& flight, SteadyPoint now) {
     Batch& batch = flight.batch;
-    has_settled_ = true;
+    ++settled_;
     try {
         if (flight.error) std::rethrow_exception(flight.error);
         parts_.pace.record_commit(flight.ended - flight.begun);
         ++environment().statistics.commits;
-        failures_ = 0;
+        parts_.trouble.end();
         settle_all(batch, flight.results);
     } catch (const std::exception& error) {
         const auto* known = dynamic_cast<const Error*>(&error);
@@ -67,7 +79,7 @@ void Committer::settle_flight(Flight& flight, SteadyPoint now) {
         if (known == nullptr && !flight.error) throw;
         if (known == nullptr || !may_pass(*known)) return write_one_by_one(batch, error);
         ++batch.tries;
-        block(now, error);
+        parts_.trouble.begin(now, error);
         drop_requests(batch);
         if (!batch.turns.empty()) batches_.push_front(std::move(batch));
     }
@@ -75,15 +87,18 @@ void Committer::settle_flight(Flight& flight, SteadyPoint now) {
     // process.
 }
 
-void Committer::settle_all(Batch& batch, std::vector<CommitResult>& results) {
+void Flights::settle_all(Batch& batch, std::vector<CommitResult>& results) {
     EBB_ASSERT(results.size() == batch.turns.size(), "the store answers for every commit");
     // If this throws, the batch is tried again: turns that were written are then conflicts and are
     // looked up again.
     if (batch.tries > 0) recognize(batch, results);
-    for (std::size_t i = 0; i < results.size(); ++i) settle(batch.turns[i], results[i]);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        pending_.erase(batch.turns[i].live->row.id);
+        parts_.settler.settle(batch.turns[i], results[i]);
+    }
 }
 
-void Committer::recognize(Batch& batch, std::vector<CommitResult>& results) {
+void Flights::recognize(Batch& batch, std::vector<CommitResult>& results) const {
     const std::string& worker = environment().options.worker_id;
     std::vector<std::size_t> places;
     std::vector<Commit> doubtful;
@@ -113,8 +128,11 @@ void Committer::recognize(Batch& batch, std::vector<CommitResult>& results) {
     }
 }
 
-void Committer::write_one_by_one(Batch& batch, const std::exception& error) {
-    if (batch.turns.size() == 1) return set_aside(batch.turns.front(), error);
+void Flights::write_one_by_one(Batch& batch, const std::exception& error) {
+    if (batch.turns.size() == 1) {
+        pending_.erase(batch.turns.front().live->row.id);
+        return parts_.settler.set_aside(batch.turns.front(), error);
+    }
     // One instance must not prevent the others from being written.
     for (auto turn = batch.turns.rbegin(); turn != batch.turns.rend(); ++turn) {
         Batch single;
@@ -124,53 +142,23 @@ void Committer::write_one_by_one(Batch& batch, const std::exception& error) {
     }
 }
 
-void Committer::drop_requests(Batch& batch) {
-    std::erase_if(batch.turns, [&](Turn& turn) {
-        refuse(turn.deferred, last_error_);
-        for (const Cause& cause : turn.causes) {
-            if (!is_request(cause)) continue;
-            std::get<ReplyPtr>(cause.origin)->give({.refusal = {}, .error = last_error_});
-        }
-        const bool is_only_requests =
-            !turn.causes.empty() && std::all_of(turn.causes.begin(), turn.causes.end(), is_request);
-        if (!is_only_requests) return false;
-        // The requests were answered. They are not repeated, whether or not they were written.
-        reopen(std::move(turn.deferred), turn.live->row.id, turn.conflicts);
-        forget_instance(turn);
+void Flights::drop_requests(Batch& batch) {
+    std::erase_if(batch.turns, [&](Turn& turn) EBB_REQUIRES(kCommitter) {
+        if (!parts_.settler.drop_requests(turn, parts_.trouble.error())) return false;
+        pending_.erase(turn.live->row.id);
         return true;
     });
 }
 
-void Committer::block(SteadyPoint now, const std::exception& error) {
-    retry_at_ = now + (is_denial(error) ? kDenialPause : retry_pause(failures_++));
-    last_error_ = std::make_exception_ptr(Error(
-        ErrorCode::StoreUnavailable, std::string("The store does not answer: ") + error.what()
-    ));
-    if (const auto* known = dynamic_cast<const Error*>(&error)) {
-        last_error_ = std::make_exception_ptr(*known);
-    }
-    environment().report("commit_delayed", error);
-    refuse_requests(last_error_);
-}
-
-void Committer::refuse_requests(const std::exception_ptr& error) {
-    std::vector<Item> kept;
-    for (Item& item : inbox_.take(std::numeric_limits<std::size_t>::max())) {
-        if (const auto* request = std::get_if<item::Request>(&item)) {
-            request->reply->give({.refusal = {}, .error = error});
-        } else {
-            kept.push_back(std::move(item));
-        }
-    }
-    inbox_.put_back(std::move(kept));
-    std::erase_if(held_back_, [&](const Item& item) {
-        const auto* request = std::get_if<item::Request>(&item);
-        if (request != nullptr) request->reply->give({.refusal = {}, .error = error});
-        return request != nullptr;
-    });
-    for (Work& work : open_) refuse(work.causes, error);
+void Flights::drop_requests() {
     for (Batch& waiting : batches_) drop_requests(waiting);
     std::erase_if(batches_, [](const Batch& batch) { return batch.turns.empty(); });
+}
+
+void Flights::share_store(int others) {
+    // Two, so that one is on its way while the other is answered and its consequences are decided.
+    const int least = std::min(2, commits_at_once_);
+    flights_max_ = std::clamp(2 * commits_at_once_ / (others + 1), least, commits_at_once_);
 }
 
 }  // namespace ebb::engine

@@ -1,0 +1,303 @@
+"""A worker that speaks to PostgreSQL only: it runs handlers without a server between it and the database.
+
+It needs psycopg 3 or psycopg2, and a database where `ebb migrate --sql-workers` was run. What a handler
+writes with `context.connection` is committed together with the end of its step, or not at all.
+"""
+
+import inspect
+import json
+import os
+import queue
+import select
+import signal
+import socket
+import threading
+import time
+import traceback
+
+try:
+    import psycopg as _driver
+except ImportError:
+    import psycopg2 as _driver
+
+from .worker import Failure, Pause, Result, Stopped
+
+__all__ = ["Context", "Failure", "Pause", "Result", "Stopped", "Worker"]
+
+_COLUMNS = ("job", "instance_id", "workflow", "version", "key", "step", "handler", "queue", "attempt",
+            "max_attempts", "idempotency_key", "input", "payload", "compensates", "deadline")
+_AS_TEXT = ("instance_id", "input", "payload", "compensates")
+_CLAIM = "SELECT {} FROM {}.work_claim(%s, %s)"
+_SESSION_GONE = "EB010"
+_WAIT_MAX = 20.0
+_PAUSE_MAX = 5.0
+
+
+def _state_of(error):
+    return getattr(error, "sqlstate", None) or getattr(error, "pgcode", None)
+
+
+def _ask(connection, text, *values):
+    with connection.cursor() as cursor:
+        cursor.execute(text, values)
+        return cursor.fetchall()
+
+
+def _connect(url, autocommit):
+    connection = _driver.connect(url)
+    connection.autocommit = autocommit
+    return connection
+
+
+def _quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _take_notices(connection):
+    """Reads what has come for LISTEN, so that the socket is quiet again."""
+    if hasattr(connection, "pgconn") and hasattr(connection.pgconn, "consume_input"):
+        connection.pgconn.consume_input()
+        while connection.pgconn.notifies():
+            pass
+    else:
+        connection.poll()
+        del connection.notifies[:]
+
+
+class Context:
+    """One call. The attributes are the columns of work_job: job, instance_id, workflow, version, key,
+    step, handler, queue, attempt, max_attempts, idempotency_key, input, payload, compensates, deadline."""
+
+    def __init__(self, row):
+        for name, value in zip(_COLUMNS, row):
+            is_json = name in ("input", "payload", "compensates")
+            setattr(self, name, json.loads(value) if is_json and value is not None else value)
+        self._stop = threading.Event()
+        self._open = None
+
+    @property
+    def connection(self):
+        """The thread's connection. Its transaction ends with the step: do not commit it."""
+        return self._open()
+
+    @property
+    def is_stopped(self):
+        """Whether the result is not wanted any more: cancel, or a lost lease."""
+        return self._stop.is_set()
+
+    def wait_for_stop(self, seconds):
+        """Sleeps, but not longer than until the call is to stop. Returns is_stopped."""
+        return self._stop.wait(seconds)
+
+    def heartbeat(self):
+        """Raises Stopped if the call is to stop."""
+        if self.is_stopped:
+            raise Stopped(f"{self.step} is to stop")
+
+    def pause(self):
+        raise Pause()
+
+
+class Worker:
+    def __init__(self, url, name=None, slots=4, queues=(), lease=30.0, schema="ebb"):
+        """`slots`: how many handlers run at the same time, each in a thread with a connection.
+        `lease`: seconds after which the tasks of a worker that is gone are taken from it."""
+        self.url = url
+        self.name = name or f"{socket.gethostname()}-{os.getpid()}"
+        self.slots = slots
+        self.queues = list(queues)
+        self.lease = lease
+        self._schema = _quoted(schema)
+        columns = ", ".join(f"{name}::text" if name in _AS_TEXT else name for name in _COLUMNS)
+        self._claim = _CLAIM.format(columns, self._schema)
+        self._handlers = {}
+        self._lock = threading.Lock()
+        self._running = {}  # by job
+        self._jobs = queue.SimpleQueue()
+        self._session = None
+        self._is_stopping = False
+        self._is_over = threading.Event()
+        self._bell, self._ringer = os.pipe()
+        os.set_blocking(self._bell, False)
+        os.set_blocking(self._ringer, False)
+
+    def handler(self, name):
+        """A decorator for `function(input)` or `function(input, context)`."""
+        def add(function):
+            self.add(name, function)
+            return function
+        return add
+
+    def add(self, name, function):
+        takes_context = len(inspect.signature(function).parameters) > 1
+        self._handlers[name] = function if takes_context else lambda value, context: function(value)
+
+    def stop(self):
+        """Takes no more tasks; `run` returns when the running handlers have ended."""
+        self._is_stopping = True
+        self._ring()
+
+    def run(self, handle_signals=True):
+        """Works until `stop`, SIGTERM or SIGINT. Raises the database's error if it refuses the worker."""
+        if handle_signals and threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: self.stop())
+        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self.slots)]
+        beat = threading.Thread(target=self._beat, daemon=True)
+        control = self._join()
+        for thread in (*threads, beat):
+            thread.start()
+        try:
+            self._claim_loop(control)
+        finally:
+            self._is_over.set()
+            for _ in threads:
+                self._jobs.put(None)
+            for thread in (*threads, beat):
+                thread.join()
+
+    def _call(self, function, *values):
+        marks = ", ".join(["%s"] * len(values))
+        return f"SELECT * FROM {self._schema}.{function}({marks})", *values
+
+    def _join(self):
+        control = _connect(self.url, autocommit=True)
+        session, channel, _ = _ask(control, *self._call(
+            "work_join", self.name, sorted(self._handlers), self.queues, self.slots,
+            f"{self.lease} s", socket.gethostname(), os.getpid()))[0]
+        with control.cursor() as cursor:
+            cursor.execute(f"LISTEN {_quoted(channel)}")
+        self._session = str(session)
+        return control
+
+    def _again(self):
+        """A new session; what ran in the old one is lost."""
+        with self._lock:
+            for context in self._running.values():
+                context._stop.set()
+        pause = 0.1
+        while not self._is_stopping:
+            try:
+                return self._join()
+            except _driver.OperationalError:
+                time.sleep(pause)
+                pause = min(pause * 2, _PAUSE_MAX)
+        return None
+
+    def _claim_loop(self, control):
+        while control and not (self._is_stopping and not self._running):
+            try:
+                if not self._step(control):
+                    self._wait(control)
+            except _driver.Error as error:
+                if not isinstance(error, _driver.OperationalError) and _state_of(error) != _SESSION_GONE:
+                    raise
+                control.close()
+                control = self._again()
+        if control:
+            _ask(control, *self._call("work_leave", self._session))
+            control.close()
+
+    def _step(self, control):
+        """Claims what there is room for. Returns whether it should be done again at once."""
+        with self._lock:
+            free = 0 if self._is_stopping else self.slots - len(self._running)
+        if free <= 0:
+            return False
+        rows = _ask(control, self._claim, self._session, free)
+        for row in rows:
+            context = Context(row)
+            with self._lock:
+                self._running[context.job] = context
+            self._jobs.put(context)
+        return len(rows) > 0
+
+    def _wait(self, control):
+        ready, _, _ = select.select([control.fileno(), self._bell], [], [], _WAIT_MAX)
+        if self._bell in ready:
+            os.read(self._bell, 4096)
+        if control.fileno() in ready:
+            _take_notices(control)
+
+    def _ring(self):
+        try:
+            os.write(self._ringer, b"x")
+        except BlockingIOError:
+            pass  # it rings already
+
+    def _beat(self):
+        connection = None
+        while not self._is_over.wait(self.lease / 3):
+            with self._lock:
+                running = dict(self._running)
+            try:
+                connection = connection or _connect(self.url, autocommit=True)
+                for job, _ in _ask(connection, *self._call("work_beat", self._session, list(running))):
+                    if job in running:
+                        running[job]._stop.set()
+            except _driver.Error as error:
+                # The claiming thread joins again.
+                if _state_of(error) == _SESSION_GONE:
+                    for context in running.values():
+                        context._stop.set()
+                    self._ring()
+                else:
+                    connection = None
+
+    def _work(self):
+        """One thread: it runs handlers, and keeps its connection for the next one."""
+        kept = [None]
+
+        def opened():
+            if kept[0] is None:
+                kept[0] = _connect(self.url, autocommit=False)
+            return kept[0]
+
+        while (context := self._jobs.get()) is not None:
+            context._open = opened
+            try:
+                self._run(context, opened)
+            except _driver.Error:
+                # Nothing is committed, or it is in doubt: the lease ends, or the outcome is there.
+                kept[0] = None
+                self._give_up(context)
+            with self._lock:
+                del self._running[context.job]
+            self._ring()
+        if kept[0] is not None:
+            kept[0].close()
+
+    def _run(self, context, opened):
+        try:
+            value = self._handlers[context.handler](context.input, context)
+            result = value if isinstance(value, Result) else Result(value)
+            report = ("work_complete", json.dumps(result.output, allow_nan=False), result.handle or None)
+        except Pause:
+            opened().rollback()
+            report = ("work_pause",)
+        except Failure as failure:
+            opened().rollback()
+            report = self._failure(**failure.report)
+        except Exception as error:  # pylint: disable=broad-except
+            opened().rollback()
+            message = "".join(traceback.format_exception_only(type(error), error)).strip()
+            report = self._failure(message[:60_000])
+        answer = _ask(opened(), *self._call(report[0], self._session, context.job, *report[1:]))[0][0]
+        if answer == "stale":
+            opened().rollback()
+        else:
+            opened().commit()
+
+    def _failure(self, message, code="error", permanent=False, retry_after=None, details=None):
+        return ("work_fail", message, code, permanent, retry_after,
+                None if details is None else json.dumps(details))
+
+    def _give_up(self, context):
+        """The outcome of the call is not known. If it was not kept, the call is made again."""
+        try:
+            connection = _connect(self.url, autocommit=True)
+            _ask(connection, *self._call("work_fail", self._session, context.job,
+                                         "The connection to the database was lost.", "connection_lost"))
+            connection.close()
+        except _driver.Error:
+            pass  # The lease ends by itself.

@@ -1,0 +1,127 @@
+// The commands about who may use the servers of a database.
+
+#include "cli/app.h"
+
+#ifdef EBB_WITH_SERVER
+
+namespace ebb::cli {
+
+namespace {
+
+/// Names between commas.
+void add_names(
+    CLI::App* command, const std::string& name, std::vector<std::string>& target, std::string about
+) {
+    command->add_option(name, target, std::move(about))->type_name("NAME,...")->delimiter(',');
+}
+
+}  // namespace
+
+void CommandLine::add_given_role(CLI::App* command, GivenRole& given, const std::string& of) {
+    add_choice(
+        command,
+        "--role",
+        given.role,
+        of + "what it may do",
+        {"viewer", "approver", "operator", "developer", "admin", "worker", "starter"}
+    );
+    command->add_option("--project", given.project, of + "in which project (default: everywhere)")
+        ->type_name("NAME");
+    add_names(command, "--decision-roles", given.decision_roles, of + "decides only as these");
+    add_names(command, "--handlers", given.handlers, of + "a worker's handlers, such as mail_*");
+    add_names(command, "--queues", given.queues, of + "a worker's queues");
+    command->add_flag("--act-as", given.may_act_as, of + "may name in whose name it acts");
+}
+
+/// What `ebb serve` believes and shows.
+void CommandLine::add_serve_access(CLI::App* serve) {
+    serve->add_flag(
+        "--public-metrics", serve_.has_public_metrics, "Let anyone read /metrics without a login"
+    );
+    serve
+        ->add_option(
+            "--proxy-secret-file",
+            serve_.proxy_secret_file,
+            "The proxy names who is logged in, and sends this secret"
+        )
+        ->type_name("FILE");
+    serve
+        ->add_option(
+            "--proxy-user-header",
+            serve_.proxy_user_header,
+            "In which it names the person (X-Forwarded-User)"
+        )
+        ->type_name("NAME");
+    serve
+        ->add_option(
+            "--proxy-groups-header",
+            serve_.proxy_groups_header,
+            "In which it names the groups (X-Forwarded-Groups)"
+        )
+        ->type_name("NAME");
+    serve
+        ->add_option(
+            "--redact-names", serve_.redact_names, "Members of payloads to hide (password, ...)"
+        )
+        ->type_name("NAME,...")
+        ->delimiter(',');
+    serve->add_option("--redact-pointers", serve_.redact_pointers, "Values of payloads to hide")
+        ->type_name("WORKFLOW:/POINTER,...")
+        ->delimiter(',');
+    serve->add_flag("--hide-payloads", serve_.hides_payloads, "Show only the sizes of payloads");
+}
+
+void CommandLine::add_access() {
+    add_project();
+    add_grant();
+    add_audit();
+}
+
+void CommandLine::add_project() {
+    CLI::App* project =
+        add_command("project", "List and change projects of workflows", [this](Session& s) {
+            return manage_projects(s, project_);
+        });
+    project->group("Other");
+    project->add_option("ACTION", project_.action, "list (default), set or remove");
+    project->add_option("NAME", project_.name, "Of set and remove: its name");
+    project->add_option("--title", project_.title, "Of set: shown by the web UI")
+        ->type_name("TEXT");
+    add_names(project, "--workflows", project_.workflows, "Of set: patterns such as billing.*");
+    add_names(project, "--queues", project_.queues, "Of set: patterns of queues");
+}
+
+void CommandLine::add_grant() {
+    CLI::App* grant =
+        add_command("grant", "List and change who has which role", [this](Session& s) {
+            return manage_grants(s, grant_);
+        });
+    grant->group("Other");
+    grant->add_option("ACTION", grant_.action, "list (default), set or remove");
+    grant->add_option("ID", grant_.id, "Of set and remove: its id");
+    grant->add_option("--subject", grant_.subject, "Of set: token:, user: or group: and a name")
+        ->type_name("SUBJECT");
+    add_given_role(grant, grant_.given, "Of set: ");
+}
+
+void CommandLine::add_audit() {
+    CLI::App* audit = add_command("audit", "Print or check who did what", [this](Session& s) {
+        return show_audit(s, audit_);
+    });
+    audit->group("Other");
+    audit->add_flag(
+        "--verify", audit_.verifies, "Find rows that were changed, removed or inserted"
+    );
+    add_names(audit, "--anchor", audit_.anchors, "With --verify: hashes from the log");
+    audit->add_option("--who", audit_.who, "Only of this principal")->type_name("NAME");
+    audit->add_option("--action", audit_.action, "Only this operation")->type_name("NAME");
+    audit->add_option("--target", audit_.target, "Only about this path")->type_name("PATH");
+    audit->add_option("--workflow", audit_.workflow, "Only about this workflow")->type_name("NAME");
+    audit->add_option("--limit", audit_.limit, "At most so many rows (50)")
+        ->type_name("N")
+        ->check(within(1, 10'000));
+}
+
+}  // namespace ebb::cli
+
+#endif

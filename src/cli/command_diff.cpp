@@ -1,0 +1,278 @@
+#include <charconv>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/client.h"
+#include "cli/compare_commands.h"
+#include "cli/cpp_file.h"
+#include "cli/definition_file.h"
+#include "cli/exit_code.h"
+#include "cli/output_file.h"
+#include "cli/picture.h"
+#include "cli/text.h"
+#include "core/model/difference.h"
+
+namespace ebb::cli {
+
+namespace {
+
+using model::Difference;
+using model::FieldChange;
+using model::NodeChange;
+using Ordered = nlohmann::ordered_json;
+
+/// As `diff`: another exit code than that of an error.
+constexpr int kDiffers = 1;
+constexpr std::size_t kValueBytesShown = 200;
+
+struct Subject {
+    std::string name;  ///< as the user named it
+    Definition definition;
+};
+
+/// `order@3`: the version; `order`: none, which means the newest.
+std::optional<int> split_version(std::string& name) {
+    const std::size_t at = name.rfind('@');
+    if (at == std::string::npos) return std::nullopt;
+    const std::string_view digits = std::string_view(name).substr(at + 1);
+    int version = 0;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), version);
+    const bool is_number = error == std::errc() && end == digits.data() + digits.size();
+    if (!is_number || version < 1 || version > DefinitionLimits::kVersionMax) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "\"{}\" is not a version. Write a number from 1 to {} after the @, such as "
+                "order@3, or the name of a file.",
+                one_line(std::string(digits)),
+                DefinitionLimits::kVersionMax
+            )
+        );
+    }
+    name.resize(at);
+    return version;
+}
+
+Subject read_subject(Session& session, const std::string& word) {
+    if (names_cpp_file(word)) {
+        CppDefinition found = read_cpp_workflow(word);
+        if (!found.file.problems.empty()) throw InvalidDefinitionFile{std::move(found.file)};
+        if (found.workflow.is_exact()) return {word, std::move(found.file.definition)};
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "{} cannot be compared: {}. Compare the registered versions, such as {}@{}.",
+                one_line(word),
+                exactness(found.workflow),
+                one_line(found.file.definition.name),
+                found.file.definition.version
+            )
+        );
+    }
+    if (names_file(word)) return {word, load_definition_file(word, session).definition};
+    std::string name = word;
+    const std::optional<int> version = split_version(name);
+    return {word, *session.connect("diff").definition(name, version)};
+}
+
+std::string short_value(const std::optional<std::string>& value, const Style& style) {
+    if (!value) return std::string(style.glyphs().dash);
+    if (value->size() <= kValueBytesShown) return one_line(*value);
+    return one_line(value->substr(0, kValueBytesShown)) + std::string(style.glyphs().ellipsis);
+}
+
+std::string field_line(const FieldChange& field, const Style& style) {
+    return fmt::format(
+        "{}: {} {} {}\n",
+        one_line(field.pointer),
+        style.paint(Style::Color::Red, short_value(field.before, style)),
+        style.has_unicode() ? "→" : "->",
+        style.paint(Style::Color::Green, short_value(field.after, style))
+    );
+}
+
+Style::Color color_of(NodeChange::Kind kind) {
+    switch (kind) {
+        case NodeChange::Kind::Added:
+            return Style::Color::Green;
+        case NodeChange::Kind::Removed:
+            return Style::Color::Red;
+        case NodeChange::Kind::Changed:
+            return Style::Color::Yellow;
+        case NodeChange::Kind::Moved:
+            break;
+    }
+    return Style::Color::Blue;
+}
+
+diagram::Note::Kind note_kind(NodeChange::Kind kind) {
+    switch (kind) {
+        case NodeChange::Kind::Added:
+            return diagram::Note::Kind::Added;
+        case NodeChange::Kind::Removed:
+            return diagram::Note::Kind::Removed;
+        case NodeChange::Kind::Changed:
+            return diagram::Note::Kind::Changed;
+        case NodeChange::Kind::Moved:
+            break;
+    }
+    return diagram::Note::Kind::Moved;
+}
+
+std::string node_text(const NodeChange& change, const Style& style) {
+    const diagram::NoteStyle& look = diagram::style_of(note_kind(change.kind));
+    const std::string_view sign = style.has_unicode() ? look.sign : look.ascii_sign;
+    const std::string& pointer =
+        change.pointer_after.empty() ? change.pointer_before : change.pointer_after;
+    std::string text = fmt::format(
+        "{} {}  {}\n",
+        style.paint(color_of(change.kind), sign),
+        style.bold(one_line(change.name)),
+        style.dim(fmt::format(
+            "{} {}{}{}",
+            change.node_kind,
+            to_string(change.kind),
+            change.is_moved && change.kind == NodeChange::Kind::Changed ? " and moved" : "",
+            " at " + pointer
+        ))
+    );
+    if (change.is_moved) {
+        text += fmt::format("    it was at {}\n", one_line(change.pointer_before));
+    }
+    for (const FieldChange& field : change.fields) text += "    " + field_line(field, style);
+    return text;
+}
+
+std::string counts_of(const Difference& difference) {
+    std::map<NodeChange::Kind, std::size_t> counts;
+    for (const NodeChange& change : difference.nodes) ++counts[change.kind];
+    std::string text;
+    for (const auto& [kind, count] : counts) {
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, to_string(kind));
+    }
+    return text.empty() ? "no node changed" : text;
+}
+
+std::string title_of(const Subject& subject) {
+    return fmt::format("{} v{}", subject.definition.name, subject.definition.version);
+}
+
+std::string text_of(
+    const Subject& before, const Subject& after, const Difference& difference, const Style& style
+) {
+    if (difference.is_empty()) {
+        return fmt::format("{} {}: no difference\n", title_of(before), title_of(after));
+    }
+    std::string text = fmt::format(
+        "{} {} {}: {}\n",
+        style.bold(title_of(before)),
+        style.has_unicode() ? "→" : "->",
+        style.bold(title_of(after)),
+        counts_of(difference)
+    );
+    for (const FieldChange& field : difference.workflow) {
+        text += style.paint(Style::Color::Yellow, "~") + " " + field_line(field, style);
+    }
+    for (const NodeChange& change : difference.nodes) text += node_text(change, style);
+    return text;
+}
+
+Ordered fields_json(const std::vector<FieldChange>& fields) {
+    Ordered list = Ordered::array();
+    for (const FieldChange& field : fields) {
+        Ordered json = {{"pointer", field.pointer}};
+        if (field.before) json["before"] = Ordered::parse(*field.before);
+        if (field.after) json["after"] = Ordered::parse(*field.after);
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+Ordered subject_json(const Subject& subject) {
+    return {
+        {"subject", subject.name},
+        {"workflow", subject.definition.name},
+        {"version", subject.definition.version},
+    };
+}
+
+Ordered json_of(const Subject& before, const Subject& after, const Difference& difference) {
+    Ordered nodes = Ordered::array();
+    for (const NodeChange& change : difference.nodes) {
+        Ordered json = {
+            {"node", change.name}, {"kind", change.node_kind}, {"change", to_string(change.kind)}
+        };
+        if (!change.pointer_before.empty()) json["pointer_before"] = change.pointer_before;
+        if (!change.pointer_after.empty()) json["pointer_after"] = change.pointer_after;
+        json["moved"] = change.is_moved;
+        json["fields"] = fields_json(change.fields);
+        nodes.push_back(std::move(json));
+    }
+    return {
+        {"before", subject_json(before)},
+        {"after", subject_json(after)},
+        {"equal", difference.is_empty()},
+        {"needs_version", difference.needs_version},
+        {"workflow", fields_json(difference.workflow)},
+        {"nodes", std::move(nodes)},
+    };
+}
+
+/// Which parts of a node have changed: the first key of each pointer.
+std::string keys_of(const NodeChange& change) {
+    std::vector<std::string> keys;
+    for (const FieldChange& field : change.fields) {
+        const std::size_t end = field.pointer.find('/', 1);
+        const std::string key = field.pointer.substr(1, end == std::string::npos ? end : end - 1);
+        if (keys.empty() || keys.back() != key) keys.push_back(key);
+    }
+    if (change.is_moved && change.kind == NodeChange::Kind::Changed) keys.emplace_back("moved");
+    return fmt::format("{}", fmt::join(keys, ", "));
+}
+
+diagram::Notes notes_of(const Subject& before, const Subject& after, const Difference& difference) {
+    diagram::Notes notes;
+    for (const NodeChange& change : difference.nodes) {
+        notes.nodes[change.name] = {note_kind(change.kind), keys_of(change)};
+    }
+    notes.headline = fmt::format("{} and {}: ", before.name, after.name) +
+                     (difference.is_empty() ? "no difference" : counts_of(difference));
+    return notes;
+}
+
+}  // namespace
+
+int compare_workflows(Session& session, const DiffOptions& options) {
+    if (options.before == "-" && options.after == "-") {
+        throw Error(ErrorCode::InvalidArgument, "Only one of the two workflows can be stdin.");
+    }
+    const std::string format =
+        options.output.empty() ? "" : picture_format("diff", {}, options.output);
+    const Subject before = read_subject(session, options.before);
+    const Subject after = read_subject(session, options.after);
+    const Difference difference = model::compare(before.definition, after.definition);
+    if (options.format == "json" || (options.format.empty() && session.options().is_json)) {
+        session.print_json(json_of(before, after, difference));
+    } else {
+        session.print(text_of(before, after, difference, session.out()));
+    }
+    if (!options.output.empty()) {
+        const Definition merged = model::with_removed_nodes(before.definition, after.definition);
+        const diagram::Notes notes = notes_of(before, after, difference);
+        write_file(options.output, draw_picture(session, {merged, {}, notes}, format, false));
+        session.note(fmt::format("Wrote {}\n", one_line(options.output)));
+    }
+    if (difference.is_empty()) return kOk;
+    if (!difference.needs_version) return kDiffers;
+    session.note(fmt::format(
+        "Both are version {}: give the changed workflow a new version.\n", after.definition.version
+    ));
+    return options.requires_version ? kRefused : kDiffers;
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,127 @@
+// `ebb webhook`: who is notified of events, and how.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <ebb/error.h>
+
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/payload_argument.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+namespace ebb::cli {
+
+namespace {
+
+constexpr std::size_t kSecretFileBytesMax = 4'096;
+
+std::string text_of(const Json& json, const char* name) {
+    const auto found = json.find(name);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string joined(const Json& json, const char* name) {
+    const auto texts = json.value(name, std::vector<std::string>{});
+    return texts.empty() ? "all" : fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string state_of(const Json& json) {
+    if (!json.value("enabled", true)) return "disabled";
+    if (!text_of(json, "suspended_at").empty()) return "suspended";
+    const auto failures = json.value("failures", std::int64_t{0});
+    return failures > 0 ? fmt::format("{} failed", failures) : "ok";
+}
+
+int print_all(Session& session, const std::vector<Json>& webhooks) {
+    if (session.options().is_json) {
+        session.print_json(nlohmann::ordered_json(Json(webhooks)));
+        return kOk;
+    }
+    if (webhooks.empty()) {
+        session.note("There are no webhooks.\n");
+        return kOk;
+    }
+    const Style& style = session.out();
+    Table table(
+        {style.dim("NAME"),
+         style.dim("STATE"),
+         style.dim("FORMAT"),
+         style.dim("EVENTS"),
+         style.dim("WORKFLOWS"),
+         style.dim("TO")}
+    );
+    for (const Json& each : webhooks) {
+        table.add(
+            {text_of(each, "name"),
+             state_of(each),
+             text_of(each, "format"),
+             joined(each, "events"),
+             joined(each, "workflows"),
+             one_line(text_of(each, "url"))}
+        );
+    }
+    session.print(table.text(session.columns(), style.glyphs().ellipsis));
+    return kOk;
+}
+
+int print_one(Session& session, const Json& webhook) {
+    if (session.options().is_json) {
+        session.print_json(nlohmann::ordered_json(webhook));
+        return kOk;
+    }
+    print_all(session, {webhook});
+    const std::string secret = text_of(webhook, "secret");
+    if (secret.empty()) return kOk;
+    session.print(fmt::format("\nSecret: {}\n", secret));
+    session.note("It is shown only now. The receiver checks the signatures with it.\n");
+    return kOk;
+}
+
+Json settings_of(const WebhookOptions& options) {
+    Json settings{{"format", options.format}, {"enabled", !options.is_disabled}};
+    if (!options.url.empty()) settings["url"] = options.url;
+    if (!options.events.empty()) settings["events"] = options.events;
+    if (!options.workflows.empty()) settings["workflows"] = options.workflows;
+    if (!options.secret_file.empty()) {
+        std::string secret = read_file(options.secret_file, kSecretFileBytesMax);
+        while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) {
+            secret.pop_back();
+        }
+        settings["secret"] = secret;
+    }
+    return settings;
+}
+
+}  // namespace
+
+int manage_webhooks(Session& session, const WebhookOptions& options) {
+    if (options.action != "list" && options.name.empty()) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format("`ebb webhook {}` needs the name of a webhook.", options.action)
+        );
+    }
+    Client& client = session.connect("webhook");
+    if (options.action == "list") return print_all(session, client.webhooks());
+    if (options.action == "put") {
+        return print_one(session, client.put_webhook(options.name, settings_of(options)));
+    }
+    if (options.action == "rotate") {
+        return print_one(session, client.rotate_webhook(options.name, options.keep_old));
+    }
+    if (options.action == "delete") {
+        client.remove_webhook(options.name);
+        return kOk;
+    }
+    if (options.action == "ping") {
+        client.ping_webhook(options.name);
+        session.note("A worker of `ebb serve` sends the event ping within seconds.\n");
+        return kOk;
+    }
+    return print_one(session, client.webhook(options.name));
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,110 @@
+#include "engine/subscribers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fnmatch.h>
+
+#include "core/kernel/notices.h"
+#include "engine/webhook.h"
+#include "store/store.h"
+
+namespace ebb::engine {
+
+namespace {
+
+bool fits(const std::string& pattern, const std::string& name) {
+    return fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
+}
+
+bool fits_one(const std::vector<std::string>& patterns, const std::string& name) {
+    return patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const auto& each) {
+               return fits(each, name);
+           });
+}
+
+}  // namespace
+
+bool Subscribers::Subscriber::wants(std::string_view type, const std::string& workflow) const {
+    return fits_one(events, std::string(type)) && fits_one(workflows, workflow);
+}
+
+void Subscribers::look(Store& store, SteadyPoint now) {
+    const Duration::rep at = now.time_since_epoch().count();
+    const Duration::rep before = looked_at_;
+    if (before != kNever && at - before < kKnownFor.count()) return;
+    // The mark is not that of a heartbeat, so the first one reads them again.
+    set(store.subscriptions(), "look");
+    looked_at_ = at;
+}
+
+std::string Subscribers::mark() const {
+    const Lock lock(mutex_);
+    return mark_;
+}
+
+void Subscribers::set(const std::vector<Subscription>& subscriptions, std::string mark) {
+    auto subscribers = std::make_shared<std::vector<Subscriber>>();
+    for (const Subscription& each : subscriptions) {
+        if (!each.is_enabled) continue;
+        Webhook webhook = parse_webhook(each);
+        subscribers->push_back(
+            {.name = each.name,
+             .events = std::move(webhook.events),
+             .workflows = std::move(webhook.workflows),
+             .is_suspended = each.suspended_at != TimePoint{}}
+        );
+    }
+    {
+        const Lock lock(mutex_);
+        mark_ = std::move(mark);
+        is_empty_ = subscribers->empty();
+        subscribers_ = std::move(subscribers);
+    }
+    if (echo_) echo_();
+}
+
+Subscribers::Subscribed Subscribers::subscribed() const {
+    const Lock lock(mutex_);
+    return subscribers_;
+}
+
+void Subscribers::add_notices(
+    const InstanceRow& row,
+    InstanceStatus status,
+    std::span<const HistoryEvent> events,
+    Effects& effects
+) {
+    if (is_empty() || is_system_workflow(row.workflow)) return;
+    const Subscribed subscribers = subscribed();
+    NoticeSubject subject{row.id, row.workflow, row.version, row.key, status};
+    if (!effects.failures.empty() && !effects.failures.back().is_over) {
+        subject.failure = &effects.failures.back().note;
+    }
+    for (const HistoryEvent& event : events) {
+        const std::string_view type = notice_type(event);
+        if (type.empty()) continue;
+        std::string data;
+        for (const Subscriber& each : *subscribers) {
+            if (!each.wants(type, row.workflow)) continue;
+            if (data.empty()) data = notice_data(subject, event);
+            effects.notices.push_back({each.name, event.seq, std::string(type), data, event.at});
+        }
+    }
+}
+
+std::vector<std::string> Subscribers::enabled() const {
+    std::vector<std::string> names;
+    for (const Subscriber& each : *subscribed()) names.push_back(each.name);
+    return names;
+}
+
+std::vector<std::string> Subscribers::active() const {
+    std::vector<std::string> names;
+    for (const Subscriber& each : *subscribed()) {
+        if (!each.is_suspended) names.push_back(each.name);
+    }
+    return names;
+}
+
+}  // namespace ebb::engine

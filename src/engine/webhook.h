@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ebb/json.h>
+#include <ebb/time.h>
+
+#include "store/store.h"
+
+// What the document of a subscription says.
+
+namespace ebb::engine {
+
+/// A webhook as an operator describes it. Its secrets are never printed, except when they are made.
+struct Webhook {
+    static constexpr std::size_t kNameBytesMax = 64;
+    static constexpr std::size_t kUrlBytesMax = 2'048;
+    static constexpr std::size_t kPatternsMax = 64;
+    static constexpr std::size_t kPatternBytesMax = 128;
+    /// How long the secret before a rotation still signs, unless another time is asked for.
+    static constexpr Duration kRotation = std::chrono::hours(24);
+    static constexpr Duration kRotationMax = std::chrono::hours(30 * 24);
+
+    std::string name;
+    std::string url;                     ///< `https://...` or `http://...`
+    std::string format = "standard";     ///< `standard`, `cloudevents` or `slack`
+    std::vector<std::string> events;     ///< types with `*` and `?`; empty = all
+    std::vector<std::string> workflows;  ///< names with `*` and `?`; empty = all
+    std::string secret;                  ///< `whsec_` and base64
+    std::string old_secret;              ///< that before the last rotation; empty = none
+    TimePoint old_until{};               ///< until then the old one signs, too
+    bool is_enabled = true;
+
+    bool operator==(const Webhook&) const = default;
+};
+
+/// Throws CorruptState if the document cannot be read.
+Webhook parse_webhook(const Subscription& subscription);
+/// A subscription that has not failed yet.
+Subscription subscription_of(const Webhook& webhook, TimePoint now);
+
+/// Throws InvalidArgument, with what is wrong, where, and what is allowed.
+void check_webhook(const Webhook& webhook);
+
+/// `whsec_` and base64 of 32 random bytes.
+std::string make_webhook_secret();
+/// The key in a secret; throws InvalidArgument for anything but `whsec_` and the base64 of 24 to 64
+/// bytes.
+std::string webhook_key(std::string_view secret);
+
+/// What may be shown: the document without its secrets, and how its deliveries go.
+Json webhook_json(const Subscription& subscription);
+
+// What an operator does, through the API or on the database.
+
+/// Reads `url`, `format`, `events`, `workflows`, `secret` and `enabled` of a JSON object. Throws
+/// InvalidArgument for anything else, and for what check_webhook refuses.
+Webhook read_webhook(const std::string& name, const Json& settings);
+/// Throws InvalidArgument if there is none.
+Subscription find_webhook(Store& store, const std::string& name);
+/// Adds or replaces it. Without a secret of its own it keeps the one that it has, or gets a new
+/// one. Failures and a suspension are forgotten. Returns webhook_json, with `secret` if that was
+/// made.
+Json put_webhook(Store& store, Webhook webhook);
+/// Makes a new secret. The old one signs, too, for the given time. Returns webhook_json and
+/// `secret`.
+Json rotate_webhook(Store& store, const std::string& name, Duration keep_old);
+/// Lets a worker send a notice of the type `ping` soon. Refuses a webhook that is disabled.
+void ping_webhook(Store& store, const std::string& name);
+
+}  // namespace ebb::engine

@@ -1,0 +1,112 @@
+// Routes about webhooks: who is notified of events.
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/webhook.h"
+#include "server/api/body.h"
+#include "server/api/service.h"
+#include "support/clock.h"
+
+namespace ebb::server {
+
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// Throws Problem if there is none.
+Subscription find(Service& service, const Call& call) {
+    auto found = service.store.find_subscription(call.parameter("name"));
+    if (!found) throw Problem("not_found", "There is no webhook of this name.");
+    return *std::move(found);
+}
+
+/// Of what has just been made, the secret is shown this once.
+http::Response secret_response(const Json& json) {
+    http::Response response = json_response(200, OrderedJson(json));
+    response.set("Cache-Control", "no-store");
+    return response;
+}
+
+http::Response list_webhooks(Service& service, Call& call) {
+    call.query.check_all_used();
+    OrderedJson items = OrderedJson::array();
+    for (const Subscription& each : service.store.subscriptions()) {
+        items.push_back(OrderedJson(engine::webhook_json(each)));
+    }
+    return json_response(200, OrderedJson{{"items", std::move(items)}});
+}
+
+http::Response get_webhook(Service& service, Call& call) {
+    call.query.check_all_used();
+    return json_response(200, OrderedJson(engine::webhook_json(find(service, call))));
+}
+
+http::Response put_webhook(Service& service, Call& call) {
+    call.query.check_all_used();
+    // Refuses what is not one JSON object with unique members.
+    const Body checked(call.request.body);
+    const Json settings =
+        call.request.body.empty() ? Json::object() : Json::parse(call.request.body);
+    return secret_response(
+        engine::put_webhook(service.store, engine::read_webhook(call.parameter("name"), settings))
+    );
+}
+
+http::Response delete_webhook(Service& service, Call& call) {
+    call.query.check_all_used();
+    find(service, call);
+    service.store.remove_subscription(call.parameter("name"));
+    return {.status = 204};
+}
+
+http::Response rotate_webhook(Service& service, Call& call) {
+    call.query.check_all_used();
+    Body body(call.request.body);
+    const auto text = body.text("keep_old", 32);
+    body.check_all_used();
+    const auto keep = text ? parse_duration(*text) : engine::Webhook::kRotation;
+    if (!keep) {
+        throw Problem("invalid_argument", "The member \"keep_old\" is not a duration such as 24h.");
+    }
+    find(service, call);
+    return secret_response(engine::rotate_webhook(service.store, call.parameter("name"), *keep));
+}
+
+http::Response ping_webhook(Service& service, Call& call) {
+    call.query.check_all_used();
+    find(service, call);
+    engine::ping_webhook(service.store, call.parameter("name"));
+    return {.status = 202};
+}
+
+}  // namespace
+
+void add_webhook_routes(Routes& routes, Service& service) {
+    const auto add = [&](std::string_view method,
+                         std::string_view path,
+                         std::string_view operation,
+                         http::Response (*handle)(Service&, Call&)) {
+        Route route{
+            .method = method,
+            .path = path,
+            .operation = operation,
+            .permission = "webhooks.write",
+            .handle = [&service, handle](Call& call) { return handle(service, call); }
+        };
+        if (method == "POST" || method == "PUT") {
+            route.body_bytes_max = kJsonBytesMax;
+            route.media_types = {"application/json"};
+        }
+        routes.push_back(std::move(route));
+    };
+    add("GET", "/webhooks", "listWebhooks", list_webhooks);
+    add("GET", "/webhooks/{name}", "getWebhook", get_webhook);
+    add("PUT", "/webhooks/{name}", "putWebhook", put_webhook);
+    add("DELETE", "/webhooks/{name}", "deleteWebhook", delete_webhook);
+    add("POST", "/webhooks/{name}/rotate", "rotateWebhook", rotate_webhook);
+    add("POST", "/webhooks/{name}/ping", "pingWebhook", ping_webhook);
+}
+
+}  // namespace ebb::server

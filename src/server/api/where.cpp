@@ -1,0 +1,135 @@
+#include "server/api/where.h"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/model/label_values.h"
+#include "server/api/problem.h"
+#include "server/api/service.h"
+#include "view/payload_json.h"
+
+namespace ebb::server {
+
+namespace {
+
+using filter::Condition;
+using view::Json;
+
+constexpr int kCountPage = 2'000;
+
+/// `NAME:VALUE` of a text.
+Condition label_condition(const std::string& label) {
+    const std::size_t colon = label.find(':');
+    const std::string name = label.substr(0, colon);
+    if (colon == std::string::npos || !is_label_name(name)) {
+        throw Problem(
+            "invalid_argument",
+            "The parameter \"label\" is NAME:VALUE, of a label whose value is a text."
+        );
+    }
+    Condition condition{
+        .kind = Condition::Kind::Compare,
+        .field = {.kind = filter::Field::Kind::Label, .label = name}
+    };
+    condition.operand = label.substr(colon + 1);
+    return condition;
+}
+
+/// The range of ids and the filters of a count.
+InstanceSearch read_search(Query& query, TimePoint now) {
+    InstanceSearch search{.scan_max = kCountPage};
+    for (const std::string& status : query.list("status")) {
+        const auto known = parse_status(status);
+        if (!known) {
+            throw Problem("invalid_argument", "The parameter \"status\" is not a status.");
+        }
+        search.statuses.push_back(*known);
+    }
+    search.workflow = query.text("workflow").value_or("");
+    if (const auto version = query.integer("version", 1, 2'147'483'647)) {
+        search.version = static_cast<int>(*version);
+    }
+    search.key = query.text("key").value_or("");
+    search.where = read_where(query, now).value_or(Condition{});
+    if (const auto before = query.text("before")) {
+        search.before = InstanceId::parse(*before);
+        if (!search.before) {
+            throw Problem("invalid_argument", "The parameter \"before\" is not an instance's id.");
+        }
+    }
+    return search;
+}
+
+/// Of at most kScanRowsMax instances; the next request goes on.
+http::Response count_instances(Service& service, Call& call) {
+    using Steady = std::chrono::steady_clock;
+    InstanceSearch search = read_search(call.query, service.clock.now());
+    call.query.check_all_used();
+    const auto visible =
+        visible_workflows(service, call.principal, "instances.read", search.workflow);
+    search.workflow = visible.value_or("");
+    const auto end = Steady::now() + kScanTimeMax;
+    std::map<std::pair<std::string, InstanceStatus>, std::int64_t> sums;
+    for (int scanned = 0; visible && scanned < kScanRowsMax; scanned += kCountPage) {
+        const InstanceTally tally = service.reads.tally(search);
+        for (const StatusCount& count : tally.counts) {
+            sums[{count.workflow, count.status}] += count.count;
+        }
+        search.before = tally.next;
+        if (!tally.next || Steady::now() >= end) break;
+    }
+    Json counts = Json::array();
+    std::int64_t total = 0;
+    for (const auto& [key, count] : sums) {
+        counts.push_back({{"workflow", key.first}, {"status", key.second}, {"count", count}});
+        total += count;
+    }
+    return json_response(
+        200,
+        Json{
+            {"total", total},
+            {"counts", std::move(counts)},
+            {"next_before", search.before ? Json(search.before->to_string()) : Json(nullptr)},
+            {"complete", !search.before.has_value()},
+        }
+    );
+}
+
+}  // namespace
+
+filter::Condition compile_where(const std::string& where, TimePoint now) {
+    try {
+        return filter::compile(where, now);
+    } catch (const ExpressionError& error) {
+        throw Problem("invalid_expression", error.what())
+            .with("line", error.line())
+            .with("column", error.column());
+    }
+}
+
+std::optional<filter::Condition> read_where(Query& query, TimePoint now) {
+    Condition all{.kind = Condition::Kind::And};
+    if (const auto where = query.text("where")) {
+        all.parts.push_back(compile_where(*where, now));
+    }
+    for (const std::string& label : query.all("label")) {
+        all.parts.push_back(label_condition(label));
+    }
+    if (all.parts.empty()) return std::nullopt;
+    if (all.parts.size() == 1) return Condition(all.parts.front());
+    return all;
+}
+
+void add_count_routes(Routes& routes, Service& service) {
+    routes.push_back(
+        {.method = "GET",
+         .path = "/instances/count",
+         .operation = "countInstances",
+         .permission = "instances.read",
+         .handle = [&service](Call& call) { return count_instances(service, call); },
+         .reach = Reach::Project}
+    );
+}
+
+}  // namespace ebb::server

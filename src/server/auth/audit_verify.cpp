@@ -1,0 +1,103 @@
+// Finds out whether an audit is as it was written.
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "server/auth/audit.h"
+
+namespace ebb::server {
+
+namespace {
+
+constexpr int kPage = 1'000;
+
+class Verification {
+ public:
+    explicit Verification(const std::vector<std::string>& anchors) : anchors_(anchors) {}
+
+    void take(const AuditRow& row) {
+        ++verdict_.rows;
+        if (audit_hash(row) != row.hash) {
+            fault(row.id, "The row was changed: its hash is another one.");
+        }
+        const auto known = chains_.find(row.chain);
+        if (known == chains_.end()) {
+            begin(row);
+        } else {
+            follow(row, known->second);
+        }
+        chains_.insert_or_assign(row.chain, End{row.number, row.hash});
+        hashes_.insert(row.hash);
+    }
+
+    AuditVerdict finish() {
+        verdict_.chains = static_cast<std::int64_t>(chains_.size());
+        for (const auto& [id, prev] : begins_) {
+            if (hashes_.contains(prev)) continue;
+            fault(id, "The row that its chain begins behind was removed or changed.");
+        }
+        for (const std::string& anchor : anchors_) {
+            if (hashes_.contains(anchor)) continue;
+            fault("", fmt::format("No row has the hash {}, which is an anchor.", anchor));
+        }
+        return std::move(verdict_);
+    }
+
+ private:
+    struct End {
+        std::int64_t number = 0;
+        std::string hash;
+    };
+
+    void begin(const AuditRow& row) {
+        if (row.number != 1) {
+            fault(row.id, fmt::format("{} rows before it were removed.", row.number - 1));
+        } else if (!row.prev.empty()) {
+            // The clocks of two servers may differ, so that row may come later.
+            begins_.emplace_back(row.id, row.prev);
+        }
+    }
+
+    void follow(const AuditRow& row, const End& end) {
+        if (row.number > end.number + 1) {
+            const std::int64_t missing = row.number - end.number - 1;
+            fault(row.id, fmt::format("{} rows before it were removed.", missing));
+        } else if (row.number <= end.number) {
+            fault(
+                row.id,
+                fmt::format("The row was inserted: its chain has a number {} already.", row.number)
+            );
+        } else if (row.prev != end.hash) {
+            fault(row.id, "The row before it was changed or inserted.");
+        }
+    }
+
+    void fault(std::string row, std::string what) {
+        if (verdict_.faults.size() >= kAuditFaultsMax) return;
+        verdict_.faults.push_back({std::move(row), std::move(what)});
+    }
+
+    const std::vector<std::string>& anchors_;
+    std::map<std::string, End> chains_;
+    std::unordered_set<std::string> hashes_;
+    std::vector<std::pair<std::string, std::string>> begins_;  // a row, and what it names
+    AuditVerdict verdict_;
+};
+
+}  // namespace
+
+AuditVerdict verify_audit(AdminStore& store, const std::vector<std::string>& anchors) {
+    Verification verification(anchors);
+    AuditQuery query{.is_forward = true, .limit = kPage};
+    while (true) {
+        const auto rows = store.list_audit(query);
+        for (const AuditRow& row : rows) verification.take(row);
+        if (std::ssize(rows) < kPage) return verification.finish();
+        query.place = rows.back().id;
+    }
+}
+
+}  // namespace ebb::server

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Deliveries of a real `ebb serve` to a receiver of our own: webhooks_test.py REPOSITORY EBB STORE
+
+The receiver checks signatures as how-to/webhooks.md says, and knows nothing of Ebb. No case waits for
+a time; limits in minutes only guard against hanging.
+"""
+
+import base64
+import http.server
+import json
+import os
+import pathlib
+import re
+import signal
+import sys
+import threading
+import unittest
+
+from contract import Contract
+from world import Folder, Server, log_in
+
+ROOT, EBB, STORE = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+CONTRACT = Contract(ROOT)
+PAGE = ROOT / "docs" / "how-to" / "webhooks.md"
+PATIENCE = 120
+
+WORKFLOW = """
+workflow: order
+steps: [charge]
+handlers:
+  charge: {exec: [cat]}
+"""
+
+
+def documented_check():
+    """The function of the page that receivers copy."""
+    code = re.search(r"```python\n(.*?)```", PAGE.read_text(), re.S).group(1)
+    scope = {}
+    exec(code, scope)
+    return scope["is_genuine"]
+
+
+IS_GENUINE = documented_check()
+
+
+class Receiver:
+    """Remembers what arrives. `answers` are given first, each once: (status, headers)."""
+
+    def __init__(self):
+        self.received = []
+        self.answers = []
+        self.news = threading.Condition()
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                with receiver.news:
+                    status, more = receiver.answers.pop(0) if receiver.answers else (204, {})
+                    receiver.received.append((status, headers, body))
+                    receiver.news.notify_all()
+                self.send_response(status)
+                for name, value in more.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/hook"
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    def wait_for(self, condition):
+        """`condition` sees all that was received."""
+        with self.news:
+            if not self.news.wait_for(lambda: condition(self.received), timeout=PATIENCE):
+                ids = [headers["webhook-id"] for _, headers, _ in self.received]
+                raise AssertionError(f"did not arrive; so far: {ids}")
+            return list(self.received)
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Deliveries(unittest.TestCase):
+    def setUp(self):
+        self.folder = Folder()
+        self.path = self.folder.__enter__()
+        self.addCleanup(self.folder.__exit__)
+        self.file = pathlib.Path(self.path, "order.yaml")
+        self.file.write_text(WORKFLOW)
+        self.receiver = Receiver()
+        self.addCleanup(self.receiver.close)
+
+    def serve(self, *arguments):
+        flags = ["--allow-exec", "--requests-per-second", "0", *arguments]
+        server = Server(EBB, STORE, self.path, flags, [str(self.file)])
+        self.addCleanup(server.stop)
+        api = log_in(server, CONTRACT)
+        self.addCleanup(api.close)
+        return server, api
+
+    def put(self, api, name="ops", **settings):
+        answer = api("PUT", f"/webhooks/{name}", {"url": self.receiver.url, **settings})
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.json()
+
+    def ping_until_known(self, api, name="ops"):
+        """Afterwards the worker knows the webhook: it has relayed a ping."""
+        self.assertEqual(api.post(f"/webhooks/{name}/ping").status, 202)
+        self.receiver.wait_for(lambda all: any(b'"ping"' in body for _, _, body in all))
+
+    def start(self, api, **options):
+        answer = api.post("/instances", {"workflow": "order", "input": 1, **options})
+        self.assertIn(answer.status, (200, 201), answer.body)
+        return answer.json()["id"]
+
+    def test_an_event_arrives_signed_and_only_the_secret_makes_it_genuine(self):
+        _, api = self.serve("--webhooks-allow-private")
+        secret = self.put(api)["secret"]
+        self.ping_until_known(api)
+        instance = self.start(api, key="k-1")
+        received = self.receiver.wait_for(lambda all: len(all) >= 3)
+        other = "whsec_" + base64.b64encode(os.urandom(32)).decode()
+        for _, headers, body in received:
+            self.assertTrue(IS_GENUINE(secret, headers, body))
+            self.assertFalse(IS_GENUINE(secret, headers, body + b" "))
+            self.assertFalse(IS_GENUINE(other, headers, body))
+            self.assertEqual(headers["content-type"], "application/json")
+            self.assertRegex(headers["user-agent"], "^ebb/")
+        events = {json.loads(body)["type"]: json.loads(body) for _, _, body in received}
+        self.assertEqual(set(events), {"ping", "instance.started", "instance.completed"})
+        data = events["instance.completed"]["data"]
+        self.assertEqual((data["instance"], data["workflow"], data["key"], data["status"]),
+                         (instance, "order", "k-1", "completed"))
+        hidden = api.get("/instances").json()["items"]
+        self.assertEqual([item["id"] for item in hidden], [instance])
+        shown = api.get("/instances", workflow="ebb:webhook").json()["items"]
+        self.assertEqual(len(shown), 3)
+
+    def test_a_rotation_signs_with_both_secrets(self):
+        _, api = self.serve("--webhooks-allow-private")
+        first = self.put(api)["secret"]
+        second = api.post("/webhooks/ops/rotate", {"keep_old": "1h"}).json()["secret"]
+        self.ping_until_known(api)
+        _, headers, body = self.receiver.received[0]
+        self.assertTrue(IS_GENUINE(first, headers, body))
+        self.assertTrue(IS_GENUINE(second, headers, body))
+        self.assertEqual(len(headers["webhook-signature"].split()), 2)
+
+    def test_a_failed_delivery_is_repeated_with_the_same_id(self):
+        _, api = self.serve("--webhooks-allow-private")
+        self.put(api)
+        at_once = {"Retry-After": "0"}
+        self.receiver.answers = [(503, at_once), (302, {"Location": "/else", **at_once})]
+        api.post("/webhooks/ops/ping")
+        received = self.receiver.wait_for(lambda all: len(all) >= 3)
+        self.assertEqual([status for status, _, _ in received], [503, 302, 204])
+        self.assertEqual(len({headers["webhook-id"] for _, headers, _ in received}), 1)
+        self.assertEqual(len({body for _, _, body in received}), 1)
+
+    def test_an_endpoint_that_is_gone_is_disabled(self):
+        _, api = self.serve("--webhooks-allow-private")
+        self.put(api)
+        self.receiver.answers = [(410, {})]
+        api.post("/webhooks/ops/ping")
+        instance = self.delivery(api, "dead_letter")
+        self.assertIn("410", json.dumps(api.get(f"/instances/{instance}").json()["error"]))
+        self.assertFalse(api.get("/webhooks/ops").json()["enabled"])
+
+    def delivery(self, api, status):
+        """The id of the only delivery, once it has this status."""
+        for _ in range(10_000):
+            items = api.get("/instances", workflow="ebb:webhook", status=status).json()["items"]
+            if items:
+                return items[0]["id"]
+            api.get("/me")
+        self.fail(f"no delivery is {status}")
+
+    def test_private_addresses_are_refused(self):
+        _, api = self.serve()
+        self.put(api)
+        api.post("/webhooks/ops/ping")
+        instance = self.delivery(api, "dead_letter")
+        self.assertIn("address_refused", json.dumps(api.get(f"/instances/{instance}").json()["error"]))
+        self.assertEqual(self.receiver.received, [])
+
+    @unittest.skipIf(STORE == "memory", "a memory store ends with its process")
+    def test_no_event_is_lost_or_invented_when_the_server_is_killed_again_and_again(self):
+        server, api = self.serve("--webhooks-allow-private")
+        secret = self.put(api, events=["instance.started", "instance.completed"])["secret"]
+        # From here on: a worker learns of a new webhook with its next heartbeat.
+        self.ping_until_known(api)
+        pings = {headers["webhook-id"] for _, headers, _ in self.receiver.received}
+        started = set()
+        for life in range(6):
+            before = len(self.receiver.received)
+            for i in range(20):
+                # A start that is repeated after a kill finds its key.
+                started.add(self.start(api, key=f"{life}-{i}"))
+            # In the middle of commits, relays and deliveries: a few have arrived, most have not.
+            self.receiver.wait_for(lambda all: len(all) >= before + 1 + life)
+            server.process.send_signal(signal.SIGKILL)
+            server.process.wait(timeout=60)
+            server, api = self.serve("--webhooks-allow-private")
+        expected = set()
+        for instance in started:
+            result = api.get(f"/instances/{instance}/result", wait="60s")
+            self.assertEqual(result.status, 200, result.body)
+            for event in api.get(f"/instances/{instance}/history").json()["items"]:
+                if event["type"] in ("started", "completed"):
+                    expected.add(f"evt_{instance}_{event['seq']}")
+        self.receiver.wait_for(lambda all: expected <= {headers["webhook-id"] for _, headers, _ in all})
+        bodies = {}
+        for _, headers, body in self.receiver.received:
+            self.assertTrue(IS_GENUINE(secret, headers, body))
+            bodies.setdefault(headers["webhook-id"], set()).add(body)
+        self.assertEqual(set(bodies) - pings, expected)
+        self.assertEqual({name: found for name, found in bodies.items() if len(found) > 1}, {})
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=1)

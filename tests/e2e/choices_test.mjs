@@ -1,0 +1,145 @@
+// What people choose: rows for one act on all of them, views, versions, runs to compare, outcomes of a rehearsal, and acts of
+// the palette. No test waits for a time; each waits for what it means.
+import './packages.mjs';
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { ASSETS, launch, pagesOf, settled, startMock, watch } from './browser.mjs';
+
+let browser;
+let mock;
+let page;
+let faults;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser?.close());
+beforeEach(async () => {
+  mock = await startMock({ assets: ASSETS });
+  page = await browser.context.newPage();
+  faults = await watch(page, new URL(mock.address).origin, [/40[0-9]|50[0-9]/]);
+});
+afterEach(async () => {
+  await page.close();
+  await mock.close();
+});
+
+async function open(path) {
+  await page.goto(mock.address + path);
+  await settled(page);
+}
+
+const instance = (test) => mock.world.instances.find(test);
+const live = (workflow, node) => instance((one) => one.status === 'running' && one.workflow === workflow && one.detail.waiting_for.some((wait) => wait.node === node));
+const button = (name) => page.getByRole('button', { name, exact: true });
+
+test('a selection offers what fits it, says how many, skips what is refused, and tells the rest', async () => {
+  await open('instances?q=status:running,dead_letter%20workflow:order');
+  const rows = mock.world.instances.filter((row) => row.workflow === 'order' && ['running', 'dead_letter'].includes(row.status)).slice(0, 50);
+  const running = rows.filter((row) => row.status === 'running').slice(0, 2);
+  const dead = rows.find((row) => row.status === 'dead_letter');
+  for (const row of [...running, dead]) await page.getByLabel(`Select ${row.key}`, { exact: true }).check();
+  const bar = page.getByRole('toolbar', { name: 'Selected instances' });
+  await bar.getByRole('button', { name: /^Retry from here….1$/ }).waitFor();
+  assert.equal(await bar.getByRole('button', { name: 'Resume' }).count(), 0, 'none of them is paused');
+  await bar.getByRole('button', { name: /^Pause.2$/ }).click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByText('1 of the selected instances is in a state').waitFor();
+  assert.deepEqual(await sheet.locator('.which a').allInnerTexts(), running.map((row) => row.key));
+  mock.control.fail = new RegExp(`${running[1].id}/pause`);
+  mock.control.problem = new mock.Problem(409, 'invalid_state', 'The instance is completed.');
+  await sheet.getByRole('button', { name: 'Pause: all 2' }).click();
+  await sheet.getByText('1 of 2 done, 1 skipped').waitFor();
+  await sheet.getByText('The instance is completed.').waitFor();
+  assert.deepEqual(running.map((row) => row.status), ['paused', 'running']);
+});
+
+test('a signal to a selection says its name and payload once for all', async () => {
+  await open('instances?q=status:running%20workflow:order');
+  const two = mock.world.instances.filter((row) => row.workflow === 'order' && row.status === 'running').slice(0, 2);
+  for (const row of two) await page.getByLabel(`Select ${row.key}`, { exact: true }).check();
+  await page.getByRole('toolbar').getByRole('button', { name: 'Send signal…' }).click();
+  const send = page.getByRole('dialog').getByRole('button', { name: 'Send signal: all 2' });
+  assert.ok(await send.isDisabled(), 'a signal needs a name');
+  await page.getByLabel('Signal', { exact: true }).fill('paid');
+  await page.getByLabel('Payload').fill('{"by": ');
+  await page.getByText('This is not JSON.').waitFor();
+  assert.ok(await send.isDisabled());
+  await page.getByLabel('Payload').fill('{"by": "card"}');
+  await send.click();
+  await page.getByText('2 of 2 done').waitFor();
+  for (const row of two) assert.deepEqual(row.history.at(-1).payload, { by: 'card' });
+  assert.deepEqual(faults, []);
+});
+
+test('a view is saved under a name, found again after a reload, and removed', async () => {
+  await open('instances?q=status:dead_letter%20workflow:order');
+  await button('Save as view').click();
+  await page.getByLabel('Name of the view').fill('my orders');
+  await button('Save').click();
+  await open('instances');
+  await page.getByRole('button', { name: 'my orders' }).click();
+  await page.waitForURL(/dead_letter/);
+  await button('Remove view').click();
+  await page.getByRole('button', { name: 'my orders' }).waitFor({ state: 'detached' });
+});
+
+test('the palette does acts, and knows what was looked at', async () => {
+  const one = live('order', 'approve');
+  await open(`instances/${one.id}`);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('option', { name: `order · ${one.key}` }).waitFor();
+  await page.getByRole('combobox').fill('dark');
+  await page.getByRole('option', { name: 'Dark colors' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark');
+  await page.evaluate(() => localStorage.clear());
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('start an');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByRole('heading', { name: 'Start an instance' }).waitFor();
+});
+
+test('a queue says why what waits in it does not start, and stands on top', async () => {
+  await open('queues');
+  assert.deepEqual(await page.locator('tbody .lead').allInnerTexts().then((names) => names.slice(0, 2)), ['carriers', 'payments']);
+  await page.locator('tr', { hasText: 'carriers' }).getByRole('link', { name: 'no worker for it' }).waitFor();
+  mock.world.queues.find((queue) => queue.name === 'default').concurrency = 0;
+  await page.reload();
+  await page.locator('tr', { hasText: 'default' }).getByText('stopped').waitFor();
+});
+
+test('two versions: the nodes that differ are named, and marked in the picture', async () => {
+  await open('workflows/order?tab=versions');
+  await page.getByRole('list', { name: 'What changes' }).getByText('close_order').waitFor();
+  await page.locator('svg .node.added', { hasText: 'close_order' }).waitFor();
+});
+
+test('a comparison names the step at which two runs part, not one that was undone for it', async () => {
+  await open(pagesOf(mock.world).compare);
+  const [, a, b] = /instances\/([^/]+)\/compare\/(.+)/.exec(pagesOf(mock.world).compare);
+  const failed = instance((row) => row.id === a).detail.error.step;
+  await page.getByText(`The runs part at “${failed}”.`).waitFor();
+  assert.equal(await page.locator('tr.first td').first().innerText(), failed);
+  await page.getByRole('link', { name: 'Swap sides' }).click();
+  await page.waitForURL(new RegExp(`${b}/compare/${a}`));
+});
+
+test('a rehearsal shows what would be undone and what would stay, on the picture and in words', async () => {
+  await open('build/order');
+  await button('Rehearse').click();
+  await page.getByText('What would happen').waitFor();
+  await page.locator('.rehearsal .status', { hasText: 'completed' }).first().waitFor();
+  await page.getByLabel('How ship ends', { exact: true }).selectOption('fails for good');
+  await page.getByText('pack → charge → reserve').waitFor();
+  await page.getByText(/^■ What these steps did stays: .*print_invoice/).waitFor();
+  await page.locator('svg .node.s-compensated', { hasText: 'reserve' }).waitFor();
+  await page.locator('svg .node.s-failed', { hasText: 'ship' }).waitFor();
+  const sent = JSON.parse(await page.evaluate(() => localStorage.getItem('ebb.rehearsal.order')));
+  assert.equal(sent.outcomes.ship, 'fail_for_good');
+  await page.reload();
+  await page.getByText('pack → charge → reserve').waitFor();
+  await button('All complete').click();
+  await page.locator('.rehearsal .status', { hasText: 'completed' }).first().waitFor();
+  await page.evaluate(() => localStorage.clear());
+  assert.deepEqual(faults, []);
+});

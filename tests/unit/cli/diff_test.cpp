@@ -1,0 +1,115 @@
+// `ebb diff`: two files, or two versions of a store.
+
+#include "cli/payload_argument.h"
+#include "cli_world.h"
+#include "workflows.h"
+
+namespace ebb::cli::testing {
+namespace {
+
+constexpr std::string_view kBefore = R"(workflow: order
+version: 3
+steps:
+  - {step: reserve, compensate: release}
+  - {step: charge, timeout: 5s}
+  - notify
+)";
+
+constexpr std::string_view kAfter = R"(workflow: order
+version: 4
+steps:
+  - {step: reserve, compensate: release}
+  - pack
+  - {step: charge, timeout: 9s}
+)";
+
+struct CliDiff : ::testing::Test {
+    CliWorld world;
+    std::string before = world.file("before.yaml", kBefore);
+    std::string after = world.file("after.yaml", kAfter);
+};
+
+TEST_F(CliDiff, names_each_node_with_pointer_and_both_values) {
+    const Outcome outcome = world.run({"diff", before, after});
+    EXPECT_EQ(outcome.code, 1) << outcome.err;
+    EXPECT_EQ(
+        outcome.out,
+        "order v3 → order v4: 1 added, 1 removed, 1 changed\n"
+        "~ /version: 3 → 4\n"
+        "+ pack  step added at /steps/1\n"
+        "~ charge  step changed at /steps/2\n"
+        "    /timeout: \"5s\" → \"9s\"\n"
+        "− notify  step removed at /steps/2\n"
+    );
+}
+
+TEST_F(CliDiff, the_same_content_has_exit_code_0) {
+    const Outcome outcome = world.run({"diff", before, before});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_EQ(outcome.out, "order v3 order v3: no difference\n");
+}
+
+TEST_F(CliDiff, json_has_the_values_as_json) {
+    const Outcome outcome = world.run({"diff", before, after, "--json"});
+    EXPECT_EQ(outcome.code, 1);
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json["equal"], false);
+    EXPECT_EQ(json["needs_version"], false);
+    EXPECT_EQ(json["before"]["version"], 3);
+    EXPECT_EQ(json["workflow"][0]["pointer"], "/version");
+    EXPECT_EQ(json["nodes"][1]["node"], "charge");
+    EXPECT_EQ(json["nodes"][1]["pointer_before"], "/steps/1");
+    EXPECT_EQ(json["nodes"][1]["pointer_after"], "/steps/2");
+    EXPECT_EQ(
+        json["nodes"][1]["fields"],
+        Json::parse(R"([{"pointer": "/timeout", "before": "5s", "after": "9s"}])")
+    );
+}
+
+TEST_F(CliDiff, draws_the_difference) {
+    const std::string picture = world.path("diff.svg");
+    EXPECT_EQ(world.run({"diff", before, after, "-o", picture}).code, 1);
+    const std::string svg = read_file(picture, 1'000'000);
+    EXPECT_NE(svg.find("class=\"added\""), std::string::npos) << svg;
+    EXPECT_NE(svg.find("class=\"removed\""), std::string::npos);
+    EXPECT_NE(svg.find(">changed: timeout</text>"), std::string::npos);
+    EXPECT_NE(svg.find(">notify</text>"), std::string::npos) << "where it was";
+    const Outcome refused = world.run({"diff", before, after, "-o", world.path("diff.png")});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_NE(refused.err.find("`ebb diff` does not write png files"), std::string::npos);
+}
+
+TEST_F(CliDiff, a_change_without_a_new_version_is_said) {
+    const std::string same =
+        world.file("same.yaml", "workflow: order\nversion: 3\nsteps: [reserve]\n");
+    const Outcome outcome = world.run({"diff", before, same});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_NE(outcome.err.find("Both are version 3"), std::string::npos) << outcome.err;
+    EXPECT_EQ(world.run({"diff", before, same, "--require-version"}).code, 4);
+    EXPECT_EQ(world.run({"diff", before, after, "--require-version"}).code, 1);
+}
+
+TEST_F(CliDiff, versions_of_a_store_are_named_with_an_at) {
+    for (const std::string& file : {before, after}) {
+        ASSERT_EQ(world.run_db({"start", file}).code, 0);
+    }
+    const Outcome stored = world.run_db({"diff", "order@3", "order@4"});
+    EXPECT_EQ(stored.code, 1) << stored.err;
+    EXPECT_EQ(stored.out, world.run({"diff", before, after}).out);
+    EXPECT_EQ(world.run_db({"diff", "order", after}).code, 0) << "the newest";
+    EXPECT_EQ(world.run_db({"diff", "order@9", after}).code, 3);
+    const Outcome bad = world.run_db({"diff", "order@new", after});
+    EXPECT_EQ(bad.code, 2);
+    EXPECT_NE(bad.err.find("\"new\" is not a version"), std::string::npos) << bad.err;
+}
+
+TEST_F(CliDiff, an_invalid_file_is_reported_with_its_problems) {
+    const Outcome outcome =
+        world.run({"diff", before, world.file("bad.yaml", "workflow: bad\nsteps: 7\n")});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find("bad.yaml:2:"), std::string::npos) << outcome.err;
+    EXPECT_EQ(world.run({"diff", "-", "-"}).code, 2);
+}
+
+}  // namespace
+}  // namespace ebb::cli::testing
