@@ -34,12 +34,12 @@ struct DefinitionFileReport {
     TimePoint since{};
 };
 
-/// How a proxy says who is logged in.
+/// The headers in which a trusted proxy names the user who is logged in.
 struct ProxyLogin {
     std::string user_header = "X-Forwarded-User";
     std::string groups_header = "X-Forwarded-Groups";  ///< names between commas
     std::string email_header = "X-Forwarded-Email";
-    /// The proxy sends it in `X-Ebb-Proxy-Secret`, at least 16 bytes: only then is it believed.
+    /// At least 16 bytes. The headers count only if the proxy sends it in `X-Ebb-Proxy-Secret`.
     std::string secret{};
 };
 

@@ -42,21 +42,21 @@ void CommandLine::add_serve_access(CLI::App* serve) {
         ->add_option(
             "--proxy-secret-file",
             serve_.proxy_secret_file,
-            "The proxy names who is logged in, and sends this secret"
+            "Trust the login headers of a proxy that sends the secret in this file"
         )
         ->type_name("FILE");
     serve
         ->add_option(
             "--proxy-user-header",
             serve_.proxy_user_header,
-            "In which it names the person (X-Forwarded-User)"
+            "The header with the user's name (X-Forwarded-User)"
         )
         ->type_name("NAME");
     serve
         ->add_option(
             "--proxy-groups-header",
             serve_.proxy_groups_header,
-            "In which it names the groups (X-Forwarded-Groups)"
+            "The header with the user's groups (X-Forwarded-Groups)"
         )
         ->type_name("NAME");
     serve
@@ -93,7 +93,7 @@ void CommandLine::add_project() {
 
 void CommandLine::add_grant() {
     CLI::App* grant =
-        add_command("grant", "List and change who has which role", [this](Session& s) {
+        add_command("grant", "List and change the roles of users and groups", [this](Session& s) {
             return manage_grants(s, grant_);
         });
     grant->group("Other");

@@ -117,7 +117,7 @@ int tell(Session& session, Engine& engine, const std::string& workflow) {
     const std::string whose =
         workflow == kOtherWorkflows ? "all other workflows" : fmt::format("\"{}\"", workflow);
     if (!rule) {
-        session.note(fmt::format("There is no rule of {} any more.\n", whose));
+        session.note(fmt::format("The rule of {} is removed.\n", whose));
         return kOk;
     }
     session.note(fmt::format(

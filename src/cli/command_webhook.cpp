@@ -1,4 +1,4 @@
-// `ebb webhook`: who is notified of events, and how.
+// `ebb webhook`: the subscriptions that are notified of events.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

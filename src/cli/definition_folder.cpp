@@ -111,7 +111,7 @@ void DefinitionFolder::note_gone() {
     }
     for (DefinitionFileReport& report : gone) {
         report.state = "gone";
-        report.message = "The file is not in the folder any more. What it registered stays.";
+        report.message = "The file is no longer in the folder. What it registered stays.";
         report.problems.clear();
         const std::string name = report.file;
         note(name, std::move(report), LogLevel::Warning);

@@ -55,7 +55,7 @@ LivePtr Holdings::live_of(const InstanceId& id) {
     auto row = parts_.environment.store.load(id);
     if (!row) {
         throw Error(
-            ErrorCode::InstanceNotFound, "There is no instance " + id.to_string() + " any more."
+            ErrorCode::InstanceNotFound, "The instance " + id.to_string() + " no longer exists."
         );
     }
     LivePtr live = make_live(std::move(*row), parts_.programs);

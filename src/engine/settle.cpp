@@ -47,7 +47,7 @@ void Settler::settle_missing(Turn& turn) {
         work,
         Error(
             ErrorCode::InstanceNotFound,
-            "There is no instance " + turn.live->row.id.to_string() + " any more."
+            "The instance " + turn.live->row.id.to_string() + " no longer exists."
         )
     );
 }

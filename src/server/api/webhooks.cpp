@@ -1,4 +1,4 @@
-// Routes about webhooks: who is notified of events.
+// Routes about webhooks: the subscriptions that are notified of events.
 
 #include <string>
 
