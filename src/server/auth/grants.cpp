@@ -90,11 +90,14 @@ Project project_of(const ordered_json& document) {
     };
 }
 
-Grant grant_of(const ordered_json& document) {
-    return {
+/// Empty: this version does not know the role, so the grant gives nothing.
+std::optional<Grant> grant_of(const ordered_json& document) {
+    const auto role = parse_role(document.at("role").get<std::string>());
+    if (!role) return std::nullopt;
+    return Grant{
         .id = document.at("id").get<std::string>(),
         .subject = document.at("subject").get<std::string>(),
-        .role = parse_role(document.at("role").get<std::string>()).value_or(Role::Viewer),
+        .role = *role,
         .project = document.at("project").get<std::string>(),
         .decision_roles = document.at("decision_roles").get<Texts>(),
         .handlers = document.at("handlers").get<Texts>(),
@@ -147,7 +150,8 @@ GrantBook::Pages GrantBook::read() {
         pages.projects.push_back(project_of(ordered_json::parse(row.document)));
     }
     for (const AdminRow& row : store_.list(kGrant)) {
-        pages.grants.push_back(grant_of(ordered_json::parse(row.document)));
+        auto grant = grant_of(ordered_json::parse(row.document));
+        if (grant) pages.grants.push_back(*std::move(grant));
     }
     const Lock lock(mutex_);
     pages_ = pages;
@@ -244,7 +248,7 @@ GrantBook::Put GrantBook::put_project(const Project& project, const std::string&
 bool GrantBook::remove_project(const std::string& name) {
     if (name == kEverything) refuse("The project * is built in.");
     for (const AdminRow& row : store_.list(kGrant)) {
-        if (grant_of(ordered_json::parse(row.document)).project != name) continue;
+        if (ordered_json::parse(row.document).at("project") != name) continue;
         throw Error(
             ErrorCode::InvalidState,
             fmt::format("The grant {} names the project {}.", row.name, name)
