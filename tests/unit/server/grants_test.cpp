@@ -22,7 +22,7 @@ class GrantBookTest : public testing::Test {
     }
 
     std::unique_ptr<AdminStore> store_ = make_memory_admin_store();
-    ManualClock clock_;
+    ManualClock clock_{TimePoint{}};
     GrantBook book_{*store_, clock_};
 };
 
