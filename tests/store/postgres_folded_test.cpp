@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "store/conformance.h"
-#include "store/postgres/folded_tasks.h"
+#include "store/postgres/memories/folded_tasks.h"
 #include "store/postgres/postgres_store.h"
 #include "support/postgres_server.h"
 

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "store/conformance.h"
-#include "store/postgres/claim_marks.h"
 #include "store/postgres/connection.h"
-#include "store/postgres/lease_marks.h"
+#include "store/postgres/memories/claim_marks.h"
+#include "store/postgres/memories/lease_marks.h"
 #include "store/postgres/postgres_store.h"
 #include "support/postgres_server.h"
 #include "support/store_sql.h"

@@ -6,7 +6,7 @@
 
 #include "ebb/postgres/sql.h"
 #include "store/postgres/effect_columns.h"
-#include "store/postgres/folded_tasks.h"
+#include "store/postgres/memories/folded_tasks.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/sql_error.h"

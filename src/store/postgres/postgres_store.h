@@ -12,9 +12,9 @@
 
 #include "store/agreement.h"
 #include "store/notices.h"
-#include "store/postgres/claim_marks.h"
-#include "store/postgres/folded_tasks.h"
-#include "store/postgres/lease_marks.h"
+#include "store/postgres/memories/claim_marks.h"
+#include "store/postgres/memories/folded_tasks.h"
+#include "store/postgres/memories/lease_marks.h"
 #include "store/postgres/pooled.h"
 #include "store/postgres/server_clock.h"
 #include "store/store.h"

@@ -1,4 +1,4 @@
-#include "store/postgres/folded_tasks.h"
+#include "store/postgres/memories/folded_tasks.h"
 
 #include <algorithm>
 

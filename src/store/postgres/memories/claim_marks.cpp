@@ -1,4 +1,4 @@
-#include "store/postgres/claim_marks.h"
+#include "store/postgres/memories/claim_marks.h"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/postgres/full_looks.h"
+#include "store/postgres/memories/full_looks.h"
 #include "store/store.h"
 #include "support/sync.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/postgres/full_looks.h"
+#include "store/postgres/memories/full_looks.h"
 #include "store/store.h"
 #include "support/sync.h"
 

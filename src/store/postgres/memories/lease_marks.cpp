@@ -1,4 +1,4 @@
-#include "store/postgres/lease_marks.h"
+#include "store/postgres/memories/lease_marks.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "store/postgres/full_looks.h"
+#include "store/postgres/memories/full_looks.h"
 
 #include <algorithm>
 
