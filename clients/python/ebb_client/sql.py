@@ -4,7 +4,6 @@ It needs psycopg 3 or psycopg2, and a database where `ebb migrate --sql-workers`
 writes with `context.connection` is committed together with the end of its step, or not at all.
 """
 
-import inspect
 import json
 import os
 import queue
@@ -20,7 +19,7 @@ try:
 except ImportError:
     import psycopg2 as _driver
 
-from .worker import Failure, Pause, Result, Stopped
+from .handlers import Failure, Handlers, Pause, Result, Stopped
 
 __all__ = ["Context", "Failure", "Pause", "Result", "Stopped", "Worker"]
 
@@ -98,10 +97,11 @@ class Context:
         raise Pause()
 
 
-class Worker:
+class Worker(Handlers):
     def __init__(self, url, name=None, slots=4, queues=(), lease=30.0, schema="ebb"):
         """`slots`: how many handlers run at the same time, each in a thread with a connection.
         `lease`: seconds after which the tasks of a worker that is gone are taken from it."""
+        super().__init__()
         self.url = url
         self.name = name or f"{socket.gethostname()}-{os.getpid()}"
         self.slots = slots
@@ -110,7 +110,6 @@ class Worker:
         self._schema = _quoted(schema)
         columns = ", ".join(f"{name}::text" if name in _AS_TEXT else name for name in _COLUMNS)
         self._claim = _CLAIM.format(columns, self._schema)
-        self._handlers = {}
         self._lock = threading.Lock()
         self._running = {}  # by job
         self._jobs = queue.SimpleQueue()
@@ -120,17 +119,6 @@ class Worker:
         self._bell, self._ringer = os.pipe()
         os.set_blocking(self._bell, False)
         os.set_blocking(self._ringer, False)
-
-    def handler(self, name):
-        """A decorator for `function(input)` or `function(input, context)`."""
-        def add(function):
-            self.add(name, function)
-            return function
-        return add
-
-    def add(self, name, function):
-        takes_context = len(inspect.signature(function).parameters) > 1
-        self._handlers[name] = function if takes_context else lambda value, context: function(value)
 
     def stop(self):
         """Takes no more tasks; `run` returns when the running handlers have ended."""

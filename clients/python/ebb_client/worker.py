@@ -2,7 +2,6 @@
 
 import collections
 import http.client
-import inspect
 import json
 import random
 import signal
@@ -12,43 +11,15 @@ import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 from .client import Problem
+from .handlers import Failure, Handlers, Pause, Result, Stopped
 
 _REMEMBERED = 4096
 _OUTPUT_BYTES_MAX = 1 << 20
 _NOT_NOW = (OSError, http.client.HTTPException)
 
 
-class Failure(Exception):
-    """A failure with a code. Any other exception is a failure with the code `error`."""
-
-    def __init__(self, message, code="error", permanent=False, retry_after=None, details=None):
-        super().__init__(message)
-        self.report = {"message": message, "code": code, "permanent": permanent}
-        if retry_after is not None:
-            self.report["retry_after"] = f"{int(retry_after * 1000)}ms"
-        if details is not None:
-            self.report["details"] = details
-
-
-class Pause(Exception):
-    """Ends the call without a result: the handler is called again when a signal with the step's name
-    arrives."""
-
-
-class Stopped(Exception):
-    """The result of the call is not wanted any more."""
-
-
 class Displaced(Exception):
     """Another worker has opened a session with this worker's name."""
-
-
-class Result:
-    """An output that leaves its node of a graph by the edge with this handle."""
-
-    def __init__(self, output, handle=""):
-        self.output = output
-        self.handle = handle
 
 
 class Context:
@@ -66,7 +37,7 @@ class Context:
 
     @property
     def is_stopped(self):
-        """Whether the result is not wanted any more: timeout, cancel, or a lost lease."""
+        """Whether the result is no longer wanted: timeout, cancel, or a lost lease."""
         return self._stop.is_set()
 
     def wait_for_stop(self, seconds):
@@ -91,16 +62,16 @@ class Context:
         raise Pause()
 
 
-class Worker:
+class Worker(Handlers):
     def __init__(self, client, worker_id=None, slots=4, queues=(), lease=30.0):
         """`slots`: how many handlers run at the same time. `lease`: seconds after which other workers
         take the tasks of a worker that is gone."""
+        super().__init__()
         self.client = client
         self.worker_id = worker_id
         self.slots = slots
         self.queues = list(queues)
         self.lease = lease
-        self._handlers = {}
         self._news = threading.Condition()
         self._running = {}  # by token
         self._done = collections.OrderedDict()  # by token: reports that are not recorded
@@ -110,17 +81,6 @@ class Worker:
         self._is_stopping = False
         self._is_over = False
         self._error = None
-
-    def handler(self, name):
-        """A decorator for `function(input)` or `function(input, context)`."""
-        def add(function):
-            self.add(name, function)
-            return function
-        return add
-
-    def add(self, name, function):
-        takes_context = len(inspect.signature(function).parameters) > 1
-        self._handlers[name] = function if takes_context else lambda value, context: function(value)
 
     def stop(self):
         """Takes no more tasks; `run` returns when the running handlers have ended."""
