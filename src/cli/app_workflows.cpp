@@ -252,6 +252,9 @@ void CommandLine::add_workflows() {
     workflows->group("Workflows");
     add_output(workflows, {"json", "jsonl", "yaml", "name"});
     workflows->add_flag("--names", workflows_.only_names, "Only their names, one per line");
+    workflows->add_flag(
+        "--system", workflows_.has_system, "Also those that Ebb itself runs, such as ebb:webhook"
+    );
 }
 
 void CommandLine::add_migrate() {

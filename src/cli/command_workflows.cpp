@@ -53,7 +53,10 @@ void print_workflows(
 }  // namespace
 
 int list_workflows(Session& session, const WorkflowsOptions& options) {
-    const auto [rows, counts] = session.connect("workflows").workflows();
+    auto [rows, counts] = session.connect("workflows").workflows();
+    if (!options.has_system) {
+        std::erase_if(rows, [](const WorkflowRow& row) { return is_system_workflow(row.name); });
+    }
     if (options.only_names || session.options().format == OutputFormat::Name) {
         std::set<std::string> names;
         for (const WorkflowRow& row : rows) names.insert(row.name);

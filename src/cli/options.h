@@ -128,6 +128,7 @@ struct BulkOptions {
 
 struct WorkflowsOptions {
     bool only_names = false;
+    bool has_system = false;
 };
 
 struct MigrateOptions {

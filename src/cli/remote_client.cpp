@@ -183,23 +183,27 @@ class RemoteClient : public Client {
 
     Workflows workflows() override {
         Workflows workflows;
-        each_item("/workflows", UrlQuery().add("versions", "all"), [&](const ApiObject& item) {
-            WorkflowRow row{
-                .name = item.text("name"),
-                .version = item.number("version").value_or(1),
-                .definition = {},
-                .checksum = item.text("checksum"),
-                .created_at = item.time("created_at"),
-            };
-            if (const auto counts = item.object("instances")) {
-                for (const auto& [name, count] : counts->integers()) {
-                    if (const auto status = parse_status(name)) {
-                        workflows.counts.push_back({row.name, row.version, *status, count});
+        each_item(
+            "/workflows",
+            UrlQuery().add("versions", "all").add("system", "true"),
+            [&](const ApiObject& item) {
+                WorkflowRow row{
+                    .name = item.text("name"),
+                    .version = item.number("version").value_or(1),
+                    .definition = {},
+                    .checksum = item.text("checksum"),
+                    .created_at = item.time("created_at"),
+                };
+                if (const auto counts = item.object("instances")) {
+                    for (const auto& [name, count] : counts->integers()) {
+                        if (const auto status = parse_status(name)) {
+                            workflows.counts.push_back({row.name, row.version, *status, count});
+                        }
                     }
                 }
+                workflows.rows.push_back(std::move(row));
             }
-            workflows.rows.push_back(std::move(row));
-        });
+        );
         return workflows;
     }
 

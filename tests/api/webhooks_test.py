@@ -145,6 +145,15 @@ class Deliveries(unittest.TestCase):
         self.assertEqual([item["id"] for item in hidden], [instance])
         shown = api.get("/instances", workflow="ebb:webhook").json()["items"]
         self.assertEqual(len(shown), 3)
+        self.assertEqual(len(api.get("/instances", system="true").json()["items"]), 4)
+        self.assertEqual(self.names(api.get("/workflows")), {"order"})
+        self.assertEqual(self.names(api.get("/workflows", versions="all")), {"order"})
+        self.assertEqual(self.names(api.get("/workflows", system="true")), {"order", "ebb:webhook"})
+        self.assertEqual(api.get("/stats").json()["instances"], {"completed": 1})
+
+    @staticmethod
+    def names(answer):
+        return {item["name"] for item in answer.json()["items"]}
 
     def test_a_rotation_signs_with_both_secrets(self):
         _, api = self.serve("--webhooks-allow-private")

@@ -56,15 +56,17 @@ class Listing {
             query_.version = static_cast<int>(*version);
         }
         query_.key = query.text("key").value_or("");
+        query_.has_system = query.flag("system");
         const auto created_before = query.time("created_before");
         if (created_before) query_.before = lowest_id_of(*created_before);
         if (const auto before = query.text("before")) read_before(*before);
         filters_ = fmt::format(
-            "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}",
+            "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}",
             fmt::join(query.list("status"), ","),
             query_.workflow,
             query_.version.value_or(0),
             query_.key,
+            query_.has_system,
             key_prefix_,
             query.text("created_after").value_or(""),
             query.text("created_before").value_or(""),
@@ -72,10 +74,10 @@ class Listing {
             query.text("where").value_or(""),
             fmt::join(query.all("label"), "|")
         );
-        has_outlines_ = query.choice("outline", {"false", "true"}) == "true";
+        has_outlines_ = query.flag("outline");
         wants_total_ = query.choice("count", {"none", "exact"}) == "exact";
-        if (wants_total_ && (query_.version || !query_.key.empty() || !key_prefix_.empty() ||
-                             created_after_ || created_before || where_)) {
+        if (wants_total_ && (query_.version || query_.has_system || !query_.key.empty() ||
+                             !key_prefix_.empty() || created_after_ || created_before || where_)) {
             throw Problem(
                 "invalid_argument", "count=exact may only be combined with status and workflow."
             );

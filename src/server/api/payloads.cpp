@@ -26,7 +26,7 @@ PayloadView payload_view(
 
 PayloadView payload_view(Service& service, Call& call, const InstanceId& id) {
     const std::string mode = call.query.choice("payloads", {"short", "none", "full"});
-    const bool reveals = call.query.choice("reveal", {"false", "true"}) == "true";
+    const bool reveals = call.query.flag("reveal");
     // The workflow decides only if something depends on it.
     const bool needs_workflow =
         service.redaction.has_places() || !call.principal.may_everywhere("payloads.read");

@@ -90,6 +90,10 @@ std::optional<std::int64_t> Query::integer(
     return number;
 }
 
+bool Query::flag(std::string_view name) {
+    return choice(name, {"false", "true"}) == "true";
+}
+
 std::string Query::choice(std::string_view name, const std::vector<std::string>& choices) {
     auto value = text(name);
     if (!value) return choices.front();

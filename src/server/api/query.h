@@ -28,6 +28,8 @@ class Query {
         std::string_view name, std::int64_t least, std::int64_t most
     );
     /// One of `choices`; the first if it is absent.
+    /// `true` or `false`; false if it is not given.
+    bool flag(std::string_view name);
     std::string choice(std::string_view name, const std::vector<std::string>& choices);
     std::optional<Duration> duration(std::string_view name, Duration most);
     std::optional<TimePoint> time(std::string_view name);

@@ -67,14 +67,25 @@ std::pair<std::string, int> read_place(const std::string& cursor) {
     return {cursor.substr(colon + 1), version};
 }
 
+/// The workflows that the caller may see; those of the system only on request.
+std::vector<WorkflowRow> listed_workflows(Service& service, Call& call) {
+    const bool has_system = call.query.flag("system");
+    std::vector<WorkflowRow> rows = service.reads.list_workflows();
+    std::erase_if(rows, [&](const WorkflowRow& row) {
+        return (!has_system && is_system_workflow(row.name)) ||
+               !call.principal.may_with(call.permission, row.name);
+    });
+    return rows;
+}
+
 http::Response list_all_versions(Service& service, const std::string& prefix, Call& call) {
+    std::vector<WorkflowRow> listed = listed_workflows(service, call);
     const auto after = read_place(call.query.text("cursor").value_or(""));
     const auto limit = call.query.integer("limit", 1, kPageMax).value_or(50);
     call.query.check_all_used();
     std::map<std::pair<std::string, int>, WorkflowRow> rows;
     std::map<std::string, int> versions;
-    for (WorkflowRow& row : service.reads.list_workflows()) {
-        if (!call.principal.may_with(call.permission, row.name)) continue;
+    for (WorkflowRow& row : listed) {
         ++versions[row.name];
         std::pair<std::string, int> place{row.name, row.version};
         if (row.name.starts_with(prefix) && place > after) rows.emplace(place, std::move(row));
@@ -102,11 +113,11 @@ http::Response list_workflows(Service& service, Call& call) {
     }
     const std::string after = call.query.text("cursor").value_or("");
     const auto limit = call.query.integer("limit", 1, kPageMax).value_or(50);
+    std::vector<WorkflowRow> listed = listed_workflows(service, call);
     call.query.check_all_used();
     std::map<std::string, Newest> newest;
-    for (WorkflowRow& row : service.reads.list_workflows()) {
+    for (WorkflowRow& row : listed) {
         if (!row.name.starts_with(prefix) || row.name <= after) continue;
-        if (!call.principal.may_with(call.permission, row.name)) continue;
         Newest& known = newest[row.name];
         ++known.versions;
         if (known.row.name.empty() || row.version > known.row.version) known.row = std::move(row);
