@@ -63,8 +63,8 @@ void turn_into_cancel(Transition& t, Rollback& rollback, Seq cause) {
 void refuse_finished(Transition& t, std::string_view what) {
     t.refuse(
         "invalid_state",
-        "The instance is already " + std::string(to_string(t.state.status)) + ", so it can no longer be " +
-            std::string(what) + "."
+        "The instance is already " + std::string(to_string(t.state.status)) +
+            ", so it can no longer be " + std::string(what) + "."
     );
 }
 

@@ -1,11 +1,12 @@
+// Goal: a grant gives its subject what it says, also if another version of the server wrote the row.
+// Method: a book over a store in memory, with rows put beside it.
+
 #include "server/auth/grants.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <ebb/error.h>
-
-// Grants are read from rows that another version of the server may have written.
 
 namespace ebb::server {
 namespace {
