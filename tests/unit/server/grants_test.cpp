@@ -1,4 +1,4 @@
-// Goal: a grant gives its subject what it says, also if another version of the server wrote the row.
+// Goal: a grant gives its subject what it says, also if another version wrote its row.
 // Method: a book over a store in memory, with rows put beside it.
 
 #include "server/auth/grants.h"
