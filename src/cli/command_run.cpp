@@ -18,6 +18,7 @@
 #include "cli/read_history.h"
 #include "cli/serving.h"
 #include "cli/text.h"
+#include "cli/traces.h"
 #include "cli/waiting.h"
 #include "store/store.h"
 #include "support/sync.h"
@@ -126,6 +127,9 @@ class Run {
             has_news_ = true;
             interrupts_.notify();
         }));
+        if (auto traces = traces_from_environment(session, nullptr)) {
+            engine_.add_observer(std::move(traces));
+        }
     }
 
     int go() {

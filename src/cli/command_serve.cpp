@@ -23,6 +23,7 @@
 #include "cli/serve_options.h"
 #include "cli/service_notice.h"
 #include "cli/serving.h"
+#include "cli/traces.h"
 #include "cli/watched_handlers.h"
 #include "cli/worker_log.h"
 #include "plugins/webhooks/deliver.h"
@@ -164,6 +165,7 @@ class Serving {
           files_(with_folder(files)),
           policy_(session, files_, options.may_exec),
           metrics_(new_metrics()),
+          traces_(traces_from_environment(session, &log_)),
           measured_(metrics_ ? metrics_->measure(*stores_.store) : nullptr),
           worker_store_(measured_ ? *measured_ : *stores_.store, policy_),
           known_handlers_(make_handlers()),
@@ -185,6 +187,7 @@ class Serving {
               .policy = policy_,
               .log = log_,
               .metrics = metrics_.get(),
+              .traces = traces_,
               .known = known_handlers_,
               .directory = directory(),
               .id = engine_.worker_id(),
@@ -196,6 +199,7 @@ class Serving {
         engine_.add_observer(make_observer([this](const auto& instance, const auto& events) {
             log_.write(instance, events);
         }));
+        if (traces_) engine_.add_observer(traces_);
         for (const DefinitionFile& file : files_) engine_.register_workflow(file.definition);
         if (metrics_) metrics_->add([this] { return own_metrics(); });
     }
@@ -406,6 +410,7 @@ class Serving {
     const std::vector<DefinitionFile> files_;   ///< those of the command line first
     ExecPolicy policy_;
     std::shared_ptr<Metrics> metrics_;  ///< null if this build has none
+    std::shared_ptr<Observer> traces_;  ///< null if nothing asks for them
     StorePtr measured_;
     GuardedStore worker_store_;
     HandlerRegistry known_handlers_;

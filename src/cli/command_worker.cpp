@@ -6,6 +6,7 @@
 #include "cli/draining.h"
 #include "cli/process_mark.h"
 #include "cli/serving.h"
+#include "cli/traces.h"
 #include "cli/watched_handlers.h"
 #include "cli/worker_log.h"
 #include "store/store.h"
@@ -63,6 +64,9 @@ class Worker {
         engine_.add_observer(make_observer([this](
                                                const InstanceSummary& instance, const auto& events
                                            ) { log_.write(instance, events); }));
+        if (auto traces = traces_from_environment(session, &log_)) {
+            engine_.add_observer(std::move(traces));
+        }
     }
 
     Engine& engine() { return engine_; }

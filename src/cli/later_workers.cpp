@@ -37,6 +37,7 @@ class LaterWorkers::Worker {
                                                const InstanceSummary& instance, const auto& events
                                            ) { log.write(instance, events); }));
         if (parts.metrics != nullptr) parts.metrics->watch(engine_);
+        if (parts.traces) engine_.add_observer(parts.traces);
     }
 
     Engine& engine() { return engine_; }

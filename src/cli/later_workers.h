@@ -25,10 +25,11 @@ class LaterWorkers {
         Store& store;  ///< the engine's, before any policy
         const ExecPolicy& policy;
         WorkerLog& log;
-        Metrics* metrics = nullptr;         ///< null = none
-        const HandlerRegistry& known;       ///< those of the server's own engine
-        std::filesystem::path directory{};  ///< from which relative paths are meant
-        std::string id{};                   ///< of the server's own engine
+        Metrics* metrics = nullptr;          ///< null = none
+        std::shared_ptr<Observer> traces{};  ///< null = none
+        const HandlerRegistry& known;        ///< those of the server's own engine
+        std::filesystem::path directory{};   ///< from which relative paths are meant
+        std::string id{};                    ///< of the server's own engine
         int threads = 0;
     };
 

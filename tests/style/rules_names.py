@@ -15,7 +15,7 @@ _LOGGED = re.compile(
     # What a store has noticed is logged by the engine.
     r"|\bnotices_\.add\(\s*\"([a-z_]+)\""
 )
-_VARIABLE = re.compile(r"\"(EBB_[A-Z_]+|NO_COLOR)\b")
+_VARIABLE = re.compile(r"\"((?:EBB|OTEL)_[A-Z_]+|NO_COLOR)\b")
 
 
 def _enumerators(text, name):
@@ -30,7 +30,8 @@ def _in_source(tree):
         found[section] = _enumerators(tree.files.get(path, ""), name)
     for path in tree.paths("src/", ext=CPP):
         text = tree.files[path]
-        if path.startswith(("src/engine/", "src/call/", "src/cli/", "src/server/", "src/store/")):
+        folders = ("src/engine/", "src/call/", "src/cli/", "src/server/", "src/store/", "src/plugins/")
+        if path.startswith(folders):
             found["Log events"] |= {next(filter(None, names)) for names in _LOGGED.findall(text)}
         found["Environment variables"] |= set(_VARIABLE.findall(text))
     return found

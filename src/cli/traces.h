@@ -1,0 +1,16 @@
+#pragma once
+
+#include <memory>
+
+#include <ebb/observer.h>
+
+#include "cli/session.h"
+
+namespace ebb::cli {
+
+/// Sends traces to the collector that the variables of OpenTelemetry name. Null: they name none, or
+/// this build has no traces. `log` gets warnings
+/// and must outlive it; null = none.
+std::shared_ptr<Observer> traces_from_environment(Session& session, LogSink* log);
+
+}  // namespace ebb::cli

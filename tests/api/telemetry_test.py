@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Traces of real processes, as a collector gets them: telemetry_test.py ROOT EBB
+
+Goal: one trace for an instance, whichever commands ran it, and no harm if the collector is away.
+Method: a collector of ours on a free loopback port, which the variables of OpenTelemetry name.
+"""
+
+import http.server
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+EBB = os.path.abspath(sys.argv[2])
+
+WORKFLOW = """
+workflow: order
+steps:
+  - step: charge
+    compensate: {handler: refund}
+  - decision: approve
+  - step: ship
+    max_attempts: 1
+handlers:
+  charge: {exec: [cat]}
+  refund: {exec: [cat]}
+  ship: {exec: ["false"]}
+"""
+
+
+class Collector(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.requests.append((self.path, dict(self.headers), json.loads(body)))
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_):
+        pass
+
+
+class Telemetry(unittest.TestCase):
+    def setUp(self):
+        self.collector = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Collector)
+        self.collector.requests = []
+        thread = threading.Thread(target=self.collector.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(self.collector.server_close)
+        self.addCleanup(self.collector.shutdown)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "order.yaml").write_text(WORKFLOW)
+
+    def ebb(self, *words, port=None, **variables):
+        port = port or self.collector.server_address[1]
+        environment = {
+            "PATH": os.environ["PATH"],
+            "EBB_DB": str(self.folder / "ebb.db"),
+            "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}",
+            **variables,
+        }
+        return subprocess.run([EBB, *words], cwd=self.folder, env=environment, timeout=120,
+                              capture_output=True, text=True, check=False)
+
+    def spans(self):
+        return [span for _, _, body in self.collector.requests
+                for resource in body["resourceSpans"]
+                for scope in resource["scopeSpans"]
+                for span in scope["spans"]]
+
+    def test_two_processes_send_one_trace(self):
+        instance = self.ebb("start", "order.yaml", "--input", "1").stdout.strip()
+        self.ebb("worker", "order.yaml", "--once", "-q", OTEL_SERVICE_NAME="first",
+                 OTEL_EXPORTER_OTLP_HEADERS="x-team=ebb")
+        self.ebb("decide", instance, "approve", "confirm", "--by", "ann")
+        self.ebb("worker", "order.yaml", "--once", "-q", OTEL_SERVICE_NAME="second")
+
+        spans = {span["name"]: span for span in self.spans()}
+        self.assertEqual(set(spans), {"attempt charge", "step charge", "attempt ship", "step ship",
+                                      "compensate charge", "workflow order"})
+        self.assertEqual({span["traceId"] for span in spans.values()},
+                         {instance.replace("-", "")})
+        root = spans["workflow order"]
+        self.assertNotIn("parentSpanId", root)
+        self.assertEqual(spans["step charge"]["parentSpanId"], root["spanId"])
+        self.assertEqual(spans["attempt charge"]["parentSpanId"], spans["step charge"]["spanId"])
+        self.assertEqual(spans["compensate charge"]["parentSpanId"], root["spanId"])
+        self.assertEqual(root["status"]["code"], 2)
+        names = [body["resourceSpans"][0]["resource"]["attributes"][0]["value"]["stringValue"]
+                 for _, _, body in self.collector.requests]
+        self.assertEqual(names, ["first", "second"])
+        path, headers, _ = self.collector.requests[0]
+        self.assertEqual(path, "/v1/traces")
+        self.assertEqual(headers["x-team"], "ebb")
+
+    def test_a_collector_that_is_away_does_no_harm(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))  # and does not listen
+            self.ebb("start", "order.yaml", "--input", "1", "--key", "k")
+            worker = self.ebb("worker", "order.yaml", "--once", port=taken.getsockname()[1])
+        self.assertEqual(worker.returncode, 0, worker.stderr)
+        self.assertIn("spans_dropped", worker.stderr)
+
+    def test_a_wrong_variable_is_named(self):
+        worker = self.ebb("worker", "order.yaml", "--once", OTEL_TRACES_SAMPLER="sometimes")
+        self.assertNotEqual(worker.returncode, 0)
+        self.assertIn("OTEL_TRACES_SAMPLER is not always_on, always_off or traceidratio",
+                      worker.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
