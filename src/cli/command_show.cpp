@@ -64,17 +64,28 @@ std::string paragraph(const Session& session, const std::string& text, Color col
     return all;
 }
 
-/// What an operator can do about a wait.
-std::string remedy(const WaitingFor& wait, const std::string& id) {
-    if (wait.kind == "decision") return fmt::format("ebb decide {} confirm|reject", id);
-    if (wait.kind == "signal") return fmt::format("ebb signal {} {}", id, shell_word(wait.what));
+/// Commands with which an operator ends a wait, each one ready to be pasted into a shell.
+std::vector<std::string> remedies(
+    const WaitingFor& wait, const std::string& id, const NodeIndexByName& nodes
+) {
+    if (wait.kind == "decision") {
+        const auto found = nodes.find(wait.node);
+        const bool needs_role = found != nodes.end() && !found->second.roles.empty();
+        const std::string role =
+            needs_role ? " --role " + shell_word(found->second.roles.front()) : std::string();
+        return {
+            fmt::format("ebb decide {} confirm{}", id, role),
+            fmt::format("ebb decide {} reject{}", id, role),
+        };
+    }
+    if (wait.kind == "signal") return {fmt::format("ebb signal {} {}", id, shell_word(wait.what))};
     if (wait.kind != "operator") return {};
-    if (wait.what == "write") return fmt::format("ebb write {} --repair NAME=VALUE", id);
-    return fmt::format("ebb {} {}", wait.what == "resume" ? "resume" : "requeue", id);
+    if (wait.what == "write") return {fmt::format("ebb write {} --repair NAME=VALUE", id)};
+    return {fmt::format("ebb {} {}", wait.what == "resume" ? "resume" : "requeue", id)};
 }
 
 /// Why it failed, and what it waits for.
-std::string cause(Session& session, const InstanceView& view) {
+std::string cause(Session& session, const InstanceView& view, const NodeIndexByName& nodes) {
     const Style& style = session.out();
     const InstanceSummary& summary = view.summary;
     std::string text;
@@ -88,11 +99,11 @@ std::string cause(Session& session, const InstanceView& view) {
         if (wait.kind == "branches" || wait.kind == "handler") continue;
         std::string sentence = one_line(wait.sentence);
         if (wait.until != kNever) {
-            sentence += fmt::format(" ({})", until_text(wait.until, session.now()));
+            if (sentence.ends_with('.')) sentence.pop_back();
+            sentence += fmt::format(" ({}).", until_text(wait.until, session.now()));
         }
         text += paragraph(session, sentence, wait.kind == "worker" ? Color::Red : Color::Yellow);
-        const std::string todo = remedy(wait, short_id(summary.id));
-        if (!todo.empty()) {
+        for (const std::string& todo : remedies(wait, short_id(summary.id), nodes)) {
             text += fmt::format("    {}{}\n", style.dim("> "), todo + session.db_option());
         }
     }
@@ -150,12 +161,12 @@ std::string writes(Session& session, Client& client, const InstanceView& view, T
 
 std::string picture(Session& session, const InstanceView& view, const ShowOptions& options) {
     Client& engine = session.connect("show");
-    std::string text = title(session, view, options.times) + cause(session, view) +
+    const auto definition = engine.definition(view.summary.workflow, view.summary.version);
+    const NodeIndexByName nodes = index_nodes(*definition);
+    std::string text = title(session, view, options.times) + cause(session, view, nodes) +
                        facts(session, view, options.times);
     if (view.steps.empty()) return text;
     const auto history = read_history(engine, view.summary.id, 0);
-    const auto definition = engine.definition(view.summary.workflow, view.summary.version);
-    const NodeIndexByName nodes = index_nodes(*definition);
     const TimelineOptions timeline{
         .times = options.times,
         .with_payloads = options.with_payloads,

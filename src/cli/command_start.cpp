@@ -1,8 +1,11 @@
+#include <set>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/definition_file.h"
+#include "cli/definition_names.h"
 #include "cli/label_argument.h"
 #include "cli/payload_argument.h"
 #include "cli/text.h"
@@ -43,6 +46,31 @@ bool was_started_with(Client& engine, const InstanceId& id, const Payload& input
            nlohmann::json::parse(input, nullptr, false);
 }
 
+/// Says so if a step's handler has no worker while other handlers have one: its name may be
+/// misspelled. With no worker alive, the workers will come later.
+void note_unserved(Session& session, Client& engine, const Target& target) {
+    std::vector<std::string> served;
+    for (const WorkerView& worker : engine.workers()) {
+        if (!worker.is_alive) continue;
+        served.insert(served.end(), worker.handlers.begin(), worker.handlers.end());
+    }
+    if (served.empty()) return;
+    const auto definition = engine.definition(target.workflow, target.version);
+    std::set<std::string> lacking;
+    for (const auto& [node, facts] : index_nodes(*definition)) {
+        if (!facts.handler.empty()) lacking.insert(facts.handler);
+    }
+    for (const std::string& name : served) lacking.erase(name);
+    for (const std::string& name : lacking) {
+        const std::string meant = closest(name, served);
+        session.note(fmt::format(
+            "No worker has the handler \"{}\" now.{}\n",
+            one_line(name),
+            meant.empty() ? "" : fmt::format(" Did you mean \"{}\"?", one_line(meant))
+        ));
+    }
+}
+
 }  // namespace
 
 int start_instance(Session& session, const StartCommandOptions& options) {
@@ -76,6 +104,7 @@ int start_instance(Session& session, const StartCommandOptions& options) {
         return kOk;
     }
     session.print(id + "\n");
+    if (started.is_new && names_file(options.workflow)) note_unserved(session, engine, target);
     if (!started.is_new) {
         session.note(fmt::format(
             "The key \"{}\" exists: this is its instance{}.\n",

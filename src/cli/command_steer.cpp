@@ -5,7 +5,6 @@
 
 #include "cli/bulk.h"
 #include "cli/commands.h"
-#include "cli/definition_names.h"
 #include "cli/instance_ref.h"
 #include "cli/payload_argument.h"
 #include "cli/recovery_plan_text.h"
@@ -87,33 +86,6 @@ std::string done(std::string_view what, const InstanceId& id) {
 /// A request that finds nothing to do is not an error, as when it is repeated.
 std::string nothing(std::string_view what, const InstanceId& id, std::string_view state) {
     return fmt::format("There is nothing to {}: {} was not {}", what, id.to_string(), state);
-}
-
-/// Refuses a signal that no node of the workflow will ever wait for: its name is misspelled.
-void check_signal(Client& engine, const InstanceId& id, const std::string& name) {
-    const auto summary = engine.find(id);
-    if (!summary) return;
-    std::vector<std::string> known;
-    const auto definition = engine.definition(summary->workflow, summary->version);
-    for (const auto& [node, facts] : index_nodes(*definition)) {
-        // A step that pauses waits for a signal with the step's name.
-        if (node == name || facts.signal == name) return;
-        if (!facts.signal.empty()) known.push_back(fmt::format("\"{}\"", facts.signal));
-    }
-    const std::string meant = closest(fmt::format("\"{}\"", name), known);
-    std::string hint = " This workflow waits for no signals.";
-    if (!known.empty()) hint = fmt::format(" It waits for {}.", fmt::join(known, ", "));
-    if (!meant.empty()) hint = fmt::format(" Did you mean {}?", meant);
-    throw Error(
-        ErrorCode::NotWaiting,
-        fmt::format(
-            "No node of {} v{} waits for the signal \"{}\".{}",
-            summary->workflow,
-            summary->version,
-            one_line(name),
-            hint
-        )
-    );
 }
 
 }  // namespace
@@ -229,7 +201,6 @@ int signal_instance(Session& session, const SignalOptions& options) {
     }
     Client& engine = session.connect("signal");
     const InstanceId id = resolve_instance(engine, options.instance);
-    check_signal(engine, id, options.name);
     engine.signal(
         id,
         options.name,

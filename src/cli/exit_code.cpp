@@ -54,11 +54,12 @@ std::string hint_of(ErrorCode code) {
             return "`ebb list` shows the instances of this database";
         case ErrorCode::InvalidState:
         case ErrorCode::NotWaiting:
-            return "`ebb why ID` says in what state the instance is and what it waits for";
+            return "`ebb why ID` says in what state the instance is and what it waits for; `ebb "
+                   "rerun ID` starts one that has ended again";
         case ErrorCode::RevisionChanged:
             return "`ebb show ID` and `ebb history ID` say what has happened meanwhile";
         case ErrorCode::NotAllowed:
-            return "`ebb decide` takes a --role; `ebb write` takes --repair";
+            return "a decision may need --role, a repair --repair, and a token the permission";
         case ErrorCode::StoreBusy:
             return "another process holds the database; try again";
         case ErrorCode::StoreFull:

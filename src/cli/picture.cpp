@@ -60,6 +60,18 @@ std::string picture_format(
         if (output.ends_with(ending)) return std::string(format);
     }
     const std::string ending = std::filesystem::path(output).extension().string();
+    for (const auto& [known, format] : kEndings) {
+        if (output != format) continue;
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "-o names the file of the picture, and \"{0}\" is a format: use -f {0}, or -o "
+                "NAME{1} for a file.",
+                output,
+                known
+            )
+        );
+    }
     if (ending.empty()) return "text";
     throw Error(
         ErrorCode::InvalidArgument,

@@ -248,12 +248,14 @@ class StepViews {
     }
 
     void read_live(StepView& view, const Token& token) {
-        view.attempts = std::max(view.attempts, token.attempt);
         if (view.input.empty()) view.input = find_payload(facts_, token.input);
         const TaskRow* row = row_of(token.id);
         const bool is_held = row != nullptr && !row->lease_owner.empty();
         // The task of a dead worker does not run, even if no other worker has taken it over yet.
         const bool is_running = is_held && holder_of(facts_, *row).life == Holder::Life::Alive;
+        // The token of a step that waits for its next attempt has the number of that attempt.
+        const bool is_due = token.status == TokenStatus::Retrying && !is_running;
+        view.attempts = std::max(view.attempts, token.attempt - (is_due ? 1 : 0));
         switch (token.status) {
             case TokenStatus::Ready:
                 view.status = is_running ? StepStatus::Running : StepStatus::Pending;

@@ -13,6 +13,11 @@ namespace ebb::engine {
 
 namespace {
 
+/// A date in a sentence: to the second.
+std::string date_text(TimePoint time) {
+    return format_time(std::chrono::floor<std::chrono::seconds>(time));
+}
+
 const TaskRow* row_of(const Facts& facts, TokenId token) {
     const auto found =
         std::find_if(facts.tasks.begin(), facts.tasks.end(), [token](const TaskRow& row) {
@@ -100,7 +105,7 @@ std::string describe_run(
     );
     if (!is_alive) {
         const std::string end = holder.life == Holder::Life::Dead
-                                    ? "is dead since " + format_time(holder.died_at)
+                                    ? "is dead since " + date_text(holder.died_at)
                                     : "no longer exists";
         const std::string next = has_heir ? "a living worker takes it over"
                                           : fmt::format(
@@ -159,15 +164,14 @@ WaitingFor wait_of_retry(const Facts& facts, const Token& token) {
             "{} is retried (attempt {}) at {}; the last attempt failed with {}",
             place_of(facts, token),
             token.attempt,
-            format_time(token.due),
+            date_text(token.due),
             failure == nullptr ? "unknown" : describe_failure(failure->payload)
         ))),
     };
 }
 
 std::string until_text(TimePoint due) {
-    return due == kNever ? std::string()
-                         : fmt::format(", until {} at the latest", format_time(due));
+    return due == kNever ? std::string() : fmt::format(", until {} at the latest", date_text(due));
 }
 
 WaitingFor wait_of_decision(const Facts& facts, const Token& token) {
@@ -234,10 +238,10 @@ WaitingFor wait_of_frozen(const Facts& facts, const Token& token) {
 
 std::string wait_sentence(const ProgramNode& node, TimePoint due) {
     if (node.op == Op::Timer) {
-        return fmt::format("Delay \"{}\" waits until {}.", node.name, format_time(due));
+        return fmt::format("Delay \"{}\" waits until {}.", node.name, date_text(due));
     }
     return fmt::format(
-        "Transition \"{}\" fires if its condition stays true until {}.", node.name, format_time(due)
+        "Transition \"{}\" fires if its condition stays true until {}.", node.name, date_text(due)
     );
 }
 
@@ -320,13 +324,13 @@ std::string pause_text(const Facts& facts) {
             return event.type == HistoryType::Paused;
         });
     if (found == facts.history.rend()) return {};
-    return " at " + format_time(found->at) + describe_request(found->payload);
+    return " at " + date_text(found->at) + describe_request(found->payload);
 }
 
 std::string introduction(const Facts& facts) {
     const std::string cause = cause_of(facts);
     const std::string because = cause.empty() ? std::string() : " because " + cause;
-    const std::string at = format_time(facts.row.finished_at);
+    const std::string at = date_text(facts.row.finished_at);
     switch (facts.state.status) {
         case InstanceStatus::Running:
             return "The instance is running.";

@@ -8,6 +8,7 @@
 #include <ebb/error.h>
 #include <ebb/observer.h>
 
+#include "support/closest.h"
 #include "testing/world_state.h"
 
 namespace ebb::testing {
@@ -200,7 +201,27 @@ int WorldState::poll() {
     return survive([this] { return need_engine().poll(); });
 }
 
+/// A script that nothing calls is a misspelled name: the test would pass without it.
+void WorldState::check_scripts() {
+    need_engine();
+    const std::vector<std::string> names = registry->names();
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    for (const auto& [name, script] : scripts) {
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        const std::string_view meant = closest(name, known);
+        throw Error(
+            ErrorCode::HandlerNotFound,
+            fmt::format(
+                "The handler \"{}\" is scripted, but no workflow of this world calls it.{}",
+                name,
+                meant.empty() ? "" : fmt::format(" Did you mean \"{}\"?", meant)
+            )
+        );
+    }
+}
+
 InstanceId WorldState::start(std::string_view workflow, const Payload& input, StartOptions how) {
+    check_scripts();
     if (makes_keys && how.key.empty()) how.key = fmt::format("start-{}", started.size());
     const InstanceId id = survive([&] { return need_engine().start(workflow, input, how).id; });
     instances.push_back(id);

@@ -109,6 +109,7 @@ struct WorldState {
     /// Lets time pass until `end`, with a stop at everything that becomes due.
     void advance_to(TimePoint end);
     void run_until_idle();
+    void check_scripts();
     InstanceId start(std::string_view workflow, const Payload& input, StartOptions how);
 
     /// Repeats `act` with a new process whenever the process has died. A repeated act may find that

@@ -2,10 +2,12 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "core/kernel/transition.h"
 #include "support/clock.h"
+#include "support/closest.h"
 #include "support/json.h"
 
 namespace ebb::kernel {
@@ -339,6 +341,37 @@ void append_vote(Transition& t, const Token& token, const event::DecisionMade& e
     t.append_at(token, HistoryType::DecisionMade, 0, to_text(vote));
 }
 
+bool takes_signals(const ProgramNode& node) {
+    // A step that pauses waits for a signal with its name.
+    return node.op == Op::Signal || node.op == Op::Step;
+}
+
+/// No node will ever wait for a signal with this name: it is misspelled.
+void refuse_unknown_signal(Transition& t, std::string_view name) {
+    std::vector<std::string_view> known;
+    std::vector<std::string> quoted;
+    for (const ProgramNode& node : t.program.nodes()) {
+        if (!takes_signals(node)) continue;
+        known.push_back(node.signal);
+        if (node.op == Op::Signal) quoted.push_back(fmt::format("\"{}\"", node.signal));
+    }
+    const std::string_view meant = closest(name, known);
+    std::string hint = " This workflow waits for no signals.";
+    if (!quoted.empty()) hint = fmt::format(" It waits for {}.", fmt::join(quoted, ", "));
+    if (!meant.empty()) hint = fmt::format(" Did you mean \"{}\"?", meant);
+    const Definition& definition = t.program.definition();
+    t.refuse(
+        "not_waiting",
+        fmt::format(
+            "No node of {} v{} waits for the signal \"{}\".{}",
+            definition.name,
+            definition.version,
+            name,
+            hint
+        )
+    );
+}
+
 }  // namespace
 
 void on_decision_made(Transition& t, const event::DecisionMade& e) {
@@ -378,6 +411,13 @@ void on_signal_received(Transition& t, const event::SignalReceived& e) {
         return token.status == TokenStatus::WaitingSignal && t.node_of(token).signal == e.name;
     };
     const auto token = std::find_if(t.state.tokens.begin(), t.state.tokens.end(), waits);
+    if (token == t.state.tokens.end()) {
+        const auto& nodes = t.program.nodes();
+        const bool is_known = std::any_of(nodes.begin(), nodes.end(), [&](const ProgramNode& node) {
+            return takes_signals(node) && node.signal == e.name;
+        });
+        if (!is_known) return refuse_unknown_signal(t, e.name);
+    }
     if (token == t.state.tokens.end() && t.state.signals.size() >= kBufferedSignalsMax) {
         return t.refuse(
             "limit_exceeded",

@@ -232,7 +232,7 @@ TEST(Signal, that_comes_early_is_kept) {
 }
 
 TEST(Signal, too_many_early_ones_are_refused_and_repeated_ones_ignored) {
-    KernelWorld world(workflow({step("a")}));
+    KernelWorld world(workflow({step("a"), node("x", Signal{})}));
     for (std::size_t i = 0; i < kBufferedSignalsMax; ++i) {
         EXPECT_EQ(
             world.apply(event::SignalReceived{.name = "x", .payload = "1"}),
@@ -244,7 +244,7 @@ TEST(Signal, too_many_early_ones_are_refused_and_repeated_ones_ignored) {
     );
     EXPECT_EQ(world.last_refusal().code, "limit_exceeded");
 
-    KernelWorld other(workflow({step("a")}));
+    KernelWorld other(workflow({step("a"), node("x", Signal{})}));
     other.apply(event::SignalReceived{.name = "x", .payload = "1", .request_id = "r1"});
     EXPECT_EQ(
         other.apply(event::SignalReceived{.name = "x", .payload = "1", .request_id = "r1"}),
@@ -488,6 +488,19 @@ TEST(Fail, is_a_permanent_failure_with_its_message) {
     world.run();
     EXPECT_EQ(world.calls_text(), "a ~a");
     EXPECT_EQ(world.payload(world.state.error), R"({"code":"failed","message":"no more"})");
+}
+
+TEST(Signal, that_no_node_waits_for_is_refused) {
+    KernelWorld world(workflow({step("a"), node("paid", Signal{})}));
+    EXPECT_EQ(
+        world.apply(event::SignalReceived{.name = "piad", .payload = "1"}),
+        Decision::Verdict::Refused
+    );
+    EXPECT_EQ(world.last_refusal().code, "not_waiting");
+    EXPECT_EQ(
+        world.last_refusal().message,
+        "No node of test v1 waits for the signal \"piad\". Did you mean \"paid\"?"
+    );
 }
 
 TEST(Operators, are_refused_on_what_is_finished_and_ignored_when_repeated) {

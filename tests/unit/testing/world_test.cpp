@@ -126,6 +126,17 @@ TEST(TestingWorld, a_strict_world_refuses_what_is_neither_added_nor_scripted) {
     EXPECT_THROW(world.start("order"), ebb::Error);
 }
 
+TEST(TestingWorld, refuses_a_script_of_a_handler_that_no_workflow_calls) {
+    World world(order_workflow());
+    world.on("chrage").fails("no money");
+    try {
+        world.start("order");
+        ADD_FAILURE() << "it was started";
+    } catch (const ebb::Error& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr("\"chrage\" is scripted, but no workflow"));
+    }
+}
+
 TEST(TestingWorld, ignores_what_day_it_is) {
     for (const int year : {1999, 2027, 2090}) {
         const auto day = ebb::TimePoint(std::chrono::sys_days(std::chrono::year(year) / 6 / 1));
