@@ -105,6 +105,7 @@ class CommandLine {
     // app_queues.cpp
     void add_queue();
     void add_webhook();
+    void add_hook();
     void add_workers();
     void add_overview();
     void add_triage();
@@ -173,6 +174,7 @@ class CommandLine {
     TokenOptions token_;
     ProjectOptions project_;
     GrantOptions grant_;
+    HookOptions hook_;
     AuditOptions audit_;
     LoginLinkOptions login_link_;
     StartCommandOptions start_;

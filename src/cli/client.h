@@ -78,6 +78,15 @@ class Client {
     virtual Json rotate_webhook(const std::string& name, Duration keep_old) = 0;
     virtual void ping_webhook(const std::string& name) = 0;
 
+    // The same of hooks, which only a server has.
+    virtual std::vector<Json> hooks() { return {}; }
+
+    virtual Json hook(const std::string& /*name*/) { return {}; }
+
+    virtual Json put_hook(const std::string& /*name*/, const Json& /*settings*/) { return {}; }
+
+    virtual void remove_hook(const std::string& /*name*/) {}
+
     /// Of a server, `by` of all that follow is the owner of the token.
     virtual StartedInstance start(
         std::string_view workflow, const Payload& input, const StartOptions& options

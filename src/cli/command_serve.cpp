@@ -100,6 +100,11 @@ ServerOptions server_options(
         .metrics = metrics,
         .has_public_metrics = options.has_public_metrics,
     };
+    if (!options.hook_secrets.empty()) {
+        server.hook_secret = [folder = options.hook_secrets](const std::string& name) {
+            return read_secret_file((std::filesystem::path(folder) / name).string());
+        };
+    }
     if (!options.listen.empty()) server.listen = options.listen;
     if (!options.redact_names.empty()) server.redact_names = options.redact_names;
     return server;
@@ -126,6 +131,7 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     compare("redact_names", now.redact_names, fresh.redact_names);
     compare("redact_pointers", now.redact_pointers, fresh.redact_pointers);
     compare("hide_payloads", now.hides_payloads, fresh.hides_payloads);
+    compare("hook_secrets", now.hook_secrets, fresh.hook_secrets);
     compare("base_path", now.base_path, fresh.base_path);
     compare("title", now.title, fresh.title);
     compare("no_worker", now.has_no_worker, fresh.has_no_worker);

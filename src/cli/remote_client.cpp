@@ -34,6 +34,10 @@ std::string workflow_path(std::string_view name, std::string_view rest = {}) {
     return fmt::format("/workflows/{}{}", escape_segment(name), rest);
 }
 
+std::string hook_path(std::string_view name) {
+    return fmt::format("/hooks/{}", escape_segment(name));
+}
+
 std::string webhook_path(std::string_view name, std::string_view rest = {}) {
     return fmt::format("/webhooks/{}{}", escape_segment(name), rest);
 }
@@ -314,12 +318,23 @@ class RemoteClient : public Client {
         calls_.send({.method = "PUT", .path = path, .body = body.dump()});
     }
 
-    std::vector<Json> webhooks() override {
-        std::vector<Json> all;
-        const Json page = Json::parse(calls_.get("/webhooks").body);
-        for (const Json& item : page.at("items")) all.push_back(item);
-        return all;
+    std::vector<Json> hooks() override { return items_of("/hooks"); }
+
+    Json hook(const std::string& name) override {
+        return Json::parse(calls_.get(hook_path(name)).body);
     }
+
+    Json put_hook(const std::string& name, const Json& settings) override {
+        return Json::parse(
+            calls_.send({.method = "PUT", .path = hook_path(name), .body = settings.dump()}).body
+        );
+    }
+
+    void remove_hook(const std::string& name) override {
+        calls_.send({.method = "DELETE", .path = hook_path(name)});
+    }
+
+    std::vector<Json> webhooks() override { return items_of("/webhooks"); }
 
     Json webhook(const std::string& name) override {
         return Json::parse(calls_.get(webhook_path(name)).body);
@@ -443,6 +458,13 @@ class RemoteClient : public Client {
     }
 
  private:
+    std::vector<Json> items_of(const char* path) {
+        std::vector<Json> all;
+        const Json page = Json::parse(calls_.get(path).body);
+        for (const Json& item : page.at("items")) all.push_back(item);
+        return all;
+    }
+
     static InstanceId started_id(const ApiObject& answer) {
         if (const auto id = InstanceId::parse(answer.text("id"))) return *id;
         throw Error(ErrorCode::StoreError, "The server's answer has no instance's id.");

@@ -34,6 +34,7 @@ struct ServeOptions {
     std::vector<std::string> redact_names{};
     std::vector<std::string> redact_pointers{};
     bool hides_payloads = false;
+    std::string hook_secrets{};  ///< a folder
     std::string base_path = "/";
     std::string title{};
     std::string id{};
@@ -97,6 +98,24 @@ struct AuditOptions {
     int limit = 50;
 };
 
+struct HookOptions {
+    std::string action = "list";
+    std::string name{};
+    std::string scheme{};
+    std::string workflow{};
+    std::string signal{};
+    std::string key{};
+    std::string when{};
+    std::string input{};
+    std::string header{};
+    std::string prefix{};
+    std::string encoding{};
+    std::string secret_file{};  ///< is read here
+    std::string secret_env{};   ///< of the server
+    std::string server_file{};  ///< in the server's folder of secrets
+    bool is_disabled = false;
+};
+
 struct LoginLinkOptions {
     std::string url = "http://127.0.0.1:8322/";
     std::string user{};
@@ -107,6 +126,7 @@ struct LoginLinkOptions {
 int manage_tokens(Session& session, const TokenOptions& options);
 int manage_projects(Session& session, const ProjectOptions& options);
 int manage_grants(Session& session, const GrantOptions& options);
+int manage_hooks(Session& session, const HookOptions& options);
 /// Prints the audit, or checks it.
 int show_audit(Session& session, const AuditOptions& options);
 /// Prints a link that logs a person in once.

@@ -11,7 +11,7 @@ _STORE = _CORE | {"store"}
 _CALL = _CORE | {"call"}
 _ENGINE = _STORE | {"call", "engine"}
 _SURFACE = _ENGINE | {"stateless", "transfer"}
-_SURFACE |= {"view", "rules", "function", "plugins", "plugins/webhooks", "yaml", "handlers", "store/memory"}
+_SURFACE |= {"view", "rules", "function", "plugins", "plugins/hooks", "plugins/webhooks", "yaml", "handlers", "store/memory"}
 ARROWS = {
     "pch": set(),
     "support": set(),
@@ -29,6 +29,7 @@ ARROWS = {
     "rules": _ENGINE,
     "function": _ENGINE,
     "plugins": _ENGINE,
+    "plugins/hooks": _ENGINE,
     "plugins/webhooks": _ENGINE | {"handlers"},
     "view": _ENGINE,
     "testing": _ENGINE,
