@@ -130,9 +130,9 @@ void CommandLine::add_audit() {
 
 void CommandLine::add_hook() {
     CLI::App* hook = add_command(
-        "hook", "Let events of other programs start and signal instances", [this](Session& s) {
-            return manage_hooks(s, hook_);
-        }
+        "hook",
+        "Let events of other programs start and signal instances",
+        [this](Session& s) { return manage_hooks(s, hook_); }
     );
     hook->group("Control");
     add_choice(

@@ -145,8 +145,7 @@ Json settings_of(Session& session, const HookOptions& options) {
     add("encoding", options.encoding);
     settings["secret"] = secret_of(options);
     if (!options.input.empty()) {
-        settings["input"] =
-            Json::parse(read_payload(options.input, "--input", session.streams()));
+        settings["input"] = Json::parse(read_payload(options.input, "--input", session.streams()));
     }
     return settings;
 }

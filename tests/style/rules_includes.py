@@ -11,7 +11,8 @@ _STORE = _CORE | {"store"}
 _CALL = _CORE | {"call"}
 _ENGINE = _STORE | {"call", "engine"}
 _SURFACE = _ENGINE | {"stateless", "transfer"}
-_SURFACE |= {"view", "rules", "function", "plugins", "plugins/hooks", "plugins/webhooks", "yaml", "handlers", "store/memory"}
+_SURFACE |= {"view", "rules", "function", "plugins", "yaml", "handlers", "store/memory"}
+_SURFACE |= {"plugins/hooks", "plugins/webhooks"}
 ARROWS = {
     "pch": set(),
     "support": set(),

@@ -133,8 +133,8 @@ void check_signature(const Hook& hook) {
     if (hook.scheme != "hmac" && !hook.prefix.empty()) {
         refuse("prefix: only the scheme hmac has one.");
     }
-    const bool is_short = hook.header.size() <= Hook::kTextBytesMax &&
-                          hook.prefix.size() <= Hook::kTextBytesMax;
+    const bool is_short =
+        hook.header.size() <= Hook::kTextBytesMax && hook.prefix.size() <= Hook::kTextBytesMax;
     if (!is_short || !is_word(hook.header) || !is_printable(hook.prefix)) {
         refuse(fmt::format(
             "header and prefix: the name of a header, and a text without spaces, of at most {} "
@@ -202,8 +202,8 @@ std::vector<std::string> split_secrets(const Hook& hook, const std::string& text
             engine::webhook_key(secret);
             continue;
         }
-        const bool fits = secret.size() >= Hook::kSecretBytesMin &&
-                          secret.size() <= Hook::kSecretBytesMax;
+        const bool fits =
+            secret.size() >= Hook::kSecretBytesMin && secret.size() <= Hook::kSecretBytesMax;
         if (fits) continue;
         refuse(fmt::format(
             "secret: a secret of {} to {} bytes is expected.",

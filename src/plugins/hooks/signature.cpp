@@ -63,8 +63,9 @@ std::string time_problem(std::string_view text, TimePoint now) {
 Verdict accepted(std::string_view delivery, const HookRequest& request) {
     if (delivery.empty()) return {.delivery = "sha256:" + sha256_hex(request.body)};
     if (delivery.size() > kDeliveryBytesMax) {
-        return refused(fmt::format("The id of the delivery has more than {} bytes.",
-                                   kDeliveryBytesMax));
+        return refused(
+            fmt::format("The id of the delivery has more than {} bytes.", kDeliveryBytesMax)
+        );
     }
     return {.delivery = std::string(delivery)};
 }
@@ -76,8 +77,7 @@ Verdict verify_standard(
     const std::string_view stamp = request.header("webhook-timestamp");
     const std::string_view signatures = request.header("webhook-signature");
     if (id.empty() || stamp.empty() || signatures.empty()) {
-        return refused(
-            "The headers webhook-id, webhook-timestamp and webhook-signature are needed."
+        return refused("The headers webhook-id, webhook-timestamp and webhook-signature are needed."
         );
     }
     const std::string text = fmt::format("{}.{}.{}", id, stamp, request.body);
@@ -144,9 +144,8 @@ Verdict verify_token(
     }
     // Digests, so that not even the length of the secret can be measured.
     const std::string given = sha256_hex(token);
-    const bool is_genuine = is_signed(secrets, given, [](const std::string& secret) {
-        return sha256_hex(secret);
-    });
+    const bool is_genuine =
+        is_signed(secrets, given, [](const std::string& secret) { return sha256_hex(secret); });
     if (!is_genuine) return refused(fmt::format("The header {} has another token.", name));
     return accepted({}, request);
 }

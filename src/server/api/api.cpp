@@ -430,9 +430,8 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
     const bool is_audited = route.audited == Audited::Always ||
                             (route.audited == Audited::Acts && !is_safe(call.request.method));
     try {
-        call.principal = route.identify
-                             ? identify(call, route)
-                             : authenticate(call.request, route, exchange->is_proxy);
+        call.principal = route.identify ? identify(call, route)
+                                        : authenticate(call.request, route, exchange->is_proxy);
         exchange->principal = call.principal.name;
         const bool is_stranger = route.permission == "none" && call.principal.credential.empty();
         if (!is_stranger) check_rate(requests_, call.principal.name);

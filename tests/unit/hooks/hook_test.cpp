@@ -108,9 +108,7 @@ TEST(HookMapping, input_and_key_come_from_the_event) {
     const HookAct act = act_of(hook, event(R"({"number": 7, "repository": "ebb"})"));
     EXPECT_TRUE(act.is_wanted);
     EXPECT_EQ(act.key, "ebb-7");
-    EXPECT_EQ(
-        Json::parse(act.input), Json({{"number", 7}, {"by", "d-1"}, {"fixed", true}})
-    );
+    EXPECT_EQ(Json::parse(act.input), Json({{"number", 7}, {"by", "d-1"}, {"fixed", true}}));
 }
 
 TEST(HookMapping, without_templates_the_delivery_is_the_key_and_the_body_the_input) {
@@ -129,7 +127,7 @@ TEST(HookMapping, an_event_that_is_not_wanted_needs_no_key) {
     const Hook hook = read(R"({"scheme": "github", "workflow": "w", "key": "${ body.id }",
                                "when": "has(body.id)"})");
     EXPECT_FALSE(act_of(hook, event("{}")).is_wanted);
-    EXPECT_EQ(act_of(hook, event(R"({"id": 5})")).key, "5");
+EXPECT_EQ(act_of(hook, event(R"({"id": 5})")).key, "5");
 }
 
 TEST(HookMapping, refuses_what_it_cannot_map) {

