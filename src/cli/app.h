@@ -12,6 +12,7 @@
 #include "cli/command_info.h"
 #include "cli/commands.h"
 #include "cli/compare_commands.h"
+#include "cli/delivery_options.h"
 #include "cli/options.h"
 #include "cli/overview_commands.h"
 #include "cli/project_commands.h"
@@ -175,6 +176,7 @@ class CommandLine {
     ProjectOptions project_;
     GrantOptions grant_;
     HookOptions hook_;
+    DeliveryOptions delivery_;
     AuditOptions audit_;
     LoginLinkOptions login_link_;
     StartCommandOptions start_;

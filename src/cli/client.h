@@ -77,6 +77,11 @@ class Client {
     virtual void remove_webhook(const std::string& name) = 0;
     virtual Json rotate_webhook(const std::string& name, Duration keep_old) = 0;
     virtual void ping_webhook(const std::string& name) = 0;
+    /// The newest; `status` may be empty.
+    virtual std::vector<Json> deliveries(
+        const std::string& webhook, const std::string& status, int limit
+    ) = 0;
+    virtual void redeliver(const std::string& webhook, const InstanceId& delivery) = 0;
 
     // The same of hooks, which only a server has.
     virtual std::vector<Json> hooks() { return {}; }

@@ -31,12 +31,11 @@ std::string text_of(const Json& json, const char* name) {
 /// The hooks of a server, or of the database that servers share.
 class Hooks {
  public:
-    explicit Hooks(Session& session) {
-        if (session.has_server()) {
-            client_ = &session.connect("hook");
-        } else {
-            admin_ = open_shared_admin(session);
-        }
+    explicit Hooks(Session& session) : client_(&session.connect("hook")) {
+        // It has an engine of its own, so it works on the database itself.
+        if (client_->engine() == nullptr) return;
+        client_ = nullptr;
+        admin_ = open_shared_admin(session);
     }
 
     std::vector<Json> list() {

@@ -361,6 +361,29 @@ class RemoteClient : public Client {
         calls_.send({.path = webhook_path(name, "/ping")});
     }
 
+    std::vector<Json> deliveries(const std::string& webhook, const std::string& status, int limit)
+        override {
+        std::vector<Json> all;
+        std::string cursor;
+        do {
+            constexpr int kPage = 200;
+            const int rest = std::min(limit - static_cast<int>(all.size()), kPage);
+            std::string path = webhook_path(webhook, fmt::format("/deliveries?limit={}", rest));
+            if (!status.empty()) path += "&status=" + escape_segment(status);
+            if (!cursor.empty()) path += "&cursor=" + escape_segment(cursor);
+            const Json page = Json::parse(calls_.get(path).body);
+            for (const Json& item : page.at("items")) all.push_back(item);
+            const Json& next = page.at("next_cursor");
+            cursor = next.is_string() ? next.get<std::string>() : std::string();
+        } while (!cursor.empty() && std::ssize(all) < limit);
+        return all;
+    }
+
+    void redeliver(const std::string& webhook, const InstanceId& delivery) override {
+        const std::string rest = fmt::format("/deliveries/{}/redeliver", delivery.to_string());
+        calls_.send({.path = webhook_path(webhook, rest)});
+    }
+
     StartedInstance start(
         std::string_view workflow, const Payload& input, const StartOptions& options
     ) override {

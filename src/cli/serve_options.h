@@ -31,6 +31,7 @@ struct ServeOptions {
     std::string proxy_secret_file{};  ///< not empty: the proxy logs people in
     std::string proxy_user_header{};
     std::string proxy_groups_header{};
+    std::string public_url{};
     std::vector<std::string> redact_names{};
     std::vector<std::string> redact_pointers{};
     bool hides_payloads = false;
@@ -45,6 +46,11 @@ struct ServeOptions {
     bool has_no_login = false;
     bool has_public_metrics = false;
     bool has_no_worker = false;
+    std::string smtp_url{};
+    std::string smtp_from{};
+    std::string smtp_user{};
+    std::string smtp_password_file{};
+    std::string smtp_ca_file{};
     bool may_deliver_privately = false;  ///< webhooks to loopback and private addresses
     bool is_demo = false;
     bool may_exec = false;  ///< programs that only the database names

@@ -70,8 +70,6 @@ class Session {
     /// database of --db. --db is stronger than EBB_SERVER.
     Client& connect(std::string_view command, OpenMode mode = OpenMode::MustExist);
 
-    bool has_server() const { return !server_.empty(); }
-
     /// Throws if --server was given: `command` cannot work over the API.
     void refuse_server(std::string_view command) const;
 

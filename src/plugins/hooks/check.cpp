@@ -74,9 +74,9 @@ std::string text_setting(const std::string& key, const Json& value) {
 HookSecret secret_setting(const Json& value) {
     if (value.is_string()) return {.text = text_setting("secret", value)};
     if (value.is_object() && value.size() == 1) {
-        const auto& [key, text] = *value.items().begin();
-        if (key == "env") return {.variable = text_setting("secret.env", text)};
-        if (key == "file") return {.file = text_setting("secret.file", text)};
+        const auto where = value.begin();
+        if (where.key() == "env") return {.variable = text_setting("secret.env", *where)};
+        if (where.key() == "file") return {.file = text_setting("secret.file", *where)};
     }
     refuse("secret: a text, {\"env\": NAME} or {\"file\": NAME} is expected.");
 }

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <ebb/json.h>
+
 #include "store/admin_store.h"
 
 // What a hook is: a URL of this server at which another program reports an event, which starts or

@@ -124,10 +124,10 @@ TEST(HookMapping, without_templates_the_delivery_is_the_key_and_the_body_the_inp
 }
 
 TEST(HookMapping, an_event_that_is_not_wanted_needs_no_key) {
-    const Hook hook = read(R"({"scheme": "github", "workflow": "w", "key": "${ body.id }",
-                               "when": "has(body.id)"})");
+    const Hook hook = read(R"~({"scheme": "github", "workflow": "w", "key": "${ body.id }",
+                                "when": "has(body.id)"})~");
     EXPECT_FALSE(act_of(hook, event("{}")).is_wanted);
-EXPECT_EQ(act_of(hook, event(R"({"id": 5})")).key, "5");
+    EXPECT_EQ(act_of(hook, event(R"({"id": 5})")).key, "5");
 }
 
 TEST(HookMapping, refuses_what_it_cannot_map) {
