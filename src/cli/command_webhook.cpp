@@ -7,6 +7,7 @@
 #include <ebb/error.h>
 
 #include "cli/client.h"
+#include "cli/commands.h"
 #include "cli/delivery_options.h"
 #include "cli/payload_argument.h"
 #include "cli/table.h"
