@@ -48,7 +48,7 @@ function(ebb_server_component)
     DEPENDS ${openapi_parts} ${PROJECT_SOURCE_DIR}/cmake/openapi.py VERBATIM)
 
   ebb_component(ebb_server DIRECTORIES server server/http server/api server/auth server/live server/remote
-    PUBLIC ebb ebb_view ebb_assets PRIVATE ebb_diagram ebb_yaml ebb_handlers OpenSSL::SSL Boost::headers ebb_fmt)
+    PUBLIC ebb ebb_view ebb_assets PRIVATE ebb_diagram ebb_hooks ebb_yaml ebb_handlers OpenSSL::SSL Boost::headers ebb_fmt)
   target_compile_definitions(ebb_server PRIVATE EBB_VERSION="${PROJECT_VERSION}"
     BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_CONCEPTS)
   target_sources(ebb_server PRIVATE ${openapi_json})

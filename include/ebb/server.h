@@ -87,6 +87,9 @@ struct ServerOptions {
     /// The files of a folder of definitions, for the API; null = there is no such folder. Called
     /// from any thread.
     std::function<std::vector<DefinitionFileReport>()> definition_files{};
+    /// The secrets of a hook whose settings name a file, one on each line; null = no hook may name
+    /// one. Called from any thread, for each event; throws Error if there is none.
+    std::function<std::string(const std::string& name)> hook_secret{};
 };
 
 /// Throws what the constructor of Server would throw for these options. Neither listens nor calls a

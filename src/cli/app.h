@@ -12,6 +12,7 @@
 #include "cli/command_info.h"
 #include "cli/commands.h"
 #include "cli/compare_commands.h"
+#include "cli/delivery_options.h"
 #include "cli/options.h"
 #include "cli/overview_commands.h"
 #include "cli/project_commands.h"
@@ -105,6 +106,7 @@ class CommandLine {
     // app_queues.cpp
     void add_queue();
     void add_webhook();
+    void add_hook();
     void add_workers();
     void add_overview();
     void add_triage();
@@ -173,6 +175,8 @@ class CommandLine {
     TokenOptions token_;
     ProjectOptions project_;
     GrantOptions grant_;
+    HookOptions hook_;
+    DeliveryOptions delivery_;
     AuditOptions audit_;
     LoginLinkOptions login_link_;
     StartCommandOptions start_;

@@ -61,6 +61,11 @@ void CommandLine::add_serve_access(CLI::App* serve) {
         ->type_name("NAME");
     serve
         ->add_option(
+            "--public-url", serve_.public_url, "Where browsers find the server (from the request)"
+        )
+        ->type_name("URL");
+    serve
+        ->add_option(
             "--redact-names", serve_.redact_names, "Members of payloads to hide (password, ...)"
         )
         ->type_name("NAME,...")
@@ -68,6 +73,11 @@ void CommandLine::add_serve_access(CLI::App* serve) {
     serve->add_option("--redact-pointers", serve_.redact_pointers, "Values of payloads to hide")
         ->type_name("WORKFLOW:/POINTER,...")
         ->delimiter(',');
+    serve
+        ->add_option(
+            "--hook-secrets", serve_.hook_secrets, "A folder of secrets that hooks may name"
+        )
+        ->type_name("DIR");
     serve->add_flag("--hide-payloads", serve_.hides_payloads, "Show only the sizes of payloads");
 }
 
@@ -75,6 +85,7 @@ void CommandLine::add_access() {
     add_project();
     add_grant();
     add_audit();
+    add_hook();
 }
 
 void CommandLine::add_project() {
@@ -120,6 +131,44 @@ void CommandLine::add_audit() {
     audit->add_option("--limit", audit_.limit, "At most so many rows (50)")
         ->type_name("N")
         ->check(within(1, 10'000));
+}
+
+void CommandLine::add_hook() {
+    CLI::App* hook = add_command(
+        "hook",
+        "Let events of other programs start and signal instances",
+        [this](Session& s) { return manage_hooks(s, hook_); }
+    );
+    hook->group("Control");
+    add_choice(
+        hook,
+        "ACTION",
+        hook_.action,
+        "What to do (default: list)",
+        {"list", "show", "put", "delete"}
+    );
+    hook->add_option("NAME", hook_.name, "The hook");
+    add_choice(
+        hook,
+        "--scheme",
+        hook_.scheme,
+        "put: how events are signed",
+        {"standard", "github", "stripe", "hmac", "token"}
+    );
+    const auto add = [&](const char* name, std::string& target, const char* about, const char* type
+                     ) { hook->add_option(name, target, about)->type_name(type); };
+    add("--workflow", hook_.workflow, "put: of the instance that is started or signaled", "NAME");
+    add("--signal", hook_.signal, "put: send this signal; default: start an instance", "NAME");
+    add("--key", hook_.key, "put: the instance's key, such as '${ body.id }'", "TEMPLATE");
+    add("--when", hook_.when, "put: only events for which this holds", "EXPRESSION");
+    add("--input", hook_.input, "put: the input; default: '\"${ body }\"'", "JSON");
+    add("--header", hook_.header, "put: with hmac and token: where the signature is", "NAME");
+    add("--prefix", hook_.prefix, "put: with hmac: what precedes it, such as sha256=", "TEXT");
+    add_choice(hook, "--encoding", hook_.encoding, "put: with hmac (hex)", {"hex", "base64"});
+    add("--secret-file", hook_.secret_file, "put: the secret is in this file", "FILE");
+    add("--secret-env", hook_.secret_env, "put: the server has it in EBB_HOOK_...", "NAME");
+    add("--server-file", hook_.server_file, "put: it is in the folder of --hook-secrets", "NAME");
+    hook->add_flag("--disabled", hook_.is_disabled, "put: keep it, but accept nothing");
 }
 
 }  // namespace ebb::cli

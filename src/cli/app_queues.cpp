@@ -112,7 +112,7 @@ void CommandLine::add_webhook() {
     CLI::App* webhook = add_command(
         "webhook",
         "Send events to other programs by HTTP, and list, test and delete webhooks",
-        [this](Session& s) { return manage_webhooks(s, webhook_); }
+        [this](Session& s) { return manage_webhooks(s, webhook_, delivery_); }
     );
     webhook->group("Control");
     add_choice(
@@ -120,16 +120,17 @@ void CommandLine::add_webhook() {
         "ACTION",
         webhook_.action,
         "What to do (default: list)",
-        {"list", "show", "put", "delete", "ping", "rotate"}
+        {"list", "show", "put", "delete", "ping", "rotate", "deliveries", "redeliver"}
     );
     webhook->add_option("NAME", webhook_.name, "The webhook");
+    webhook->add_option("DELIVERY", delivery_.delivery, "redeliver: the id of the delivery");
     webhook->add_option("--url", webhook_.url, "put: where its events are sent")->type_name("URL");
     add_choice(
         webhook,
         "--format",
         webhook_.format,
         "put: what is sent (standard)",
-        {"standard", "cloudevents", "slack"}
+        {"standard", "cloudevents", "slack", "email"}
     );
     const auto add_list =
         [&](const char* name, std::vector<std::string>& target, const char* about, const char* type
@@ -151,7 +152,18 @@ void CommandLine::add_webhook() {
             "--secret-file", webhook_.secret_file, "put: signs with the secret in this file"
         )
         ->type_name("FILE");
+    webhook->add_flag("--payload", delivery_.has_payload, "put: send payloads, too, redacted");
     webhook->add_flag("--disabled", webhook_.is_disabled, "put: keep it, but send nothing");
+    add_choice(
+        webhook,
+        "--status",
+        delivery_.status,
+        "deliveries: only these",
+        {"pending", "retrying", "delivered", "skipped", "dead_letter", "stopped"}
+    );
+    webhook->add_option("--limit", delivery_.limit, "deliveries: at most so many (20)")
+        ->type_name("N")
+        ->check(within(1, 1'000));
     add_duration(
         webhook,
         "--keep-old",

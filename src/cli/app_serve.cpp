@@ -104,6 +104,13 @@ void add_worker_flags(CLI::App& serve, ServeOptions& options) {
         options.may_deliver_privately,
         "Deliver webhooks to loopback and private addresses, too"
     );
+    const auto add = [&](const char* name, std::string& target, const char* about, const char* type
+                     ) { serve.add_option(name, target, about)->type_name(type); };
+    add("--smtp-url", options.smtp_url, "Send mail by smtp://HOST:PORT or smtps://...", "URL");
+    add("--smtp-from", options.smtp_from, "The address that sends mail", "ADDRESS");
+    add("--smtp-user", options.smtp_user, "Log in to the mail server with this name", "NAME");
+    add("--smtp-password-file", options.smtp_password_file, "And with this password", "FILE");
+    add("--smtp-ca-file", options.smtp_ca_file, "Trust these certificates for mail", "FILE");
 }
 
 }  // namespace

@@ -77,6 +77,20 @@ class Client {
     virtual void remove_webhook(const std::string& name) = 0;
     virtual Json rotate_webhook(const std::string& name, Duration keep_old) = 0;
     virtual void ping_webhook(const std::string& name) = 0;
+    /// The newest; `status` may be empty.
+    virtual std::vector<Json> deliveries(
+        const std::string& webhook, const std::string& status, int limit
+    ) = 0;
+    virtual void redeliver(const std::string& webhook, const InstanceId& delivery) = 0;
+
+    // The same of hooks, which only a server has.
+    virtual std::vector<Json> hooks() { return {}; }
+
+    virtual Json hook(const std::string& /*name*/) { return {}; }
+
+    virtual Json put_hook(const std::string& /*name*/, const Json& /*settings*/) { return {}; }
+
+    virtual void remove_hook(const std::string& /*name*/) {}
 
     /// Of a server, `by` of all that follow is the owner of the token.
     virtual StartedInstance start(

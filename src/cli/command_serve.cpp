@@ -26,7 +26,10 @@
 #include "cli/traces.h"
 #include "cli/watched_handlers.h"
 #include "cli/worker_log.h"
+#include "engine/webhook.h"
+#include "handlers/mail_client.h"
 #include "plugins/webhooks/deliver.h"
+#include "server/api/redaction.h"
 #include "store/store.h"
 
 namespace ebb::cli {
@@ -101,9 +104,69 @@ ServerOptions server_options(
         .metrics = metrics,
         .has_public_metrics = options.has_public_metrics,
     };
+    if (!options.hook_secrets.empty()) {
+        server.hook_secret = [folder = options.hook_secrets](const std::string& name) {
+            return read_secret_file((std::filesystem::path(folder) / name).string());
+        };
+    }
     if (!options.listen.empty()) server.listen = options.listen;
     if (!options.redact_names.empty()) server.redact_names = options.redact_names;
     return server;
+}
+
+/// As the API shows payloads to those who may not see what is sensitive.
+std::function<Payload(const Payload&, const std::string&)> shown_payloads(
+    const ServeOptions& options
+) {
+    server::RedactionRules rules{.names = server::RedactionRules::default_names()};
+    if (!options.redact_names.empty()) rules.names = options.redact_names;
+    for (const std::string& text : options.redact_pointers) {
+        rules.places.push_back(server::parse_redacted_place(text));
+    }
+    const auto redaction = std::make_shared<const server::Redaction>(std::move(rules));
+    const bool hides = options.hides_payloads;
+    return [redaction, hides](const Payload& payload, const std::string& workflow) {
+        return hides ? Payload() : redaction->apply(payload, workflow);
+    };
+}
+
+std::optional<MailServer> mail_server(const ServeOptions& options) {
+    if (options.smtp_url.empty()) return std::nullopt;
+    if (!is_mail_url(options.smtp_url)) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "--smtp-url is not a URL such as smtp://mail.example.com:587 or smtps://..."
+        );
+    }
+    if (!engine::is_mail_address(options.smtp_from)) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "--smtp-from is not the address of a sender, such as ebb@example.com."
+        );
+    }
+    MailServer server{.url = options.smtp_url, .user = options.smtp_user};
+    server.ca_file = options.smtp_ca_file;
+    if (!options.smtp_password_file.empty()) {
+        server.password = read_secret_file(options.smtp_password_file);
+    }
+    return server;
+}
+
+webhooks::DeliveryOptions delivery_options(const ServeOptions& options) {
+    std::string site = options.public_url;
+    while (site.ends_with('/')) site.pop_back();
+    if (!site.empty()) {
+        site += options.base_path;
+        while (site.ends_with('/')) site.pop_back();
+    }
+    return {
+        .allows_private = options.may_deliver_privately,
+        .user_agent = "ebb/" EBB_VERSION,
+        .site = site,
+        .mail = mail_server(options),
+        .mail_from = options.smtp_from,
+        .shown = shown_payloads(options),
+    };
 }
 
 /// Which settings of `fresh` differ from those that this process was started with, and are not
@@ -124,12 +187,19 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     compare("proxy_secret_file", now.proxy_secret_file, fresh.proxy_secret_file);
     compare("proxy_user_header", now.proxy_user_header, fresh.proxy_user_header);
     compare("proxy_groups_header", now.proxy_groups_header, fresh.proxy_groups_header);
+    compare("public_url", now.public_url, fresh.public_url);
     compare("redact_names", now.redact_names, fresh.redact_names);
     compare("redact_pointers", now.redact_pointers, fresh.redact_pointers);
     compare("hide_payloads", now.hides_payloads, fresh.hides_payloads);
+    compare("hook_secrets", now.hook_secrets, fresh.hook_secrets);
     compare("base_path", now.base_path, fresh.base_path);
     compare("title", now.title, fresh.title);
     compare("no_worker", now.has_no_worker, fresh.has_no_worker);
+    compare("smtp_url", now.smtp_url, fresh.smtp_url);
+    compare("smtp_from", now.smtp_from, fresh.smtp_from);
+    compare("smtp_user", now.smtp_user, fresh.smtp_user);
+    compare("smtp_password_file", now.smtp_password_file, fresh.smtp_password_file);
+    compare("smtp_ca_file", now.smtp_ca_file, fresh.smtp_ca_file);
     compare("webhooks_allow_private", now.may_deliver_privately, fresh.may_deliver_privately);
     compare("allow_exec", now.may_exec, fresh.may_exec);
     compare("threads", now.threads, fresh.threads);
@@ -255,11 +325,15 @@ class Serving {
     /// With those of Ebb's own workflows, which every server runs.
     HandlerRegistry make_handlers() {
         HandlerRegistry handlers = users_handlers();
+        webhooks::DeliveryOptions delivery = delivery_options(options_);
+        delivery.admin = stores_.admin.get();
+        // It is called only after the engine runs.
+        delivery.labels = [this](const InstanceId& id) {
+            const auto summary = engine_.find(id);
+            return summary ? summary->labels : Labels();
+        };
         webhooks::add_deliver_handler(
-            handlers,
-            *stores_.store,
-            *session_.streams().clock,
-            {.allows_private = options_.may_deliver_privately, .user_agent = "ebb/" EBB_VERSION}
+            handlers, *stores_.store, *session_.streams().clock, delivery_options(options_)
         );
         return handlers;
     }

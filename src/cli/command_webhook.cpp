@@ -8,6 +8,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/delivery_options.h"
 #include "cli/payload_argument.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -80,8 +81,12 @@ int print_one(Session& session, const Json& webhook) {
     return kOk;
 }
 
-Json settings_of(const WebhookOptions& options) {
-    Json settings{{"format", options.format}, {"enabled", !options.is_disabled}};
+Json settings_of(const WebhookOptions& options, bool has_payload) {
+    Json settings{
+        {"format", options.format},
+        {"enabled", !options.is_disabled},
+        {"payload", has_payload},
+    };
     if (!options.url.empty()) settings["url"] = options.url;
     if (!options.events.empty()) settings["events"] = options.events;
     if (!options.workflows.empty()) settings["workflows"] = options.workflows;
@@ -95,9 +100,60 @@ Json settings_of(const WebhookOptions& options) {
     return settings;
 }
 
+int print_deliveries(Session& session, const std::vector<Json>& deliveries) {
+    if (session.options().is_json) {
+        session.print_json(nlohmann::ordered_json(Json(deliveries)));
+        return kOk;
+    }
+    if (deliveries.empty()) {
+        session.note("There are no deliveries.\n");
+        return kOk;
+    }
+    const Style& style = session.out();
+    Table table(
+        {style.dim("DELIVERY"),
+         style.dim("STATUS"),
+         style.dim("ATTEMPTS"),
+         style.dim("EVENT"),
+         style.dim("INSTANCE"),
+         style.dim("LAST ERROR")}
+    );
+    for (const Json& each : deliveries) {
+        const Json error = each.value("error", Json());
+        table.add(
+            {text_of(each, "id"),
+             text_of(each, "status"),
+             std::to_string(each.value("attempts", 0)),
+             text_of(each, "type"),
+             text_of(each, "instance"),
+             error.is_object() ? one_line(text_of(error, "message")) : std::string()}
+        );
+    }
+    session.print(table.text(session.columns(), style.glyphs().ellipsis));
+    return kOk;
+}
+
+int redeliver(
+    Session& session, Client& client, const std::string& webhook, const std::string& delivery
+) {
+    const auto id = InstanceId::parse(delivery);
+    if (!id) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "`ebb webhook redeliver` needs the id of a delivery, as `ebb webhook deliveries` "
+            "prints it."
+        );
+    }
+    client.redeliver(webhook, *id);
+    session.note("A worker of `ebb serve` sends the event again within seconds.\n");
+    return kOk;
+}
+
 }  // namespace
 
-int manage_webhooks(Session& session, const WebhookOptions& options) {
+int manage_webhooks(
+    Session& session, const WebhookOptions& options, const DeliveryOptions& deliveries
+) {
     if (options.action != "list" && options.name.empty()) {
         throw Error(
             ErrorCode::InvalidArgument,
@@ -107,7 +163,9 @@ int manage_webhooks(Session& session, const WebhookOptions& options) {
     Client& client = session.connect("webhook");
     if (options.action == "list") return print_all(session, client.webhooks());
     if (options.action == "put") {
-        return print_one(session, client.put_webhook(options.name, settings_of(options)));
+        return print_one(
+            session, client.put_webhook(options.name, settings_of(options, deliveries.has_payload))
+        );
     }
     if (options.action == "rotate") {
         return print_one(session, client.rotate_webhook(options.name, options.keep_old));
@@ -120,6 +178,14 @@ int manage_webhooks(Session& session, const WebhookOptions& options) {
         client.ping_webhook(options.name);
         session.note("A worker of `ebb serve` sends the event ping within seconds.\n");
         return kOk;
+    }
+    if (options.action == "deliveries") {
+        return print_deliveries(
+            session, client.deliveries(options.name, deliveries.status, deliveries.limit)
+        );
+    }
+    if (options.action == "redeliver") {
+        return redeliver(session, client, options.name, deliveries.delivery);
     }
     return print_one(session, client.webhook(options.name));
 }

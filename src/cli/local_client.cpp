@@ -4,6 +4,7 @@
 
 #include "cli/client.h"
 #include "engine/webhook.h"
+#include "view/deliveries.h"
 
 namespace ebb::cli {
 
@@ -130,6 +131,25 @@ class LocalClient : public Client {
     }
 
     void ping_webhook(const std::string& name) override { engine::ping_webhook(store_, name); }
+
+    std::vector<Json> deliveries(const std::string& webhook, const std::string& status, int limit)
+        override {
+        engine::find_webhook(store_, webhook);
+        std::vector<Json> all;
+        view::DeliveryQuery query{.webhook = webhook, .status = status};
+        while (std::ssize(all) < limit) {
+            query.limit = limit - static_cast<int>(all.size());
+            view::DeliveryPage page = view::list_deliveries(engine_, store_, query);
+            for (const auto& delivery : page.deliveries) all.emplace_back(delivery);
+            query.before = page.next;
+            if (!query.before) break;
+        }
+        return all;
+    }
+
+    void redeliver(const std::string& webhook, const InstanceId& delivery) override {
+        view::redeliver(engine_, store_, webhook, delivery, "");
+    }
 
     StartedInstance start(
         std::string_view workflow, const Payload& input, const StartOptions& options

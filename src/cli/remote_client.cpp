@@ -34,6 +34,10 @@ std::string workflow_path(std::string_view name, std::string_view rest = {}) {
     return fmt::format("/workflows/{}{}", escape_segment(name), rest);
 }
 
+std::string hook_path(std::string_view name) {
+    return fmt::format("/hooks/{}", escape_segment(name));
+}
+
 std::string webhook_path(std::string_view name, std::string_view rest = {}) {
     return fmt::format("/webhooks/{}{}", escape_segment(name), rest);
 }
@@ -318,12 +322,23 @@ class RemoteClient : public Client {
         calls_.send({.method = "PUT", .path = path, .body = body.dump()});
     }
 
-    std::vector<Json> webhooks() override {
-        std::vector<Json> all;
-        const Json page = Json::parse(calls_.get("/webhooks").body);
-        for (const Json& item : page.at("items")) all.push_back(item);
-        return all;
+    std::vector<Json> hooks() override { return items_of("/hooks"); }
+
+    Json hook(const std::string& name) override {
+        return Json::parse(calls_.get(hook_path(name)).body);
     }
+
+    Json put_hook(const std::string& name, const Json& settings) override {
+        return Json::parse(
+            calls_.send({.method = "PUT", .path = hook_path(name), .body = settings.dump()}).body
+        );
+    }
+
+    void remove_hook(const std::string& name) override {
+        calls_.send({.method = "DELETE", .path = hook_path(name)});
+    }
+
+    std::vector<Json> webhooks() override { return items_of("/webhooks"); }
 
     Json webhook(const std::string& name) override {
         return Json::parse(calls_.get(webhook_path(name)).body);
@@ -348,6 +363,29 @@ class RemoteClient : public Client {
 
     void ping_webhook(const std::string& name) override {
         calls_.send({.path = webhook_path(name, "/ping")});
+    }
+
+    std::vector<Json> deliveries(const std::string& webhook, const std::string& status, int limit)
+        override {
+        std::vector<Json> all;
+        std::string cursor;
+        do {
+            constexpr int kPage = 200;
+            const int rest = std::min(limit - static_cast<int>(all.size()), kPage);
+            std::string path = webhook_path(webhook, fmt::format("/deliveries?limit={}", rest));
+            if (!status.empty()) path += "&status=" + escape_segment(status);
+            if (!cursor.empty()) path += "&cursor=" + escape_segment(cursor);
+            const Json page = Json::parse(calls_.get(path).body);
+            for (const Json& item : page.at("items")) all.push_back(item);
+            const Json& next = page.at("next_cursor");
+            cursor = next.is_string() ? next.get<std::string>() : std::string();
+        } while (!cursor.empty() && std::ssize(all) < limit);
+        return all;
+    }
+
+    void redeliver(const std::string& webhook, const InstanceId& delivery) override {
+        const std::string rest = fmt::format("/deliveries/{}/redeliver", delivery.to_string());
+        calls_.send({.path = webhook_path(webhook, rest)});
     }
 
     StartedInstance start(
@@ -447,6 +485,13 @@ class RemoteClient : public Client {
     }
 
  private:
+    std::vector<Json> items_of(const char* path) {
+        std::vector<Json> all;
+        const Json page = Json::parse(calls_.get(path).body);
+        for (const Json& item : page.at("items")) all.push_back(item);
+        return all;
+    }
+
     static InstanceId started_id(const ApiObject& answer) {
         if (const auto id = InstanceId::parse(answer.text("id"))) return *id;
         throw Error(ErrorCode::StoreError, "The server's answer has no instance's id.");

@@ -31,9 +31,11 @@ struct ServeOptions {
     std::string proxy_secret_file{};  ///< not empty: the proxy logs people in
     std::string proxy_user_header{};
     std::string proxy_groups_header{};
+    std::string public_url{};
     std::vector<std::string> redact_names{};
     std::vector<std::string> redact_pointers{};
     bool hides_payloads = false;
+    std::string hook_secrets{};  ///< a folder
     std::string base_path = "/";
     std::string title{};
     std::string id{};
@@ -44,6 +46,11 @@ struct ServeOptions {
     bool has_no_login = false;
     bool has_public_metrics = false;
     bool has_no_worker = false;
+    std::string smtp_url{};
+    std::string smtp_from{};
+    std::string smtp_user{};
+    std::string smtp_password_file{};
+    std::string smtp_ca_file{};
     bool may_deliver_privately = false;  ///< webhooks to loopback and private addresses
     bool is_demo = false;
     bool may_exec = false;  ///< programs that only the database names
@@ -97,6 +104,24 @@ struct AuditOptions {
     int limit = 50;
 };
 
+struct HookOptions {
+    std::string action = "list";
+    std::string name{};
+    std::string scheme{};
+    std::string workflow{};
+    std::string signal{};
+    std::string key{};
+    std::string when{};
+    std::string input{};
+    std::string header{};
+    std::string prefix{};
+    std::string encoding{};
+    std::string secret_file{};  ///< is read here
+    std::string secret_env{};   ///< of the server
+    std::string server_file{};  ///< in the server's folder of secrets
+    bool is_disabled = false;
+};
+
 struct LoginLinkOptions {
     std::string url = "http://127.0.0.1:8322/";
     std::string user{};
@@ -107,6 +132,7 @@ struct LoginLinkOptions {
 int manage_tokens(Session& session, const TokenOptions& options);
 int manage_projects(Session& session, const ProjectOptions& options);
 int manage_grants(Session& session, const GrantOptions& options);
+int manage_hooks(Session& session, const HookOptions& options);
 /// Prints the audit, or checks it.
 int show_audit(Session& session, const AuditOptions& options);
 /// Prints a link that logs a person in once.

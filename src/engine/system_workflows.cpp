@@ -1,5 +1,7 @@
 #include "engine/system_workflows.h"
 
+#include <cstdlib>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -29,6 +31,14 @@ constexpr std::string_view kWebhookJson = R"({
     }]
 })";
 
+/// Of the number in the outbox of an event that is delivered again.
+constexpr Seq kRedeliveryStep = 100;
+static_assert(kRedeliveriesMax < kRedeliveryStep);
+
+Seq event_of(const Notice& notice) {
+    return notice.seq >= 0 ? notice.seq : -notice.seq / kRedeliveryStep;
+}
+
 [[noreturn]] void refuse(std::string_view what, std::string_view name) {
     throw Error(
         ErrorCode::InvalidArgument,
@@ -56,14 +66,43 @@ WorkflowRow webhook_workflow(TimePoint now) {
 
 std::string delivery_key(const OutboxRow& row) {
     const Notice& notice = row.notice;
-    return fmt::format("{}/{}/{}", notice.subscription, row.instance.to_string(), notice.seq);
+    std::string key =
+        fmt::format("{}/{}/{}", notice.subscription, row.instance.to_string(), event_of(notice));
+    if (notice.seq < 0) key += fmt::format(".{}", -notice.seq % kRedeliveryStep);
+    return key;
+}
+
+Seq redelivery_seq(Seq seq, int nth) {
+    return -(seq * kRedeliveryStep + nth);
+}
+
+OutboxRow row_of_delivery(const std::string& key, const Payload& input) {
+    const std::size_t slash = key.find('/');
+    const std::size_t second = key.find('/', slash + 1);
+    const auto event = nlohmann::ordered_json::parse(input, nullptr, false);
+    if (second != std::string::npos && event.is_object()) {
+        const auto id = InstanceId::parse(key.substr(slash + 1, second - slash - 1));
+        const auto at = parse_time(event.value("timestamp", ""));
+        if (id && at) {
+            return {
+                .instance = *id,
+                .notice =
+                    {.subscription = key.substr(0, slash),
+                     .seq = std::strtoll(key.c_str() + second + 1, nullptr, 10),
+                     .type = event.value("type", ""),
+                     .data = event.value("data", nlohmann::ordered_json::object()).dump(),
+                     .at = *at}
+            };
+        }
+    }
+    throw Error(ErrorCode::CorruptState, "The delivery does not say what it delivers.");
 }
 
 Payload delivery_input(const OutboxRow& row) {
     const Notice& notice = row.notice;
     const nlohmann::ordered_json head{
         {"subscription", notice.subscription},
-        {"id", fmt::format("evt_{}_{}", row.instance.to_string(), notice.seq)},
+        {"id", fmt::format("evt_{}_{}", row.instance.to_string(), event_of(notice))},
         {"type", notice.type},
         {"timestamp", format_time(notice.at)},
     };

@@ -26,8 +26,16 @@ inline constexpr Duration kDeliveriesKept = std::chrono::hours(7 * 24);
 /// The definition of kWebhookWorkflow as it is stored.
 WorkflowRow webhook_workflow(TimePoint now);
 
-/// `SUBSCRIPTION/INSTANCE/SEQ`: the start key of its delivery.
+/// How often one event can be delivered again.
+inline constexpr int kRedeliveriesMax = 99;
+
+/// `SUBSCRIPTION/INSTANCE/SEQ`: the start key of its delivery; with `.N` behind it when the event
+/// is delivered again.
 std::string delivery_key(const OutboxRow& row);
+/// What stands for the event `seq` in the outbox when it is delivered again: a negative number.
+Seq redelivery_seq(Seq seq, int nth);
+/// The row that led to a delivery. Throws CorruptState if `key` and `input` are not those of one.
+OutboxRow row_of_delivery(const std::string& key, const Payload& input);
 /// `{subscription, id, type, timestamp, data}`. The id is the same for every attempt, every
 /// process and every subscription.
 Payload delivery_input(const OutboxRow& row);

@@ -10,6 +10,7 @@
 #include <ebb/error.h>
 
 #include "core/kernel/notices.h"
+#include "engine/system_workflows.h"
 #include "support/clock.h"
 #include "support/json.h"
 #include "support/secret_bytes.h"
@@ -23,7 +24,7 @@ constexpr std::string_view kSecretPrefix = "whsec_";
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kKeyBytesMin = 24;
 constexpr std::size_t kKeyBytesMax = 64;
-constexpr std::array<std::string_view, 3> kFormats = {"standard", "cloudevents", "slack"};
+constexpr std::array<std::string_view, 4> kFormats = {"standard", "cloudevents", "slack", "email"};
 
 [[noreturn]] void refuse(const std::string& why) {
     throw Error(ErrorCode::InvalidArgument, why);
@@ -95,6 +96,18 @@ void check_url(const std::string& url) {
     }
 }
 
+void check_recipients(const std::string& url) {
+    const std::vector<std::string> recipients = mail_recipients(url);
+    const bool fits = !recipients.empty() && recipients.size() <= Webhook::kRecipientsMax &&
+                      std::all_of(recipients.begin(), recipients.end(), is_mail_address);
+    if (fits) return;
+    refuse(fmt::format(
+        "url: with the format email, 1 to {} addresses such as "
+        "mailto:ops@example.com,ann@example.com are expected.",
+        Webhook::kRecipientsMax
+    ));
+}
+
 std::string text_setting(const std::string& key, const Json& value) {
     if (value.is_string()) return value.get<std::string>();
     refuse(fmt::format("{}: a text is expected.", key));
@@ -126,6 +139,7 @@ Json public_json(const Webhook& webhook) {
         {"url", webhook.url},
         {"events", webhook.events},
         {"workflows", webhook.workflows},
+        {"payload", webhook.has_payload},
     };
 }
 
@@ -141,6 +155,7 @@ Webhook parse_webhook(const Subscription& subscription) {
         webhook.format = json.at("format").get<std::string>();
         webhook.events = texts_of(json, "events");
         webhook.workflows = texts_of(json, "workflows");
+        webhook.has_payload = json.value("payload", false);
         webhook.secret = json.value("secret", std::string());
         webhook.old_secret = json.value("old_secret", std::string());
         webhook.old_until = TimePoint(Duration(json.value("old_until", std::int64_t{0})));
@@ -186,11 +201,44 @@ void check_webhook(const Webhook& webhook) {
             fmt::join(kFormats, ", ")
         ));
     }
-    check_url(webhook.url);
+    webhook.format == "email" ? check_recipients(webhook.url) : check_url(webhook.url);
     check_patterns("events", webhook.events);
     for (const std::string& each : webhook.events) check_event(each);
     check_patterns("workflows", webhook.workflows);
     if (!webhook.secret.empty()) webhook_key(webhook.secret);
+}
+
+bool is_mail_address(std::string_view text) {
+    constexpr std::size_t kBytesMax = 254;
+    constexpr std::string_view kMarks = "!#$%&'*+-/=?^_`{|}~.";
+    const std::size_t at = text.find('@');
+    if (at == 0 || at == std::string_view::npos || text.size() > kBytesMax) return false;
+    const auto is_plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    };
+    const std::string_view local = text.substr(0, at);
+    const std::string_view domain = text.substr(at + 1);
+    return !domain.empty() && domain.front() != '.' && domain.front() != '-' &&
+           std::all_of(
+               local.begin(),
+               local.end(),
+               [&](char c) { return is_plain(c) || kMarks.find(c) != std::string_view::npos; }
+           ) &&
+           std::all_of(domain.begin(), domain.end(), [&](char c) {
+               return is_plain(c) || c == '-' || c == '.';
+           });
+}
+
+std::vector<std::string> mail_recipients(const std::string& url) {
+    constexpr std::string_view kMailto = "mailto:";
+    std::vector<std::string> addresses;
+    if (!url.starts_with(kMailto)) return addresses;
+    for (std::size_t begin = kMailto.size(); begin <= url.size();) {
+        const std::size_t end = std::min(url.find(',', begin), url.size());
+        addresses.push_back(url.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return addresses;
 }
 
 std::string make_webhook_secret() {
@@ -243,10 +291,12 @@ Webhook read_webhook(const std::string& name, const Json& settings) {
             webhook.workflows = list_setting(key, value);
         } else if (key == "enabled" && value.is_boolean()) {
             webhook.is_enabled = value.get<bool>();
+        } else if (key == "payload" && value.is_boolean()) {
+            webhook.has_payload = value.get<bool>();
         } else {
             refuse(fmt::format(
                 "\"{}\" is not a setting of a webhook. Allowed: url, format, events, workflows, "
-                "secret and enabled (true or false).",
+                "secret, and payload and enabled (true or false).",
                 shown(key)
             ));
         }
@@ -270,7 +320,8 @@ Json put_webhook(Store& store, Webhook webhook) {
             webhook.old_secret = before.old_secret;
             webhook.old_until = before.old_until;
         }
-        is_new_secret = webhook.secret.empty();
+        // Mail has no signature.
+        is_new_secret = webhook.secret.empty() && webhook.format != "email";
         if (is_new_secret) webhook.secret = make_webhook_secret();
     }
     const Subscription subscription = subscription_of(webhook, changed_at(store, known));
@@ -314,6 +365,24 @@ void ping_webhook(Store& store, const std::string& name) {
             },
     };
     store.add_outbox({&row, 1});
+}
+
+void deliver_again(Store& store, const std::string& key, const Payload& input) {
+    OutboxRow row = row_of_delivery(key, input);
+    const std::string& name = row.notice.subscription;
+    if (!find_webhook(store, name).is_enabled) {
+        refuse(fmt::format("The webhook \"{}\" is disabled, so nothing is sent to it.", name));
+    }
+    const Seq event = row.notice.seq;
+    for (int nth = 1; nth <= kRedeliveriesMax; ++nth) {
+        row.notice.seq = redelivery_seq(event, nth);
+        if (store.find_key(kWebhookWorkflow, delivery_key(row))) continue;
+        return store.add_outbox({&row, 1});
+    }
+    throw Error(
+        ErrorCode::LimitExceeded,
+        fmt::format("An event is delivered again at most {} times.", kRedeliveriesMax)
+    );
 }
 
 }  // namespace ebb::engine

@@ -18,6 +18,7 @@ namespace ebb::engine {
 struct Webhook {
     static constexpr std::size_t kNameBytesMax = 64;
     static constexpr std::size_t kUrlBytesMax = 2'048;
+    static constexpr std::size_t kRecipientsMax = 16;  ///< of mail
     static constexpr std::size_t kPatternsMax = 64;
     static constexpr std::size_t kPatternBytesMax = 128;
     /// How long the secret before a rotation still signs, unless another time is asked for.
@@ -25,14 +26,15 @@ struct Webhook {
     static constexpr Duration kRotationMax = std::chrono::hours(30 * 24);
 
     std::string name;
-    std::string url;                     ///< `https://...` or `http://...`
-    std::string format = "standard";     ///< `standard`, `cloudevents` or `slack`
+    std::string url;                     ///< `https://...`, `http://...`, or `mailto:...`
+    std::string format = "standard";     ///< `standard`, `cloudevents`, `slack` or `email`
     std::vector<std::string> events;     ///< types with `*` and `?`; empty = all
     std::vector<std::string> workflows;  ///< names with `*` and `?`; empty = all
     std::string secret;                  ///< `whsec_` and base64
     std::string old_secret;              ///< that before the last rotation; empty = none
     TimePoint old_until{};               ///< until then the old one signs, too
     bool is_enabled = true;
+    bool has_payload = false;  ///< the payload of the event is sent, too
 
     bool operator==(const Webhook&) const = default;
 };
@@ -51,13 +53,18 @@ std::string make_webhook_secret();
 /// bytes.
 std::string webhook_key(std::string_view secret);
 
+/// Whether it can be a recipient or a sender of mail: `LOCAL@DOMAIN` in ASCII, without quotes.
+bool is_mail_address(std::string_view text);
+/// The addresses of `mailto:ops@example.com,ann@example.com`; none for another URL.
+std::vector<std::string> mail_recipients(const std::string& url);
+
 /// What may be shown: the document without its secrets, and how its deliveries go.
 Json webhook_json(const Subscription& subscription);
 
 // What an operator does, through the API or on the database.
 
-/// Reads `url`, `format`, `events`, `workflows`, `secret` and `enabled` of a JSON object. Throws
-/// InvalidArgument for anything else, and for what check_webhook refuses.
+/// Reads `url`, `format`, `events`, `workflows`, `secret`, `payload` and `enabled` of a JSON
+/// object. Throws InvalidArgument for anything else, and for what check_webhook refuses.
 Webhook read_webhook(const std::string& name, const Json& settings);
 /// Throws InvalidArgument if there is none.
 Subscription find_webhook(Store& store, const std::string& name);
@@ -70,5 +77,8 @@ Json put_webhook(Store& store, Webhook webhook);
 Json rotate_webhook(Store& store, const std::string& name, Duration keep_old);
 /// Lets a worker send a notice of the type `ping` soon. Refuses a webhook that is disabled.
 void ping_webhook(Store& store, const std::string& name);
+/// Lets a worker send an event again, as a new delivery with the old id of the event: `key` and
+/// `input` are those of a delivery that has ended. Refuses a webhook that is disabled.
+void deliver_again(Store& store, const std::string& key, const Payload& input);
 
 }  // namespace ebb::engine

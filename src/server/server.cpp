@@ -147,6 +147,13 @@ class Server::Core {
         service_.needs_login = options.needs_login;
         service_.title = options.title;
         service_.definition_files = options.definition_files;
+        service_.hook_secret = options.hook_secret;
+        if (options.log != nullptr) {
+            service_.report = [log = options.log](std::string_view event, const std::string& why) {
+                const LogField fields[] = {{"error", why}};
+                log->write(LogLevel::Warning, event, fields);
+            };
+        }
         service_.openapi = std::string(server::openapi_document());
         service_.openapi_etag = fmt::format("\"{}\"", sha256_hex(service_.openapi).substr(0, 16));
         listeners_->hub = &hub_;

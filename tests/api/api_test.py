@@ -14,6 +14,7 @@ import unittest
 import urllib.parse
 
 from contract import Contract
+from hook_cases import HookCases
 from live_cases import LiveCases
 from remote_workers import RemoteWorkerCases
 from webhook_cases import WebhookCases
@@ -40,7 +41,7 @@ class ApiTest(unittest.TestCase):
         file = pathlib.Path(path, "order.yaml")
         file.write_text(WORKFLOW)
         # A separate test covers the request limit (config_test.py).
-        arguments = ["--requests-per-second", "0", "--allow-exec"]
+        arguments = ["--requests-per-second", "0", "--allow-exec", "--hook-secrets", "secrets"]
         cls.server = Server(EBB, STORE, path, arguments, [str(file)])
         cls.addClassCleanup(cls.server.stop)
         cls.api = log_in(cls.server, CONTRACT)
@@ -753,6 +754,11 @@ class RemoteWorkers(RemoteWorkerCases, ApiTest):
 
 class Webhooks(WebhookCases, ApiTest):
     pass
+
+
+class Hooks(HookCases, ApiTest):
+    contract = CONTRACT
+    ebb_path = EBB
 
 
 if __name__ == "__main__":

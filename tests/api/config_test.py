@@ -184,6 +184,19 @@ class Config(unittest.TestCase):
             self.assertEqual(statuses, {401, 429})
             client.close()
 
+    def test_events_of_hooks_are_limited(self):
+        arguments = ["--no-auth", "--requests-per-second", "1"]
+        with Server(EBB, "memory", self.path, arguments, [self.write(WORKFLOW, "order.yaml")]) as server:
+            client = Client(server, Contract(ROOT))
+            hook = {"scheme": "token", "workflow": "order", "secret": "sixteen bytes or more"}
+            self.assertEqual(client("PUT", "/hooks/shop", hook).status, 200)
+            for token, answer in (("sixteen bytes or more", 202), ("the wrong secret of it", 401)):
+                statuses = set()
+                while 429 not in statuses:
+                    statuses.add(client.post("/hooks/shop", {}, {"Authorization": f"Bearer {token}"}).status)
+                self.assertEqual(statuses, {answer, 429})
+            client.close()
+
     def test_tells_a_service_manager_how_far_it_is(self):
         manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.addCleanup(manager.close)

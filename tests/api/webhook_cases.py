@@ -65,6 +65,40 @@ class WebhookCases:
         self.assertEqual(self.api.post("/webhooks/on/ping").status, 202)
         self.problem(self.api.post("/webhooks/none/ping"), 404, "not_found")
 
+    def test_shows_no_deliveries_of_others(self):
+        self.put("lonely")
+        empty = self.api.get("/webhooks/lonely/deliveries").json()
+        self.assertEqual(empty, {"items": [], "next_cursor": None})
+        self.problem(self.api.get("/webhooks/none/deliveries"), 404, "not_found")
+        unknown = self.api.get("/webhooks/lonely/deliveries", status="gone")
+        self.assertIn("dead_letter", self.problem(unknown, 400, "invalid_argument")["detail"])
+        self.problem(self.api.get("/webhooks/lonely/deliveries", cursor="x"), 400, "invalid_argument")
+        unknown = "/webhooks/lonely/deliveries/019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d/redeliver"
+        self.problem(self.api.post(unknown), 404, "instance_not_found")
+        self.put("lon")
+        self.put("busy", url="http://127.0.0.1:9/", enabled=True)
+        self.assertEqual(self.api.post("/webhooks/busy/ping").status, 202)
+        delivery = self.until_dead_letter("busy")
+        self.assertEqual((delivery["type"], delivery["attempts"], delivery["instance"]), ("ping", 1, None))
+        self.assertEqual(delivery["error"]["code"], "address_refused")
+        other = f"/webhooks/lon/deliveries/{delivery['id']}/redeliver"
+        self.problem(self.api.post(other), 404, "instance_not_found")
+        self.assertEqual(self.api.post(f"/webhooks/busy/deliveries/{delivery['id']}/redeliver").status, 202)
+        self.until_dead_letter("busy", attempts=2)
+        self.api.post(f"/instances/{delivery['id']}/abort")
+        stopped = self.api.get("/webhooks/busy/deliveries", status="stopped").json()["items"]
+        self.assertEqual([item["id"] for item in stopped], [delivery["id"]])
+        self.api("PUT", "/webhooks/busy", {"url": self.URL, "enabled": False})
+        again = self.api.post(f"/webhooks/busy/deliveries/{delivery['id']}/redeliver")
+        self.problem(again, 400, "invalid_argument")
+
+    def until_dead_letter(self, name, attempts=1):
+        for _ in range(10_000):
+            items = self.api.get(f"/webhooks/{name}/deliveries", status="dead_letter").json()["items"]
+            if items and items[0]["attempts"] == attempts:
+                return items[0]
+        self.fail(f"{name} has no delivery with {attempts} failed attempts")
+
     def test_deletes(self):
         self.put("short-lived")
         self.assertEqual(self.api("DELETE", "/webhooks/short-lived").status, 204)

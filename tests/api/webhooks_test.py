@@ -185,6 +185,74 @@ class Deliveries(unittest.TestCase):
         self.assertIn("410", json.dumps(api.get(f"/instances/{instance}").json()["error"]))
         self.assertFalse(api.get("/webhooks/ops").json()["enabled"])
 
+    def test_an_event_has_labels_links_and_if_wanted_its_payload(self):
+        links = ("--public-url", "https://ebb.example.com/")
+        _, api = self.serve("--webhooks-allow-private", *links, "--redact-names", "card")
+        self.put(api, "bare")
+        self.put(api, "full", payload=True)
+        self.ping_until_known(api, "full")
+        value = {"amount": 12345678901234567890.50, "card": "4111"}
+        text = '{"amount": 12345678901234567890.50, "card": "4111"}'
+        body = '{"workflow": "order", "labels": {"tenant": "acme"}, "input": ' + text + "}"
+        instance = api.post("/instances", body).json()["id"]
+        received = self.receiver.wait_for(lambda all: len(all) >= 5)
+        found = {}
+        for _, _, raw in received:
+            event = json.loads(raw)
+            if event["type"] != "ping":
+                found.setdefault((event["type"], "payload" in event["data"]), []).append((event["data"], raw))
+        expected = [("instance.completed", False), ("instance.completed", True),
+                    ("instance.started", False), ("instance.started", True)]
+        self.assertEqual(sorted(found), expected)
+        for [(data, raw)] in found.values():
+            self.assertEqual(data["labels"], {"tenant": "acme"})
+            site = "https://ebb.example.com"
+            self.assertEqual(data["links"], {"ui": f"{site}/instances/{instance}",
+                                             "api": f"{site}/api/v1/instances/{instance}"})
+            self.assertNotIn(b"4111", raw)
+            if "payload" in data:
+                self.assertEqual(data["payload"], {**value, "card": "\u2022\u2022\u2022"})
+                self.assertIn(b"12345678901234567890.50", raw)
+
+    def test_deliveries_are_listed_and_sent_again_under_the_old_id(self):
+        _, api = self.serve("--webhooks-allow-private")
+        self.put(api)
+        self.receiver.answers = [(503, {"Retry-After": "3600"})]
+        api.post("/webhooks/ops/ping")
+        self.receiver.wait_for(lambda all: len(all) >= 1)
+        waiting = self.listed(api, "retrying")
+        self.assertEqual((waiting["attempts"], waiting["error"]["code"]), (1, "http_503"))
+        self.assertIsNotNone(waiting["next_attempt_at"])
+        self.assertEqual(api.post(f"/webhooks/ops/deliveries/{waiting['id']}/redeliver").status, 409)
+        instance = self.start(api, key="again")
+        self.receiver.wait_for(lambda all: len(all) >= 3)
+        delivered = self.listed(api, "delivered")
+        self.assertEqual((delivered["instance"], delivered["response_status"]), (instance, 204))
+        first = [(headers["webhook-id"], body) for _, headers, body in self.receiver.received
+                 if headers["webhook-id"] == delivered["event_id"]]
+        for again in (1, 2):
+            path = f"/webhooks/ops/deliveries/{delivered['id']}/redeliver"
+            self.assertEqual(api.post(path).status, 202)
+            received = self.receiver.wait_for(lambda all, n=again: len(all) >= 3 + n)
+            _, headers, body = received[-1]
+            self.assertEqual([(headers["webhook-id"], body)], first)
+        pages = []
+        cursor = {}
+        while cursor is not None:
+            page = api.get("/webhooks/ops/deliveries", limit=2, **cursor).json()
+            pages += page["items"]
+            cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else None
+        self.assertEqual(len({item["id"] for item in pages}), len(pages))
+        self.assertEqual(sum(item["event_id"] == delivered["event_id"] for item in pages), 3)
+
+    def listed(self, api, status):
+        """The newest delivery with this status."""
+        for _ in range(10_000):
+            items = api.get("/webhooks/ops/deliveries", status=status).json()["items"]
+            if items:
+                return items[0]
+        self.fail(f"no delivery is {status}")
+
     def delivery(self, api, status):
         """The id of the only delivery, once it has this status."""
         for _ in range(10_000):

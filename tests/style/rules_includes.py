@@ -11,8 +11,8 @@ _STORE = _CORE | {"store"}
 _CALL = _CORE | {"call"}
 _ENGINE = _STORE | {"call", "engine"}
 _SURFACE = _ENGINE | {"stateless", "transfer"}
-_SURFACE |= {"view", "rules", "function", "plugins", "plugins/telemetry", "plugins/webhooks", "yaml"}
-_SURFACE |= {"handlers", "store/memory"}
+_SURFACE |= {"view", "rules", "function", "plugins", "yaml", "handlers", "store/memory"}
+_SURFACE |= {"plugins/hooks", "plugins/telemetry", "plugins/webhooks"}
 ARROWS = {
     "pch": set(),
     "support": set(),
@@ -30,6 +30,7 @@ ARROWS = {
     "rules": _ENGINE,
     "function": _ENGINE,
     "plugins": _ENGINE,
+    "plugins/hooks": _ENGINE,
     "plugins/telemetry": _ENGINE | {"handlers"},
     "plugins/webhooks": _ENGINE | {"handlers"},
     "view": _ENGINE,

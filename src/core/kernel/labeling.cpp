@@ -11,36 +11,28 @@
 
 namespace ebb::kernel {
 
-namespace {
-
-/// An error names the label.
-Json render(const Program::Label& label, const TokenVariables& variables) {
-    try {
-        return label.value.render(variables);
-    } catch (const ExpressionError& error) {
-        throw Error(
-            error.code(),
-            fmt::format("The label \"{}\" cannot be set: {}", label.name, error.what())
-        );
-    }
-}
-
-}  // namespace
-
 bool put_labels(Transition& t, const event::Started& e) {
     const auto& declared = t.program.labels();
     if (declared.empty() && e.labels.empty()) return true;
     Labels labels = e.labels;
+    std::string_view label_name;  // that is being rendered
     try {
         const Token start{.input = 1};
         const TokenVariables variables(t, start);
         for (const Program::Label& label : declared) {
             if (labels.contains(label.name)) continue;
-            const Json value = render(label, variables);
+            label_name = label.name;
+            const Json value = label.value.render(variables);
             if (value.is_null()) continue;
             labels.emplace(label.name, label_of(label.name, label.type, value));
         }
         check_labels(labels);
+    } catch (const ExpressionError& error) {
+        t.refuse(
+            "expression_error",
+            fmt::format("The label \"{}\" cannot be set: {}", label_name, error.what())
+        );
+        return false;
     } catch (const Error& error) {
         t.refuse(std::string(to_string(error.code())), error.what());
         return false;

@@ -1,5 +1,7 @@
 #include "plugins/webhooks/deliver.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -10,7 +12,10 @@
 #include "engine/webhook.h"
 #include "handlers/header.h"
 #include "handlers/http_client.h"
+#include "plugins/webhooks/digest.h"
+#include "plugins/webhooks/mail_text.h"
 #include "plugins/webhooks/message.h"
+#include "support/clock.h"
 #include "support/json.h"
 
 namespace ebb::webhooks {
@@ -35,7 +40,11 @@ bool is_success(int status) {
 class Deliverer {
  public:
     Deliverer(Store& store, const Clock& clock, DeliveryOptions options)
-        : store_(store), clock_(clock), options_(std::move(options)) {}
+        : store_(store),
+          clock_(clock),
+          options_(std::move(options)),
+          own_admin_(make_memory_admin_store()),
+          digests_(options_.admin != nullptr ? *options_.admin : *own_admin_) {}
 
     Payload deliver(const Payload& input, const StepContext& context) {
         const Event event = parse_event(input);
@@ -44,13 +53,124 @@ class Deliverer {
         if (!subscription) return skipped("deleted");
         if (!subscription->is_enabled) return skipped("disabled");
         const Webhook webhook = engine::parse_webhook(*subscription);
-        const HttpResponse response = send(webhook, event, context);
+        if (webhook.format == "email") {
+            const Payload outcome = deliver_mail(webhook, event, context);
+            if (subscription->failures > 0) note(webhook.name, true);
+            return outcome;
+        }
+        const HttpResponse response =
+            send(webhook, with_more(event, more_of(webhook, event)), context);
         if (!is_success(response.status)) refuse(webhook, response);
         if (subscription->failures > 0) note(webhook.name, true);
         return Payload::text(to_text(Json{{"status", response.status}}));
     }
 
  private:
+    Payload deliver_mail(const Webhook& webhook, const Event& event, const StepContext& context) {
+        if (!options_.mail) {
+            throw HandlerFailure(
+                "This server has no mail server; `ebb serve --smtp-url` names one.",
+                {.code = "mail_not_configured"}
+            );
+        }
+        const Json data = Json::parse(event.data);
+        std::string group;
+        if (event.type == "instance.dead_lettered") {
+            group = data.value("failure_group", std::string());
+        }
+        if (group.empty()) {
+            send_mail(webhook, event, {}, context);
+            return Payload::text(to_text(Json{{"mailed", true}}));
+        }
+        const std::string place = webhook.name + "/" + group;
+        const TimePoint now = store_.now();
+        const TimePoint at = parse_time(event.timestamp).value_or(now);
+        const Digests::Turn turn = digests_.take(place, event.id, at, now);
+        if (turn.kind == Digests::Turn::Kind::Covered) return skipped("in_digest");
+        if (turn.kind == Digests::Turn::Kind::Wait) {
+            throw HandlerFailure(
+                "A mail about this cause has just been sent; the next one will report the event.",
+                {.code = "digest", .retry_after = turn.wait}
+            );
+        }
+        const Digest digest = digest_of(group);
+        try {
+            send_mail(webhook, event, digest, context);
+        } catch (...) {
+            digests_.failed(place, event.id);
+            throw;
+        }
+        digests_.sent(place, event.id);
+        return Payload::text(to_text(Json{{"mailed", true}, {"reported", digest.count}}));
+    }
+
+    Digest digest_of(const std::string& group) {
+        Digest digest;
+        digest.shown = store_.list_failures(
+            {.group = group,
+             .statuses = {InstanceStatus::DeadLetter},
+             .limit = FailureQuery::kLimitMax}
+        );
+        digest.count = digest.shown.size();
+        digest.has_more = std::ssize(digest.shown) == FailureQuery::kLimitMax;
+        digest.shown.resize(std::min(digest.shown.size(), Digest::kShownMax));
+        return digest;
+    }
+
+    void send_mail(
+        const Webhook& webhook, const Event& event, const Digest& digest, const StepContext& context
+    ) {
+        const MailAddresses addresses{
+            .from = options_.mail_from, .to = engine::mail_recipients(webhook.url)
+        };
+        const std::string text = make_mail(addresses, event, digest, options_.site, store_.now());
+        try {
+            ebb::send_mail(
+                *options_.mail,
+                {.from = addresses.from, .to = addresses.to, .text = text},
+                context.stop
+            );
+        } catch (const MailError& error) {
+            if (error.kind() == MailError::Kind::Stopped) throw;
+            note(webhook.name, false);
+            const bool is_refused = error.kind() == MailError::Kind::Refused;
+            throw HandlerFailure(
+                fmt::format("The mail was not accepted: {}.", error.what()),
+                {.code = is_refused ? "mail_refused" : "mail_failed", .is_permanent = is_refused}
+            );
+        }
+    }
+
+    More more_of(const Webhook& webhook, const Event& event) {
+        More more{.site = options_.site, .payload = payload_of(webhook, event)};
+        const Json data = Json::parse(event.data);
+        const auto id = InstanceId::parse(data.value("instance", std::string()));
+        if (id && options_.labels) more.labels = options_.labels(*id);
+        return more;
+    }
+
+    /// Of what the event reports. The history does not change, so each attempt sends the same.
+    Payload payload_of(const Webhook& webhook, const Event& event) {
+        const Json data = Json::parse(event.data);
+        const std::size_t last = event.id.rfind('_');
+        const auto id = InstanceId::parse(data.value("instance", std::string()));
+        if (!webhook.has_payload || !options_.shown || !id || last == std::string::npos) return {};
+        Seq seq = std::strtoll(event.id.c_str() + last + 1, nullptr, 10);
+        // What has ended refers to its output.
+        for (int step = 0; step < 2 && seq > 0; ++step) {
+            const auto events =
+                store_.history({.instance = *id, .after = seq - 1, .before = seq + 1, .limit = 1});
+            if (events.empty()) return {};
+            if (!events.front().payload.empty()) {
+                return options_.shown(
+                    events.front().payload, data.value("workflow", std::string())
+                );
+            }
+            seq = events.front().ref;
+        }
+        return {};
+    }
+
     HttpResponse send(const Webhook& webhook, const Event& event, const StepContext& context) {
         Message message = make_message(webhook, event);
         HttpRequest request{
@@ -125,6 +245,8 @@ class Deliverer {
     Store& store_;
     const Clock& clock_;
     const DeliveryOptions options_;
+    const std::unique_ptr<AdminStore> own_admin_;
+    Digests digests_;
     HttpClient client_;
 };
 

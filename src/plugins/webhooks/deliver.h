@@ -1,10 +1,15 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 
 #include <ebb/clock.h>
 #include <ebb/handler.h>
+#include <ebb/label.h>
 
+#include "handlers/mail_client.h"
+#include "store/admin_store.h"
 #include "store/store.h"
 
 namespace ebb::webhooks {
@@ -14,6 +19,18 @@ struct DeliveryOptions {
     /// make this process call the services of its own network.
     bool allows_private = false;
     std::string user_agent = "ebb";
+    /// The URL of the server for links, without a slash at its end; empty = no links.
+    std::string site{};
+    /// Mail needs a server and the address of its sender; none = no mail is sent.
+    std::optional<MailServer> mail{};
+    std::string mail_from{};
+    /// Where the pauses between mails about one cause are kept; null = in this process. It must
+    /// outlive the registry.
+    AdminStore* admin = nullptr;
+    /// Of an instance; null or none = no labels are sent.
+    std::function<Labels(const InstanceId&)> labels{};
+    /// What of a payload of a workflow may be sent; null or an empty result = nothing.
+    std::function<Payload(const Payload&, const std::string& workflow)> shown{};
 };
 
 /// Adds the handler `ebb:deliver`, which delivers an event to the endpoint of its subscription. The

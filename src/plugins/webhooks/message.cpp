@@ -9,6 +9,8 @@
 #include <ebb/handler.h>
 
 #include "core/kernel/notices.h"
+#include "core/model/label_values.h"
+#include "support/json.h"
 #include "support/secret_bytes.h"
 
 namespace ebb::webhooks {
@@ -134,6 +136,24 @@ Headers signed_headers(
     Headers headers{{"webhook-id", id}, {"webhook-timestamp", stamp}};
     if (!signatures.empty()) headers.emplace_back("webhook-signature", signatures);
     return headers;
+}
+
+Event with_more(Event event, const More& more) {
+    const std::string instance = text_of(Json::parse(event.data), "instance");
+    if (instance.empty()) return event;
+    std::string text;
+    if (!more.labels.empty()) text += ",\"labels\":" + to_text(labels_to_json(more.labels));
+    if (!more.site.empty()) {
+        const OrderedJson links{
+            {"ui", fmt::format("{}/instances/{}", more.site, instance)},
+            {"api", fmt::format("{}/api/v1/instances/{}", more.site, instance)},
+        };
+        text += ",\"links\":" + links.dump();
+    }
+    // As it stands, so that its numbers keep their digits.
+    if (!more.payload.empty()) text += ",\"payload\":" + more.payload;
+    event.data.insert(event.data.size() - 1, text);
+    return event;
 }
 
 std::string sentence_of(const Event& event) {

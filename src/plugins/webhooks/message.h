@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <ebb/json.h>
+#include <ebb/label.h>
 #include <ebb/time.h>
 
 #include "engine/webhook.h"
@@ -41,6 +42,16 @@ Message make_message(const engine::Webhook& webhook, const Event& event);
 Headers signed_headers(
     const engine::Webhook& webhook, const std::string& id, const std::string& body, TimePoint now
 );
+
+/// What is known of an event only when it is delivered.
+struct More {
+    Labels labels{};     ///< of the instance
+    std::string site{};  ///< the URL of the server; empty = there are no links
+    Payload payload{};   ///< empty = none
+};
+
+/// The event with more in its data.
+Event with_more(Event event, const More& more);
 
 /// One line for people: `order o-1 failed in charge: card_declined`.
 std::string sentence_of(const Event& event);

@@ -124,6 +124,7 @@ Routes make_routes(Service& service) {
     add_live_routes(routes, service);
     add_remote_routes(routes, service);
     add_webhook_routes(routes, service);
+    add_hook_routes(routes, service);
     return routes;
 }
 
@@ -351,6 +352,16 @@ Principal Api::authenticate(const http::Request& request, const Route& route, bo
     );
 }
 
+/// By the login of the route itself.
+Principal Api::identify(Call& call, const Route& route) {
+    try {
+        return route.identify(call);
+    } catch (const Problem&) {
+        check_rate(strangers_, call.request.remote);
+        throw;
+    }
+}
+
 /// Whether the principal may use the route at all. With what, its handler checks.
 void Api::check_permission(const Principal& principal, const Route& route) {
     const bool is_here = route.reach == Reach::Project;
@@ -419,7 +430,8 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
     const bool is_audited = route.audited == Audited::Always ||
                             (route.audited == Audited::Acts && !is_safe(call.request.method));
     try {
-        call.principal = authenticate(call.request, route, exchange->is_proxy);
+        call.principal = route.identify ? identify(call, route)
+                                        : authenticate(call.request, route, exchange->is_proxy);
         exchange->principal = call.principal.name;
         const bool is_stranger = route.permission == "none" && call.principal.credential.empty();
         if (!is_stranger) check_rate(requests_, call.principal.name);

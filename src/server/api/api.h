@@ -76,6 +76,7 @@ class Api {
     void post(const std::shared_ptr<Exchange>& exchange, Router::Match match);
     void call(const std::shared_ptr<Exchange>& exchange, Router::Match match);
     Principal authenticate(const http::Request& request, const Route& route, bool is_proxy);
+    Principal identify(Call& call, const Route& route);
     std::optional<Principal> named_by_proxy(const http::Request& request);
     static void check_permission(const Principal& principal, const Route& route);
     static void check_body(const http::Request& request, const Route& route);

@@ -27,6 +27,7 @@ namespace ebb::server {
 
 class Hub;
 class WorkerDesk;
+struct HookCall;
 
 /// What the routes work on. All of it outlives them.
 struct Service {
@@ -50,6 +51,7 @@ struct Service {
     std::string openapi_etag;  ///< with its quotes
     std::function<void(std::string_view event, const std::string& detail)> report;
     std::function<std::vector<DefinitionFileReport>()> definition_files;  ///< null = no folder
+    std::function<std::string(const std::string& name)> hook_secret{};    ///< null = no folder
 };
 
 /// One request on its way through the API.
@@ -64,6 +66,7 @@ struct Call {
     std::optional<InstanceId> instance{};  ///< that the path names; the principal may act on it
     std::string workflow{};                ///< of what the request is about, as far as it is known
     bool is_allowed = false;               ///< the audit says so
+    std::shared_ptr<const HookCall> hook{};  ///< of a request to a hook
 
     const std::string& parameter(std::string_view name) const;
 
@@ -102,6 +105,8 @@ struct Route {
     std::vector<std::string_view> media_types{};  ///< of the body
     Reach reach = Reach::Server;
     Audited audited = Audited::Acts;
+    /// Who sends the request, for a route with a login of its own. Throws Problem.
+    std::function<Principal(Call&)> identify{};
 };
 
 inline constexpr std::size_t kJsonBytesMax = std::size_t{2} << 20;
@@ -129,6 +134,7 @@ void add_rehearsal_routes(Routes& routes);
 void add_live_routes(Routes& routes, Service& service);
 void add_remote_routes(Routes& routes, Service& service);
 void add_webhook_routes(Routes& routes, Service& service);
+void add_hook_routes(Routes& routes, Service& service);
 
 http::Response json_response(int status, std::string json);
 http::Response json_response(int status, const nlohmann::ordered_json& json);

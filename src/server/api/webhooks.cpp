@@ -8,12 +8,16 @@
 #include "server/api/body.h"
 #include "server/api/service.h"
 #include "support/clock.h"
+#include "view/deliveries.h"
 
 namespace ebb::server {
 
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
+
+/// A page asks a few questions for each delivery.
+constexpr int kDeliveriesMax = 200;
 
 /// Throws Problem if there is none.
 Subscription find(Service& service, const Call& call) {
@@ -81,6 +85,36 @@ http::Response ping_webhook(Service& service, Call& call) {
     return {.status = 202};
 }
 
+http::Response list_deliveries(Service& service, Call& call) {
+    const std::string name = find(service, call).name;
+    view::DeliveryQuery query{.webhook = name};
+    query.status = call.query.text("status").value_or("");
+    query.limit =
+        static_cast<int>(call.query.integer("limit", 1, kDeliveriesMax).value_or(query.limit));
+    if (const auto cursor = call.query.text("cursor")) {
+        query.before = InstanceId::parse(*cursor);
+        if (!query.before) {
+            throw Problem("invalid_argument", "The cursor is not one of this server.");
+        }
+    }
+    call.query.check_all_used();
+    view::DeliveryPage page = view::list_deliveries(service.reader, service.reads, query);
+    OrderedJson items = OrderedJson::array();
+    for (OrderedJson& delivery : page.deliveries) items.push_back(std::move(delivery));
+    OrderedJson json{{"items", std::move(items)}};
+    json["next_cursor"] = page.next ? OrderedJson(page.next->to_string()) : OrderedJson(nullptr);
+    return json_response(200, json);
+}
+
+http::Response redeliver(Service& service, Call& call) {
+    call.query.check_all_used();
+    const std::string name = find(service, call).name;
+    const auto id = InstanceId::parse(call.parameter("id"));
+    if (!id) throw Problem("invalid_argument", "The id of the delivery is not an instance's id.");
+    view::redeliver(service.engine, service.store, name, *id, call.principal.name);
+    return {.status = 202};
+}
+
 }  // namespace
 
 void add_webhook_routes(Routes& routes, Service& service) {
@@ -107,6 +141,8 @@ void add_webhook_routes(Routes& routes, Service& service) {
     add("DELETE", "/webhooks/{name}", "deleteWebhook", delete_webhook);
     add("POST", "/webhooks/{name}/rotate", "rotateWebhook", rotate_webhook);
     add("POST", "/webhooks/{name}/ping", "pingWebhook", ping_webhook);
+    add("GET", "/webhooks/{name}/deliveries", "listDeliveries", list_deliveries);
+    add("POST", "/webhooks/{name}/deliveries/{id}/redeliver", "redeliver", redeliver);
 }
 
 }  // namespace ebb::server

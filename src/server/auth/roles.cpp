@@ -59,6 +59,7 @@ constexpr std::array kGrants = std::to_array<RolesOf>({
     {"workers.read", kReaders},
     {"queues.write", kOperator | kAdmin},
     {"webhooks.write", kAdmin},
+    {"hooks.write", kDeveloper | kAdmin},
     {"retention.write", kAdmin},
     {"purge", kAdmin},
     {"stats.read", kReaders},

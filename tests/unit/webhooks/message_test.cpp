@@ -123,5 +123,24 @@ TEST(SecretBytes, base64_has_one_text_for_each_value) {
     }
 }
 
+TEST(WebhookMessage, more_is_added_as_it_stands) {
+    const Event bare = event();
+    EXPECT_EQ(with_more(bare, {}).data, bare.data);
+    const More more{
+        .labels = {{"tenant", LabelValue("acme")}},
+        .site = "https://e.com",
+        .payload = R"({"n":12345678901234567890.50})",
+    };
+    const std::string data = with_more(bare, more).data;
+    EXPECT_THAT(data, HasSubstr(R"("labels":{"tenant":"acme"})"));
+    EXPECT_THAT(data, HasSubstr(R"("ui":"https://e.com/instances/i")"));
+    EXPECT_THAT(data, HasSubstr(R"("payload":{"n":12345678901234567890.50}})"));
+    EXPECT_TRUE(Json::accept(data));
+    // A ping is about no instance.
+    Event ping = bare;
+    ping.data = "{}";
+    EXPECT_EQ(with_more(ping, more).data, "{}");
+}
+
 }  // namespace
 }  // namespace ebb::webhooks

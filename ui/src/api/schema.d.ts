@@ -132,6 +132,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/hooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All hooks, without their secrets */
+        get: operations["listHooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hooks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example github */
+                name: components["parameters"]["HookName"];
+            };
+            cookie?: never;
+        };
+        /** One hook, without its secret */
+        get: operations["getHook"];
+        /**
+         * Add or replace a hook
+         * @description A hook that is new and names no secret gets one, which only this answer shows. One that is replaced keeps its secret.
+         */
+        put: operations["putHook"];
+        /**
+         * Report an event
+         * @description Needs no login, but a signature by the hook's scheme. The answer comes after the commit. The same delivery again has no further effect.
+         */
+        post: operations["receiveEvent"];
+        /** Delete a hook */
+        delete: operations["deleteHook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances": {
         parameters: {
             query?: never;
@@ -1063,6 +1109,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks/{name}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ops */
+                name: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        /** The deliveries of a webhook, the newest first */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{name}/deliveries/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ops */
+                name: components["parameters"]["WebhookName"];
+                /**
+                 * @description Of the delivery.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver an event again
+         * @description A dead letter is requeued. For a delivery that has ended there is a new one, with the old id of the event, so that its receiver recognizes it.
+         */
+        post: operations["redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/worker/sessions": {
         parameters: {
             query?: never;
@@ -1534,6 +1628,67 @@ export interface components {
             message: components["schemas"]["OptionalText"];
             problems: components["schemas"]["Diagnostic"][];
             since: components["schemas"]["OptionalTime"];
+        };
+        HookSettings: {
+            /**
+             * @description How an event is signed.
+             * @enum {string}
+             */
+            scheme: "standard" | "github" | "stripe" | "hmac" | "token";
+            /** @description The secret, or where the server finds it: `{env: EBB_HOOK_NAME}` or `{file: NAME}`. Several lines are several secrets. Default is a random one. */
+            secret?: string | {
+                env: string;
+            } | {
+                file: string;
+            } | null;
+            workflow: string;
+            /** @description Send this signal to the instance with the key; default: start an instance. */
+            signal?: string | null;
+            /** @description A template of the instance's key, such as `${ body.id }`. Needed with `signal`. */
+            key?: string | null;
+            /** @description Only events for which this expression holds. */
+            when?: string | null;
+            /** @description A template of the input or of the signal's payload; null = the body. */
+            input?: unknown;
+            /** @description With `hmac` and `token`: the header that has the signature. */
+            header?: string | null;
+            /** @description With `hmac`: what precedes the signature, such as `sha256=`. */
+            prefix?: string | null;
+            /**
+             * @description With `hmac`: of the signature.
+             * @default hex
+             * @enum {string|null}
+             */
+            encoding: "hex" | "base64" | null;
+            /** @default true */
+            enabled: boolean;
+        };
+        Hook: {
+            name: string;
+            /** @enum {string} */
+            scheme: "standard" | "github" | "stripe" | "hmac" | "token";
+            /** @description Where the server finds it; null = in the database. A text only in the answer to the request that made it. */
+            secret: string | Record<string, never> | null;
+            workflow: string;
+            signal: string | null;
+            key: string | null;
+            when: string | null;
+            input: unknown;
+            header: string | null;
+            prefix: string | null;
+            encoding: string | null;
+            enabled: boolean;
+        };
+        AcceptedEvent: {
+            /** @description The same for each repetition of one event. */
+            delivery: string;
+            /**
+             * @description `known`: the instance was started before, by this delivery or with this key.
+             * @enum {string}
+             */
+            outcome: "started" | "known" | "signaled" | "ignored";
+            /** @description Its id; null if nothing was done. */
+            instance: string | null;
         };
         /** @enum {string} */
         InstanceStatus: "running" | "paused" | "compensating" | "dead_letter" | "moved" | "completed" | "failed" | "cancelled" | "aborted";
@@ -2015,13 +2170,13 @@ export interface components {
             request_id?: string;
         };
         WebhookSettings: {
-            /** @description Where events are sent. */
+            /** @description Where events are sent; with `email`, `mailto:` and up to 16 addresses between commas. */
             url: string;
             /**
              * @default standard
              * @enum {string}
              */
-            format: "standard" | "cloudevents" | "slack";
+            format: "standard" | "cloudevents" | "slack" | "email";
             /** @description Types of events, with `*`; empty = all. */
             events?: string[];
             /** @description Names of workflows, with `*`; empty = all. */
@@ -2030,15 +2185,49 @@ export interface components {
             secret?: string | null;
             /** @default true */
             enabled: boolean;
+            /**
+             * @description Also send the payload of the event, redacted: the input of what has started, the output of what has completed.
+             * @default false
+             */
+            payload: boolean;
+        };
+        /** @enum {string} */
+        DeliveryStatus: "pending" | "retrying" | "delivered" | "skipped" | "dead_letter" | "stopped";
+        Delivery: {
+            /** @description Of the instance of `ebb:webhook`. */
+            id: string;
+            /** @description What the receiver gets as `webhook-id`. */
+            event_id: string | null;
+            /**
+             * @description Of the event.
+             * @example instance.failed
+             */
+            type: string | null;
+            /** @description What the event is about; null for `ping`. */
+            instance: string | null;
+            workflow: string | null;
+            status: components["schemas"]["DeliveryStatus"];
+            attempts: number;
+            /** @description Of the answer that accepted it. */
+            response_status: number | null;
+            /** @description Of the last attempt that failed. */
+            error: {
+                code: string | null;
+                message: string | null;
+            } | null;
+            created_at: components["schemas"]["OptionalTime"];
+            updated_at: components["schemas"]["OptionalTime"];
+            next_attempt_at: components["schemas"]["OptionalTime"];
         };
         Webhook: {
             name: string;
             url: string;
             /** @enum {string} */
-            format: "standard" | "cloudevents" | "slack";
+            format: "standard" | "cloudevents" | "slack" | "email";
             events: string[];
             workflows: string[];
             enabled: boolean;
+            payload: boolean;
             has_secret: boolean;
             /** @description Only in the answer to the request that made it. */
             secret?: string;
@@ -2353,6 +2542,8 @@ export interface components {
         IdempotencyKey: string;
         /** @description Wait so long for the end, at most 60s. */
         Wait: string;
+        /** @example github */
+        HookName: string;
         /** @example ops */
         WebhookName: string;
     };
@@ -2648,6 +2839,145 @@ export interface operations {
                     };
                 };
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listHooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The hooks, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Hook"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getHook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example github */
+                name: components["parameters"]["HookName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The hook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Hook"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putHook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example github */
+                name: components["parameters"]["HookName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "scheme": "github",
+                 *       "workflow": "build",
+                 *       "when": "body.action == 'opened'",
+                 *       "key": "pr-${ body.number }"
+                 *     }
+                 */
+                "application/json": components["schemas"]["HookSettings"];
+            };
+        };
+        responses: {
+            /** @description The hook; with `secret` if it was made now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Hook"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    receiveEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example github */
+                name: components["parameters"]["HookName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description The event was accepted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedEvent"];
+                };
+            };
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteHook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example github */
+                name: components["parameters"]["HookName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4319,6 +4649,69 @@ export interface operations {
                 };
                 content?: never;
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Only these. A page of them may be short. */
+                status?: components["schemas"]["DeliveryStatus"];
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ops */
+                name: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. They are kept for 7 days, unless the workflow `ebb:webhook` has another retention. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Delivery"][];
+                        next_cursor: components["schemas"]["OptionalText"];
+                    };
+                };
+            };
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    redeliver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ops */
+                name: components["parameters"]["WebhookName"];
+                /**
+                 * @description Of the delivery.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is sent soon. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ebb/time.h>
+#include <ebb/triage.h>
+
+#include "plugins/webhooks/message.h"
+
+// What a mail about an event says. Pure. Nothing of an event can become a header of its own, a
+// recipient, or HTML.
+
+namespace ebb::webhooks {
+
+struct MailAddresses {
+    std::string from;
+    std::vector<std::string> to;
+};
+
+/// The dead letters that a mail about one of them reports.
+struct Digest {
+    static constexpr std::size_t kShownMax = 20;
+
+    std::size_t count = 1;
+    bool has_more = false;                ///< there are more than `count`
+    std::vector<FailedInstance> shown{};  ///< the newest
+};
+
+/// A whole message (RFC 5322): text and HTML.
+std::string make_mail(
+    const MailAddresses& addresses,
+    const Event& event,
+    const Digest& digest,
+    const std::string& site,
+    TimePoint now
+);
+
+}  // namespace ebb::webhooks

@@ -1,0 +1,175 @@
+#include "view/deliveries.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include <ebb/error.h>
+
+#include "engine/system_workflows.h"
+#include "engine/webhook.h"
+#include "support/json.h"
+#include "view/instance_json.h"
+
+namespace ebb::view {
+
+namespace {
+
+/// More than all attempts of one delivery, with a requeue or two.
+constexpr int kEventsMax = 64;
+constexpr std::array<std::string_view, 6> kStatuses{
+    "pending", "retrying", "delivered", "skipped", "dead_letter", "stopped"
+};
+
+std::string prefix_of(const std::string& webhook) {
+    return webhook + "/";
+}
+
+std::vector<InstanceStatus> statuses_of(const std::string& status) {
+    using enum InstanceStatus;
+    if (status.empty()) return {};
+    if (status == "pending" || status == "retrying") return {Running, Paused};
+    if (status == "delivered" || status == "skipped") return {Completed};
+    if (status == "dead_letter") return {DeadLetter};
+    if (status == "stopped") return {Cancelled, Aborted, Failed};
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "\"{}\" is not a status of a delivery. Allowed: {}.",
+            clean_text(status, 64),
+            fmt::join(kStatuses, ", ")
+        )
+    );
+}
+
+Json member(const Json& json, const char* name) {
+    return json.is_object() ? json.value(name, Json()) : Json();
+}
+
+/// What the history of a delivery says.
+struct Story {
+    Json input{};
+    Json output{};
+    Json error{};
+    int attempts = 0;
+};
+
+Story story_of(Store& store, const InstanceId& id) {
+    Story story;
+    for (const HistoryEvent& event : store.history({.instance = id, .limit = kEventsMax})) {
+        const Json payload = Json::parse(event.payload, nullptr, false);
+        switch (event.type) {
+            case HistoryType::Started:
+                story.input = payload;
+                break;
+            case HistoryType::StepRetried:
+            case HistoryType::StepFailed:
+                ++story.attempts;
+                story.error = {
+                    {"code", member(payload, "code")}, {"message", member(payload, "message")}
+                };
+                break;
+            case HistoryType::StepCompleted:
+                ++story.attempts;
+                story.output = payload;
+                break;
+            default:
+                break;
+        }
+    }
+    return story;
+}
+
+std::string status_of(const InstanceSummary& summary, const Story& story) {
+    switch (summary.status) {
+        case InstanceStatus::Completed:
+            return member(story.output, "skipped").is_null() ? "delivered" : "skipped";
+        case InstanceStatus::DeadLetter:
+            return "dead_letter";
+        case InstanceStatus::Running:
+        case InstanceStatus::Paused:
+            return story.attempts == 0 ? "pending" : "retrying";
+        default:
+            return "stopped";
+    }
+}
+
+Json delivery_json(Store& store, const InstanceSummary& summary) {
+    const Story story = story_of(store, summary.id);
+    const std::string status = status_of(summary, story);
+    Json next = nullptr;
+    if (status == "retrying") {
+        for (const TaskRow& task : store.tasks(summary.id)) next = time_json(task.due);
+    }
+    const Json data = member(story.input, "data");
+    return {
+        {"id", summary.id.to_string()},
+        {"event_id", member(story.input, "id")},
+        {"type", member(story.input, "type")},
+        {"instance", member(data, "instance")},
+        {"workflow", member(data, "workflow")},
+        {"status", status},
+        {"attempts", story.attempts},
+        {"response_status", member(story.output, "status")},
+        {"error", story.error},
+        {"created_at", time_json(summary.created_at)},
+        {"updated_at", time_json(summary.updated_at)},
+        {"next_attempt_at", next},
+    };
+}
+
+}  // namespace
+
+DeliveryPage list_deliveries(Engine& engine, Store& store, const DeliveryQuery& query) {
+    const InstancePage page = engine.list_page({
+        .statuses = statuses_of(query.status),
+        .workflow = std::string(engine::kWebhookWorkflow),
+        .before = query.before,
+        .limit = query.limit,
+        .where = fmt::format("key.startsWith(\"{}\")", prefix_of(query.webhook)),
+    });
+    DeliveryPage result{.next = page.next};
+    for (const InstanceSummary& summary : page.instances) {
+        Json delivery = delivery_json(store, summary);
+        if (!query.status.empty() && delivery.at("status") != query.status) continue;
+        result.deliveries.push_back(std::move(delivery));
+    }
+    if (!result.next && std::ssize(page.instances) == query.limit) {
+        result.next = page.instances.back().id;
+    }
+    return result;
+}
+
+void redeliver(
+    Engine& engine,
+    Store& store,
+    const std::string& webhook,
+    const InstanceId& delivery,
+    const std::string& by
+) {
+    const auto summary = engine.find(delivery);
+    const bool is_ours = summary && summary->workflow == engine::kWebhookWorkflow &&
+                         summary->key.starts_with(prefix_of(webhook));
+    if (!is_ours) {
+        throw Error(
+            ErrorCode::InstanceNotFound,
+            fmt::format("The webhook \"{}\" has no such delivery.", clean_text(webhook, 64))
+        );
+    }
+    if (summary->status == InstanceStatus::DeadLetter) {
+        engine.requeue(delivery, {.by = by});
+        return;
+    }
+    if (!is_terminal(summary->status)) {
+        throw Error(
+            ErrorCode::InvalidState,
+            "The delivery is under way; only one that has ended is delivered again."
+        );
+    }
+    const auto events = store.history({.instance = delivery, .limit = 1});
+    const Payload input = events.empty() ? Payload("null") : events.front().payload;
+    engine::deliver_again(store, summary->key, input);
+}
+
+}  // namespace ebb::view
