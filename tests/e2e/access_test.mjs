@@ -68,8 +68,7 @@ test('a change of a grant shows what was and what will be, and warns of losing t
   await sheet().getByLabel('Role', { exact: true }).selectOption('viewer');
   assert.equal((await sheet().locator('.facts dd').innerText()).replace(/\s+/g, ' '), 'admin → viewer');
   await sheet().getByText('you may lose your own access').waitFor();
-  await button('Cancel').click();
-  await button('Remove the grant ann').click();
+  await sheet().getByRole('button', { name: 'Remove…' }).click();
   await sheet().getByText('ann loses the role admin in everything.').waitFor();
   await sheet().getByText('Besides that it has no other grant.').waitFor();
   mock.control.fail = /^DELETE/;
@@ -101,7 +100,8 @@ test('a project says which workflows come and go before it is saved; one that gr
   await sheet().getByText('2 grants follow').waitFor();
   await button('Save the project').click();
   await row('night*').waitFor();
-  await button('Remove the project billing').click();
+  await button('Change the project billing').click();
+  await sheet().getByRole('button', { name: 'Remove…' }).click();
   await sheet().getByText('2 grants name this project.').waitFor();
   assert.ok(await sheet().getByRole('button', { name: 'Remove the project' }).isDisabled());
   await sheet().getByRole('link', { name: 'Show these grants' }).click();
@@ -179,6 +179,8 @@ test('a webhook is made: which events it gets, and its secret once', async () =>
   await sheet().getByLabel('Name').fill('ops');
   await sheet().getByLabel('To', { exact: true }).fill('https://ops.example/in');
   await sheet().getByText('It gets all events.').waitFor();
+  await sheet().getByLabel('Only these:').check();
+  await sheet().getByText('Choose at least one event.').waitFor();
   await sheet().getByLabel('step.failed').check();
   await sheet().getByText('It gets 1 type of event:').waitFor();
   await sheet().getByLabel('Patterns of events').fill('step.failed\ndecision.*');

@@ -52,7 +52,7 @@ const ACTS = {
   }],
   'project-change': ['settings?tab=projects', (page) => page.getByRole('button', { name: t.projects.fresh, exact: true }).click()],
   'audit-row': ['settings?tab=audit', (page) => page.locator('[role=option]').nth(1).click({ position: { x: 4, y: 8 } })],
-  'webhook-new': ['notifications', (page) => page.getByRole('button', { name: t.notifications.fresh }).first().click()],
+  'webhook-new': ['notifications', (page) => page.getByRole('button', { name: t.notifications.fresh }).first().click().then(() => page.getByLabel(t.notifications.only).check())],
   palette: ['', (page) => page.keyboard.press('Control+k')],
   start: ['workflows/order', (page) => page.getByRole('button', { name: t.start.button, exact: true }).click()],
   'decision-open': ['decisions', (page) => page.locator('.item').nth(2).click()],
