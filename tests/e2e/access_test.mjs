@@ -194,7 +194,7 @@ test('a webhook is made: which events it gets, and its secret once', async () =>
   assert.match(secret, /^whsec_/);
   assert.deepEqual(mock.access.webhooks.find((one) => one.name === 'ops').events, ['step.failed', 'decision.*']);
   await page.reload();
-  await row('ops').waitFor();
+  await row('ops.example').waitFor();
   assert.ok(!(await page.content()).includes(secret));
   assert.ok(!(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))).includes(secret));
   assert.deepEqual(faults, []);
@@ -215,7 +215,7 @@ test('a webhook that is suspended stands on top and says why; it can be tried, r
   const after = mock.access.webhooks.find((one) => one.name === 'pager');
   assert.deepEqual([after.enabled, after.events], [true, ['instance.dead_lettered', 'step.failed']]);
   await button('Disable').click();
-  await sheet().getByText('disabled', { exact: true }).waitFor();
+  await sheet().locator('.status', { hasText: 'disabled' }).waitFor();
   assert.ok(await button('Send a ping').isDisabled());
 });
 

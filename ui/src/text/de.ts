@@ -47,6 +47,7 @@ export const de: Messages = {
     chunk: 'Diese Seite konnte nicht geladen werden. Wahrscheinlich wurde der Server aktualisiert.', reload: 'Neu laden', noPage: 'Diese Seite gibt es nicht', noPageHint: 'Vielleicht enthält die Adresse einen Tippfehler, oder der Link stammt aus einer anderen Version.',
   },
   overview: {
+    suspended: (n: number) => form(n, 'Webhook ist ausgesetzt', 'Webhooks sind ausgesetzt'), suspendedWhy: 'Ihre Ereignisse warten und werden nicht gesendet.',
     attention: 'Handlungsbedarf', quiet: 'Alles ruhig: nichts wartet auf eine Person, keine Dead Letters, jeder Handler hat einen Worker.', now: 'Jetzt',
     overdue: (n: number) => form(n, 'Entscheidung ist überfällig', 'Entscheidungen sind überfällig'),
     decisions: (n: number) => form(n, 'Entscheidung ist offen', 'Entscheidungen sind offen'),

@@ -46,6 +46,7 @@ export const en = {
     chunk: 'This page could not be loaded. The server was probably updated.', reload: 'Reload', noPage: 'There is no such page', noPageHint: 'The address may be misspelled, or the link may be of another version.',
   },
   overview: {
+    suspended: (n: number) => form(n, 'webhook is suspended', 'webhooks are suspended'), suspendedWhy: 'Their events wait and are not sent.',
     attention: 'Needs attention', quiet: 'All quiet: nothing waits for a person, no dead letters, every handler has a worker.', now: 'Now',
     overdue: (n: number) => form(n, 'decision is overdue', 'decisions are overdue'),
     decisions: (n: number) => form(n, 'decision is open', 'decisions are open'),

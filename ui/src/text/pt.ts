@@ -46,6 +46,7 @@ export const pt: Messages = {
     chunk: 'Não foi possível carregar esta página. Provavelmente o servidor foi atualizado.', reload: 'Recarregar', noPage: 'Esta página não existe', noPageHint: 'O endereço pode estar errado, ou o link pode ser de outra versão.',
   },
   overview: {
+    suspended: (n: number) => form(n, 'webhook está suspenso', 'webhooks estão suspensos'), suspendedWhy: 'Os eventos esperam e não são enviados.',
     attention: 'Requer atenção', quiet: 'Tudo tranquilo: nada espera por uma pessoa, não há dead letters e todo handler tem um worker.', now: 'Agora',
     overdue: (n: number) => form(n, 'decisão está atrasada', 'decisões estão atrasadas'),
     decisions: (n: number) => form(n, 'decisão está aberta', 'decisões estão abertas'),
