@@ -164,6 +164,17 @@ test('who may not see a part of the settings has no tab for it, and a link to it
   assert.ok(!mock.control.requests.some((request) => /grants|webhooks/.test(request)), 'nothing is asked that would be refused');
 });
 
+test('the palette leads to the parts of the settings that one may see', async () => {
+  await use({ role: 'operator' });
+  await open('');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('option', { name: /^Audit/ }).click();
+  await page.waitForURL(/settings\?tab=audit/);
+  await page.locator('[role=listbox] [role=option]').first().waitFor();
+  await page.keyboard.press('Control+k');
+  assert.equal(await page.getByRole('option', { name: /^Grants/ }).count(), 0);
+});
+
 test('files of the definitions folder: what is wrong comes first, at its line', async () => {
   await open('settings?tab=definitions');
   assert.deepEqual(await page.locator('tbody .lead').allInnerTexts().then((names) => names.slice(0, 2)), ['parcels/shipment.yaml', 'order.yaml']);

@@ -173,7 +173,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
 
   function steer(row, verb, body, request) {
     const wanted = request.headers['if-match'];
-    if (wanted && wanted !== `"${row.revision}"`) throw new Problem(412, 'precondition_failed', `The instance has revision ${row.revision} meanwhile.`, { revision: row.revision, instance_status: row.status, newest_events: row.history.slice(-5).reverse().map((event) => ({ ...event, payload: null, by: ACTS.has(event.type) ? event.worker : null })) });
+    if (wanted && wanted !== `"${row.revision}"`) throw new Problem(412, 'precondition_failed', `The instance has revision ${row.revision} meanwhile.`, { revision: row.revision, instance_status: row.status, newest_events: row.history.slice(-5).reverse().map((event) => ({ ...event, payload: null, by: ACTS.has(event.type) ? (event.payload?.by ?? event.worker) : null })) });
     const is_over = ['completed', 'failed', 'cancelled', 'aborted'].includes(row.status);
     if (is_over) throw new Problem(409, 'invalid_state', `The instance ${row.id} is ${row.status}; nothing can be changed any more.`);
     if (verb === 'cancel') touch(row, 'cancel_requested', 'cancelled', { payload: body });

@@ -20,3 +20,7 @@ export const PAGES: PageEntry[] = [
   { id: 'queues', parts: ['queues'], permission: 'workers.read', icon: 'M1.500 5h3v6h-3zM6.500 5h3v6h-3zM11.500 5h3v6h-3z', key: 'q' },
   { id: 'notifications', parts: ['notifications'], permission: 'webhooks.write', icon: 'M4 11.500V7a4 4 0 0 1 8 0v4.500l1.500 1.500h-11ZM6.500 14.500h3', key: 'n' },
 ];
+
+/** The tabs of the settings, and the permission that each needs. */
+export const SETTINGS = { general: '', grants: 'admin', projects: 'admin', tokens: 'admin', audit: 'audit.read', definitions: 'admin' } as const;
+export type SettingsTab = keyof typeof SETTINGS;
