@@ -25,7 +25,7 @@ export const de: Messages = {
   time: { now: 'jetzt', ago: (time: string) => `vor ${time}`, in: (time: string) => `in ${time}` },
   nav: {
     label: 'Seiten', skip: 'Zum Inhalt springen', home: 'Übersicht', find: 'Suchen oder gehen zu…', more: 'Mehr', logout: 'Abmelden', waitingFor: 'offen:',
-    overview: 'Übersicht', instances: 'Instanzen', failures: 'Fehler', decisions: 'Entschei\u00ADdungen', workflows: 'Workflows', workers: 'Worker', queues: 'Queues', notifications: 'Benachrichtigungen', settings: 'Einstel\u00ADlungen',
+    overview: 'Übersicht', instances: 'Instanzen', failures: 'Fehler', decisions: 'Entschei\u00ADdungen', workflows: 'Workflows', workers: 'Worker', queues: 'Queues', notifications: 'Meldungen', settings: 'Einstel\u00ADlungen',
   },
   live: {
     open: 'live', lost: 'nicht live', lostHint: 'Die Live-Verbindung ist unterbrochen. Sie wird automatisch wiederhergestellt; bis dahin aktualisiert sich die Liste nicht.',
