@@ -383,6 +383,16 @@ class Steering(ApiTest):
                 done = self.api.post(f"/instances/{instance}/{verb}", body, tag)
                 self.assertEqual(done.status, 200, done.body)
 
+    def test_a_refusal_names_who_has_acted_meanwhile(self):
+        instance = self.start()
+        revision = self.until_waiting(instance, "decision")["revision"]
+        self.assertEqual(self.api.post(f"/instances/{instance}/pause", {"reason": "by hand"}).status, 200)
+        stale = self.api.post(f"/instances/{instance}/cancel", {}, {"If-Match": f'"{revision}"'})
+        events = self.problem(stale, 412, "precondition_failed")["newest_events"]
+        principal = self.api.get("/me").json()["principal"]
+        self.assertEqual((events[0]["type"], events[0]["by"]), ("paused", principal))
+        self.assertEqual({event["by"] for event in events[1:]}, {None})
+
     def test_says_whether_a_write_has_changed_anything(self):
         self.api("POST", "/workflows", RULES, {"Content-Type": "application/yaml"})
         instance = self.start(workflow="loan", input={"amount": 5})

@@ -70,6 +70,22 @@ test('an act on what has changed meanwhile does nothing and says so', async () =
   assert.equal(one.status, 'running');
 });
 
+test('an act on what has changed meanwhile: what it was and is now, and who did it since; what was known before is not told again', async () => {
+  const one = live('order', 'approve');
+  await open(`instances/${one.id}`);
+  await button('Abort…').click();
+  await page.route(/\/abort$/, (route) => {
+    mock.touch(one, 'paused', 'paused', { payload: { by: 'user:eve', reason: 'stock count' }, worker: null });
+    return route.continue();
+  });
+  await button('Abort without undoing').click();
+  const alert = page.getByRole('dialog').getByRole('alert');
+  await alert.locator('li', { hasText: 'paused' }).getByText('user:eve').waitFor();
+  assert.equal(await alert.locator('li').count(), 1);
+  assert.deepEqual((await alert.locator('.status').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')), ['▸ running', '‖ paused']);
+  assert.equal(one.status, 'paused');
+});
+
 test('a dead letter is retried with another input', async () => {
   const one = instance((row) => row.status === 'dead_letter' && row.steps.at(-1).status === 'failed');
   await open(`instances/${one.id}`);
@@ -328,6 +344,10 @@ test('a history of 40,000 events is windowed, and an event has an address', asyn
   assert.ok((await page.locator('.event').count()) < 120);
   await button('To the end').click();
   await page.locator('#event-40000').waitFor();
+  await page.setViewportSize(SIZES.phone);
+  await open(`instances/${one.id}?tab=history&seq=20`);
+  await page.locator('#event-20').waitFor();
+  assert.ok((await page.locator('.event').count()) < 120, 'on a phone too');
 });
 
 test('the builder: what is done on the picture changes the text, can be undone, and is kept as a draft', async () => {

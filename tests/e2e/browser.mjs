@@ -80,5 +80,7 @@ export function pagesFor({ dead, failed, waiting, completed, step = 'charge' }) 
     'instance-history': `instances/${failed}?tab=history&seq=4`, 'instance-data': `instances/${completed}?tab=data`, compare: `instances/${failed}/compare/${completed}`,
     failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', 'workflow-yaml': 'workflows/order?tab=yaml', 'workflow-versions': 'workflows/order?tab=versions',
     build: 'build', 'build-order': 'build/order?node=charge', rehearsal: 'build/order?rehearse=1', workers: 'workers', queues: 'queues', settings: 'settings', nothing: 'nowhere',
+    'settings-grants': 'settings?tab=grants', 'settings-projects': 'settings?tab=projects', 'settings-tokens': 'settings?tab=tokens', 'settings-audit': 'settings?tab=audit', 'settings-definitions': 'settings?tab=definitions',
+    notifications: 'notifications', 'notifications-one': 'notifications?at=pager',
   };
 }

@@ -50,7 +50,12 @@ const PAGES = {
   'build-order': [/^GET \/workflows\/order$/, () => page.locator('.cm-content')],
   workers: [/^GET \/workers$/, () => page.locator('tbody tr').first()],
   queues: [/^GET \/queues$/, () => page.locator('tbody tr').first()],
-  settings: [/^GET \/tokens$/, () => page.locator('tbody tr').first()],
+  'settings-grants': [/^GET \/grants$/, () => page.locator('tbody tr').first()],
+  'settings-projects': [/^GET \/projects$/, () => page.locator('tbody tr').first()],
+  'settings-tokens': [/^GET \/tokens$/, () => page.locator('tbody tr').first()],
+  'settings-audit': [/^GET \/audit$/, () => page.locator('[role=option]').first()],
+  'settings-definitions': [/^GET \/admin\/definitions$/, () => page.locator('tbody tr').first()],
+  notifications: [/^GET \/webhooks$/, () => page.locator('tbody tr').first()],
 };
 const addressOf = (name) => pagesOf(mock.world)[PAGES[name][2] ?? name];
 

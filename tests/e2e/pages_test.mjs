@@ -60,6 +60,39 @@ for (const [theme, size] of [['light', 'desktop'], ['dark', 'desktop'], ['light'
   });
 }
 
+// What opens over a page, and states of a page that have no address.
+const OPENED = {
+  'a new grant': ['settings?tab=grants', (page) => page.getByRole('button', { name: 'New grant…' }).click()],
+  'a change of a grant': ['settings?tab=grants', (page) => page.getByRole('button', { name: 'Change the grant parcels' }).click()],
+  'a change of a project': ['settings?tab=projects', (page) => page.getByRole('button', { name: 'Change the project billing' }).click()],
+  'a row of the audit': ['settings?tab=audit', (page) => page.locator('[role=option]').nth(4).click({ position: { x: 4, y: 8 } })],
+  'a new webhook': ['notifications', (page) => page.getByRole('button', { name: 'New webhook…' }).first().click()],
+  'a rehearsal that fails': ['build/order?rehearse=1', async (page) => {
+    await page.getByLabel('How ship ends', { exact: true }).selectOption('fails for good');
+    await page.getByText('pack → charge → reserve').waitFor();
+  }],
+  'a cancel': ['waiting', (page) => page.getByRole('button', { name: 'Cancel…' }).click()],
+};
+for (const [theme, size] of [['light', 'desktop'], ['dark', 'phone']]) {
+  test(`what opens is clean: ${theme}, ${size}`, async () => {
+    const { page, faults } = await newPage(mock.address, theme, SIZES[size]);
+    const problems = [];
+    for (const [name, [path, act]] of Object.entries(OPENED)) {
+      try {
+        await visit(page, mock.address, name, path === 'waiting' ? pagesOf(mock.world)['instance-waiting'] : path, faults);
+        await act(page);
+        await axe(page, name);
+        assert.deepEqual(faults.splice(0), [], name);
+      } catch (error) {
+        problems.push(`${name}: ${JSON.stringify(error.actual ?? error.message)}`);
+      }
+    }
+    await page.evaluate(() => localStorage.clear());
+    await page.close();
+    assert.deepEqual(problems, []);
+  });
+}
+
 test('hostile names and payloads are text on every page', async () => {
   const { page, faults } = await newPage(hostile.address, 'light', SIZES.desktop);
   for (const [name, path] of Object.entries(pagesOf(hostile.world))) {
@@ -75,10 +108,10 @@ test('hostile names and payloads are text on every page', async () => {
 
 test('an empty server says on every page what would be here', async () => {
   const { page, faults } = await newPage(empty.address, 'light', SIZES.desktop);
-  for (const path of ['', 'instances', 'failures', 'decisions', 'workflows', 'workers', 'queues']) {
+  for (const path of ['', 'instances', 'failures', 'decisions', 'workflows', 'workers', 'queues', 'notifications', 'settings?tab=grants', 'settings?tab=projects', 'settings?tab=tokens', 'settings?tab=audit', 'settings?tab=definitions']) {
     await visit(page, empty.address, path, path, faults);
     const text = await page.locator('main').innerText();
-    assert.match(text, /No |Nothing|All quiet/, path);
+    assert.match(text, /No |Nothing|All quiet|has no /, path);
   }
   await page.close();
 });

@@ -154,6 +154,54 @@ test('a server that is killed: the page stays, and shows what happened when it i
   faults.splice(0);
 });
 
+test('a project, a grant and the audit: what was done is in it, and the browser finds its chain unbroken', async () => {
+  await open('settings?tab=projects');
+  await button('New project…').click();
+  await dialog().getByLabel('Name').fill('shop');
+  await dialog().getByLabel('Workflows').fill('order*');
+  await button('Create the project').click();
+  await page.locator('tbody tr', { hasText: 'shop' }).waitFor();
+  await open('settings?tab=grants');
+  await button('New grant…').click();
+  await dialog().getByLabel('Who', { exact: true }).fill('joão');
+  await dialog().getByLabel('Role', { exact: true }).selectOption('operator');
+  await dialog().getByLabel('Project').selectOption('shop');
+  await dialog().getByText('joão gets the role operator in shop (order*).').waitFor();
+  await button('Create the grant').click();
+  await page.locator('tbody tr', { hasText: 'joão' }).waitFor();
+  await open('settings?tab=audit');
+  await page.locator('[role=option]', { hasText: 'putGrant' }).waitFor();
+  await page.getByText(/Chain of hashes unbroken in the \d+ rows? shown/).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('a webhook to an address that is not allowed: the ping is a delivery that can be looked at', async () => {
+  await open('notifications');
+  await button('New webhook…').first().click();
+  await dialog().getByLabel('Name').fill('ops');
+  await dialog().getByLabel('To', { exact: true }).fill('http://127.0.0.1:9/ebb');
+  await button('Create the webhook').click();
+  await page.getByText('This is the secret of ops.').waitFor();
+  await page.getByRole('link', { name: 'ops', exact: true }).click();
+  await button('Send a ping').click();
+  await dialog().locator('.deliveries li').first().waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('an act on what has changed meanwhile says what happened and who did it', async () => {
+  const id = await real.order({ order: 'SO-412', amount: 3 }, 'k412');
+  await open(`instances/${id}`);
+  await status('running').waitFor();
+  await button('Abort…').click();
+  await page.route(/\/abort$/, async (route) => {
+    await real.api('POST', `/instances/${id}/pause`, { reason: 'wait' });
+    return route.continue();
+  });
+  await button('Abort without undoing').click();
+  await page.getByRole('alert').locator('li', { hasText: 'paused' }).getByText('token:test').waitFor();
+  await page.unroute(/\/abort$/);
+});
+
 test('a person who may only look sees no act', async () => {
   await browser.context.clearCookies();
   await page.goto(real.link('viewer'));

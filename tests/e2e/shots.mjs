@@ -46,6 +46,13 @@ const ACTS = {
     await page.getByLabel(t.rehearsal.endOf('ship'), { exact: true }).selectOption('fail_for_good');
     await page.getByText(t.rehearsal.undone(0).split('(')[0]).waitFor();
   }],
+  'grant-new': ['settings?tab=grants', async (page) => {
+    await page.getByRole('button', { name: t.grants.fresh, exact: true }).click();
+    await page.getByLabel(t.grants.subject, { exact: true }).fill('ben');
+  }],
+  'project-change': ['settings?tab=projects', (page) => page.getByRole('button', { name: t.projects.fresh, exact: true }).click()],
+  'audit-row': ['settings?tab=audit', (page) => page.locator('[role=option]').nth(1).click({ position: { x: 4, y: 8 } })],
+  'webhook-new': ['notifications', (page) => page.getByRole('button', { name: t.notifications.fresh }).first().click().then(() => page.getByLabel(t.notifications.only).check())],
   palette: ['', (page) => page.keyboard.press('Control+k')],
   start: ['workflows/order', (page) => page.getByRole('button', { name: t.start.button, exact: true }).click()],
   'decision-open': ['decisions', (page) => page.locator('.item').nth(2).click()],

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { extname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { accessRoutes, makeAccess, myGrants } from './access.mjs';
 import { layout } from './layout.mjs';
 import { play } from './play.mjs';
 import { random } from './random.mjs';
@@ -18,7 +19,7 @@ const PERMISSIONS = {
   viewer: READ,
   approver: [...READ, 'decisions.decide'],
   operator: [...READ, 'payloads.read', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.signal', 'bulk', 'queues.write', 'audit.read'],
-  admin: [...READ, 'payloads.read', 'payloads.sensitive', 'instances.start', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.signal', 'instances.move', 'workflows.write', 'decisions.decide', 'bulk', 'queues.write', 'retention.write', 'purge', 'audit.read', 'ops', 'admin'],
+  admin: [...READ, 'payloads.read', 'payloads.sensitive', 'instances.start', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.signal', 'instances.move', 'workflows.write', 'decisions.decide', 'bulk', 'queues.write', 'retention.write', 'purge', 'audit.read', 'webhooks.write', 'ops', 'admin'],
 };
 
 class Problem extends Error {
@@ -28,18 +29,25 @@ class Problem extends Error {
   }
 }
 
+/** Events that a person or program causes. */
+const ACTS = new Set(['cancel_requested', 'abort_requested', 'paused', 'unpaused', 'requeued', 'decision_made']);
+
 /** The group that the failure of an instance belongs to. */
 export const groupOf = ({ workflow, detail: { error } }) => createHash('sha256').update(`${workflow} ${error.step} ${error.code}`).digest('hex').slice(0, 16);
 
 export function startMock({ assets, port = 0, hostile = false, history = 0, role = 'admin', empty = false, base = '/' } = {}) {
   const world = makeWorld({ hostile, history });
   if (empty) Object.assign(world, { instances: [], definitions: [], queues: [], workers: [] });
+  const access = makeAccess({ ...world, hostile, empty });
   // What a test does to the server. Answers to the requests `fail` are `problem`, those to `cut` break off in their middle,
   // those to `hold` wait until `release()`; `away` answers nothing at all.
   const control = { fail: null, problem: null, cut: null, hold: null, held: [], role, delay: 0, away: false, requests: [] };
   const release = () => {
     control.hold = null;
     for (const go of control.held.splice(0)) go();
+  };
+  const needs = (permission) => {
+    if (!PERMISSIONS[control.role].includes(permission)) throw new Problem(403, 'not_allowed', `The role ${control.role} does not have the permission ${permission}.`);
   };
   const drain = () => streams.forEach((stream) => send(stream, 'drain', {}));
   const streams = new Set();
@@ -67,7 +75,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
 
   function list(query) {
     const statuses = (query.get('status') ?? '').split(',').filter(Boolean);
-    const rows = world.instances.filter((row) =>
+    const rows = (query.get('workflow')?.startsWith('ebb:') ? access.deliveries : world.instances).filter((row) =>
       (!statuses.length || statuses.includes(row.status)) && (!query.get('workflow') || row.workflow === query.get('workflow')) &&
       (!query.get('version') || row.version === Number(query.get('version'))) && (!query.get('key') || row.key === query.get('key')) &&
       (!query.get('key_prefix') || row.key?.startsWith(query.get('key_prefix'))) &&
@@ -165,7 +173,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
 
   function steer(row, verb, body, request) {
     const wanted = request.headers['if-match'];
-    if (wanted && wanted !== `"${row.revision}"`) throw new Problem(412, 'precondition_failed', `The instance has revision ${row.revision} meanwhile.`, { revision: row.revision, instance_status: row.status, newest_events: row.history.slice(-5).reverse() });
+    if (wanted && wanted !== `"${row.revision}"`) throw new Problem(412, 'precondition_failed', `The instance has revision ${row.revision} meanwhile.`, { revision: row.revision, instance_status: row.status, newest_events: row.history.slice(-5).reverse().map((event) => ({ ...event, payload: null, by: ACTS.has(event.type) ? (event.payload?.by ?? event.worker) : null })) });
     const is_over = ['completed', 'failed', 'cancelled', 'aborted'].includes(row.status);
     if (is_over) throw new Problem(409, 'invalid_state', `The instance ${row.id} is ${row.status}; nothing can be changed any more.`);
     if (verb === 'cancel') touch(row, 'cancel_requested', 'cancelled', { payload: body });
@@ -264,7 +272,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
 
   const routes = [
     ['GET', /^\/$/, () => ({ name: 'ebb', version: '0.1.0', api: 'v1', time: new Date().toISOString(), store: 'memory', is_dev: true, worker: { id: 'mock', is_enabled: true }, auth: { mode: 'token' }, ui: { title: null, banner: null }, capabilities: ['events'], limits: { payload: 1048576 } })],
-    ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role: control.role, decision_roles: [], permissions: PERMISSIONS[control.role], expires_at: null })],
+    ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role: control.role, decision_roles: [], permissions: PERMISSIONS[control.role], groups: [], grants: myGrants(control.role), expires_at: null })],
     ['GET', /^\/stats$/, stats],
     ['GET', /^\/instances$/, (_, query) => list(query)],
     ['POST', /^\/instances$/, (_, __, body) => ({ $status: 201, id: start(body).id, is_new: true })],
@@ -306,9 +314,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       if (!queue) throw new Problem(404, 'not_found', `There is no queue "${name}".`);
       return Object.assign(queue, { concurrency: null, concurrency_per_key: null, rate: null }, body, { updated_at: new Date().toISOString() });
     }],
-    ['GET', /^\/tokens$/, () => ({ items: [{ name: 'ci', id: 'a8f3k2q9', principal: 'token:ci', role: 'developer', created_at: new Date(world.now - 9e9).toISOString(), created_by: 'user:ann', expires_at: new Date(world.now + 4e9).toISOString(), last_used_at: new Date(world.now - 36e5).toISOString() }] })],
-    ['PUT', /^\/tokens\/([^/]+)$/, ([name], _, body) => ({ $status: 201, name, id: 'b2c4d6e8', principal: `token:${name}`, role: body.role, created_at: new Date().toISOString(), created_by: 'user:ann', expires_at: null, last_used_at: null, token: 'ebb_b2c4d6e8_made-by-the-mock' })],
-    ['DELETE', /^\/tokens\/([^/]+)$/, () => null],
+    ...accessRoutes(access, { Problem, needs }),
     ['DELETE', /^\/session$/, () => null],
     ['GET', /^\/search$/, (_, query) => {
       const q = query.get('q').toLowerCase();
@@ -396,7 +402,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
         server.closeAllConnections();
         server.close(done);
       });
-      resolve({ address, world, control, Problem, release, drain, touch, publish, until, streams, close });
+      resolve({ address, world, access, control, Problem, release, drain, touch, publish, until, streams, close });
     });
   });
 }

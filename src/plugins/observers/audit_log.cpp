@@ -2,6 +2,7 @@
 
 #include <ebb/audit_log.h>
 
+#include "core/kernel/event_author.h"
 #include "support/clock.h"
 #include "support/sync.h"
 
@@ -48,14 +49,6 @@ class AuditLog final : public Observer {
             line["payload"] = Line::parse(event.payload);
         }
         return line;
-    }
-
-    /// Other payloads are the application's: a member of this name in them means something else.
-    static bool says_who(std::string_view type) {
-        return type == "decision_made" || type == "requeued" || type == "cancel_requested" ||
-               type == "abort_requested" || type == "paused" || type == "unpaused" ||
-               type == "moved" || type == "arrived" || type == "attributes_written" ||
-               type == "compensation_skipped";
     }
 
     static bool is_failure(std::string_view type) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "call/event_view.h"
+#include "core/kernel/event_author.h"
 #include "server/api/body.h"
 #include "server/api/payloads.h"
 #include "server/api/service.h"
@@ -194,6 +195,15 @@ Acted recover(Steering& steer) {
     return std::nullopt;
 }
 
+/// Who caused the event; null if the instance went on by itself. The name is shown without
+/// `payloads.read`, too.
+view::Json author_json(const HistoryEntry& event) {
+    if (!says_who(event.type)) return {};
+    const auto payload = view::Json::parse(event.payload, nullptr, false);
+    const auto by = payload.is_object() ? payload.find("by") : payload.end();
+    return by != payload.end() && by->is_string() ? *by : view::Json();
+}
+
 /// Says what the instance has become: its row, and the last things that happened to it.
 Problem revision_problem(Service& service, const InstanceId& id, const std::string& detail) {
     Problem problem("precondition_failed", detail);
@@ -204,7 +214,9 @@ Problem revision_problem(Service& service, const InstanceId& id, const std::stri
     newest.order = HistoryQuery::Order::Backward;
     PayloadDocument document({.mode = "none"});
     for (const HistoryEvent& event : service.store.history(newest)) {
-        events.push_back(document.event(to_entry(event)));
+        const HistoryEntry entry = to_entry(event);
+        events.push_back(document.event(entry));
+        events.back()["by"] = author_json(entry);
     }
     return std::move(problem)
         .with("revision", now->revision)

@@ -23,6 +23,9 @@ export type Stats = Schemas['Stats'];
 export type Me = Schemas['Me'];
 export type Server = Schemas['Server'];
 export type Token = Schemas['Token'];
+export type Project = Schemas['Project'];
+export type Grant = Schemas['Grant'];
+export type Webhook = Schemas['Webhook'];
 export type Diagnostic = Schemas['Diagnostic'];
 
 export class Problem extends Error {

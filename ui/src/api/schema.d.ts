@@ -1596,7 +1596,10 @@ export interface components {
             /** @description Of `precondition_failed`: when the instance changed last. */
             updated_at?: components["schemas"]["Time"];
             /** @description Of `precondition_failed`: the last events of the instance, the newest first, without payloads. */
-            newest_events?: components["schemas"]["HistoryEvent"][];
+            newest_events?: (components["schemas"]["HistoryEvent"] & {
+                /** @description Who has acted; null if the instance went on by itself. */
+                by: components["schemas"]["OptionalText"];
+            })[];
             /** @description Of `ambiguous`, what fits. */
             candidates?: string[];
             problems?: components["schemas"]["Diagnostic"][];

@@ -34,6 +34,8 @@ export function makeEditor(host: HTMLElement, text: string, onchange: ((text: st
           '.cm-cursor': { borderLeftColor: 'var(--ink)' },
           '.cm-gutters': { background: 'var(--raised)', color: 'var(--soft)', borderColor: 'var(--line)' },
           '&.cm-focused': { outline: 'none' },
+          // CodeMirror's own is a light gray in both themes.
+          '& .cm-selectionLayer .cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground': { background: 'var(--selected)' },
           '.cm-tooltip': { background: 'var(--paper)', color: 'var(--ink)', border: '1px solid var(--line)' },
         }),
         // The tab stop is there anyway; axe knows it only by its name.

@@ -25,7 +25,7 @@ export const de: Messages = {
   time: { now: 'jetzt', ago: (time: string) => `vor ${time}`, in: (time: string) => `in ${time}` },
   nav: {
     label: 'Seiten', skip: 'Zum Inhalt springen', home: 'Übersicht', find: 'Suchen oder gehen zu…', more: 'Mehr', logout: 'Abmelden', waitingFor: 'offen:',
-    overview: 'Übersicht', instances: 'Instanzen', failures: 'Fehler', decisions: 'Entschei\u00ADdungen', workflows: 'Workflows', workers: 'Worker', queues: 'Queues', settings: 'Einstel\u00ADlungen',
+    overview: 'Übersicht', instances: 'Instanzen', failures: 'Fehler', decisions: 'Entschei\u00ADdungen', workflows: 'Workflows', workers: 'Worker', queues: 'Queues', notifications: 'Meldungen', settings: 'Einstel\u00ADlungen',
   },
   live: {
     open: 'live', lost: 'nicht live', lostHint: 'Die Live-Verbindung ist unterbrochen. Sie wird automatisch wiederhergestellt; bis dahin aktualisiert sich die Liste nicht.',
@@ -38,6 +38,7 @@ export const de: Messages = {
     help: 'Ein Link gilt einmal und zehn Minuten lang.',
   },
   trouble: {
+    needs: (permission: string) => `Dafür braucht es die Berechtigung „${permission}“.`,
     title: 'Das hat nicht funktioniert.', notFound: 'Nicht gefunden.', forbidden: 'Keine Berechtigung.', forbiddenHint: 'Die eigene Rolle umfasst das nicht. Eine Person mit Administratorrechten kann es freigeben.',
     unreachable: 'Der Server antwortet nicht.', unreachableHint: 'Möglicherweise startet er gerade neu. Gleich noch einmal versuchen.',
     busy: 'Der Server kann gerade nicht antworten.', byItself: (time: string) => `Neuer Versuch automatisch in ${time}.`,
@@ -46,6 +47,7 @@ export const de: Messages = {
     chunk: 'Diese Seite konnte nicht geladen werden. Wahrscheinlich wurde der Server aktualisiert.', reload: 'Neu laden', noPage: 'Diese Seite gibt es nicht', noPageHint: 'Vielleicht enthält die Adresse einen Tippfehler, oder der Link stammt aus einer anderen Version.',
   },
   overview: {
+    suspended: (n: number) => form(n, 'Webhook ist ausgesetzt', 'Webhooks sind ausgesetzt'), suspendedWhy: 'Ihre Ereignisse warten und werden nicht gesendet.',
     attention: 'Handlungsbedarf', quiet: 'Alles ruhig: nichts wartet auf eine Person, keine Dead Letters, jeder Handler hat einen Worker.', now: 'Jetzt',
     overdue: (n: number) => form(n, 'Entscheidung ist überfällig', 'Entscheidungen sind überfällig'),
     decisions: (n: number) => form(n, 'Entscheidung ist offen', 'Entscheidungen sind offen'),
@@ -93,7 +95,7 @@ export const de: Messages = {
     signal: { name: 'Signal senden…', title: 'Ein Signal senden', button: 'Signal senden', will: (_: string) => 'Wenn die Instanz auf dieses Signal wartet, läuft sie mit der Payload als Ausgabe dieses Knotens weiter. Sonst bleibt das Signal aufgehoben, bis sie darauf wartet.' },
     confirm: { name: 'Bestätigen', title: 'Die Entscheidung bestätigen', button: 'Bestätigen', will: (node: string) => `Die eigene Stimme zählt als Bestätigung${node ? ` bei „${node}“` : ''}. Sobald genug Personen bestätigt haben, läuft die Instanz weiter.` },
     reject: { name: 'Ablehnen', title: 'Die Entscheidung ablehnen', button: 'Ablehnen', will: (node: string) => `Die Entscheidung${node ? ` bei „${node}“` : ''} wird abgelehnt. Die Instanz nimmt ihren Zweig für Ablehnung, oder sie macht rückgängig, was sie getan hat, und schlägt fehl.` },
-    newest: 'Die neuesten Ereignisse',
+    newest: 'Was inzwischen geschah',
   },
   instance: {
     why: 'Warum:', started: 'gestartet', ran: (time: string) => `Dauer ${time}`, runs: (time: string) => `seit ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Nächster Versuch:' : kind === 'timer' ? 'Weiter:' : kind === 'decision' || kind === 'signal' ? 'Frist:' : 'Bis:'), priority: (n: number) => `Priorität ${n}`,
@@ -159,11 +161,44 @@ export const de: Messages = {
     nobody: 'kein Worker dafür', stopped: 'angehalten', runningNow: (n: number) => `${n} laufend`, sleepingHelp: 'Aufgaben, die auf ihre Zeit warten, etwa auf den nächsten Versuch.',
   },
   settings: {
+    tab: { general: 'Allgemein', grants: 'Rollenvergaben', projects: 'Projekte', tokens: 'API-Tokens', audit: 'Protokoll', definitions: 'Definitionsordner' }, name: 'Name', nameHelp: 'Buchstaben, Ziffern, „_“, „-“ und „.“.',
     look: 'Darstellung', theme: 'Farben', system: 'Wie das System', light: 'Hell', dark: 'Dunkel', zone: 'Zeiten', local: 'Ortszeit', density: 'Zeilen', compact: 'Kompakt', comfortable: 'Luftig', language: 'Sprache', browser: 'Wie der Browser',
     you: 'Eigenes Konto', principal: 'Bekannt als', role: 'Rolle', may: 'Rechte', server: 'Server', version: 'Version', store: 'Speicher', noWorker: '(führt keine Handler aus)', openapi: 'OpenAPI-Dokument', limits: 'Limits',
     tokens: 'API-Tokens', token: 'Token', newToken: 'Neues Token…', once: 'Das ist das Token. Es wird nur jetzt angezeigt.', noTokens: 'Keine Tokens.', created: 'Erstellt', used: 'Zuletzt benutzt', expires: 'Läuft ab', never: 'nie', revoke: 'Widerrufen…', revokeOf: (name: string) => `Das Token ${name} widerrufen`, revokeWill: 'Programme, die es benutzen, werden abgewiesen: hier sofort, auf anderen Servern innerhalb von 5 s.',
     create: 'Token erstellen', expiresHelp: 'Eine Dauer wie 2160h, oder never.',
     roleHelp: { viewer: 'Sieht alles außer Payloads.', approver: 'Sieht und entscheidet.', operator: 'Steuert Instanzen und Queues.', developer: 'Registriert außerdem Workflows und startet Instanzen.', admin: 'Darf alles.', worker: 'Führt Handler aus, sonst nichts.', starter: 'Startet Instanzen und liest die eigenen.' } as Record<string, string>,
+  },
+  access: {
+    project: 'Projekt', everywhere: 'alles', change: 'Ändern…', remove: 'Entfernen…', saved: (name: string) => `Gespeichert: ${name}`, removed: (name: string) => `Entfernt: ${name}`, taken: (name: string) => `„${name}“ gibt es schon. Anderen Namen wählen oder den vorhandenen Eintrag ändern.`,
+    patternsHelp: 'Ein Muster je Zeile: * ist beliebiger Text, ? ein beliebiges Zeichen.', actAs: 'Darf für andere handeln', actAsHelp: 'Eine Aktion darf die Person nennen, für die sie geschieht. Für Programme mit eigenen Benutzern.', yes: 'ja', no: 'nein',
+  },
+  projects: {
+    fresh: 'Neues Projekt…', what: 'Ein Projekt ist eine Menge von Workflows und Queues. Eine Rollenvergabe gilt nur in einem Projekt.', title: 'Titel', builtIn: 'eingebaut, hat alles', none: 'Keine eigenen Projekte. Jede Rolle gilt für alles.', editOf: (name: string) => `Projekt ${name} ändern`, removeOf: (name: string) => `Projekt ${name} entfernen`,
+    fits: (n: number) => `${count(n, 'registrierter Workflow passt', 'registrierte Workflows passen')}:`, fitsNone: 'Kein registrierter Workflow passt.', firstOnly: (n: number) => `Nur die ersten ${number(n)} Workflows werden verglichen.`, gains: 'Hinzu kommen:', loses: 'Es verliert:', follow: (n: number) => `${count(n, 'Rollenvergabe folgt', 'Rollenvergaben folgen')}: hier sofort, auf anderen Servern innerhalb von 5 s.`,
+    save: 'Projekt speichern', create: 'Projekt erstellen', inUse: (n: number) => `${count(n, 'Rollenvergabe nennt', 'Rollenvergaben nennen')} dieses Projekt. Diese zuerst entfernen oder ändern.`, toGrants: 'Diese Rollenvergaben zeigen', removeWill: 'Das Projekt wird entfernt. Seine Workflows und Instanzen bleiben, wie sie sind.', removeTokens: 'Ein Token in diesem Projekt darf dann nichts mehr.', remove: 'Projekt entfernen',
+  },
+  grants: {
+    again: 'Diese Rolle besteht dort schon.', fresh: 'Neue Rollenvergabe…', find: 'Name, Rolle oder Projekt suchen', count: (n: number) => count(n, 'Rollenvergabe', 'Rollenvergaben'), none: 'Keine Rollenvergaben. Eine Rollenvergabe gibt einer Person, einer Gruppe oder einem Token eine Rolle in einem Projekt.', noMatch: 'Keine Rollenvergabe passt.', subject: 'Wer', kind: { user: 'Person', group: 'Gruppe', token: 'Token' }, kindOf: 'Art',
+    kindHelp: { user: 'Der Name, mit dem sich die Person anmeldet.', group: 'Alle, von denen die Anmeldung sagt, dass sie in dieser Gruppe sind.', token: 'Der Name eines API-Tokens. Die Rolle kommt zu seiner eigenen hinzu.' }, limits: 'Grenzen', editOf: (name: string) => `Rollenvergabe ${name} ändern`, removeOf: (name: string) => `Rollenvergabe ${name} entfernen`,
+    keeps: 'Daneben besteht:', keepsNone: 'Daneben besteht keine Rollenvergabe.', ofToken: 'die Rolle des Tokens selbst', decisionRoles: 'Entscheidungsrollen', decisionHelp: 'Eine je Zeile. Leer: Entscheidungen jeder Rolle.', same: 'An Rolle und Projekt ändert sich nichts.', own: 'Das ist eine eigene Rollenvergabe: Der eigene Zugang kann verloren gehen.',
+    gives: (name: string, role: string, where: string) => `${name} erhält die Rolle ${role}${where ? ` in ${where}` : ''}.`, takes: (name: string, role: string, where: string) => `${name} verliert die Rolle ${role}${where ? ` in ${where}` : ''}.`, nobody: 'Zuerst wählen, wer sie erhält.', soon: 'Das gilt hier sofort und auf anderen Servern innerhalb von 5 s.', save: 'Rollenvergabe speichern', create: 'Rollenvergabe erstellen', remove: 'Rollenvergabe entfernen',
+  },
+  audit: {
+    who: 'Wer', action: 'Operation', target: 'Ziel', workflow: 'Workflow', since: 'In den letzten', only: (value: string) => `Nur Zeilen mit ${value}`, count: (n: number) => count(n, 'Zeile', 'Zeilen'), none: 'Noch nichts aufgezeichnet. Jede Anfrage, die etwas ändern kann, hat hier eine Zeile.', noMatch: 'Keine Zeile passt.', row: (n: number) => `Zeile ${n} ihrer Kette`,
+    whole: (n: number) => `Kette der Hashes ungebrochen: ${count(n, 'Zeile', 'Zeilen')} geprüft`, each: (n: number) => `Hashes richtig: ${count(n, 'Zeile', 'Zeilen')}; Zeilen dazwischen sind nicht zu sehen`, broken: (n: number) => (n === 1 ? '1 Zeile ist nicht, wie sie geschrieben wurde.' : `${n} Zeilen sind nicht, wie sie geschrieben wurden.`), brokenHint: 'Eine Kopie der Datenbank aufheben und das ganze Protokoll prüfen:', unknown: 'Ohne HTTPS kann der Browser die Hashes nicht prüfen. Dafür gibt es',
+    fault: { changed: 'Diese Zeile wurde geändert: Ihr Hash ist ein anderer.', link: 'Die Zeile davor wurde geändert oder eingefügt.', doubled: 'Diese Zeile wurde eingefügt: Ihre Kette hat diese Nummer schon.' }, removed: (n: number) => (n === 1 ? '1 Zeile davor wurde entfernt.' : `${n} Zeilen davor wurden entfernt.`), outcome: { allowed: 'erlaubt', failed: 'misslungen', refused: 'abgelehnt' },
+    credential: 'Bekannt durch', by: { token: 'ein API-Token', session: 'eine Anmeldung', proxy: 'einen Proxy', anonymous: 'nichts' }, remote: 'Adresse', request: 'Anfrage', chain: 'Kette', hash: 'Hash', prev: 'Hash davor',
+  },
+  files: {
+    noFolder: 'Dieser Server hat keinen Definitionsordner. Mit einem registriert er die Workflows der Dateien darin:', none: 'Der Ordner hat keine Dateien.', file: 'Datei', since: 'Seit', state: { registered: 'registriert', invalid: 'ungültig', refused: 'abgelehnt', unreadable: 'nicht lesbar', gone: 'fort' },
+  },
+  notifications: {
+    allEvents: 'Alle Ereignisse', only: 'Nur diese:', choose: 'Mindestens ein Ereignis wählen.', fresh: 'Neuer Webhook…', none: 'Keine Webhooks. Ein Webhook sagt einem anderen Programm, dass eine Instanz fehlgeschlagen ist, geendet hat oder auf eine Person wartet.', webhook: 'Webhook', to: 'An', toHelp: 'Wohin Anfragen gehen: ins öffentliche Internet, wenn der Server keine privaten Adressen erlaubt.', format: 'Format', formatHelp: { standard: 'Standard Webhooks: signiertes JSON.', cloudevents: 'CloudEvents 1.0: Die Attribute sind Header.', slack: 'Ein Satz für Slack, Mattermost, Rocket.Chat oder Discord.' },
+    events: 'Ereignisse', all: 'alle', patterns: 'Muster von Ereignissen', patternsHelp: 'Eines je Zeile, etwa instance.*.', workflowsHelp: 'Ein Muster je Zeile. Leer: alle Workflows.', isEnabled: 'Ereignisse senden', willNot: 'Bis zum Einschalten wird nichts gesendet.', getsAll: 'Er bekommt alle Ereignisse.', gets: (n: number) => `Er bekommt ${count(n, 'Art von Ereignis', 'Arten von Ereignissen')}:`,
+    keepsSecret: 'Er behält sein Geheimnis. Fehlschläge und eine Aussetzung sind vergessen.', makesSecret: 'Er bekommt ein Geheimnis, das einmal gezeigt wird.', save: 'Webhook speichern', create: 'Webhook erstellen', editOf: (name: string) => `Webhook ${name} ändern`, state: { ok: 'stellt zu', suspended: 'ausgesetzt', disabled: 'ausgeschaltet' }, failures: (n: number) => count(n, 'Fehlschlag in Folge', 'Fehlschläge in Folge'),
+    suspended: (n: number) => (n === 1 ? '1 Webhook ist ausgesetzt.' : `${n} Webhooks sind ausgesetzt.`), suspendedHint: 'Zu viele Versuche sind misslungen. Ereignisse warten bis zu 7 Tage; was älter ist, geht verloren. Den Empfänger reparieren, dann einen Ping senden oder fortsetzen.', failingHint: 'Der Empfänger nimmt keine Ereignisse an. Sie werden etwa drei Tage lang erneut versucht.', once: (name: string) => `Das ist das Geheimnis von ${name}. Es wird nur jetzt angezeigt.`, oldSecret: 'Altes Geheimnis endet',
+    pinged: (name: string) => `Ein Ping ist unterwegs: ${name}`, enabled: (name: string) => `Eingeschaltet: ${name}`, disabled: (name: string) => `Ausgeschaltet: ${name}`, ping: 'Ping senden', resume: 'Fortsetzen', enable: 'Einschalten', disable: 'Ausschalten', rotate: 'Neues Geheimnis…', rotateNow: 'Neues Geheimnis erstellen', rotateWill: 'Er bekommt ein neues Geheimnis, das einmal gezeigt wird. Für die Zeit unten tragen Anfragen auch eine Signatur mit dem alten.', keepOld: 'Altes Geheimnis behalten für', keepOldHelp: 'Eine Dauer wie 1d. 0s beendet es sofort.',
+    remove: 'Webhook entfernen', removeWill: 'Der Webhook wird entfernt, mit den Ereignissen, die auf ihn warten. Sie werden nicht gesendet.', deliveries: 'Zustellungen', allDeliveries: 'Alle Zustellungen', noDeliveries: 'Noch nichts gesendet.',
   },
   palette: {
     placeholder: 'ID, Schlüssel, Workflow oder Seite', page: 'Seite', workflow: 'Workflow', none: 'Nichts gefunden.', hits: 'Treffer', keys: 'Tastenkürzel', filter: 'Zum Filter', move: 'Nächste, vorige Zeile', select: 'Zeile auswählen', decide: 'Entscheidung bestätigen, ablehnen',

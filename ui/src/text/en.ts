@@ -24,7 +24,7 @@ export const en = {
   time: { now: 'now', ago: (time: string) => `${time} ago`, in: (time: string) => `in ${time}` },
   nav: {
     label: 'Pages', skip: 'Skip to the content', home: 'Overview', find: 'Find or go to…', more: 'More', logout: 'Log out', waitingFor: 'waiting:',
-    overview: 'Overview', instances: 'Instances', failures: 'Failures', decisions: 'Decisions', workflows: 'Workflows', workers: 'Workers', queues: 'Queues', settings: 'Settings',
+    overview: 'Overview', instances: 'Instances', failures: 'Failures', decisions: 'Decisions', workflows: 'Workflows', workers: 'Workers', queues: 'Queues', notifications: 'Notifications', settings: 'Settings',
   },
   live: {
     open: 'live', lost: 'not live', lostHint: 'The live connection is lost. It comes back by itself; until then the list does not follow.',
@@ -37,6 +37,7 @@ export const en = {
     help: 'A link works once and for ten minutes.',
   },
   trouble: {
+    needs: (permission: string) => `It needs the permission “${permission}”.`,
     title: 'That did not work.', notFound: 'Not found.', forbidden: 'You may not see this.', forbiddenHint: 'Your role does not include it. An administrator can grant it.',
     unreachable: 'The server does not answer.', unreachableHint: 'It may be restarting. Try again in a moment.',
     busy: 'The server cannot answer now.', byItself: (time: string) => `Tries again by itself in ${time}.`,
@@ -45,6 +46,7 @@ export const en = {
     chunk: 'This page could not be loaded. The server was probably updated.', reload: 'Reload', noPage: 'There is no such page', noPageHint: 'The address may be misspelled, or the link may be of another version.',
   },
   overview: {
+    suspended: (n: number) => form(n, 'webhook is suspended', 'webhooks are suspended'), suspendedWhy: 'Their events wait and are not sent.',
     attention: 'Needs attention', quiet: 'All quiet: nothing waits for a person, no dead letters, every handler has a worker.', now: 'Now',
     overdue: (n: number) => form(n, 'decision is overdue', 'decisions are overdue'),
     decisions: (n: number) => form(n, 'decision is open', 'decisions are open'),
@@ -92,7 +94,7 @@ export const en = {
     signal: { name: 'Send signal…', title: 'Send a signal', button: 'Send signal', will: (_: string) => 'If the instance waits for this signal, it continues with the payload as the output of that node. If not, the signal is kept until it does.' },
     confirm: { name: 'Confirm', title: 'Confirm the decision', button: 'Confirm', will: (node: string) => `Your vote counts as a confirmation${node ? ` at “${node}”` : ''}. When enough people have confirmed, the instance continues.` },
     reject: { name: 'Reject', title: 'Reject the decision', button: 'Reject', will: (node: string) => `The decision${node ? ` at “${node}”` : ''} is rejected. The instance takes its reject branch, or undoes what it did and fails.` },
-    newest: 'The newest events',
+    newest: 'What happened meanwhile',
   },
   instance: {
     why: 'Why:', started: 'started', ran: (time: string) => `took ${time}`, runs: (time: string) => `for ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Next attempt' : kind === 'timer' ? 'Wakes' : kind === 'decision' || kind === 'signal' ? 'Deadline' : 'Until'), priority: (n: number) => `priority ${n}`,
@@ -158,11 +160,44 @@ export const en = {
     nobody: 'no worker for it', stopped: 'stopped', runningNow: (n: number) => `${n} running`, sleepingHelp: 'Tasks that wait for their time, such as the next attempt.',
   },
   settings: {
+    tab: { general: 'General', grants: 'Grants', projects: 'Projects', tokens: 'API tokens', audit: 'Audit', definitions: 'Definitions folder' }, name: 'Name', nameHelp: 'Letters, digits, “_”, “-” and “.”.',
     look: 'Look', theme: 'Colors', system: 'As the system', light: 'Light', dark: 'Dark', zone: 'Times', local: 'Local time', density: 'Rows', compact: 'Compact', comfortable: 'Comfortable', language: 'Language', browser: 'As the browser',
     you: 'You', principal: 'Known as', role: 'Role', may: 'May', server: 'Server', version: 'Version', store: 'Store', noWorker: '(runs no handlers)', openapi: 'OpenAPI document', limits: 'Limits',
     tokens: 'API tokens', token: 'Token', newToken: 'New token…', once: 'This is the token. It is shown only now.', noTokens: 'No tokens.', created: 'Created', used: 'Last used', expires: 'Expires', never: 'never', revoke: 'Revoke…', revokeOf: (name: string) => `Revoke the token ${name}`, revokeWill: 'Programs that use it are refused: at once here, within 5 s on other servers.',
     create: 'Create token', expiresHelp: 'A duration such as 2160h, or never.',
     roleHelp: { viewer: 'Sees everything but payloads.', approver: 'Sees and decides.', operator: 'Steers instances and queues.', developer: 'Also registers workflows and starts instances.', admin: 'May do everything.', worker: 'Runs handlers, nothing else.', starter: 'Starts instances and reads its own.' } as Record<string, string>,
+  },
+  access: {
+    project: 'Project', everywhere: 'everything', change: 'Change…', remove: 'Remove…', saved: (name: string) => `Saved: ${name}`, removed: (name: string) => `Removed: ${name}`, taken: (name: string) => `“${name}” exists already. Choose another name, or change that one.`,
+    patternsHelp: 'One pattern in each line: * is any text, ? any character.', actAs: 'May act for others', actAsHelp: 'An act may name the person for whom it is done. For programs with users of their own.', yes: 'yes', no: 'no',
+  },
+  projects: {
+    fresh: 'New project…', what: 'A project is a set of workflows and queues. A grant gives a role in one project only.', title: 'Title', builtIn: 'built in, has everything', none: 'No projects of your own. Every role holds for everything.', editOf: (name: string) => `Change the project ${name}`, removeOf: (name: string) => `Remove the project ${name}`,
+    fits: (n: number) => `${count(n, 'registered workflow fits', 'registered workflows fit')}:`, fitsNone: 'No registered workflow fits.', firstOnly: (n: number) => `Only the first ${number(n)} workflows are compared.`, gains: 'It gains:', loses: 'It loses:', follow: (n: number) => `${count(n, 'grant follows', 'grants follow')}: at once here, within 5 s on other servers.`,
+    save: 'Save the project', create: 'Create the project', inUse: (n: number) => `${count(n, 'grant names', 'grants name')} this project. Remove or change them first.`, toGrants: 'Show these grants', removeWill: 'The project is removed. Its workflows and instances stay as they are.', removeTokens: 'A token in this project may do nothing any more.', remove: 'Remove the project',
+  },
+  grants: {
+    again: 'It has this role there already.', fresh: 'New grant…', find: 'Find a name, a role or a project', count: (n: number) => count(n, 'grant', 'grants'), none: 'No grants. A grant gives a person, a group or a token a role in a project.', noMatch: 'No grant matches.', subject: 'Who', kind: { user: 'person', group: 'group', token: 'token' }, kindOf: 'Kind',
+    kindHelp: { user: 'The name by which the person logs in.', group: 'Everyone of whom the login says that they are in this group.', token: 'The name of an API token. The grant adds to its own role.' }, limits: 'Limits', editOf: (name: string) => `Change the grant ${name}`, removeOf: (name: string) => `Remove the grant ${name}`,
+    keeps: 'Besides that it has:', keepsNone: 'Besides that it has no other grant.', ofToken: 'the role of the token itself', decisionRoles: 'Decision roles', decisionHelp: 'One in each line. Empty: decisions of any role.', same: 'Nothing of its role or project changes.', own: 'This grant is one of yours: you may lose your own access.',
+    gives: (name: string, role: string, where: string) => `${name} gets the role ${role}${where ? ` in ${where}` : ''}.`, takes: (name: string, role: string, where: string) => `${name} loses the role ${role}${where ? ` in ${where}` : ''}.`, nobody: 'Choose first who gets it.', soon: 'It holds at once here, and within 5 s on other servers.', save: 'Save the grant', create: 'Create the grant', remove: 'Remove the grant',
+  },
+  audit: {
+    who: 'Who', action: 'Operation', target: 'Target', workflow: 'Workflow', since: 'In the last', only: (value: string) => `Only rows with ${value}`, count: (n: number) => count(n, 'row', 'rows'), none: 'Nothing is recorded yet. Every request that may change something has a row here.', noMatch: 'No row matches.', row: (n: number) => `Row ${n} of its chain`,
+    whole: (n: number) => `Chain of hashes unbroken in the ${count(n, 'row', 'rows')} shown`, each: (n: number) => `Hashes right in ${count(n, 'row', 'rows')}; rows between them are not shown`, broken: (n: number) => (n === 1 ? '1 row is not as it was written.' : `${n} rows are not as they were written.`), brokenHint: 'Keep a copy of the database, and look at the whole audit:', unknown: 'Without HTTPS, the browser cannot check the hashes. Use',
+    fault: { changed: 'This row was changed: its hash is another one.', link: 'The row before it was changed or inserted.', doubled: 'This row was inserted: its chain has its number already.' }, removed: (n: number) => (n === 1 ? '1 row before it was removed.' : `${n} rows before it were removed.`), outcome: { allowed: 'allowed', failed: 'failed', refused: 'refused' },
+    credential: 'Known by', by: { token: 'an API token', session: 'a login', proxy: 'a proxy', anonymous: 'nothing' }, remote: 'Address', request: 'Request', chain: 'Chain', hash: 'Hash', prev: 'Hash before it',
+  },
+  files: {
+    noFolder: 'This server has no definitions folder. With one, it registers the workflows of the files in it:', none: 'The folder has no files.', file: 'File', since: 'Since', state: { registered: 'registered', invalid: 'invalid', refused: 'refused', unreadable: 'unreadable', gone: 'gone' },
+  },
+  notifications: {
+    allEvents: 'All events', only: 'Only these:', choose: 'Choose at least one event.', fresh: 'New webhook…', none: 'No webhooks. A webhook tells another program that an instance has failed, has ended or waits for a person.', webhook: 'Webhook', to: 'To', toHelp: 'Where requests are sent: on the public internet, unless the server allows private addresses.', format: 'Format', formatHelp: { standard: 'Standard Webhooks: signed JSON.', cloudevents: 'CloudEvents 1.0: the attributes are headers.', slack: 'A sentence for Slack, Mattermost, Rocket.Chat or Discord.' },
+    events: 'Events', all: 'all', patterns: 'Patterns of events', patternsHelp: 'One in each line, such as instance.*.', workflowsHelp: 'One pattern in each line. Empty: all workflows.', isEnabled: 'Send events', willNot: 'Nothing is sent until it is enabled.', getsAll: 'It gets all events.', gets: (n: number) => `It gets ${count(n, 'type of event', 'types of events')}:`,
+    keepsSecret: 'It keeps its secret. Failures and a suspension are forgotten.', makesSecret: 'It gets a secret, which is shown once.', save: 'Save the webhook', create: 'Create the webhook', editOf: (name: string) => `Change the webhook ${name}`, state: { ok: 'delivers', suspended: 'suspended', disabled: 'disabled' }, failures: (n: number) => count(n, 'failure in a row', 'failures in a row'),
+    suspended: (n: number) => (n === 1 ? '1 webhook is suspended.' : `${n} webhooks are suspended.`), suspendedHint: 'Too many attempts failed. Events wait for up to 7 days; what is older is lost. Repair the receiver, then send a ping or resume it.', failingHint: 'The receiver does not accept events. They are tried again for about three days.', once: (name: string) => `This is the secret of ${name}. It is shown only now.`, oldSecret: 'Old secret ends',
+    pinged: (name: string) => `A ping is on its way: ${name}`, enabled: (name: string) => `Enabled: ${name}`, disabled: (name: string) => `Disabled: ${name}`, ping: 'Send a ping', resume: 'Resume', enable: 'Enable', disable: 'Disable', rotate: 'New secret…', rotateNow: 'Make a new secret', rotateWill: 'It gets a new secret, which is shown once. For the time below, requests are signed with the old one, too.', keepOld: 'Keep the old secret for', keepOldHelp: 'A duration such as 1d. 0s ends it now.',
+    remove: 'Remove the webhook', removeWill: 'The webhook is removed, with the events that wait for it. They are not sent.', deliveries: 'Deliveries', allDeliveries: 'All deliveries', noDeliveries: 'Nothing was sent yet.',
   },
   palette: {
     placeholder: 'An ID, a key, a workflow or a page', page: 'page', workflow: 'workflow', none: 'Nothing found.', hits: 'Hits', keys: 'Keys', filter: 'To the filter', move: 'Next, previous row', select: 'Select the row', decide: 'Confirm, reject a decision',

@@ -24,7 +24,7 @@ export const pt: Messages = {
   time: { now: 'agora', ago: (time: string) => `há ${time}`, in: (time: string) => `em ${time}` },
   nav: {
     label: 'Páginas', skip: 'Pular para o conteúdo', home: 'Visão geral', find: 'Buscar ou ir para…', more: 'Mais', logout: 'Sair', waitingFor: 'aguardando:',
-    overview: 'Visão geral', instances: 'Instâncias', failures: 'Falhas', decisions: 'Decisões', workflows: 'Workflows', workers: 'Workers', queues: 'Filas', settings: 'Configu\u00ADrações',
+    overview: 'Visão geral', instances: 'Instâncias', failures: 'Falhas', decisions: 'Decisões', workflows: 'Workflows', workers: 'Workers', queues: 'Filas', notifications: 'Notificações', settings: 'Configu\u00ADrações',
   },
   live: {
     open: 'ao vivo', lost: 'sem atualização', lostHint: 'A conexão ao vivo caiu. Ela volta sozinha; até lá, a lista não se atualiza.',
@@ -37,6 +37,7 @@ export const pt: Messages = {
     help: 'O link vale uma única vez, por dez minutos.',
   },
   trouble: {
+    needs: (permission: string) => `É preciso ter a permissão “${permission}”.`,
     title: 'Não funcionou.', notFound: 'Não encontrado.', forbidden: 'Você não tem permissão para ver isto.', forbiddenHint: 'Seu papel não inclui esta permissão. Um administrador pode concedê-la.',
     unreachable: 'O servidor não responde.', unreachableHint: 'Ele pode estar reiniciando. Tente de novo em instantes.',
     busy: 'O servidor não pode responder agora.', byItself: (time: string) => `Nova tentativa automática em ${time}.`,
@@ -45,6 +46,7 @@ export const pt: Messages = {
     chunk: 'Não foi possível carregar esta página. Provavelmente o servidor foi atualizado.', reload: 'Recarregar', noPage: 'Esta página não existe', noPageHint: 'O endereço pode estar errado, ou o link pode ser de outra versão.',
   },
   overview: {
+    suspended: (n: number) => form(n, 'webhook está suspenso', 'webhooks estão suspensos'), suspendedWhy: 'Os eventos esperam e não são enviados.',
     attention: 'Requer atenção', quiet: 'Tudo tranquilo: nada espera por uma pessoa, não há dead letters e todo handler tem um worker.', now: 'Agora',
     overdue: (n: number) => form(n, 'decisão está atrasada', 'decisões estão atrasadas'),
     decisions: (n: number) => form(n, 'decisão está aberta', 'decisões estão abertas'),
@@ -92,7 +94,7 @@ export const pt: Messages = {
     signal: { name: 'Enviar sinal…', title: 'Enviar um sinal', button: 'Enviar sinal', will: (_: string) => 'Se a instância espera por este sinal, ela continua com o payload como saída desse nó. Se não, o sinal fica guardado até que ela espere por ele.' },
     confirm: { name: 'Confirmar', title: 'Confirmar a decisão', button: 'Confirmar', will: (node: string) => `Seu voto conta como confirmação${node ? ` em “${node}”` : ''}. Quando houver confirmações suficientes, a instância continua.` },
     reject: { name: 'Rejeitar', title: 'Rejeitar a decisão', button: 'Rejeitar', will: (node: string) => `A decisão${node ? ` em “${node}”` : ''} é rejeitada. A instância segue pelo ramo de rejeição, ou desfaz o que fez e falha.` },
-    newest: 'Os eventos mais recentes',
+    newest: 'O que aconteceu nesse meio-tempo',
   },
   instance: {
     why: 'Por quê:', started: 'iniciada', ran: (time: string) => `durou ${time}`, runs: (time: string) => `já dura ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Próxima tentativa:' : kind === 'timer' ? 'Continua:' : kind === 'decision' || kind === 'signal' ? 'Prazo:' : 'Até:'), priority: (n: number) => `prioridade ${n}`,
@@ -158,11 +160,44 @@ export const pt: Messages = {
     nobody: 'nenhum worker', stopped: 'parada', runningNow: (n: number) => `${n} em execução`, sleepingHelp: 'Tarefas que aguardam a sua hora, como a próxima tentativa.',
   },
   settings: {
+    tab: { general: 'Geral', grants: 'Concessões', projects: 'Projetos', tokens: 'Tokens da API', audit: 'Auditoria', definitions: 'Pasta de definições' }, name: 'Nome', nameHelp: 'Letras, dígitos, “_”, “-” e “.”.',
     look: 'Aparência', theme: 'Cores', system: 'Como o sistema', light: 'Claro', dark: 'Escuro', zone: 'Horários', local: 'Hora local', density: 'Linhas', compact: 'Compactas', comfortable: 'Confortáveis', language: 'Idioma', browser: 'Como o navegador',
     you: 'Você', principal: 'Conhecido como', role: 'Papel', may: 'Permissões', server: 'Servidor', version: 'Versão', store: 'Armazenamento', noWorker: '(não executa handlers)', openapi: 'Documento OpenAPI', limits: 'Limites',
     tokens: 'Tokens de API', token: 'Token', newToken: 'Novo token…', once: 'Este é o token. Ele só é exibido agora.', noTokens: 'Nenhum token.', created: 'Criação', used: 'Último uso', expires: 'Expira', never: 'nunca', revoke: 'Revogar…', revokeOf: (name: string) => `Revogar o token ${name}`, revokeWill: 'Programas que o usam são recusados: imediatamente aqui, em até 5 s em outros servidores.',
     create: 'Criar token', expiresHelp: 'Uma duração como 2160h, ou never.',
     roleHelp: { viewer: 'Vê tudo, menos payloads.', approver: 'Vê e decide.', operator: 'Controla instâncias e filas.', developer: 'Além disso, registra workflows e inicia instâncias.', admin: 'Pode fazer tudo.', worker: 'Executa handlers, nada mais.', starter: 'Inicia instâncias e lê as próprias.' } as Record<string, string>,
+  },
+  access: {
+    project: 'Projeto', everywhere: 'tudo', change: 'Alterar…', remove: 'Remover…', saved: (name: string) => `Salvo: ${name}`, removed: (name: string) => `Removido: ${name}`, taken: (name: string) => `“${name}” já existe. Escolha outro nome ou altere o existente.`,
+    patternsHelp: 'Um padrão por linha: * é qualquer texto, ? qualquer caractere.', actAs: 'Pode agir por outros', actAsHelp: 'Uma ação pode citar a pessoa por quem é feita. Para programas com usuários próprios.', yes: 'sim', no: 'não',
+  },
+  projects: {
+    fresh: 'Novo projeto…', what: 'Um projeto é um conjunto de workflows e filas. Uma concessão dá um papel em um só projeto.', title: 'Título', builtIn: 'embutido, tem tudo', none: 'Nenhum projeto próprio. Todo papel vale para tudo.', editOf: (name: string) => `Alterar o projeto ${name}`, removeOf: (name: string) => `Remover o projeto ${name}`,
+    fits: (n: number) => `${count(n, 'workflow registrado corresponde', 'workflows registrados correspondem')}:`, fitsNone: 'Nenhum workflow registrado corresponde.', firstOnly: (n: number) => `Só os primeiros ${number(n)} workflows são comparados.`, gains: 'Ganha:', loses: 'Perde:', follow: (n: number) => `${count(n, 'concessão acompanha', 'concessões acompanham')}: aqui na hora, nos outros servidores em até 5 s.`,
+    save: 'Salvar o projeto', create: 'Criar o projeto', inUse: (n: number) => `${count(n, 'concessão cita', 'concessões citam')} este projeto. Remova ou altere primeiro.`, toGrants: 'Mostrar essas concessões', removeWill: 'O projeto é removido. Seus workflows e instâncias ficam como estão.', removeTokens: 'Um token neste projeto não pode fazer mais nada.', remove: 'Remover o projeto',
+  },
+  grants: {
+    again: 'Já tem este papel ali.', fresh: 'Nova concessão…', find: 'Buscar nome, papel ou projeto', count: (n: number) => count(n, 'concessão', 'concessões'), none: 'Nenhuma concessão. Uma concessão dá a uma pessoa, a um grupo ou a um token um papel em um projeto.', noMatch: 'Nenhuma concessão corresponde.', subject: 'Quem', kind: { user: 'pessoa', group: 'grupo', token: 'token' }, kindOf: 'Tipo',
+    kindHelp: { user: 'O nome com que a pessoa entra.', group: 'Todos os que, segundo o login, estão neste grupo.', token: 'O nome de um token da API. A concessão soma-se ao papel dele.' }, limits: 'Limites', editOf: (name: string) => `Alterar a concessão ${name}`, removeOf: (name: string) => `Remover a concessão ${name}`,
+    keeps: 'Além disso, tem:', keepsNone: 'Além disso, não tem outra concessão.', ofToken: 'o papel do próprio token', decisionRoles: 'Papéis de decisão', decisionHelp: 'Um por linha. Vazio: decisões de qualquer papel.', same: 'Nada muda no papel nem no projeto.', own: 'Esta concessão é sua: você pode perder o próprio acesso.',
+    gives: (name: string, role: string, where: string) => `${name} recebe o papel ${role}${where ? ` em ${where}` : ''}.`, takes: (name: string, role: string, where: string) => `${name} perde o papel ${role}${where ? ` em ${where}` : ''}.`, nobody: 'Escolha primeiro quem recebe.', soon: 'Vale aqui na hora e nos outros servidores em até 5 s.', save: 'Salvar a concessão', create: 'Criar a concessão', remove: 'Remover a concessão',
+  },
+  audit: {
+    who: 'Quem', action: 'Operação', target: 'Alvo', workflow: 'Workflow', since: 'Nos últimos', only: (value: string) => `Só linhas com ${value}`, count: (n: number) => count(n, 'linha', 'linhas'), none: 'Nada registrado ainda. Toda requisição que pode mudar algo tem uma linha aqui.', noMatch: 'Nenhuma linha corresponde.', row: (n: number) => `Linha ${n} da sua cadeia`,
+    whole: (n: number) => `Cadeia de hashes intacta: ${count(n, 'linha verificada', 'linhas verificadas')}`, each: (n: number) => `Hashes corretos: ${count(n, 'linha', 'linhas')}; as linhas entre elas não aparecem`, broken: (n: number) => (n === 1 ? '1 linha não está como foi escrita.' : `${n} linhas não estão como foram escritas.`), brokenHint: 'Guarde uma cópia do banco de dados e examine a auditoria inteira:', unknown: 'Sem HTTPS, o navegador não consegue verificar os hashes. Use',
+    fault: { changed: 'Esta linha foi alterada: seu hash é outro.', link: 'A linha anterior foi alterada ou inserida.', doubled: 'Esta linha foi inserida: sua cadeia já tem esse número.' }, removed: (n: number) => (n === 1 ? '1 linha anterior foi removida.' : `${n} linhas anteriores foram removidas.`), outcome: { allowed: 'permitida', failed: 'falhou', refused: 'recusada' },
+    credential: 'Reconhecido por', by: { token: 'um token da API', session: 'um login', proxy: 'um proxy', anonymous: 'nada' }, remote: 'Endereço', request: 'Requisição', chain: 'Cadeia', hash: 'Hash', prev: 'Hash anterior',
+  },
+  files: {
+    noFolder: 'Este servidor não tem pasta de definições. Com uma, ele registra os workflows dos arquivos dela:', none: 'A pasta não tem arquivos.', file: 'Arquivo', since: 'Desde', state: { registered: 'registrado', invalid: 'inválido', refused: 'recusado', unreadable: 'ilegível', gone: 'sumiu' },
+  },
+  notifications: {
+    allEvents: 'Todos os eventos', only: 'Só estes:', choose: 'Escolha pelo menos um evento.', fresh: 'Novo webhook…', none: 'Nenhum webhook. Um webhook avisa outro programa que uma instância falhou, terminou ou espera por uma pessoa.', webhook: 'Webhook', to: 'Para', toHelp: 'Para onde vão as requisições: na internet pública, a menos que o servidor permita endereços privados.', format: 'Formato', formatHelp: { standard: 'Standard Webhooks: JSON assinado.', cloudevents: 'CloudEvents 1.0: os atributos são cabeçalhos.', slack: 'Uma frase para Slack, Mattermost, Rocket.Chat ou Discord.' },
+    events: 'Eventos', all: 'todos', patterns: 'Padrões de eventos', patternsHelp: 'Um por linha, como instance.*.', workflowsHelp: 'Um padrão por linha. Vazio: todos os workflows.', isEnabled: 'Enviar eventos', willNot: 'Nada é enviado até ser ativado.', getsAll: 'Recebe todos os eventos.', gets: (n: number) => `Recebe ${count(n, 'tipo de evento', 'tipos de eventos')}:`,
+    keepsSecret: 'Mantém o segredo. Falhas e uma suspensão são esquecidas.', makesSecret: 'Recebe um segredo, mostrado uma só vez.', save: 'Salvar o webhook', create: 'Criar o webhook', editOf: (name: string) => `Alterar o webhook ${name}`, state: { ok: 'entrega', suspended: 'suspenso', disabled: 'desativado' }, failures: (n: number) => count(n, 'falha seguida', 'falhas seguidas'),
+    suspended: (n: number) => (n === 1 ? '1 webhook está suspenso.' : `${n} webhooks estão suspensos.`), suspendedHint: 'Tentativas demais falharam. Os eventos esperam até 7 dias; os mais antigos se perdem. Conserte o destino e depois envie um ping ou retome.', failingHint: 'O destino não aceita os eventos. Há novas tentativas por cerca de três dias.', once: (name: string) => `Este é o segredo de ${name}. Ele só é mostrado agora.`, oldSecret: 'Segredo antigo termina',
+    pinged: (name: string) => `Um ping está a caminho: ${name}`, enabled: (name: string) => `Ativado: ${name}`, disabled: (name: string) => `Desativado: ${name}`, ping: 'Enviar um ping', resume: 'Retomar', enable: 'Ativar', disable: 'Desativar', rotate: 'Novo segredo…', rotateNow: 'Gerar novo segredo', rotateWill: 'Recebe um novo segredo, mostrado uma só vez. Pelo tempo abaixo, as requisições também são assinadas com o antigo.', keepOld: 'Manter o segredo antigo por', keepOldHelp: 'Uma duração como 1d. 0s o encerra agora.',
+    remove: 'Remover o webhook', removeWill: 'O webhook é removido, com os eventos que esperam por ele. Eles não são enviados.', deliveries: 'Entregas', allDeliveries: 'Todas as entregas', noDeliveries: 'Nada foi enviado ainda.',
   },
   palette: {
     placeholder: 'Um ID, uma chave, um workflow ou uma página', page: 'página', workflow: 'workflow', none: 'Nada encontrado.', hits: 'Resultados', keys: 'Atalhos', filter: 'Ir para o filtro', move: 'Linha seguinte, anterior', select: 'Selecionar a linha', decide: 'Confirmar, rejeitar uma decisão',
