@@ -1,5 +1,7 @@
 #include "call/mail_text.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -100,6 +102,11 @@ Event decision_of(const Members& members) {
 }
 
 Event request_of(std::string_view kind, const Members& members, const PayloadLimits& limits) {
+    if (kind == kStartMail) {
+        Payload input = members.payload("input");
+        check_payload(input, "The input", limits);
+        return event::Started{.input = std::move(input), .by = clean_name(members.text("by"))};
+    }
     if (kind == kSignal) {
         return make_signal(
             members.text("name"), members.payload("payload"), members.text("request_id"), limits

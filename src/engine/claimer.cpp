@@ -184,7 +184,7 @@ std::optional<item::ClaimedTask> Claimer::prepare(Claim claim) {
         if (claim.handler == kEngineHandler && !claim.outcome.empty()) {
             task.outcome = decode_outcome(claim.outcome, claim.task.token);
         }
-        if (is_mail) task.letters = read_letters(claim, environment_.limits());
+        if (is_mail) task.letters = read_letters(claim, *task.live->program, environment_);
         if (claim.input) task.live->recent.add_older(std::move(*claim.input));
         return task;
     } catch (const Error& error) {

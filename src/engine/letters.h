@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/kernel/event.h"
+#include "engine/environment.h"
 #include "engine/live_instance.h"
 #include "store/store.h"
 
@@ -36,7 +37,7 @@ struct Postmark {
 };
 
 /// Throws nothing because of what the mail says: that is a fault of one letter.
-Letters read_letters(const Claim& claim, const PayloadLimits& limits);
+Letters read_letters(const Claim& claim, const Program& program, const Environment& environment);
 
 /// False: a commit of another process may have decided mail that was unread at that revision, so
 /// that it must be read again.

@@ -42,7 +42,7 @@ struct MailKey {
 struct Mail {
     InstanceId to;
     MailKey key;
-    std::string kind;  ///< `signal`, `decision`, `cancel`, `write`
+    std::string kind;  ///< `signal`, `decision`, `cancel`, `write`, `start`
     std::string body;  ///< JSON text: encode_mail
     /// Set by the store. Of two of one addressee, the one that was sent later has the later time.
     TimePoint at{};
