@@ -200,5 +200,28 @@ TEST_P(StoreMail, several_instances_are_received_in_one_batch) {
     EXPECT_EQ(task(3, kMailTask)->lease_owner, "w1");
 }
 
+TEST_P(StoreRepeat, send_and_receive_and_drop_mail) {
+    start_one(store(), instance_of(1));
+    auto sent = SendResult::NotFound;
+    lose_and_repeat(StoreVerb::Send, [&](Store& store) {
+        sent = send_one(store, mail_of(1, "r1"));
+    });
+    EXPECT_EQ(sent, SendResult::Known);
+    send_one(store(), mail_of(1, "r2"));
+    const Change change{.received = {{"r1", 0}}};
+    auto committed = CommitResult::NotFound;
+    lose_and_repeat(StoreVerb::Commit, [&](Store& store) {
+        committed = commit_one(store, change);
+    });
+    EXPECT_EQ(committed, CommitResult::Conflict);
+    commit_one(store(), {.revision = 2, .status = InstanceStatus::Aborted});
+    std::int64_t dropped = -1;
+    lose_and_repeat(StoreVerb::DropMail, [&](Store& store) {
+        dropped = store.drop_mail(id_of(1));
+    });
+    EXPECT_EQ(dropped, 0);
+    EXPECT_TRUE(store().tasks(id_of(1)).empty());
+}
+
 }  // namespace
 }  // namespace ebb::testing

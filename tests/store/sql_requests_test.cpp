@@ -2,6 +2,8 @@
 // rights but those it was given. Method: sessions of plain roles call the installed functions, and
 // an engine without handlers decides; every refusal is tried by a role that has everything else.
 
+#include <map>
+
 #include <ebb/builder.h>
 #include <ebb/engine.h>
 
@@ -15,6 +17,10 @@ using ::testing::HasSubstr;
 
 class SqlRequests : public ::testing::Test {
  protected:
+    struct Close {
+        void operator()(PGconn* connection) const { PQfinish(connection); }
+    };
+
     SqlRequests() {
         for (const char* role : {"sql_shop", "sql_thief"}) {
             postgres_server().execute(fmt::format(
@@ -47,7 +53,7 @@ class SqlRequests : public ::testing::Test {
         }
         auto& connection = connections_[role];
         if (!connection) {
-            connection = {PQconnectdb(postgres_server().url("ebb_test", role).c_str()), PQfinish};
+            connection.reset(PQconnectdb(postgres_server().url("ebb_test", role).c_str()));
         }
         return run_sql(connection.get(), sql);
     }
@@ -82,13 +88,7 @@ class SqlRequests : public ::testing::Test {
     HandlerRegistry no_handlers_;
     StorePtr store_;
     std::unique_ptr<Engine> engine_;
-    std::map<std::string, std::unique_ptr<PGconn, void (*)(PGconn*)>> connections_ = [] {
-        std::map<std::string, std::unique_ptr<PGconn, void (*)(PGconn*)>> none;
-        for (const char* role : {"ebb", "sql_shop", "sql_thief"}) {
-            none.emplace(role, std::unique_ptr<PGconn, void (*)(PGconn*)>(nullptr, PQfinish));
-        }
-        return none;
-    }();
+    std::map<std::string, std::unique_ptr<PGconn, Close>> connections_;  // by role
 };
 
 TEST_F(SqlRequests, start_and_steer_an_instance_to_its_end) {
