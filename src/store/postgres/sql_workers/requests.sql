@@ -68,19 +68,19 @@ CREATE OR REPLACE FUNCTION ebb.request_send(
 ) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
-    found ebb.instances;
+    addressee ebb.instances;
 BEGIN
     PERFORM ebb.request_check_text($5, 'request id', 200);
-    SELECT i.* INTO found FROM ebb.instances AS i WHERE i.id = $1;
+    SELECT i.* INTO addressee FROM ebb.instances AS i WHERE i.id = $1;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'There is no instance %.', coalesce($1::text, 'NULL') USING ERRCODE = 'EB013';
     END IF;
-    PERFORM ebb.request_check_right(found.workflow, $2);
-    IF found.finished_at IS NOT NULL THEN
-        RAISE EXCEPTION 'The instance % is already %.', $1, found.status USING ERRCODE = 'EB014';
+    PERFORM ebb.request_check_right(addressee.workflow, $2);
+    IF addressee.finished_at IS NOT NULL THEN
+        RAISE EXCEPTION 'The instance % is already %.', $1, addressee.status USING ERRCODE = 'EB014';
     END IF;
     PERFORM ebb.request_put(
-        $1, found.priority, coalesce(nullif($5, ''), gen_random_uuid()::text), $3,
+        $1, addressee.priority, coalesce(nullif($5, ''), gen_random_uuid()::text), $3,
         $4 || jsonb_build_object('request_id', coalesce($5, ''))
     );
 END $work$;
