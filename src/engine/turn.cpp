@@ -93,6 +93,16 @@ bool has_expected_revision(const Turn& turn, const LiveInstance& live, Cause& ca
     return false;
 }
 
+/// False: the cause is refused, because the first event of the instance still waits in its inbox.
+bool has_begun(const Turn& turn, Cause& cause) {
+    const bool begins_or_ends = std::holds_alternative<event::Started>(cause.event) ||
+                                std::holds_alternative<event::AbortRequested>(cause.event);
+    if (turn.state.last_seq != 0 || begins_or_ends) return true;
+    cause.verdict = Decision::Verdict::Refused;
+    cause.refusal = {"invalid_state", "The instance has not begun yet. Try again later."};
+    return false;
+}
+
 /// False: the cause is not decided. It was made of mail that cannot be read, which is then refused;
 /// or a commit of another process may have decided the mail.
 bool may_decide(Cause& cause, const LiveInstance& live) {
@@ -120,6 +130,7 @@ void decide_causes(Turn& turn, const HistoryReader& reader, LiveInstance& live, 
     for (std::size_t i = 0; i < work.causes.size(); ++i) {
         Cause& cause = work.causes[i];
         if (!has_expected_revision(turn, live, cause) || !may_decide(cause, live)) continue;
+        if (!has_begun(turn, cause)) continue;
         Decision decision =
             decide(*turn.program, identity, turn.state, cause.event, reader, turn.now);
         if (add_decision(turn, cause, std::move(decision))) continue;
