@@ -259,7 +259,10 @@ struct EngineCounters {
     std::uint64_t claims = 0;
     std::uint64_t tasks_claimed = 0;
     std::uint64_t leases_lost = 0;
-    std::uint64_t store_errors = 0;  ///< calls of the store that failed and were retried
+    std::uint64_t store_errors = 0;   ///< calls of the store that failed and were retried
+    std::uint64_t mail_received = 0;  ///< requests from transactions that were decided here
+    std::uint64_t mail_refused = 0;   ///< those of them that were not possible any more
+    std::uint64_t mail_dropped = 0;   ///< those whose instance had ended first
     int in_flight = 0;
     int stuck_handlers = 0;  ///< calls given up after a timeout that have not returned yet
 };
@@ -474,6 +477,43 @@ class Engine {
     ) {
         return write_in(transaction, id, detail::payload_of(attributes), options);
     }
+
+    /// Leaves a signal for the instance inside the caller's own open transaction
+    /// (<ebb/transaction.h>). It does not lock the instance: the signal waits in the instance's
+    /// inbox, and a worker delivers it after the commit, in the order of sending. If the
+    /// transaction rolls back, there was no signal. A request id makes it safe to repeat. Workers
+    /// find it by polling, or immediately after `wake_workers`. Throws InstanceNotFound, and
+    /// InvalidState if the instance has ended; then nothing was written. If the instance ends
+    /// first, or cannot take the signal, the worker that finds it logs this (`mail_dropped`,
+    /// `mail_refused`), and counts it (EngineCounters).
+    void signal_in(
+        const Transaction& transaction,
+        const InstanceId& id,
+        std::string_view name,
+        const Payload& payload = {},
+        const RequestOptions& options = {}
+    );
+
+    template <PayloadValue Value>
+    void signal_in(
+        const Transaction& transaction,
+        const InstanceId& id,
+        std::string_view name,
+        const Value& payload,
+        const RequestOptions& options = {}
+    ) {
+        signal_in(transaction, id, name, detail::payload_of(payload), options);
+    }
+
+    /// The same with a person's decision. Whether the instance awaits it, and whether the role is
+    /// allowed, is known only when a worker delivers it.
+    void decide_in(
+        const Transaction& transaction, const InstanceId& id, const PersonalDecision& decision
+    );
+    /// The same with a request to cancel.
+    void cancel_in(
+        const Transaction& transaction, const InstanceId& id, const RequestOptions& options = {}
+    );
 
     /// Checks all conditions of an instance with rules again, as an operator: what holds fires. An
     /// instance whose rules say `evolution: follow` continues on the newest version of its

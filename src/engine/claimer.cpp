@@ -12,6 +12,9 @@ namespace {
 /// A task whose instance cannot be read comes back after this long. A newer program may be able to
 /// read it, and until then no worker spins on it.
 constexpr Duration kPutOff = std::chrono::minutes(5);
+/// Mail of an instance that has moved waits as long as it has been away, within these bounds.
+constexpr Duration kMovedPauseMin = std::chrono::seconds(1);
+constexpr Duration kMovedPauseMax = std::chrono::minutes(1);
 /// While no transaction can be begun, the next look is at most this far away.
 constexpr Duration kTransactionPause = std::chrono::seconds(1);
 
@@ -166,6 +169,8 @@ int Claimer::post(std::vector<Claim> claims) {
 
 std::optional<item::ClaimedTask> Claimer::prepare(Claim claim) {
     try {
+        const bool is_mail = claim.task.token == kMailTask;
+        if (is_mail && !may_read_mail(claim)) return std::nullopt;
         item::ClaimedTask task{
             .task = claim.task,
             .is_engine_task = claim.handler == kEngineHandler && !claim.is_stop,
@@ -179,6 +184,7 @@ std::optional<item::ClaimedTask> Claimer::prepare(Claim claim) {
         if (claim.handler == kEngineHandler && !claim.outcome.empty()) {
             task.outcome = decode_outcome(claim.outcome, claim.task.token);
         }
+        if (is_mail) task.letters = read_letters(claim, *task.live->program, environment_);
         if (claim.input) task.live->recent.add_older(std::move(*claim.input));
         return task;
     } catch (const Error& error) {
@@ -193,6 +199,27 @@ std::optional<item::ClaimedTask> Claimer::prepare(Claim claim) {
         put_off(claim, Error(ErrorCode::CorruptState, error.what()));
     }
     return std::nullopt;
+}
+
+bool Claimer::may_read_mail(const Claim& claim) {
+    const InstanceRow& instance = claim.instance;
+    if (is_terminal(instance.status)) {
+        const auto count = environment_.store.drop_mail(instance.id);
+        environment_.statistics.mail_dropped += static_cast<std::uint64_t>(count);
+        environment_.log.warning(
+            "mail_dropped",
+            {{"instance", instance.id.to_string()},
+             {"status", std::string(to_string(instance.status))},
+             {"count", count}}
+        );
+        return false;
+    }
+    if (instance.status != InstanceStatus::Moved) return true;
+    const TimePoint now = environment_.now();
+    const Duration pause =
+        std::clamp<Duration>(now - instance.updated_at, kMovedPauseMin, kMovedPauseMax);
+    environment_.store.postpone(environment_.process(), claim.task, now + pause);
+    return false;
 }
 
 void Claimer::put_off(const Claim& claim, const Error& why) {

@@ -56,6 +56,9 @@ class Claimer final : public Service {
     int claim_within_limits(ClaimRequest request);
     int post(std::vector<Claim> claims);
     std::optional<item::ClaimedTask> prepare(Claim claim);
+    /// False: the mail of an instance that has ended is dropped, and that of one that has moved
+    /// waits.
+    bool may_read_mail(const Claim& claim);
     void put_off(const Claim& claim, const Error& why);
 
     Environment& environment_;

@@ -88,6 +88,15 @@ class Engine::Core {
         std::optional<std::int64_t> expected_revision
     );
 
+    // sending_in.cpp
+    /// Leaves `event` in the inbox of the instance, in a transaction of the application.
+    void send_in(
+        const Transaction& transaction,
+        const InstanceId& id,
+        const Event& event,
+        const RequestOptions& options
+    );
+
     // queues.cpp
     /// Something may have become claimable of which no more is known.
     void wake_workers();

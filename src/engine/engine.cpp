@@ -247,6 +247,33 @@ bool Engine::write_in(
     return core_->request_in(transaction, id, event, options.expected_revision);
 }
 
+void Engine::signal_in(
+    const Transaction& transaction,
+    const InstanceId& id,
+    std::string_view name,
+    const Payload& payload,
+    const RequestOptions& options
+) {
+    const PayloadLimits limits = core_->environment.limits();
+    const Event event = make_signal(name, or_null(payload), options.request_id, limits);
+    core_->send_in(transaction, id, event, options);
+}
+
+void Engine::decide_in(
+    const Transaction& transaction, const InstanceId& id, const PersonalDecision& decision
+) {
+    const RequestOptions options{
+        .request_id = decision.request_id, .expected_revision = decision.expected_revision
+    };
+    core_->send_in(transaction, id, make_decision(decision), options);
+}
+
+void Engine::cancel_in(
+    const Transaction& transaction, const InstanceId& id, const RequestOptions& options
+) {
+    core_->send_in(transaction, id, make_cancel(options.by, options.reason), options);
+}
+
 bool Engine::rematch(const InstanceId& id, const RequestOptions& options) {
     return write(
         id,
@@ -322,6 +349,9 @@ EngineCounters Engine::counters() const {
         .tasks_claimed = statistics.tasks_claimed,
         .leases_lost = statistics.leases_lost,
         .store_errors = statistics.store_errors,
+        .mail_received = statistics.mail_received,
+        .mail_refused = statistics.mail_refused,
+        .mail_dropped = statistics.mail_dropped,
         .in_flight = statistics.in_flight,
         .stuck_handlers = statistics.stuck_handlers,
     };

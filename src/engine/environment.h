@@ -33,6 +33,9 @@ struct Statistics {
     std::atomic<std::uint64_t> tasks_claimed{0};
     std::atomic<std::uint64_t> leases_lost{0};
     std::atomic<std::uint64_t> store_errors{0};
+    std::atomic<std::uint64_t> mail_received{0};
+    std::atomic<std::uint64_t> mail_refused{0};
+    std::atomic<std::uint64_t> mail_dropped{0};
     std::atomic<int> in_flight{0};
     std::atomic<int> slots{0};  ///< held in queues with limits
     std::atomic<int> stuck_handlers{0};

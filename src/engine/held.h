@@ -8,6 +8,7 @@
 #include "core/kernel/decide.h"
 #include "engine/attempt.h"
 #include "engine/committer_role.h"
+#include "engine/letters.h"
 #include "engine/live_instance.h"
 #include "store/store.h"
 
@@ -78,6 +79,7 @@ struct Held {
     std::string lost_by;
     /// What was handed in for the attempt in progress, until it is decided.
     std::optional<Event> outcome;
+    std::optional<Letters> letters{};  ///< of kMailTask
     /// The queue with limits that it was claimed from, whose slot it holds; empty = none. Set when
     /// it is added.
     std::string slot;

@@ -7,6 +7,7 @@
 
 #include "engine/attempt.h"
 #include "engine/committer_role.h"
+#include "engine/letters.h"
 #include "engine/live_instance.h"
 #include "store/store.h"
 #include "support/sync.h"
@@ -73,7 +74,8 @@ struct ClaimedTask {
     bool was_lost = false;
     std::string lost_by;
     std::string slot;
-    std::optional<Event> outcome{};  ///< what was handed in for it
+    std::optional<Event> outcome{};    ///< what was handed in for it
+    std::optional<Letters> letters{};  ///< of kMailTask
     LivePtr live;
 };
 

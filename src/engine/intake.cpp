@@ -158,6 +158,7 @@ void Intake::absorb(item::Claimed& claimed) {
         held.was_lost = task.was_lost;
         held.lost_by = std::move(task.lost_by);
         held.outcome = std::move(task.outcome);
+        held.letters = std::move(task.letters);
         held.is_stop = task.is_stop;
         // The row of an engine task says that no handler is called under its lease.
         held.is_row_dirty = task.is_stop || task.was_lost || task.is_engine_task;

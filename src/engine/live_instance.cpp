@@ -33,6 +33,7 @@ LivePtr make_live(InstanceRow row, std::shared_ptr<const Program> program) {
     live->recent.begin_after(live->state.last_seq);
     row.state.clear();
     row.state.shrink_to_fit();
+    live->base_revision = row.revision;
     live->row = std::move(row);
     return live;
 }

@@ -37,6 +37,8 @@ struct LiveInstance {
     InstanceState state;
     RecentEvents recent;
     UndoMemory undo;
+    /// The revision that was read. All later ones were written here.
+    std::int64_t base_revision = 0;
 
     InstanceIdentity identity() const { return {row.id, row.key}; }
 

@@ -139,6 +139,7 @@ void Reviewer::review_idle(Held& held, LiveInstance& live, const Moment& now) {
         // worker would call the same attempt once more.
         if (!held.is_called_in_vain) return parts_.holdings.hand_back(held.task);
     }
+    if (held.task.token == kMailTask && is_sure) return review_mail(held, live);
     if (auto event = event_for(held, live)) {
         held.state.decide();
         parts_.open.work_of(held.task.instance)
@@ -159,6 +160,33 @@ void Reviewer::review_idle(Held& held, LiveInstance& live, const Moment& now) {
         case NextMove::Kind::Wait:
             held.fruitless = 0;
             return;
+    }
+}
+
+void Reviewer::review_mail(Held& held, const LiveInstance& live) {
+    const bool is_unread = held.letters && is_unread_since(held.letters->revision, live);
+    // The next claim knows what to do about an instance that has ended or moved.
+    const InstanceStatus status = live.state.status;
+    if (!is_unread || is_terminal(status) || status == InstanceStatus::Moved) {
+        return parts_.settler.return_mail(held.task);
+    }
+    held.state.decide();
+    Work& work = parts_.open.work_of(held.task.instance);
+    // A wake without mail goes as one with mail does: there may be some by now.
+    if (held.letters->all.empty()) held.letters->all.emplace_back();
+    for (const Letter& letter : held.letters->all) {
+        work.causes.push_back({
+            .event = letter.event.value_or(event::TimerFired{.token = kMailTask}),
+            .origin = kMailTask,
+            .refusal = {},
+            .postmark =
+                Postmark{
+                    .key = letter.key,
+                    .kind = letter.kind,
+                    .fault = letter.fault,
+                    .revision = held.letters->revision
+                },
+        });
     }
 }
 

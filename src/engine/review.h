@@ -45,6 +45,8 @@ class Reviewer {
     std::vector<TokenId> leased_here(const InstanceId& id) const;
     void review_attempt(Held& held, const LiveInstance& live) EBB_REQUIRES(kCommitter);
     void review_idle(Held& held, LiveInstance& live, const Moment& now) EBB_REQUIRES(kCommitter);
+    /// Decides the mail that came with the task, or has it read again.
+    void review_mail(Held& held, const LiveInstance& live) EBB_REQUIRES(kCommitter);
     void start_attempt(Held& held, LiveInstance& live, Invocation call) EBB_REQUIRES(kCommitter);
 
     Environment& environment() const { return parts_.environment; }

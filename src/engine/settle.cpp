@@ -64,6 +64,7 @@ void Settler::settle_committed(Turn& turn) {
     observe(live, turn.history);
     live.remember(std::move(turn.history));
     for (Cause& cause : turn.causes) settle_cause(turn, cause);
+    settle_mail(turn);
     if (is_terminal(live.state.status)) {
         tell_of_end(turn);
         settle_end(live);
@@ -218,6 +219,7 @@ void Settler::settle_cause(const Turn& turn, Cause& cause) {
             .has_stopping_token = has_stopping_token(turn.live->state),
         });
     } else if (const auto* token = std::get_if<TokenId>(&cause.origin)) {
+        note_refused_mail(turn.live->row.id, cause);
         Held* held = tasks().find({turn.live->row.id, *token});
         if (held == nullptr) return;
         held->is_engine_task = false;
@@ -241,9 +243,41 @@ void Settler::settle_cause(const Turn& turn, Cause& cause) {
     }
 }
 
+/// The commit has removed the wake, or given it back because there is more mail.
+void Settler::settle_mail(const Turn& turn) {
+    if (turn.received.empty()) return;
+    environment().statistics.mail_received += turn.received.size();
+    const TaskRef wake{turn.live->row.id, kMailTask};
+    const Held* held = tasks().find(wake);
+    const bool has_more =
+        !turn.deferred.empty() || (held != nullptr && held->letters && held->letters->has_more);
+    parts_.holdings.let_go(wake, Attempt::StopReason::Unwanted);
+    if (has_more) parts_.signals.note_due(turn.now);
+}
+
+void Settler::note_refused_mail(const InstanceId& id, const Cause& cause) {
+    if (!cause.postmark || cause.verdict != Decision::Verdict::Refused) return;
+    ++environment().statistics.mail_refused;
+    environment().log.warning(
+        "mail_refused",
+        {{"instance", id.to_string()},
+         {"kind", cause.postmark->kind},
+         {"sender", cause.postmark->key.sender},
+         {"code", cause.refusal.code},
+         {"error", cause.refusal.message}}
+    );
+}
+
+void Settler::return_mail(const TaskRef& wake) {
+    parts_.holdings.hand_back(wake);
+    parts_.signals.note_due(environment().now());
+}
+
 void Settler::settle_end(LiveInstance& live) {
     ++environment().statistics.finished;
     const InstanceId id = live.row.id;
+    // Unread mail survives the instance: the next claim drops it.
+    if (tasks().find({id, kMailTask}) != nullptr) return_mail({id, kMailTask});
     parts_.holdings.let_go_all(id);
     if (parts_.waiters.end(id)) {
         try {
@@ -261,7 +295,7 @@ void Settler::tell_of_end(const Turn& turn) {
     // needed.
     const bool is_wish =
         std::any_of(turn.causes.begin(), turn.causes.end(), [](const Cause& cause) {
-            return std::holds_alternative<ReplyPtr>(cause.origin);
+            return is_request(cause) || cause.postmark;
         });
     if (is_wish) parts_.hints.note_stop(turn.live->row.id);
 }

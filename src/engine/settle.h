@@ -34,6 +34,8 @@ class Settler {
     void settle(Turn& turn, CommitResult result) EBB_REQUIRES(kCommitter);
     void settle_committed(Turn& turn) EBB_REQUIRES(kCommitter);
     void settle_end(LiveInstance& live) EBB_REQUIRES(kCommitter);
+    /// Gives the wake back, so that its mail is read again.
+    void return_mail(const TaskRef& wake) EBB_REQUIRES(kCommitter);
     void observe(const LiveInstance& live, std::span<const HistoryEvent> events);
 
     // There is no answer.
@@ -55,6 +57,8 @@ class Settler {
     void settle_row(const Turn& turn, const TaskChange& change) EBB_REQUIRES(kCommitter);
     void settle_put(const Turn& turn, const TaskChange& change) EBB_REQUIRES(kCommitter);
     void settle_cause(const Turn& turn, Cause& cause) EBB_REQUIRES(kCommitter);
+    void settle_mail(const Turn& turn) EBB_REQUIRES(kCommitter);
+    void note_refused_mail(const InstanceId& id, const Cause& cause);
     void tell_of_end(const Turn& turn);
     void reopen(std::vector<Cause> causes, const InstanceId& id, int conflicts)
         EBB_REQUIRES(kCommitter);

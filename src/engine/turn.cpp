@@ -93,11 +93,44 @@ bool has_expected_revision(const Turn& turn, const LiveInstance& live, Cause& ca
     return false;
 }
 
+/// False: the cause is refused, because the first event of the instance still waits in its inbox.
+bool has_begun(const Turn& turn, Cause& cause) {
+    const bool begins_or_ends = std::holds_alternative<event::Started>(cause.event) ||
+                                std::holds_alternative<event::AbortRequested>(cause.event);
+    if (turn.state.last_seq != 0 || begins_or_ends) return true;
+    cause.verdict = Decision::Verdict::Refused;
+    cause.refusal = {"invalid_state", "The instance has not begun yet. Try again later."};
+    return false;
+}
+
+/// False: the cause is not decided. It was made of mail that cannot be read, which is then refused;
+/// or a commit of another process may have decided the mail.
+bool may_decide(Cause& cause, const LiveInstance& live) {
+    if (!cause.postmark) return true;
+    Postmark& mail = *cause.postmark;
+    mail.is_received = is_unread_since(mail.revision, live);
+    if (!mail.is_received || mail.key.sender.empty()) return false;
+    if (mail.fault.empty()) return true;
+    cause.verdict = Decision::Verdict::Refused;
+    cause.refusal = {"invalid_argument", mail.fault};
+    return false;
+}
+
+/// Mail goes with the commit that decides it, whatever it has led to.
+void receive_mail(Turn& turn) {
+    for (const Cause& cause : turn.causes) {
+        if (!cause.postmark || !cause.postmark->is_received) continue;
+        turn.received.push_back(cause.postmark->key);
+        turn.has_changed = true;
+    }
+}
+
 void decide_causes(Turn& turn, const HistoryReader& reader, LiveInstance& live, Work& work) {
     const InstanceIdentity identity = live.identity();
     for (std::size_t i = 0; i < work.causes.size(); ++i) {
         Cause& cause = work.causes[i];
-        if (!has_expected_revision(turn, live, cause)) continue;
+        if (!has_expected_revision(turn, live, cause) || !may_decide(cause, live)) continue;
+        if (!has_begun(turn, cause)) continue;
         Decision decision =
             decide(*turn.program, identity, turn.state, cause.event, reader, turn.now);
         if (add_decision(turn, cause, std::move(decision))) continue;
@@ -193,6 +226,7 @@ Turn decide_turn(const Judge& judge, LivePtr live, Work& work, TimePoint now) {
     check_decided(turn, work);
     turn.causes = std::move(work.causes);
     stay_unless_asked(turn, *live);
+    receive_mail(turn);
     environment.subscribers.add_notices(live->row, turn.state.status, turn.history, turn.effects);
     for (TaskChange& row : work.rewrites) {
         turn.rewritten.push_back(row.token);
@@ -214,6 +248,7 @@ Commit Turn::to_commit(const std::string& worker) const {
         .state = encoded,
         .history = history,
         .tasks = written,
+        .received = received,
         .effects = effects.is_empty() ? nullptr : &effects,
         .version = program == live->program ? 0 : program->definition().version,
         .lease_owner = worker,

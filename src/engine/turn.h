@@ -23,6 +23,7 @@ struct Cause {
     Decision::Verdict verdict = Decision::Verdict::Ignored;
     Decision::Refusal refusal;
     std::optional<std::int64_t> expected_revision{};  ///< of the instance before it
+    std::optional<Postmark> postmark{};               ///< it was made of mail
 };
 
 bool is_request(const Cause& cause);
@@ -49,6 +50,7 @@ struct Turn {
     std::vector<HistoryEvent> history;
     std::vector<TaskChange> tasks;  ///< at most one per token
     Effects effects;
+    std::vector<MailKey> received;   ///< the mail that it decided
     std::vector<TokenId> rewritten;  ///< those whose rows had to be corrected, still wanted or not
     bool has_changed = false;        ///< false: there is nothing to write
     TimePoint now{};

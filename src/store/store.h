@@ -21,6 +21,7 @@
 #include "core/kernel/history.h"
 #include "core/kernel/state.h"
 #include "store/hints.h"
+#include "store/mail.h"
 #include "store/retention.h"
 #include "store/search.h"
 #include "store/side_rows.h"
@@ -127,14 +128,21 @@ struct Claim {
     /// The outcome of the task's attempt that hand_in has put into the row: JSON text, to be
     /// decided before anything else; empty = none. Stale if the token has gone on since.
     std::string outcome{};
+    /// Of kMailTask: the oldest unread mail of the instance, at most kMailReadMax of it. No
+    /// commit has decided any of it as long as the instance has the revision of this row, or one
+    /// that only commits of the claimer itself have led to.
+    std::vector<Mail> mail{};
+    bool has_more_mail = false;  ///< there is more than that
     /// The instance's first event, while there is no other: nearly always the input of the task.
     /// None if the store would have to search for it.
     std::optional<HistoryEvent> input;
 
     /// The size that ClaimRequest::bytes_max counts.
     std::int64_t bytes() const {
-        return std::ssize(instance.state) + std::ssize(outcome) +
-               (input ? std::ssize(input->payload) : 0);
+        std::int64_t bytes = std::ssize(instance.state) + std::ssize(outcome) +
+                             (input ? std::ssize(input->payload) : 0);
+        for (const Mail& each : mail) bytes += std::ssize(each.body);
+        return bytes;
     }
 
     bool operator==(const Claim&) const = default;
@@ -148,6 +156,9 @@ struct Commit {
     std::string state;
     std::span<const HistoryEvent> history;
     std::span<const TaskChange> tasks;
+    /// The mail that it has decided. If there is any, kMailTask is removed, or stays for the rest,
+    /// claimable by any worker.
+    std::span<const MailKey> received{};
     const Effects* effects = nullptr;  ///< null = none
     int version = 0;                   ///< of the workflow, if it changes; else 0
     /// This worker keeps its leases on the tasks that are put with `is_continued` (a Put then
@@ -429,8 +440,8 @@ class Store {
     /// it. At most one per instance: simultaneous events of an instance are decided in sequence and
     /// written once. One result each, in order; a conflict does not touch the others. If it throws,
     /// nothing of the batch was written (StoreInDoubt: all or nothing). A repeated commit is a
-    /// Conflict. Terminal statuses remove all tasks of the instance. Remove, Park, Unpark and Stop
-    /// of a task that does not exist do nothing; a Stop ends a Park.
+    /// Conflict. Terminal statuses remove all tasks of the instance but kMailTask. Remove, Park,
+    /// Unpark and Stop of a task that does not exist do nothing; a Stop ends a Park.
     virtual std::vector<CommitResult> commit(std::span<const Commit> commits) = 0;
 
     /// For use after a commit whose answer was lost. Says of each commit whether the instance's row
@@ -590,6 +601,15 @@ class Store {
     virtual std::vector<HandInResult> hand_in(
         const WorkerProcess& worker, std::span<const HandedIn> outcomes
     ) = 0;
+
+    /// Puts mail for instances, and makes each of them have its kMailTask, due now. One result
+    /// each, in order. Repeated after a lost answer: Known as long as the mail is unread; who
+    /// decides it must recognize a request that was decided already.
+    virtual std::vector<SendResult> send(std::span<const Mail> mail) = 0;
+
+    /// Removes the mail of an instance that has ended, and its kMailTask. Returns how much it was.
+    /// Does nothing if the instance has not ended.
+    virtual std::int64_t drop_mail(const InstanceId& ended) = 0;
 };
 
 }  // namespace ebb

@@ -47,6 +47,8 @@ enum class StoreVerb {
     SetSubscription,
     Outbox,
     ChangeOutbox,
+    Send,
+    DropMail,
 };
 
 /// Whether the verb may change what is stored.
@@ -72,6 +74,8 @@ inline bool is_write(StoreVerb verb) {
         case StoreVerb::RepairSideRows:
         case StoreVerb::SetSubscription:
         case StoreVerb::ChangeOutbox:
+        case StoreVerb::Send:
+        case StoreVerb::DropMail:
             return true;
         default:
             return false;
@@ -156,6 +160,14 @@ class StoreDecorator : public Store {
         const WorkerProcess& worker, std::span<const HandedIn> outcomes
     ) override {
         return ask(StoreVerb::HandIn, [&] { return inner_.hand_in(worker, outcomes); });
+    }
+
+    std::vector<SendResult> send(std::span<const Mail> mail) override {
+        return ask(StoreVerb::Send, [&] { return inner_.send(mail); });
+    }
+
+    std::int64_t drop_mail(const InstanceId& ended) override {
+        return ask(StoreVerb::DropMail, [&] { return inner_.drop_mail(ended); });
     }
 
     void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override {

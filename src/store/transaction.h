@@ -13,6 +13,8 @@ struct HistoryEvent;
 struct HistoryQuery;
 struct InstanceId;
 struct InstanceRow;
+struct Mail;
+enum class SendResult;
 
 /// A transaction in which a handler works and which then commits the end of its step: the only one
 /// that is open while a handler runs. Rolls back if it is destroyed without a commit. Used by one
@@ -65,6 +67,9 @@ class BorrowedTransaction {
 
     /// Writes the commit, which must be based on the row that lock() returned.
     virtual void commit(const Commit& commit) = 0;
+
+    /// As Store::send. Locks the task that wakes the instance, but not the instance.
+    virtual SendResult send(const Mail& mail) = 0;
 };
 
 }  // namespace ebb

@@ -100,6 +100,7 @@ class Exporter {
             wait_or_give_up(*held);
             return false;
         }
+        refuse_mail(tasks);
         return !has_settled_losses(row, tasks);
     }
 
@@ -120,6 +121,23 @@ class Exporter {
                 held.lease_owner,
                 held.task.token,
                 held.handler
+            )
+        );
+    }
+
+    /// It belongs to the instance, and a snapshot has no place for it.
+    void refuse_mail(const std::vector<TaskRow>& tasks) {
+        const bool has_mail = std::any_of(tasks.begin(), tasks.end(), [](const TaskRow& task) {
+            return task.task.token == kMailTask;
+        });
+        if (!has_mail) return;
+        if (is_paused_for_export(store(), id_)) core_.request(id_, event::Resumed{by_});
+        throw Error(
+            ErrorCode::InvalidState,
+            fmt::format(
+                "Instance {} cannot be exported now: it has unread mail, which a worker must "
+                "decide first. Try again later.",
+                id_.to_string()
             )
         );
     }

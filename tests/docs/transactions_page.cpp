@@ -27,6 +27,7 @@ pg_conn* Database::connection() {
 void pay(pg_conn* /*connection*/, const std::string& /*key*/, const nlohmann::json& /*order*/) {}
 
 void place(Database& database, ebb::Engine& engine, const nlohmann::json& order);
+void refund(Database& database, ebb::Engine& engine, const ebb::InstanceId& id);
 void add_handlers(ebb::HandlerRegistry& handlers);
 
 //! [start]
@@ -38,6 +39,19 @@ void place(Database& database, ebb::Engine& engine, const nlohmann::json& order)
 }
 
 //! [start]
+
+//! [send]
+void refund(Database& database, ebb::Engine& engine, const ebb::InstanceId& id) {
+    const ebb::Transaction transaction(database.connection());
+    database.execute("BEGIN");
+    database.execute("UPDATE orders SET status = 'refunded' ...");
+    engine.signal_in(transaction, id, "refunded", nlohmann::json{{"amount", 5}});
+    engine.cancel_in(transaction, id, {.by = "shop", .reason = "refunded"});
+    database.execute("COMMIT");
+    engine.wake_workers();
+}
+
+//! [send]
 
 //! [step]
 void add_handlers(ebb::HandlerRegistry& handlers) {

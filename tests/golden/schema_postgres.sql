@@ -154,6 +154,16 @@ CREATE TABLE ebb.history (
 )
 WITH (autovacuum_vacuum_insert_scale_factor='0.5');
 
+CREATE TABLE ebb.inbox (
+    instance_id uuid NOT NULL,
+    sender_seq bigint NOT NULL,
+    at bigint NOT NULL,
+    sender text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    body text NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
+
 CREATE TABLE ebb.keys (
     key text NOT NULL COLLATE pg_catalog."C",
     workflow text NOT NULL COLLATE pg_catalog."C",
@@ -511,6 +521,9 @@ ALTER TABLE ONLY ebb.failures
 ALTER TABLE ONLY ebb.history
     ADD CONSTRAINT history_pkey PRIMARY KEY (instance_id, seq);
 
+ALTER TABLE ONLY ebb.inbox
+    ADD CONSTRAINT inbox_pkey PRIMARY KEY (instance_id, sender, sender_seq);
+
 ALTER TABLE ONLY ebb.instances
     ADD CONSTRAINT instances_pkey PRIMARY KEY (id);
 
@@ -560,6 +573,8 @@ ALTER TABLE ONLY ebb.workflows
     ADD CONSTRAINT workflows_pkey PRIMARY KEY (name, version);
 
 CREATE INDEX failures_by_group ON ebb.failures USING btree (grp, at, instance_id);
+
+CREATE INDEX inbox_by_time ON ebb.inbox USING btree (at);
 
 CREATE INDEX instances_by_status ON ebb.instances USING btree (status, id) WHERE (status <> 'completed'::text);
 

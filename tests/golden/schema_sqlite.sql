@@ -39,6 +39,16 @@ CREATE TABLE history (
     payload TEXT,
     PRIMARY KEY (instance_id, seq)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE inbox (
+    instance_id TEXT NOT NULL,
+    sender TEXT NOT NULL,
+    sender_seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (instance_id, sender, sender_seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX inbox_by_time ON inbox (at);
 CREATE TABLE instances (
     id TEXT PRIMARY KEY NOT NULL,
     workflow TEXT NOT NULL,

@@ -126,7 +126,7 @@ StorePtr Interleaving::connect(bool is_gated, bool migrates) {
 void Interleaving::reset() {
     ask(fmt::format(
         "TRUNCATE {0}.instances, {0}.tasks, {0}.history, {0}.workers, {0}.queues,"
-        " {0}.queue_starts, {0}.keys, {0}.retention",
+        " {0}.queue_starts, {0}.keys, {0}.retention, {0}.inbox",
         schema_
     ));
     open_ = connect(false, false);

@@ -110,6 +110,29 @@ class StoreHistory : public StoreConformance {
     HistoryQuery query_;
 };
 
+/// Instance 1 waits for nothing but mail.
+class StoreMail : public StoreConformance {
+ protected:
+    StoreMail() { start_one(store(), instance_of(1, {put(1, "pay", kStart + kLease * 1'000)})); }
+
+    static std::vector<std::string> senders_of(const std::vector<Mail>& mail) {
+        std::vector<std::string> senders;
+        for (const Mail& each : mail) senders.push_back(each.key.sender);
+        return senders;
+    }
+
+    /// The senders of the mail that comes with the one task that can be claimed.
+    std::vector<std::string> claimed(const std::string& worker = "w1") {
+        const std::vector<Claim> claims = claim(store(), worker, {});
+        if (claims.empty()) return {};
+        EXPECT_EQ(claims.size(), 1U);
+        EXPECT_EQ(claims[0].task, (TaskRef{id_of(1), kMailTask}));
+        return senders_of(claims[0].mail);
+    }
+
+    bool has_wake(int n = 1) { return task(n, kMailTask).has_value(); }
+};
+
 /// Eight instances of two workflows, two versions and two statuses.
 class StoreList : public StoreConformance {
  protected:

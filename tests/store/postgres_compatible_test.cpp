@@ -91,7 +91,7 @@ TEST(PostgresCompatible, schemas_may_be_older_than_the_column_that_says_so) {
     postgres_server().execute(
         "SET search_path = " + schema +
         "; DELETE FROM migrations WHERE number >= 7; DROP VIEW awaited, failed; "
-        "DROP TABLE waits, failures, repairs, subscriptions, outbox, labels, calls; "
+        "DROP TABLE waits, failures, repairs, subscriptions, outbox, labels, calls, inbox; "
         "ALTER TABLE tasks DROP COLUMN outcome, DROP COLUMN lease_until; "
         "ALTER TABLE workers DROP COLUMN decides_since, DROP COLUMN session, DROP COLUMN role, "
         "DROP COLUMN lease"
@@ -102,7 +102,7 @@ TEST(PostgresCompatible, schemas_may_be_older_than_the_column_that_says_so) {
             "SELECT string_agg(number || ' ' || compatible_with, ',') FROM " + schema +
             ".migrations WHERE compatible_with IS NOT NULL"
         ),
-        "7 6,8 6,9 6,10 6,11 6\n"
+        "7 6,8 6,9 6,10 6,11 6,12 6\n"
     );
 }
 

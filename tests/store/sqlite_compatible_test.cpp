@@ -96,7 +96,7 @@ TEST(SqliteCompatible, schemas_without_the_column_that_says_so_are_brought_up_to
         options.path,
         "DELETE FROM migrations WHERE number >= 5; DROP VIEW awaited; DROP VIEW failed;"
         "DROP TABLE waits; DROP TABLE failures; DROP TABLE repairs;"
-        "DROP TABLE subscriptions; DROP TABLE outbox; DROP TABLE labels;"
+        "DROP TABLE subscriptions; DROP TABLE outbox; DROP TABLE labels; DROP TABLE inbox;"
         "ALTER TABLE tasks DROP COLUMN outcome;"
         "ALTER TABLE migrations DROP COLUMN compatible_with;"
         "ALTER TABLE workers DROP COLUMN boot_id; ALTER TABLE workers DROP COLUMN steady_until"

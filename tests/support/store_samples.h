@@ -93,6 +93,7 @@ struct Change {
     std::string state = "{}";
     std::vector<HistoryEvent> history = {};
     std::vector<TaskChange> tasks = {};
+    std::vector<MailKey> received = {};
     Effects effects = {};
     std::string lease_owner = {};
     TimePoint now = kStart;
@@ -105,6 +106,7 @@ struct Change {
             .state = state,
             .history = history,
             .tasks = tasks,
+            .received = received,
             .effects = effects.is_empty() ? nullptr : &effects,
             .lease_owner = lease_owner,
             .now = now,
@@ -115,6 +117,19 @@ struct Change {
 inline CommitResult commit_one(Store& store, const Change& change) {
     const Commit commit = change.view();
     return store.commit({&commit, 1}).at(0);
+}
+
+inline Mail mail_of(int to, std::string sender, std::string body = "{}") {
+    return {
+        .to = id_of(to),
+        .key = {.sender = std::move(sender)},
+        .kind = "signal",
+        .body = std::move(body)
+    };
+}
+
+inline SendResult send_one(Store& store, const Mail& mail) {
+    return store.send({&mail, 1}).at(0);
 }
 
 inline WorkerRow worker_of(std::string id, std::vector<std::string> handlers = {"pay"}) {

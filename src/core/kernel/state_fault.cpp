@@ -48,6 +48,8 @@ class StateCheck {
 
     std::string fault() const {
         if (!have_fitting_counters()) return "a counter is out of range";
+        // SQL has put it, and its first event waits in its inbox.
+        if (state_ == InstanceState{}) return {};
         if (std::string fault = fault_of_scopes(); !fault.empty()) return fault;
         if (std::string fault = fault_of_tokens(); !fault.empty()) return fault;
         if (state_.savepoint && !fits(*state_.savepoint)) return "its savepoint is not a savepoint";

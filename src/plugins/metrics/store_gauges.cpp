@@ -151,6 +151,9 @@ std::vector<Metric> engine_metrics(const std::vector<const Engine*>& engines) {
         counters.claims += more.claims;
         counters.tasks_claimed += more.tasks_claimed;
         counters.leases_lost += more.leases_lost;
+        counters.mail_received += more.mail_received;
+        counters.mail_refused += more.mail_refused;
+        counters.mail_dropped += more.mail_dropped;
         counters.in_flight += more.in_flight;
         counters.stuck_handlers += more.stuck_handlers;
     }
@@ -172,6 +175,19 @@ std::vector<Metric> engine_metrics(const std::vector<const Engine*>& engines) {
     counter("ebb_claims_total", "Looks for due tasks.", counters.claims);
     counter("ebb_tasks_claimed_total", "Tasks that were taken by them.", counters.tasks_claimed);
     counter("ebb_leases_lost_total", "Leases that another worker took away.", counters.leases_lost);
+    counter(
+        "ebb_mail_received_total",
+        "Requests from transactions and from SQL that were decided.",
+        counters.mail_received
+    );
+    counter(
+        "ebb_mail_refused_total",
+        "Those of them that were not possible any more.",
+        counters.mail_refused
+    );
+    counter(
+        "ebb_mail_dropped_total", "Those whose instance had ended first.", counters.mail_dropped
+    );
     Metric held = gauge("ebb_tasks_held", "Tasks that this worker holds.");
     add(held, {}, counters.in_flight);
     Metric stuck =

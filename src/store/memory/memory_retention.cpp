@@ -53,6 +53,8 @@ PurgeResult MemoryStore::purge(const PurgeRequest& request) {
         if (is_purged) batch.add(row.workflow, row.status, row.revision);
         if (is_purged && !request.only_counts) {
             if (!row.key.empty()) keys_.erase({row.workflow, row.key});
+            mail_.erase(row.id);
+            tasks_.remove({row.id, kMailTask});
             it = instances_.erase(it);
         } else {
             ++it;

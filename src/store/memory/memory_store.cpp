@@ -79,8 +79,9 @@ CommitResult MemoryStore::commit_one(const Commit& commit) {
         apply(instance, *commit.effects);
         add_notices(commit.instance, *commit.effects);
     }
+    receive(row, commit.received);
     if (is_terminal(commit.status)) {
-        tasks_.remove_all(commit.instance);
+        tasks_.remove_all_but_mail(commit.instance);
         return CommitResult::Committed;
     }
     for (const TaskChange& change : commit.tasks) apply(row, change, commit.lease_owner);
@@ -152,7 +153,7 @@ Claim MemoryStore::lease(const TaskRef& ref, const ClaimRequest& request, bool t
     const memory::Task& task = *tasks_.find(ref);
     const Instance& instance = instances_.at(ref.instance);
     const bool has_input = instance.row.revision == 1 && !instance.history.empty();
-    return {
+    Claim claim{
         .task = ref,
         .handler = task.handler,
         .is_stop = task.is_stop,
@@ -163,6 +164,8 @@ Claim MemoryStore::lease(const TaskRef& ref, const ClaimRequest& request, bool t
         .outcome = task.outcome,
         .input = has_input ? std::optional(instance.history.front()) : std::nullopt,
     };
+    if (ref.token == kMailTask) read_mail(claim);
+    return claim;
 }
 
 bool MemoryStore::is_displaced(const WorkerProcess& worker) const {

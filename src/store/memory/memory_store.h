@@ -45,6 +45,8 @@ class MemoryStore final : public Store {
     std::vector<HandInResult> hand_in(
         const WorkerProcess& worker, std::span<const HandedIn> outcomes
     ) override;
+    std::vector<SendResult> send(std::span<const Mail> mail) override;
+    std::int64_t drop_mail(const InstanceId& ended) override;
     void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) override;
@@ -127,6 +129,11 @@ class MemoryStore final : public Store {
     Claim lease(const TaskRef& ref, const ClaimRequest& request, bool takes_slot)
         EBB_REQUIRES(mutex_);
     bool take_outcome(std::string_view worker, const HandedIn& outcome) EBB_REQUIRES(mutex_);
+    SendResult send_one(const Mail& mail) EBB_REQUIRES(mutex_);
+    /// Makes its kMailTask due now.
+    void wake_for_mail(const InstanceRow& row) EBB_REQUIRES(mutex_);
+    void receive(const InstanceRow& row, std::span<const MailKey> received) EBB_REQUIRES(mutex_);
+    void read_mail(Claim& claim) const EBB_REQUIRES(mutex_);
     StartResult start_one(const NewInstance& instance) EBB_REQUIRES(mutex_);
     CommitResult commit_one(const Commit& commit) EBB_REQUIRES(mutex_);
     void apply(const InstanceRow& row, const TaskChange& change, std::string_view lease_owner)
@@ -155,6 +162,7 @@ class MemoryStore final : public Store {
     std::map<std::string, Worker, std::less<>> workers_ EBB_GUARDED_BY(mutex_);
     std::map<std::string, Queue> queues_ EBB_GUARDED_BY(mutex_);
     memory::TaskTable tasks_ EBB_GUARDED_BY(mutex_);
+    std::map<InstanceId, std::vector<Mail>> mail_ EBB_GUARDED_BY(mutex_);  // the oldest first
     std::map<std::string, RetentionRule, std::less<>> retention_ EBB_GUARDED_BY(mutex_);
     Sweep sweep_ EBB_GUARDED_BY(mutex_);
     std::map<std::string, Subscription, std::less<>> subscriptions_ EBB_GUARDED_BY(mutex_);

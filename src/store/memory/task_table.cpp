@@ -38,8 +38,8 @@ void TaskTable::remove(const TaskRef& ref) {
     tasks_.erase(found);
 }
 
-void TaskTable::remove_all(const InstanceId& instance) {
-    auto it = tasks_.lower_bound({instance, kLowestToken});
+void TaskTable::remove_all_but_mail(const InstanceId& instance) {
+    auto it = tasks_.lower_bound({instance, kMailTask + 1});
     while (it != tasks_.end() && it->first.instance == instance) {
         unindex(it->second);
         it = tasks_.erase(it);

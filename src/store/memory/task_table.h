@@ -62,7 +62,8 @@ class TaskTable {
  public:
     void put(Task task);
     void remove(const TaskRef& ref);
-    void remove_all(const InstanceId& instance);
+    /// All of an instance that has ended.
+    void remove_all_but_mail(const InstanceId& instance);
     const Task* find(const TaskRef& ref) const;
 
     /// Applies `change(Task&)` to the task, if it exists, and keeps the orders right.

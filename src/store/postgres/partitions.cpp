@@ -355,7 +355,9 @@ bool drop(Connection& connection, const Partition& partition) {
              {partition_sql::free_keys,
               partition_sql::free_waits,
               partition_sql::free_failures,
-              partition_sql::free_labels}) {
+              partition_sql::free_labels,
+              partition_sql::free_mail,
+              partition_sql::free_wakes}) {
             connection.run(statement, range);
         }
         connection.execute(filled(partition_sql::drop_partition, {{"name", partition.name}}));

@@ -254,6 +254,7 @@ std::vector<Claim> PostgresStore::claims_with_outcomes(
         if (claims[next].task != task) continue;
         claims[next++].outcome = rows.text(row, kOutcomeColumn);
     }
+    read_mail(claims);
     return claims;
 }
 

@@ -6,6 +6,7 @@
 
 #include "ebb/postgres/sql.h"
 #include "store/postgres/effect_columns.h"
+#include "store/postgres/mail_columns.h"
 #include "store/postgres/memories/folded_tasks.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
@@ -71,8 +72,8 @@ class CommitColumns {
 
     /// Runs what is needed, in one transaction. The answer is that of commit_and_remove.
     postgres::Result run(Connection& connection, std::optional<TimePoint> now) {
-        const bool is_mixed =
-            unfold_id_.size() > 0 || version_id_.size() > 0 || !effects_.is_empty();
+        const bool is_mixed = unfold_id_.size() > 0 || version_id_.size() > 0 ||
+                              !effects_.is_empty() || !mail_.is_empty();
         if (is_mixed) return run_mixed(connection, now);
         if (puts_.is_empty()) {
             return connection.run(sql::commit_and_remove, with_removes(instances()));
@@ -120,6 +121,7 @@ class CommitColumns {
     Array key_fold_{Array::Of::Integer};
 
     postgres::EffectColumns effects_;
+    postgres::MailColumns mail_;
 
     Array version_id_{Array::Of::Uuid};
     Array version_revision_{Array::Of::Bigint};
@@ -158,6 +160,7 @@ void CommitColumns::add(const Commit& commit, Fold fold) {
         version_.add(std::int32_t{commit.version});
         version_fold_.add(number_of(fold));
     }
+    mail_.add(commit, number_of(fold));
     if (commit.effects == nullptr) return;
     effects_.add(commit.instance, commit.expected_revision, number_of(fold), *commit.effects);
 }
@@ -234,6 +237,7 @@ postgres::Result CommitColumns::run_mixed(Connection& connection, std::optional<
     if (key_.size() > 0) calls.push_back({sql::key_tasks, keys});
     if (change_token_.size() > 0) calls.push_back({sql::change_tasks, change});
     effects_.append_to(calls);
+    mail_.append_to(calls, now);
     if (version_id_.size() > 0) calls.push_back({sql::set_versions, versions});
     calls.push_back({sql::commit_and_remove, last});
     return std::move(connection.run(calls).back());
@@ -241,7 +245,7 @@ postgres::Result CommitColumns::run_mixed(Connection& connection, std::optional<
 
 /// The statement for one commit of the usual kind; empty for all others.
 std::string_view single_statement(const Commit& commit) {
-    if (commit.effects != nullptr || commit.version != 0) return {};
+    if (commit.effects != nullptr || commit.version != 0 || !commit.received.empty()) return {};
     if (is_terminal(commit.status)) {
         return commit.history.size() == 2 ? sql::commit_end : std::string_view();
     }

@@ -57,6 +57,8 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<HandInResult> hand_in(
         const WorkerProcess& worker, std::span<const HandedIn> outcomes
     ) override;
+    std::vector<SendResult> send(std::span<const Mail> mail) override;
+    std::int64_t drop_mail(const InstanceId& ended) override;
     void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) override;
@@ -174,6 +176,8 @@ class PostgresStore final : public Store, private postgres::Pooled {
     std::vector<Claim> claims_of(std::string_view worker, const postgres::Result& rows);
     /// The same, with the outcomes that were handed in for the tasks.
     std::vector<Claim> claims_with_outcomes(std::string_view worker, const postgres::Result& rows);
+    /// Adds the mail to the claims of kMailTask.
+    void read_mail(std::vector<Claim>& claims);
     /// Leases may have been taken and tasks may have become claimable without this process's
     /// knowledge.
     void on_loss() override;

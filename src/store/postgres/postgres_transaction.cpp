@@ -3,6 +3,7 @@
 #include <ebb/handler.h>
 
 #include "ebb/postgres/sql.h"
+#include "store/postgres/mail_rows.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/schema.h"
@@ -220,6 +221,13 @@ class PostgresStore::Borrowed final : public BorrowedTransaction {
         // Whether it will ever be committed is not ours to decide.
         store_.folded_tasks_.forget({&commit.instance, 1});
         store_.note_committed({&commit, 1});
+    }
+
+    SendResult send(const Mail& mail) override {
+        const auto arguments = postgres::mail_arguments(mail, store_.given_time());
+        const SendResult result = postgres::send_result(connection_.run(sql::send_mail, arguments));
+        store_.claim_marks_.forget();
+        return result;
     }
 
  private:

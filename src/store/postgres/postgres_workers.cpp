@@ -120,6 +120,8 @@ MaintenanceResult PostgresStore::maintain() {
     const Arguments none;
     const Arguments unfold = Arguments::of(kHeadStart);
     const Arguments late = Arguments::of(given_time(), kHeadStart);
+    const Arguments mail =
+        Arguments::of(given_time(), std::int64_t{kWakeLostAfter.count()}, kHeadStart);
     const std::vector<Call> calls{
         {sql::remove_dead_workers, time},
         {sql::unfold_lost_tasks, unfold},
@@ -127,6 +129,7 @@ MaintenanceResult PostgresStore::maintain() {
         {sql::wake_tasks, wake},
         {sql::next_due, none},
         {sql::time_out_tasks, late},
+        {sql::restore_lost_wakes, mail},
     };
     const auto results =
         perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });

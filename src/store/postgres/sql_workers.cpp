@@ -16,10 +16,11 @@ namespace {
 
 std::string all_functions() {
     return fmt::format(
-        "{}\n\n{}\n\n{}\n\n{}\n",
+        "{}\n\n{}\n\n{}\n\n{}\n\n{}\n",
         postgres::sql_workers::install,
         postgres::sql_workers::claim,
         postgres::sql_workers::outcomes,
+        postgres::sql_workers::requests,
         postgres::sql_workers::roles
     );
 }

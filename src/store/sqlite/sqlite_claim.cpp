@@ -7,6 +7,7 @@
 #include "ebb/sqlite/sql.h"
 #include "store/agreement.h"
 #include "store/sqlite/lease_task.h"
+#include "store/sqlite/mail_rows.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -135,6 +136,7 @@ std::optional<Claim> lease_task(
             if (!row.is_null(kInputColumn)) {
                 claim.input = sqlite::history_event(row, claim.instance.id, kInputColumn);
             }
+            if (token == kMailTask) read_mail(database, instance, claim);
             Query(database, sql::lease_task, instance, token, worker).run();
             return claim;
         }

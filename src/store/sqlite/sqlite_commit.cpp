@@ -1,4 +1,5 @@
 #include "ebb/sqlite/sql.h"
+#include "store/sqlite/mail_rows.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -107,6 +108,7 @@ CommitResult SqliteStore::commit_one(Database& database, const Commit& commit) {
     if (commit.version != 0) Query(database, sql::set_version, id, commit.version).run();
     add_history(database, id, commit.history);
     if (commit.effects != nullptr) apply(database, id, *commit.effects);
+    sqlite::receive_mail(database, id, commit.received, clock_.now());
     if (is_over) {
         Query(database, sql::remove_tasks, id).run();
         return CommitResult::Committed;

@@ -126,6 +126,8 @@ PurgeResult SqliteStore::purge(const PurgeRequest& request) {
         Query(writer_, sql::remove_waits, old.id).run();
         Query(writer_, sql::remove_failure, old.id).run();
         Query(writer_, sql::remove_labels, old.id).run();
+        Query(writer_, sql::remove_all_mail, old.id).run();
+        Query(writer_, sql::remove_wake, old.id).run();
         batch.add(old.workflow, old.status, old.revision);
     }
     transaction.commit();

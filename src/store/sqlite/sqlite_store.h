@@ -46,6 +46,8 @@ class SqliteStore final : public Store {
     std::vector<HandInResult> hand_in(
         const WorkerProcess& worker, std::span<const HandedIn> outcomes
     ) override;
+    std::vector<SendResult> send(std::span<const Mail> mail) override;
+    std::int64_t drop_mail(const InstanceId& ended) override;
     void release(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void abandon(const WorkerProcess& worker, std::span<const TaskRef> tasks) override;
     void postpone(const WorkerProcess& worker, const TaskRef& task, TimePoint due) override;

@@ -8,6 +8,7 @@
 #include <ebb/handler.h>
 
 #include "ebb/sqlite/sql.h"
+#include "store/sqlite/mail_rows.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite_store.h"
@@ -173,6 +174,10 @@ class SqliteStore::Borrowed final : public BorrowedTransaction {
     void commit(const Commit& commit) override {
         if (store_.commit_one(database_, commit) == CommitResult::Committed) return;
         throw Error(ErrorCode::Internal, "A locked instance was changed by another process.");
+    }
+
+    SendResult send(const Mail& mail) override {
+        return sqlite::send_mail(database_, mail, store_.clock_.now());
     }
 
  private:

@@ -103,9 +103,10 @@ MaintenanceResult SqliteStore::maintain() {
     const TimePoint now = clock_.now();
     const Duration::rep steady = clock_.steady_now().time_since_epoch().count();
     const TimePoint dead_before = find_dead_before(now);
+    const TimePoint old_mail = now - kWakeLostAfter;
     MaintenanceResult result;
     const bool has_work = read([&](Database& database) {
-        Query query(database, sql::has_maintenance, now, dead_before, boot_, steady);
+        Query query(database, sql::has_maintenance, now, dead_before, boot_, steady, old_mail);
         return query.step() && query.integer(0) != 0;
     });
     if (has_work) {
@@ -118,6 +119,8 @@ MaintenanceResult SqliteStore::maintain() {
         }
         result.leases_expired = Query(writer_, sql::take_lost_leases).run();
         Query(writer_, sql::wake_tasks, now).run();
+        const std::int64_t head_start = kHeadStartPerPriority.count();
+        Query(writer_, sql::restore_lost_wakes, old_mail, now, rank_of(now, 0), head_start).run();
         transaction.commit();
     }
     result.next_due = read([](Database& database) {

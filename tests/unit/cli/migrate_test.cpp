@@ -19,6 +19,7 @@ TEST(CliMigrate, creates_the_tables_once) {
         "Applied 0001 initial\nApplied 0002 views\nApplied 0003 queues\nApplied 0004 retention\n"
         "Applied 0005 boots\nApplied 0006 skipped_compensations\nApplied 0007 side_rows\n"
         "Applied 0008 outcomes\nApplied 0009 subscriptions\nApplied 0010 labels\n"
+        "Applied 0011 inbox\n"
     );
     EXPECT_EQ(world.run_db({"list", "--json"}).out, "[]\n");
     const Outcome second = world.run_db({"migrate"});
@@ -35,7 +36,7 @@ TEST(CliMigrate, lists_what_is_applied_and_changes_nothing) {
         "NUMBER NAME APPLIED\n0001 initial not yet\n0002 views not yet\n0003 queues not yet\n"
         "0004 retention not yet\n0005 boots not yet\n0006 skipped_compensations not yet\n"
         "0007 side_rows not yet\n0008 outcomes not yet\n0009 subscriptions not yet\n"
-        "0010 labels not yet\n"
+        "0010 labels not yet\n0011 inbox not yet\n"
     );
     EXPECT_EQ(
         world.run_db({"migrate", "--status", "--json"}).out,
@@ -48,7 +49,8 @@ TEST(CliMigrate, lists_what_is_applied_and_changes_nothing) {
         "{\"number\":7,\"name\":\"side_rows\",\"applied_at\":null},"
         "{\"number\":8,\"name\":\"outcomes\",\"applied_at\":null},"
         "{\"number\":9,\"name\":\"subscriptions\",\"applied_at\":null},"
-        "{\"number\":10,\"name\":\"labels\",\"applied_at\":null}]\n"
+        "{\"number\":10,\"name\":\"labels\",\"applied_at\":null},"
+        "{\"number\":11,\"name\":\"inbox\",\"applied_at\":null}]\n"
     );
     EXPECT_EQ(world.run_db({"list"}).code, 5);  // still no database
     const auto applied = Json::parse(world.run_db({"migrate", "--json"}).out);

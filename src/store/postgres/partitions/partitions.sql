@@ -215,6 +215,13 @@ DELETE FROM ebb.failures WHERE instance_id >= $1::uuid AND instance_id < $2::uui
 -- name: free_labels
 DELETE FROM ebb.labels WHERE instance_id >= $1::uuid AND instance_id < $2::uuid;
 
+-- name: free_mail
+DELETE FROM ebb.inbox WHERE instance_id >= $1::uuid AND instance_id < $2::uuid;
+
+-- name: free_wakes
+DELETE FROM ebb.tasks
+WHERE instance_id >= $1::uuid AND instance_id < $2::uuid AND token = -9223372036854775807;
+
 -- name: drop_partition
 -- An ended instance stays ended. So one more look, while no other session can write, is enough to see
 -- whether an instance has begun in the meantime. If so, the division by zero aborts everything.

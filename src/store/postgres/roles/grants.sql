@@ -10,6 +10,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE
     TO ebb_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ebb.subscriptions, ebb.outbox TO ebb_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ebb.waits, ebb.failures, ebb.labels TO ebb_worker;
+GRANT SELECT, INSERT, DELETE ON ebb.inbox TO ebb_worker;
 REVOKE UPDATE ON ebb.history FROM ebb_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ebb.retention TO ebb_worker;
 GRANT SELECT, INSERT, DELETE ON ebb.keys TO ebb_worker;

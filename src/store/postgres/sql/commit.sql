@@ -9,6 +9,7 @@
 -- if its folding ends. If the row disagrees, nothing is written.
 -- Each unnested column has a cost. So a number is looked up in its array, and a word that many rows
 -- share is looked up in $words by its number there: 0 stands for NULL. Elsewhere, 0 may mean NULL, too.
+-- An instance that ends loses all tasks but the one for mail: a worker drops what is unread.
 -- (x IN (...)) IS TRUE makes PostgreSQL look x up in a hash table, no matter which sizes it
 -- estimates.
 WITH -- include: swap_instances,
@@ -19,7 +20,8 @@ events AS (
 removed AS (
     DELETE FROM ebb.tasks AS t
     USING unnest($removed_ords::bigint[], $removed_tokens::bigint[]) AS r (ord, token)
-    WHERE t.instance_id = ($ids::uuid[])[r.ord] AND (r.token IS NULL OR t.token = r.token)
+    WHERE t.instance_id = ($ids::uuid[])[r.ord]
+      AND (t.token = r.token OR (r.token IS NULL AND t.token > -9223372036854775807))
       AND r.ord <> ALL (ARRAY(SELECT ord FROM failed))
 )
 SELECT f.ord, (SELECT i.revision FROM ebb.instances AS i WHERE i.id = f.id) FROM failed AS f;

@@ -43,7 +43,9 @@ events AS (
     ) AS e
 ),
 removed AS (
-    DELETE FROM ebb.tasks WHERE instance_id = (SELECT id FROM updated) AND NOT $30::boolean
+    DELETE FROM ebb.tasks
+    WHERE instance_id = (SELECT id FROM updated) AND NOT $30::boolean
+      AND token > -9223372036854775807
 )
 SELECT 1::bigint, (SELECT i.revision FROM ebb.instances AS i WHERE i.id = $1::uuid)
 WHERE NOT EXISTS (SELECT 1 FROM updated);

@@ -250,7 +250,10 @@ BEGIN
         SELECT p.oid FROM pg_proc AS p
         WHERE p.pronamespace = (
             SELECT c.relnamespace FROM pg_class AS c WHERE c.oid = 'ebb.tasks'::regclass
-        ) AND (p.proname LIKE 'work\_%' OR p.proname IN ('grant_work', 'revoke_work'))
+        ) AND (p.proname LIKE 'work\_%' OR p.proname LIKE 'request\_%' OR p.proname IN (
+            'grant_work', 'revoke_work', 'grant_requests', 'revoke_requests',
+            'start', 'signal', 'decide', 'cancel', 'write'
+        ))
     LOOP
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', one);
     END LOOP;

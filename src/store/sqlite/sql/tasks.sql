@@ -23,7 +23,8 @@ ON CONFLICT (instance_id, token) DO UPDATE SET
 DELETE FROM tasks WHERE instance_id = ?1 AND token = ?2;
 
 -- name: remove_tasks
-DELETE FROM tasks WHERE instance_id = ?1;
+-- All but the one for mail: a worker drops what is unread.
+DELETE FROM tasks WHERE instance_id = ?1 AND token > -9223372036854775807;
 
 -- name: park_task
 UPDATE tasks SET lane = 2 WHERE instance_id = ?1 AND token = ?2;

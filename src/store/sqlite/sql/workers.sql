@@ -58,6 +58,13 @@ SELECT EXISTS (
     OR EXISTS (
         SELECT 1 FROM tasks INDEXED BY tasks_sleeping
         WHERE lane = 0 AND lease_owner IS NULL AND due_at <= ?1
+    )
+    OR EXISTS (
+        SELECT 1 FROM inbox AS m
+        WHERE m.at < ?5 AND NOT EXISTS (
+            SELECT 1 FROM tasks AS t
+            WHERE t.instance_id = m.instance_id AND t.token = -9223372036854775807
+        )
     );
 
 -- name: shorten_leases
