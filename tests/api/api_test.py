@@ -15,6 +15,7 @@ import urllib.parse
 
 from contract import Contract
 from live_cases import LiveCases
+from oidc_cases import OidcCases
 from remote_workers import RemoteWorkerCases
 from webhook_cases import WebhookCases
 from world import RULES, WORKFLOW, Client, Folder, Server, log_in
@@ -749,6 +750,10 @@ class Live(LiveCases, ApiTest):
 
 class RemoteWorkers(RemoteWorkerCases, ApiTest):
     contract = CONTRACT
+
+
+class Oidc(OidcCases, unittest.TestCase):
+    EBB, STORE, CONTRACT = EBB, STORE, CONTRACT
 
 
 class Webhooks(WebhookCases, ApiTest):
