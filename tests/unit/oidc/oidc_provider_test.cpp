@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "unit/server/oidc_tokens.h"
+#include "unit/oidc/oidc_tokens.h"
 #include "server/auth/oidc/claims.h"
 #include "server/auth/oidc/jws.h"
 #include "server/auth/oidc/login.h"
