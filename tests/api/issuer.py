@@ -135,7 +135,8 @@ class Issuer:
         secret = pathlib.Path(folder, "client-secret")
         secret.write_text(SECRET)
         secret.chmod(0o600)
-        return ["--oidc-issuer", self.url, "--oidc-client-id", CLIENT, "--oidc-client-secret-file", str(secret)]
+        client = ["--oidc-client-id", CLIENT, "--oidc-client-secret-file", str(secret)]
+        return ["--oidc-issuer", self.url, *client]
 
     def answer(self, path, form, headers):
         if path in self.answers:

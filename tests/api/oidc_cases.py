@@ -78,7 +78,8 @@ class OidcCases:
         self.assertEqual(ways["oidc"], {"name": "Example ID", "href": "/api/v1/session/oidc"})
         location = self.begin(client, return_to="/decisions?role=clerk")
         # A provider may add parameters of its own.
-        back = self.issuer.authorize(location, name="Ann", groups=["staff", "finance"], email="ann@example.com")
+        claims = {"name": "Ann", "groups": ["staff", "finance"], "email": "ann@example.com"}
+        back = self.issuer.authorize(location, **claims)
         answer = self.finish(client, {**back, "session_state": "x", "iss": self.issuer.url})
         self.assertEqual((answer.status, answer.headers["location"]), (302, "/decisions?role=clerk"))
         me = client.get("/me").json()
@@ -93,7 +94,8 @@ class OidcCases:
 
     def test_a_grant_of_the_person_counts_too(self):
         subject = f"user:carol@{self.issuer.url}"
-        self.assertEqual(self.admin("PUT", "/grants/carol", {"subject": subject, "role": "viewer"}).status, 201)
+        made = self.admin("PUT", "/grants/carol", {"subject": subject, "role": "viewer"})
+        self.assertEqual(made.status, 201, made.body)
         client = self.client()
         self.log_in(client, sub="carol")
         self.assertEqual(client.get("/me").json()["role"], "viewer")
@@ -417,7 +419,8 @@ class OidcCases:
         self.assertEqual((about["principal"], about["kind"]), (f"user:robot@{self.issuer.url}", "oidc"))
         self.assertEqual(about["role"], "approver")
         now = self.issuer.claims()["iat"]
-        for claims, word in (({"exp": now - 90}, "exp"), ({"nonce": "x"}, "nonce"), ({"nbf": now + 90}, "nbf")):
+        for claims in ({"exp": now - 90}, {"nonce": "x"}, {"nbf": now + 90}):
+            [word] = claims
             self.refused(me(**claims), word, 401, "unauthenticated")
         for_others = key.token(self.issuer.claims(aud="https://other.example.com"))
         self.refused(self.client(token=for_others).get("/me"), "aud", 401, "unauthenticated")

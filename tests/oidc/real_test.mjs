@@ -1,18 +1,16 @@
 // Logins to a real `ebb serve` by a real OpenID provider, without a browser: what the two say to each other. The lies that
 // no real provider tells are in tests/api/oidc_cases.py.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
+import { startEbb } from './ebb.mjs';
 import { Browser, reservePort, startProvider } from './provider.mjs';
 
-const EBB = process.env.EBB_COMMAND;
 const folder = mkdtempSync(join(tmpdir(), 'ebb-oidc-'));
 let server;
-let child;
+let ebb;
 let home;
 let issuer;
 
@@ -20,25 +18,13 @@ before(async () => {
   server = await reservePort();
   issuer = `http://127.0.0.1:${server.address().port}`;
   writeFileSync(join(folder, 'secret'), 'a secret of the client', { mode: 0o600 });
-  const args = ['serve', '--json', '--no-worker', '--db', 'sqlite:ebb.db', '--listen', '127.0.0.1:0', '--requests-per-second', '0',
-    '--oidc-issuer', issuer, '--oidc-client-id', 'ebb', '--oidc-client-secret-file', 'secret', '--oidc-name', 'Example ID'];
-  child = spawn(EBB, args, { cwd: folder, env: { ...process.env, EBB_DB: '' }, stdio: ['ignore', 'pipe', 'inherit'] });
-  for await (const line of createInterface({ input: child.stdout })) {
-    const entry = JSON.parse(line);
-    if (entry.event !== 'serving') continue;
-    home = entry.url;
-    break;
-  }
-  child.stdout.resume();
+  ebb = await startEbb(folder, issuer);
+  home = ebb.home;
   await startProvider(server, home);
-  const done = spawnSync(EBB, ['grant', 'set', 'finance', '--subject', 'group:finance', '--role', 'operator', '--db', 'sqlite:ebb.db'], { cwd: folder, encoding: 'utf8', env: { ...process.env, EBB_DB: '' } });
-  assert.equal(done.status, 0, done.stderr);
 });
 
 after(async () => {
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
-  await ended;
+  await ebb?.stop();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
   rmSync(folder, { recursive: true, force: true });
