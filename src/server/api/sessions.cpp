@@ -153,9 +153,9 @@ http::Response failed_login(Service& service, Call& call, const std::exception& 
     }
     const auto* login = dynamic_cast<const oidc::OidcError*>(&error);
     const bool is_denied = login != nullptr && login->kind() == oidc::OidcError::Kind::Denied;
-    return redirect(fmt::format(
-        "{}/#login_problem={}", call.base, is_denied ? "login_denied" : problem.code()
-    ));
+    return redirect(
+        fmt::format("{}/#login_problem={}", call.base, is_denied ? "login_denied" : problem.code())
+    );
 }
 
 /// Lets a thread that may wait for the provider answer.
@@ -207,9 +207,7 @@ http::Response begin_login(Service& service, Call& call) {
             service.sign_in->origin_of(call.request) + call.href("/session/oidc/callback"),
     });
     http::Response response = redirect(started.location);
-    response.headers.push_back(
-        make_cookie(call, kLoginCookie, started.browser, oidc::kLoginLife)
-    );
+    response.headers.push_back(make_cookie(call, kLoginCookie, started.browser, oidc::kLoginLife));
     return response;
 }
 
@@ -224,7 +222,7 @@ http::Response finish_login(Service& service, Call& call) {
             )
         );
     };
-    // Providers add parameters of their own, so others than these are no mistake.
+    // Providers add parameters of their own, so others than these are ignored.
     const auto finished = service.sign_in->logins().finish(
         {.state = given("state"),
          .code = given("code"),

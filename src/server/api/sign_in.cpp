@@ -40,7 +40,9 @@ SignIn::SignIn(
           store,
           clock
       ),
-      pool_({.threads = kThreads, .queue_max = kQueueMax, .wait_max = oidc::kAnswerTimeout}, clock) {
+      pool_(
+          {.threads = kThreads, .queue_max = kQueueMax, .wait_max = oidc::kAnswerTimeout}, clock
+      ) {
     oidc::check_oidc_login(settings);
 }
 

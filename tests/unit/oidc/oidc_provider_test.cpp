@@ -1,26 +1,25 @@
 // Goal: what depends on time: how long the provider's answers are used, how far clocks may differ,
 // when a login is over. Method: a clock that stands still, and a provider that is a function.
 
-#include "server/auth/oidc/provider.h"
-
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "unit/oidc/oidc_tokens.h"
 #include "server/auth/oidc/claims.h"
 #include "server/auth/oidc/jws.h"
 #include "server/auth/oidc/login.h"
+#include "server/auth/oidc/provider.h"
 #include "support/clock.h"
+#include "unit/oidc/oidc_tokens.h"
 
 namespace ebb::server::oidc {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::HasSubstr;
 using tests::kFirstKey;
 using tests::kFirstToken;
 using tests::kSecondKey;
 using tests::kSecondToken;
-using ::testing::HasSubstr;
 
 const TimePoint kIssued{1'800'000'000s};
 const std::string kIssuer = "https://login.example.com";
@@ -186,7 +185,8 @@ TEST(OidcPaths, lead_to_pages_of_this_server_only) {
     for (const char* path : {"/", "/instances?status=failed#top", "/a//b", "/%2F%2Fevil"}) {
         EXPECT_TRUE(is_own_path(path, "")) << path;
     }
-    for (const char* path : {"", "a", "//a", "/\\a", "/a\\b", "/a b", "/a\r\nb", "https://a/", "/\xc3\xa4"}) {
+    for (const char* path :
+         {"", "a", "//a", "/\\a", "/a\\b", "/a b", "/a\r\nb", "https://a/", "/\xc3\xa4"}) {
         EXPECT_FALSE(is_own_path(path, "")) << path;
     }
     EXPECT_TRUE(is_own_path("/ebb/x", "/ebb"));
@@ -204,12 +204,20 @@ TEST(OidcUrls, are_https_or_of_loopback) {
         }
     };
     for (const char* url :
-         {"https://a", "https://a:8/b", "http://127.0.0.1:9", "http://[::1]/", "http://localhost/x"}) {
+         {"https://a", "https://a:8/b", "http://127.0.0.1:9", "http://[::1]/", "http://localhost/x"
+         }) {
         EXPECT_TRUE(is_good(url)) << url;
     }
     for (const char* url :
-         {"http://a", "http://127.evil.example", "http://127.0.0.1.evil.example", "ftp://a", "a", "",
-          "https://a?b", "https://a#b", "http://10.0.0.1"}) {
+         {"http://a",
+          "http://127.evil.example",
+          "http://127.0.0.1.evil.example",
+          "ftp://a",
+          "a",
+          "",
+          "https://a?b",
+          "https://a#b",
+          "http://10.0.0.1"}) {
         EXPECT_FALSE(is_good(url)) << url;
     }
 }

@@ -78,14 +78,14 @@ void check_times(const Json& claims, TimePoint now) {
 
 std::string subject_of(const Json& claims) {
     std::string subject = text_of(claims, "sub");
-    const bool is_subject =
-        !subject.empty() && subject.size() <= kSubjectBytesMax &&
-        std::none_of(subject.begin(), subject.end(), [](char c) {
-            return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-        });
+    const bool is_subject = !subject.empty() && subject.size() <= kSubjectBytesMax &&
+                            std::none_of(subject.begin(), subject.end(), [](char c) {
+                                return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+                            });
     if (is_subject) return subject;
     refuse(fmt::format(
-        "The claim \"sub\" does not have 1 to {} bytes without control characters.", kSubjectBytesMax
+        "The claim \"sub\" does not have 1 to {} bytes without control characters.",
+        kSubjectBytesMax
     ));
 }
 

@@ -103,7 +103,8 @@ std::optional<Json> find_key(const SignedToken& token, const Json& key_set) {
     for (const Json& key : *keys) {
         auto fits = public_key(token, key);
         if (!fits) continue;
-        if (found && token.key_id.empty()) refuse("The token does not name its key, and several fit.");
+        if (found && token.key_id.empty())
+            refuse("The token does not name its key, and several fit.");
         if (!found) found = std::move(fits);
     }
     return found;

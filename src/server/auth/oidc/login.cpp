@@ -25,7 +25,9 @@ constexpr std::string_view kRow = "oidc_login";
 constexpr std::size_t kSecretSize = 43;
 
 /// Different for each login and each purpose, and known to the browser alone.
-std::string derived(const std::string& browser, std::string_view purpose, const std::string& state) {
+std::string derived(
+    const std::string& browser, std::string_view purpose, const std::string& state
+) {
     return base64url(hmac_sha256(browser, fmt::format("{} {}", purpose, state)));
 }
 
@@ -68,8 +70,8 @@ void check_oidc_login(const OidcLogin& settings) {
             "which are not for the API."
         );
     }
-    const bool has_openid =
-        std::find(settings.scopes.begin(), settings.scopes.end(), "openid") != settings.scopes.end();
+    const bool has_openid = std::find(settings.scopes.begin(), settings.scopes.end(), "openid") !=
+                            settings.scopes.end();
     if (!has_openid) refuse_setting("The scopes of a login by OIDC have \"openid\" among them.");
     if (settings.groups_claim.empty()) refuse_setting("The name of the claim of groups is empty.");
     if (!settings.groups_claim.starts_with('/')) return;
@@ -202,8 +204,7 @@ Logins::Bearer Logins::bearer(const std::string& token) {
     const OidcLogin& settings = provider_.settings();
     const Json claims = provider_.claims(token, Patience::Refuses);
     check_access_token(
-        claims,
-        {.issuer = settings.issuer, .audience = settings.audience, .now = clock_.now()}
+        claims, {.issuer = settings.issuer, .audience = settings.audience, .now = clock_.now()}
     );
     return {.person = person_of(claims, settings), .expires_at = end_of_token(claims)};
 }

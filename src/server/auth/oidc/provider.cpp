@@ -1,4 +1,3 @@
-#include "handlers/url_template.h"
 #include "server/auth/oidc/provider.h"
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include <ebb/error.h>
 
+#include "handlers/url_template.h"
 #include "server/auth/oidc/jws.h"
 #include "support/json.h"
 #include "support/secret_bytes.h"
@@ -43,7 +43,8 @@ Json parse(const HttpResponse& response, const char* what) {
     } catch (const Error&) {
         fail(fmt::format("The {} of the login provider is not JSON.", what));
     }
-    if (!json.is_object()) fail(fmt::format("The {} of the login provider is not an object.", what));
+    if (!json.is_object())
+        fail(fmt::format("The {} of the login provider is not an object.", what));
     return json;
 }
 
@@ -59,7 +60,7 @@ bool has_text(const Json& object, const char* name, const char* text) {
            std::find(found->begin(), found->end(), Json(text)) != found->end();
 }
 
-/// Empty if it is not there and need not be.
+/// Empty if the provider has none and none is needed.
 std::string endpoint(const Json& description, const char* name, bool is_needed) {
     std::string url = text_of(description, name);
     if (url.empty() && !is_needed) return url;
@@ -124,7 +125,7 @@ HttpResponse Provider::send(HttpRequest request, const char* what) {
         fail(fmt::format("The {} at {} cannot be read: {}.", what, where, error.what()));
     }
     if (response.status >= 300 && response.status < 400) {
-        // A provider that moves is configured anew: nothing leads to another host.
+        // Nothing that a provider sends leads to another host.
         fail(fmt::format("The {} at {} is a redirect, which is not followed.", what, where));
     }
     if (response.status >= 500) {
@@ -138,9 +139,8 @@ Json Provider::get(const std::string& url, const char* what, const std::string& 
     if (!bearer.empty()) request.headers.emplace_back("Authorization", "Bearer " + bearer);
     const HttpResponse response = send(std::move(request), what);
     if (response.status != 200) {
-        fail(fmt::format(
-            "The {} at {} has the status {}.", what, public_url(url), response.status
-        ));
+        fail(fmt::format("The {} at {} has the status {}.", what, public_url(url), response.status)
+        );
     }
     return parse(response, what);
 }
@@ -194,7 +194,9 @@ Provider::Tokens Provider::exchange(const Exchange& exchange) {
     request.body = form(fields);
     const HttpResponse response = send(std::move(request), "answer to the login");
     if (response.status != 200) {
-        refuse(fmt::format("The login provider does not accept the login: {}.", shown_code(response)));
+        refuse(
+            fmt::format("The login provider does not accept the login: {}.", shown_code(response))
+        );
     }
     const Json answer = parse(response, "answer to the login");
     Tokens tokens{text_of(answer, "id_token"), text_of(answer, "access_token")};
