@@ -91,7 +91,9 @@ class Reading(ApiTest):
                 continue
             concrete = path.replace("{id}", UNKNOWN).replace("{name}", "none").replace("{seq}", "1")
             concrete = concrete.replace("{version}", "1")
-            if operation["operationId"] in ("logout", "purge", "login"):
+            # There is no provider, and no such session.
+            if operation["operationId"] in ("logout", "purge", "login", "beginLogin", "finishLogin",
+                "endSession"):
                 continue
             answer = self.api(method, concrete, body={} if "requestBody" in operation else None)
             self.assertNotIn(answer.json()["code"] if answer.status >= 400 else "",
