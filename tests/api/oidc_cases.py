@@ -39,6 +39,8 @@ class OidcCases:
         return server
 
     def setUp(self):
+        # The server closes a connection that is not used for a minute.
+        self.admin.connection.close()
         issuer = self.issuer
         issuer.answers, issuer.description, issuer.userinfo, issuer.make = {}, {}, {}, None
 
