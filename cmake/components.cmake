@@ -15,6 +15,8 @@ cmake_dependent_option(EBB_WITH_CLI "The command `ebb` (needs these five compone
   "EBB_WITH_SQLITE;EBB_WITH_POSTGRES;EBB_WITH_YAML;EBB_WITH_HANDLERS;EBB_WITH_DIAGRAM" OFF)
 cmake_dependent_option(EBB_WITH_SERVER
   "`ebb serve` (needs Boost 1.81 or later, OpenSSL, zlib and python3-yaml)" ${PROJECT_IS_TOP_LEVEL} EBB_WITH_CLI OFF)
+cmake_dependent_option(EBB_WITH_OIDC "Logins to `ebb serve` by OpenID Connect (needs libcjose)" ${PROJECT_IS_TOP_LEVEL}
+  EBB_WITH_SERVER OFF)
 
 foreach(component IN ITEMS SQLITE POSTGRES YAML HANDLERS DIAGRAM METRICS TELEMETRY TESTING CLI)
   if(EBB_DEVELOPER_MODE AND NOT EBB_WITH_${component})

@@ -28,6 +28,24 @@ function(ebb_server_needs out)
   set(${out} "${missing}" PARENT_SCOPE)
 endfunction()
 
+# ebb_oidc(<out>): the folder with what checks signatures. Not by pkg-config, which wants the headers of libjansson, too.
+function(ebb_oidc out)
+  set(EBB_HAS_OIDC OFF CACHE INTERNAL "Logins by OpenID Connect are a part of this build")
+  set(${out} server/auth/oidc/absent PARENT_SCOPE)
+  if(NOT EBB_WITH_OIDC)
+    return()
+  endif()
+  find_path(EBB_CJOSE_INCLUDE cjose/cjose.h)
+  find_library(EBB_CJOSE_LIBRARY cjose)
+  mark_as_advanced(EBB_CJOSE_INCLUDE EBB_CJOSE_LIBRARY)
+  if(NOT EBB_CJOSE_INCLUDE OR NOT EBB_CJOSE_LIBRARY)
+    message(WARNING "This build has no logins by OpenID Connect, which need libcjose (libcjose-dev).")
+    return()
+  endif()
+  set(EBB_HAS_OIDC ON CACHE INTERNAL "")
+  set(${out} server/auth/oidc/cjose PARENT_SCOPE)
+endfunction()
+
 # The target ebb_server, unless it is switched off or something that it needs is missing.
 function(ebb_server_component)
   set(EBB_HAS_UI OFF CACHE INTERNAL "The web UI is a part of this build")
@@ -47,10 +65,16 @@ function(ebb_server_component)
     COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/cmake/openapi.py ${PROJECT_SOURCE_DIR}/schema/openapi > ${openapi_json}
     DEPENDS ${openapi_parts} ${PROJECT_SOURCE_DIR}/cmake/openapi.py VERBATIM)
 
-  ebb_component(ebb_server DIRECTORIES server server/http server/api server/auth server/live server/remote
+  ebb_oidc(oidc)
+  ebb_component(ebb_server
+    DIRECTORIES server server/http server/api server/auth server/auth/oidc ${oidc} server/live server/remote
     PUBLIC ebb ebb_view ebb_assets PRIVATE ebb_diagram ebb_hooks ebb_yaml ebb_handlers OpenSSL::SSL Boost::headers ebb_fmt)
   target_compile_definitions(ebb_server PRIVATE EBB_VERSION="${PROJECT_VERSION}"
     BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_CONCEPTS)
+  if(EBB_HAS_OIDC)
+    target_include_directories(ebb_server SYSTEM PRIVATE ${EBB_CJOSE_INCLUDE})
+    target_link_libraries(ebb_server PRIVATE ${EBB_CJOSE_LIBRARY})
+  endif()
   target_sources(ebb_server PRIVATE ${openapi_json})
   set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/server/openapi.cpp PROPERTIES
     OBJECT_DEPENDS ${openapi_json} COMPILE_DEFINITIONS EBB_OPENAPI_FILE="${openapi_json}")

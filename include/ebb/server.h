@@ -43,6 +43,24 @@ struct ProxyLogin {
     std::string secret{};
 };
 
+/// An OpenID provider that logs people in (OpenID Connect: authorization code with PKCE). Its
+/// people have the principal `user:SUB@ISSUER`, and the grants of that and of their groups.
+struct OidcLogin {
+    /// As the provider's tokens name it: `https://login.example.com`. Plain http is only for
+    /// loopback.
+    std::string issuer{};
+    std::string client_id{};      ///< of this server
+    std::string client_secret{};  ///< empty = a public client
+    std::string name{};           ///< of the provider, on the login page; empty = its host
+    std::vector<std::string> scopes{"openid", "profile", "email"};
+    /// The claim with the groups: a name, or a JSON pointer such as `/realm_access/roles`.
+    std::string groups_claim = "groups";
+    /// Access tokens of the provider for this audience are accepted as bearer tokens; empty = none
+    /// are.
+    std::string audience{};
+    std::string ca_file{};  ///< PEM certificates that prove the provider; empty = the system's
+};
+
 struct ServerOptions {
     /// `HOST:PORT` (port 0 = any free one), `[::1]:PORT`, `unix:PATH` or `fd:N`.
     std::vector<std::string> listen{"127.0.0.1:8322"};
@@ -56,6 +74,11 @@ struct ServerOptions {
     /// A proxy logs people in and names them in headers. Needs `behind_proxy`; other peers are not
     /// believed.
     std::optional<ProxyLogin> proxy_login{};
+    /// An OpenID provider logs people in. Needs `needs_login`.
+    std::optional<OidcLogin> oidc{};
+    /// Where browsers find this server: `https://ebb.example.com`, without the base path. Empty =
+    /// the scheme and the host of each request.
+    std::string public_url{};
     std::string base_path = "/";  ///< everything is below it: `/`, `/ebb/`
     /// Names of the server besides `localhost` and addresses. Requests for other names get 421.
     std::vector<std::string> allowed_hosts{};

@@ -15,6 +15,27 @@ void add_names(
     command->add_option(name, target, std::move(about))->type_name("NAME,...")->delimiter(',');
 }
 
+void add_text(CLI::App& command, const std::string& name, std::string& target, std::string about) {
+    command.add_option(name, target, std::move(about))->type_name("TEXT");
+}
+
+void add_oidc(CLI::App& serve, OidcOptions& oidc) {
+    serve.add_option("--oidc-issuer", oidc.issuer, "People log in by this OpenID provider")
+        ->type_name("URL");
+    add_text(serve, "--oidc-client-id", oidc.client_id, "Of this server at the provider");
+    serve
+        .add_option(
+            "--oidc-client-secret-file", oidc.client_secret_file, "Of this server at the provider"
+        )
+        ->type_name("FILE");
+    add_text(serve, "--oidc-name", oidc.name, "Of the provider, on the login page (its host)");
+    add_names(&serve, "--oidc-scopes", oidc.scopes, "Asked for (openid,profile,email)");
+    add_text(serve, "--oidc-groups-claim", oidc.groups_claim, "Its name or JSON pointer (groups)");
+    add_text(serve, "--oidc-audience", oidc.audience, "Accept access tokens for this audience");
+    serve.add_option("--oidc-ca-file", oidc.ca_file, "Certificates that prove the provider")
+        ->type_name("FILE");
+}
+
 }  // namespace
 
 void CommandLine::add_given_role(CLI::App* command, GivenRole& given, const std::string& of) {
@@ -59,6 +80,12 @@ void CommandLine::add_serve_access(CLI::App* serve) {
             "The header with the user's groups (X-Forwarded-Groups)"
         )
         ->type_name("NAME");
+    add_oidc(*serve, serve_.oidc);
+    serve
+        ->add_option(
+            "--public-url", serve_.public_url, "Where browsers find the server (from the request)"
+        )
+        ->type_name("URL");
     serve
         ->add_option(
             "--public-url", serve_.public_url, "Where browsers find the server (from the request)"

@@ -79,6 +79,25 @@ std::optional<ProxyLogin> proxy_login_of(const ServeOptions& options) {
     return login;
 }
 
+std::optional<OidcLogin> oidc_login_of(const OidcOptions& options) {
+    if (options.issuer.empty()) {
+        if (options == OidcOptions()) return std::nullopt;
+        throw Error(
+            ErrorCode::InvalidArgument, "Settings of a login by OIDC need --oidc-issuer, too."
+        );
+    }
+    OidcLogin login{.issuer = options.issuer, .client_id = options.client_id};
+    if (!options.client_secret_file.empty()) {
+        login.client_secret = read_secret_file(options.client_secret_file);
+    }
+    login.name = options.name;
+    if (!options.scopes.empty()) login.scopes = options.scopes;
+    if (!options.groups_claim.empty()) login.groups_claim = options.groups_claim;
+    login.audience = options.audience;
+    login.ca_file = options.ca_file;
+    return login;
+}
+
 ServerOptions server_options(
     const ServeOptions& options,
     AdminStore* admin = nullptr,
@@ -92,6 +111,8 @@ ServerOptions server_options(
         .allows_plaintext = options.is_plaintext_allowed,
         .needs_login = !options.has_no_login,
         .proxy_login = proxy_login_of(options),
+        .oidc = oidc_login_of(options.oidc),
+        .public_url = options.public_url,
         .base_path = options.base_path,
         .allowed_hosts = options.allowed_hosts,
         .requests_per_second = options.requests_per_second,
@@ -187,6 +208,7 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     compare("proxy_secret_file", now.proxy_secret_file, fresh.proxy_secret_file);
     compare("proxy_user_header", now.proxy_user_header, fresh.proxy_user_header);
     compare("proxy_groups_header", now.proxy_groups_header, fresh.proxy_groups_header);
+    compare("oidc", now.oidc, fresh.oidc);
     compare("public_url", now.public_url, fresh.public_url);
     compare("redact_names", now.redact_names, fresh.redact_names);
     compare("redact_pointers", now.redact_pointers, fresh.redact_pointers);

@@ -18,6 +18,20 @@ struct ServeSetting {
     std::string about{};
 };
 
+/// Who logs people in, by OpenID Connect.
+struct OidcOptions {
+    std::string issuer{};  ///< empty: no one does
+    std::string client_id{};
+    std::string client_secret_file{};
+    std::string name{};
+    std::vector<std::string> scopes{};
+    std::string groups_claim{};
+    std::string audience{};
+    std::string ca_file{};
+
+    bool operator==(const OidcOptions&) const = default;
+};
+
 struct ServeOptions {
     std::string config{};  ///< a file
     std::string db{};      ///< of the configuration file, if nothing else names one
@@ -31,6 +45,7 @@ struct ServeOptions {
     std::string proxy_secret_file{};  ///< not empty: the proxy logs people in
     std::string proxy_user_header{};
     std::string proxy_groups_header{};
+    OidcOptions oidc{};
     std::string public_url{};
     std::vector<std::string> redact_names{};
     std::vector<std::string> redact_pointers{};

@@ -8,6 +8,7 @@
 #include <ebb/server.h>
 
 #include "server/api/api.h"
+#include "server/api/sign_in.h"
 #include "server/auth/access.h"
 #include "server/live/hub.h"
 #include "server/openapi.h"
@@ -46,6 +47,27 @@ void check_proxy_login(const ServerOptions& options) {
     }
 }
 
+void check_oidc(const ServerOptions& options) {
+    server::check_public_url(options.public_url);
+    if (!options.oidc) return;
+    server::oidc::check_oidc_login(*options.oidc);
+    if (options.needs_login) return;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        "Without a login (--no-auth) there is no login by OIDC: leave one of them out."
+    );
+}
+
+/// With the name in the public URL.
+std::vector<std::string> allowed_hosts(const ServerOptions& options) {
+    std::vector<std::string> hosts = options.allowed_hosts;
+    const std::size_t slashes = options.public_url.find("://");
+    if (slashes == std::string::npos) return hosts;
+    const std::string_view rest = std::string_view(options.public_url).substr(slashes + 3);
+    hosts.emplace_back(server::host_name(rest.substr(0, rest.find('/'))));
+    return hosts;
+}
+
 std::vector<http::Endpoint> parse_endpoints(const ServerOptions& options) {
     std::vector<http::Endpoint> endpoints;
     for (const std::string& text : options.listen) endpoints.push_back(http::parse_endpoint(text));
@@ -54,6 +76,7 @@ std::vector<http::Endpoint> parse_endpoints(const ServerOptions& options) {
     }
     server::check_start_rules(options, endpoints);
     check_proxy_login(options);
+    check_oidc(options);
     return endpoints;
 }
 
@@ -145,6 +168,12 @@ class Server::Core {
           } {
         service_.has_worker = options.has_worker;
         service_.needs_login = options.needs_login;
+        if (options.oidc) {
+            sign_in_ = std::make_unique<server::SignIn>(
+                *options.oidc, options.public_url, service_.admin, access_, clock_
+            );
+            service_.sign_in = sign_in_.get();
+        }
         service_.title = options.title;
         service_.definition_files = options.definition_files;
         service_.hook_secret = options.hook_secret;
@@ -167,6 +196,7 @@ class Server::Core {
     ~Core() {
         begin_drain();
         http_->stop();
+        if (sign_in_) sign_in_->stop();
         api_->stop();
         desk_.stop();
         listeners_->hub = nullptr;
@@ -180,7 +210,7 @@ class Server::Core {
         if (!options_.tls_certificate.empty()) {
             http_->reload_tls({{.certificate = options.tls_certificate, .key = options.tls_key}});
         }
-        api_->set_limits(options.allowed_hosts, options.requests_per_second);
+        api_->set_limits(allowed_hosts(options), options.requests_per_second);
     }
 
     std::vector<std::string> addresses() const { return http_->addresses(); }
@@ -229,7 +259,7 @@ class Server::Core {
     server::ApiOptions api_options() {
         server::ApiOptions api;
         api.base = base_of(options_.base_path);
-        api.allowed_hosts = options_.allowed_hosts;
+        api.allowed_hosts = allowed_hosts(options_);
         for (const std::string& range : options_.behind_proxy) api.proxies.emplace_back(range);
         api.only_proxies = !options_.behind_proxy.empty();
         api.proxy_login = options_.proxy_login;
@@ -294,6 +324,7 @@ class Server::Core {
     const std::shared_ptr<Listeners> listeners_;
     server::WorkerDesk desk_;
     server::Service service_;
+    std::unique_ptr<server::SignIn> sign_in_;  ///< null unless it is asked for
     Mutex ready_mutex_;
     SteadyPoint asked_at_ EBB_GUARDED_BY(ready_mutex_){};
     std::string unready_ EBB_GUARDED_BY(ready_mutex_);

@@ -67,6 +67,9 @@ class AdminStore {
     virtual bool add(const AdminRow& row) = 0;
     /// Adds the row or replaces the one that is there.
     virtual void put(const AdminRow& row) = 0;
+    /// Replaces the row that is there. False: there is none any more, and none is added, so that
+    /// what was removed meanwhile does not come back.
+    virtual bool change(const AdminRow& row) = 0;
     virtual std::optional<AdminRow> find(std::string_view kind, std::string_view name) = 0;
     /// By name.
     virtual std::vector<AdminRow> list(std::string_view kind) = 0;

@@ -63,7 +63,7 @@ def check_operation(path, method, operation, ids):
         problem(where, "unknown tag")
     if "default" not in operation["responses"]:
         problem(where, "there is no default response")
-    if not any(status.startswith("2") for status in operation["responses"]):
+    if not any(status.startswith(("2", "30")) for status in operation["responses"]):
         problem(where, "there is no successful response")
     item = DOCUMENT["paths"][path]
     declared = [deref(p) for p in item.get("parameters", []) + operation.get("parameters", [])]

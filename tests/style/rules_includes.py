@@ -50,6 +50,7 @@ CONFINED = {
     "CLI/": ("src/cli/", "bench/"),
     "boost/": ("src/server/http/",),
     "openssl/": ("src/server/http/", "src/server/auth/signature"),
+    "cjose/": ("src/server/auth/oidc/cjose/",),
     "zlib.h": ("src/server/",),
     "spdlog/": ("src/server/", "src/cli/"),
     "gtest/": ("tests/",),

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "server/api/pages.h"
+#include "server/api/sign_in.h"
 #include "server/assets/assets.h"
 #include "server/auth/secret.h"
 #include "server/live/hub.h"
@@ -109,6 +110,7 @@ Routes make_routes(Service& service) {
     Routes routes;
     add_server_routes(routes, service);
     add_access_routes(routes, service);
+    add_session_routes(routes, service);
     add_project_routes(routes, service);
     add_audit_routes(routes, service);
     add_workflow_routes(routes, service);
@@ -296,7 +298,7 @@ void Api::check_rate(RateLimit& limit, const std::string& name) {
         .with_header("Retry-After", std::to_string(after));
 }
 
-Principal Api::refuse_stranger(const http::Request& request, const char* why) {
+Principal Api::refuse_stranger(const http::Request& request, const std::string& why) {
     check_rate(strangers_, request.remote);
     throw Problem("unauthenticated", why);
 }
@@ -323,9 +325,24 @@ std::optional<Principal> Api::named_by_proxy(const http::Request& request) {
     return service_.access.by_proxy(person);
 }
 
+/// Of an API token, or of a token of the OpenID provider. Empty if it is neither.
+std::optional<Principal> Api::by_bearer(const http::Request& request, std::string_view token) {
+    const bool is_ours = token_id(token).has_value();
+    if (is_ours || service_.sign_in == nullptr || !service_.sign_in->takes_bearers()) {
+        return service_.access.by_token(token);
+    }
+    try {
+        return service_.sign_in->by_bearer(std::string(token));
+    } catch (const oidc::OidcError& error) {
+        if (error.kind() == oidc::OidcError::Kind::Unavailable) throw;
+        refuse_stranger(request, error.what());
+    }
+    return std::nullopt;
+}
+
 Principal Api::authenticate(const http::Request& request, const Route& route, bool is_proxy) {
     if (const std::string_view token = bearer_token(request); !token.empty()) {
-        auto principal = service_.access.by_token(token);
+        auto principal = by_bearer(request, token);
         if (principal) return std::move(*principal);
         return refuse_stranger(request, "The token is not valid, or it has expired.");
     }

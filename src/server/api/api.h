@@ -82,7 +82,8 @@ class Api {
     static void check_body(const http::Request& request, const Route& route);
     void note_refusal(const Call& call, const Route& route, const std::exception& error);
     void check_rate(RateLimit& limit, const std::string& name);
-    Principal refuse_stranger(const http::Request& request, const char* why);
+    std::optional<Principal> by_bearer(const http::Request& request, std::string_view token);
+    Principal refuse_stranger(const http::Request& request, const std::string& why);
     bool answers_to(std::string_view authority);
     void send(const Exchange& exchange, http::Response response);
     void send_problem(const Exchange& exchange, const std::exception& error);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "server/auth/oidc/oidc_error.h"
 #include "view/problem_json.h"
 
 namespace ebb::server {
@@ -30,6 +31,7 @@ constexpr std::array kKinds = std::to_array<ProblemKind>({
      401,
      "You are not logged in",
      "Send a token as \"Authorization: Bearer TOKEN\", or log in with a login link."},
+    {"login_failed", 401, "The login did not succeed", "Begin again on the login page."},
     {"not_allowed", 403, "You may not do this", ""},
     {"csrf_refused", 403, "The request comes from another site", ""},
     {"workflow_not_found", 404, "There is no such workflow", ""},
@@ -79,6 +81,10 @@ constexpr std::array kKinds = std::to_array<ProblemKind>({
      "This Transfer-Encoding is not supported",
      "Send the body with a Content-Length, or with the Transfer-Encoding chunked."},
     {"overloaded", 503, "The server has too much to do", kTryAgain},
+    {"provider_unavailable",
+     503,
+     "The login provider does not answer as it should",
+     "Try again later, or log in with a login link."},
     {"draining", 503, "The server shuts down", kTryAgain},
     {"store_unavailable", 503, "The database does not answer", kTryAgain},
     {"store_busy", 503, "The database is busy", kTryAgain},
@@ -158,6 +164,10 @@ Problem to_problem(const std::exception& error) {
     if (const auto* invalid = dynamic_cast<const DefinitionError*>(&error)) {
         return Problem("invalid_definition", "The definition has problems.")
             .with("problems", view::problems_json(invalid->diagnostics()));
+    }
+    if (const auto* login = dynamic_cast<const oidc::OidcError*>(&error)) {
+        const bool is_away = login->kind() == oidc::OidcError::Kind::Unavailable;
+        return {is_away ? "provider_unavailable" : "login_failed", login->what()};
     }
     const auto* known = dynamic_cast<const Error*>(&error);
     if (known == nullptr) return {"internal", "Something went wrong inside the server."};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "server/api/body.h"
+#include "server/api/me.h"
 #include "server/api/service.h"
 #include "support/clock.h"
 #include "view/payload_json.h"
@@ -17,50 +18,6 @@ using view::Json;
 
 constexpr std::size_t kTokenNameBytesMax = 64;
 constexpr std::size_t kDecisionRolesMax = 64;
-
-/// Empty = any role.
-std::vector<std::string> decision_roles_of(const Principal& principal) {
-    std::vector<std::string> roles;
-    for (const Grant& grant : principal.grants) {
-        if (!grant.has("decisions.decide")) continue;
-        if (grant.decision_roles.empty()) return {};
-        roles.insert(roles.end(), grant.decision_roles.begin(), grant.decision_roles.end());
-    }
-    return roles;
-}
-
-Json grants_json(const Principal& principal) {
-    Json grants = Json::array();
-    for (const Grant& grant : principal.grants) {
-        grants.push_back({
-            {"id", view::text_json(grant.id)},
-            {"subject", view::text_json(grant.subject)},
-            {"role", to_string(grant.role)},
-            {"project", grant.project},
-            {"workflows", grant.is_everywhere() ? Json::array({kEverything}) : Json(grant.workflows)
-            },
-            {"decision_roles", grant.decision_roles},
-            {"handlers", grant.handlers},
-            {"queues", grant.queues},
-            {"act_as", grant.may_act_as},
-        });
-    }
-    return grants;
-}
-
-Json me_json(const Principal& principal) {
-    return {
-        {"principal", principal.name},
-        {"display_name", view::text_json(principal.display_name)},
-        {"kind", to_string(principal.kind)},
-        {"role", to_string(principal.role())},
-        {"decision_roles", decision_roles_of(principal)},
-        {"permissions", principal.permissions()},
-        {"groups", principal.groups},
-        {"grants", grants_json(principal)},
-        {"expires_at", view::time_json(principal.expires_at)},
-    };
-}
 
 http::Response get_server(Service& service, Call& call) {
     call.query.check_all_used();
@@ -97,52 +54,6 @@ http::Response get_openapi(Service& service, Call& call) {
 http::Response get_me(Service& /*service*/, Call& call) {
     call.query.check_all_used();
     return json_response(200, me_json(call.principal));
-}
-
-/// With TLS the name's prefix binds the cookie to this host and to encrypted connections.
-http::Header session_cookie(const Call& call, const std::string& secret, bool is_over) {
-    const bool is_secure = call.request.is_tls;
-    return {
-        "Set-Cookie",
-        fmt::format(
-            "{}={}; Path=/; HttpOnly; SameSite=Lax{}{}",
-            is_secure ? "__Host-ebb" : "ebb",
-            secret,
-            is_secure ? "; Secure" : "",
-            is_over ? "; Max-Age=0" : ""
-        )
-    };
-}
-
-http::Response log_in(Service& service, Call& call) {
-    call.query.check_all_used();
-    Body body(call.request.body);
-    const std::string secret = body.required_text("login", 256);
-    body.check_all_used();
-    const auto login = service.access.log_in(secret);
-    if (!login) {
-        AuditEntry entry = call.audit_entry("login");
-        entry.outcome = "refused";
-        service.audit.note(std::move(entry));
-        throw Problem(
-            "unauthenticated",
-            "The login link is not valid: it works once, within 10 minutes. `ebb login-link` makes "
-            "another one."
-        );
-    }
-    call.principal = login->principal;
-    service.audit.write(call.audit_entry("loggedIn"));
-    auto response = json_response(200, me_json(login->principal));
-    response.headers.push_back(session_cookie(call, login->secret, false));
-    return response;
-}
-
-http::Response log_out(Service& service, Call& call) {
-    call.query.check_all_used();
-    service.access.log_out(call.principal);
-    http::Response response{.status = 204};
-    response.headers.push_back(session_cookie(call, "", true));
-    return response;
 }
 
 http::Response list_tokens(Service& service, Call& call) {
@@ -251,10 +162,6 @@ void add_access_routes(Routes& routes, Service& service) {
         }
         routes.push_back(std::move(route));
     };
-    add("POST", "/session", "login", "none", log_in);
-    // It says itself who has logged in.
-    routes.back().audited = Audited::Never;
-    add("DELETE", "/session", "logout", "any", log_out);
     add("GET", "/tokens", "listTokens", "admin", list_tokens);
     add("PUT", "/tokens/{name}", "putToken", "admin", put_token);
     add("DELETE", "/tokens/{name}", "revokeToken", "admin", revoke_token);

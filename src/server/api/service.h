@@ -26,6 +26,7 @@
 namespace ebb::server {
 
 class Hub;
+class SignIn;
 class WorkerDesk;
 struct HookCall;
 
@@ -46,6 +47,7 @@ struct Service {
     bool has_worker = false;
     bool is_dev = false;
     bool needs_login = true;
+    SignIn* sign_in = nullptr;  ///< by an OpenID provider; null = there is none
     std::string title;
     std::string openapi;       ///< the document
     std::string openapi_etag;  ///< with its quotes
@@ -119,6 +121,7 @@ using Routes = std::vector<Route>;
 
 void add_server_routes(Routes& routes, Service& service);
 void add_access_routes(Routes& routes, Service& service);
+void add_session_routes(Routes& routes, Service& service);
 void add_project_routes(Routes& routes, Service& service);
 void add_audit_routes(Routes& routes, Service& service);
 void add_workflow_routes(Routes& routes, Service& service);

@@ -16,7 +16,6 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kToken = "token";
 constexpr std::string_view kLogin = "login";
-constexpr std::string_view kSession = "session";
 /// The size of the cache. When it is full, it is emptied and read again.
 constexpr std::size_t kRememberedMax = 10'000;
 
@@ -35,13 +34,11 @@ ordered_json document_of(const NewCredential& credential, TimePoint now, TimePoi
     };
 }
 
-Principal to_principal(const ordered_json& document, Principal::Kind kind) {
-    Principal principal{.kind = kind, .name = {}};
-    const bool is_token = kind == Principal::Kind::Token;
-    principal.name = (is_token ? "token:" : "user:") + document.at("name").get<std::string>();
-    principal.display_name = document.value("display_name", std::string());
-    principal.groups = document.value("groups", std::vector<std::string>());
-    return principal;
+Principal token_principal(const ordered_json& document) {
+    return {
+        .kind = Principal::Kind::Token,
+        .name = "token:" + document.at("name").get<std::string>(),
+    };
 }
 
 /// The one that a credential has itself; none if its person has only those of groups.
@@ -88,7 +85,13 @@ std::optional<Principal> Access::find(const std::string& key) {
 }
 
 std::optional<Principal> Access::current(const Principal& principal) {
-    if (principal.key.empty()) return principal;
+    if (principal.key.empty()) {
+        // Its login comes with every request.
+        if (principal.expires_at <= clock_.now()) return std::nullopt;
+        Principal now = principal;
+        if (now.kind != Principal::Kind::Anonymous) now.grants = book_.of(now.name, now.groups);
+        return now;
+    }
     return find(principal.key);
 }
 
@@ -119,7 +122,7 @@ std::optional<Principal> Access::find_token(const std::string& hash, TimePoint n
         const auto document = ordered_json::parse(row.document);
         if (!is_equal_secret(document.at("hash").get<std::string>(), hash)) continue;
         if (row.expires_at <= now) return std::nullopt;
-        Principal principal = with_grants(to_principal(document, Principal::Kind::Token), document);
+        Principal principal = with_grants(token_principal(document), document);
         principal.expires_at = row.expires_at;
         principal.credential = row.name;
         ordered_json used = document;
@@ -129,33 +132,11 @@ std::optional<Principal> Access::find_token(const std::string& hash, TimePoint n
         if (!last || now - *last > std::chrono::minutes(1)) {
             AdminRow changed = row;
             changed.document = used.dump();
-            store_.put(changed);
+            store_.change(changed);
         }
         return principal;
     }
     return std::nullopt;
-}
-
-std::optional<Principal> Access::by_session(std::string_view secret) {
-    return find(fmt::format("{} {}", kSession, hash_secret(secret)));
-}
-
-std::optional<Principal> Access::find_session(const std::string& hash, TimePoint now) {
-    const auto row = store_.find(kSession, hash);
-    if (!row || row->expires_at <= now) return std::nullopt;
-    auto document = ordered_json::parse(row->document);
-    const auto seen = parse_time(document.at("seen_at").get<std::string>()).value_or(now);
-    if (now - seen > kSessionIdle) return std::nullopt;
-    if (now - seen > std::chrono::minutes(5)) {
-        document["seen_at"] = format_time(now);
-        AdminRow changed = *row;
-        changed.document = document.dump();
-        store_.put(changed);
-    }
-    Principal principal = with_grants(to_principal(document, Principal::Kind::Session), document);
-    principal.expires_at = row->expires_at;
-    principal.credential = row->name;
-    return principal;
 }
 
 Principal Access::by_proxy(const Person& person) {
@@ -163,6 +144,13 @@ Principal Access::by_proxy(const Person& person) {
     principal.display_name = person.display_name;
     principal.groups = person.groups;
     principal.grants = book_.of(principal.name, principal.groups);
+    return principal;
+}
+
+Principal Access::by_oidc(const Person& person, TimePoint expires_at) {
+    Principal principal = by_proxy(person);
+    principal.kind = Principal::Kind::Oidc;
+    principal.expires_at = expires_at;
     return principal;
 }
 
@@ -212,30 +200,6 @@ std::string Access::create_login(const NewCredential& person) {
          now + kLoginLife}
     );
     return secret;
-}
-
-std::optional<Access::Login> Access::log_in(std::string_view secret) {
-    const std::string hash = hash_secret(secret);
-    const auto link = store_.find(kLogin, hash);
-    const TimePoint now = clock_.now();
-    // Only the request that removes the entry may use it.
-    if (!link || !store_.remove(kLogin, hash) || link->expires_at <= now) return std::nullopt;
-    auto document = ordered_json::parse(link->document);
-    document["seen_at"] = format_time(now);
-    Login login{
-        make_secret(), with_grants(to_principal(document, Principal::Kind::Session), document)
-    };
-    const TimePoint end = now + kSessionLife;
-    login.principal.expires_at = end;
-    login.principal.credential = hash_secret(login.secret);
-    store_.add({std::string(kSession), login.principal.credential, document.dump(), end});
-    return login;
-}
-
-void Access::log_out(const Principal& principal) {
-    if (principal.kind != Principal::Kind::Session) return;
-    store_.remove(kSession, principal.credential);
-    forget_all();
 }
 
 }  // namespace ebb::server

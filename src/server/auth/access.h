@@ -21,7 +21,7 @@ namespace ebb::server {
 
 /// Who sends a request.
 struct Principal {
-    enum class Kind { Token, Session, Anonymous, Proxy };
+    enum class Kind { Token, Session, Anonymous, Proxy, Oidc };
 
     Kind kind = Kind::Anonymous;
     std::string name;                   ///< `token:ci`, `user:ann`, `anonymous`
@@ -54,6 +54,13 @@ struct Person {
     std::string name;
     std::vector<std::string> groups;
     std::string display_name{};
+    std::string email{};
+};
+
+/// The other end of a login.
+struct Visitor {
+    std::string address;
+    std::string agent{};  ///< what the browser says of itself
 };
 
 struct NewCredential {
@@ -77,6 +84,9 @@ class Access {
     static constexpr Duration kSessionLife = std::chrono::hours(24 * 7);
     static constexpr Duration kSessionIdle = std::chrono::hours(12);
     static constexpr Duration kTokenLife = std::chrono::hours(24 * 90);
+    /// How exactly the last use of a session is known.
+    static constexpr Duration kSeenEvery = std::chrono::minutes(5);
+    static constexpr std::size_t kAgentBytesMax = 256;
 
     Access(AdminStore& store, const Clock& clock)
         : store_(store), clock_(clock), book_(store, clock) {}
@@ -96,6 +106,8 @@ class Access {
 
     /// Of one request: the person has the grants of its name and of its groups.
     Principal by_proxy(const Person& person);
+    /// The same of a token of an OpenID provider.
+    Principal by_oidc(const Person& person, TimePoint expires_at);
 
     struct CreatedToken {
         nlohmann::ordered_json view;
@@ -116,8 +128,17 @@ class Access {
     };
 
     /// Uses up a login link.
-    std::optional<Login> log_in(std::string_view secret);
-    void log_out(const Principal& principal);
+    std::optional<Login> log_in(std::string_view secret, const Visitor& visitor);
+    /// A session for a person whom an OpenID provider has logged in. `logout_url`: where the
+    /// provider ends its own session.
+    Login log_in(const Person& person, const Visitor& visitor, const std::string& logout_url);
+    /// The logout URL of the provider that has made the session; empty = none.
+    std::string log_out(const Principal& principal);
+
+    /// The sessions that have not ended, the newest first; of one principal unless it is empty.
+    std::vector<nlohmann::ordered_json> sessions(std::string_view of, const Principal& caller);
+    /// Ends a session, of `of` unless that is empty. False: there is none with this id.
+    bool end_session(std::string_view id, std::string_view of);
 
  private:
     struct Remembered {
@@ -128,6 +149,7 @@ class Access {
     std::optional<Principal> find(const std::string& key);
     std::optional<Principal> find_token(const std::string& hash, TimePoint now);
     std::optional<Principal> find_session(const std::string& hash, TimePoint now);
+    Login open_session(nlohmann::ordered_json document, const Visitor& visitor);
     Principal with_grants(Principal principal, const nlohmann::ordered_json& document);
     void forget_all();
 

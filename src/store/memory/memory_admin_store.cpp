@@ -21,6 +21,14 @@ class MemoryAdminStore : public AdminStore {
         rows_.insert_or_assign(std::pair(row.kind, row.name), row);
     }
 
+    bool change(const AdminRow& row) override {
+        const Lock lock(mutex_);
+        const auto found = rows_.find({row.kind, row.name});
+        if (found == rows_.end()) return false;
+        found->second = row;
+        return true;
+    }
+
     std::optional<AdminRow> find(std::string_view kind, std::string_view name) override {
         const Lock lock(mutex_);
         const auto found = rows_.find({std::string(kind), std::string(name)});

@@ -35,6 +35,10 @@ class PostgresAdminStore : public AdminStore, private postgres::Pooled {
 
     void put(const AdminRow& row) override { read(admin_sql::put_admin, arguments_of(row)); }
 
+    bool change(const AdminRow& row) override {
+        return !read(admin_sql::change_admin, arguments_of(row)).is_empty();
+    }
+
     std::optional<AdminRow> find(std::string_view kind, std::string_view name) override {
         const Result rows = read(admin_sql::find_admin, Arguments::of(kind, name));
         if (rows.is_empty()) return std::nullopt;

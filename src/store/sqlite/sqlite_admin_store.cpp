@@ -40,6 +40,14 @@ class SqliteAdminStore : public AdminStore {
             .run();
     }
 
+    bool change(const AdminRow& row) override {
+        const Lock lock(mutex_);
+        Query query(
+            database_, admin_sql::change_admin, row.kind, row.name, row.document, row.expires_at
+        );
+        return query.run() > 0;
+    }
+
     std::optional<AdminRow> find(std::string_view kind, std::string_view name) override {
         const Lock lock(mutex_);
         Query query(database_, admin_sql::find_admin, kind, name);

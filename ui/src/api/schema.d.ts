@@ -725,7 +725,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * How to log in
+         * @description For the login page, which has no login yet.
+         */
+        get: operations["getLogin"];
         put?: never;
         /**
          * Log in with a login link
@@ -734,9 +738,93 @@ export interface paths {
         post: operations["login"];
         /**
          * Log out
-         * @description Ends this session here at once, and on every other server within 5 s.
+         * @description Ends this session here at once, and on every other server within 5 s. If an OpenID provider has made the session and has a
+         *     logout page, the answer names it: the session of the provider goes on until the browser was there.
          */
         delete: operations["logout"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/session/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Log in with the OpenID provider
+         * @description For browsers: leads to the provider, and from there to `/session/oidc/callback`. The login belongs to the browser that has
+         *     begun it (a cookie), works once, and takes at most 10 minutes. To a browser, a login that does not succeed shows the login page.
+         */
+        get: operations["beginLogin"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/session/oidc/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the OpenID provider leads the browser to
+         * @description Exchanges the code for tokens, checks them, sets the session cookie, and leads to `return_to`. Other parameters are ignored.
+         */
+        get: operations["finishLogin"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Your sessions, or everyone's
+         * @description The newest first. An administrator sees all sessions, and other users their own. What has ended is not there.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session
+         * @description Here at once, and on every other server within 5 s. An administrator ends any session, and other users their own.
+         */
+        delete: operations["endSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1499,7 +1587,7 @@ export interface components {
             /** @example user:ann */
             principal: string;
             /** @enum {string} */
-            credential: "token" | "session" | "proxy" | "anonymous";
+            credential: "token" | "session" | "proxy" | "oidc" | "anonymous";
             /** @description The address of the client. */
             remote: string;
             request_id: string;
@@ -1605,7 +1693,7 @@ export interface components {
             problems?: components["schemas"]["Diagnostic"][];
         };
         /** @enum {string} */
-        ProblemCode: "invalid_argument" | "invalid_expression" | "invalid_json" | "unknown_field" | "cursor_mismatch" | "bad_request" | "unauthenticated" | "not_allowed" | "csrf_refused" | "workflow_not_found" | "instance_not_found" | "handler_not_found" | "not_found" | "method_not_allowed" | "not_acceptable" | "invalid_state" | "not_waiting" | "workflow_conflict" | "ambiguous" | "conflict" | "stale_attempt" | "invalid_session" | "worker_displaced" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "misdirected" | "uri_too_long" | "headers_too_large" | "invalid_definition" | "invalid_payload" | "idempotency_key_reused" | "limit_exceeded" | "rate_limited" | "too_many_streams" | "internal" | "corrupt_state" | "store_error" | "not_implemented" | "overloaded" | "draining" | "store_unavailable" | "store_busy" | "store_in_doubt" | "store_read_only" | "store_denied" | "store_version" | "timeout" | "store_full";
+        ProblemCode: "invalid_argument" | "invalid_expression" | "invalid_json" | "unknown_field" | "cursor_mismatch" | "bad_request" | "unauthenticated" | "login_failed" | "not_allowed" | "csrf_refused" | "workflow_not_found" | "instance_not_found" | "handler_not_found" | "not_found" | "method_not_allowed" | "not_acceptable" | "invalid_state" | "not_waiting" | "workflow_conflict" | "ambiguous" | "conflict" | "stale_attempt" | "invalid_session" | "worker_displaced" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "misdirected" | "uri_too_long" | "headers_too_large" | "invalid_definition" | "invalid_payload" | "idempotency_key_reused" | "limit_exceeded" | "rate_limited" | "too_many_streams" | "internal" | "corrupt_state" | "store_error" | "not_implemented" | "overloaded" | "provider_unavailable" | "draining" | "store_unavailable" | "store_busy" | "store_in_doubt" | "store_read_only" | "store_denied" | "store_version" | "timeout" | "store_full";
         Diagnostic: {
             /** @example unknown_handler */
             code: string;
@@ -2041,7 +2129,7 @@ export interface components {
             principal: string;
             display_name?: components["schemas"]["OptionalText"];
             /** @enum {string} */
-            kind: "token" | "session" | "proxy" | "anonymous";
+            kind: "token" | "session" | "proxy" | "oidc" | "anonymous";
             role: components["schemas"]["Role"];
             /** @description Roles in which decisions may be made; empty = any role. */
             decision_roles?: string[];
@@ -2057,6 +2145,49 @@ export interface components {
             groups: string[];
             grants: components["schemas"]["MyGrant"][];
             expires_at?: components["schemas"]["OptionalTime"];
+        };
+        LoginWays: {
+            /** @description False: everyone on this machine is an administrator. */
+            is_needed: boolean;
+            /** @description The OpenID provider; null = there is none. */
+            oidc: {
+                /** @example Example ID */
+                name: string;
+                /**
+                 * @description Where a browser begins the login.
+                 * @example /api/v1/session/oidc
+                 */
+                href: string;
+            } | null;
+        };
+        Session: {
+            /**
+             * @description Not secret.
+             * @example 5f2c7d1e9a3b4c60
+             */
+            id: string;
+            /** @example user:ann */
+            principal: string;
+            display_name: components["schemas"]["OptionalText"];
+            email: components["schemas"]["OptionalText"];
+            /**
+             * @description How the person has logged in.
+             * @enum {string}
+             */
+            method: "link" | "oidc";
+            /** @description That the login has named. */
+            groups: string[];
+            created_at: components["schemas"]["Time"];
+            /** @description The last request, within 5 minutes. */
+            seen_at: components["schemas"]["Time"];
+            /** @description At the latest; 12 hours after `seen_at` if it is not used. */
+            expires_at: components["schemas"]["OptionalTime"];
+            /** @description Of the browser at the login. */
+            address: components["schemas"]["OptionalText"];
+            /** @description What the browser says of itself. */
+            agent: components["schemas"]["OptionalText"];
+            /** @description Whether it is the one of this request. */
+            is_current: boolean;
         };
         /** @enum {string} */
         Role: "viewer" | "approver" | "operator" | "developer" | "admin" | "worker" | "starter";
@@ -3937,6 +4068,27 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ways to log in besides a login link and a token. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginWays"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     login: {
         parameters: {
             query?: never;
@@ -3980,6 +4132,18 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description You are logged out here, and not yet at the provider. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Where the provider ends its own session. */
+                        logout_url: string;
+                    };
+                };
+            };
             /** @description You are logged out. */
             204: {
                 headers: {
@@ -3987,6 +4151,116 @@ export interface operations {
                 };
                 content?: never;
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    beginLogin: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Where the login leads at last: a path of this server.
+                 * @example /instances
+                 */
+                return_to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the provider. */
+            302: {
+                headers: {
+                    Location?: string;
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            503: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    finishLogin: {
+        parameters: {
+            query?: {
+                state?: string;
+                code?: string;
+                /** @description RFC 9207. */
+                iss?: string;
+                /** @description Instead of a code, why the provider refuses. */
+                error?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description You are logged in. */
+            302: {
+                headers: {
+                    Location?: string;
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only of this principal.
+                 * @example user:ann
+                 */
+                principal?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Session"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };

@@ -11,6 +11,7 @@ let needs_login = $state(false);
 let is_silent = $state(false);
 let silent_since = $state(0);
 let problem = $state.raw<Problem | undefined>();
+let login_problem = $state('');
 
 export const session = {
   get me() {
@@ -41,6 +42,10 @@ export const session = {
   },
   get problem() {
     return problem;
+  },
+  /** The code of what went wrong with a login by a provider, which has led the browser back here. */
+  get loginProblem() {
+    return login_problem;
   },
 };
 
@@ -91,7 +96,10 @@ async function loadDecisions() {
 
 /** A login link's secret is in the fragment, which no server and no log sees. It is used once and taken out at once. */
 async function useLoginLink() {
-  const secret = new URLSearchParams(location.hash.slice(1)).get('login');
+  const given = new URLSearchParams(location.hash.slice(1));
+  const secret = given.get('login');
+  login_problem = given.get('login_problem') ?? '';
+  if (login_problem) history.replaceState(null, '', location.pathname + location.search);
   if (!secret) return;
   history.replaceState(null, '', location.pathname + location.search);
   await login(secret);
@@ -103,8 +111,10 @@ export async function login(secret: string) {
 }
 
 export async function logout() {
-  await call('/session', { method: 'DELETE' });
-  location.reload();
+  const ended = (await call<{ logout_url: string } | undefined>('/session', { method: 'DELETE' })).data;
+  // The provider that has made the session has one of its own.
+  if (ended?.logout_url) location.assign(ended.logout_url);
+  else location.reload();
 }
 
 export async function startSession() {

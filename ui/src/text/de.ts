@@ -36,6 +36,8 @@ export const de: Messages = {
   login: {
     title: 'Anmelden', how: 'Auf dem Server in einem Terminal einen Anmeldelink erzeugen und ihn öffnen oder hier einfügen:', paste: 'Anmeldelink', submit: 'Anmelden',
     help: 'Ein Link gilt einmal und zehn Minuten lang.',
+    with: (name: string) => `Mit ${name} anmelden`, or: 'Oder mit einem Anmeldelink:',
+    denied: 'Der Anmeldedienst hat die Anmeldung abgelehnt.', unavailable: 'Der Anmeldedienst antwortet nicht. Später noch einmal versuchen oder einen Anmeldelink verwenden.', failed: 'Die Anmeldung ist nicht gelungen. Bitte neu beginnen.',
   },
   trouble: {
     needs: (permission: string) => `Dafür braucht es die Berechtigung „${permission}“.`,

@@ -35,6 +35,8 @@ export const en = {
   login: {
     title: 'Log in', how: 'Make a login link in a terminal on the server, and open it or paste it here:', paste: 'Login link', submit: 'Log in',
     help: 'A link works once and for ten minutes.',
+    with: (name: string) => `Log in with ${name}`, or: 'Or with a login link:',
+    denied: 'The login provider has refused the login.', unavailable: 'The login provider does not answer. Try again later, or use a login link.', failed: 'The login did not succeed. Begin again.',
   },
   trouble: {
     needs: (permission: string) => `It needs the permission “${permission}”.`,

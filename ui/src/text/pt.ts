@@ -35,6 +35,8 @@ export const pt: Messages = {
   login: {
     title: 'Entrar', how: 'Gere um link de login em um terminal no servidor e abra-o ou cole-o aqui:', paste: 'Link de login', submit: 'Entrar',
     help: 'O link vale uma única vez, por dez minutos.',
+    with: (name: string) => `Entrar com ${name}`, or: 'Ou com um link de login:',
+    denied: 'O provedor de login recusou o login.', unavailable: 'O provedor de login não responde. Tente mais tarde ou use um link de login.', failed: 'O login não deu certo. Comece de novo.',
   },
   trouble: {
     needs: (permission: string) => `É preciso ter a permissão “${permission}”.`,

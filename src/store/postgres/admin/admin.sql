@@ -24,6 +24,11 @@ VALUES ($1::text, $2::text, $3::text, $4::bigint)
 ON CONFLICT (kind, name) DO UPDATE SET
     document = excluded.document, expires_at = excluded.expires_at;
 
+-- name: change_admin
+UPDATE ebb.admin SET document = $3::text, expires_at = $4::bigint
+WHERE kind = $1::text AND name = $2::text
+RETURNING 1;
+
 -- name: find_admin
 SELECT name, document, expires_at FROM ebb.admin WHERE kind = $1::text AND name = $2::text;
 

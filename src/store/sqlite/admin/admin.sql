@@ -17,6 +17,9 @@ INSERT INTO admin (kind, name, document, expires_at) VALUES (?1, ?2, ?3, ?4)
 ON CONFLICT (kind, name) DO UPDATE SET
     document = excluded.document, expires_at = excluded.expires_at;
 
+-- name: change_admin
+UPDATE admin SET document = ?3, expires_at = ?4 WHERE kind = ?1 AND name = ?2;
+
 -- name: find_admin
 SELECT name, document, expires_at FROM admin WHERE kind = ?1 AND name = ?2;
 
