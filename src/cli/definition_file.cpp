@@ -137,7 +137,7 @@ void check_types(DefinitionFile& file, Session& session) {
         std::none_of(file.problems.begin(), file.problems.end(), [](const Diagnostic& problem) {
             return problem.severity == Diagnostic::Severity::Error;
         });
-    if (!is_valid || type_files(session).empty()) return;
+    if (session.options().types.empty() || !is_valid) return;
     const TypeLibrary types = read_types(session);
     const std::vector<std::string> names = types.names();
     const std::vector<std::string_view> known(names.begin(), names.end());

@@ -1,5 +1,6 @@
 // `.ebbrc.yaml`: what it may say, and what is said of what it may not.
 
+#include "source/workflow_text.h"
 #include "source/workspace_config.h"
 
 #include <gmock/gmock.h>
@@ -24,6 +25,11 @@ TEST(WorkspaceConfig, names_files_and_patterns) {
     EXPECT_THAT(config.exclude, ElementsAre("gen/"));
     EXPECT_THAT(read_workspace_config("", "f").problems, IsEmpty());
     EXPECT_THAT(read_workspace_config("# nothing yet\n", "f").problems, IsEmpty());
+}
+
+TEST(WorkspaceConfig, is_not_a_file_of_types) {
+    EXPECT_EQ(kind_of("/shop/.ebbrc.yaml", "types: [a.yaml]\n"), TextKind::Other);
+    EXPECT_EQ(kind_of("/shop/types.yaml", "types: {}\n"), TextKind::Types);
 }
 
 Diagnostic problem_of(const std::string& text) {
