@@ -1,10 +1,11 @@
 // `.ebbrc.yaml`: what it may say, and what is said of what it may not.
 
-#include "source/workflow_text.h"
 #include "source/workspace_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "source/workflow_text.h"
 
 namespace ebb::test {
 namespace {
