@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@
 
 #include "lsp/lsp.h"
 #include "report.h"
+#include "source/cpp_workflow.h"
 
 namespace ebb::bench {
 
@@ -127,6 +130,49 @@ std::vector<double> measure_request(Editor& editor, const char* method) {
     return times;
 }
 
+/// The files of this repository that build workflows, `bytes_min` at least.
+std::string code_of_repository(std::size_t bytes_min) {
+    namespace fs = std::filesystem;
+    std::string all;
+    const fs::path root = fs::path(EBB_BENCH_DIR).parent_path();
+    for (const char* folder : {"bench", "examples", "tests"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+            if (!entry.is_regular_file() || !source::is_cpp_name(entry.path().string())) continue;
+            std::ifstream file(entry.path(), std::ios::binary);
+            std::stringstream text;
+            text << file.rdbuf();
+            if (source::may_have_workflows(text.str())) all += text.str();
+        }
+    }
+    const std::string once = all;
+    while (all.size() < bytes_min && !once.empty()) all += once;
+    return all;
+}
+
+Figure scan_figure() {
+    // A file is read as a whole, so several files in one cost more than each for itself.
+    const std::string text = code_of_repository(std::size_t{1} << 20);
+    std::vector<double> speeds;
+    for (int i = 0; i < kRuns; ++i) {
+        const double start = cpu_milliseconds();
+        const source::CppFile found = source::scan_cpp(text);
+        const double spent = cpu_milliseconds() - start;
+        if (found.workflows.empty()) throw Error(ErrorCode::Internal, "no workflow was found");
+        speeds.push_back(static_cast<double>(text.size()) / 1'000 / std::max(spent, 0.001));
+    }
+    const double value = median(speeds);
+    return {
+        .name = "lsp_scan_cpp",
+        .value = value,
+        .unit = "MB/s",
+        .yardstick = "at least 50 MB/s",
+        .ratio = value / 50,
+        .goal = 1,
+        .runs = std::move(speeds),
+        .note = "the repository's own code with builders, as one file"
+    };
+}
+
 }  // namespace
 
 std::vector<Figure> lsp_figures() {
@@ -157,6 +203,7 @@ std::vector<Figure> lsp_figures() {
          .runs = {memory},
          .note = "what the open text adds to the process"}
     );
+    figures.push_back(scan_figure());
     return figures;
 }
 

@@ -31,6 +31,8 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/ebbConfig.cmake.in ${P
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ebbConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ebbConfig.cmake ${PROJECT_BINARY_DIR}/ebbConfigVersion.cmake
   DESTINATION ${config_dir} COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/export_definitions.cmake ${PROJECT_SOURCE_DIR}/cmake/export_definitions.cpp.in
+  DESTINATION ${config_dir} COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR}
   COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}

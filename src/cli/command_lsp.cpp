@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/definition_file.h"
+#include "cli/workspace_files.h"
 #include "lsp/lsp.h"
 #include "lsp/wire.h"
 
@@ -41,10 +42,10 @@ class MessageLog {
     std::ofstream file_;
 };
 
-/// All messages that have come, at least one; empty at the end of the stream.
-std::vector<Json> read_messages(CliStreams& streams, lsp::FrameReader& frames, Session& session) {
+/// All messages that have come. If it may wait, at least one, and none at the end of the stream.
+std::vector<Json> read_messages(Session& session, lsp::FrameReader& frames, bool may_wait) {
+    CliStreams& streams = session.streams();
     std::vector<Json> messages;
-    bool may_wait = true;
     while (true) {
         while (auto content = frames.next()) {
             auto message = lsp::parse_message(*content);
@@ -63,11 +64,22 @@ std::vector<Json> read_messages(CliStreams& streams, lsp::FrameReader& frames, S
     }
 }
 
+std::vector<Json> warnings(const std::vector<std::string>& texts) {
+    constexpr int kWarning = 2;
+    std::vector<Json> messages;
+    for (const std::string& text : texts) {
+        messages.push_back(
+            lsp::make_notification("window/showMessage", {{"type", kWarning}, {"message", text}})
+        );
+    }
+    return messages;
+}
+
 }  // namespace
 
 int serve_editor(Session& session, const LspOptions& options) {
     MessageLog log(options.log);
-    lsp::Server server({.version = EBB_VERSION, .types = read_types(session)});
+    lsp::Server server({.version = EBB_VERSION, .types = read_types(session.options().types)});
     lsp::FrameReader frames;
     CliStreams& streams = session.streams();
     const auto send = [&](const std::vector<Json>& messages) {
@@ -78,11 +90,18 @@ int serve_editor(Session& session, const LspOptions& options) {
         }
         if (!bytes.empty()) streams.out.write(bytes);
     };
+    WorkspaceFiles files(server, session.options().types);
     while (!server.is_over()) {
-        const std::vector<Json> messages = read_messages(streams, frames, session);
-        if (messages.empty()) break;
+        // The files of the workspace are read while no message is waiting.
+        const bool may_wait = !files.has_work();
+        const std::vector<Json> messages = read_messages(session, frames, may_wait);
+        if (messages.empty() && (may_wait || frames.is_broken())) break;
         for (const Json& message : messages) log.write("->", message);
-        send(server.handle_all(messages));
+        if (!messages.empty()) {
+            send(server.handle_all(messages));
+        } else {
+            send(warnings(files.step()));
+        }
         send(server.idle());
     }
     return server.exit_code();

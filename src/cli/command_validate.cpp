@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/cpp_file.h"
+#include "cli/current_config.h"
 #include "cli/payload_argument.h"
 #include "cli/problem_formats.h"
 #include "cli/report.h"
@@ -136,7 +137,9 @@ int validate_files(Session& session, const ValidateOptions& options) {
     std::vector<CheckedFile> reports;
     std::size_t problems = 0;
     bool is_well = true;
+    const source::WorkspaceConfig config = read_current_config();
     for (const WorkflowFile& found : find_workflow_files(arguments_of(session, options))) {
+        if (found.is_found && is_excluded(config, found.path)) continue;
         if (names_cpp_file(found.path)) {
             const std::size_t count = check_cpp_file(session, found, format, reports);
             problems += count;

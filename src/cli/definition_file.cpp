@@ -12,6 +12,7 @@
 #include <ebb/node_graph.h>
 #include <ebb/yaml.h>
 
+#include "cli/current_config.h"
 #include "cli/definition_names.h"
 #include "cli/payload_argument.h"
 #include "core/model/document.h"
@@ -48,20 +49,10 @@ void locate(DefinitionFile& file) {
     }
 }
 
-TypeLibrary read_types(const std::vector<std::string>& paths) {
-    TypeLibrary types;
-    for (const std::string& path : paths) {
-        DefinitionFile file{.path = path, .text = read_file(path, kFileBytesMax)};
-        file.problems = source::check_types_text(file.text, {.file = path}).problems;
-        try {
-            if (file.problems.empty()) add_types_yaml(types, file.text, path);
-        } catch (const DefinitionError& error) {
-            // What an earlier file has already.
-            file.problems = error.diagnostics();
-        }
-        if (!file.problems.empty()) throw InvalidDefinitionFile{std::move(file)};
-    }
-    return types;
+/// The files that --types names, or else `.ebbrc.yaml`.
+std::vector<std::string> type_files(Session& session) {
+    if (!session.options().types.empty()) return session.options().types;
+    return read_current_config().types;
 }
 
 /// The graph that a visual editor has written, if the file holds one.
@@ -93,7 +84,7 @@ DefinitionFile read_text(const std::string& path, Session& session) {
 }
 
 void check_workflow(DefinitionFile& file, Session& session, bool with_lints) {
-    const TypeLibrary types = read_types(session.options().types);
+    const TypeLibrary types = read_types(session);
     try {
         if (auto graph = read_editor_graph(file.text, file.path, types)) {
             file.definition = std::move(*graph);
@@ -147,7 +138,7 @@ void check_types(DefinitionFile& file, Session& session) {
             return problem.severity == Diagnostic::Severity::Error;
         });
     if (session.options().types.empty() || !is_valid) return;
-    const TypeLibrary types = read_types(session.options().types);
+    const TypeLibrary types = read_types(session);
     const std::vector<std::string> names = types.names();
     const std::vector<std::string_view> known(names.begin(), names.end());
     const auto check = [&](const std::string& type, std::string path) {
@@ -177,8 +168,24 @@ void check_types(DefinitionFile& file, Session& session) {
     locate(file);
 }
 
+TypeLibrary read_types(const std::vector<std::string>& paths) {
+    TypeLibrary types;
+    for (const std::string& path : paths) {
+        DefinitionFile file{.path = path, .text = read_file(path, kFileBytesMax)};
+        file.problems = source::check_types_text(file.text, {.file = path}).problems;
+        try {
+            if (file.problems.empty()) add_types_yaml(types, file.text, path);
+        } catch (const DefinitionError& error) {
+            // What an earlier file has already.
+            file.problems = error.diagnostics();
+        }
+        if (!file.problems.empty()) throw InvalidDefinitionFile{std::move(file)};
+    }
+    return types;
+}
+
 TypeLibrary read_types(Session& session) {
-    return read_types(session.options().types);
+    return read_types(type_files(session));
 }
 
 DefinitionFile load_definition_file(const std::string& path, Session& session) {

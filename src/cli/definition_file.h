@@ -54,8 +54,11 @@ void check_types(DefinitionFile& file, Session& session);
 /// As read_definition_file, and throws InvalidDefinitionFile when it has problems.
 DefinitionFile load_definition_file(const std::string& path, Session& session);
 
-/// The types of the files that --types names. Throws as read_definition_file.
+/// The types of the files that --types names, or else `.ebbrc.yaml` in the current folder. Throws
+/// as read_definition_file.
 TypeLibrary read_types(Session& session);
+/// Those of these files.
+TypeLibrary read_types(const std::vector<std::string>& paths);
 
 /// Whether a word is a file rather than a workflow's name or an instance: `-`, with a slash, or
 /// ending in .yaml, .yml or .json.

@@ -22,10 +22,21 @@ std::optional<Position> read_position(const Json& json) {
 }  // namespace
 
 Document::Document(std::string uri, std::string text, Encoding encoding)
-    : uri_(std::move(uri)), text_(std::move(text)), encoding_(encoding) {}
+    : uri_(std::move(uri)),
+      text_(std::move(text)),
+      encoding_(encoding),
+      is_cpp_(source::is_cpp_name(uri_)) {}
+
+const source::CppFile& Document::cpp() const {
+    if (!cpp_) {
+        cpp_ = std::make_unique<source::CppFile>();
+        if (is_cpp_) *cpp_ = source::scan_cpp(text_);
+    }
+    return *cpp_;
+}
 
 source::TextKind Document::kind() const {
-    if (text_.size() > DocumentLimits::kBytesMax) return source::TextKind::Other;
+    if (is_cpp_ || text_.size() > DocumentLimits::kBytesMax) return source::TextKind::Other;
     if (!kind_) kind_ = source::kind_of(uri_, tree());
     return *kind_;
 }
@@ -41,6 +52,16 @@ const yaml::LineTree& Document::tree() const {
 }
 
 const source::CheckedText& Document::checked(const CheckSettings& settings) const {
+    if (!checked_ && is_cpp_) {
+        checked_ = std::make_unique<source::CheckedText>(
+            source::CheckedText{.kind = source::TextKind::Other}
+        );
+        for (const source::CppWorkflow& workflow : cpp().workflows) {
+            for (Diagnostic& problem : source::check_cpp(workflow, text_, uri_)) {
+                checked_->problems.push_back(std::move(problem));
+            }
+        }
+    }
     if (!checked_) {
         const source::CheckOptions options{
             .file = uri_, .types = settings.types, .with_lints = true
@@ -78,8 +99,10 @@ void Document::forget() {
     lines_.reset();
     tree_.reset();
     checked_.reset();
+    cpp_.reset();
     kind_.reset();
     is_dirty = true;
+    is_index_old = true;
 }
 
 }  // namespace ebb::lsp

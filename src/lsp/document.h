@@ -8,6 +8,7 @@
 #include <ebb/json.h>
 
 #include "lsp/positions.h"
+#include "source/cpp_workflow.h"
 #include "source/workflow_text.h"
 #include "yaml/line_tree.h"
 
@@ -21,8 +22,11 @@ struct DocumentLimits {
     static constexpr std::size_t kCompletionsMax = 200;
 };
 
+class WorkspaceIndex;
+
 struct CheckSettings {
     const TypeLibrary* types = nullptr;
+    const WorkspaceIndex* index = nullptr;  ///< of the workspace's files; null = none
 };
 
 /// An open text with what is known of it. Whatever is derived from the text is made when it is
@@ -35,18 +39,30 @@ class Document {
 
     const std::string& text() const { return text_; }
 
-    /// Does it have to do with workflows?
+    /// Is it code in C++, by its name? Then it has `cpp()`, and no kind, tree or definition.
+    bool is_cpp() const { return is_cpp_; }
+
+    /// The workflows that the code builds and the handlers that it registers.
+    const source::CppFile& cpp() const;
+
+    /// Does it have to do with workflows? Code in C++ is of the kind Other.
     source::TextKind kind() const;
     const LineIndex& lines() const;
     const yaml::LineTree& tree() const;
+    /// Of code in C++ the problems of its workflows.
     const source::CheckedText& checked(const CheckSettings& settings) const;
 
     /// One element of `contentChanges`. False if it is malformed.
     bool apply(const Json& change);
 
+    /// What is derived from the text is made again, because what it depends on has changed.
+    void forget();
+
     std::int64_t version = 0;
     /// Its diagnostics are those of an earlier text.
     bool is_dirty = true;
+    /// The index of names has those of an earlier text.
+    bool is_index_old = true;
     /// Diagnostics were sent, so they must be taken back when it is not a workflow any more.
     bool has_published = false;
 
@@ -54,12 +70,12 @@ class Document {
     std::string uri_;
     std::string text_;
     Encoding encoding_;
+    bool is_cpp_;
+    mutable std::unique_ptr<source::CppFile> cpp_;
     mutable std::unique_ptr<LineIndex> lines_;
     mutable std::unique_ptr<yaml::LineTree> tree_;
     mutable std::unique_ptr<source::CheckedText> checked_;
     mutable std::optional<source::TextKind> kind_;
-
-    void forget();
 };
 
 }  // namespace ebb::lsp

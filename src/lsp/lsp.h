@@ -14,6 +14,7 @@
 
 #include "lsp/document.h"
 #include "lsp/positions.h"
+#include "lsp/workspace_index.h"
 
 namespace ebb::lsp {
 
@@ -33,6 +34,15 @@ struct ServerOptions {
     TypeLibrary types{};
 };
 
+/// Which files of a workspace have to do with handlers.
+struct WorkspaceSettings {
+    std::vector<std::string> folders{};   ///< absolute paths
+    std::vector<std::string> handlers{};  ///< patterns of files in C++; empty = all of them
+    std::vector<std::string> exclude{};   ///< patterns of .gitignore
+    bool with_cpp = true;                 ///< look at code in C++
+    int revision = 0;                     ///< grows with every change
+};
+
 /// The language server: messages in, messages out. It opens no file, starts no thread and no
 /// program and asks for no time, so a transcript says all about it.
 class Server {
@@ -50,6 +60,21 @@ class Server {
     /// no message is waiting.
     std::vector<Json> idle();
 
+    /// What the caller reads for it. It begins again if the revision has grown.
+    const WorkspaceSettings& workspace() const { return workspace_; }
+
+    /// Files and folders of the workspace that may have changed since the last call, as paths.
+    std::vector<std::string> take_changed_files();
+
+    /// A file of the workspace as it is now. One that is open counts as the editor has it.
+    void take_file(const std::string& path, std::string text);
+    void drop_file(const std::string& path);
+
+    void drop_files() { index_.clear(); }
+
+    /// The types that steps may call from now on.
+    void set_types(TypeLibrary types);
+
     /// Has `exit` come?
     bool is_over() const { return is_over_; }
 
@@ -66,6 +91,10 @@ class Server {
     bool is_shut_down_ = false;
     bool is_over_ = false;
     InlayMode inlay_ = InlayMode::Off;
+    WorkspaceSettings workspace_;
+    WorkspaceIndex index_;
+    std::vector<std::string> changed_files_;
+    bool can_register_ = false;  ///< the client lets the server ask for changes of files
     std::vector<Json> out_;
 
     static const std::map<std::string_view, Request>& requests();
@@ -81,10 +110,22 @@ class Server {
     void configure(const Json& params);
     void publish(Document& document);
 
+    void read_folders(const Json& params);
+    void read_settings(const Json& settings);
+    void change_folders(const Json& params);
+    void note_changed_files(const Json& params);
+    void watch_files();
+    void index_open_documents();
+    void index_open_code();
+    void index(Document& document);
+
     /// Null if it is not open or has nothing to do with workflows.
     Document* document_of(const Json& params);
+    /// Null if it is not open or no code in C++.
+    Document* cpp_document_of(const Json& params);
+    Document* either_document_of(const Json& params);
 
-    CheckSettings settings() const { return {.types = &options_.types}; }
+    CheckSettings settings() const { return {.types = &options_.types, .index = &index_}; }
 
     Json complete(const Json& params);
     Json hover(const Json& params);
@@ -99,6 +140,7 @@ class Server {
     Json list_tokens(const Json& params);
     Json list_hints(const Json& params);
     Json help_signature(const Json& params);
+    Json format(const Json& params);
     Json draw(const Json& params);
     Json tell_kind(const Json& params);
 };

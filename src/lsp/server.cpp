@@ -7,6 +7,7 @@
 
 #include "lsp/features/diagnostics.h"
 #include "lsp/lsp.h"
+#include "lsp/uri.h"
 #include "lsp/wire.h"
 #include "support/json.h"
 
@@ -103,6 +104,7 @@ const std::map<std::string_view, Server::Request>& Server::requests() {
         {"textDocument/semanticTokens/full", &Server::list_tokens},
         {"textDocument/inlayHint", &Server::list_hints},
         {"textDocument/signatureHelp", &Server::help_signature},
+        {"textDocument/formatting", &Server::format},
         {"ebb/diagram", &Server::draw},
         {"ebb/kindOf", &Server::tell_kind},
     };
@@ -179,6 +181,12 @@ void Server::note(std::string_view method, const Json& params) {
         close(params);
     } else if (method == "workspace/didChangeConfiguration") {
         configure(params);
+    } else if (method == "workspace/didChangeWorkspaceFolders") {
+        change_folders(params);
+    } else if (method == "workspace/didChangeWatchedFiles") {
+        note_changed_files(params);
+    } else if (method == "initialized" && can_register_) {
+        watch_files();
     }
 }
 
@@ -190,8 +198,9 @@ Json Server::initialize(const Json& params) {
             if (offered == "utf-8") encoding_ = Encoding::Utf8;
         }
     }
+    read_folders(params);
     if (params.is_object() && params.contains("initializationOptions")) {
-        inlay_ = read_inlay_mode(params["initializationOptions"], inlay_);
+        read_settings(params["initializationOptions"]);
     }
     Json capabilities = {
         {"positionEncoding", encoding_ == Encoding::Utf8 ? "utf-8" : "utf-16"},
@@ -206,8 +215,10 @@ Json Server::initialize(const Json& params) {
         {"renameProvider", {{"prepareProvider", true}}},
         {"documentSymbolProvider", true},
         {"foldingRangeProvider", true},
+        {"documentFormattingProvider", true},
         {"codeActionProvider", {{"codeActionKinds", {"quickfix", "source.fixAll.ebb"}}}},
         {"semanticTokensProvider", {{"legend", token_legend()}, {"full", true}}},
+        {"workspace", {{"workspaceFolders", {{"supported", true}, {"changeNotifications", true}}}}},
     };
     return {
         {"capabilities", std::move(capabilities)},
@@ -223,13 +234,14 @@ Json Server::shut_down(const Json&) {
 void Server::open(const Json& params) {
     const std::string uri = uri_of(params);
     if (uri.empty()) return;
+    if (!workspace_.with_cpp && source::is_cpp_name(uri)) return;
     const Json& opened = params["textDocument"];
     auto document = std::make_unique<Document>(uri, text_at(opened, "text"), encoding_);
     const auto version = opened.find("version");
     if (version != opened.end() && version->is_number_integer()) {
         document->version = version->get<std::int64_t>();
     }
-    if (document->text().size() > DocumentLimits::kBytesMax) {
+    if (!document->is_cpp() && document->text().size() > DocumentLimits::kBytesMax) {
         out_.push_back(make_notification(
             "window/showMessage",
             {{"type", 2},
@@ -268,12 +280,16 @@ void Server::close(const Json& params) {
             {{"uri", found->first}, {"diagnostics", Json::array()}}
         ));
     }
+    // From now on the file counts as it is on disk.
+    if (const std::string path = path_of_uri(found->first); !path.empty()) {
+        changed_files_.push_back(path);
+    }
     documents_.erase(found);
 }
 
 void Server::configure(const Json& params) {
     const Json::json_pointer kSettings("/settings/ebb");
-    if (params.contains(kSettings)) inlay_ = read_inlay_mode(params[kSettings], inlay_);
+    if (params.contains(kSettings)) read_settings(params[kSettings]);
 }
 
 std::vector<Json> Server::idle() {
@@ -286,7 +302,8 @@ std::vector<Json> Server::idle() {
 
 void Server::publish(Document& document) {
     document.is_dirty = false;
-    const bool is_ours = document.kind() != source::TextKind::Other;
+    const bool is_ours =
+        document.kind() != source::TextKind::Other || !document.cpp().workflows.empty();
     if (!is_ours && !document.has_published) return;
     Json diagnostics = is_ours ? diagnostics_json(document, settings()) : Json::array();
     document.has_published = is_ours;
@@ -306,9 +323,21 @@ Document* Server::document_of(const Json& params) {
     return found->second.get();
 }
 
+Document* Server::cpp_document_of(const Json& params) {
+    const auto found = documents_.find(uri_of(params));
+    return found == documents_.end() || !found->second->is_cpp() ? nullptr : found->second.get();
+}
+
+Document* Server::either_document_of(const Json& params) {
+    Document* cpp = cpp_document_of(params);
+    return cpp != nullptr ? cpp : document_of(params);
+}
+
 Json Server::tell_kind(const Json& params) {
     const auto found = documents_.find(uri_of(params));
     if (found == documents_.end()) return "other";
+    const source::CppFile& cpp = found->second->cpp();
+    if (!cpp.workflows.empty() || !cpp.handlers.empty()) return "cpp";
     switch (found->second->kind()) {
         case source::TextKind::Workflow:
             return "workflow";

@@ -8,12 +8,14 @@
 
 #include "core/model/workflow_draft.h"
 #include "source/cpp_calls.h"
+#include "source/cpp_file.h"
 
 namespace ebb::source {
 
 namespace {
 
 constexpr std::string_view kBuilder = "WorkflowBuilder";
+constexpr std::size_t kLooksPerStatement = 64;
 
 /// A builder whose workflow can be looked at while it is not valid.
 class OpenBuilder : public WorkflowBuilder {
@@ -60,7 +62,7 @@ class Reader {
     bool run(TokenIndex constructor) {
         const bool is_variable = code_.at(constructor + 1).is_identifier();
         const TokenIndex open = constructor + (is_variable ? 2 : 1);
-        const TokenIndex scope_end = end_of_scope(constructor);
+        const TokenIndex scope_end = code_.end_of_scope(constructor);
         const TokenIndex close = std::min(code_.match(open), scope_end);
         begin(constructor, code_.split(code_.inside(open, scope_end)), {constructor, close + 1});
         std::string_view name = is_variable ? code_.at(constructor + 1).text : std::string_view();
@@ -77,7 +79,8 @@ class Reader {
         }
         found_.definition = builder_->look();
         const bool is_used = is_built_ || root_.block->count > 0;
-        if (is_used && !is_built_) calls_.note_unknown({}, {constructor, close + 1});
+        const bool is_whole = is_built_ && !code_.is_exhausted();
+        if (is_used && !is_whole) calls_.note_unknown({}, {constructor, close + 1});
         return is_used;
     }
 
@@ -92,16 +95,6 @@ class Reader {
     int nesting_ = 0;
     std::size_t statements_ = 0;
     bool is_built_ = false;
-
-    TokenIndex end_of_scope(TokenIndex at) const {
-        for (TokenIndex i = at; i < code_.size(); ++i) {
-            const CppToken& token = code_.at(i);
-            if (token.is("}")) return i;
-            const bool opens = token.is("(") || token.is("[") || token.is("{");
-            if (opens && code_.match(i) < code_.size()) i = code_.match(i);
-        }
-        return code_.size();
-    }
 
     void begin(TokenIndex at, const std::vector<TokenRange>& arguments, TokenRange range) {
         found_.place = {code_.offset_of(at), code_.end_of(range)};
@@ -133,6 +126,7 @@ class Reader {
 
     const CppValue* find_value(std::string_view name) const {
         for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
+            code_.look(1 + frame->values.size());
             for (auto value = frame->values.rbegin(); value != frame->values.rend(); ++value) {
                 if (value->first == name) return &value->second;
             }
@@ -143,6 +137,7 @@ class Reader {
 
     CppBuilder* find_builder(std::string_view name) {
         for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
+            if (!code_.look(1 + frame->builders.size())) return nullptr;
             for (auto one = frame->builders.rbegin(); one != frame->builders.rend(); ++one) {
                 if (one->first == name) return &one->second;
             }
@@ -166,7 +161,7 @@ class Reader {
     }
 
     bool uses_builder(TokenRange range) {
-        for (TokenIndex i = range.begin; i < range.end; ++i) {
+        for (TokenIndex i = range.begin; i < range.end && code_.look(); ++i) {
             if (builder_at(i) != nullptr) return true;
         }
         return false;
@@ -207,6 +202,8 @@ class Reader {
                 if (statements_ == CppLimits::kStatementsMax + 1) calls_.note_unknown({}, range);
                 break;
             }
+            // A statement can add a node, which takes more than a look.
+            if (!code_.look(kLooksPerStatement)) break;
             at = std::max(at + 1, read_statement(at, range.end));
         }
         --nesting_;
@@ -290,7 +287,7 @@ class Reader {
         if (!list.is(CppValue::Kind::Braces)) return false;
         const std::vector<TokenRange> elements = code_.split(list.range);
         if (elements.size() > CppLimits::kTurnsMax) return false;
-        for (TokenIndex i = body.begin; i < body.end; ++i) {
+        for (TokenIndex i = body.begin; i < body.end && code_.look(); ++i) {
             const CppToken& token = code_.at(i);
             if (token.is("break") || token.is("continue") || token.is("return")) return false;
         }
@@ -307,7 +304,7 @@ class Reader {
         // A lambda that gets a name is read where it is called.
         const TokenIndex assign = code_.find(range, "=");
         if (assign + 1 < range.end && code_.at(assign + 1).is("[")) return;
-        for (TokenIndex i = range.begin; i < range.end; ++i) {
+        for (TokenIndex i = range.begin; i < range.end && code_.look(); ++i) {
             if (code_.at(i).is("[") && read_lambda(i, range)) {
                 i = std::min(code_.match(code_.match(i)), range.end);
                 continue;
@@ -458,16 +455,35 @@ bool may_have_workflows(std::string_view text) {
     return text.find(kBuilder) != std::string_view::npos;
 }
 
-std::vector<CppWorkflow> scan_workflows(std::string_view text) {
+std::vector<CppWorkflow> workflows_in(const CppCode& code) {
     std::vector<CppWorkflow> all;
-    if (text.size() > CppLimits::kBytesMax || !may_have_workflows(text)) return all;
-    const CppCode code(text);
     for (TokenIndex i = 0; i < code.size() && all.size() < CppLimits::kWorkflowsMax; ++i) {
         if (!code.at(i).is(kBuilder) || !is_constructor(code, i)) continue;
         CppWorkflow found;
         if (Reader(code, found).run(i)) all.push_back(std::move(found));
+        if (code.is_exhausted()) break;
     }
     return all;
+}
+
+CppFile scan_cpp(std::string_view text) {
+    CppFile file;
+    if (text.size() > CppLimits::kBytesMax) return file;
+    const bool has_workflows = may_have_workflows(text);
+    if (!has_workflows && !may_have_handlers(text)) return file;
+    const CppCode code(text);
+    file.handlers = handlers_in(code);
+    if (has_workflows) file.workflows = workflows_in(code);
+    return file;
+}
+
+std::vector<CppWorkflow> scan_workflows(std::string_view text) {
+    if (!may_have_workflows(text)) return {};
+    return scan_cpp(text).workflows;
+}
+
+std::vector<CppHandler> scan_handlers(std::string_view text) {
+    return scan_cpp(text).handlers;
 }
 
 }  // namespace ebb::source

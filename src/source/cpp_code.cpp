@@ -12,6 +12,8 @@ constexpr std::size_t kShownBytesMax = 80;
 constexpr TokenIndex kBeforeBodyMax = 16;
 /// Between `constexpr` and the name.
 constexpr TokenIndex kTypeTokensMax = 16;
+/// Declarations of one name that are looked at; of more it is not known which one is meant.
+constexpr std::size_t kSameNamesMax = 256;
 
 constexpr std::array<std::string_view, 14> kNotTypes = {
     "return",
@@ -31,32 +33,49 @@ constexpr std::array<std::string_view, 14> kNotTypes = {
 };
 
 bool is_bracket_open(const CppToken& token) {
-    return token.kind == CppToken::Kind::Punctuation &&
-           (token.text == "(" || token.text == "[" || token.text == "{");
+    if (token.kind != CppToken::Kind::Punctuation) return false;
+    const char c = token.text.front();
+    return c == '(' || c == '[' || c == '{';
 }
 
 bool is_bracket_close(const CppToken& token) {
-    return token.kind == CppToken::Kind::Punctuation &&
-           (token.text == ")" || token.text == "]" || token.text == "}");
+    if (token.kind != CppToken::Kind::Punctuation) return false;
+    const char c = token.text.front();
+    return c == ')' || c == ']' || c == '}';
 }
 
 bool can_end_type(const CppToken& token) {
     if (token.is_identifier()) {
         return std::find(kNotTypes.begin(), kNotTypes.end(), token.text) == kNotTypes.end();
     }
-    return token.is("&") || token.is("*") || token.is(">");
+    return token.is('&') || token.is('*') || token.is('>');
 }
 
 bool can_follow_name(const CppToken& token) {
     if (token.kind != CppToken::Kind::Punctuation) return token.kind == CppToken::Kind::End;
-    constexpr std::string_view kAfter = "={(;,):[";
-    return token.text.size() == 1 && kAfter.find(token.text.front()) != std::string_view::npos;
+    if (token.text.size() != 1) return false;
+    switch (token.text.front()) {
+        case '=':
+        case '{':
+        case '(':
+        case ';':
+        case ',':
+        case ')':
+        case ':':
+        case '[':
+            return true;
+        default:
+            return false;
+    }
 }
 
 }  // namespace
 
 CppCode::CppCode(std::string_view text)
-    : text_(text), tokens_(lex_cpp(text)), match_(match_brackets(tokens_)) {
+    : text_(text),
+      tokens_(lex_cpp(text, CppCodeLimits::kTokensMax)),
+      match_(match_brackets(tokens_)),
+      looks_max_(CppCodeLimits::kLooksMin + CppCodeLimits::kLooksPerByte * text.size()) {
     end_.begin = text.size();
     index();
 }
@@ -66,7 +85,7 @@ TokenRange CppCode::inside(TokenIndex open, TokenIndex limit) const {
 }
 
 TokenIndex CppCode::find(TokenRange range, std::string_view wanted) const {
-    for (TokenIndex i = range.begin; i < range.end; ++i) {
+    for (TokenIndex i = range.begin; i < range.end && look(); ++i) {
         if (at(i).is(wanted)) return i;
         if (is_bracket_open(at(i)) && match(i) < range.end) i = match(i);
     }
@@ -102,37 +121,38 @@ std::string CppCode::text_of(TokenRange range) const {
 }
 
 void CppCode::index() {
-    std::vector<TokenIndex> open;
+    around_.resize(tokens_.size(), size());
+    TokenIndex around = size();
     for (TokenIndex i = 0; i < size(); ++i) {
         const CppToken& token = tokens_[i];
+        if (is_bracket_close(token) && match(i) < size()) around = around_[match(i)];
+        around_[i] = around;
         if (is_bracket_open(token)) {
-            if (match(i) < size()) open.push_back(i);
-        } else if (is_bracket_close(token)) {
-            if (!open.empty() && match(open.back()) == i) open.pop_back();
+            if (match(i) < size()) around = i;
         } else if (token.is_identifier() && i > 0 && can_follow_name(at(i + 1)) &&
                    can_end_type(tokens_[i - 1])) {
-            index_name(i, open);
+            declarations_[token.text].push_back(i);
+            if (at(i + 1).is('(')) index_function(i);
         }
     }
 }
 
-void CppCode::index_name(TokenIndex name, const std::vector<TokenIndex>& open) {
-    if (at(name + 1).is("(")) index_function(name);
-    declarations_[at(name).text].push_back(
-        {.at = name, .scope = scope_of(open), .value = constant_value(name)}
-    );
-}
-
-/// Of a parameter also the body that follows.
-TokenRange CppCode::scope_of(const std::vector<TokenIndex>& open) const {
-    if (open.empty()) return {0, size()};
-    const TokenIndex bracket = open.back();
-    if (!at(bracket).is("(")) return {bracket, match(bracket)};
+/// Where the name that is declared there can be seen. Of a parameter also the body that follows.
+TokenRange CppCode::scope_of(TokenIndex name) const {
+    const TokenIndex bracket = around_[name];
+    if (bracket >= size()) return {0, size()};
+    if (!at(bracket).is('(')) return {bracket, match(bracket)};
     const TokenIndex close = match(bracket);
     const TokenIndex body = body_after(close);
     if (body < size()) return {bracket, match(body)};
     // The one statement of a loop without braces.
     return {bracket, find({close, size()}, ";")};
+}
+
+TokenIndex CppCode::end_of_scope(TokenIndex at) const {
+    TokenIndex bracket = at < size() ? around_[at] : size();
+    while (bracket < size() && !tokens_[bracket].is('{') && look()) bracket = around_[bracket];
+    return match(bracket);
 }
 
 /// The `{` of the body of a function whose parameters end at `close`; size() if there is none.
@@ -221,16 +241,18 @@ std::optional<CppFunction> CppCode::lambda_at(TokenIndex open) const {
     return function;
 }
 
-const CppCode::Declaration* CppCode::find(std::string_view name, TokenIndex at) const {
+CppCode::Declaration CppCode::find_declaration(std::string_view name, TokenIndex at) const {
     const auto found = declarations_.find(name);
-    if (found == declarations_.end()) return nullptr;
-    const Declaration* best = nullptr;
-    for (const Declaration& declaration : found->second) {
-        if (declaration.at >= at || !declaration.scope.contains(at)) continue;
-        // Scopes are nested, so the one that begins last is the innermost.
-        if (best == nullptr || declaration.scope.begin >= best->scope.begin) best = &declaration;
+    if (found == declarations_.end()) return {};
+    const std::vector<TokenIndex>& all = found->second;
+    auto last = std::lower_bound(all.begin(), all.end(), at);
+    // Scopes are nested, so the last declaration that is visible is the innermost.
+    for (std::size_t count = 0; last != all.begin(); ++count) {
+        --last;
+        if (count >= kSameNamesMax) return {.is_found = true};
+        if (scope_of(*last).contains(at)) return {.is_found = true, .value = constant_value(*last)};
     }
-    return best;
+    return {};
 }
 
 const CppFunction* CppCode::find_function(std::string_view name) const {

@@ -33,11 +33,30 @@ struct CppFunction {
     bool is_lambda = false;
 };
 
+struct CppCodeLimits {
+    /// Code of more tokens is not looked at: a megabyte of code has 200,000 to 300,000.
+    static constexpr std::size_t kTokensMax = 2'000'000;
+    /// Looks at tokens, beyond which nothing more is known. Code that people write takes 2 to 5 for
+    /// each byte.
+    static constexpr std::size_t kLooksPerByte = 32;
+    static constexpr std::size_t kLooksMin = 1'000'000;
+};
+
 /// One file of C++: its tokens, and which names are declared where. Nothing here fails; what is not
-/// understood is simply not found.
+/// understood is simply not found. Code that asks for more looks than its size allows is exhausted,
+/// so no code takes more than linear time.
 class CppCode {
  public:
     explicit CppCode(std::string_view text);
+
+    /// Counts looks at tokens. False if there were too many.
+    bool look(std::size_t count = 1) const {
+        looks_ += count;
+        return looks_ <= looks_max_;
+    }
+
+    /// What was found from here on may be wrong.
+    bool is_exhausted() const { return looks_ > looks_max_; }
 
     std::string_view text() const { return text_; }
 
@@ -72,15 +91,17 @@ class CppCode {
         return range.is_empty() ? offset_of(range.begin) : at(range.end - 1).end();
     }
 
-    /// What `name` stands for at this place.
+    /// The `}` of the innermost braces around a token; size() if there are none.
+    TokenIndex end_of_scope(TokenIndex at) const;
+
+    /// What a name stands for.
     struct Declaration {
-        TokenIndex at = 0;
-        TokenRange scope;
-        TokenRange value;  ///< of a constant; empty if it can change or is not known
+        bool is_found = false;
+        TokenRange value{};  ///< of a constant; empty if it can change or is not known
     };
 
-    /// The innermost declaration that is visible there; null if the file has none.
-    const Declaration* find(std::string_view name, TokenIndex at) const;
+    /// The innermost declaration that is visible at `at`.
+    Declaration find_declaration(std::string_view name, TokenIndex at) const;
 
     /// The function of this name; nothing if there is none or more than one.
     const CppFunction* find_function(std::string_view name) const;
@@ -92,13 +113,16 @@ class CppCode {
     std::string_view text_;
     std::vector<CppToken> tokens_;
     std::vector<std::uint32_t> match_;
+    std::vector<std::uint32_t>
+        around_;  ///< the bracket that a token is in; size() if there is none
     CppToken end_;
-    std::unordered_map<std::string_view, std::vector<Declaration>> declarations_;
+    std::unordered_map<std::string_view, std::vector<TokenIndex>> declarations_;
     std::unordered_map<std::string_view, std::vector<CppFunction>> functions_;
+    std::size_t looks_max_;
+    mutable std::size_t looks_ = 0;
 
     void index();
-    void index_name(TokenIndex at, const std::vector<TokenIndex>& open);
-    TokenRange scope_of(const std::vector<TokenIndex>& open) const;
+    TokenRange scope_of(TokenIndex name) const;
     TokenRange constant_value(TokenIndex at) const;
     bool is_declared_constant(TokenIndex at) const;
     void index_function(TokenIndex name);

@@ -1,10 +1,12 @@
 // Where handlers are registered: `handlers.add("charge", ...)`.
 
 #include <map>
+#include <set>
 #include <utility>
 
+#include "core/model/walk.h"
+#include "source/cpp_file.h"
 #include "source/cpp_value.h"
-#include "source/cpp_workflow.h"
 
 namespace ebb::source {
 
@@ -72,7 +74,8 @@ class Finder {
 
     void add(TokenRange name) {
         const CppValue value = evaluate(code_, name, [](std::string_view) { return nullptr; });
-        if (!value.is(CppValue::Kind::Text) || value.text.empty()) return;
+        const bool is_name = value.is(CppValue::Kind::Text) && !value.text.empty();
+        if (!is_name || handlers_.size() >= CppLimits::kHandlersMax) return;
         handlers_.push_back({value.text, {code_.offset_of(name.begin), code_.end_of(name)}});
     }
 
@@ -92,13 +95,37 @@ class Finder {
 
 }  // namespace
 
-std::vector<CppHandler> scan_handlers(std::string_view text) {
-    if (text.size() > CppLimits::kBytesMax) return {};
-    const bool may_have =
-        text.find(".add") != std::string_view::npos || text.find("->add") != std::string_view::npos;
-    if (!may_have) return {};
-    const CppCode code(text);
+bool may_have_handlers(std::string_view text) {
+    return text.find(".add") != std::string_view::npos ||
+           text.find("->add") != std::string_view::npos;
+}
+
+std::vector<CppHandler> handlers_in(const CppCode& code) {
     return Finder(code).run();
+}
+
+std::vector<CppHandler> called_handlers(const CppWorkflow& workflow) {
+    std::vector<CppHandler> calls;
+    std::set<std::string_view> unknown;
+    for (const CppUnknown& part : workflow.unknown) unknown.insert(part.path);
+    const model::Walk walk(workflow.definition);
+    const auto add = [&](const std::string& name, const std::string& path) {
+        const auto place = workflow.places.find(path);
+        // A placeholder is not a name.
+        if (place == workflow.places.end() || unknown.contains(path)) return;
+        calls.push_back({name, place->second});
+    };
+    for (const model::Placed& placed : walk.nodes()) {
+        const auto* step = std::get_if<Step>(&placed.node->kind);
+        if (step == nullptr) continue;
+        if (step->handler.empty()) {
+            add(placed.node->name, placed.path + "/step");
+        } else {
+            add(step->handler, placed.path + "/handler");
+        }
+        if (step->compensate) add(step->compensate->handler, placed.path + "/compensate");
+    }
+    return calls;
 }
 
 }  // namespace ebb::source

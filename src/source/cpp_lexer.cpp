@@ -40,15 +40,19 @@ bool is_word(char c) {
 
 class Lexer {
  public:
-    explicit Lexer(std::string_view text) : text_(text) { tokens_.reserve(text.size() / 6 + 1); }
+    Lexer(std::string_view text, std::size_t tokens_max) : text_(text), tokens_max_(tokens_max) {
+        tokens_.reserve(std::min(text.size() / 6 + 1, tokens_max));
+    }
 
     std::vector<CppToken> run() {
-        while (at_ < text_.size()) step();
+        while (at_ < text_.size() && tokens_.size() <= tokens_max_) step();
+        if (tokens_.size() > tokens_max_) tokens_.clear();
         return std::move(tokens_);
     }
 
  private:
     std::string_view text_;
+    std::size_t tokens_max_;
     std::size_t at_ = 0;
     bool is_line_start_ = true;
     std::vector<CppToken> tokens_;
@@ -132,10 +136,11 @@ class Lexer {
     void add_quoted(std::size_t quote) {
         const bool is_raw = quote > at_ && text_[quote - 1] == 'R';
         if (is_raw) {
-            const std::size_t open = text_.find('(', quote);
-            if (open != std::string_view::npos && open - quote - 1 <= kRawDelimiterMax) {
-                const std::string closing =
-                    ")" + std::string(text_.substr(quote + 1, open - quote - 1)) + "\"";
+            // No further: code with many of these quotes would be searched to its end for each.
+            const std::size_t size = text_.substr(quote + 1, kRawDelimiterMax + 1).find('(');
+            if (size != std::string_view::npos) {
+                const std::size_t open = quote + 1 + size;
+                const std::string closing = ")" + std::string(text_.substr(quote + 1, size)) + "\"";
                 const std::size_t end = text_.find(closing, open);
                 const bool is_open = end == std::string_view::npos;
                 return add(CppToken::Kind::String, is_open ? text_.size() : end + closing.size());
@@ -261,8 +266,8 @@ void append_escape(std::string& out, std::string_view text, std::size_t& at) {
 
 }  // namespace
 
-std::vector<CppToken> lex_cpp(std::string_view text) {
-    return Lexer(text).run();
+std::vector<CppToken> lex_cpp(std::string_view text, std::size_t tokens_max) {
+    return Lexer(text, tokens_max).run();
 }
 
 std::vector<std::uint32_t> match_brackets(const std::vector<CppToken>& tokens) {

@@ -127,7 +127,8 @@ class Evaluator {
         : code_(code), range_(range), at_(range.begin), bindings_(bindings), depth_(depth) {}
 
     CppValue run() {
-        CppValue value = depth_ > kDepthMax ? CppValue{} : read_sum();
+        const bool may_read = depth_ <= kDepthMax && code_.look();
+        CppValue value = may_read ? read_sum() : CppValue{};
         if (at_ != range_.end) value = {};
         // Of a name that stands for braces or a lambda, the place of these is what counts.
         const bool has_range =
@@ -173,6 +174,7 @@ class Evaluator {
 
     CppValue read_primary() {
         const CppToken& first = token();
+        code_.look();
         switch (first.kind) {
             case CppToken::Kind::String:
                 return read_text();
@@ -316,14 +318,14 @@ class Evaluator {
         }
         if (text == "nullptr") return {.kind = Kind::Braces, .range = {name, name}};
         if (const CppValue* bound = bindings_(text)) return *bound;
-        const CppCode::Declaration* declaration = code_.find(text, name);
+        const CppCode::Declaration declaration = code_.find_declaration(text, name);
         if (const CppFunction* function = code_.find_function(text);
-            function != nullptr && (declaration == nullptr || declaration->value.is_empty())) {
+            function != nullptr && declaration.value.is_empty()) {
             return {.kind = Kind::Function, .function = function};
         }
-        if (declaration == nullptr) return word(name);
-        if (declaration->value.is_empty()) return {};
-        return evaluate_inside(declaration->value);
+        if (!declaration.is_found) return word(name);
+        if (declaration.value.is_empty()) return {};
+        return evaluate_inside(declaration.value);
     }
 };
 

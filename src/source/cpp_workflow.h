@@ -50,6 +50,7 @@ struct CppWorkflow {
 struct CppLimits {
     static constexpr std::size_t kBytesMax = std::size_t{8} << 20;
     static constexpr std::size_t kWorkflowsMax = 1'000;  ///< of one file
+    static constexpr std::size_t kHandlersMax = 10'000;  ///< of one file
     static constexpr int kInlinedMax = 32;               ///< functions and blocks in each other
     static constexpr int kNestingMax = 64;               ///< blocks in blocks
     static constexpr std::size_t kStatementsMax = 5'000;
@@ -74,12 +75,26 @@ std::vector<Diagnostic> check_cpp(
     const CppWorkflow& workflow, std::string_view text, const std::string& file
 );
 
-/// Where a handler is registered: `handlers.add("charge", ...)`.
+/// Where a handler is named.
 struct CppHandler {
     std::string name;
     CppPlace place;  ///< of the name
+
+    bool operator==(const CppHandler&) const = default;
 };
 
+/// Where handlers are registered: `handlers.add("charge", ...)`.
 std::vector<CppHandler> scan_handlers(std::string_view text);
+
+/// Where the steps and compensations of a workflow call handlers, as far as their names are known.
+std::vector<CppHandler> called_handlers(const CppWorkflow& workflow);
+
+struct CppFile {
+    std::vector<CppWorkflow> workflows{};
+    std::vector<CppHandler> handlers{};  ///< that it registers
+};
+
+/// The workflows and the registrations of a file, which is read once.
+CppFile scan_cpp(std::string_view text);
 
 }  // namespace ebb::source

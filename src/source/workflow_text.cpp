@@ -13,6 +13,7 @@
 #include "core/model/type_library.h"
 #include "handlers/unbound.h"
 #include "source/lint.h"
+#include "source/workspace_config.h"
 #include "support/json.h"
 #include "yaml/line_tree.h"
 #include "yaml/yaml_document.h"
@@ -188,6 +189,8 @@ TextKind kind_of(std::string_view name, std::string_view text) {
 }
 
 TextKind kind_of(std::string_view name, const LineTree& tree) {
+    // Its `types` are the names of files.
+    if (name.ends_with(kWorkspaceConfigName)) return TextKind::Other;
     if (tree.find(0, "types") >= 0 && tree.find(0, "workflow") < 0) return TextKind::Types;
     for (const std::string_view ending : {".ebb.yaml", ".ebb.yml", ".ebb.json"}) {
         if (name.ends_with(ending)) return TextKind::Workflow;

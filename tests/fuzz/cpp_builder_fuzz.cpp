@@ -21,7 +21,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace ebb;
     constexpr std::size_t kBytesMax = 20'000;
     const std::string_view text(reinterpret_cast<const char*>(data), std::min(size, kBytesMax));
-    for (const source::CppWorkflow& workflow : source::scan_workflows(text)) {
+    const source::CppFile file = source::scan_cpp(text);
+    for (const source::CppWorkflow& workflow : file.workflows) {
+        for (const source::CppHandler& call : source::called_handlers(workflow)) {
+            require(call.place.begin <= call.place.end && call.place.end <= text.size());
+        }
         require(workflow.place.begin <= workflow.place.end && workflow.place.end <= text.size());
         for (const auto& [path, place] : workflow.places) {
             require(place.begin <= place.end && place.end <= text.size());
@@ -31,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         require(!diagram::to_text(workflow.definition, {}, {}, source::notes_of(workflow)).empty());
     }
-    for (const source::CppHandler& handler : source::scan_handlers(text)) {
+    for (const source::CppHandler& handler : file.handlers) {
         require(handler.place.begin < handler.place.end && handler.place.end <= text.size());
     }
     return 0;

@@ -35,21 +35,14 @@ void check_ranges(const Json& answer, const ebb::lsp::LineIndex& lines) {
     for (const Json& part : answer) check_ranges(part, lines);
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size > 16'384) return 0;
-    const std::string text(reinterpret_cast<const char*>(data), size);
-    // What is not UTF-8 cannot be a JSON string, so no editor sends it.
-    if (Json(text).dump(-1, ' ', false, Json::error_handler_t::replace) !=
-        Json(text).dump(-1, ' ', false, Json::error_handler_t::ignore)) {
-        return 0;
-    }
+void ask_all(const std::string& text, const std::string& name) {
     ebb::lsp::Server server;
     Json initialize = message("initialize", {{"capabilities", Json::object()}});
     initialize["id"] = 0;
     server.handle(initialize);
-    const std::string uri = "file:///fuzz.ebb.yaml";
+    server.take_file("/other.cpp", text);
+    server.take_file("/other.ebb.yaml", text);
+    const std::string uri = "file:///" + name;
     server.handle(message(
         "textDocument/didOpen", {{"textDocument", {{"uri", uri}, {"version", 1}, {"text", text}}}}
     ));
@@ -63,9 +56,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           "textDocument/references",
           "textDocument/documentSymbol",
           "textDocument/foldingRange",
+          "textDocument/formatting",
           "textDocument/semanticTokens/full",
           "ebb/diagram"}) {
-        for (const std::size_t at : {size / 3, size}) {
+        for (const std::size_t at : {text.size() / 3, text.size()}) {
             Json asked = message(
                 method,
                 {{"textDocument", {{"uri", uri}}},
@@ -74,9 +68,27 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             asked["id"] = ++id;
             const auto answers = server.handle(asked);
             require(answers.size() == 1 && answers[0]["id"] == id);
-            require(answers[0].contains("result"));
-            check_ranges(answers[0]["result"], lines);
+            // Code without a workflow, and what is none, has no picture.
+            require(answers[0].contains("result") || std::string_view(method) == "ebb/diagram");
+            // All three texts are the same.
+            if (answers[0].contains("result")) check_ranges(answers[0]["result"], lines);
         }
     }
+    server.drop_file("/other.cpp");
+    server.handle(message("textDocument/didClose", {{"textDocument", {{"uri", uri}}}}));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size > 16'384) return 0;
+    const std::string text(reinterpret_cast<const char*>(data), size);
+    // What is not UTF-8 cannot be a JSON string, so no editor sends it.
+    if (Json(text).dump(-1, ' ', false, Json::error_handler_t::replace) !=
+        Json(text).dump(-1, ' ', false, Json::error_handler_t::ignore)) {
+        return 0;
+    }
+    // The same bytes as a workflow and as code in C++, each with the other one in the workspace.
+    for (const char* name : {"fuzz.ebb.yaml", "fuzz.cpp"}) ask_all(text, name);
     return 0;
 }

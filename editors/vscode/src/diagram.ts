@@ -8,8 +8,12 @@ const REST_MS = 80;
 
 function ask(server: Server, uri: vscode.Uri): Promise<Diagram | undefined> {
   const settings = vscode.workspace.getConfiguration('ebb.diagram', uri);
+  const editor = vscode.window.visibleTextEditors.find((one) => one.document.uri.toString() === uri.toString());
+  const cursor = editor?.selection.active;
   return server.ask<Diagram>('ebb/diagram', {
     textDocument: { uri: uri.toString() },
+    // Of several workflows in code, the one that the cursor is in.
+    ...(cursor ? { position: { line: cursor.line, character: cursor.character } } : {}),
     direction: settings.get('direction'),
     compensations: settings.get('compensations'),
   });
@@ -33,7 +37,7 @@ class Panel {
       panel.webview.onDidReceiveMessage((message: unknown) => this.receive(message)),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.isMine(document) && this.drawSoon()),
       vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('ebb.diagram') && this.drawSoon()),
-      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.isMine(textEditor.document) && this.mark()),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.isMine(textEditor.document) && this.follow(textEditor.document)),
       server.onDidChange(() => this.drawSoon()),
     ];
     panel.onDidDispose(() => {
@@ -76,6 +80,12 @@ class Panel {
     this.diagram = diagram;
     this.tell({ type: 'diagram', uri: this.uri.toString(), svg: diagram.svg, problems: diagram.problems });
     this.mark();
+  }
+
+  /** The cursor has moved: in code perhaps to another workflow. */
+  private follow(document: vscode.TextDocument): void {
+    if (document.languageId === 'cpp') this.drawSoon();
+    else this.mark();
   }
 
   private mark(): void {

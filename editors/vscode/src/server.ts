@@ -6,6 +6,7 @@ const SELECTOR = [
   { language: 'ebb' },
   { language: 'yaml' },
   { language: 'json', pattern: '**/*.ebb.json' },
+  { language: 'cpp' },
 ];
 
 /** Whether a document can be one that the server knows. */
@@ -35,7 +36,7 @@ export class Server implements vscode.Disposable {
     const args = [...types.flatMap((file) => ['--types', file]), 'lsp'];
     const options: LanguageClientOptions = {
       documentSelector: SELECTOR,
-      synchronize: { configurationSection: 'ebb', fileEvents: vscode.workspace.createFileSystemWatcher('**/{*.yaml,*.yml,*.ebb.json}') },
+      synchronize: { configurationSection: 'ebb', fileEvents: vscode.workspace.createFileSystemWatcher('**/{*.yaml,*.yml,*.ebb.json,*.cpp,*.cc,*.cxx,*.hpp,*.hh,*.h}') },
       initializationOptions: { inlayHints: settings.get<string>('inlayHints') },
     };
     const client = new LanguageClient('ebb', 'Ebb', { command: path, args, options: cwd ? { cwd } : {} }, options);

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include "core/diagram/graph.h"
-#include "core/diagram/mark_style.h"
-#include "core/diagram/unicode.h"
+#include "core/diagram/block_writer.h"
 
 namespace ebb {
 namespace {
@@ -66,10 +64,10 @@ Look look_of(Shape shape) {
     return {};
 }
 
-class Writer {
+class Writer : BlockWriter<Writer> {
  public:
     Writer(const Graph& graph, const DiagramOptions& options)
-        : graph_(graph), options_(options), unused_(unused_edges(graph)) {}
+        : BlockWriter(graph, options), unused_(unused_edges(graph)) {}
 
     std::string write() {
         const bool down = options_.direction == DiagramOptions::Direction::Down;
@@ -90,15 +88,11 @@ class Writer {
         for (std::size_t i = 0; i < graph_.edges.size(); ++i) write_edge(i);
         if (graph_.has_marks && options_.legend == DiagramOptions::Legend::Show) write_legend();
         line(0, "}");
-        return std::move(out_);
+        return take();
     }
 
  private:
-    void line(int depth, std::string_view text) {
-        out_.append(static_cast<std::size_t>(depth) * 2, ' ');
-        out_ += text;
-        out_ += '\n';
-    }
+    friend class BlockWriter<Writer>;
 
     void write_node(NodeIndex index, int depth) {
         const GraphNode& node = graph_.nodes[index];
@@ -106,12 +100,8 @@ class Writer {
             line(depth, fmt::format("n{} [shape=point, width=0.1, color=\"#475569\"];", index));
             return;
         }
-        std::string label = escape(node.label);
-        if (node.mark) label = fmt::format("{} {}", sign_of(*node.mark), label);
-        if (!node.sublabel.empty()) label += "\\n" + escape(node.sublabel);
-        if (node.mark && node.mark->state != StepMark::State::Pending)
-            label += "\\n" + escape(mark_words(*node.mark));
-        if (node.note) label += "\\n" + escape(note_words(*node.note));
+        std::string label =
+            label_of(node, "\\n", [](std::string_view text) { return escape(text); });
         const bool undoable = !node.compensation.empty();
         if (undoable) {
             line(depth, fmt::format("subgraph cluster_c{} {{", index));
@@ -169,29 +159,12 @@ class Writer {
         );
     }
 
-    void write_items(const GraphBlock& block, int depth) {
-        for (const Item& item : block.items) {
-            if (const auto* node = std::get_if<NodeRef>(&item)) {
-                write_node(node->index, depth);
-            } else {
-                write_block(std::get<BlockRef>(item).index, depth);
-            }
-        }
-    }
-
-    void write_block(BlockIndex index, int depth) {
-        const GraphBlock& block = graph_.blocks[index];
-        if (block.kind == GraphBlock::Kind::Sequence) {
-            write_items(block, depth);
-            return;
-        }
+    void open_block(BlockIndex index, int depth) {
         line(depth, fmt::format("subgraph cluster_{} {{", index));
         line(depth + 1, "label=\"\"; style=\"rounded,dotted\"; color=\"#94a3b8\";");
-        if (block.head) write_node(*block.head, depth + 1);
-        write_items(block, depth + 1);
-        if (block.tail) write_node(*block.tail, depth + 1);
-        line(depth, "}");
     }
+
+    void close_block(BlockIndex, int depth) { line(depth, "}"); }
 
     void write_edge(std::size_t index) {
         const GraphEdge& edge = graph_.edges[index];
@@ -228,10 +201,7 @@ class Writer {
         line(1, "}");
     }
 
-    const Graph& graph_;
-    const DiagramOptions& options_;
     const std::vector<bool> unused_;
-    std::string out_;
 };
 
 }  // namespace

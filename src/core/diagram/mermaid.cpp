@@ -2,19 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "core/diagram/graph.h"
-#include "core/diagram/mark_style.h"
-#include "core/diagram/unicode.h"
-#include "support/unicode.h"
+#include "core/diagram/block_writer.h"
 
 namespace ebb {
 namespace {
 
 using namespace diagram;
-
-bool is_word(char32_t c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
-}
 
 bool is_digit(char32_t c) {
     return c >= '0' && c <= '9';
@@ -64,16 +57,9 @@ bool is_plain(std::u32string_view line, std::size_t i) {
 }
 
 std::string escape(std::string_view text, std::size_t chars_max = kLabelCharsMax) {
-    const std::u32string line = decode_line(shorten(text, chars_max));
-    std::string out;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (is_plain(line, i)) {
-            append_utf8(out, line[i]);
-        } else {
-            out += fmt::format("#{};", static_cast<std::uint32_t>(line[i]));
-        }
-    }
-    return out;
+    return escape_line(text, chars_max, is_plain, [](std::uint32_t c) {
+        return fmt::format("#{};", c);
+    });
 }
 
 struct Brackets {
@@ -134,9 +120,9 @@ std::string_view class_of(const GraphNode& node) {
     }
 }
 
-class Writer {
+class Writer : BlockWriter<Writer> {
  public:
-    Writer(const Graph& graph, const DiagramOptions& options) : graph_(graph), options_(options) {}
+    Writer(const Graph& graph, const DiagramOptions& options) : BlockWriter(graph, options) {}
 
     std::string write() {
         const bool down = options_.direction == DiagramOptions::Direction::Down;
@@ -147,24 +133,16 @@ class Writer {
         for (const GraphEdge& edge : graph_.edges) write_edge(edge);
         if (graph_.has_marks && options_.legend == DiagramOptions::Legend::Show) write_legend();
         write_classes();
-        return std::move(out_);
+        return take();
     }
 
  private:
-    void line(int depth, std::string_view text) {
-        out_.append(static_cast<std::size_t>(depth) * 2, ' ');
-        out_ += text;
-        out_ += '\n';
-    }
+    friend class BlockWriter<Writer>;
 
     void write_node(NodeIndex index, int depth) {
         const GraphNode& node = graph_.nodes[index];
-        std::string label = escape(node.label);
-        if (node.mark) label = fmt::format("{} {}", sign_of(*node.mark), label);
-        if (!node.sublabel.empty()) label += "<br/>" + escape(node.sublabel);
-        if (node.mark && node.mark->state != StepMark::State::Pending)
-            label += "<br/>" + escape(mark_words(*node.mark));
-        if (node.note) label += "<br/>" + escape(note_words(*node.note));
+        std::string label =
+            label_of(node, "<br/>", [](std::string_view text) { return escape(text); });
         if (label.empty()) label = " ";
         const auto [open, close] = brackets(node.shape);
         line(depth, fmt::format("n{}{}\"{}\"{}:::{}", index, open, label, close, class_of(node)));
@@ -173,26 +151,11 @@ class Writer {
         line(depth, fmt::format("n{0} -.- c{0}", index));
     }
 
-    void write_items(const GraphBlock& block, int depth) {
-        for (const Item& item : block.items) {
-            if (const auto* node = std::get_if<NodeRef>(&item)) {
-                write_node(node->index, depth);
-            } else {
-                write_block(std::get<BlockRef>(item).index, depth);
-            }
-        }
+    void open_block(BlockIndex index, int depth) {
+        line(depth, fmt::format("subgraph b{}[\" \"]", index));
     }
 
-    void write_block(BlockIndex index, int depth) {
-        const GraphBlock& block = graph_.blocks[index];
-        if (block.kind == GraphBlock::Kind::Sequence) {
-            write_items(block, depth);
-            return;
-        }
-        line(depth, fmt::format("subgraph b{}[\" \"]", index));
-        if (block.head) write_node(*block.head, depth + 1);
-        write_items(block, depth + 1);
-        if (block.tail) write_node(*block.tail, depth + 1);
+    void close_block(BlockIndex index, int depth) {
         line(depth, "end");
         line(depth, fmt::format("class b{} block", index));
     }
@@ -258,10 +221,6 @@ class Writer {
     static std::string_view dashes(StepMark::State state) {
         return state == StepMark::State::Skipped ? ",stroke-dasharray:3 3" : "";
     }
-
-    const Graph& graph_;
-    const DiagramOptions& options_;
-    std::string out_;
 };
 
 }  // namespace

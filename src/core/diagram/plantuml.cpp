@@ -1,18 +1,11 @@
 #include <fmt/format.h>
 
-#include "core/diagram/graph.h"
-#include "core/diagram/mark_style.h"
-#include "core/diagram/unicode.h"
-#include "support/unicode.h"
+#include "core/diagram/block_writer.h"
 
 namespace ebb {
 namespace {
 
 using namespace diagram;
-
-bool is_word(char32_t c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
-}
 
 /// Whether `line[i]` means nothing to PlantUML where it stands. Its preprocessor and its markup
 /// read labels, so only what is known as harmless stays as it is.
@@ -40,16 +33,9 @@ bool is_plain(std::u32string_view line, std::size_t i) {
 }
 
 std::string escape(std::string_view text, std::size_t chars_max = kLabelCharsMax) {
-    const std::u32string line = decode_line(shorten(text, chars_max));
-    std::string out;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (is_plain(line, i)) {
-            append_utf8(out, line[i]);
-        } else {
-            out += fmt::format("<U+{:04X}>", static_cast<std::uint32_t>(line[i]));
-        }
-    }
-    return out;
+    return escape_line(text, chars_max, is_plain, [](std::uint32_t c) {
+        return fmt::format("<U+{:04X}>", c);
+    });
 }
 
 struct Look {
@@ -104,10 +90,10 @@ std::string style(const MarkColors& colors, bool is_dashed) {
     );
 }
 
-class Writer {
+class Writer : BlockWriter<Writer> {
  public:
     Writer(const Graph& graph, const DiagramOptions& options)
-        : graph_(graph), options_(options), unused_(unused_edges(graph)) {}
+        : BlockWriter(graph, options), unused_(unused_edges(graph)) {}
 
     std::string write() {
         line(0, "@startuml");
@@ -121,15 +107,11 @@ class Writer {
         write_items(graph_.blocks.front(), 0);
         for (std::size_t i = 0; i < graph_.edges.size(); ++i) write_edge(i);
         line(0, "@enduml");
-        return std::move(out_);
+        return take();
     }
 
  private:
-    void line(int depth, std::string_view text) {
-        out_.append(static_cast<std::size_t>(depth) * 2, ' ');
-        out_ += text;
-        out_ += '\n';
-    }
+    friend class BlockWriter<Writer>;
 
     static Look look_of_node(const GraphNode& node) {
         Look look = look_of(node.shape);
@@ -150,12 +132,8 @@ class Writer {
 
     void write_node(NodeIndex index, int depth) {
         const GraphNode& node = graph_.nodes[index];
-        std::string label = escape(node.label);
-        if (node.mark) label = fmt::format("{} {}", sign_of(*node.mark), label);
-        if (!node.sublabel.empty()) label += "\\n" + escape(node.sublabel);
-        if (node.mark && node.mark->state != StepMark::State::Pending)
-            label += "\\n" + escape(mark_words(*node.mark));
-        if (node.note) label += "\\n" + escape(note_words(*node.note));
+        std::string label =
+            label_of(node, "\\n", [](std::string_view text) { return escape(text); });
         if (label.empty()) label = " ";
         const Look look = look_of_node(node);
         line(
@@ -181,25 +159,11 @@ class Writer {
         line(depth, fmt::format("n{0} .. c{0}", index));
     }
 
-    void write_items(const GraphBlock& block, int depth) {
-        for (const Item& item : block.items) {
-            if (const auto* node = std::get_if<NodeRef>(&item)) {
-                write_node(node->index, depth);
-            } else {
-                write_block(std::get<BlockRef>(item).index, depth);
-            }
-        }
+    void open_block(BlockIndex index, int depth) {
+        line(depth, fmt::format("rectangle \" \" as b{} #transparent;line:94a3b8 {{", index));
     }
 
-    void write_block(BlockIndex index, int depth) {
-        const GraphBlock& block = graph_.blocks[index];
-        if (block.kind == GraphBlock::Kind::Sequence) return write_items(block, depth);
-        line(depth, fmt::format("rectangle \" \" as b{} #transparent;line:94a3b8 {{", index));
-        if (block.head) write_node(*block.head, depth + 1);
-        write_items(block, depth + 1);
-        if (block.tail) write_node(*block.tail, depth + 1);
-        line(depth, "}");
-    }
+    void close_block(BlockIndex, int depth) { line(depth, "}"); }
 
     void write_edge(std::size_t index) {
         const GraphEdge& edge = graph_.edges[index];
@@ -211,10 +175,7 @@ class Writer {
         line(0, fmt::format("n{} {} n{}{}", edge.from, arrow, edge.to, label));
     }
 
-    const Graph& graph_;
-    const DiagramOptions& options_;
     const std::vector<bool> unused_;
-    std::string out_;
 };
 
 }  // namespace

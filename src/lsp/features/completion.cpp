@@ -13,6 +13,7 @@
 #include "lsp/features/request.h"
 #include "lsp/features/schema.h"
 #include "lsp/lsp.h"
+#include "lsp/workspace_index.h"
 
 namespace ebb::lsp {
 
@@ -145,6 +146,12 @@ class Completer {
         for (const std::string& name : names) {
             add({.label = name, .kind = ItemKind::Function, .detail = detail}, cursor_.begin);
         }
+        if (settings_.index == nullptr) return;
+        for (const std::string& name :
+             settings_.index->registered(DocumentLimits::kCompletionsMax)) {
+            add({.label = name, .kind = ItemKind::Function, .detail = detail + " in C++"},
+                cursor_.begin);
+        }
     }
 
     void add_values() {
@@ -247,6 +254,7 @@ class Completer {
 Json Server::complete(const Json& params) {
     const Document* document = document_of(params);
     if (document == nullptr) return nullptr;
+    index_open_code();
     return Completer(*document, settings(), offset_in(*document, params)).run();
 }
 

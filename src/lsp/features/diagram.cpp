@@ -9,6 +9,7 @@
 
 #include "core/diagram/svg.h"
 #include "core/model/walk.h"
+#include "lsp/features/cpp.h"
 #include "lsp/features/names.h"
 #include "lsp/lsp.h"
 
@@ -58,11 +59,10 @@ class NodePlaces {
 }  // namespace
 
 Json Server::draw(const Json& params) {
-    const Document* document = document_of(params);
+    const Document* document = either_document_of(params);
     if (document == nullptr) {
         throw Error(ErrorCode::InvalidArgument, "This document is not open, or no workflow.");
     }
-    const source::CheckedText& checked = document->checked(settings());
     const bool is_right = params.value("direction", std::string("down")) == "right";
     const bool is_bare = !params.value("compensations", true);
     const DiagramOptions options{
@@ -70,6 +70,8 @@ Json Server::draw(const Json& params) {
             is_bare ? DiagramOptions::Compensations::Hide : DiagramOptions::Compensations::Show,
         .direction = is_right ? DiagramOptions::Direction::Right : DiagramOptions::Direction::Down,
     };
+    if (document->is_cpp()) return cpp_diagram_json(*document, params, options);
+    const source::CheckedText& checked = document->checked(settings());
     return {
         {"svg", diagram::to_svg_with_names(checked.definition, options)},
         {"nodes", NodePlaces(*document).run(checked.definition)},

@@ -10,6 +10,7 @@
 #include "lsp/features/request.h"
 #include "lsp/features/schema.h"
 #include "lsp/lsp.h"
+#include "lsp/uri.h"
 #include "support/clock.h"
 
 namespace ebb::lsp {
@@ -85,6 +86,20 @@ class Hover {
         return parent > 0 && is_in_payload(tree_, parent);
     }
 
+    /// The files that register a handler, by their names.
+    std::string registered_text(const std::string& handler) const {
+        std::string text;
+        if (settings_.index == nullptr) return text;
+        const auto places = settings_.index->registrations(handler, document_.uri());
+        for (std::size_t i = 0; i < places.size() && i < 3; ++i) {
+            const std::string path = path_of_uri(places[i].uri);
+            text += fmt::format(
+                "\nregistered in {}:{}", path.substr(path.rfind('/') + 1), places[i].begin.line + 1
+            );
+        }
+        return text;
+    }
+
     Json of_name() const {
         const std::vector<NamePlace> names = names_of(tree_);
         const auto place = std::find_if(names.begin(), names.end(), [this](const NamePlace& name) {
@@ -92,7 +107,8 @@ class Hover {
         });
         if (place == names.end()) return nullptr;
         if (place->kind == NameKind::Handler) {
-            return hover("handler\n" + fenced(place->name), place->begin, place->end);
+            const std::string text = place->name + registered_text(place->name);
+            return hover("handler\n" + fenced(text), place->begin, place->end);
         }
         if (place->kind != NameKind::Node) return nullptr;
         const model::Walk walk(document_.checked(settings_).definition);
@@ -107,6 +123,7 @@ class Hover {
                 step->handler.empty() ? node.name : step->handler,
                 attempts_text(step->attempts)
             );
+            text += registered_text(step->handler.empty() ? node.name : step->handler);
             if (step->compensate) text += "\nundone by: " + step->compensate->handler;
             if (!step->queue.empty()) text += "\nqueue: " + step->queue;
         }
@@ -155,6 +172,7 @@ class Hover {
 Json Server::hover(const Json& params) {
     const Document* document = document_of(params);
     if (document == nullptr) return nullptr;
+    index_open_code();
     return Hover(*document, settings(), offset_in(*document, params)).run();
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/model/check.h"
 #include "core/model/words.h"
+#include "lsp/features/handlers.h"
 #include "lsp/features/names.h"
 #include "lsp/features/request.h"
 #include "lsp/lsp.h"
@@ -43,6 +44,25 @@ Json location_json(const Document& document, const NamePlace& place) {
     };
 }
 
+/// Within the document; null if there is none.
+Json definition_in(const Document& document, std::size_t offset) {
+    const std::vector<NamePlace> places = places_at(document, offset);
+    if (places.empty()) return nullptr;
+    // A step that declares itself leads to the entry of its handler.
+    if (places.front().is_declaration && places.front().kind == NameKind::Node) {
+        const std::string& name = places.front().name;
+        for (const NamePlace& place : names_of(document.tree())) {
+            if (place.kind == NameKind::Handler && place.is_declaration && place.name == name) {
+                return location_json(document, place);
+            }
+        }
+    }
+    const auto declaration = std::find_if(places.begin(), places.end(), [](const NamePlace& p) {
+        return p.is_declaration;
+    });
+    return declaration == places.end() ? Json(nullptr) : location_json(document, *declaration);
+}
+
 /// As the checks have it; a handler's and a branch's name are checked in their own way.
 std::string fault_of_name(const NamePlace& place, const std::string& name) {
     model::Findings findings;
@@ -69,34 +89,38 @@ bool can_be_written(const Document& document, const NamePlace& place, const std:
 }  // namespace
 
 Json Server::find_definition(const Json& params) {
-    const Document* document = document_of(params);
+    const Document* document = either_document_of(params);
     if (document == nullptr) return nullptr;
-    std::vector<NamePlace> places = places_at(*document, offset_in(*document, params));
-    if (places.empty()) return nullptr;
-    // A step that declares itself leads to the entry of its handler.
-    if (places.front().is_declaration && places.front().kind == NameKind::Node) {
-        const std::string& name = places.front().name;
-        for (const NamePlace& place : names_of(document->tree())) {
-            if (place.kind == NameKind::Handler && place.is_declaration && place.name == name) {
-                return location_json(*document, place);
-            }
-        }
-    }
-    const auto declaration = std::find_if(places.begin(), places.end(), [](const NamePlace& p) {
-        return p.is_declaration;
-    });
-    return declaration == places.end() ? Json(nullptr) : location_json(*document, *declaration);
+    index_open_code();
+    const std::size_t offset = offset_in(*document, params);
+    Json here = document->is_cpp() ? Json(nullptr) : definition_in(*document, offset);
+    const auto handler = handler_at(*document, offset);
+    if (!handler) return here;
+    Json found = registrations_json(*document, index_, handler->name);
+    // The name under the cursor leads on to the code that registers it.
+    const Json range = range_json(document->lines(), handler->begin, handler->end);
+    const bool is_elsewhere = !here.is_null() && here["range"] != range;
+    if (found.empty()) return here;
+    if (is_elsewhere) found.insert(found.begin(), std::move(here));
+    return found.size() == 1 ? found.front() : found;
 }
 
 Json Server::find_references(const Json& params) {
-    const Document* document = document_of(params);
+    const Document* document = either_document_of(params);
     if (document == nullptr) return Json::array();
+    index_open_documents();
     const bool with_declaration =
         !params.contains("context") || params["context"].value("includeDeclaration", true);
+    const std::size_t offset = offset_in(*document, params);
     Json list = Json::array();
-    for (const NamePlace& place : places_at(*document, offset_in(*document, params))) {
-        if (place.is_declaration && !with_declaration) continue;
-        list.push_back(location_json(*document, place));
+    if (!document->is_cpp()) {
+        for (const NamePlace& place : places_at(*document, offset)) {
+            if (place.is_declaration && !with_declaration) continue;
+            list.push_back(location_json(*document, place));
+        }
+    }
+    if (const auto handler = handler_at(*document, offset)) {
+        add_references(*document, index_, {handler->name, with_declaration}, list);
     }
     return list;
 }

@@ -1,10 +1,13 @@
 // The outline and what can be folded: from the tree of lines, so also of a broken text.
 
+#include "lsp/features/symbols.h"
+
 #include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "lsp/features/cpp.h"
 #include "lsp/features/names.h"
 #include "lsp/lsp.h"
 
@@ -14,15 +17,6 @@ namespace {
 
 using yaml::LineTree;
 using yaml::TreeNode;
-
-enum class SymbolKind { Class = 5, Method = 6, Event = 24, Function = 12, Key = 20, Module = 2 };
-
-SymbolKind symbol_of(std::string_view kind) {
-    if (kind == "step") return SymbolKind::Function;
-    if (kind == "signal" || kind == "decision" || kind == "delay") return SymbolKind::Event;
-    if (kind == "savepoint" || kind == "fail") return SymbolKind::Key;
-    return SymbolKind::Class;
-}
 
 class Outline {
  public:
@@ -119,7 +113,15 @@ class Outline {
 
 }  // namespace
 
+SymbolKind symbol_of(std::string_view kind) {
+    if (kind == "step") return SymbolKind::Function;
+    if (kind == "signal" || kind == "decision" || kind == "delay") return SymbolKind::Event;
+    if (kind == "savepoint" || kind == "fail") return SymbolKind::Key;
+    return SymbolKind::Class;
+}
+
 Json Server::list_symbols(const Json& params) {
+    if (const Document* code = cpp_document_of(params)) return cpp_symbols_json(*code);
     const Document* document = document_of(params);
     return document == nullptr ? Json::array() : Outline(*document).run();
 }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <map>
 #include <sstream>
 
@@ -14,6 +16,7 @@
 #include "core/diagram/notes.h"
 #include "samples.h"
 #include "source/cpp_calls.h"
+#include "source/cpp_code.h"
 #include "source/cpp_workflow.h"
 
 namespace ebb::test {
@@ -97,6 +100,8 @@ TEST(CppBuilder, draws_at_least_85_percent_of_the_uses_in_this_repository_exactl
             if (!workflow.is_exact()) dynamic += path.string() + "\n" + picture(workflow);
         }
     }
+    std::cout << "uses of builders in this repository: " << total << ", drawn exactly: " << exact
+              << " (" << (total == 0 ? 0 : exact * 100 / total) << " %)\n";
     EXPECT_GE(total, 80U);
     EXPECT_GE(exact * 100, total * 85) << exact << " of " << total << "\n" << dynamic;
 }
@@ -251,6 +256,80 @@ TEST(CppBuilder, hostile_code_is_bounded) {
     wide += "b.step(n);" + std::string(20, '}') +
             "}\nvoid g() { WorkflowBuilder w(\"w\"); f(w); w.build(); }";
     EXPECT_EQ(scan_workflows(wide).size(), 1U);
+}
+
+/// Hundreds of thousands of looks for each byte, unless something counts them.
+std::vector<std::string> hostile_texts() {
+    std::string wide = "void f(BlockBuilder& b) {";
+    for (int i = 0; i < 20; ++i) wide += "for (const char* n : {\"a\",\"b\",\"c\",\"d\"}) {";
+    wide += "b.step(n);" + std::string(20, '}') + "}\n";
+    std::string again;
+    for (int i = 0; i < 900; ++i)
+        again += "void g() { WorkflowBuilder w(\"w\"); f(w); w.build(); }\n";
+    std::string constants = "constexpr auto c0 = 1;\n";
+    for (int i = 1; i < 40; ++i) {
+        const std::string before = "c" + std::to_string(i - 1);
+        constants +=
+            "constexpr auto c" + std::to_string(i) + " = " + before + " + " + before + ";\n";
+    }
+    std::string uses;
+    for (int i = 0; i < 900; ++i) {
+        uses += "auto d = WorkflowBuilder(\"w\", c39).step(\"a\").max_attempts(c39).build();\n";
+    }
+    std::string names = "void f() { WorkflowBuilder b(\"w\");\n";
+    for (int i = 0; i < 4'000; ++i) names += "auto s" + std::to_string(i) + " = b.step(\"a\");\n";
+    for (int i = 0; i < 100'000; ++i) names += "x" + std::to_string(i) + ",";
+    std::string open;
+    for (int i = 0; i < 100'000; ++i) open += "const int a = WorkflowBuilder(\"x\"";
+    std::string raw;
+    for (int i = 0; i < 300'000; ++i) raw += "R\"a\" ";
+    return {wide + again, constants + uses, names, open, raw + "WorkflowBuilder"};
+}
+
+TEST(CppBuilder, the_time_grows_with_the_size_of_the_code_alone) {
+    for (const std::string& text : hostile_texts()) {
+        for (const std::size_t size : {text.size() / 4, text.size()}) {
+            const std::clock_t start = std::clock();
+            scan_cpp(std::string_view(text).substr(0, size));
+            const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+            // Some hundred times the time of usual code; without the limit, minutes.
+            EXPECT_LT(seconds, 2 + 5e-6 * static_cast<double>(size)) << text.substr(0, 100);
+        }
+    }
+}
+
+TEST(CppBuilder, what_takes_too_many_looks_is_not_called_exact) {
+    for (const std::string& text : hostile_texts()) {
+        const CppCode code(text);
+        for (const CppWorkflow& workflow : scan_workflows(text)) {
+            if (workflow.definition.name != "w") continue;
+            const bool may_be_exact = workflow.definition.steps.size() == 1 || !workflow.is_exact();
+            EXPECT_TRUE(may_be_exact) << workflow.definition.steps.size();
+        }
+    }
+}
+
+TEST(CppCode, counts_its_looks) {
+    const CppCode code("int a;");
+    EXPECT_TRUE(code.look(CppCodeLimits::kLooksMin));
+    EXPECT_FALSE(code.is_exhausted());
+    EXPECT_FALSE(code.look(1'000));
+    EXPECT_TRUE(code.is_exhausted());
+    const CppCode large(std::string(CppCodeLimits::kTokensMax + 1, ';'));
+    EXPECT_EQ(large.size(), 0U);
+}
+
+TEST(CppHandlers, that_a_workflow_calls_have_places) {
+    const std::string text =
+        "const std::string kBank = \"bank\";\n"
+        "auto d = WorkflowBuilder(\"w\").step(\"a\").handler(kBank).compensate(\"undo\")\n"
+        ".step(name).condition(\"c\", \"x\", [](BlockBuilder& b) { b.step(\"in\"); }).build();\n";
+    std::vector<std::string> found;
+    for (const CppHandler& handler : called_handlers(only(text))) {
+        const CppPlace& place = handler.place;
+        found.push_back(handler.name + " " + text.substr(place.begin, place.end - place.begin));
+    }
+    EXPECT_EQ(found, (Names{"bank kBank", "undo \"undo\"", "in \"in\""}));
 }
 
 TEST(CppHandlers, are_found_where_they_are_registered) {

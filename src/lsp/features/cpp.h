@@ -1,0 +1,19 @@
+#pragma once
+
+#include <ebb/diagram.h>
+#include <ebb/json.h>
+
+#include "lsp/document.h"
+
+// Code in C++: its workflows in the outline and as pictures.
+
+namespace ebb::lsp {
+
+/// The workflows with their nodes, and the handlers that the code registers.
+Json cpp_symbols_json(const Document& document);
+
+/// The answer to `ebb/diagram`: the workflow that `params.workflow` names, or else the one that
+/// `params.position` is in, or else the first. Throws Error if there is none.
+Json cpp_diagram_json(const Document& document, const Json& params, const DiagramOptions& options);
+
+}  // namespace ebb::lsp

@@ -1,0 +1,140 @@
+#include "lsp/workspace_index.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lsp/features/names.h"
+#include "lsp/uri.h"
+
+namespace ebb::lsp {
+
+namespace {
+
+using Role = HandlerPlace::Role;
+
+HandlerPlace place_of(const source::CppHandler& handler, std::string_view text, Role role) {
+    HandlerPlace place{
+        .name = handler.name, .begin = handler.place.begin, .end = handler.place.end, .role = role
+    };
+    const std::string_view written = text.substr(place.begin, place.end - place.begin);
+    const bool is_literal = written.size() >= 2 && written.front() == '"' &&
+                            written.back() == '"' &&
+                            written.substr(1, written.size() - 2) == handler.name;
+    if (is_literal) {
+        ++place.begin;
+        --place.end;
+    }
+    return place;
+}
+
+std::vector<HandlerPlace> places_in_cpp(const Document& document) {
+    std::vector<HandlerPlace> places;
+    for (const source::CppHandler& handler : document.cpp().handlers) {
+        places.push_back(place_of(handler, document.text(), Role::Registration));
+    }
+    for (const source::CppWorkflow& workflow : document.cpp().workflows) {
+        for (const source::CppHandler& call : source::called_handlers(workflow)) {
+            places.push_back(place_of(call, document.text(), Role::Call));
+        }
+    }
+    std::stable_sort(
+        places.begin(),
+        places.end(),
+        [](const HandlerPlace& a, const HandlerPlace& b) {
+            return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+        }
+    );
+    // A function that is called twice adds its steps twice.
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    return places;
+}
+
+}  // namespace
+
+std::vector<HandlerPlace> handler_places(const Document& document) {
+    if (document.is_cpp()) return places_in_cpp(document);
+    std::vector<HandlerPlace> places;
+    if (document.kind() != source::TextKind::Workflow) return places;
+    for (NamePlace& name : names_of(document.tree())) {
+        if (name.kind != NameKind::Handler) continue;
+        places.push_back(
+            {.name = std::move(name.name),
+             .begin = name.begin,
+             .end = name.end,
+             .role = name.is_declaration ? Role::Entry : Role::Call}
+        );
+    }
+    return places;
+}
+
+void WorkspaceIndex::set(const Document& document) {
+    const std::string uri = canonical_uri(document.uri());
+    remove(uri);
+    for (HandlerPlace& place : handler_places(document)) {
+        if (is_full()) return;
+        ++count_;
+        files_[place.name][uri].push_back(
+            {.uri = document.uri(),
+             .begin = document.lines().position(place.begin),
+             .end = document.lines().position(place.end),
+             .role = place.role}
+        );
+        names_[uri].insert(std::move(place.name));
+    }
+}
+
+void WorkspaceIndex::remove(const std::string& uri) {
+    const auto known = names_.find(canonical_uri(uri));
+    if (known == names_.end()) return;
+    for (const std::string& name : known->second) {
+        const auto files = files_.find(name);
+        const auto places = files->second.find(known->first);
+        count_ -= places->second.size();
+        files->second.erase(places);
+        if (files->second.empty()) files_.erase(files);
+    }
+    names_.erase(known);
+}
+
+void WorkspaceIndex::clear() {
+    files_.clear();
+    names_.clear();
+    count_ = 0;
+}
+
+std::vector<WorkspaceIndex::Place> WorkspaceIndex::find(
+    std::string_view name, const std::string& own
+) const {
+    std::vector<Place> found;
+    const auto files = files_.find(name);
+    if (files == files_.end()) return found;
+    const std::string skipped = canonical_uri(own);
+    for (const auto& [uri, places] : files->second) {
+        if (uri != skipped) found.insert(found.end(), places.begin(), places.end());
+    }
+    return found;
+}
+
+std::vector<WorkspaceIndex::Place> WorkspaceIndex::registrations(
+    std::string_view name, const std::string& own
+) const {
+    std::vector<Place> found = find(name, own);
+    std::erase_if(found, [](const Place& place) { return place.role != Role::Registration; });
+    return found;
+}
+
+std::vector<std::string> WorkspaceIndex::registered(std::size_t max) const {
+    std::vector<std::string> names;
+    for (const auto& [name, files] : files_) {
+        if (names.size() >= max) break;
+        const bool is_registered = std::any_of(files.begin(), files.end(), [](const auto& file) {
+            return std::any_of(file.second.begin(), file.second.end(), [](const Place& place) {
+                return place.role == Role::Registration;
+            });
+        });
+        if (is_registered) names.push_back(name);
+    }
+    return names;
+}
+
+}  // namespace ebb::lsp

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lsp/document.h"
+#include "lsp/positions.h"
+
+namespace ebb::lsp {
+
+struct WorkspaceLimits {
+    static constexpr std::size_t kFilesMax = 20'000;
+    static constexpr std::size_t kBytesMax = std::size_t{64} << 20;  ///< of all files together
+    static constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
+    static constexpr std::size_t kNamesMax = 200'000;
+    static constexpr std::size_t kPatternsMax = 1'000;  ///< of `handlers` and of `exclude`
+    static constexpr std::size_t kFoldersMax = 100;
+    /// Files and folders that are looked at, wanted or not.
+    static constexpr std::size_t kEntriesMax = 500'000;
+};
+
+/// Where a text names a handler.
+struct HandlerPlace {
+    enum class Role {
+        Registration,  ///< code in C++ registers it
+        Entry,         ///< an entry of `handlers:`, which counts for its own file only
+        Call,          ///< by a step or as a compensation
+    };
+
+    std::string name{};
+    std::size_t begin = 0;  ///< in the text, without quotes
+    std::size_t end = 0;
+    Role role = Role::Call;
+
+    bool operator==(const HandlerPlace&) const = default;
+};
+
+/// All of them, in the order of the text: of a workflow in YAML or JSON, or of code in C++.
+std::vector<HandlerPlace> handler_places(const Document& document);
+
+/// The handlers that the files of a workspace register and call. It keeps names and places, and no
+/// text.
+class WorkspaceIndex {
+ public:
+    struct Place {
+        std::string uri{};
+        Position begin{};
+        Position end{};
+        HandlerPlace::Role role = HandlerPlace::Role::Call;
+    };
+
+    /// Replaces what is known of the file.
+    void set(const Document& document);
+    void remove(const std::string& uri);
+    void clear();
+
+    /// Where the name is in files other than `own`, by file.
+    std::vector<Place> find(std::string_view name, const std::string& own) const;
+
+    /// Where code in C++ registers the handler.
+    std::vector<Place> registrations(std::string_view name, const std::string& own) const;
+
+    /// The handlers that code in C++ registers, sorted, at most `max`.
+    std::vector<std::string> registered(std::size_t max) const;
+
+    std::size_t file_count() const { return names_.size(); }
+
+    /// Names were left out, because there are more than the limit.
+    bool is_full() const { return count_ >= WorkspaceLimits::kNamesMax; }
+
+ private:
+    using Files = std::map<std::string, std::vector<Place>, std::less<>>;
+
+    std::map<std::string, Files, std::less<>> files_;                  ///< by name, then by URI
+    std::map<std::string, std::set<std::string>, std::less<>> names_;  ///< by URI
+    std::size_t count_ = 0;
+};
+
+}  // namespace ebb::lsp
