@@ -107,6 +107,7 @@ class CommandLine {
     void add_webhook();
     void add_workers();
     void add_overview();
+    void add_doctor();
     void add_triage();
 
     // app_retention.cpp
