@@ -10,14 +10,13 @@
 
 #include <fmt/format.h>
 
+#include "cli/app_help.h"
 #include "cli/text.h"
 #include "support/clock.h"
 
 namespace ebb::cli {
 
 namespace {
-
-constexpr int kHelpColumn = 32;
 
 /// Commands that the API of a server cannot stand in for: they run handlers, serve, or look after
 /// the database itself.
@@ -126,21 +125,6 @@ CLI::Validator choice(const std::vector<std::string>& choices) {
     return CLI::Validator(check, "", "choice");
 }
 
-/// Leaves out which options exclude and need one another: the set of them has no order, and their
-/// descriptions say it.
-class HelpFormatter final : public CLI::Formatter {
- public:
-    std::string make_option_opts(const CLI::Option* option) const override {
-        std::string text;
-        if (option->get_type_size() == 0) return text;
-        if (!option->get_type_name().empty()) text += " " + get_label(option->get_type_name());
-        if (!option->get_default_str().empty()) text += "=" + option->get_default_str();
-        if (option->get_expected_max() == CLI::detail::expected_max_vector_size) text += " ...";
-        if (option->get_required()) text += " " + get_label("REQUIRED");
-        return text;
-    }
-};
-
 }  // namespace
 
 CommandLine::CommandLine()
@@ -153,12 +137,11 @@ CommandLine::CommandLine()
     app_.fallthrough();
     // What follows a command may be called like another one: a signal `cancel`, a queue `list`.
     app_.require_subcommand(0, 1);
-    app_.get_formatter()->column_width(kHelpColumn);
-    app_.get_formatter()->label("TEXT", "");
     app_.footer(
-        "An INSTANCE is an id or at least 4 characters of it (tables show the last 8), @1 for\n"
-        "the newest one, or key:WORKFLOW/KEY.\n"
-        "`ebb COMMAND --help` lists a command's options; docs/reference/cli.md has everything."
+        "An INSTANCE is an id or at least 4 characters of it (tables show the last 8),\n"
+        "@1 for the newest one, or key:WORKFLOW/KEY.\n"
+        "`ebb COMMAND --help` lists the options of a command; docs/reference/cli.md has\n"
+        "everything."
     );
     app_.add_option("--db", global_.db, "PATH (SQLite), postgresql://..., memory: ($EBB_DB)")
         ->type_name("URL")
@@ -189,20 +172,14 @@ CommandLine::CommandLine()
     add_commands();
 }
 
+/// `ebb --help` prints the groups in the order of their first commands here.
 void CommandLine::add_commands() {
     add_run();
     add_worker();
     add_serve();
-    add_token();
-    add_access();
-    add_login_link();
     add_start();
     add_rerun();
     add_dev();
-    add_validate();
-    add_diagram();
-    add_diff();
-    add_workflows();
     add_list();
     add_count();
     add_reading();
@@ -210,20 +187,28 @@ void CommandLine::add_commands() {
     add_result();
     add_overview();
     add_triage();
+    add_workers();
     add_steering();
     add_decide();
     add_signal();
     add_attributes();
     add_requeue();
     add_transfer();
-    add_workers();
     add_queue();
     add_webhook();
     add_retention();
     add_purge();
+    add_validate();
+    add_diagram();
+    add_diff();
+    add_workflows();
     add_lsp();
-    add_migrate();
     add_init();
+    add_doctor();
+    add_migrate();
+    add_token();
+    add_access();
+    add_login_link();
     add_completion();
     add_command("version", "Print the version", show_version)->group("Other");
 }

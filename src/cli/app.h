@@ -109,6 +109,7 @@ class CommandLine {
     void add_hook();
     void add_workers();
     void add_overview();
+    void add_doctor();
     void add_triage();
 
     // app_retention.cpp

@@ -24,7 +24,9 @@ void CommandLine::add_overview() {
     };
     add_duration(top, "--every", top_.every, "How often to look (2s)", kEvery);
     top->add_flag("--once", top_.is_once, "Look only once");
+}
 
+void CommandLine::add_doctor() {
     CLI::App* doctor =
         add_command("doctor", "Find what is wrong with a deployment", examine_deployment);
     doctor->group("Other");
@@ -111,7 +113,7 @@ void CommandLine::add_queue() {
 void CommandLine::add_webhook() {
     CLI::App* webhook = add_command(
         "webhook",
-        "Send events to other programs by HTTP, and list, test and delete webhooks",
+        "List, set, test and delete webhooks, which send events by HTTP",
         [this](Session& s) { return manage_webhooks(s, webhook_, delivery_); }
     );
     webhook->group("Control");

@@ -87,8 +87,7 @@ void CommandLine::add_run() {
         "--stop-grace",
         run_.stop_grace,
         "How long a handler may continue after it was asked to stop; a program's own grace counts "
-        "if it "
-        "is longer (5s)",
+        "if it is longer (5s)",
         {.least = std::chrono::milliseconds(1)}
     );
     add_threads(run, run_.threads);
@@ -132,8 +131,7 @@ void CommandLine::add_worker() {
         "--stop-grace",
         worker_.stop_grace,
         "How long a handler may continue after it was asked to stop; a program's own grace counts "
-        "if it "
-        "is longer (5s)",
+        "if it is longer (5s)",
         {.least = std::chrono::milliseconds(1)}
     );
     add_duration(

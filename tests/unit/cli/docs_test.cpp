@@ -64,6 +64,16 @@ TEST(CliDocs, have_no_option_that_does_not_exist) {
     }
 }
 
+TEST(CliDocs, list_every_command_in_the_table_at_the_top) {
+    const std::string text = page();
+    const std::string top = text.substr(0, text.find("\n## "));
+    for (const CommandInfo& command : describe_commands()) {
+        if (command.name.empty()) continue;
+        const std::string link = fmt::format("[{0}](#ebb-{0})", command.name);
+        EXPECT_NE(top.find(link), std::string::npos) << link;
+    }
+}
+
 TEST(CliDocs, have_every_exit_code) {
     const std::string codes = section(page(), "Exit codes");
     for (const int code :

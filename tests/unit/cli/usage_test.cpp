@@ -1,5 +1,9 @@
 // The errors for wrong arguments and for commands without a database.
 
+#include <sstream>
+
+#include <fmt/format.h>
+
 #include "cli/command_info.h"
 #include "cli_world.h"
 #include "workflows.h"
@@ -118,6 +122,42 @@ TEST(CliUsage, every_command_has_help_and_help_is_not_an_error) {
             EXPECT_NE(help.out.find(option.names.front()), std::string::npos)
                 << command.name << " " << option.names.front();
         }
+    }
+}
+
+TEST(CliUsage, every_help_text_fits_80_columns) {
+    CliWorld world;
+    for (const CommandInfo& command : describe_commands()) {
+        std::vector<std::string> args{"--help"};
+        if (!command.name.empty()) args.insert(args.begin(), command.name);
+        std::istringstream help(world.run(args).out);
+        int lines = 0;
+        for (std::string line; std::getline(help, line); ++lines) {
+            EXPECT_LE(line.size(), 80U) << "ebb " << command.name << ": " << line;
+        }
+        EXPECT_GT(lines, 5) << command.name;
+    }
+}
+
+TEST(CliUsage, help_says_what_kind_of_value_an_option_takes) {
+    CliWorld world;
+    const std::string list = world.run({"list", "--help"}).out;
+    EXPECT_THAT(list, ::testing::HasSubstr("\n  --error TEXT  "));
+    EXPECT_THAT(list, ::testing::HasSubstr("\n  -s,--status STATUS,...  "));
+    const std::string decide = world.run({"decide", "--help"}).out;
+    EXPECT_THAT(decide, ::testing::HasSubstr("\n  --comment TEXT  "));
+    EXPECT_THAT(decide, ::testing::HasSubstr("\n  INSTANCE REQUIRED  "));
+}
+
+TEST(CliUsage, help_has_the_groups_in_the_order_of_use) {
+    CliWorld world;
+    const std::string help = world.run({"--help"}).out;
+    std::size_t last = 0;
+    for (const char* group : {"Run", "Look", "Control", "Workflows", "Other"}) {
+        const std::size_t at = help.find(fmt::format("\n{}:\n", group));
+        ASSERT_NE(at, std::string::npos) << group;
+        EXPECT_GT(at, last) << group;
+        last = at;
     }
 }
 
