@@ -80,7 +80,7 @@ bool is_mail_url(const std::string& url) {
     return parts && (parts->scheme == "smtp" || parts->scheme == "smtps") && !parts->host.empty();
 }
 
-void send_mail(const MailServer& server, const Mail& mail, const std::stop_token& stop) {
+void send_mail(const MailServer& server, const Email& mail, const std::stop_token& stop) {
     // Its constructor prepares libcurl.
     const HttpClient initialised;
     const std::unique_ptr<CURL, CurlDeleter> easy(curl_easy_init());

@@ -21,7 +21,7 @@ struct MailServer {
     Duration timeout = std::chrono::seconds(30);
 };
 
-struct Mail {
+struct Email {
     std::string from;             ///< an address: the caller checks it
     std::vector<std::string> to;  ///< the same
     std::string text;             ///< headers and body (RFC 5322), lines end with CR LF
@@ -48,6 +48,6 @@ class MailError : public std::runtime_error {
 bool is_mail_url(const std::string& url);
 
 /// Returns when the server has accepted the mail. Throws MailError.
-void send_mail(const MailServer& server, const Mail& mail, const std::stop_token& stop);
+void send_mail(const MailServer& server, const Email& mail, const std::stop_token& stop);
 
 }  // namespace ebb
