@@ -427,6 +427,9 @@ std::vector<WaitingFor> waiting_for(const Facts& facts) {
 std::string why(const Facts& facts) {
     std::string text = introduction(facts);
     if (facts.state.status == InstanceStatus::Moved) return text;
+    if (facts.state.last_seq == 0) {
+        return text + " It was started in SQL and has not begun: a process of Ebb begins it.";
+    }
     for (const Token& token : facts.state.tokens) {
         // The branches have their own sentences.
         if (token.status == TokenStatus::Forked) continue;

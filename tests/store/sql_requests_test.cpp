@@ -6,6 +6,7 @@
 
 #include <ebb/builder.h>
 #include <ebb/engine.h>
+#include <ebb/error.h>
 
 #include "store/application.h"
 #include "store/migrations.h"
@@ -138,6 +139,8 @@ TEST_F(SqlRequests, are_taken_once_with_a_request_id) {
 
 TEST_F(SqlRequests, write_attributes_of_rules) {
     const InstanceId id = start("'rules', '{}'");
+    EXPECT_THAT(engine_->why(id), HasSubstr("has not begun"));
+    EXPECT_THROW(engine_->cancel(id), Error) << "it has not begun";
     shop(call("write", id, ", '{\"price\": 1}'"));
     work();
     EXPECT_EQ(status(id), InstanceStatus::Completed);

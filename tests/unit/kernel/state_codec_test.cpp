@@ -164,7 +164,7 @@ const NoState kNoStates[] = {
      "two tokens are in one branch"},
     {R"({"status":"running","last_token":1,"tokens":[{"id":1,"node":"p","status":"forked"}]})",
      "token 1 is forked without a scope"},
-    {R"({"status":"running"})", "the instance is running and has 0 tokens"},
+    {R"({"status":"running","seq":1})", "the instance is running and has 0 tokens"},
     {R"({"status":"running","seq":-1})", "a counter is out of range"},
     {R"({"status":"running","rollbacks":[{"kind":4}]})", "an enum is out of range"},
     {R"({"status":"failed","rollbacks":[{"kind":0},{"kind":1}]})", "a rollback that is not possible"
