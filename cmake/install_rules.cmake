@@ -35,12 +35,26 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/export_definitions.cmake ${PROJECT_SOU
   DESTINATION ${config_dir} COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR}
   COMPONENT development)
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
-  COMPONENT development)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development
-  FILES_MATCHING PATTERN *.md)
-# For editors: the schemas of workflows, types and snapshots.
+# The docs, with links that lead to what is installed; see there.
+file(RELATIVE_PATH to_include ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+file(RELATIVE_PATH to_data ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_DATADIR})
+set(pages ${PROJECT_BINARY_DIR}/installed_docs)
+install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-DSOURCE=${PROJECT_SOURCE_DIR}\" \"-DOUTPUT=${pages}\"
+  -DTO_INCLUDE=${to_include} -DTO_DATA=${to_data} -P \"${PROJECT_SOURCE_DIR}/cmake/install_docs.cmake\"
+  COMMAND_ERROR_IS_FATAL ANY)" COMPONENT development)
+install(DIRECTORY ${pages}/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+file(GLOB pictures CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/images/*.png)
+install(FILES ${pictures} ${PROJECT_SOURCE_DIR}/tests/golden/diagrams/order_rolled_back.svg
+  ${PROJECT_SOURCE_DIR}/tests/golden/diagrams/order_running.svg
+  DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/images COMPONENT development)
+# What the docs use: workflows and programs to copy, units for systemd, alerts, a dashboard.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/contrib DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  COMPONENT development PATTERN CMakeLists.txt EXCLUDE PATTERN demo.sh EXCLUDE)
+# For editors: the schemas of workflows, types and snapshots. For clients: the document of the API.
 file(GLOB schemas CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/schema/*.schema.json)
+if(TARGET ebb_server)
+  list(APPEND schemas ${PROJECT_BINARY_DIR}/openapi.json)
+endif()
 install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/ebb/schema COMPONENT development)
 
 # The command's manual page and completions are what the command itself prints.
