@@ -41,7 +41,6 @@ int requeue_instance(Session& session, const RequeueCommandOptions& options);
 int export_instance(Session& session, const ExportCommandOptions& options);
 int import_snapshot(Session& session, const ImportCommandOptions& options);
 int manage_queues(Session& session, const QueueOptions& options);
-int manage_webhooks(Session& session, const WebhookOptions& options);
 int list_workers(Session& session);
 int list_decisions(Session& session, const DecisionsOptions& options);
 int list_failures(Session& session, const FailuresOptions& options);
