@@ -491,7 +491,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Figures for an overview */
+        /**
+         * Figures for an overview
+         * @description Without the workflows of the server itself, whose names begin with `ebb:`.
+         */
         get: operations["getStats"];
         put?: never;
         post?: never;
@@ -3127,6 +3130,8 @@ export interface operations {
                  */
                 status?: components["schemas"]["InstanceStatus"][];
                 workflow?: string;
+                /** @description `true` also lists what the server itself runs: workflows whose names begin with `ebb:`. */
+                system?: boolean;
                 version?: number;
                 /** @description Exactly this key. */
                 key?: string;
@@ -5151,6 +5156,8 @@ export interface operations {
         parameters: {
             query?: {
                 prefix?: string;
+                /** @description `true` also lists what the server itself runs: workflows whose names begin with `ebb:`. */
+                system?: boolean;
                 /** @description `all` lists every version instead of the newest one of each workflow. */
                 versions?: "newest" | "all";
                 /** @description The `next_cursor` of the page before. It belongs to the other parameters; with others it is refused (`cursor_mismatch`). */
