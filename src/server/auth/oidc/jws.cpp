@@ -58,7 +58,7 @@ std::optional<Json> public_key(const SignedToken& token, const Json& key) {
     const auto modulus = parse_base64url(text_of(key, "n"));
     if (!modulus || modulus->size() < kRsaBytesMin || modulus->size() > kRsaBytesMax) {
         refuse(fmt::format(
-            "The key of the token has not {} to {} bits.", 8 * kRsaBytesMin, 8 * kRsaBytesMax
+            "The key of the token must have {} to {} bits.", 8 * kRsaBytesMin, 8 * kRsaBytesMax
         ));
     }
     return Json{{"kty", type}, {"n", text_of(key, "n")}, {"e", text_of(key, "e")}};
