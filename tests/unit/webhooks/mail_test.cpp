@@ -75,7 +75,7 @@ TEST(Mail, nothing_of_an_event_becomes_a_header_or_html) {
     const std::string mail = make_mail(
         kAddresses, event("<b>&\\r\\nBcc: eve@example.com", "k\\r\\nTo: eve@e.com"), {}, "", kNow
     );
-    for (const std::string& name : {"\r\nBcc", "\r\nTo: eve", "eve"}) {
+    for (const char* name : {"\r\nBcc", "\r\nTo: eve", "eve"}) {
         EXPECT_THAT(headers_of(mail), Not(HasSubstr(name)));
     }
     const std::string text = decoded(mail);
