@@ -62,7 +62,7 @@ TEST(Mail, has_text_and_html_with_a_link) {
     const std::string headers = headers_of(mail);
     EXPECT_THAT(headers, HasSubstr("From: ebb@example.com\r\n"));
     EXPECT_THAT(headers, HasSubstr("To: ops@example.com,\r\n b@c.de\r\n"));
-    EXPECT_THAT(headers, HasSubstr("Date: Mon, 23 Nov 2026 12:00:00 +0000\r\n"));
+    EXPECT_THAT(headers, HasSubstr("Date: Mon, 23 Nov 2026 13:20:00 +0000\r\n"));
     EXPECT_THAT(headers, HasSubstr("Message-ID: <evt_i_7@ebb>\r\n"));
     EXPECT_THAT(headers, HasSubstr("multipart/alternative"));
     const std::string text = decoded(mail);
