@@ -355,7 +355,7 @@ class Serving {
             return summary ? summary->labels : Labels();
         };
         webhooks::add_deliver_handler(
-            handlers, *stores_.store, *session_.streams().clock, delivery_options(options_)
+            handlers, *stores_.store, *session_.streams().clock, delivery
         );
         return handlers;
     }

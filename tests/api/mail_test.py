@@ -64,6 +64,9 @@ class MailServer:
                         self.rfile = self.connection.makefile("rb")
                         self.wfile = socketserver._SocketWriter(self.connection)
                     elif verb == "AUTH":
+                        if text.upper() == "AUTH PLAIN":
+                            self.say("334 ")
+                            self.rfile.readline()
                         self.say("235 welcome")
                     elif verb == "MAIL":
                         sender, recipients = text.split("<")[1].split(">")[0], []

@@ -180,7 +180,7 @@ std::string make_mail(
     return fmt::format(
         "Date: {}\r\nFrom: {}\r\nTo: {}\r\nSubject: {}\r\nMessage-ID: <{}@ebb>\r\n"
         "Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n"
-        "Content-Type: multipart/alternative; boundary=\"{}\"\r\n\r\n{}{}--{}--\r\n",
+        "Content-Type: multipart/alternative;\r\n boundary=\"{}\"\r\n\r\n{}{}--{}--\r\n",
         date_text(now),
         addresses.from,
         fmt::join(addresses.to, ",\r\n "),
