@@ -155,7 +155,9 @@ void use_values(ebb::Engine& engine, const Order& order) {
     const auto started = engine.start("shop", order, {.key = order.customer});
     const auto thanks = engine.wait<std::string>(started.id);  // throws ebb::NotCompleted
     for (const ebb::StepView& step : engine.show(started.id).steps) {
-        if (step.node == "charge") std::cout << step.output.as<Receipt>().charge << '\n';
+        if (step.node != "charge") continue;
+        std::cout << step.output << '\n';  // the JSON text: {"charge":"ann/..."}
+        std::cout << step.output.as<Receipt>().charge << '\n';
     }
     std::cout << started.id << ": " << thanks << '\n';
 }
@@ -274,7 +276,9 @@ TEST_F(HandlersPage, gives_and_takes_values) {
     engine.register_workflow(shop_workflow());
     testing::internal::CaptureStdout();
     use_values(engine, {"ann", 4200});
-    EXPECT_NE(testing::internal::GetCapturedStdout().find("thanks for ann/"), std::string::npos);
+    const std::string printed = testing::internal::GetCapturedStdout();
+    EXPECT_NE(printed.find("thanks for ann/"), std::string::npos);
+    EXPECT_NE(printed.find("{\"charge\":\"ann/"), std::string::npos);
     EXPECT_THROW(engine.wait<int>(engine.start("shop", Order{}).id, 1s), ebb::NotCompleted);
 }
 
