@@ -88,11 +88,6 @@ void CommandLine::add_serve_access(CLI::App* serve) {
         ->type_name("URL");
     serve
         ->add_option(
-            "--public-url", serve_.public_url, "Where browsers find the server (from the request)"
-        )
-        ->type_name("URL");
-    serve
-        ->add_option(
             "--redact-names", serve_.redact_names, "Members of payloads to hide (password, ...)"
         )
         ->type_name("NAME,...")
