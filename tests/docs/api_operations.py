@@ -27,11 +27,10 @@ def needs(operation):
 
 
 def rows(document):
-    tags = [tag["name"] for tag in document["tags"]]
-    sections = {tag: [] for tag in tags}
+    sections = {tag["name"]: [] for tag in document["tags"]}
     for path, method, operation in openapi.operations(document):
         cells = [f"`{method.upper()} {path}`", operation["summary"], needs(operation)]
-        sections[operation["tags"][0]].append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        sections[operation["tags"][0]].append("| " + " | ".join(cells) + " |")
     for tag in document["tags"]:
         if sections[tag["name"]]:
             yield f"| **{tag['description']}** | | |"
