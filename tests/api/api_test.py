@@ -447,7 +447,7 @@ class Steering(ApiTest):
         self.problem(self.api.get("/workflows", versions="all", cursor="x"), 400, "invalid_argument")
 
     def test_of_clients_that_have_seen_the_same_revision_one_acts(self):
-        body, rivals = {"name": "noted"}, 6
+        body, rivals = {"name": "paid"}, 6
         clients = [Client(self.server, CONTRACT, cookie=self.api.cookie) for _ in range(rivals)]
         for _ in range(10):
             instance = self.start()

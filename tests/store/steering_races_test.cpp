@@ -26,7 +26,7 @@ const std::vector<Verb>& verbs() {
         {"abort", [](auto& engine, auto& id, auto& options) { engine.abort(id, options); }},
         {"pause", [](auto& engine, auto& id, auto& options) { engine.pause(id, options); }},
         {"signal",
-         [](auto& engine, auto& id, auto& options) { engine.signal(id, "noted", {}, options); }},
+         [](auto& engine, auto& id, auto& options) { engine.signal(id, "paid", {}, options); }},
         {"decide",
          [](auto& engine, auto& id, auto& options) {
              engine.decide(id, {.expected_revision = options.expected_revision});

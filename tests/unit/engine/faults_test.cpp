@@ -284,7 +284,7 @@ TEST_F(Faults, an_input_that_cannot_be_read_now_is_read_later) {
     starter->register_workflow(three_steps());
     const InstanceId id = starter->start("test").id;
     starter->signal(
-        id, "hello", Payload::text("1")
+        id, "c", Payload::text("1")
     );  // of an instance that has moved, a claim brings no input
     const auto engine = world.engine();
     faulty.plan({.kind = Fault::Kind::Unavailable, .nth = 1, .verb = StoreVerb::History});
@@ -302,14 +302,14 @@ TEST_F(Faults, who_loses_the_race_decides_again_on_the_fresh_state) {
     const InstanceId id = engine->start("test").id;
     const HandlerRegistry none;
     Engine other(*world.memory, none, world.options("other"));
-    racing.race = [&] { other.signal(id, "hello", Payload::text("1")); };
+    racing.race = [&] { other.signal(id, "c", Payload::text("1")); };
     engine->poll();
     EXPECT_EQ(status(*engine, id), "completed");
     EXPECT_EQ(world.calls_text(), "a b c");
     EXPECT_EQ(engine->counters().conflicts, 1U);
     EXPECT_EQ(
         history_text(*engine, id),
-        "started signal_received:hello step_completed:a step_completed:b step_completed:c completed"
+        "started signal_received:c step_completed:a step_completed:b step_completed:c completed"
     );
 }
 

@@ -380,7 +380,7 @@ TEST_F(Leases, an_old_commit_does_not_take_back_what_was_lost_since) {
     late->poll();
     ASSERT_TRUE(faulty.is_exhausted());
     ASSERT_EQ(world.memory->tasks(id).at(0).lease_owner, "late");
-    other->signal(id, "go");  // what it wrote down is no longer what is there
+    other->signal(id, "b");  // what it wrote down is no longer what is there
     world.clock.advance(11s);
     int calls_by_late = 0;
     during_a = [&] { calls_by_late = late->poll(); };
@@ -389,7 +389,7 @@ TEST_F(Leases, an_old_commit_does_not_take_back_what_was_lost_since) {
     EXPECT_EQ(attempts, (std::vector<int>{2}));
     EXPECT_EQ(
         history_text(*other, id),
-        "started signal_received:go lease_lost:a step_completed:a step_completed:b completed"
+        "started signal_received:b lease_lost:a step_completed:a step_completed:b completed"
     );
 }
 

@@ -20,12 +20,14 @@ namespace {
 using namespace std::chrono_literals;
 using Kind = Fault::Kind;
 
-/// An instance with three pieces of mail, two of which are signals that it keeps.
+/// An instance with three pieces of mail. It keeps signals that come before it waits for them.
 class MailWorld {
  public:
     MailWorld() {
         Engine client(store_, none_, options("client"));
-        client.register_workflow(WorkflowBuilder("order").signal("paid").build());
+        client.register_workflow(
+            WorkflowBuilder("order").signal("early").signal("late").signal("paid").build()
+        );
         id_ = client.start("order").id;
         for (const char* name : {"early", "late", "paid"}) {
             const Event event = event::SignalReceived{name, Payload::text("1"), {}};
@@ -72,9 +74,7 @@ class MailWorld {
     }
 
  private:
-    static EngineOptions options(const char* name) {
-        return {.worker_id = name, .threads = 1};
-    }
+    static EngineOptions options(const char* name) { return {.worker_id = name, .threads = 1}; }
 
     static void work(Engine& engine) {
         try {
