@@ -207,7 +207,8 @@ std::string_view ValueReader::kind() const {
     if (json_->is_array()) return "an array";
     if (json_->is_string()) return "a string";
     if (json_->is_null()) return "null";
-    return json_->is_boolean() ? "a boolean" : json_->is_number_float() ? "a number" : "an integer";
+    if (json_->is_boolean()) return "a boolean";
+    return json_->is_number_float() ? "a number that is not an integer" : "an integer";
 }
 
 void ebb_read(const ValueReader& json, InstanceId& id) {

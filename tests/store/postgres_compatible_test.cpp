@@ -31,7 +31,7 @@ void migrate_further(const std::string& schema, const std::string& compatible_wi
         "DEFAULT 0;"
         "ALTER TABLE tasks ADD COLUMN later text; ALTER TABLE history ADD COLUMN later text;"
         "ALTER TABLE workers ADD COLUMN later text; ALTER TABLE queues ADD COLUMN later text;"
-        "CREATE TABLE inbox (addressee uuid, sender uuid, seq bigint, kind text);"
+        "CREATE TABLE later (addressee uuid, sender uuid, seq bigint, kind text);"
         "CREATE INDEX instances_later ON instances (later) WHERE later IS NOT NULL;"
         "INSERT INTO migrations VALUES (" +
         std::to_string(kNewer) + ", 'later', 'x', 1, " + compatible_with + ")"

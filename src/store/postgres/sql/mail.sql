@@ -55,10 +55,11 @@ ORDER BY m.instance_id, m.at;
 -- parameters: ids revisions folds
 -- This and the next two run one after another, and in this order. A session that sends mail must change
 -- the wake, too. So either it waits until this transaction is over, and then makes a new wake; or this
--- waits for it, and the third statement sees its mail.
+-- waits for it, and the third statement sees its mail. `+ 0`: the planner is not to enter the index by
+-- the token alone, which it would do while the table is small.
 WITH -- include: held
 DELETE FROM ebb.tasks AS t USING held AS h
-WHERE t.instance_id = h.id AND t.token = -9223372036854775807;
+WHERE t.instance_id = h.id AND t.token + 0 = -9223372036854775807;
 
 -- name: receive_mail
 -- parameters: ids revisions folds ords senders seqs
@@ -95,7 +96,8 @@ old AS MATERIALIZED (
 SELECT i.id, -9223372036854775807, '', 'default', k.now, k.now - $3::bigint * i.priority, 1, NULL
 FROM old AS o JOIN ebb.instances AS i ON i.id = o.instance_id CROSS JOIN clock AS k
 WHERE NOT EXISTS (
-    SELECT 1 FROM ebb.tasks AS t WHERE t.instance_id = i.id AND t.token = -9223372036854775807
+    SELECT 1 FROM ebb.tasks AS t
+    WHERE t.instance_id = i.id AND t.token + 0 = -9223372036854775807
 )
 ON CONFLICT (instance_id, token) DO NOTHING;
 

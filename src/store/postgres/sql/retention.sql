@@ -125,8 +125,7 @@ unread AS (
     DELETE FROM ebb.inbox AS m USING gone AS g WHERE m.instance_id = g.id
 ),
 wakes AS (
-    DELETE FROM ebb.tasks AS t USING gone AS g
-    WHERE t.instance_id = g.id AND t.token = -9223372036854775807
+    DELETE FROM ebb.tasks AS t USING gone AS g WHERE t.instance_id = g.id
 )
 SELECT NULL::text, NULL::text, 0::bigint,
        (SELECT b.id FROM batch AS b ORDER BY b.id DESC LIMIT 1),
