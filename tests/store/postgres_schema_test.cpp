@@ -151,6 +151,7 @@ TEST_F(PostgresSchema, keeps_to_what_distributed_databases_understand) {
         // Workers in SQL are for PostgreSQL alone, and installed only on request.
         {"sql_workers/install.sql", {"plpgsql", "notify", "gen_random_uuid", "clock_timestamp"}},
         {"sql_workers/outcomes.sql", {"plpgsql"}},
+        {"sql_workers/requests.sql", {"plpgsql", "gen_random_uuid"}},
         {"sql_workers/tasks.sql", {"plpgsql"}},
     };
     int files = 0;

@@ -32,7 +32,7 @@ void migrate_further(const std::string& path, const std::string& compatible_with
         path,
         "ALTER TABLE instances ADD COLUMN later TEXT; ALTER TABLE tasks ADD COLUMN later TEXT;"
         "ALTER TABLE history ADD COLUMN later TEXT; ALTER TABLE workers ADD COLUMN later TEXT;"
-        "CREATE TABLE inbox (addressee BLOB, kind TEXT);"
+        "CREATE TABLE later (addressee BLOB, kind TEXT);"
         "CREATE INDEX instances_later ON instances (later) WHERE later IS NOT NULL;"
     );
     execute(

@@ -68,7 +68,7 @@ WITH needed (name, verb) AS (
         ('failures', 'DELETE'), ('queues', 'SELECT'), ('queues', 'UPDATE'),
         ('queue_starts', 'SELECT'), ('queue_starts', 'INSERT'), ('queue_starts', 'UPDATE'),
         ('queue_starts', 'DELETE'), ('subscriptions', 'SELECT'), ('outbox', 'SELECT'),
-        ('outbox', 'INSERT'), ('outbox', 'DELETE')
+        ('outbox', 'INSERT'), ('outbox', 'DELETE'), ('inbox', 'SELECT'), ('inbox', 'DELETE')
 ),
 missing AS (
     SELECT n.name, string_agg(n.verb, ', ' ORDER BY n.verb) AS verbs
