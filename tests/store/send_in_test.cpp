@@ -19,8 +19,11 @@ using ::testing::HasSubstr;
 class SendIn : public ::testing::TestWithParam<bool> {
  protected:
     SendIn() {
-        engine_.register_workflow(WorkflowBuilder("order").signal("paid").decision("approve").build(
-        ));
+        // A signal that is known, and that the instance never waits for.
+        const auto later = [](BlockBuilder& then) { then.signal("later"); };
+        WorkflowBuilder builder("order");
+        builder.signal("paid").decision("approve").condition("never", "false", later);
+        engine_.register_workflow(builder.build());
         id_ = engine_.start("order").id;
     }
 

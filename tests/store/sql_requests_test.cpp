@@ -126,7 +126,7 @@ TEST_F(SqlRequests, leave_nothing_when_the_transaction_rolls_back) {
 TEST_F(SqlRequests, are_taken_once_with_a_request_id) {
     const InstanceId id = start("'order'");
     for (int i = 0; i < 3; ++i) {
-        shop(call("signal", id, ", 'later', request_id => 'r1'"));
+        shop(call("signal", id, ", 'paid', request_id => 'r1'"));
         if (i > 0) work();
     }
     int signals = 0;

@@ -106,7 +106,7 @@ TEST_F(SqliteSchema, serves_every_hot_statement_by_an_index_without_sorting) {
         {"release_task", "PRIMARY KEY (instance_id=? AND token=?)"},
         {"abandon_task", "PRIMARY KEY (instance_id=? AND token=?)"},
         {"postpone_task", "PRIMARY KEY (instance_id=? AND token=?)"},
-        {"remove_tasks", "PRIMARY KEY (instance_id=?)"},
+        {"remove_tasks", "PRIMARY KEY (instance_id=? AND token>?)"},
         {"history_forward", "PRIMARY KEY (instance_id=? AND seq>? AND seq<?)"},
         {"history_backward", "PRIMARY KEY (instance_id=? AND seq>? AND seq<?)"},
     };
