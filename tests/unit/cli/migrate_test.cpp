@@ -71,7 +71,7 @@ TEST(CliMigrate, lists_what_a_newer_program_has_applied) {
     sqlite3_close(database);
     const std::string why =
         "ebb: store_version: The schema has version 0012 (later), but this program knows only up "
-        "to 0010: a newer "
+        "to 0011: a newer "
         "ebb has migrated it. Use that one, or any whose `ebb migrate --status` knows 0012.";
     const Outcome status = world.run_db({"migrate", "--status"});
     EXPECT_EQ(status.code, 5);
