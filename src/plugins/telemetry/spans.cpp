@@ -153,7 +153,8 @@ bool is_sampled(const InstanceId& instance, double ratio) {
     for (std::size_t i = instance.bytes.size() - kRandomBytes; i < instance.bytes.size(); ++i) {
         random = random << 8U | instance.bytes[i];
     }
-    return static_cast<double>(random) >= std::ldexp(1 - ratio, 8 * kRandomBytes);
+    // As whole numbers: a double has fewer digits than there are random bits.
+    return random >= static_cast<std::uint64_t>(std::ldexp(1 - ratio, 8 * kRandomBytes));
 }
 
 void SpanMaker::remember(const Visit& visit, TimePoint began) {
