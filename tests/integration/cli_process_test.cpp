@@ -351,7 +351,7 @@ complete_words ebb --db x.db lis
     EXPECT_EQ(pclose(shell), 0);
     EXPECT_EQ(
         std::string(text, size),
-        "worker workflows workers\n--input\nsvg\nconfirm\nfish\ndemo.yaml\nlist\n"
+        "worker workers workflows\n--input\nsvg\nconfirm\nfish\ndemo.yaml\nlist\n"
     );
     for (const char* other : {"zsh", "fish"}) {
         const Ended script = run({"completion", other});
