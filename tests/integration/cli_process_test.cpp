@@ -7,6 +7,7 @@
 #include <csignal>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -207,6 +208,8 @@ TEST_P(CliProcesses, two_workers_share_the_work_and_do_nothing_twice) {
 TEST_P(CliProcesses, ctrl_c_keeps_a_durable_run_and_resume_continues_it) {
     CliProcess run_process(directory(), {"run", "demo.yaml", "--key", "k"}, db_);
     ASSERT_TRUE(run_process.wait_for("first (")) << run_process.err();
+    // Before that, the next handler could still begin after the text below, and find `go`.
+    while (log() != "first\nslow\n") std::this_thread::sleep_for(std::chrono::milliseconds(5));
     run_process.signal(SIGINT);
     ASSERT_TRUE(run_process.wait_for("Finishing what runs")) << run_process.err();
     write("go", "");

@@ -22,7 +22,9 @@ class SendIn : public ::testing::TestWithParam<bool> {
         // A signal that is known, and that the instance never waits for.
         const auto later = [](BlockBuilder& then) { then.signal("later"); };
         WorkflowBuilder builder("order");
-        builder.signal("paid").decision("approve").condition("never", "false", later);
+        builder.signal("paid").decision("approve").condition(
+            "never", "workflow.version == 2", later
+        );
         engine_.register_workflow(builder.build());
         id_ = engine_.start("order").id;
     }
