@@ -81,7 +81,7 @@ class Telemetry(unittest.TestCase):
         instance = self.ebb("start", "order.yaml", "--input", "1").stdout.strip()
         self.ebb("worker", "order.yaml", "--once", "-q", OTEL_SERVICE_NAME="first",
                  OTEL_EXPORTER_OTLP_HEADERS="x-team=ebb")
-        self.ebb("decide", instance, "approve", "confirm", "--by", "ann")
+        self.ebb("decide", instance, "confirm", "--by", "ann")
         self.ebb("worker", "order.yaml", "--once", "-q", OTEL_SERVICE_NAME="second")
 
         spans = {span["name"]: span for span in self.spans()}

@@ -1240,6 +1240,7 @@ export interface paths {
         /**
          * Deliver an event again
          * @description A dead letter is requeued. For a delivery that has ended there is a new one, with the old id of the event, so that its receiver recognizes it.
+         *     One that is under way is refused with 409.
          */
         post: operations["redeliver"];
         delete?: never;
@@ -4993,7 +4994,6 @@ export interface operations {
                 content?: never;
             };
             404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
