@@ -24,7 +24,7 @@ export const ru: Messages = {
   time: { now: 'сейчас', ago: (time: string) => `${time} назад`, in: (time: string) => `через ${time}` },
   nav: {
     label: 'Страницы', skip: 'Перейти к содержимому', home: 'Обзор', find: 'Найти или перейти…', more: 'Ещё', logout: 'Выйти', waitingFor: 'ожидает:',
-    overview: 'Обзор', instances: 'Экземпляры', failures: 'Сбои', decisions: 'Решения', workflows: 'Процессы', workers: 'Воркеры', queues: 'Очереди', notifications: 'Уведомления', settings: 'Настройки',
+    overview: 'Обзор', instances: 'Экземпляры', failures: 'Сбои', decisions: 'Решения', workflows: 'Процессы', workers: 'Воркеры', queues: 'Очереди', notifications: 'Оповещения', settings: 'Настройки',
   },
   live: {
     open: 'онлайн', lost: 'нет обновлений', lostHint: 'Соединение для обновлений потеряно. Оно восстановится автоматически; до этого список не обновляется.',
