@@ -148,6 +148,8 @@ TEST_F(PostgresSchema, keeps_to_what_distributed_databases_understand) {
         // A heartbeat reads the server's clock, so that all workers have one.
         {"sql/workers.sql", {"clock_timestamp", "xmin"}},
         {"sql/busy.sql", {"clock_timestamp"}},
+        // Mail is in the order of its time, also within one transaction.
+        {"sql/mail.sql", {"clock_timestamp"}},
         // Workers in SQL are for PostgreSQL alone, and installed only on request.
         {"sql_workers/install.sql", {"plpgsql", "notify", "gen_random_uuid", "clock_timestamp"}},
         {"sql_workers/outcomes.sql", {"plpgsql"}},

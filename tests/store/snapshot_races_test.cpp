@@ -389,7 +389,7 @@ TEST_P(SnapshotRaces, what_comes_from_outside_is_never_lost) {
         for (int n = 0; n < 10; ++n) {
             const StoredRun run = change_stored(*store, engine_, "one", [&](Snapshot read) {
                 return engine_.signal(
-                    std::move(read), "early", Payload::text("1"), fmt::format("{}-{}", by, n)
+                    std::move(read), "paid", Payload::text("1"), fmt::format("{}-{}", by, n)
                 );
             });
             if (run.kind != StoredRun::Kind::Saved) return 1;

@@ -95,10 +95,11 @@ old AS MATERIALIZED (
 -- include: put_rows
 SELECT i.id, -9223372036854775807, '', 'default', k.now, k.now - $3::bigint * i.priority, 1, NULL
 FROM old AS o JOIN ebb.instances AS i ON i.id = o.instance_id CROSS JOIN clock AS k
-WHERE NOT EXISTS (
-    SELECT 1 FROM ebb.tasks AS t
-    WHERE t.instance_id = i.id AND t.token + 0 = -9223372036854775807
-)
+LEFT JOIN LATERAL (
+    SELECT t.token FROM ebb.tasks AS t
+    WHERE t.instance_id = i.id AND t.token = -9223372036854775807 LIMIT 1
+) AS wake ON true
+WHERE wake.token IS NULL
 ON CONFLICT (instance_id, token) DO NOTHING;
 
 -- name: remove_wake_of_ended
