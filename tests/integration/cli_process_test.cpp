@@ -209,7 +209,7 @@ TEST_P(CliProcesses, ctrl_c_keeps_a_durable_run_and_resume_continues_it) {
     CliProcess run_process(directory(), {"run", "demo.yaml", "--key", "k"}, db_);
     ASSERT_TRUE(run_process.wait_for("first (")) << run_process.err();
     // Before that, the next handler could still begin after the text below, and find `go`.
-    while (log() != "first\nslow\n") std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    while (log() != "first\nslow\n") std::this_thread::yield();
     run_process.signal(SIGINT);
     ASSERT_TRUE(run_process.wait_for("Finishing what runs")) << run_process.err();
     write("go", "");
