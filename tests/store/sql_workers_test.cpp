@@ -98,13 +98,10 @@ class SqlWorkers : public ::testing::Test {
             WorkflowBuilder("slow").step("reserve").timeout(200ms).max_attempts(1).build()
         );
         owner_.run("SELECT ebb.grant_work('sql_app', 'order')");
-        thread_ = std::jthread([this] { engine_->run(); });
+        engine_->run();
     }
 
-    ~SqlWorkers() override {
-        engine_->drain(1s);
-        thread_.join();
-    }
+    ~SqlWorkers() override { engine_->drain(1s); }
 
     InstanceId start(const std::string& workflow = "order") {
         return engine_->start(workflow, Payload::text(R"({"x":1})")).id;
@@ -131,7 +128,6 @@ class SqlWorkers : public ::testing::Test {
     Person owner_{options_.schema, "ebb"};
     Person app_{options_.schema, "sql_app"};
     Person evil_{options_.schema, "sql_evil"};
-    std::jthread thread_;
 };
 
 TEST_F(SqlWorkers, run_a_flow_from_its_start_to_its_end) {
