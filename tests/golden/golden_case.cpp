@@ -8,6 +8,7 @@
 #include <ebb/yaml.h>
 
 #include "core/kernel/program.h"
+#include "ebb_test_dirs.h"
 
 namespace ebb::golden {
 

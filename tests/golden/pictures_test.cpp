@@ -10,6 +10,7 @@
 
 #include <ebb/diagram.h>
 
+#include "ebb_test_dirs.h"
 #include "player.h"
 #include "stores.h"
 

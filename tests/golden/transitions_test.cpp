@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "ebb_test_dirs.h"
 #include "player.h"
 #include "stores.h"
 #include "support/store_decorator.h"

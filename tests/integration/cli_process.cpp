@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ebb_test_dirs.h"
+
 namespace ebb::cli::testing {
 
 namespace {

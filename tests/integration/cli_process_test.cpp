@@ -14,6 +14,7 @@
 
 #include <ebb/json.h>
 
+#include "ebb_test_dirs.h"
 #include "support/postgres_server.h"
 
 namespace ebb::cli::testing {

@@ -5,6 +5,7 @@
 
 #include <ebb/error.h>
 
+#include "ebb_test_dirs.h"
 #include "store/instantiate.h"
 #include "store/migrations.h"
 #include "store/postgres/connection.h"

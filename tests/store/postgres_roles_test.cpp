@@ -9,6 +9,7 @@
 #include <ebb/engine.h>
 #include <ebb/error.h>
 
+#include "ebb_test_dirs.h"
 #include "store/admin_store.h"
 #include "store/conformance.h"
 #include "store/migrations.h"

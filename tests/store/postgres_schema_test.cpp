@@ -12,6 +12,7 @@
 
 #include <ebb/error.h>
 
+#include "ebb_test_dirs.h"
 #include "store/conformance.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/postgres_store.h"

@@ -13,6 +13,7 @@
 #include <ebb/error.h>
 #include <ebb/stored_run.h>
 
+#include "ebb_test_dirs.h"
 #include "store/conformance.h"
 #include "support/json.h"
 #include "support/os_process.h"

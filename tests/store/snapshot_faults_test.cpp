@@ -9,6 +9,7 @@
 #include <ebb/error.h>
 #include <ebb/snapshot_store.h>
 
+#include "ebb_test_dirs.h"
 #include "store/conformance.h"
 #include "store/postgres/connection.h"
 #include "store/sqlite/database.h"

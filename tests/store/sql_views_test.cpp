@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "ebb_test_dirs.h"
 #include "store/conformance.h"
 #include "store/postgres/postgres_store.h"
 #include "store/sqlite/database.h"

@@ -10,6 +10,7 @@
 
 #include <ebb/error.h>
 
+#include "ebb_test_dirs.h"
 #include "store/conformance.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/schema.h"

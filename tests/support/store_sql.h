@@ -6,6 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include "ebb_test_dirs.h"
+
 namespace ebb::testing {
 
 inline std::string read_text(const std::filesystem::path& path) {

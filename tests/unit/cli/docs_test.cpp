@@ -7,6 +7,7 @@
 
 #include "cli/command_info.h"
 #include "cli/exit_code.h"
+#include "ebb_test_dirs.h"
 
 namespace ebb::cli {
 namespace {

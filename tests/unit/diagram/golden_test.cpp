@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ebb_test_dirs.h"
 #include "unit/diagram/samples.h"
 
 namespace ebb::diagram_test {

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ebb_test_dirs.h"
 #include "unit/expression/test_variables.h"
 
 namespace ebb {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "core/expression/functions.h"
+#include "ebb_test_dirs.h"
 #include "unit/expression/test_variables.h"
 
 namespace ebb {

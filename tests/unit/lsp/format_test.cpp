@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "client.h"
+#include "ebb_test_dirs.h"
 
 namespace ebb::lsp::test {
 namespace {

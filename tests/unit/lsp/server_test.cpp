@@ -11,6 +11,7 @@
 
 #include "client.h"
 #include "core/expression/functions.h"
+#include "ebb_test_dirs.h"
 #include "lsp/features/functions.h"
 #include "lsp/wire.h"
 

@@ -12,6 +12,7 @@
 #include <ebb/json.h>
 
 #include "core/predicate/predicate.h"
+#include "ebb_test_dirs.h"
 
 namespace ebb {
 namespace {

@@ -14,6 +14,7 @@
 #include <ebb/diagram.h>
 
 #include "core/diagram/notes.h"
+#include "ebb_test_dirs.h"
 #include "samples.h"
 #include "source/cpp_calls.h"
 #include "source/cpp_code.h"

@@ -13,6 +13,7 @@
 
 #include <ebb/builder.h>
 
+#include "ebb_test_dirs.h"
 #include "source/cpp_workflow.h"
 
 namespace ebb::test {

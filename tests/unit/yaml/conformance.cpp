@@ -11,6 +11,8 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "ebb_test_dirs.h"
+
 namespace ebb::test {
 
 namespace {

@@ -13,6 +13,8 @@
 
 #include <ebb/yaml.h>
 
+#include "ebb_test_dirs.h"
+
 namespace ebb::test {
 namespace {
 

@@ -13,6 +13,7 @@
 
 #include <ebb/error.h>
 
+#include "ebb_test_dirs.h"
 #include "yaml/scalar.h"
 #include "yaml/yaml_document.h"
 

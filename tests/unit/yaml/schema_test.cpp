@@ -7,6 +7,7 @@
 
 #include <ebb/yaml.h>
 
+#include "ebb_test_dirs.h"
 #include "unit/yaml/conformance.h"
 #include "yaml/yaml_document.h"
 
