@@ -46,6 +46,9 @@ class CallPort {
         const noexcept = 0;
     /// Throws Error.
     virtual void progress(Payload value) const = 0;
+
+    /// Empty: the call is not traced.
+    virtual std::string traceparent() const { return {}; }
 };
 
 }  // namespace detail
@@ -97,6 +100,10 @@ struct StepContext {
         const noexcept {
         if (port != nullptr) port->log(level, message, {fields.begin(), fields.size()});
     }
+
+    /// The trace context of this call (W3C Trace Context), for the services that the handler calls:
+    /// the value of the header `traceparent`. Empty if this process sends no traces.
+    std::string traceparent() const { return port != nullptr ? port->traceparent() : std::string(); }
 
     static constexpr std::size_t kProgressBytesMax = std::size_t{16} << 10;
 

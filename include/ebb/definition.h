@@ -273,6 +273,9 @@ struct Definition {
     Payload output{};  ///< a template of the instance's output, as JSON text; empty = the last
                        ///< node's output
     std::map<std::string, LabelSource> labels{};  ///< by name
+    /// JSON pointers into every payload of an instance: `/card/number`, `/items/*/iban`. A server
+    /// shows what they name only to those who may see it.
+    std::vector<std::string> sensitive{};
     HandlerSpecs handlers{};
     Block steps{
     };  ///< of rules: what the trigger of the same index runs, a step or a sequence each
@@ -297,6 +300,8 @@ struct DefinitionLimits {
     static constexpr std::size_t kRolesMax = 64;
     static constexpr std::size_t kHandlersMax = 1'000;
     static constexpr int kResumesMax = 1'000;
+    static constexpr std::size_t kSensitiveMax = 64;
+    static constexpr std::size_t kPointerBytesMax = 256;  ///< of one of `sensitive`
     static constexpr int kVersionMax = 1'000'000'000;
     static constexpr int kPriorityMax = 100;
     static constexpr std::int64_t kIterationsMax = 1'000'000'000;

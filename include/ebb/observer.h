@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 #include <ebb/context.h>
 #include <ebb/error.h>
@@ -21,6 +23,14 @@ struct CallEnd {
     bool is_permanent = false;  ///< otherwise: it is not retried
     bool is_paused = false;     ///< it did not complete: it waits for a payload from outside
     Duration duration{0};
+};
+
+/// One call of a handler.
+struct CallId {
+    InstanceId instance;
+    std::int64_t visit = 0;  ///< of the step or the compensation
+    int attempt = 1;
+    bool is_compensation = false;
 };
 
 /// Receives the events of instances, from the durable engine and from the stateless engine. Derive
@@ -62,6 +72,10 @@ class Observer {
 
     /// The instance has ended: its status is `completed`, `failed`, `cancelled` or `aborted`.
     virtual void on_end(const InstanceSummary& /*instance*/) {}
+
+    /// The `traceparent` of a call (W3C Trace Context), if this observer traces it; empty = it does
+    /// not. Runs in the thread that asks, and only if a handler or a remote worker asks.
+    virtual std::string traceparent(const CallId& /*call*/) { return {}; }
 
     /// A change was committed. Called last, with all events of the change. `instance.revision` is
     /// the revision after the change.

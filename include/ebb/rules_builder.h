@@ -43,6 +43,8 @@ class RulesBuilder : private BlockBuilder {
     /// Of the whole instance.
     RulesBuilder& deadline(Duration duration);
     RulesBuilder& step_budget(std::int64_t visits);
+    /// As WorkflowBuilder::sensitive.
+    RulesBuilder& sensitive(std::vector<std::string> pointers);
     /// For the transitions that are added after it, as WorkflowBuilder::defaults.
     RulesBuilder& defaults(StepDefaults defaults);
     /// A template as JSON text; without one the output is an object of all attributes.

@@ -104,6 +104,8 @@ class InnerCall final : public AsyncCall {
         if (port != nullptr) port->progress(std::move(value));
     }
 
+    std::string traceparent() const override { return outer_->context().traceparent(); }
+
  private:
     const detail::CompletionPtr outer_;
     const FinishInner finish_;

@@ -168,6 +168,18 @@ void Observers::after_step(
     each(log, [&](Observer& observer) { observer.after_step(step, end); });
 }
 
+std::string Observers::traceparent(const CallId& call) const noexcept {
+    for (const auto& observer : observers_) {
+        try {
+            if (std::string text = observer->traceparent(call); !text.empty()) return text;
+        } catch (const std::exception&) {
+            // A call is made without it.
+            continue;
+        }
+    }
+    return {};
+}
+
 void Observers::committed(
     const InstanceSummary& instance,
     const InstanceState& state,

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,6 +41,8 @@ class Observers {
     void after_step(
         const StepContext& step, const CallResult& result, Duration duration, const Log& log
     ) const;
+    /// Of the first observer that traces the call; empty = none does.
+    std::string traceparent(const CallId& call) const noexcept;
     /// Tells all that follows from the events of one commit; `state` is the one after it.
     void committed(
         const InstanceSummary& instance,

@@ -136,18 +136,18 @@ ServerOptions server_options(
 }
 
 /// As the API shows payloads to those who may not see what is sensitive.
-std::function<Payload(const Payload&, const std::string&)> shown_payloads(
-    const ServeOptions& options
+std::function<Payload(const Payload&, const std::string&, int)> shown_payloads(
+    const ServeOptions& options, Store& store
 ) {
     server::RedactionRules rules{.names = server::RedactionRules::default_names()};
     if (!options.redact_names.empty()) rules.names = options.redact_names;
     for (const std::string& text : options.redact_pointers) {
         rules.places.push_back(server::parse_redacted_place(text));
     }
-    const auto redaction = std::make_shared<const server::Redaction>(std::move(rules));
+    const auto redaction = std::make_shared<const server::Redaction>(std::move(rules), &store);
     const bool hides = options.hides_payloads;
-    return [redaction, hides](const Payload& payload, const std::string& workflow) {
-        return hides ? Payload() : redaction->apply(payload, workflow);
+    return [redaction, hides](const Payload& payload, const std::string& workflow, int version) {
+        return hides ? Payload() : redaction->apply(payload, {workflow, version});
     };
 }
 
@@ -173,7 +173,7 @@ std::optional<MailServer> mail_server(const ServeOptions& options) {
     return server;
 }
 
-webhooks::DeliveryOptions delivery_options(const ServeOptions& options) {
+webhooks::DeliveryOptions delivery_options(const ServeOptions& options, Store& store) {
     std::string site = options.public_url;
     while (site.ends_with('/')) site.pop_back();
     if (!site.empty()) {
@@ -186,7 +186,7 @@ webhooks::DeliveryOptions delivery_options(const ServeOptions& options) {
         .site = site,
         .mail = mail_server(options),
         .mail_from = options.smtp_from,
-        .shown = shown_payloads(options),
+        .shown = shown_payloads(options, store),
     };
 }
 
@@ -347,7 +347,7 @@ class Serving {
     /// With those of Ebb's own workflows, which every server runs.
     HandlerRegistry make_handlers() {
         HandlerRegistry handlers = users_handlers();
-        webhooks::DeliveryOptions delivery = delivery_options(options_);
+        webhooks::DeliveryOptions delivery = delivery_options(options_, *stores_.store);
         delivery.admin = stores_.admin.get();
         // It is called only after the engine runs.
         delivery.labels = [this](const InstanceId& id) {

@@ -69,6 +69,11 @@ class Call final : public AsyncCall {
         attempt_->note_progress(std::move(value));
     }
 
+    std::string traceparent() const override {
+        const Gate::Pass pass(*gate_);
+        return pass ? traceparent_of(environment_, *attempt_) : std::string();
+    }
+
  private:
     Event event_of(End end, const StepContext& context) {
         // What is checked and described is the same as for a handler that returns or throws.

@@ -167,6 +167,8 @@ class AttemptPort final : public detail::CallPort {
         attempt_.note_progress(std::move(value));
     }
 
+    std::string traceparent() const override { return traceparent_of(environment_, attempt_); }
+
  private:
     const Environment& environment_;
     const Attempt& attempt_;
@@ -184,6 +186,17 @@ PreparedCall prepare_call(Environment& environment, const Attempt& attempt) {
         prepared.context.payload = read_payload(environment.store, call.instance, payload);
     }
     return prepared;
+}
+
+std::string traceparent_of(const Environment& environment, const Attempt& attempt) noexcept {
+    const Attempt::Call& call = attempt.call();
+    const Invocation& invocation = call.invocation;
+    return environment.observers.traceparent(
+        {.instance = call.instance,
+         .visit = invocation.attempt.visit,
+         .attempt = invocation.attempt.attempt,
+         .is_compensation = invocation.is_compensation}
+    );
 }
 
 void observe_begin(

@@ -121,6 +121,9 @@ struct PreparedCall {
 
 PreparedCall prepare_call(Environment& environment, const Attempt& attempt);
 
+/// Empty: no observer traces the call.
+std::string traceparent_of(const Environment& environment, const Attempt& attempt) noexcept;
+
 /// Notifies the observers that the call begins.
 void observe_begin(
     const Environment& environment, const Attempt& attempt, const PreparedCall& prepared

@@ -177,6 +177,11 @@ class Call {
         add_header("Ebb-Workflow", context_.workflow);
         add_header("Ebb-Step", context_.step);
         add_header("Ebb-Attempt", std::to_string(context_.attempt));
+        if (!has_header("traceparent")) {
+            if (std::string trace = context_.traceparent(); !trace.empty()) {
+                add_header("traceparent", std::move(trace));
+            }
+        }
         if (!context_.compensates) return;
         add_header("Ebb-Compensation", "1");
         add_header("Ebb-Forward-Idempotency-Key", context_.compensates->idempotency_key);

@@ -140,7 +140,7 @@ class Server::Core {
           own_admin_(make_memory_admin_store()),
           access_(options.admin != nullptr ? *options.admin : *own_admin_, clock_),
           audit_(options.admin != nullptr ? *options.admin : *own_admin_, clock_, options.log),
-          redaction_(redaction_rules(options)),
+          redaction_(redaction_rules(options), &reads),
           reader_(reads, no_handlers_, {.clock = options.clock, .log = options.log}),
           hub_(reads, reader_, clock_),
           listeners_(std::make_shared<Listeners>()),

@@ -77,6 +77,7 @@ const std::vector<std::pair<std::string_view, CppCalls::Function>>& CppCalls::fu
         {"priority", &CppCalls::set_workflow},
         {"defaults", &CppCalls::set_workflow},
         {"step_budget", &CppCalls::set_workflow},
+        {"sensitive", &CppCalls::set_workflow},
         {"label", &CppCalls::set_label},
         {"input_schema", &CppCalls::set_workflow_payload},
         {"output", &CppCalls::set_workflow_payload},

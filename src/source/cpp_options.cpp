@@ -196,6 +196,8 @@ void CppCalls::set_workflow(CppCall& call) {
         if (const auto n = integer(given, path)) workflow.priority(static_cast<int>(*n));
     } else if (call.name == "step_budget") {
         if (const auto visits = integer(given, path)) workflow.step_budget(*visits);
+    } else if (call.name == "sensitive") {
+        workflow.sensitive(texts(given, path));
     } else if (call.name == "on_error") {
         using OnError = Definition::OnError;
         const auto reaction = word<OnError>(

@@ -46,6 +46,8 @@ class LosingCall final : public AsyncCall {
         if (port != nullptr) port->progress(std::move(value));
     }
 
+    std::string traceparent() const override { return outer_->context().traceparent(); }
+
  private:
     const ebb::detail::CompletionPtr outer_;
     CallLog& calls_;

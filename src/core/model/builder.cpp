@@ -435,6 +435,11 @@ WorkflowBuilder& WorkflowBuilder::label(std::string name, LabelType type, Payloa
     return *this;
 }
 
+WorkflowBuilder& WorkflowBuilder::sensitive(std::vector<std::string> pointers) {
+    draft()->definition.sensitive = std::move(pointers);
+    return *this;
+}
+
 WorkflowBuilder& WorkflowBuilder::handler_spec(std::string name, Payload spec) {
     draft()->definition.handlers[std::move(name)] = canonical(std::move(spec));
     return *this;

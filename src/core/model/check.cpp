@@ -8,6 +8,7 @@
 #include "core/model/check_expressions.h"
 #include "core/model/check_nodes.h"
 #include "core/model/labels_check.h"
+#include "core/model/sensitive_check.h"
 #include "core/model/walk.h"
 #include "core/model/words.h"
 #include "core/model/writer.h"
@@ -45,6 +46,7 @@ class Checker {
         check_nodes();
         if (definition_.rules) check_rules(findings_, definition_);
         check_labels(findings_, definition_);
+        check_sensitive(findings_, definition_);
         expressions_.payload(-1, "/output", definition_.output);
         if (findings_.is_empty()) check_size();
         return findings_;

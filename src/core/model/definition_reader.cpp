@@ -249,6 +249,7 @@ Definition read_definition(const Document& root, Problems& problems, const TypeL
          "nodes",
          "edges",
          "unmatched",
+         "sensitive",
          "$schema"}
     );
     map.require("workflow", "it is the workflow's name");
@@ -267,6 +268,7 @@ Definition read_definition(const Document& root, Problems& problems, const TypeL
         .input_schema = map.payload("input_schema"),
         .output = map.payload("output"),
         .labels = read_labels(map),
+        .sensitive = map.texts("sensitive"),
         .handlers = std::move(handlers),
         .steps = map.has("rules") ? Block{} : read_steps(map, defaults),
     };

@@ -9,6 +9,7 @@
 #include <ebb/definition.h>
 
 #include "core/model/words.h"
+#include "support/json_pointer.h"
 
 namespace ebb::model {
 
@@ -214,18 +215,6 @@ void number(Document& document, std::size_t& next) {
     document.order = next++;
     for (Document& element : document.elements) number(element, next);
     for (Document::Member& member : document.members) number(member.value, next);
-}
-
-std::string unescape_pointer(std::string_view segment) {
-    std::string text;
-    for (std::size_t i = 0; i < segment.size(); ++i) {
-        if (segment[i] == '~' && i + 1 < segment.size()) {
-            text += segment[++i] == '1' ? '/' : '~';
-        } else {
-            text += segment[i];
-        }
-    }
-    return text;
 }
 
 std::string_view take_segment(std::string_view& pointer) {

@@ -61,6 +61,11 @@ RulesBuilder& RulesBuilder::step_budget(std::int64_t visits) {
     return *this;
 }
 
+RulesBuilder& RulesBuilder::sensitive(std::vector<std::string> pointers) {
+    definition().sensitive = std::move(pointers);
+    return *this;
+}
+
 RulesBuilder& RulesBuilder::defaults(StepDefaults defaults) {
     draft()->defaults = std::move(defaults);
     return *this;

@@ -336,6 +336,7 @@ Ordered write_definition(const Definition& definition) {
     put(out, "step_budget", definition.step_budget, otherwise.step_budget);
     put_payload(out, "input_schema", definition.input_schema);
     if (!definition.labels.empty()) out["labels"] = write_labels(definition.labels);
+    if (!definition.sensitive.empty()) out["sensitive"] = definition.sensitive;
     if (!definition.handlers.empty()) {
         Ordered& handlers = out["handlers"] = Ordered::object();
         for (const auto& [name, spec] : definition.handlers) {

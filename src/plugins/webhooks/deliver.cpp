@@ -163,7 +163,9 @@ class Deliverer {
             if (events.empty()) return {};
             if (!events.front().payload.empty()) {
                 return options_.shown(
-                    events.front().payload, data.value("workflow", std::string())
+                    events.front().payload,
+                    data.value("workflow", std::string()),
+                    data.value("version", 0)
                 );
             }
             seq = events.front().ref;

@@ -29,8 +29,8 @@ struct DeliveryOptions {
     AdminStore* admin = nullptr;
     /// Of an instance; null or none = no labels are sent.
     std::function<Labels(const InstanceId&)> labels{};
-    /// What of a payload of a workflow may be sent; null or an empty result = nothing.
-    std::function<Payload(const Payload&, const std::string& workflow)> shown{};
+    /// What of a payload of a version of a workflow may be sent; null or an empty result = nothing.
+    std::function<Payload(const Payload&, const std::string& workflow, int version)> shown{};
 };
 
 /// Adds the handler `ebb:deliver`, which delivers an event to the endpoint of its subscription. The

@@ -62,7 +62,7 @@ http::Response get_payload(Service& service, Call& call) {
     }
     Payload payload = to_entry(events.front()).payload;
     if (view.is_hidden) throw Problem("not_allowed", "This server shows no payloads.");
-    if (view.redaction != nullptr) payload = view.redaction->apply(payload, view.workflow);
+    if (view.redaction != nullptr) payload = view.redaction->apply(payload, view.of);
     auto response = json_response(200, payload.empty() ? "null" : payload);
     response.set(
         "Content-Disposition",

@@ -200,7 +200,7 @@ class Listing {
         for (const InstanceRow& row : rows_) {
             const view::Outline outline = outliner.read(row);
             Json item = view::summary_json(outline.summary);
-            document.go_on(payload_view(service, principal, row.workflow));
+            document.go_on(payload_view(service, principal, {row.workflow, row.version}));
             item["error"] = document.value(outline.error);
             item["waiting_for"] = Json::array();
             for (const WaitingFor& wait : outline.waiting_for) {

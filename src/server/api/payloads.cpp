@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "server/api/redaction.h"
 #include "server/api/service.h"
 #include "support/uuid.h"
 #include "view/instance_json.h"
@@ -13,28 +12,26 @@
 namespace ebb::server {
 
 PayloadView payload_view(
-    Service& service, const Principal& principal, const std::string& workflow
+    Service& service, const Principal& principal, const WorkflowVersion& of
 ) {
     return {
         .mode = "short",
         .is_hidden =
-            service.redaction.hides_payloads() || !principal.may_with("payloads.read", workflow),
+            service.redaction.hides_payloads() || !principal.may_with("payloads.read", of.workflow),
         .redaction = &service.redaction,
-        .workflow = workflow,
+        .of = of,
     };
 }
 
 PayloadView payload_view(Service& service, Call& call, const InstanceId& id) {
     const std::string mode = call.query.choice("payloads", {"short", "none", "full"});
     const bool reveals = call.query.flag("reveal");
-    // The workflow decides only if something depends on it.
-    const bool needs_workflow =
-        service.redaction.has_places() || !call.principal.may_everywhere("payloads.read");
-    if (call.workflow.empty() && (needs_workflow || reveals)) {
-        const auto row = service.reads.load(id);
-        if (row) call.workflow = row->workflow;
-    }
-    PayloadView view = payload_view(service, call.principal, call.workflow);
+    // A start may be newer than what a replica has.
+    auto row = service.reads.load(id);
+    if (!row) row = service.store.load(id);
+    if (row) call.workflow = row->workflow;
+    const WorkflowVersion of{call.workflow, row ? row->version : 0};
+    PayloadView view = payload_view(service, call.principal, of);
     view.mode = mode;
     view.href = call.href("/instances/" + id.to_string() + "/history");
     if (!reveals) return view;
@@ -58,7 +55,7 @@ view::Json PayloadDocument::value(const Payload& payload, const std::string& hre
         return {{"$truncated", true}, {"bytes", payload.size()}, {"href", view::text_json(href)}};
     }
     payloads_.push_back(
-        view_.redaction == nullptr ? payload : view_.redaction->apply(payload, view_.workflow)
+        view_.redaction == nullptr ? payload : view_.redaction->apply(payload, view_.of)
     );
     return fmt::format("{}{};", mark_, payloads_.size() - 1);
 }

@@ -6,11 +6,11 @@
 
 #include <ebb/engine.h>
 
+#include "server/api/redaction.h"
 #include "view/payload_json.h"
 
 namespace ebb::server {
 
-class Redaction;
 struct Call;
 struct Principal;
 struct Service;
@@ -21,11 +21,13 @@ struct PayloadView {
     std::string href{};                    ///< of the instance's history; empty = there is no link
     bool is_hidden = false;                ///< only their sizes
     const Redaction* redaction = nullptr;  ///< null = everything in them is shown
-    std::string workflow{};                ///< whose rules of redaction hold
+    WorkflowVersion of{};                  ///< whose rules of redaction hold
 };
 
 /// As the principal may see the payloads of a workflow.
-PayloadView payload_view(Service& service, const Principal& principal, const std::string& workflow);
+PayloadView payload_view(
+    Service& service, const Principal& principal, const WorkflowVersion& of
+);
 /// The same for a request about one instance, with its parameters `payloads` and `reveal`. Throws
 /// Problem.
 PayloadView payload_view(Service& service, Call& call, const InstanceId& id);

@@ -1,7 +1,9 @@
 #include "server/api/redaction.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,7 +11,9 @@
 #include <ebb/error.h>
 
 #include "server/auth/grants.h"
+#include "support/json_pointer.h"
 #include "support/json_reader.h"
+#include "support/sync.h"
 
 namespace ebb::server {
 
@@ -27,15 +31,8 @@ std::string lower(std::string_view text) {
     return small;
 }
 
-/// `~1` stands for a slash, and `~0` for a tilde (RFC 6901).
-std::string unescape(std::string_view segment) {
-    std::string text;
-    for (std::size_t at = 0; at < segment.size(); ++at) {
-        const bool is_escape = segment[at] == '~' && at + 1 < segment.size();
-        text += !is_escape ? segment[at] : segment[++at] == '1' ? '/' : '~';
-    }
-    return text;
-}
+/// The cache of definitions. When it is full, it is emptied and read again.
+constexpr std::size_t kDefinitionsMax = 1'000;
 
 }  // namespace
 
@@ -63,25 +60,30 @@ RedactionRules::Place parse_redacted_place(std::string_view text) {
             fmt::format("\"{}\" is not WORKFLOW:/POINTER, such as order:/card/number.", text)
         );
     }
-    RedactionRules::Place place{.workflow = std::string(text.substr(0, colon)), .segments = {}};
-    for (std::string_view rest = text.substr(colon + 2);;) {
-        const std::size_t slash = std::min(rest.find('/'), rest.size());
-        place.segments.push_back(unescape(rest.substr(0, slash)));
-        if (slash == rest.size()) return place;
-        rest.remove_prefix(slash + 1);
-    }
+    auto segments = parse_json_pointer(text.substr(colon + 1));
+    if (segments) return {std::string(text.substr(0, colon)), std::move(*segments)};
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "\"{}\" is not WORKFLOW:/POINTER: in a pointer, ~ is followed by 0 or 1.", text
+        )
+    );
 }
 
 /// Copies one JSON text without what is sensitive.
 class Redaction::Copy {
  public:
-    Copy(const Redaction& redaction, std::string_view payload)
-        : redaction_(redaction), reader_(payload) {}
+    /// `floating` begin anew in each object and list.
+    Copy(
+        const Redaction& redaction, std::string_view payload, const std::vector<Segments>& floating
+    )
+        : redaction_(redaction), reader_(payload), floating_(floating) {}
 
     /// Null: there is nothing to hide.
     std::optional<std::string> without(const std::vector<const Segments*>& places) {
         std::vector<Open> open;
         for (const Segments* place : places) open.push_back({place, 0});
+        for (const Segments& place : floating_) open.push_back({&place, 0});
         value(open);
         reader_.end();
         if (!has_hidden_) return std::nullopt;
@@ -146,8 +148,15 @@ class Redaction::Copy {
         text_ += before == '[' ? "[]" : "]";
     }
 
+    void inside(const std::vector<Open>& open) {
+        if (floating_.empty()) return value(open);
+        std::vector<Open> all = open;
+        for (const Segments& place : floating_) all.push_back({&place, 0});
+        value(all);
+    }
+
     void part(bool is_hidden, const std::vector<Open>& inner) {
-        if (!is_hidden) return value(inner);
+        if (!is_hidden) return inside(inner);
         reader_.skip();
         text_ += kMark;
         has_hidden_ = true;
@@ -155,13 +164,64 @@ class Redaction::Copy {
 
     const Redaction& redaction_;
     JsonReader reader_;
+    const std::vector<Segments>& floating_;
     std::string text_;
     bool has_hidden_ = false;
 };
 
-Redaction::Redaction(RedactionRules rules) : rules_(std::move(rules)) {
+/// What the definitions of a store say. A version never changes, so it is read once.
+class Redaction::Definitions {
+ public:
+    using Pointers = std::shared_ptr<const std::vector<Segments>>;
+
+    explicit Definitions(Store& store) : store_(store) {}
+
+    Pointers of(const std::string& workflow, int version) {
+        const std::pair<std::string, int> place{workflow, version};
+        {
+            const Lock lock(mutex_);
+            const auto found = known_.find(place);
+            if (found != known_.end()) return found->second;
+        }
+        const auto row = store_.find_workflow(workflow, version);
+        auto pointers = std::make_shared<const std::vector<Segments>>(
+            row ? read(row->definition) : std::vector<Segments>()
+        );
+        if (!row) return pointers;
+        const Lock lock(mutex_);
+        if (known_.size() >= kDefinitionsMax) known_.clear();
+        return known_[place] = std::move(pointers);
+    }
+
+ private:
+    static std::vector<Segments> read(const std::string& definition) {
+        std::vector<Segments> pointers;
+        const auto json = nlohmann::json::parse(definition);
+        for (const auto& pointer : json.value("sensitive", nlohmann::json::array())) {
+            auto segments = parse_json_pointer(pointer.get<std::string>());
+            if (!segments) continue;
+            // A write of attributes has what was there before as the first item of a list.
+            if (segments->size() > 1) {
+                Segments before = *segments;
+                before.insert(before.begin() + 1, "0");
+                pointers.push_back(std::move(before));
+            }
+            pointers.push_back(std::move(*segments));
+        }
+        return pointers;
+    }
+
+    Store& store_;
+    Mutex mutex_;
+    std::map<std::pair<std::string, int>, Pointers> known_ EBB_GUARDED_BY(mutex_);
+};
+
+Redaction::Redaction(RedactionRules rules, Store* definitions) : rules_(std::move(rules)) {
     for (std::string& name : rules_.names) name = lower(name);
+    if (definitions != nullptr) definitions_ = std::make_unique<Definitions>(*definitions);
 }
+
+Redaction::~Redaction() = default;
 
 bool Redaction::is_name(std::string_view member) const {
     const std::string small = lower(member);
@@ -178,14 +238,18 @@ bool Redaction::may_contain_name(std::string_view payload) const {
     });
 }
 
-Payload Redaction::apply(const Payload& payload, const std::string& workflow) const {
+Payload Redaction::apply(const Payload& payload, const WorkflowVersion& of) const {
+    if (payload.empty()) return payload;
     std::vector<const Segments*> places;
     for (const RedactionRules::Place& place : rules_.places) {
-        if (fits_pattern(place.workflow, workflow)) places.push_back(&place.segments);
+        if (fits_pattern(place.workflow, of.workflow)) places.push_back(&place.segments);
     }
-    if (payload.empty() || (places.empty() && !may_contain_name(payload))) return payload;
+    const auto own = definitions_ ? definitions_->of(of.workflow, of.version) : nullptr;
+    static const std::vector<Segments> kNone;
+    const std::vector<Segments>& floating = own ? *own : kNone;
+    if (places.empty() && floating.empty() && !may_contain_name(payload)) return payload;
     try {
-        const auto copy = Copy(*this, payload).without(places);
+        const auto copy = Copy(*this, payload, floating).without(places);
         return copy ? Payload(*copy) : payload;
     } catch (const JsonSyntaxError&) {
         // What cannot be read may hold anything.

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <ebb/json.h>
+
+#include "store/store.h"
 
 namespace ebb::server {
 
@@ -27,29 +30,38 @@ struct RedactionRules {
 /// `order:/card/number`. Throws Error with InvalidArgument.
 RedactionRules::Place parse_redacted_place(std::string_view text);
 
-/// Replaces what is sensitive on its way out. Immutable, so thread-safe.
+/// Whose payload it is.
+struct WorkflowVersion {
+    std::string workflow{};
+    int version = 0;
+};
+
+/// Replaces what is sensitive on its way out: by the rules of the server, and by `sensitive` of the
+/// definition. Thread-safe.
 class Redaction {
  public:
     /// What stands in place of a value.
     static constexpr std::string_view kMark = "\"\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2\"";
 
-    explicit Redaction(RedactionRules rules);
+    /// `definitions` has those of all payloads and must outlive this; null = there are only rules.
+    explicit Redaction(RedactionRules rules, Store* definitions = nullptr);
+    ~Redaction();
 
-    /// A payload of an instance of `workflow`. What stays is as it was: numbers keep their digits.
-    /// Unchanged if nothing in it is sensitive.
-    Payload apply(const Payload& payload, const std::string& workflow) const;
-
-    bool has_places() const { return !rules_.places.empty(); }
+    /// What stays is as it was: numbers keep their digits. Unchanged if nothing in the payload is
+    /// sensitive. Throws Error if the definition cannot be read: then nothing is shown.
+    Payload apply(const Payload& payload, const WorkflowVersion& of) const;
 
     bool hides_payloads() const { return rules_.hides_payloads; }
 
  private:
     class Copy;
+    class Definitions;
 
     bool may_contain_name(std::string_view payload) const;
     bool is_name(std::string_view member) const;
 
     RedactionRules rules_;  // its names are in lower case
+    std::unique_ptr<Definitions> definitions_;
 };
 
 }  // namespace ebb::server

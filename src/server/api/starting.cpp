@@ -105,7 +105,10 @@ void start_instance(Service& service, Call& call, const http::Responder& respond
         service.engine.start(start.workflow, start.input, start.options);
     if (!started.is_new && start.is_reserved) check_same_request(service, started.id, start);
     const std::string location = call.href("/instances/" + started.id.to_string());
-    PayloadView view = payload_view(service, call.principal, start.workflow);
+    const auto row = wait ? service.store.load(started.id) : std::nullopt;
+    PayloadView view = payload_view(
+        service, call.principal, {start.workflow, row ? row->version : 0}
+    );
     view.mode = "full";
     const auto answer = [started, location, view, respond](std::optional<Result> result) {
         PayloadDocument document(view);

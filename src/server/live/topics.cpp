@@ -179,7 +179,11 @@ class TopicMaker {
             after = std::max(after, found->second);
         }
         return std::make_unique<InstanceTopic>(
-            number, service_, id, after, payload_view(service_, principal_, row->workflow)
+            number,
+            service_,
+            id,
+            after,
+            payload_view(service_, principal_, {row->workflow, row->version})
         );
     }
 

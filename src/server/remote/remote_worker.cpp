@@ -58,7 +58,7 @@ bool has_to_stop(const engine::Attempt& attempt) {
 }
 
 Json task_json(const std::string& token, const StepContext& context, PayloadDocument& document) {
-    return {
+    Json task = {
         {"task", token},
         {"instance", context.instance.to_string()},
         {"workflow", context.workflow},
@@ -74,6 +74,10 @@ Json task_json(const std::string& token, const StepContext& context, PayloadDocu
         {"payload", context.payload ? document.value(*context.payload) : Json(nullptr)},
         {"metadata", document.value(context.metadata)},
     };
+    if (std::string trace = context.traceparent(); !trace.empty()) {
+        task["traceparent"] = std::move(trace);
+    }
+    return task;
 }
 
 Json results_json(const std::vector<TaskResult>& results) {

@@ -90,6 +90,7 @@ const std::set<std::string> kTestedElsewhere = {
     "too_many_handlers",
     "too_many_labels",
     "too_many_nodes",
+    "too_many_pointers",
     "too_many_roles",
 };
 

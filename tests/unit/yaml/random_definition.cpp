@@ -317,6 +317,7 @@ Definition random_definition() {
     if (coin())
         definition.input_schema = R"({"properties":{"x":{"type":"number"}},"type":"object"})";
     if (coin()) definition.output = to_text(value(0));
+    if (coin()) definition.sensitive = {"/card", "/items/*/a~1b"};
     definition.steps = Maker().block(0, 1);
     if (coin()) {
         Node used{.name = "used", .description = {}, .kind = Step{.handler = "spec"}};
