@@ -20,6 +20,7 @@ class Engine;
 class LogSink;
 class Metrics;
 class Store;
+class Telemetry;
 
 /// A file of a folder of definitions, and its outcome.
 struct DefinitionFileReport {
@@ -104,6 +105,9 @@ struct ServerOptions {
     /// <ebb/metrics.h>: the server adds what it knows of itself, its engine and its stores, and
     /// answers with all of it at /metrics. Null = there is no /metrics; must outlive the server.
     Metrics* metrics = nullptr;
+    /// <ebb/telemetry.h>: requests get spans, and the calls of remote workers, too. Give it to the
+    /// engine as well (Engine::add_observer). Null = none.
+    std::shared_ptr<Telemetry> telemetry{};
     /// /metrics needs no login. Otherwise it needs the permission `stats.read`, which a token with
     /// the role `viewer` has.
     bool has_public_metrics = false;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,24 @@ struct TelemetryCounters {
     std::uint64_t dropped = 0;   ///< spans that were not sent, or were refused
 };
 
+/// A request that a server answers, and its place among other spans (W3C Trace Context).
+struct RequestTrace {
+    std::string trace_id{};   ///< 32 hexadecimal digits: the caller's, or a new one
+    std::string span_id{};    ///< 16: of the request itself
+    std::string parent_id{};  ///< of the caller; empty = it sent no trace context
+    bool is_sampled = false;
+};
+
+/// How a request has ended. `route` is the template of the path: names and keys are not in it.
+struct RequestEnd {
+    std::string method{};  ///< `GET`, ..., or `_OTHER`
+    std::string route{};   ///< `/api/v1/instances/{id}`; empty = no route fits
+    std::string scheme{};  ///< `http` or `https`
+    int status = 0;
+    TimePoint start{};
+    TimePoint end{};
+};
+
 /// An observer that sends a span for each instance, step and attempt when it has ended. Add it with
 /// Engine::add_observer, to several engines if you like. Thread-safe.
 ///
@@ -63,6 +82,21 @@ class Telemetry : public Observer {
     /// Waits until everything so far was sent or dropped. False: `most` has passed before.
     virtual bool flush(Duration most) = 0;
     virtual TelemetryCounters counters() const = 0;
+
+    /// The trace of a request with this header `traceparent`. A header that is not valid counts as
+    /// absent: then the request begins a trace, which is sampled by `TelemetryOptions::sampled`.
+    virtual RequestTrace begin_request(std::string_view traceparent) = 0;
+    /// A span of the kind `server`, named `METHOD ROUTE`.
+    virtual void end_request(const RequestTrace& trace, const RequestEnd& end) = 0;
+    /// A span `start WORKFLOW` of the kind `producer` below the request, with a link to the trace
+    /// of the instance.
+    virtual void on_requested_start(
+        const RequestTrace& trace,
+        const std::string& workflow,
+        const InstanceId& instance,
+        TimePoint start,
+        TimePoint end
+    ) = 0;
 };
 
 /// Throws Error with InvalidArgument: `url` is not an http or https URL, or a limit is not

@@ -370,6 +370,7 @@ class Serving {
 
     ServerOptions all_server_options() {
         ServerOptions server = server_options(options_, stores_.admin.get(), &log_, metrics_.get());
+        server.telemetry = traces_;
         if (folder_) server.definition_files = [this] { return folder_->reports(); };
         return server;
     }
@@ -506,7 +507,7 @@ class Serving {
     const std::vector<DefinitionFile> files_;   ///< those of the command line first
     ExecPolicy policy_;
     std::shared_ptr<Metrics> metrics_;  ///< null if this build has none
-    std::shared_ptr<Observer> traces_;  ///< null if nothing asks for them
+    std::shared_ptr<Telemetry> traces_;  ///< null if nothing asks for them
     StorePtr measured_;
     GuardedStore worker_store_;
     HandlerRegistry known_handlers_;

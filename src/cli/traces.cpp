@@ -1,14 +1,10 @@
 #include "cli/traces.h"
 
-#ifdef EBB_WITH_TELEMETRY
-#include <ebb/telemetry.h>
-#endif
-
 namespace ebb::cli {
 
 #ifdef EBB_WITH_TELEMETRY
 
-std::shared_ptr<Observer> traces_from_environment(Session& session, LogSink* log) {
+std::shared_ptr<Telemetry> traces_from_environment(Session& session, LogSink* log) {
     auto options = telemetry_from_environment([&](const std::string& name) {
         return session.streams().environment(name);
     });
@@ -19,7 +15,7 @@ std::shared_ptr<Observer> traces_from_environment(Session& session, LogSink* log
 
 #else
 
-std::shared_ptr<Observer> traces_from_environment(Session& /*session*/, LogSink* /*log*/) {
+std::shared_ptr<Telemetry> traces_from_environment(Session& /*session*/, LogSink* /*log*/) {
     return nullptr;
 }
 

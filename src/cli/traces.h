@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include <ebb/observer.h>
+#include <ebb/telemetry.h>
 
 #include "cli/session.h"
 
@@ -11,6 +11,6 @@ namespace ebb::cli {
 /// Sends traces to the collector that the variables of OpenTelemetry name. Null: they name none, or
 /// this build has no traces. `log` gets warnings
 /// and must outlive it; null = none.
-std::shared_ptr<Observer> traces_from_environment(Session& session, LogSink* log);
+std::shared_ptr<Telemetry> traces_from_environment(Session& session, LogSink* log);
 
 }  // namespace ebb::cli

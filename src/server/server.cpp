@@ -6,6 +6,7 @@
 #include <ebb/engine.h>
 #include <ebb/metrics.h>
 #include <ebb/server.h>
+#include <ebb/telemetry.h>
 
 #include "server/api/api.h"
 #include "server/api/sign_in.h"
@@ -150,7 +151,7 @@ class Server::Core {
               .admin = options.admin != nullptr ? *options.admin : *own_admin_,
               .clock = clock_,
               .log = options.log,
-              .observers = {std::make_shared<ListenersObserver>(listeners_)},
+              .observers = remote_observers(options.telemetry),
           }),
           service_{
               engine,
@@ -177,6 +178,7 @@ class Server::Core {
         service_.title = options.title;
         service_.definition_files = options.definition_files;
         service_.hook_secret = options.hook_secret;
+        service_.telemetry = options.telemetry.get();
         if (options.log != nullptr) {
             service_.report = [log = options.log](std::string_view event, const std::string& why) {
                 const LogField fields[] = {{"error", why}};
@@ -245,6 +247,17 @@ class Server::Core {
     }
 
  private:
+    /// Of what the calls of remote workers become.
+    std::vector<std::shared_ptr<Observer>> remote_observers(
+        const std::shared_ptr<Telemetry>& telemetry
+    ) const {
+        std::vector<std::shared_ptr<Observer>> observers{
+            std::make_shared<ListenersObserver>(listeners_)
+        };
+        if (telemetry) observers.push_back(telemetry);
+        return observers;
+    }
+
     void add_metrics(Engine& engine, Metrics& metrics) {
         metrics.watch(engine);
         metrics.watch_store(reader_);

@@ -8,12 +8,46 @@
 
 #include "support/json.h"
 #include "support/sha256.h"
+#include "support/uuid.h"
 
 namespace ebb::telemetry {
 
 namespace {
 
 constexpr std::size_t kSpanIdDigits = 16;
+constexpr std::size_t kTraceIdDigits = 32;
+constexpr std::size_t kRandomBytes = 7;
+
+// `00-` trace id `-` span id `-` flags
+constexpr std::size_t kParentAt = 3 + kTraceIdDigits + 1;
+constexpr std::size_t kFlagsAt = kParentAt + kSpanIdDigits + 1;
+constexpr std::size_t kTraceparentBytes = kFlagsAt + 2;
+
+bool is_hex(std::string_view text) {
+    return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// Of the version 00, or of a later one, which may be longer.
+bool is_traceparent(std::string_view text) {
+    const auto version = text.substr(0, 2);
+    const bool has_length = text.size() == kTraceparentBytes ||
+                            (text.size() > kTraceparentBytes && version != "00" &&
+                             text[kTraceparentBytes] == '-');
+    if (!has_length || !is_hex(version) || version == "ff") return false;
+    if (text[2] != '-' || text[kParentAt - 1] != '-' || text[kFlagsAt - 1] != '-') return false;
+    const auto trace = text.substr(3, kTraceIdDigits);
+    const auto parent = text.substr(kParentAt, kSpanIdDigits);
+    const auto is_zero = [](std::string_view id) {
+        return id.find_first_not_of('0') == std::string_view::npos;
+    };
+    return is_hex(trace) && is_hex(parent) && is_hex(text.substr(kFlagsAt, 2)) && !is_zero(trace) &&
+           !is_zero(parent);
+}
+
+/// As whole numbers: a double has fewer digits than there are random bits.
+bool is_in_share(std::uint64_t random, double ratio) {
+    return random >= static_cast<std::uint64_t>(std::ldexp(1 - ratio, 8 * kRandomBytes));
+}
 
 /// Derived, so that every process gives the same span the same id.
 std::string span_id(const InstanceId& instance, std::string_view what) {
@@ -22,6 +56,12 @@ std::string span_id(const InstanceId& instance, std::string_view what) {
 
 std::string root_id(const InstanceId& instance) {
     return span_id(instance, "root");
+}
+
+/// The same from an event of its end and from the call itself.
+std::string attempt_id(const CallId& call) {
+    const std::string_view word = call.is_compensation ? "compensate" : "attempt";
+    return span_id(call.instance, fmt::format("{} {} {}", word, call.visit, call.attempt));
 }
 
 std::string step_id(const InstanceId& instance, const HistoryEntry& event) {
@@ -118,13 +158,12 @@ std::string nanoseconds(TimePoint time) {
 }
 
 Json to_json(const Span& span) {
-    constexpr int kInternal = 1;
     constexpr int kError = 2;
     Json json{
         {"traceId", span.trace_id},
         {"spanId", span.id},
         {"name", span.name},
-        {"kind", kInternal},
+        {"kind", static_cast<int>(span.kind)},
         {"startTimeUnixNano", nanoseconds(span.start)},
         {"endTimeUnixNano", nanoseconds(std::max(span.start, span.end))},
         {"attributes", Json::array()},
@@ -132,6 +171,9 @@ Json to_json(const Span& span) {
     if (!span.parent_id.empty()) json["parentSpanId"] = span.parent_id;
     for (const auto& [name, value] : span.attributes) {
         json["attributes"].push_back(attribute(name, value));
+    }
+    for (const Span::Link& link : span.links) {
+        json["links"].push_back({{"traceId", link.trace_id}, {"spanId", link.id}});
     }
     if (!span.is_error) return json;
     json["status"] = {{"code", kError}};
@@ -148,13 +190,72 @@ std::string trace_id_of(const InstanceId& instance) {
 }
 
 bool is_sampled(const InstanceId& instance, double ratio) {
-    constexpr std::size_t kRandomBytes = 7;
     std::uint64_t random = 0;
     for (std::size_t i = instance.bytes.size() - kRandomBytes; i < instance.bytes.size(); ++i) {
         random = random << 8U | instance.bytes[i];
     }
-    // As whole numbers: a double has fewer digits than there are random bits.
-    return random >= static_cast<std::uint64_t>(std::ldexp(1 - ratio, 8 * kRandomBytes));
+    return is_in_share(random, ratio);
+}
+
+std::string traceparent_of(const CallId& call, bool is_sampled) {
+    return fmt::format(
+        "00-{}-{}-{}", trace_id_of(call.instance), attempt_id(call), is_sampled ? "01" : "00"
+    );
+}
+
+RequestTrace request_trace(std::string_view traceparent, double ratio) {
+    RequestTrace trace;
+    trace.span_id = fmt::format("{:016x}", std::max<std::uint64_t>(random_bits(), 1));
+    if (is_traceparent(traceparent)) {
+        trace.trace_id = traceparent.substr(3, kTraceIdDigits);
+        trace.parent_id = traceparent.substr(kParentAt, kSpanIdDigits);
+        const char flags = traceparent[kFlagsAt + 1];
+        trace.is_sampled = std::string_view("13579bdf").find(flags) != std::string_view::npos;
+        return trace;
+    }
+    const std::uint64_t low = std::max<std::uint64_t>(random_bits(), 1);
+    trace.trace_id = fmt::format("{:016x}{:016x}", random_bits(), low);
+    trace.is_sampled = is_in_share(low & ((std::uint64_t{1} << (8 * kRandomBytes)) - 1), ratio);
+    return trace;
+}
+
+Span request_span(const RequestTrace& trace, const RequestEnd& end) {
+    constexpr int kServerError = 500;
+    Span span{
+        .trace_id = trace.trace_id,
+        .id = trace.span_id,
+        .parent_id = trace.parent_id,
+        .name = end.route.empty() ? end.method : end.method + " " + end.route,
+        .start = end.start,
+        .end = end.end,
+        .attributes =
+            {{"http.request.method", end.method},
+             {"url.scheme", end.scheme},
+             {"http.response.status_code", std::int64_t{end.status}}},
+    };
+    span.kind = Span::Kind::Server;
+    if (!end.route.empty()) span.attributes.emplace_back("http.route", end.route);
+    if (end.status < kServerError) return span;
+    span.is_error = true;
+    span.attributes.emplace_back("error.type", std::to_string(end.status));
+    return span;
+}
+
+Span start_span(
+    const RequestTrace& trace, const std::string& workflow, const InstanceId& instance
+) {
+    const std::string word = "start " + workflow;
+    Span span{
+        .trace_id = trace.trace_id,
+        .id = span_id(instance, trace.span_id + " start"),
+        .parent_id = trace.span_id,
+        .name = word,
+        .attributes =
+            {{"ebb.instance.id", instance.to_string()}, {"ebb.workflow.name", workflow}},
+    };
+    span.kind = Span::Kind::Producer;
+    span.links.push_back({trace_id_of(instance), root_id(instance)});
+    return span;
 }
 
 void SpanMaker::remember(const Visit& visit, TimePoint began) {
@@ -172,8 +273,11 @@ void SpanMaker::add_attempt(
     const std::string_view word = kind.is_compensation ? "compensate" : "attempt";
     Span span = span_of(
         instance,
-        span_id(
-            instance.id, fmt::format("{} {} {} {}", word, event.visit, event.ref, event.attempt)
+        attempt_id(
+            {.instance = instance.id,
+             .visit = event.visit,
+             .attempt = event.attempt,
+             .is_compensation = kind.is_compensation}
         ),
         fmt::format("{} {}", word, event.node)
     );

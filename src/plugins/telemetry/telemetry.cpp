@@ -82,6 +82,32 @@ class OtlpTelemetry final : public Telemetry {
         exporter_.add(std::move(spans));
     }
 
+    std::string traceparent(const CallId& call) override {
+        return telemetry::traceparent_of(call, telemetry::is_sampled(call.instance, sampled_));
+    }
+
+    RequestTrace begin_request(std::string_view traceparent) override {
+        return telemetry::request_trace(traceparent, sampled_);
+    }
+
+    void end_request(const RequestTrace& trace, const RequestEnd& end) override {
+        if (trace.is_sampled) exporter_.add({telemetry::request_span(trace, end)});
+    }
+
+    void on_requested_start(
+        const RequestTrace& trace,
+        const std::string& workflow,
+        const InstanceId& instance,
+        TimePoint start,
+        TimePoint end
+    ) override {
+        if (!trace.is_sampled) return;
+        Span span = telemetry::start_span(trace, workflow, instance);
+        span.start = start;
+        span.end = end;
+        exporter_.add({std::move(span)});
+    }
+
     bool flush(Duration most) override { return exporter_.flush(most); }
 
     TelemetryCounters counters() const override { return exporter_.counters(); }

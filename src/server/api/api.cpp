@@ -104,6 +104,8 @@ struct Api::Exchange {
     std::size_t bytes_in = 0;
     bool is_tls = false;
     bool is_proxy = false;  ///< the peer is a proxy that is believed
+    RequestTrace trace{};   ///< empty: it is not traced
+    TimePoint begun_at{};   ///< if it is traced
 };
 
 Routes make_routes(Service& service) {
@@ -183,6 +185,7 @@ void Api::handle(http::Request request, const http::Responder& respond) {
     now.is_tls = now.request.is_tls;
     try {
         if (is_health(now.path)) return answer_health(now);
+        begin_trace(now);
         if (options_.only_proxies && !is_proxy) {
             throw Problem("not_allowed", "Only the proxy may connect to this server.");
         }
@@ -444,6 +447,7 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
         .base = options_.base,
         .permission = route.permission
     };
+    call.trace = exchange->trace;
     const bool is_audited = route.audited == Audited::Always ||
                             (route.audited == Audited::Acts && !is_safe(call.request.method));
     try {
@@ -481,6 +485,7 @@ void Api::send(const Exchange& exchange, http::Response response) {
     add_security_headers(response, exchange.is_tls);
     log(exchange, response);
     measure(exchange, response);
+    end_trace(exchange, response);
     exchange.respond(std::move(response));
 }
 
@@ -527,6 +532,28 @@ void Api::measure(const Exchange& exchange, const http::Response& response) {
         .bytes_in = exchange.bytes_in,
         .bytes_out = response.body.size(),
     });
+}
+
+void Api::begin_trace(Exchange& exchange) const {
+    if (service_.telemetry == nullptr || exchange.path == kMetricsPath) return;
+    exchange.trace = service_.telemetry->begin_request(exchange.request.header("traceparent"));
+    exchange.begun_at = service_.clock.now();
+}
+
+/// A stream has its span when it begins.
+void Api::end_trace(const Exchange& exchange, const http::Response& response) const {
+    if (exchange.trace.trace_id.empty()) return;
+    RequestEnd end{
+        .method = std::string(known_method(exchange.method)),
+        .scheme = exchange.is_tls ? "https" : "http",
+        .status = response.status,
+        .start = exchange.begun_at,
+        .end = service_.clock.now(),
+    };
+    if (exchange.route != "-") {
+        end.route = fmt::format("{}{}{}", options_.base, kPrefix, exchange.route);
+    }
+    service_.telemetry->end_request(exchange.trace, end);
 }
 
 std::map<std::string, std::uint64_t> Api::refusals() {

@@ -89,6 +89,8 @@ class Api {
     void send_problem(const Exchange& exchange, const std::exception& error);
     void log(const Exchange& exchange, const http::Response& response);
     void measure(const Exchange& exchange, const http::Response& response);
+    void begin_trace(Exchange& exchange) const;
+    void end_trace(const Exchange& exchange, const http::Response& response) const;
 
     Service& service_;
     ApiOptions options_;

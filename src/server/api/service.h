@@ -12,6 +12,7 @@
 #include <ebb/clock.h>
 #include <ebb/engine.h>
 #include <ebb/server.h>
+#include <ebb/telemetry.h>
 
 #include "server/api/problem.h"
 #include "server/api/query.h"
@@ -54,6 +55,7 @@ struct Service {
     std::function<void(std::string_view event, const std::string& detail)> report;
     std::function<std::vector<DefinitionFileReport>()> definition_files;  ///< null = no folder
     std::function<std::string(const std::string& name)> hook_secret{};    ///< null = no folder
+    Telemetry* telemetry = nullptr;  ///< null = requests are not traced
 };
 
 /// One request on its way through the API.
@@ -69,6 +71,7 @@ struct Call {
     std::string workflow{};                ///< of what the request is about, as far as it is known
     bool is_allowed = false;               ///< the audit says so
     std::shared_ptr<const HookCall> hook{};  ///< of a request to a hook
+    RequestTrace trace{};                    ///< empty if requests are not traced
 
     const std::string& parameter(std::string_view name) const;
 

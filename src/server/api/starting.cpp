@@ -101,8 +101,15 @@ void start_instance(Service& service, Call& call, const http::Responder& respond
     call.query.check_all_used();
     const StartRequest start = read_start(call);
     check_workflow(call, start.workflow);
+    const TimePoint begun = service.clock.now();
     const StartedInstance started =
         service.engine.start(start.workflow, start.input, start.options);
+    // Only a caller with a trace of its own looks for it there.
+    if (started.is_new && !call.trace.parent_id.empty()) {
+        service.telemetry->on_requested_start(
+            call.trace, start.workflow, started.id, begun, service.clock.now()
+        );
+    }
     if (!started.is_new && start.is_reserved) check_same_request(service, started.id, start);
     const std::string location = call.href("/instances/" + started.id.to_string());
     const auto row = wait ? service.store.load(started.id) : std::nullopt;

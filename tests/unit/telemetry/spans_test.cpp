@@ -62,6 +62,118 @@ struct SpansTest : ::testing::Test {
     }
 };
 
+TEST_F(SpansTest, A_call_knows_the_span_that_its_attempt_will_have) {
+    struct Tracing : Collected {
+        std::string traceparent(const CallId& call) override { return traceparent_of(call, true); }
+    };
+
+    collected = std::make_shared<Tracing>();
+    std::vector<std::string> given;
+    handlers.add("work", [&](const Payload&, const StepContext& context) {
+        given.push_back(context.traceparent());
+        clock.advance(2s);
+        if (given.size() == 1) throw std::runtime_error("once");
+        return Payload("1");
+    });
+    handlers.add("undo", [&](const Payload&, const StepContext& context) {
+        given.push_back(context.traceparent());
+        return Payload("1");
+    });
+
+    const auto id = run(WorkflowBuilder("order").step("work").compensate("undo").fail("end").build());
+
+    std::vector<std::string> sent;
+    for (const Span& span : collected->spans) {
+        const bool is_call =
+            span.name.starts_with("attempt ") || span.name.starts_with("compensate ");
+        if (is_call) sent.push_back("00-" + trace_id_of(id) + "-" + span.id + "-01");
+    }
+    EXPECT_THAT(given, SizeIs(3));
+    EXPECT_EQ(given, sent);
+}
+
+TEST_F(SpansTest, A_call_has_no_trace_context_if_nothing_traces_it) {
+    std::string given = "unknown";
+    handlers.add("work", [&](const Payload&, const StepContext& context) {
+        given = context.traceparent();
+        return Payload("1");
+    });
+    run(WorkflowBuilder("order").step("work").build());
+    EXPECT_EQ(given, "");
+}
+
+TEST(RequestTrace, continues_the_trace_of_the_caller) {
+    const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const RequestTrace sampled = request_trace("00-" + trace + "-00f067aa0ba902b7-01", 0);
+    EXPECT_EQ(sampled.trace_id, trace);
+    EXPECT_EQ(sampled.parent_id, "00f067aa0ba902b7");
+    EXPECT_TRUE(sampled.is_sampled);
+    EXPECT_THAT(sampled.span_id, SizeIs(16));
+    EXPECT_FALSE(request_trace("00-" + trace + "-00f067aa0ba902b7-00", 1).is_sampled);
+    EXPECT_EQ(request_trace("cc-" + trace + "-00f067aa0ba902b7-01-more", 1).trace_id, trace);
+}
+
+TEST(RequestTrace, begins_anew_without_a_valid_header) {
+    const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const std::string zeros(32, '0');
+    for (const std::string& header : {
+             std::string(),
+             std::string("nonsense"),
+             "00-" + zeros + "-00f067aa0ba902b7-01",
+             "00-" + trace + "-0000000000000000-01",
+             "ff-" + trace + "-00f067aa0ba902b7-01",
+             "00-" + trace + "-00F067AA0BA902B7-01",
+             "00-" + trace + "-00f067aa0ba902b7-01-more",
+             "00-" + trace + "-00f067aa0ba902b7-1",
+             "00_" + trace + "-00f067aa0ba902b7-01",
+         }) {
+        const RequestTrace own = request_trace(header, 1);
+        EXPECT_EQ(own.parent_id, "") << header;
+        EXPECT_THAT(own.trace_id, SizeIs(32)) << header;
+        EXPECT_NE(own.trace_id, trace) << header;
+        EXPECT_TRUE(own.is_sampled);
+        EXPECT_FALSE(request_trace(header, 0).is_sampled);
+    }
+}
+
+TEST(RequestTrace, has_spans_by_the_conventions_for_http) {
+    const RequestTrace trace = request_trace({}, 1);
+    Span span = request_span(
+        trace,
+        {.method = "GET", .route = "/api/v1/instances/{id}", .scheme = "https", .status = 503}
+    );
+    EXPECT_EQ(span.name, "GET /api/v1/instances/{id}");
+    EXPECT_EQ(span.id, trace.span_id);
+    EXPECT_TRUE(span.is_error);
+    const Json json = Json::parse(to_otlp(std::span(&span, 1), {}, "1"));
+    const Json& sent = json["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
+    EXPECT_EQ(sent["kind"], 2);
+    std::map<std::string, Json> attributes;
+    for (const Json& each : sent["attributes"]) {
+        attributes[each["key"].get<std::string>()] = *each["value"].begin();
+    }
+    EXPECT_EQ(attributes["http.request.method"], "GET");
+    EXPECT_EQ(attributes["http.route"], "/api/v1/instances/{id}");
+    EXPECT_EQ(attributes["http.response.status_code"], "503");
+    EXPECT_EQ(attributes["url.scheme"], "https");
+    EXPECT_EQ(attributes["error.type"], "503");
+    EXPECT_FALSE(request_span(trace, {.method = "GET", .status = 404}).is_error);
+}
+
+TEST(RequestTrace, a_start_is_linked_to_the_trace_of_its_instance) {
+    const RequestTrace trace = request_trace({}, 1);
+    const InstanceId id = *InstanceId::parse("019e2b6c-1111-7222-8333-444455556666");
+    const Span span = start_span(trace, "order", id);
+    EXPECT_EQ(span.name, "start order");
+    EXPECT_EQ(span.trace_id, trace.trace_id);
+    EXPECT_EQ(span.parent_id, trace.span_id);
+    const Json json = Json::parse(to_otlp(std::span(&span, 1), {}, "1"));
+    const Json& sent = json["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
+    EXPECT_EQ(sent["kind"], 4);
+    EXPECT_EQ(sent["links"][0]["traceId"], trace_id_of(id));
+    EXPECT_NE(sent["spanId"], sent["links"][0]["spanId"]);
+}
+
 TEST_F(SpansTest, A_step_has_its_attempt_below_it_and_the_instance_above_it) {
     handlers.add("work", [this] { clock.advance(2s); });
 
