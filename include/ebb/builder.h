@@ -343,7 +343,8 @@ class WorkflowBuilder : public BlockBuilder {
     /// A label of every instance. `value` is a template as JSON text:
     /// `"\"${ workflow.input.customer }\""`.
     WorkflowBuilder& label(std::string name, LabelType type, Payload value);
-    /// JSON pointers into every payload: a server shows what they name only to those who may see it.
+    /// JSON pointers into every payload: a server shows what they name only to those who may see
+    /// it.
     WorkflowBuilder& sensitive(std::vector<std::string> pointers);
     /// Describes the handler `name`, as JSON text: see docs/reference/handlers.md.
     WorkflowBuilder& handler_spec(std::string name, Payload spec);

@@ -103,7 +103,9 @@ struct StepContext {
 
     /// The trace context of this call (W3C Trace Context), for the services that the handler calls:
     /// the value of the header `traceparent`. Empty if this process sends no traces.
-    std::string traceparent() const { return port != nullptr ? port->traceparent() : std::string(); }
+    std::string traceparent() const {
+        return port != nullptr ? port->traceparent() : std::string();
+    }
 
     static constexpr std::size_t kProgressBytesMax = std::size_t{16} << 10;
 

@@ -144,7 +144,14 @@ std::function<Payload(const Payload&, const std::string&, int)> shown_payloads(
     for (const std::string& text : options.redact_pointers) {
         rules.places.push_back(server::parse_redacted_place(text));
     }
-    const auto redaction = std::make_shared<const server::Redaction>(std::move(rules), &store);
+    const auto redaction = std::make_shared<const server::Redaction>(
+        std::move(rules),
+        [&store](const std::string& name, int version) -> std::optional<std::string> {
+            auto row = store.find_workflow(name, version);
+            if (!row) return std::nullopt;
+            return std::move(row->definition);
+        }
+    );
     const bool hides = options.hides_payloads;
     return [redaction, hides](const Payload& payload, const std::string& workflow, int version) {
         return hides ? Payload() : redaction->apply(payload, {workflow, version});
@@ -506,7 +513,7 @@ class Serving {
     std::unique_ptr<DefinitionFolder> folder_;  ///< null unless it is asked for
     const std::vector<DefinitionFile> files_;   ///< those of the command line first
     ExecPolicy policy_;
-    std::shared_ptr<Metrics> metrics_;  ///< null if this build has none
+    std::shared_ptr<Metrics> metrics_;   ///< null if this build has none
     std::shared_ptr<Telemetry> traces_;  ///< null if nothing asks for them
     StorePtr measured_;
     GuardedStore worker_store_;

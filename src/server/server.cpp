@@ -108,6 +108,14 @@ server::RedactionRules redaction_rules(const ServerOptions& options) {
     return rules;
 }
 
+server::Redaction::DefinitionText definitions_of(Store& store) {
+    return [&store](const std::string& name, int version) -> std::optional<std::string> {
+        auto row = store.find_workflow(name, version);
+        if (!row) return std::nullopt;
+        return std::move(row->definition);
+    };
+}
+
 /// Those who want to hear of what this process commits, until the server goes away.
 struct Listeners {
     std::atomic<Hub*> hub{nullptr};
@@ -141,7 +149,7 @@ class Server::Core {
           own_admin_(make_memory_admin_store()),
           access_(options.admin != nullptr ? *options.admin : *own_admin_, clock_),
           audit_(options.admin != nullptr ? *options.admin : *own_admin_, clock_, options.log),
-          redaction_(redaction_rules(options), &reads),
+          redaction_(redaction_rules(options), definitions_of(reads)),
           reader_(reads, no_handlers_, {.clock = options.clock, .log = options.log}),
           hub_(reads, reader_, clock_),
           listeners_(std::make_shared<Listeners>()),

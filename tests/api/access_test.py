@@ -505,6 +505,38 @@ class Redaction(AccessTest):
         self.assertIn("event: end", text)
         self.assertNotIn("hunter2", text)
 
+    def test_a_definition_names_what_is_sensitive(self):
+        workflow = "billing.sensitive"
+        flow = ("workflow: %s\nsensitive: [/number, /person/born, '/items/*/serial']\n"
+                "steps:\n  - signal: more\n  - decision: approve\n") % workflow
+        self.assertEqual(self.api("POST", "/workflows", flow, YAML).status, 201)
+        secrets = {"number": "4111", "person": {"born": "4111", "name": "ann"},
+                   "items": [{"serial": "4111", "n": 1}], "copy": {"number": "4111"}}
+        instance = self.api.post("/instances", {"workflow": workflow, "input": secrets}).json()["id"]
+        path = f"/instances/{instance}"
+        pushed = self.api.post(f"{path}/signal", {"name": "more", "payload": {"number": "4111", "n": 2}})
+        self.assertIn(pushed.status, (200, 202), pushed.body)
+        for place in (path, f"{path}/history", f"{path}/steps", f"{path}/history/1/payload", f"{path}/result",
+                      f"/search?q={instance}", f"/instances?workflow={workflow}&outline=true",
+                      f"{path}/history?order=backward"):
+            where, _, query = place.partition("?")
+            body = self.api.get(where, **dict(pair.split("=") for pair in query.split("&") if pair)).body
+            self.assertNotIn("4111", body, place)
+        shown = self.api.get(path).json()["input"]
+        self.assertEqual(shown, {"number": "•••", "person": {"born": "•••", "name": "ann"},
+            "items": [{"serial": "•••", "n": 1}], "copy": {"number": "•••"}})
+        revealed = self.api.get(path, reveal="true").json()["input"]
+        self.assertEqual(revealed, secrets)
+        self.assertEqual(len(self.api.get("/audit", action="revealPayloads", target=f"/api/v1{path}").json()["items"]), 1)
+        operator = self.client("no-definitions-secrets", "operator")
+        self.problem(operator.get(path, reveal="true"), 403, "not_allowed")
+        self.api.post(f"{path}/abort")
+        stream = Client(self.server, CONTRACT, cookie=self.api.cookie)
+        self.addCleanup(stream.close)
+        text = stream.raw("GET", f"/api/v1{path}/events").body
+        self.assertIn("event: end", text)
+        self.assertNotIn("4111", text)
+
     def test_shows_them_to_whoever_may_and_asks_and_records_it(self):
         instance = self.begin()
         shown = self.api.get(f"/instances/{instance}", reveal="true").json()["input"]

@@ -26,6 +26,7 @@ PATIENCE = 120
 
 WORKFLOW = """
 workflow: order
+sensitive: [/number]
 steps: [charge]
 handlers:
   charge: {exec: [cat]}
@@ -191,8 +192,8 @@ class Deliveries(unittest.TestCase):
         self.put(api, "bare")
         self.put(api, "full", payload=True)
         self.ping_until_known(api, "full")
-        value = {"amount": 12345678901234567890.50, "card": "4111"}
-        text = '{"amount": 12345678901234567890.50, "card": "4111"}'
+        value = {"amount": 12345678901234567890.50, "card": "4111", "number": "4111"}
+        text = '{"amount": 12345678901234567890.50, "card": "4111", "number": "4111"}'
         body = '{"workflow": "order", "labels": {"tenant": "acme"}, "input": ' + text + "}"
         instance = api.post("/instances", body).json()["id"]
         received = self.receiver.wait_for(lambda all: len(all) >= 5)
@@ -211,7 +212,7 @@ class Deliveries(unittest.TestCase):
                                              "api": f"{site}/api/v1/instances/{instance}"})
             self.assertNotIn(b"4111", raw)
             if "payload" in data:
-                self.assertEqual(data["payload"], {**value, "card": "\u2022\u2022\u2022"})
+                self.assertEqual(data["payload"], {**value, "card": "\u2022\u2022\u2022", "number": "\u2022\u2022\u2022"})
                 self.assertIn(b"12345678901234567890.50", raw)
 
     def test_deliveries_are_listed_and_sent_again_under_the_old_id(self):

@@ -30,9 +30,9 @@ bool is_hex(std::string_view text) {
 /// Of the version 00, or of a later one, which may be longer.
 bool is_traceparent(std::string_view text) {
     const auto version = text.substr(0, 2);
-    const bool has_length = text.size() == kTraceparentBytes ||
-                            (text.size() > kTraceparentBytes && version != "00" &&
-                             text[kTraceparentBytes] == '-');
+    const bool has_length =
+        text.size() == kTraceparentBytes ||
+        (text.size() > kTraceparentBytes && version != "00" && text[kTraceparentBytes] == '-');
     if (!has_length || !is_hex(version) || version == "ff") return false;
     if (text[2] != '-' || text[kParentAt - 1] != '-' || text[kFlagsAt - 1] != '-') return false;
     const auto trace = text.substr(3, kTraceIdDigits);
@@ -250,8 +250,7 @@ Span start_span(
         .id = span_id(instance, trace.span_id + " start"),
         .parent_id = trace.span_id,
         .name = word,
-        .attributes =
-            {{"ebb.instance.id", instance.to_string()}, {"ebb.workflow.name", workflow}},
+        .attributes = {{"ebb.instance.id", instance.to_string()}, {"ebb.workflow.name", workflow}},
     };
     span.kind = Span::Kind::Producer;
     span.links.push_back({trace_id_of(instance), root_id(instance)});

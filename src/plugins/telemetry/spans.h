@@ -55,9 +55,7 @@ std::string traceparent_of(const CallId& call, bool is_sampled);
 RequestTrace request_trace(std::string_view traceparent, double ratio);
 
 Span request_span(const RequestTrace& trace, const RequestEnd& end);
-Span start_span(
-    const RequestTrace& trace, const std::string& workflow, const InstanceId& instance
-);
+Span start_span(const RequestTrace& trace, const std::string& workflow, const InstanceId& instance);
 
 /// Makes spans of what was committed. It remembers when the first attempts of steps that are tried
 /// again began, of kRememberedMax steps. Not thread-safe.

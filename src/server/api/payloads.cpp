@@ -11,9 +11,7 @@
 
 namespace ebb::server {
 
-PayloadView payload_view(
-    Service& service, const Principal& principal, const WorkflowVersion& of
-) {
+PayloadView payload_view(Service& service, const Principal& principal, const WorkflowVersion& of) {
     return {
         .mode = "short",
         .is_hidden =

@@ -25,9 +25,7 @@ struct PayloadView {
 };
 
 /// As the principal may see the payloads of a workflow.
-PayloadView payload_view(
-    Service& service, const Principal& principal, const WorkflowVersion& of
-);
+PayloadView payload_view(Service& service, const Principal& principal, const WorkflowVersion& of);
 /// The same for a request about one instance, with its parameters `payloads` and `reveal`. Throws
 /// Problem.
 PayloadView payload_view(Service& service, Call& call, const InstanceId& id);

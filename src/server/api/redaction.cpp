@@ -64,9 +64,7 @@ RedactionRules::Place parse_redacted_place(std::string_view text) {
     if (segments) return {std::string(text.substr(0, colon)), std::move(*segments)};
     throw Error(
         ErrorCode::InvalidArgument,
-        fmt::format(
-            "\"{}\" is not WORKFLOW:/POINTER: in a pointer, ~ is followed by 0 or 1.", text
-        )
+        fmt::format("\"{}\" is not WORKFLOW:/POINTER: in a pointer, ~ is followed by 0 or 1.", text)
     );
 }
 
@@ -169,12 +167,12 @@ class Redaction::Copy {
     bool has_hidden_ = false;
 };
 
-/// What the definitions of a store say. A version never changes, so it is read once.
+/// What definitions say. A version never changes, so it is read once.
 class Redaction::Definitions {
  public:
     using Pointers = std::shared_ptr<const std::vector<Segments>>;
 
-    explicit Definitions(Store& store) : store_(store) {}
+    explicit Definitions(DefinitionText text_of) : text_of_(std::move(text_of)) {}
 
     Pointers of(const std::string& workflow, int version) {
         const std::pair<std::string, int> place{workflow, version};
@@ -183,11 +181,11 @@ class Redaction::Definitions {
             const auto found = known_.find(place);
             if (found != known_.end()) return found->second;
         }
-        const auto row = store_.find_workflow(workflow, version);
+        const auto text = text_of_(workflow, version);
         auto pointers = std::make_shared<const std::vector<Segments>>(
-            row ? read(row->definition) : std::vector<Segments>()
+            text ? read(*text) : std::vector<Segments>()
         );
-        if (!row) return pointers;
+        if (!text) return pointers;
         const Lock lock(mutex_);
         if (known_.size() >= kDefinitionsMax) known_.clear();
         return known_[place] = std::move(pointers);
@@ -211,14 +209,14 @@ class Redaction::Definitions {
         return pointers;
     }
 
-    Store& store_;
+    const DefinitionText text_of_;
     Mutex mutex_;
     std::map<std::pair<std::string, int>, Pointers> known_ EBB_GUARDED_BY(mutex_);
 };
 
-Redaction::Redaction(RedactionRules rules, Store* definitions) : rules_(std::move(rules)) {
+Redaction::Redaction(RedactionRules rules, DefinitionText text_of) : rules_(std::move(rules)) {
     for (std::string& name : rules_.names) name = lower(name);
-    if (definitions != nullptr) definitions_ = std::make_unique<Definitions>(*definitions);
+    if (text_of) definitions_ = std::make_unique<Definitions>(std::move(text_of));
 }
 
 Redaction::~Redaction() = default;

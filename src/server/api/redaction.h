@@ -1,13 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <ebb/json.h>
-
-#include "store/store.h"
 
 namespace ebb::server {
 
@@ -43,8 +43,12 @@ class Redaction {
     /// What stands in place of a value.
     static constexpr std::string_view kMark = "\"\xe2\x80\xa2\xe2\x80\xa2\xe2\x80\xa2\"";
 
-    /// `definitions` has those of all payloads and must outlive this; null = there are only rules.
-    explicit Redaction(RedactionRules rules, Store* definitions = nullptr);
+    /// The JSON text of a version of a workflow; empty if there is none.
+    using DefinitionText =
+        std::function<std::optional<std::string>(const std::string& workflow, int version)>;
+
+    /// `text_of` is called by any thread, and once for each version; null = there are only rules.
+    explicit Redaction(RedactionRules rules, DefinitionText text_of = nullptr);
     ~Redaction();
 
     /// What stays is as it was: numbers keep their digits. Unchanged if nothing in the payload is

@@ -113,9 +113,8 @@ void start_instance(Service& service, Call& call, const http::Responder& respond
     if (!started.is_new && start.is_reserved) check_same_request(service, started.id, start);
     const std::string location = call.href("/instances/" + started.id.to_string());
     const auto row = wait ? service.store.load(started.id) : std::nullopt;
-    PayloadView view = payload_view(
-        service, call.principal, {start.workflow, row ? row->version : 0}
-    );
+    PayloadView view =
+        payload_view(service, call.principal, {start.workflow, row ? row->version : 0});
     view.mode = "full";
     const auto answer = [started, location, view, respond](std::optional<Result> result) {
         PayloadDocument document(view);

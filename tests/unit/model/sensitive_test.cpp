@@ -1,6 +1,6 @@
-// Goal: the pointers of `sensitive` are read, written, built and limited; each problem has its place.
-// Method: the same definition as JSON and from both builders; wrong ones by their codes. The golden
-// files of this folder have the messages.
+// Goal: the pointers of `sensitive` are read, written, built and limited; each problem has its
+// place. Method: the same definition as JSON and from both builders; wrong ones by their codes. The
+// golden files of this folder have the messages.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,8 @@ TEST(Sensitive, is_read_written_and_built) {
 
 std::vector<std::string> codes_of(const Definition& definition) {
     std::vector<std::string> codes;
-    for (const Diagnostic& each : validate(definition)) codes.push_back(each.code + " " + each.path);
+    for (const Diagnostic& each : validate(definition))
+        codes.push_back(each.code + " " + each.path);
     return codes;
 }
 

@@ -69,18 +69,19 @@ TEST_F(SpansTest, A_call_knows_the_span_that_its_attempt_will_have) {
 
     collected = std::make_shared<Tracing>();
     std::vector<std::string> given;
-    handlers.add("work", [&](const Payload&, const StepContext& context) {
+    handlers.add_raw("work", [&](const Payload&, const StepContext& context) {
         given.push_back(context.traceparent());
         clock.advance(2s);
         if (given.size() == 1) throw std::runtime_error("once");
         return Payload("1");
     });
-    handlers.add("undo", [&](const Payload&, const StepContext& context) {
+    handlers.add_raw("undo", [&](const Payload&, const StepContext& context) {
         given.push_back(context.traceparent());
         return Payload("1");
     });
 
-    const auto id = run(WorkflowBuilder("order").step("work").compensate("undo").fail("end").build());
+    const auto id =
+        run(WorkflowBuilder("order").step("work").compensate("undo").fail("end").build());
 
     std::vector<std::string> sent;
     for (const Span& span : collected->spans) {
@@ -94,7 +95,7 @@ TEST_F(SpansTest, A_call_knows_the_span_that_its_attempt_will_have) {
 
 TEST_F(SpansTest, A_call_has_no_trace_context_if_nothing_traces_it) {
     std::string given = "unknown";
-    handlers.add("work", [&](const Payload&, const StepContext& context) {
+    handlers.add_raw("work", [&](const Payload&, const StepContext& context) {
         given = context.traceparent();
         return Payload("1");
     });
