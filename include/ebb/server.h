@@ -19,6 +19,7 @@ class Clock;
 class Engine;
 class LogSink;
 class Metrics;
+class SecretBox;
 class Store;
 class Telemetry;
 
@@ -105,6 +106,8 @@ struct ServerOptions {
     /// <ebb/metrics.h>: the server adds what it knows of itself, its engine and its stores, and
     /// answers with all of it at /metrics. Null = there is no /metrics; must outlive the server.
     Metrics* metrics = nullptr;
+    /// Seals the secrets in the store; null = they are in clear text. Must outlive the server.
+    const SecretBox* box = nullptr;
     /// <ebb/telemetry.h>: requests get spans, and the calls of remote workers, too. Give it to the
     /// engine as well (Engine::add_observer). Null = none.
     std::shared_ptr<Telemetry> telemetry{};

@@ -107,6 +107,7 @@ class CommandLine {
     void add_queue();
     void add_webhook();
     void add_hook();
+    void add_key();
     void add_workers();
     void add_overview();
     void add_doctor();
@@ -177,6 +178,7 @@ class CommandLine {
     ProjectOptions project_;
     GrantOptions grant_;
     HookOptions hook_;
+    KeyOptions key_;
     DeliveryOptions delivery_;
     AuditOptions audit_;
     LoginLinkOptions login_link_;

@@ -100,6 +100,10 @@ void CommandLine::add_serve_access(CLI::App* serve) {
             "--hook-secrets", serve_.hook_secrets, "A folder of secrets that hooks may name"
         )
         ->type_name("DIR");
+    serve->add_option("--key", serve_.key, "Encrypt the secrets in the database with this key")
+        ->type_name("FILE");
+    serve->add_option("--old-key", serve_.old_key, "Also open what this key has encrypted")
+        ->type_name("FILE");
     serve->add_flag("--hide-payloads", serve_.hides_payloads, "Show only the sizes of payloads");
 }
 
@@ -108,6 +112,7 @@ void CommandLine::add_access() {
     add_grant();
     add_audit();
     add_hook();
+    add_key();
 }
 
 void CommandLine::add_project() {
@@ -191,6 +196,19 @@ void CommandLine::add_hook() {
     add("--secret-env", hook_.secret_env, "put: the server has it in EBB_HOOK_...", "NAME");
     add("--server-file", hook_.server_file, "put: it is in the folder of --hook-secrets", "NAME");
     hook->add_flag("--disabled", hook_.is_disabled, "put: keep it, but accept nothing");
+}
+
+void CommandLine::add_key() {
+    CLI::App* key =
+        add_command("key", "Change the key that encrypts the secrets", [this](Session& s) {
+            return manage_key(s, key_);
+        });
+    key->group("Other");
+    add_choice(key, "ACTION", key_.action, "Encrypt the secrets with this key", {"rotate"});
+    key->get_option("ACTION")->required();
+    key->add_option("--key", key_.key, "The new key (EBB_KEY)")->type_name("FILE");
+    key->add_option("--old-key", key_.old_key, "The key before it (EBB_OLD_KEY)")
+        ->type_name("FILE");
 }
 
 }  // namespace ebb::cli

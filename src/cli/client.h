@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <ebb/engine.h>
 
 #include "store/store.h"
+#include "support/secret_box.h"
 #include "view/outline.h"
 
 namespace ebb::cli {
@@ -119,6 +121,12 @@ class Client {
 };
 
 /// A client of the database itself. All three must outlive it; `clock` judges what is due.
-std::unique_ptr<Client> make_local_client(Engine& engine, Store& store, const Clock& clock);
+/// `box` is asked for only when a secret is written.
+std::unique_ptr<Client> make_local_client(
+    Engine& engine,
+    Store& store,
+    const Clock& clock,
+    std::function<std::shared_ptr<const SecretBox>()> box
+);
 
 }  // namespace ebb::cli

@@ -10,6 +10,7 @@
 #include "cli/admin.h"
 #include "cli/client.h"
 #include "cli/payload_argument.h"
+#include "cli/secret_key.h"
 #include "cli/serve_options.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -36,6 +37,7 @@ class Hooks {
         if (client_->engine() == nullptr) return;
         client_ = nullptr;
         admin_ = open_shared_admin(session);
+        session_ = &session;
     }
 
     std::vector<Json> list() {
@@ -54,7 +56,8 @@ class Hooks {
 
     Json put(const std::string& name, const Json& settings) {
         if (client_ != nullptr) return client_->put_hook(name, settings);
-        return hooks::put_hook(*admin_, hooks::read_hook(name, settings));
+        const auto box = open_secret_box(*session_);
+        return hooks::put_hook(*admin_, hooks::read_hook(name, settings), box.get());
     }
 
     void remove(const std::string& name) {
@@ -68,6 +71,7 @@ class Hooks {
     }
 
     Client* client_ = nullptr;
+    Session* session_ = nullptr;
     std::unique_ptr<AdminStore> admin_;
 };
 

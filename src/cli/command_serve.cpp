@@ -20,6 +20,7 @@
 #include "cli/folder_watch.h"
 #include "cli/later_workers.h"
 #include "cli/process_mark.h"
+#include "cli/secret_key.h"
 #include "cli/serve_options.h"
 #include "cli/service_notice.h"
 #include "cli/serving.h"
@@ -30,6 +31,7 @@
 #include "handlers/mail_client.h"
 #include "plugins/webhooks/deliver.h"
 #include "server/api/redaction.h"
+#include "server/auth/sealed_rows.h"
 #include "store/store.h"
 
 namespace ebb::cli {
@@ -221,6 +223,8 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     compare("redact_pointers", now.redact_pointers, fresh.redact_pointers);
     compare("hide_payloads", now.hides_payloads, fresh.hides_payloads);
     compare("hook_secrets", now.hook_secrets, fresh.hook_secrets);
+    compare("key", now.key, fresh.key);
+    compare("old_key", now.old_key, fresh.old_key);
     compare("base_path", now.base_path, fresh.base_path);
     compare("title", now.title, fresh.title);
     compare("no_worker", now.has_no_worker, fresh.has_no_worker);
@@ -259,6 +263,7 @@ class Serving {
           url_(url),
           log_(session, level_of(session, options)),
           demo_(options.is_demo ? std::make_unique<Demo>(*session.streams().clock) : nullptr),
+          box_(open_secret_box(session, {.key = options.key, .old_key = options.old_key})),
           stores_(session, url, demo_.get()),
           folder_(new_folder()),
           files_(with_folder(files)),
@@ -295,6 +300,10 @@ class Serving {
           server_(engine_, *stores_.store, *stores_.reads, all_server_options()),
           drain_timeout_(options.drain_timeout),
           notice_(session.streams().environment("NOTIFY_SOCKET")) {
+        if (const int sealed = server::seal_rows(*stores_.store, *stores_.admin, box_.get())) {
+            const LogField fields[] = {{"rows", sealed}};
+            log_.write(LogLevel::Info, "secrets_encrypted", fields);
+        }
         engine_.add_observer(make_observer([this](const auto& instance, const auto& events) {
             log_.write(instance, events);
         }));
@@ -356,6 +365,7 @@ class Serving {
         HandlerRegistry handlers = users_handlers();
         webhooks::DeliveryOptions delivery = delivery_options(options_, *stores_.store);
         delivery.admin = stores_.admin.get();
+        delivery.box = box_.get();
         // It is called only after the engine runs.
         delivery.labels = [this](const InstanceId& id) {
             const auto summary = engine_.find(id);
@@ -378,6 +388,7 @@ class Serving {
     ServerOptions all_server_options() {
         ServerOptions server = server_options(options_, stores_.admin.get(), &log_, metrics_.get());
         server.telemetry = traces_;
+        server.box = box_.get();
         if (folder_) server.definition_files = [this] { return folder_->reports(); };
         return server;
     }
@@ -508,7 +519,8 @@ class Serving {
     const std::string url_;
     Interrupts interrupts_;
     WorkerLog log_;
-    std::unique_ptr<Demo> demo_;  ///< null unless it is asked for
+    std::unique_ptr<Demo> demo_;            ///< null unless it is asked for
+    std::shared_ptr<const SecretBox> box_;  ///< null: secrets are stored in clear text
     Stores stores_;
     std::unique_ptr<DefinitionFolder> folder_;  ///< null unless it is asked for
     const std::vector<DefinitionFile> files_;   ///< those of the command line first

@@ -1,5 +1,9 @@
 // The client of a database: the engine does everything, but for some pages that only lists need.
 
+#include <functional>
+#include <memory>
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/client.h"
@@ -12,8 +16,10 @@ namespace {
 
 class LocalClient : public Client {
  public:
-    LocalClient(Engine& engine, Store& store, const Clock& clock)
-        : engine_(engine), store_(store), clock_(clock) {}
+    using Box = std::function<std::shared_ptr<const SecretBox>()>;
+
+    LocalClient(Engine& engine, Store& store, const Clock& clock, Box box)
+        : engine_(engine), store_(store), clock_(clock), box_(std::move(box)) {}
 
     Engine* engine() override { return &engine_; }
 
@@ -118,7 +124,7 @@ class LocalClient : public Client {
     }
 
     Json put_webhook(const std::string& name, const Json& settings) override {
-        return engine::put_webhook(store_, engine::read_webhook(name, settings));
+        return engine::put_webhook(store_, engine::read_webhook(name, settings), box_().get());
     }
 
     void remove_webhook(const std::string& name) override {
@@ -127,7 +133,7 @@ class LocalClient : public Client {
     }
 
     Json rotate_webhook(const std::string& name, Duration keep_old) override {
-        return engine::rotate_webhook(store_, name, keep_old);
+        return engine::rotate_webhook(store_, name, keep_old, box_().get());
     }
 
     void ping_webhook(const std::string& name) override { engine::ping_webhook(store_, name); }
@@ -211,12 +217,18 @@ class LocalClient : public Client {
     Engine& engine_;
     Store& store_;
     const Clock& clock_;
+    const Box box_;
 };
 
 }  // namespace
 
-std::unique_ptr<Client> make_local_client(Engine& engine, Store& store, const Clock& clock) {
-    return std::make_unique<LocalClient>(engine, store, clock);
+std::unique_ptr<Client> make_local_client(
+    Engine& engine,
+    Store& store,
+    const Clock& clock,
+    std::function<std::shared_ptr<const SecretBox>()> box
+) {
+    return std::make_unique<LocalClient>(engine, store, clock, std::move(box));
 }
 
 }  // namespace ebb::cli

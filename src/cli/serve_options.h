@@ -51,6 +51,8 @@ struct ServeOptions {
     std::vector<std::string> redact_pointers{};
     bool hides_payloads = false;
     std::string hook_secrets{};  ///< a folder
+    std::string key{};           ///< a file: it encrypts the secrets in the database
+    std::string old_key{};
     std::string base_path = "/";
     std::string title{};
     std::string id{};
@@ -137,6 +139,12 @@ struct HookOptions {
     bool is_disabled = false;
 };
 
+struct KeyOptions {
+    std::string action{};
+    std::string key{};  ///< files
+    std::string old_key{};
+};
+
 struct LoginLinkOptions {
     std::string url = "http://127.0.0.1:8322/";
     std::string user{};
@@ -148,6 +156,8 @@ int manage_tokens(Session& session, const TokenOptions& options);
 int manage_projects(Session& session, const ProjectOptions& options);
 int manage_grants(Session& session, const GrantOptions& options);
 int manage_hooks(Session& session, const HookOptions& options);
+/// Encrypts the secrets of a database with another key.
+int manage_key(Session& session, const KeyOptions& options);
 /// Prints the audit, or checks it.
 int show_audit(Session& session, const AuditOptions& options);
 /// Prints a link that logs a person in once.

@@ -5,6 +5,7 @@
 
 #include "cli/client.h"
 #include "cli/remote_client.h"
+#include "cli/secret_key.h"
 #include "cli/text.h"
 #include "store/store.h"
 #include "support/terminal.h"
@@ -156,7 +157,9 @@ Client& Session::connect(std::string_view command, OpenMode mode) {
         connected_ = make_remote_client(std::move(address), read_token(streams_));
     } else {
         Store& store = shared_store(command, mode);
-        connected_ = make_local_client(client(command), store, *streams_.clock);
+        connected_ = make_local_client(client(command), store, *streams_.clock, [this] {
+            return open_secret_box(*this);
+        });
     }
     return *connected_;
 }

@@ -132,6 +132,23 @@ std::vector<std::string> texts_of(const Json& json, const char* name) {
                                : found->get<std::vector<std::string>>();
 }
 
+std::string place_of(const std::string& name) {
+    return "webhook " + name;
+}
+
+/// With a new secret sealed. Without the key it would be the only one in clear text.
+Webhook with_stored_secrets(Store& store, Webhook webhook, const SecretBox* box) {
+    const std::string place = place_of(webhook.name);
+    if (box == nullptr && !webhook.secret.empty() && !is_sealed(webhook.secret)) {
+        for (const Subscription& other : store.subscriptions()) {
+            if (is_sealed(parse_webhook(other).secret)) throw_no_key(place_of(other.name));
+        }
+    }
+    webhook.secret = stored_secret(box, webhook.secret, place);
+    webhook.old_secret = stored_secret(box, webhook.old_secret, place);
+    return webhook;
+}
+
 Json public_json(const Webhook& webhook) {
     return {
         {"format", webhook.format},
@@ -310,7 +327,14 @@ Subscription find_webhook(Store& store, const std::string& name) {
     refuse(fmt::format("There is no webhook \"{}\".", shown(name)));
 }
 
-Json put_webhook(Store& store, Webhook webhook) {
+Webhook with_open_secrets(Webhook webhook, const SecretBox* box) {
+    const std::string place = place_of(webhook.name);
+    webhook.secret = open_secret(box, webhook.secret, place);
+    webhook.old_secret = open_secret(box, webhook.old_secret, place);
+    return webhook;
+}
+
+Json put_webhook(Store& store, Webhook webhook, const SecretBox* box) {
     bool is_new_secret = false;
     const auto known = store.find_subscription(webhook.name);
     if (webhook.secret.empty()) {
@@ -324,14 +348,17 @@ Json put_webhook(Store& store, Webhook webhook) {
         is_new_secret = webhook.secret.empty() && webhook.format != "email";
         if (is_new_secret) webhook.secret = make_webhook_secret();
     }
-    const Subscription subscription = subscription_of(webhook, changed_at(store, known));
+    const Subscription subscription =
+        subscription_of(with_stored_secrets(store, webhook, box), changed_at(store, known));
     store.put_subscription(subscription);
     Json json = webhook_json(subscription);
     if (is_new_secret) json["secret"] = webhook.secret;
     return json;
 }
 
-Json rotate_webhook(Store& store, const std::string& name, Duration keep_old) {
+Json rotate_webhook(
+    Store& store, const std::string& name, Duration keep_old, const SecretBox* box
+) {
     const Subscription known = find_webhook(store, name);
     if (keep_old < Duration::zero() || keep_old > Webhook::kRotationMax) {
         refuse(fmt::format(
@@ -343,7 +370,8 @@ Json rotate_webhook(Store& store, const std::string& name, Duration keep_old) {
     webhook.old_secret = keep_old == Duration::zero() ? std::string() : webhook.secret;
     webhook.old_until = store.now() + keep_old;
     webhook.secret = make_webhook_secret();
-    Subscription changed = subscription_of(webhook, changed_at(store, known));
+    Subscription changed =
+        subscription_of(with_stored_secrets(store, webhook, box), changed_at(store, known));
     changed.failures = known.failures;
     changed.suspended_at = known.suspended_at;
     store.put_subscription(changed);

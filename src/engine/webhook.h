@@ -9,6 +9,7 @@
 #include <ebb/time.h>
 
 #include "store/store.h"
+#include "support/secret_box.h"
 
 // What the document of a subscription says.
 
@@ -30,7 +31,7 @@ struct Webhook {
     std::string format = "standard";     ///< `standard`, `cloudevents`, `slack` or `email`
     std::vector<std::string> events;     ///< types with `*` and `?`; empty = all
     std::vector<std::string> workflows;  ///< names with `*` and `?`; empty = all
-    std::string secret;                  ///< `whsec_` and base64
+    std::string secret;                  ///< `whsec_` and base64; it may be sealed, see SecretBox
     std::string old_secret;              ///< that before the last rotation; empty = none
     TimePoint old_until{};               ///< until then the old one signs, too
     bool is_enabled = true;
@@ -70,11 +71,16 @@ Webhook read_webhook(const std::string& name, const Json& settings);
 Subscription find_webhook(Store& store, const std::string& name);
 /// Adds or replaces it. Without a secret of its own it keeps the one that it has, or gets a new
 /// one. Failures and a suspension are forgotten. Returns webhook_json, with `secret` if that was
-/// made.
-Json put_webhook(Store& store, Webhook webhook);
+/// made. `box` seals a new secret; null = it is stored in clear text, which is refused if the store
+/// has sealed ones.
+Json put_webhook(Store& store, Webhook webhook, const SecretBox* box = nullptr);
 /// Makes a new secret. The old one signs, too, for the given time. Returns webhook_json and
 /// `secret`.
-Json rotate_webhook(Store& store, const std::string& name, Duration keep_old);
+Json rotate_webhook(
+    Store& store, const std::string& name, Duration keep_old, const SecretBox* box = nullptr
+);
+/// The webhook with its secrets as they were before they were sealed. Throws Error.
+Webhook with_open_secrets(Webhook webhook, const SecretBox* box);
 /// Lets a worker send a notice of the type `ping` soon. Refuses a webhook that is disabled.
 void ping_webhook(Store& store, const std::string& name);
 /// Lets a worker send an event again, as a new delivery with the old id of the event: `key` and

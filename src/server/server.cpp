@@ -160,6 +160,7 @@ class Server::Core {
               .clock = clock_,
               .log = options.log,
               .observers = remote_observers(options.telemetry),
+              .box = options.box,
           }),
           service_{
               engine,
@@ -186,6 +187,7 @@ class Server::Core {
         service_.title = options.title;
         service_.definition_files = options.definition_files;
         service_.hook_secret = options.hook_secret;
+        service_.box = options.box;
         service_.telemetry = options.telemetry.get();
         if (options.log != nullptr) {
             service_.report = [log = options.log](std::string_view event, const std::string& why) {

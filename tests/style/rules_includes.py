@@ -49,7 +49,7 @@ CONFINED = {
     "prometheus/": ("src/plugins/metrics/",),
     "CLI/": ("src/cli/", "bench/"),
     "boost/": ("src/server/http/",),
-    "openssl/": ("src/server/http/", "src/server/auth/signature"),
+    "openssl/": ("src/server/http/", "src/server/auth/signature", "src/server/auth/sealing"),
     "cjose/": ("src/server/auth/oidc/cjose/",),
     "zlib.h": ("src/server/",),
     "spdlog/": ("src/server/", "src/cli/"),

@@ -48,6 +48,10 @@ AdminRow row_of(const Hook& hook) {
     return {.kind = std::string(kKind), .name = hook.name, .document = to_text(json)};
 }
 
+std::string place_of(const std::string& name) {
+    return "hook " + name;
+}
+
 Hook hook_of(const AdminRow& row) {
     try {
         return read_hook(row.name, Json::parse(row.document));
@@ -57,6 +61,17 @@ Hook hook_of(const AdminRow& row) {
             fmt::format("The document of the hook \"{}\" cannot be read.", row.name)
         );
     }
+}
+
+/// Sealed. Without the key it would be the only one in clear text.
+std::string stored_text(AdminStore& admin, const Hook& hook, const SecretBox* box) {
+    const std::string& text = hook.secret.text;
+    if (box == nullptr && !text.empty() && !is_sealed(text)) {
+        for (const AdminRow& row : admin.list(kKind)) {
+            if (is_sealed(hook_of(row).secret.text)) throw_no_key(place_of(row.name));
+        }
+    }
+    return stored_secret(box, text, place_of(hook.name));
 }
 
 }  // namespace
@@ -80,7 +95,11 @@ std::optional<Hook> find_hook(AdminStore& admin, const std::string& name) {
     return hook_of(*row);
 }
 
-Json put_hook(AdminStore& admin, Hook hook) {
+std::string open_text(const Hook& hook, const SecretBox* box) {
+    return open_secret(box, hook.secret.text, place_of(hook.name));
+}
+
+Json put_hook(AdminStore& admin, Hook hook, const SecretBox* box) {
     const auto known = find_hook(admin, hook.name);
     if (!known && admin.list(kKind).size() >= Hook::kCountMax) {
         throw Error(
@@ -88,12 +107,20 @@ Json put_hook(AdminStore& admin, Hook hook) {
             fmt::format("There are {} hooks already, which is the limit.", Hook::kCountMax)
         );
     }
-    if (hook.secret.is_empty() && known) hook.secret = known->secret;
+    if (is_sealed(hook.secret.text)) {
+        throw Error(ErrorCode::InvalidArgument, "secret: \"sealed:\" is what only a store has.");
+    }
+    if (hook.secret.is_empty() && known) {
+        hook.secret = known->secret;
+        if (box != nullptr) hook.secret.text = open_text(hook, box);
+    }
     const bool is_new_secret = hook.secret.is_empty();
     if (is_new_secret) hook.secret.text = make_hook_secret(hook);
     // The one that it keeps may not fit a new scheme.
     check_hook(hook);
-    admin.put(row_of(hook));
+    Hook stored = hook;
+    stored.secret.text = stored_text(admin, hook, box);
+    admin.put(row_of(stored));
     Json json = hook_json(hook);
     if (is_new_secret) json["secret"] = hook.secret.text;
     return json;

@@ -11,6 +11,7 @@
 #include <ebb/json.h>
 
 #include "store/admin_store.h"
+#include "support/secret_box.h"
 
 // What a hook is: a URL of this server at which another program reports an event, which starts or
 // signals an instance.
@@ -19,7 +20,7 @@ namespace ebb::hooks {
 
 /// Where the secret of a hook is. It is never printed, except when it is made.
 struct HookSecret {
-    std::string text{};      ///< in the document of the hook
+    std::string text{};      ///< in the document of the hook; it may be sealed
     std::string variable{};  ///< or in this environment variable of the server
     std::string file{};      ///< or in this file of the server's folder of secrets
 
@@ -72,7 +73,11 @@ std::vector<Hook> list_hooks(AdminStore& admin);
 std::optional<Hook> find_hook(AdminStore& admin, const std::string& name);
 /// Adds or replaces it. Without a secret of its own it keeps the one that it has, or gets a new
 /// one. Returns hook_json, with `secret` as a text if that was made now.
-Json put_hook(AdminStore& admin, Hook hook);
+/// `box` seals a new secret; null = it is stored in clear text, which is refused if there are
+/// sealed ones.
+Json put_hook(AdminStore& admin, Hook hook, const SecretBox* box = nullptr);
+/// The secret that is in the document, as it was before it was sealed. Throws Error.
+std::string open_text(const Hook& hook, const SecretBox* box);
 /// False: there is none.
 bool remove_hook(AdminStore& admin, const std::string& name);
 

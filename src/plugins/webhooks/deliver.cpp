@@ -190,7 +190,8 @@ class Deliverer {
             .is_public_only = !options_.allows_private,
         };
         request.headers.emplace_back("User-Agent", options_.user_agent);
-        for (auto& header : signed_headers(webhook, event.id, *request.body, clock_.now())) {
+        const Webhook open = engine::with_open_secrets(webhook, options_.box);
+        for (auto& header : signed_headers(open, event.id, *request.body, clock_.now())) {
             request.headers.push_back(std::move(header));
         }
         try {

@@ -27,6 +27,8 @@ struct DeliveryOptions {
     /// Where the pauses between mails about one cause are kept; null = in this process. It must
     /// outlive the registry.
     AdminStore* admin = nullptr;
+    /// Opens sealed secrets; null = there are none. It must outlive the registry.
+    const SecretBox* box = nullptr;
     /// Of an instance; null or none = no labels are sent.
     std::function<Labels(const InstanceId&)> labels{};
     /// What of a payload of a version of a workflow may be sent; null or an empty result = nothing.

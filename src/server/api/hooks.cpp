@@ -55,8 +55,9 @@ http::Response put_hook(Service& service, Call& call) {
     const Body checked(call.request.body);
     const Json settings =
         call.request.body.empty() ? Json::object() : Json::parse(call.request.body);
-    const Json json =
-        hooks::put_hook(service.admin, hooks::read_hook(call.parameter("name"), settings));
+    const Json json = hooks::put_hook(
+        service.admin, hooks::read_hook(call.parameter("name"), settings), service.box
+    );
     http::Response response = json_response(200, OrderedJson(json));
     response.set("Cache-Control", "no-store");
     return response;
@@ -70,7 +71,7 @@ http::Response delete_hook(Service& service, Call& call) {
 
 /// The secrets, wherever they are.
 std::vector<std::string> secrets_of(Service& service, const Hook& hook) {
-    std::string text = hook.secret.text;
+    std::string text = hooks::open_text(hook, service.box);
     if (!hook.secret.variable.empty()) {
         text = environment_variable(hook.secret.variable).value_or("");
     } else if (!hook.secret.file.empty() && service.hook_secret) {

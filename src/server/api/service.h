@@ -21,6 +21,7 @@
 #include "server/auth/audit.h"
 #include "server/http/http.h"
 #include "store/store.h"
+#include "support/secret_box.h"
 
 // What the routes of the API share.
 
@@ -55,6 +56,7 @@ struct Service {
     std::function<void(std::string_view event, const std::string& detail)> report;
     std::function<std::vector<DefinitionFileReport>()> definition_files;  ///< null = no folder
     std::function<std::string(const std::string& name)> hook_secret{};    ///< null = no folder
+    const SecretBox* box = nullptr;  ///< seals secrets; null = they are stored in clear text
     Telemetry* telemetry = nullptr;  ///< null = requests are not traced
 };
 

@@ -53,9 +53,9 @@ http::Response put_webhook(Service& service, Call& call) {
     const Body checked(call.request.body);
     const Json settings =
         call.request.body.empty() ? Json::object() : Json::parse(call.request.body);
-    return secret_response(
-        engine::put_webhook(service.store, engine::read_webhook(call.parameter("name"), settings))
-    );
+    return secret_response(engine::put_webhook(
+        service.store, engine::read_webhook(call.parameter("name"), settings), service.box
+    ));
 }
 
 http::Response delete_webhook(Service& service, Call& call) {
@@ -75,7 +75,9 @@ http::Response rotate_webhook(Service& service, Call& call) {
         throw Problem("invalid_argument", "The member \"keep_old\" is not a duration such as 24h.");
     }
     find(service, call);
-    return secret_response(engine::rotate_webhook(service.store, call.parameter("name"), *keep));
+    return secret_response(
+        engine::rotate_webhook(service.store, call.parameter("name"), *keep, service.box)
+    );
 }
 
 http::Response ping_webhook(Service& service, Call& call) {

@@ -29,7 +29,7 @@ WorkerDesk::~WorkerDesk() {
 
 const Signer& WorkerDesk::signer() {
     const Lock lock(key_mutex_);
-    if (!signer_) signer_ = std::make_unique<Signer>(load_signer(parts_.admin));
+    if (!signer_) signer_ = std::make_unique<Signer>(load_signer(parts_.admin, parts_.box));
     return *signer_;
 }
 

@@ -47,6 +47,7 @@ class WorkerDesk {
         const Clock& clock;
         LogSink* log = nullptr;
         std::vector<std::shared_ptr<Observer>> observers;
+        const SecretBox* box = nullptr;  ///< of the signing key
     };
 
     explicit WorkerDesk(Parts parts);

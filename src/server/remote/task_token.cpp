@@ -16,6 +16,7 @@ constexpr std::string_view kTaskPurpose = "task";
 constexpr std::string_view kSessionPurpose = "worker-session";
 constexpr std::string_view kKeyKind = "key";
 constexpr std::string_view kKeyName = "signing";
+constexpr std::string_view kKeyPlace = "signing key";
 
 }  // namespace
 
@@ -72,16 +73,17 @@ std::optional<RemoteSession> read_session(const Signer& signer, std::string_view
     };
 }
 
-Signer load_signer(AdminStore& admin) {
+Signer load_signer(AdminStore& admin, const SecretBox* box) {
     // Of all servers that start at the same time, the first one decides.
     auto row = admin.find(kKeyKind, kKeyName);
     if (!row) {
-        const json document = {{"secret", make_secret()}};
+        const json document = {{"secret", stored_secret(box, make_secret(), kKeyPlace)}};
         admin.add({std::string(kKeyKind), std::string(kKeyName), document.dump()});
         row = admin.find(kKeyKind, kKeyName);
     }
     if (!row) throw Error(ErrorCode::StoreError, "The signing key cannot be stored.");
-    return Signer(json::parse(row->document).at("secret").get<std::string>());
+    const auto secret = json::parse(row->document).at("secret").get<std::string>();
+    return Signer(open_secret(box, secret, kKeyPlace));
 }
 
 }  // namespace ebb::server

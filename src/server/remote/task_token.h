@@ -12,6 +12,7 @@
 #include "core/kernel/event.h"
 #include "server/auth/signature.h"
 #include "store/admin_store.h"
+#include "support/secret_box.h"
 
 // The signed texts that a remote worker gets. The server keeps none of them: any server with the
 // same key recognizes them, also after a restart.
@@ -46,7 +47,8 @@ struct RemoteSession {
 std::string sign_session(const Signer& signer, const RemoteSession& session);
 std::optional<RemoteSession> read_session(const Signer& signer, std::string_view text);
 
-/// The key of all servers on one database. The first one makes it. Throws Error.
-Signer load_signer(AdminStore& admin);
+/// The key of all servers on one database. The first one makes it. Throws Error. `box` seals it;
+/// null = it is in clear text.
+Signer load_signer(AdminStore& admin, const SecretBox* box = nullptr);
 
 }  // namespace ebb::server

@@ -52,7 +52,7 @@ TEST(Redaction, hides_what_a_pointer_of_the_definition_names) {
 
 TEST(Redaction, hides_it_in_copies_and_wrappers) {
     const std::string input = R"({"customer":{"iban":"hunter2"},"card":"hunter2"})";
-    for (const std::string& payload : {
+    for (const std::string& payload : std::vector<std::string>{
              input,
              R"({"order":)" + input + "}",
              "[[" + input + "]]",
@@ -152,7 +152,9 @@ TEST(Redaction, a_planted_secret_survives_nowhere) {
         const std::string left = redaction.apply(payload, {"pay", 1});
         ASSERT_THAT(left, Not(HasSubstr(kSecret))) << payload;
         ASSERT_TRUE(json::accept(left)) << left;
-        if (planter.planted == 0) ASSERT_EQ(left, payload);
+        if (planter.planted == 0) {
+            ASSERT_EQ(left, payload);
+        }
     }
     EXPECT_GT(planted, 100);
 }
