@@ -95,6 +95,11 @@ void CommandLine::add_run() {
     add_labels(run, run_.labels);
     add_allow_exec(run, run_.may_exec);
     run->add_option("--by", run_.by, "Who starts it (default: $USER)")->type_name("NAME");
+    run->add_flag_callback(
+        "--events",
+        [this] { format_ = "jsonl"; },
+        "Print what happens as JSON lines: the start, each event, and the instance at the end"
+    );
 }
 
 void CommandLine::add_worker() {

@@ -192,6 +192,9 @@ class Run {
 
     bool is_shown() const { return !session_.options().is_quiet; }
 
+    /// `--events`: the events are the result.
+    bool is_streamed() const { return session_.options().format == OutputFormat::Jsonl; }
+
     void on_call(const CallStarted& call) {
         const Lock lock(calls_mutex_);
         calls_.push_back(call);
@@ -243,6 +246,7 @@ class Run {
         }
         store_.set_instance(id_);
         if (plan_.resumed || !is_new_) store_.take_over_from_dead_processes();
+        if (is_streamed()) tell_start();
         if (!is_shown()) return;
         const Style& style = session_.err();
         display_.add(fmt::format(
@@ -252,6 +256,15 @@ class Run {
             session_.is_in_memory() ? "" : "  " + style.dim(short_id(id_)),
             plan_.resumed ? " goes on" : (is_new_ ? "" : " has this key already and goes on")
         ));
+    }
+
+    void tell_start() {
+        session_.print_json_line(
+            {{"id", id_.to_string()},
+             {"workflow", plan_.definition->name},
+             {"version", plan_.definition->version},
+             {"is_new", !plan_.resumed && is_new_}}
+        );
     }
 
     void read_news() {
@@ -273,6 +286,7 @@ class Run {
         for (const HistoryEntry& event : events) {
             const auto line = progress_.read(event);
             if (line && is_shown()) display_.add(*line);
+            if (is_streamed()) session_.print_json_line(view::event_json(event));
             if (event.type == "dead_lettered") is_dead_lettered_ = true;
             if (event.type == "requeued") is_dead_lettered_ = false;
             if (event.type == "moved") is_moved_ = true;

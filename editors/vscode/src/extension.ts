@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { watchLanguages } from './detect';
 import { Diagrams, exportDiagram } from './diagram';
+import { beginRunning } from './running';
 import { Server } from './server';
 import { TaskProvider } from './tasks';
 
@@ -21,10 +22,11 @@ async function begin(context: vscode.ExtensionContext, server: Server): Promise<
     server,
     diagrams,
     vscode.tasks.registerTaskProvider('ebb', new TaskProvider()),
-    vscode.commands.registerCommand('ebb.showDiagram', (uri?: vscode.Uri) => diagrams.show(uri)),
+    vscode.commands.registerCommand('ebb.showDiagram', (uri?: vscode.Uri | string) => diagrams.show(uri)),
     vscode.commands.registerCommand('ebb.exportDiagram', () => exportDiagram(server)),
     vscode.commands.registerCommand('ebb.restartServer', () => server.restart()),
   );
+  beginRunning(context, server);
   await server.start();
   watchLanguages(context, server);
 }
