@@ -12,7 +12,8 @@ namespace ebb::cli {
 
 namespace {
 
-constexpr const char* kInputHelp = "JSON, @FILE, or - for stdin (default: null)";
+constexpr const char* kInputHelp =
+    "JSON, @FILE, - for stdin, or sample:NAME of the workflow's file (default: null)";
 constexpr const char* kKeyHelp = "Start at most one instance with this key per workflow";
 constexpr int kThreadsMax = 4'096;
 constexpr int kPriorityMax = 100;

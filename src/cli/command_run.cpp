@@ -8,11 +8,11 @@
 #include "cli/commands.h"
 #include "cli/draining.h"
 #include "cli/failure_text.h"
+#include "cli/input_argument.h"
 #include "cli/instance_ref.h"
 #include "cli/label_argument.h"
 #include "cli/one_instance_store.h"
 #include "cli/patience.h"
-#include "cli/payload_argument.h"
 #include "cli/process_mark.h"
 #include "cli/progress_display.h"
 #include "cli/read_history.h"
@@ -225,7 +225,8 @@ class Run {
     void begin() {
         Payload input = "null";
         if (!options_.input.empty()) {
-            input = read_payload(options_.input, "--input", session_.streams());
+            const std::string text = plan_.files.empty() ? "" : plan_.files.front().text;
+            input = read_input(options_.input, text, session_.streams());
         }
         begun_ = session_.now();
         if (plan_.resumed) {
