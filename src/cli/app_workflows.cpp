@@ -12,7 +12,8 @@ namespace ebb::cli {
 
 namespace {
 
-constexpr const char* kInputHelp = "JSON, @FILE, or - for stdin (default: null)";
+constexpr const char* kInputHelp =
+    "JSON, @FILE, - for stdin, or sample:NAME of the workflow's file (default: null)";
 constexpr const char* kKeyHelp = "Start at most one instance with this key per workflow";
 constexpr int kThreadsMax = 4'096;
 constexpr int kPriorityMax = 100;
@@ -95,6 +96,11 @@ void CommandLine::add_run() {
     add_labels(run, run_.labels);
     add_allow_exec(run, run_.may_exec);
     run->add_option("--by", run_.by, "Who starts it (default: $USER)")->type_name("NAME");
+    run->add_flag_callback(
+        "--events",
+        [this] { format_ = "jsonl"; },
+        "Print what happens as JSON lines: the start, each event, and the instance at the end"
+    );
 }
 
 void CommandLine::add_worker() {

@@ -102,6 +102,7 @@ int serve_editor(Session& session, const LspOptions& options) {
         } else {
             send(warnings(files.step()));
         }
+        server.set_files_read(files.has_read());
         send(server.idle());
     }
     return server.exit_code();

@@ -8,11 +8,11 @@
 #include "cli/commands.h"
 #include "cli/draining.h"
 #include "cli/failure_text.h"
+#include "cli/input_argument.h"
 #include "cli/instance_ref.h"
 #include "cli/label_argument.h"
 #include "cli/one_instance_store.h"
 #include "cli/patience.h"
-#include "cli/payload_argument.h"
 #include "cli/process_mark.h"
 #include "cli/progress_display.h"
 #include "cli/read_history.h"
@@ -192,6 +192,9 @@ class Run {
 
     bool is_shown() const { return !session_.options().is_quiet; }
 
+    /// `--events`: the events are the result.
+    bool is_streamed() const { return session_.options().format == OutputFormat::Jsonl; }
+
     void on_call(const CallStarted& call) {
         const Lock lock(calls_mutex_);
         calls_.push_back(call);
@@ -222,7 +225,8 @@ class Run {
     void begin() {
         Payload input = "null";
         if (!options_.input.empty()) {
-            input = read_payload(options_.input, "--input", session_.streams());
+            const std::string text = plan_.files.empty() ? "" : plan_.files.front().text;
+            input = read_input(options_.input, text, session_.streams());
         }
         begun_ = session_.now();
         if (plan_.resumed) {
@@ -243,6 +247,7 @@ class Run {
         }
         store_.set_instance(id_);
         if (plan_.resumed || !is_new_) store_.take_over_from_dead_processes();
+        if (is_streamed()) tell_start();
         if (!is_shown()) return;
         const Style& style = session_.err();
         display_.add(fmt::format(
@@ -252,6 +257,15 @@ class Run {
             session_.is_in_memory() ? "" : "  " + style.dim(short_id(id_)),
             plan_.resumed ? " goes on" : (is_new_ ? "" : " has this key already and goes on")
         ));
+    }
+
+    void tell_start() {
+        session_.print_json_line(
+            {{"id", id_.to_string()},
+             {"workflow", plan_.definition->name},
+             {"version", plan_.definition->version},
+             {"is_new", !plan_.resumed && is_new_}}
+        );
     }
 
     void read_news() {
@@ -273,6 +287,7 @@ class Run {
         for (const HistoryEntry& event : events) {
             const auto line = progress_.read(event);
             if (line && is_shown()) display_.add(*line);
+            if (is_streamed()) session_.print_json_line(view::event_json(event));
             if (event.type == "dead_lettered") is_dead_lettered_ = true;
             if (event.type == "requeued") is_dead_lettered_ = false;
             if (event.type == "moved") is_moved_ = true;

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/definition_file.h"
 #include "cli/definition_names.h"
+#include "cli/input_argument.h"
 #include "cli/label_argument.h"
 #include "cli/payload_argument.h"
 #include "cli/text.h"
@@ -71,11 +72,19 @@ void note_unserved(Session& session, Client& engine, const Target& target) {
     }
 }
 
+/// Empty if the workflow is not in a file that can be read again.
+std::string text_of_file(const std::string& workflow) {
+    if (!names_file(workflow) || workflow == "-") return {};
+    return read_file(workflow, DefinitionLimits::kDefinitionBytesMax);
+}
+
 }  // namespace
 
 int start_instance(Session& session, const StartCommandOptions& options) {
     Payload input = "null";
-    if (!options.input.empty()) input = read_payload(options.input, "--input", session.streams());
+    if (!options.input.empty()) {
+        input = read_input(options.input, text_of_file(options.workflow), session.streams());
+    }
     const OpenMode mode = names_file(options.workflow) ? OpenMode::MayCreate : OpenMode::MustExist;
     Client& engine = session.connect("start", mode);
     const Target target = target_of(session, engine, options);

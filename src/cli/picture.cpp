@@ -91,6 +91,10 @@ std::string draw_picture(
     if (format == "mermaid") return diagram::to_mermaid(definition, options, notes);
     if (format == "plantuml") return diagram::to_plantuml(definition, options, notes);
     if (format == "dot") return diagram::to_dot(definition, options, notes);
+    if (format == "svg" && is_shown && session.options().is_json) {
+        // A program may ask which node is where.
+        return diagram::to_svg_with_names(definition, options, notes);
+    }
     if (format == "svg") return diagram::to_svg(definition, options, notes);
     const Style& style = session.out();
     using Charset = TextStyle::Charset;

@@ -27,6 +27,7 @@ class WorkspaceIndex;
 struct CheckSettings {
     const TypeLibrary* types = nullptr;
     const WorkspaceIndex* index = nullptr;  ///< of the workspace's files; null = none
+    bool is_index_whole = false;            ///< all files of the workspace were read
 };
 
 /// An open text with what is known of it. Whatever is derived from the text is made when it is

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,6 +73,10 @@ class Server {
 
     void drop_files() { index_.clear(); }
 
+    /// All files of the workspace were read, or some are to be read: what no file registers is
+    /// judged only when all were.
+    void set_files_read(bool are_read) { are_files_read_ = are_read; }
+
     /// The types that steps may call from now on.
     void set_types(TypeLibrary types);
 
@@ -95,6 +100,12 @@ class Server {
     WorkspaceIndex index_;
     std::vector<std::string> changed_files_;
     bool can_register_ = false;  ///< the client lets the server ask for changes of files
+    bool can_refresh_lenses_ = false;
+    bool are_files_read_ = false;
+    std::set<std::string, std::less<>> commands_;  ///< that the client has for lenses
+    int judged_revision_ = -1;                     ///< of the index, by the last diagnostics
+    bool was_judged_whole_ = false;
+    std::vector<std::string> judged_names_;
     std::vector<Json> out_;
 
     static const std::map<std::string_view, Request>& requests();
@@ -125,7 +136,12 @@ class Server {
     Document* cpp_document_of(const Json& params);
     Document* either_document_of(const Json& params);
 
-    CheckSettings settings() const { return {.types = &options_.types, .index = &index_}; }
+    CheckSettings settings() const {
+        return {.types = &options_.types, .index = &index_, .is_index_whole = are_files_read_};
+    }
+
+    void read_commands(const Json& params);
+    void judge_handlers_again();
 
     Json complete(const Json& params);
     Json hover(const Json& params);
@@ -134,6 +150,11 @@ class Server {
     Json highlight(const Json& params);
     Json prepare_rename(const Json& params);
     Json rename(const Json& params);
+    Json rename_handler(
+        const Document& document, const std::string& old_name, const std::string& name
+    );
+    Json list_lenses(const Json& params);
+    Json list_samples(const Json& params);
     Json list_symbols(const Json& params);
     Json list_folds(const Json& params);
     Json list_actions(const Json& params);

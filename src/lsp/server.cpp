@@ -105,8 +105,10 @@ const std::map<std::string_view, Server::Request>& Server::requests() {
         {"textDocument/inlayHint", &Server::list_hints},
         {"textDocument/signatureHelp", &Server::help_signature},
         {"textDocument/formatting", &Server::format},
+        {"textDocument/codeLens", &Server::list_lenses},
         {"ebb/diagram", &Server::draw},
         {"ebb/kindOf", &Server::tell_kind},
+        {"ebb/samples", &Server::list_samples},
     };
     return kRequests;
 }
@@ -202,6 +204,7 @@ Json Server::initialize(const Json& params) {
     if (params.is_object() && params.contains("initializationOptions")) {
         read_settings(params["initializationOptions"]);
     }
+    read_commands(params);
     Json capabilities = {
         {"positionEncoding", encoding_ == Encoding::Utf8 ? "utf-8" : "utf-16"},
         {"textDocumentSync", {{"openClose", true}, {"change", 2}}},
@@ -220,6 +223,7 @@ Json Server::initialize(const Json& params) {
         {"semanticTokensProvider", {{"legend", token_legend()}, {"full", true}}},
         {"workspace", {{"workspaceFolders", {{"supported", true}, {"changeNotifications", true}}}}},
     };
+    if (!commands_.empty()) capabilities["codeLensProvider"] = {{"resolveProvider", false}};
     return {
         {"capabilities", std::move(capabilities)},
         {"serverInfo", {{"name", "ebb"}, {"version", options_.version}}}
@@ -294,6 +298,7 @@ void Server::configure(const Json& params) {
 
 std::vector<Json> Server::idle() {
     out_.clear();
+    judge_handlers_again();
     for (auto& [uri, document] : documents_) {
         if (document->is_dirty) publish(*document);
     }

@@ -152,4 +152,24 @@ void Server::index_open_code() {
     }
 }
 
+/// When other names are registered than the last diagnostics knew of, those of the workflows are
+/// made again.
+void Server::judge_handlers_again() {
+    if (!are_files_read_) return;
+    index_open_code();
+    if (was_judged_whole_ && judged_revision_ == index_.revision()) return;
+    judged_revision_ = index_.revision();
+    std::vector<std::string> names = index_.registered(WorkspaceLimits::kNamesMax);
+    if (was_judged_whole_ && names == judged_names_) return;
+    was_judged_whole_ = true;
+    judged_names_ = std::move(names);
+    for (auto& [uri, document] : documents_) {
+        if (document->kind() == source::TextKind::Workflow) document->is_dirty = true;
+    }
+    if (!can_refresh_lenses_) return;
+    Json request = make_notification("workspace/codeLens/refresh", nullptr);
+    request["id"] = "ebb-refresh-lenses";
+    out_.push_back(std::move(request));
+}
+
 }  // namespace ebb::lsp

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lsp/features/names.h"
+#include "lsp/features/request.h"
 #include "lsp/uri.h"
 
 namespace ebb::lsp {
@@ -24,6 +25,7 @@ HandlerPlace place_of(const source::CppHandler& handler, std::string_view text, 
         ++place.begin;
         --place.end;
     }
+    place.is_fixed = !is_literal;
     return place;
 }
 
@@ -49,20 +51,34 @@ std::vector<HandlerPlace> places_in_cpp(const Document& document) {
     return places;
 }
 
+/// The name of a step that calls the handler of this name.
+void keep_step_name(const Document& document, const NamePlace& name, HandlerPlace& place) {
+    // No name has this character.
+    const std::string both = step_with_handler(document, name, name.name, "\n\n");
+    const std::size_t at = both.rfind("\n\n");
+    place.is_fixed = at == std::string::npos;
+    if (place.is_fixed) return;
+    place.before = both.substr(0, at);
+    place.after = both.substr(at + 2);
+}
+
 }  // namespace
 
 std::vector<HandlerPlace> handler_places(const Document& document) {
     if (document.is_cpp()) return places_in_cpp(document);
     std::vector<HandlerPlace> places;
     if (document.kind() != source::TextKind::Workflow) return places;
-    for (NamePlace& name : names_of(document.tree())) {
+    std::size_t step = std::string::npos;
+    for (const NamePlace& name : names_of(document.tree())) {
+        if (name.kind == NameKind::Node && name.is_declaration) step = name.begin;
         if (name.kind != NameKind::Handler) continue;
         places.push_back(
-            {.name = std::move(name.name),
+            {.name = name.name,
              .begin = name.begin,
              .end = name.end,
              .role = name.is_declaration ? Role::Entry : Role::Call}
         );
+        if (step == name.begin) keep_step_name(document, name, places.back());
     }
     return places;
 }
@@ -77,8 +93,12 @@ void WorkspaceIndex::set(const Document& document) {
             {.uri = document.uri(),
              .begin = document.lines().position(place.begin),
              .end = document.lines().position(place.end),
-             .role = place.role}
+             .role = place.role,
+             .before = std::move(place.before),
+             .after = std::move(place.after),
+             .is_fixed = place.is_fixed}
         );
+        if (place.role == Role::Registration) count_registration(place.name, 1);
         names_[uri].insert(std::move(place.name));
     }
 }
@@ -90,6 +110,9 @@ void WorkspaceIndex::remove(const std::string& uri) {
         const auto files = files_.find(name);
         const auto places = files->second.find(known->first);
         count_ -= places->second.size();
+        for (const Place& place : places->second) {
+            if (place.role == Role::Registration) count_registration(name, -1);
+        }
         files->second.erase(places);
         if (files->second.empty()) files_.erase(files);
     }
@@ -99,7 +122,16 @@ void WorkspaceIndex::remove(const std::string& uri) {
 void WorkspaceIndex::clear() {
     files_.clear();
     names_.clear();
+    registrations_.clear();
     count_ = 0;
+    ++revision_;
+}
+
+void WorkspaceIndex::count_registration(const std::string& name, int change) {
+    std::size_t& count = registrations_[name];
+    if (count == 0 || (count == 1 && change < 0)) ++revision_;
+    count = change > 0 ? count + 1 : count - 1;
+    if (count == 0) registrations_.erase(name);
 }
 
 std::vector<WorkspaceIndex::Place> WorkspaceIndex::find(
@@ -125,14 +157,9 @@ std::vector<WorkspaceIndex::Place> WorkspaceIndex::registrations(
 
 std::vector<std::string> WorkspaceIndex::registered(std::size_t max) const {
     std::vector<std::string> names;
-    for (const auto& [name, files] : files_) {
+    for (const auto& [name, count] : registrations_) {
         if (names.size() >= max) break;
-        const bool is_registered = std::any_of(files.begin(), files.end(), [](const auto& file) {
-            return std::any_of(file.second.begin(), file.second.end(), [](const Place& place) {
-                return place.role == Role::Registration;
-            });
-        });
-        if (is_registered) names.push_back(name);
+        names.push_back(name);
     }
     return names;
 }

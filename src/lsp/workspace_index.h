@@ -35,6 +35,12 @@ struct HandlerPlace {
     std::size_t begin = 0;  ///< in the text, without quotes
     std::size_t end = 0;
     Role role = Role::Call;
+    /// What is written around the handler's new name if it changes: a step that is named as its
+    /// handler keeps its name and gets `handler:`.
+    std::string before{};
+    std::string after{};
+    /// Code in C++ says it with a constant, or a text in a way that nothing can be added to.
+    bool is_fixed = false;
 
     bool operator==(const HandlerPlace&) const = default;
 };
@@ -51,6 +57,9 @@ class WorkspaceIndex {
         Position begin{};
         Position end{};
         HandlerPlace::Role role = HandlerPlace::Role::Call;
+        std::string before{};  ///< as of HandlerPlace
+        std::string after{};
+        bool is_fixed = false;
     };
 
     /// Replaces what is known of the file.
@@ -67,6 +76,11 @@ class WorkspaceIndex {
     /// The handlers that code in C++ registers, sorted, at most `max`.
     std::vector<std::string> registered(std::size_t max) const;
 
+    /// Grows whenever code registers other names than before.
+    int revision() const { return revision_; }
+
+    bool has_registrations() const { return !registered(1).empty(); }
+
     std::size_t file_count() const { return names_.size(); }
 
     /// Names were left out, because there are more than the limit.
@@ -77,7 +91,12 @@ class WorkspaceIndex {
 
     std::map<std::string, Files, std::less<>> files_;                  ///< by name, then by URI
     std::map<std::string, std::set<std::string>, std::less<>> names_;  ///< by URI
+    /// How many places of how many files register a name.
+    std::map<std::string, std::size_t, std::less<>> registrations_;
     std::size_t count_ = 0;
+    int revision_ = 0;
+
+    void count_registration(const std::string& name, int change);
 };
 
 }  // namespace ebb::lsp

@@ -142,6 +142,10 @@ class Linter {
 
 }  // namespace
 
+bool allows(std::string_view text, std::string_view code) {
+    return allowed_in(text).contains(code);
+}
+
 std::vector<Diagnostic> lint(const Definition& definition, std::string_view text) {
     return Linter(definition, text).run();
 }

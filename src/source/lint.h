@@ -11,4 +11,7 @@ namespace ebb::source {
 /// `retries_exceed_deadline`. A comment `# ebb: allow CODE` in `text` turns one off.
 std::vector<Diagnostic> lint(const Definition& definition, std::string_view text);
 
+/// Has `text` a comment `# ebb: allow CODE`?
+bool allows(std::string_view text, std::string_view code);
+
 }  // namespace ebb::source

@@ -59,8 +59,10 @@ mkdirSync(join(stage, 'out'), { recursive: true });
 const esbuild = (...args) => run(join(work, 'node_modules', '.bin', 'esbuild'), args, work);
 const common = ['--bundle', '--minify', '--log-level=warning', '--legal-comments=none'];
 esbuild('src/extension.ts', ...common, '--platform=node', '--format=cjs', '--target=node18', '--external:vscode', '--metafile=meta.json', `--outfile=${join(stage, 'out/extension.js')}`);
-esbuild('webview/page.ts', ...common, '--format=iife', '--target=chrome122', `--outfile=${join(stage, 'out/page.js')}`);
-esbuild('webview/page.css', '--minify', `--outfile=${join(stage, 'out/page.css')}`);
+for (const name of ['page', 'instance']) {
+  esbuild(`webview/${name}.ts`, ...common, '--format=iife', '--target=chrome122', `--outfile=${join(stage, `out/${name}.js`)}`);
+  esbuild(`webview/${name}.css`, '--minify', `--outfile=${join(stage, `out/${name}.css`)}`);
+}
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 for (const key of ['private', 'dependencies', 'devDependencies']) delete manifest[key];

@@ -11,6 +11,7 @@ TYPES = {
     ".js": "application/javascript",
     ".css": "text/css",
     ".md": "text/markdown",
+    ".svg": "image/svg+xml",
     ".txt": "text/plain",
     ".vsixmanifest": "text/xml",
 }

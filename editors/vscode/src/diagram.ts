@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import { isFromPage, nodeAt, type Diagram, type ToPage } from './protocol';
+import { page } from './page';
+import { isFromPage, nodeAt, type Diagram, type Position, type ToPage } from './protocol';
 import { mayBeWorkflow, type Server } from './server';
 
 /** How long the text must rest before the picture is drawn again. */
@@ -45,7 +45,7 @@ class Panel {
       this.disposables.forEach((one) => one.dispose());
       onEnd();
     });
-    panel.webview.html = page(panel.webview, extension);
+    panel.webview.html = page(panel.webview, extension, { name: 'page', title: 'Diagram', body: BODY });
   }
 
   reveal(): void {
@@ -106,9 +106,7 @@ class Panel {
     const shown = vscode.window.visibleTextEditors.find((one) => this.isMine(one.document));
     const document = await vscode.workspace.openTextDocument(this.uri);
     const editor = await vscode.window.showTextDocument(document, shown?.viewColumn ?? vscode.ViewColumn.One);
-    const place = document.validatePosition(new vscode.Position(node.range.start.line, node.range.start.character));
-    editor.selection = new vscode.Selection(place, place);
-    editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    select(editor, node.range.start);
   }
 }
 
@@ -122,9 +120,11 @@ export class Diagrams implements vscode.Disposable, vscode.WebviewPanelSerialize
     private readonly server: Server,
   ) {}
 
-  show(wanted?: vscode.Uri): void {
+  /** Of a document, or of the active editor's. A code lens gives the URI as text. */
+  show(wanted?: vscode.Uri | string): void {
     const active = vscode.window.activeTextEditor?.document;
-    const uri = wanted ?? (active && mayBeWorkflow(active) ? active.uri : undefined);
+    const given = typeof wanted === 'string' ? vscode.Uri.parse(wanted, true) : wanted;
+    const uri = given ?? (active && mayBeWorkflow(active) ? active.uri : undefined);
     if (!uri) {
       void vscode.window.showInformationMessage('Open a workflow first: the diagram shows the file in the editor.');
       return;
@@ -153,24 +153,23 @@ export class Diagrams implements vscode.Disposable, vscode.WebviewPanelSerialize
   }
 }
 
-function page(webview: vscode.Webview, extension: vscode.Uri): string {
-  const nonce = randomBytes(16).toString('hex');
-  const at = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(extension, 'out', name)).toString();
-  const policy = `default-src 'none'; style-src ${webview.cspSource} 'nonce-${nonce}'; script-src 'nonce-${nonce}'`;
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<link rel="stylesheet" href="${at('page.css')}">
-<title>Diagram</title>
-</head>
-<body>
-<p id="state" role="status" hidden></p>
-<main id="picture" data-nonce="${nonce}"></main>
-<script nonce="${nonce}" src="${at('page.js')}"></script>
-</body>
-</html>`;
+const BODY = `<p id="state" role="status" hidden></p>
+<main id="picture"></main>`;
+
+/** Goes to the lines of a node, if the server knows the document and the node. */
+export async function openNode(server: Server, uri: vscode.Uri, name: string): Promise<void> {
+  const document = await vscode.workspace.openTextDocument(uri);
+  const shown = vscode.window.visibleTextEditors.find((one) => one.document === document);
+  const editor = await vscode.window.showTextDocument(document, shown?.viewColumn ?? vscode.ViewColumn.One);
+  const diagram = await ask(server, uri);
+  const node = diagram?.nodes.find((one) => one.name === name);
+  if (node) select(editor, node.range.start);
+}
+
+function select(editor: vscode.TextEditor, { line, character }: Position): void {
+  const place = editor.document.validatePosition(new vscode.Position(line, character));
+  editor.selection = new vscode.Selection(place, place);
+  editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
 /** Writes the picture of the active editor to a file that the user names. */

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { watchLanguages } from './detect';
 import { Diagrams, exportDiagram } from './diagram';
+import { beginRunning } from './running';
 import { Server } from './server';
 import { TaskProvider } from './tasks';
 
@@ -21,12 +22,22 @@ async function begin(context: vscode.ExtensionContext, server: Server): Promise<
     server,
     diagrams,
     vscode.tasks.registerTaskProvider('ebb', new TaskProvider()),
-    vscode.commands.registerCommand('ebb.showDiagram', (uri?: vscode.Uri) => diagrams.show(uri)),
+    vscode.commands.registerCommand('ebb.showDiagram', (uri?: vscode.Uri | string) => diagrams.show(uri)),
     vscode.commands.registerCommand('ebb.exportDiagram', () => exportDiagram(server)),
+    vscode.commands.registerCommand('ebb.goTo', goTo),
     vscode.commands.registerCommand('ebb.restartServer', () => server.restart()),
   );
+  beginRunning(context, server);
   await server.start();
   watchLanguages(context, server);
+}
+
+/** Of a lens: to the code that registers a handler. */
+async function goTo(uri: string, { line, character }: { line: number; character: number }): Promise<void> {
+  const editor = await vscode.window.showTextDocument(vscode.Uri.parse(uri, true));
+  const place = editor.document.validatePosition(new vscode.Position(line, character));
+  editor.selection = new vscode.Selection(place, place);
+  editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
 async function newWorkflow(): Promise<void> {

@@ -1,5 +1,7 @@
 // What `ebb/diagram` answers, and what the extension and the picture's page say to each other.
 
+import type { Act, Shown } from './model';
+
 export interface Position {
   line: number;
   character: number;
@@ -31,6 +33,19 @@ export type ToPage =
 /** From the page. */
 export type FromPage = { type: 'ready' } | { type: 'open'; node: string };
 
+/** To the page of an instance. */
+export type ToInstancePage =
+  | { type: 'instance'; shown: Shown; acts: Act[] }
+  | { type: 'now'; now: string }
+  | { type: 'fault'; text: string };
+
+/** From the page of an instance; `pointer` leads to a value of what the page shows. */
+export type FromInstancePage =
+  | { type: 'ready' }
+  | { type: 'act'; act: Act }
+  | { type: 'open'; node: string }
+  | { type: 'value'; title: string; pointer: (string | number)[] };
+
 const size = (range: Range) => [range.end.line - range.start.line, range.end.character - range.start.character] as const;
 
 /** Is the place inside? The line of the end counts only if something of it belongs to the node. */
@@ -51,4 +66,13 @@ export function isFromPage(message: unknown): message is FromPage {
   if (typeof message !== 'object' || message === null) return false;
   const { type, node } = message as { type?: unknown; node?: unknown };
   return type === 'ready' || (type === 'open' && typeof node === 'string');
+}
+
+export function isFromInstancePage(message: unknown): message is FromInstancePage {
+  if (typeof message !== 'object' || message === null) return false;
+  const { type, act, node, title, pointer } = message as Record<string, unknown>;
+  if (type === 'act') return typeof act === 'string' && ['decide', 'signal', 'requeue', 'cancel'].includes(act);
+  if (type === 'open') return typeof node === 'string';
+  if (type === 'value') return typeof title === 'string' && Array.isArray(pointer) && pointer.every((key) => typeof key === 'string' || typeof key === 'number');
+  return type === 'ready';
 }

@@ -9,6 +9,9 @@ const SELECTOR = [
   { language: 'cpp' },
 ];
 
+/** What the lenses of the server may ask for. */
+const LENS_COMMANDS = ['ebb.run', 'ebb.showDiagram', 'ebb.goTo'];
+
 /** Whether a document can be one that the server knows. */
 export function mayBeWorkflow(document: vscode.TextDocument): boolean {
   return vscode.languages.match(SELECTOR, document) > 0;
@@ -37,7 +40,7 @@ export class Server implements vscode.Disposable {
     const options: LanguageClientOptions = {
       documentSelector: SELECTOR,
       synchronize: { configurationSection: 'ebb', fileEvents: vscode.workspace.createFileSystemWatcher('**/{*.yaml,*.yml,*.ebb.json,*.cpp,*.cc,*.cxx,*.hpp,*.hh,*.h}') },
-      initializationOptions: { inlayHints: settings.get<string>('inlayHints') },
+      initializationOptions: { inlayHints: settings.get<string>('inlayHints'), cpp: settings.get<boolean>('cpp'), commands: LENS_COMMANDS },
     };
     const client = new LanguageClient('ebb', 'Ebb', { command: path, args, options: cwd ? { cwd } : {} }, options);
     this.client = client;

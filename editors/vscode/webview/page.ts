@@ -14,7 +14,7 @@ interface State {
 const host = acquireVsCodeApi();
 const picture = document.getElementById('picture') as HTMLElement;
 const state = document.getElementById('state') as HTMLElement;
-const nonce = picture.dataset.nonce ?? '';
+const nonce = document.body.dataset.nonce ?? '';
 let zoom = host.getState()?.zoom ?? 1;
 let last: string | undefined;
 let marked: string | null = null;

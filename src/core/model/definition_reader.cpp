@@ -11,6 +11,7 @@
 #include "core/model/labels_check.h"
 #include "core/model/placing.h"
 #include "core/model/reader.h"
+#include "core/model/samples.h"
 #include "core/model/type_library.h"
 #include "support/json.h"
 
@@ -239,6 +240,7 @@ Definition read_definition(const Document& root, Problems& problems, const TypeL
          "priority",
          "step_budget",
          "input_schema",
+         "samples",
          "output",
          "labels",
          "defaults",
@@ -272,6 +274,7 @@ Definition read_definition(const Document& root, Problems& problems, const TypeL
         .handlers = std::move(handlers),
         .steps = map.has("rules") ? Block{} : read_steps(map, defaults),
     };
+    check_samples(map, definition.input_schema);
     if (map.has("rules")) read_rules(map, defaults, definition);
     if (types != nullptr) take_types(definition, *types);
     return definition;

@@ -5,8 +5,10 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "lsp/features/missing.h"
 #include "lsp/lsp.h"
 
 namespace ebb::lsp {
@@ -54,6 +56,17 @@ Json diagnostic_json(const Document& document, const Diagnostic& problem) {
     return json;
 }
 
+Json missing_json(const Document& document, const MissingHandler& missing) {
+    constexpr int kWarning = 2;
+    return {
+        {"range", range_json(document.lines(), missing.place.begin, missing.place.end)},
+        {"severity", kWarning},
+        {"code", "missing_handler"},
+        {"source", "ebb"},
+        {"message", missing.message},
+    };
+}
+
 Json edit_json(const Document& document, const Diagnostic::Fix& fix) {
     return {{"range", range_json(document.lines(), fix.range)}, {"newText", fix.replacement}};
 }
@@ -69,6 +82,10 @@ Json diagnostics_json(const Document& document, const CheckSettings& settings) {
     for (const Diagnostic& problem : document.checked(settings).problems) {
         if (list.size() >= DocumentLimits::kDiagnosticsMax) break;
         list.push_back(diagnostic_json(document, problem));
+    }
+    for (const MissingHandler& missing : missing_handlers(document, settings)) {
+        if (list.size() >= DocumentLimits::kDiagnosticsMax) break;
+        list.push_back(missing_json(document, missing));
     }
     return list;
 }
@@ -91,6 +108,21 @@ Json actions_json(
                  {"edit", workspace_edit(document, Json::array({edit_json(document, fix)}))}}
             );
         }
+    }
+    for (const MissingHandler& missing : missing_handlers(document, settings)) {
+        const bool is_here = missing.place.begin <= end && missing.place.end >= begin;
+        if (!is_here || missing.meant.empty()) continue;
+        const Json range = range_json(lines, missing.place.begin, missing.place.end);
+        actions.push_back(
+            {{"title", fmt::format("Replace by \"{}\"", missing.meant)},
+             {"kind", "quickfix"},
+             {"diagnostics", {missing_json(document, missing)}},
+             {"isPreferred", true},
+             {"edit",
+              workspace_edit(
+                  document, Json::array({{{"range", range}, {"newText", missing.meant}}})
+              )}}
+        );
     }
     return actions;
 }

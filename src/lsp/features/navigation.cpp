@@ -63,16 +63,51 @@ Json definition_in(const Document& document, std::size_t offset) {
     return declaration == places.end() ? Json(nullptr) : location_json(document, *declaration);
 }
 
-/// As the checks have it; a handler's and a branch's name are checked in their own way.
+/// As the checks have it, of a node or a branch.
 std::string fault_of_name(const NamePlace& place, const std::string& name) {
     model::Findings findings;
-    if (place.kind == NameKind::Handler) {
-        model::check_outside_name(findings, "", "handler", name);
-    } else {
-        model::check_name(findings, "", place.kind == NameKind::Node ? "node" : "branch", name);
-    }
+    model::check_name(findings, "", place.kind == NameKind::Node ? "node" : "branch", name);
     return findings.is_empty() ? std::string() : findings.all().front().diagnostic.message;
 }
+
+/// May it stand in YAML, JSON and C++ without quotes or escapes of its own?
+bool is_plain_name(const std::string& name) {
+    const bool is_plain = std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-' || c == '.' || c == '/';
+    });
+    return is_plain && !name.empty() && name.front() != '-' && name.front() != '.';
+}
+
+/// What a rename changes, by file. Throws when a place cannot be changed.
+class HandlerEdits {
+ public:
+    explicit HandlerEdits(const std::string& name) : name_(name) {}
+
+    template <typename Place>
+    void add(const std::string& uri, const Place& place, Json range) {
+        if (place.is_fixed) {
+            throw Error(
+                ErrorCode::InvalidArgument,
+                fmt::format(
+                    "{}:{} names the handler in a way that a rename cannot change, such as a "
+                    "constant: change it there by hand.",
+                    uri.substr(uri.rfind('/') + 1),
+                    range["start"]["line"].template get<std::size_t>() + 1
+                )
+            );
+        }
+        changes_[uri].push_back(
+            {{"range", std::move(range)}, {"newText", place.before + name_ + place.after}}
+        );
+    }
+
+    Json take() { return {{"changes", std::move(changes_)}}; }
+
+ private:
+    const std::string& name_;
+    Json changes_ = Json::object();
+};
 
 /// The name as it must be written at the place: quoted or in brackets where the language needs it.
 bool can_be_written(const Document& document, const NamePlace& place, const std::string& name) {
@@ -139,8 +174,16 @@ Json Server::highlight(const Json& params) {
 }
 
 Json Server::prepare_rename(const Json& params) {
-    const Document* document = document_of(params);
+    const Document* document = either_document_of(params);
     if (document == nullptr) return nullptr;
+    if (document->is_cpp()) {
+        const auto handler = handler_at(*document, offset_in(*document, params));
+        if (!handler || handler->is_fixed) return nullptr;
+        return {
+            {"range", range_json(document->lines(), handler->begin, handler->end)},
+            {"placeholder", handler->name}
+        };
+    }
     const std::vector<NamePlace> places = places_at(*document, offset_in(*document, params));
     if (places.empty()) return nullptr;
     const NamePlace& here = places.front();
@@ -149,15 +192,76 @@ Json Server::prepare_rename(const Json& params) {
     };
 }
 
+/// In all files of the workspace, unless `handlers:` of the file has it: then it is its own.
+Json Server::rename_handler(
+    const Document& document, const std::string& old_name, const std::string& name
+) {
+    using Role = HandlerPlace::Role;
+    index_open_documents();
+    model::Findings findings;
+    model::check_outside_name(findings, "", "handler", name);
+    if (!findings.is_empty() || !is_plain_name(name)) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            findings.is_empty()
+                ? "A rename gives a handler a name of letters, digits, _, -, . and /."
+                : findings.all().front().diagnostic.message
+        );
+    }
+    const std::vector<HandlerPlace> own = handler_places(document);
+    const auto is_entry = [](const auto& place) { return place.role == Role::Entry; };
+    const bool has_entry = std::any_of(own.begin(), own.end(), [&](const HandlerPlace& place) {
+        return is_entry(place) && place.name == old_name;
+    });
+    const bool is_taken = std::any_of(
+                              own.begin(),
+                              own.end(),
+                              [&](const HandlerPlace& place) {
+                                  return place.name == name && place.role != Role::Call;
+                              }
+                          ) ||
+                          (!has_entry && !index_.registrations(name, "").empty());
+    if (is_taken) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format("The name {} is taken already.", model::in_quotes(name))
+        );
+    }
+    HandlerEdits edits(name);
+    for (const HandlerPlace& place : own) {
+        if (place.name != old_name) continue;
+        edits.add(document.uri(), place, range_json(document.lines(), place.begin, place.end));
+    }
+    if (has_entry) return edits.take();
+    const auto others = index_.find(old_name, document.uri());
+    std::set<std::string> with_entry;
+    for (const WorkspaceIndex::Place& place : others) {
+        if (is_entry(place)) with_entry.insert(place.uri);
+    }
+    for (const WorkspaceIndex::Place& place : others) {
+        if (with_entry.contains(place.uri)) continue;
+        edits.add(place.uri, place, {{"start", to_json(place.begin)}, {"end", to_json(place.end)}});
+    }
+    return edits.take();
+}
+
 Json Server::rename(const Json& params) {
-    const Document* document = document_of(params);
+    const Document* document = either_document_of(params);
     if (document == nullptr) return nullptr;
     const std::string name = params.at("newName").get<std::string>();
-    const std::vector<NamePlace> places = places_at(*document, offset_in(*document, params));
+    const std::size_t offset = offset_in(*document, params);
+    if (document->is_cpp()) {
+        if (const auto handler = handler_at(*document, offset)) {
+            return rename_handler(*document, handler->name, name);
+        }
+        throw Error(ErrorCode::InvalidArgument, "Only handlers are renamed in C++ code.");
+    }
+    const std::vector<NamePlace> places = places_at(*document, offset);
     if (places.empty()) {
         throw Error(ErrorCode::InvalidArgument, "There is no name here that could be changed.");
     }
     const NamePlace& here = places.front();
+    if (here.kind == NameKind::Handler) return rename_handler(*document, here.name, name);
     if (const std::string fault = fault_of_name(here, name); !fault.empty()) {
         throw Error(ErrorCode::InvalidArgument, fault);
     }

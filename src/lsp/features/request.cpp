@@ -13,33 +13,37 @@ std::size_t offset_in(const Document& document, const Json& params) {
     );
 }
 
-void keep_handlers(const Document& document, const std::vector<NamePlace>& places, Json& edits) {
+std::string step_with_handler(
+    const Document& document,
+    const NamePlace& place,
+    const std::string& name,
+    const std::string& handler
+) {
     const yaml::LineTree& tree = document.tree();
+    const yaml::TreeNode& node = tree.at(place.node);
+    const bool is_plain = node.style == model::Document::Style::Plain;
+    if (tree.at(node.parent).kind == yaml::TreeNode::Kind::List) {
+        // `- pay` becomes a map; the quotes of `- "pay"` would be around it.
+        return is_plain ? fmt::format("{{step: {}, handler: {}}}", name, handler) : std::string();
+    }
+    const int map = node.parent;
+    if (tree.key(place.node) != "step" || tree.find(map, "handler") >= 0) return {};
+    // The quotes around the name go on around the handler's.
+    const std::string quote = is_plain ? "" : document.text().substr(place.begin - 1, 1);
+    if (tree.at(map).is_flow) {
+        return fmt::format("{0}{1}, {1}handler{1}: {1}{2}", name, quote, handler);
+    }
+    return fmt::format(
+        "{0}{1}\n{2:{3}}handler: {1}{4}", name, quote, "", tree.at(map).indent, handler
+    );
+}
+
+void keep_handlers(const Document& document, const std::vector<NamePlace>& places, Json& edits) {
     for (std::size_t i = 0; i < places.size(); ++i) {
-        const NamePlace& place = places[i];
-        if (!place.is_declaration) continue;
-        const yaml::TreeNode& node = tree.at(place.node);
-        const bool is_item = tree.at(node.parent).kind == yaml::TreeNode::Kind::List;
-        Json& edit = edits[i];
-        const std::string name = edit["newText"].get<std::string>();
-        if (is_item) {
-            // `- pay` becomes a map.
-            edit["newText"] = fmt::format("{{step: {}, handler: {}}}", name, place.name);
-            continue;
-        }
-        const int map = node.parent;
-        if (tree.key(place.node) != "step" || tree.find(map, "handler") >= 0) continue;
-        if (tree.at(map).is_flow) {
-            // The quotes around the name go on around the handler's.
-            const bool is_plain = node.style == model::Document::Style::Plain;
-            const char quote = document.text()[place.begin - 1];
-            edit["newText"] =
-                is_plain ? fmt::format("{}, handler: {}", name, place.name)
-                         : fmt::format("{0}{1}, {1}handler{1}: {1}{2}", name, quote, place.name);
-        } else if (node.style == model::Document::Style::Plain) {
-            edit["newText"] =
-                fmt::format("{}\n{:{}}handler: {}", name, "", tree.at(map).indent, place.name);
-        }
+        if (!places[i].is_declaration) continue;
+        const std::string name = edits[i]["newText"].get<std::string>();
+        std::string both = step_with_handler(document, places[i], name, places[i].name);
+        if (!both.empty()) edits[i]["newText"] = std::move(both);
     }
 }
 

@@ -1,0 +1,84 @@
+import * as vscode from 'vscode';
+import { Tokens, type Connection } from './connections';
+import { openNode } from './diagram';
+import { InstancePanels, valueProvider } from './instance_panel';
+import { Instances, placeOf, type Item, type Place } from './instances';
+import type { Act } from './model';
+import { Runs } from './runs';
+import type { Server } from './server';
+import { steer } from './steer';
+
+const FILES_MAX = 500;
+
+/** The file of a workflow: that of its run, or else the one in the workspace that names it. */
+async function fileOf(runs: Runs, { connection, workflow }: Place): Promise<vscode.Uri | undefined> {
+  const run = runs.find(connection.url);
+  if (run) return vscode.Uri.file(run.file);
+  const files = await vscode.workspace.findFiles('**/*.{ebb.yaml,ebb.yml,yaml,yml}', undefined, FILES_MAX);
+  const wanted = new RegExp(`^workflow:\\s*["']?${workflow.replace(/[^\w]/g, '\\$&')}["']?\\s*(#.*)?$`, 'm');
+  for (const file of files) {
+    if (wanted.test(Buffer.from(await vscode.workspace.fs.readFile(file)).toString('utf8'))) return file;
+  }
+  return undefined;
+}
+
+/** Runs, connections and their instances. All of it begins with an act of the person, in a trusted workspace. */
+export function beginRunning(context: vscode.ExtensionContext, server: Server): void {
+  const tokens = new Tokens(context.secrets);
+  const runs = new Runs(context, server);
+  const instances = new Instances(tokens, runs);
+  const panels = new InstancePanels(context.extensionUri, tokens, {
+    act: (act, place) => doAct(act, place),
+    openNode: async (place, node) => {
+      const file = await fileOf(runs, place);
+      if (file) await openNode(server, file, node);
+      else void vscode.window.showInformationMessage(`No file of this workspace has the workflow ${place.workflow}.`);
+    },
+  });
+
+  async function doAct(act: Act, place: Place): Promise<void> {
+    try {
+      if (!(await steer(act, place.id, await tokens.target(place.connection)))) return;
+      const run = runs.find(place.connection.url);
+      if (run) await runs.goOn(run);
+    } catch (error) {
+      void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+    }
+    instances.refresh();
+    panels.refresh();
+  }
+
+  async function run(uri?: vscode.Uri | string): Promise<void> {
+    const begun = await runs.run(uri);
+    if (begun) panels.show(placeOf(begun));
+  }
+
+  const of = (item: unknown) => (item as (Item & { is: 'instance' }) | undefined)?.place;
+  const onInstance = (act: Act) => (item: unknown) => {
+    const place = of(item);
+    return place ? doAct(act, place) : undefined;
+  };
+  const connectionOf = (item: unknown) => (item as { connection?: Connection } | undefined)?.connection;
+  context.subscriptions.push(
+    runs,
+    panels,
+    valueProvider(),
+    vscode.window.registerTreeDataProvider('ebb.instances', instances),
+    runs.onDidChange(() => instances.refresh()),
+    vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('ebb.connections') && instances.refresh()),
+    vscode.commands.registerCommand('ebb.run', run),
+    vscode.commands.registerCommand('ebb.refreshInstances', () => instances.refresh()),
+    vscode.commands.registerCommand('ebb.openInstance', (place: Place) => panels.show(place)),
+    vscode.commands.registerCommand('ebb.continueRun', (item: Item & { is: 'instance' }) => (item.run ? runs.goOn(item.run) : undefined)),
+    vscode.commands.registerCommand('ebb.setToken', (item?: unknown) => tokens.ask(connectionOf(item))),
+    vscode.commands.registerCommand('ebb.addConnection', () => vscode.commands.executeCommand('workbench.action.openSettings', 'ebb.connections')),
+    vscode.commands.registerCommand('ebb.filterInstances', (item: unknown) => {
+      const connection = connectionOf(item);
+      return connection ? instances.filter(connection) : undefined;
+    }),
+    vscode.commands.registerCommand('ebb.decide', onInstance('decide')),
+    vscode.commands.registerCommand('ebb.signal', onInstance('signal')),
+    vscode.commands.registerCommand('ebb.requeue', onInstance('requeue')),
+    vscode.commands.registerCommand('ebb.cancel', onInstance('cancel')),
+  );
+}

@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { ask, Lines, type Target } from './command';
+import type { Summary } from './model';
+import { faultOfJson } from './steer';
+import { mayBeWorkflow, type Server } from './server';
+
+/** A run on this machine, in a database of its own: so a changed workflow needs no new version. */
+export interface Run {
+  id: string;
+  workflow: string;
+  file: string;
+  db: string;
+}
+
+/** What `ebb/samples` answers. */
+interface Sample {
+  name: string;
+  input: unknown;
+}
+
+const RUNS = 'ebb.runs';
+const RUNS_MAX = 20;
+const LABEL_MAX = 80;
+
+const targetOf = (run: Pick<Run, 'db'>): Target => ({ args: ['--db', run.db] });
+
+export class Runs implements vscode.Disposable {
+  private readonly live = new Map<string, Lines>();
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly server: Server,
+  ) {}
+
+  /** The newest first. */
+  all(): Run[] {
+    return this.context.workspaceState.get<Run[]>(RUNS) ?? [];
+  }
+
+  find(db: string): Run | undefined {
+    return this.all().find((run) => run.db === db);
+  }
+
+  /** Runs a workflow with an input that the person picks or writes; gives the run when it has begun. */
+  async run(wanted?: vscode.Uri | string): Promise<Run | undefined> {
+    const given = typeof wanted === 'string' ? vscode.Uri.parse(wanted, true) : wanted;
+    const document = given ? await vscode.workspace.openTextDocument(given) : vscode.window.activeTextEditor?.document;
+    if (!document || !mayBeWorkflow(document) || document.languageId === 'cpp') {
+      void vscode.window.showInformationMessage('Open a workflow in YAML or JSON first: it is what runs.');
+      return undefined;
+    }
+    if ((document.isUntitled || document.isDirty) && !(await document.save())) return undefined;
+    const input = await this.pickInput(document);
+    if (input === undefined) return undefined;
+    const db = await this.makeDatabase();
+    const file = document.uri.fsPath;
+    const run = await this.follow(['run', file, '--input', '-', '--events', ...types()], { id: '', workflow: '', file, db }, input);
+    if (run) await this.keep([run, ...this.all()]);
+    return run;
+  }
+
+  /** Goes on with what has not ended and what nobody runs, such as a requeued one. */
+  async goOn(run: Run): Promise<void> {
+    if (this.live.has(run.db)) return;
+    await this.follow(['run', run.file, '--resume', run.id, '--events', ...types()], run);
+  }
+
+  async summary(run: Run): Promise<Summary | undefined> {
+    return (await ask<Summary[]>(['list', '--limit', '1'], targetOf(run)))[0];
+  }
+
+  /** What runs ends in an orderly way: its database keeps it. */
+  dispose(): void {
+    for (const lines of this.live.values()) lines.dispose();
+  }
+
+  /** Starts the command; it has begun when its first line names the instance. */
+  private follow(words: string[], begun: Run, input?: string): Promise<Run | undefined> {
+    const lines = new Lines(words, targetOf(begun), input);
+    this.live.set(begun.db, lines);
+    return new Promise((done) => {
+      lines.onLine(({ id, workflow, seq }) => {
+        if (seq === undefined && typeof id === 'string' && typeof workflow === 'string') done({ ...begun, id, workflow });
+        this.changed.fire();
+      });
+      lines.onEnd((complaint) => {
+        this.live.delete(begun.db);
+        this.changed.fire();
+        done(undefined);
+        // How an instance ended is in its panel; here is why none began.
+        if (complaint !== undefined && !this.find(begun.db)) void vscode.window.showErrorMessage(`Ebb cannot run this workflow. ${complaint}`);
+      });
+    });
+  }
+
+  private async makeDatabase(): Promise<string> {
+    const home = this.context.storageUri ?? this.context.globalStorageUri;
+    const folder = vscode.Uri.joinPath(home, 'runs');
+    await vscode.workspace.fs.createDirectory(folder);
+    return vscode.Uri.joinPath(folder, `${randomBytes(8).toString('hex')}.db`).fsPath;
+  }
+
+  /** Keeps the newest runs and those that still run. */
+  private async keep(runs: Run[]): Promise<void> {
+    const kept = runs.filter((run, place) => place < RUNS_MAX || this.live.has(run.db));
+    await this.context.workspaceState.update(RUNS, kept);
+    this.changed.fire();
+    for (const { db } of runs.filter((run) => !kept.includes(run))) {
+      for (const ending of ['', '-wal', '-shm']) await vscode.workspace.fs.delete(vscode.Uri.file(db + ending)).then(undefined, () => undefined);
+    }
+  }
+
+  /** JSON text, or undefined if the person gave up. */
+  private async pickInput(document: vscode.TextDocument): Promise<string | undefined> {
+    const lastKey = `ebb.input:${document.uri.toString()}`;
+    const last = this.context.workspaceState.get<string>(lastKey);
+    const samples = (await this.server.ask<Sample[]>('ebb/samples', { textDocument: { uri: document.uri.toString() } }).catch(() => undefined)) ?? [];
+    const items: (vscode.QuickPickItem & { input?: string })[] = samples.map(({ name, input }) => {
+      const text = JSON.stringify(input);
+      return { label: name, description: text.slice(0, LABEL_MAX), input: text };
+    });
+    if (last !== undefined) items.push({ label: 'The last input', description: last.slice(0, LABEL_MAX), input: last });
+    items.push({ label: 'Another input...' });
+    const picked = samples.length > 0 ? await vscode.window.showQuickPick(items, { title: 'Run with which input?' }) : items.at(-1);
+    if (!picked) return undefined;
+    const input = picked.input ?? (await vscode.window.showInputBox({ title: 'Input of the workflow: JSON', value: last ?? '{}', ignoreFocusOut: true, validateInput: faultOfJson }));
+    if (input !== undefined && picked.input === undefined) await this.context.workspaceState.update(lastKey, input);
+    return input;
+  }
+}
+
+const types = () => (vscode.workspace.getConfiguration('ebb').get<string[]>('types') ?? []).flatMap((file) => ['--types', file]);

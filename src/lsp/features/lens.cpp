@@ -1,0 +1,130 @@
+// Code lenses: what can be done with a workflow, and who serves its handlers. Only those whose
+// command the client has.
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/model/samples.h"
+#include "lsp/features/missing.h"
+#include "lsp/lsp.h"
+#include "yaml/yaml_document.h"
+
+namespace ebb::lsp {
+
+namespace {
+
+constexpr const char* kRun = "ebb.run";
+constexpr const char* kDiagram = "ebb.showDiagram";
+constexpr const char* kGoTo = "ebb.goTo";
+constexpr std::size_t kLensesMax = 500;
+
+std::string file_of(const std::string& uri) {
+    return uri.substr(uri.rfind('/') + 1);
+}
+
+class Lenses {
+ public:
+    Lenses(
+        const Document& document,
+        const std::set<std::string, std::less<>>& commands,
+        const CheckSettings& settings
+    )
+        : document_(document), commands_(commands), settings_(settings) {}
+
+    Json run() {
+        if (document_.is_cpp()) {
+            for (const source::CppWorkflow& workflow : document_.cpp().workflows) {
+                add(workflow.place.begin, "Show diagram", kDiagram, {document_.uri()});
+            }
+            return std::move(list_);
+        }
+        const yaml::LineTree& tree = document_.tree();
+        const int name = tree.find(0, "workflow");
+        if (document_.kind() != source::TextKind::Workflow || name < 0) return std::move(list_);
+        const std::size_t head = tree.at(name).whole.begin;
+        add(head, "Run", kRun, {document_.uri()});
+        add(head, "Show diagram", kDiagram, {document_.uri()});
+        if (settings_.is_index_whole && settings_.index->has_registrations()) add_handlers();
+        return std::move(list_);
+    }
+
+ private:
+    const Document& document_;
+    const std::set<std::string, std::less<>>& commands_;
+    CheckSettings settings_;
+    Json list_ = Json::array();
+
+    void add(std::size_t at, std::string title, const char* command, Json arguments) {
+        const bool is_said_only = *command == '\0';
+        if (!is_said_only && !commands_.contains(command)) return;
+        if (list_.size() >= kLensesMax) return;
+        list_.push_back(
+            {{"range", range_json(document_.lines(), at, at)},
+             {"command",
+              {{"title", std::move(title)},
+               {"command", command},
+               {"arguments", std::move(arguments)}}}}
+        );
+    }
+
+    void add_handlers() {
+        if (!commands_.contains(kGoTo)) return;
+        const Definition& definition = document_.checked(settings_).definition;
+        for (const HandlerPlace& call : outside_calls(document_)) {
+            if (definition.handlers.contains(call.name)) continue;
+            const auto code = settings_.index->registrations(call.name, "");
+            if (code.empty()) {
+                add(call.begin, fmt::format("{}: unserved", call.name), "", Json::array());
+                continue;
+            }
+            const WorkspaceIndex::Place& first = code.front();
+            const std::string more =
+                code.size() == 1 ? "" : fmt::format(" and {} more", code.size() - 1);
+            add(call.begin,
+                fmt::format("{} in {}{}", call.name, file_of(first.uri), more),
+                kGoTo,
+                {first.uri, to_json(first.begin)});
+        }
+    }
+};
+
+}  // namespace
+
+void Server::read_commands(const Json& params) {
+    const Json::json_pointer kCommands("/initializationOptions/commands");
+    const Json::json_pointer kRefresh("/capabilities/workspace/codeLens/refreshSupport");
+    if (!params.is_object()) return;
+    can_refresh_lenses_ = params.contains(kRefresh) && params[kRefresh] == true;
+    if (!params.contains(kCommands) || !params[kCommands].is_array()) return;
+    for (const Json& command : params[kCommands]) {
+        const bool is_known = command == kRun || command == kDiagram || command == kGoTo;
+        if (is_known) commands_.insert(command.get<std::string>());
+    }
+}
+
+Json Server::list_lenses(const Json& params) {
+    const Document* document = either_document_of(params);
+    if (document == nullptr) return Json::array();
+    index_open_code();
+    return Lenses(*document, commands_, settings()).run();
+}
+
+/// `ebb/samples`: the inputs that the text names.
+Json Server::list_samples(const Json& params) {
+    Json list = Json::array();
+    const Document* document = document_of(params);
+    if (document == nullptr) return list;
+    try {
+        const model::Document root = yaml::parse_yaml_document(document->text(), document->uri());
+        for (const model::Sample& sample : model::samples_of(root)) {
+            list.push_back({{"name", sample.name}, {"input", Json::parse(sample.input)}});
+        }
+    } catch (const DefinitionError&) {
+        // A text that cannot be parsed cannot be run either.
+    }
+    return list;
+}
+
+}  // namespace ebb::lsp
