@@ -69,6 +69,14 @@ CREATE FUNCTION claim_of_session() RETURNS TABLE (wid int, tgid int) LANGUAGE sq
     WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND granted LIMIT 1
 $f$;
 
+-- A notification that is too long is lost, as in v2: workers look at the pool, too.
+CREATE FUNCTION ring(transition text, content text) RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
+    PERFORM pg_notify(lower(transition), content);
+EXCEPTION WHEN invalid_parameter_value THEN
+    NULL;
+END $f$;
+
 -- Fires what holds on the new row and is not pending; says whether the final condition holds.
 CREATE FUNCTION fire(instance int, content json, OUT fired text[], OUT is_final boolean) LANGUAGE plpgsql AS $f$
 DECLARE
@@ -84,7 +92,7 @@ BEGIN
         INSERT INTO job_pool VALUES (instance, t.tgid, t.trname, NULL, t.timeout, content) ON CONFLICT DO NOTHING;
         IF FOUND THEN
             fired := fired || t.trname;
-            PERFORM pg_notify(lower(t.trname), json_build_object(
+            PERFORM ring(t.trname, json_build_object(
                 'wid', instance, 'tgid', t.tgid, 'timeout', t.timeout::text, 'payload', content::text)::text);
         END IF;
     END LOOP;
@@ -123,7 +131,7 @@ BEGIN
     IF NOT outcome.is_final AND NOT EXISTS (SELECT FROM job_pool j WHERE j.wid = NEW.wid) THEN
         verdict := 'E';
         INSERT INTO job_pool VALUES (NEW.wid, job.tgid, '_EXCPT', NULL, '1 h', content);
-        PERFORM pg_notify('_excpt', json_build_object('wid', NEW.wid, 'tgid', job.tgid)::text);
+        PERFORM ring('_EXCPT', json_build_object('wid', NEW.wid, 'tgid', job.tgid)::text);
     END IF;
     UPDATE st_status SET status = verdict WHERE wid = NEW.wid;
     INSERT INTO wed_trace (wid, trw, trf, status, state) VALUES (NEW.wid, job.trname, outcome.fired, verdict, content);

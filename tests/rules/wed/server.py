@@ -16,8 +16,8 @@ CLIENTS = HERE.parents[2] / "clients/python"
 def psql(text, flow, *options):
     """Runs a script as a user would, who has the flow's schema first in the search_path."""
     environment = {**os.environ, "PGOPTIONS": f"-c search_path={flow},pg_catalog -c client_min_messages=warning"}
-    return subprocess.run(["psql", "-qAtX", *options, URL], input=text, capture_output=True, text=True, timeout=300,
-                          env=environment)
+    return subprocess.run(["psql", "-qAtX", *options, URL], input=text, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=300, env=environment)
 
 
 class Reference:
@@ -26,7 +26,7 @@ class Reference:
     def create(self, flow):
         made = psql((HERE / "reference.sql").read_text(), "public", "-v", f"flow={flow}")
         if made.returncode != 0:
-            sys.exit(made.stderr)
+            sys.exit(made.stdout)
 
 
 class Surface:
@@ -38,7 +38,7 @@ class Surface:
     def create(self, flow):
         made = psql(f"SELECT ebb.create_flow('{flow}')", "public", "-v", "ON_ERROR_STOP=1")
         if made.returncode != 0:
-            sys.exit(made.stderr)
+            sys.exit(made.stdout)
 
 
 def server_of(name, ebb):

@@ -44,7 +44,7 @@ def flow_of(definition):
     SERVING.create(flow)
     made = psql(definition, flow, "-v", "ON_ERROR_STOP=1", "-1")
     if made.returncode != 0:
-        raise AssertionError(made.stderr)
+        raise AssertionError(made.stdout)
     return flow
 
 
