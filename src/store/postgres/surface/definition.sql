@@ -134,7 +134,8 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
                 SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
                     'trigger', t -> 'name', 'when', t -> 'when', 'mode', t -> 'mode',
                     'enabled', t -> 'enabled', 'timeout', (t ->> 'timeout') || 'us',
-                    'backoff', t -> 'backoff', 'max_attempts', t -> 'max_attempts',
+                    'backoff', jsonb_build_object('strategy', 'fixed', 'initial', t -> 'backoff'),
+                    'max_attempts', t -> 'max_attempts',
                     'queue', nullif(t ->> 'queue', 'default'), 'compensate', t -> 'compensate',
                     'writes', t -> 'writes'
                 )) ORDER BY n)
