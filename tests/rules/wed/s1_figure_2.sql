@@ -12,10 +12,10 @@ and (a2 is not null)
 and (a3 is not null)$$, '00:00:10');
 INSERT INTO wed_trig (cpred,cfinal) VALUES ($$a1 <> 'ready'$$, True);
 COMMIT;
-SELECT tgid, trname, timeout, cfinal, enabled FROM wed_trig ORDER BY tgid;
+SELECT tgid, trname, extract(epoch FROM timeout)::int, cfinal, enabled FROM wed_trig ORDER BY tgid;
 \echo S1a: an instance with the default values
 INSERT INTO wed_flow DEFAULT VALUES RETURNING wid, a1, a2, a3;
-SELECT wid, tgid, trname, timeout, payload::jsonb FROM job_pool ORDER BY tgid;
+SELECT wid, tgid, trname, extract(epoch FROM timeout)::int, payload::jsonb FROM job_pool ORDER BY tgid;
 \echo S1b: one for which no condition holds is refused, and uses a wid
 INSERT INTO wed_flow (a1) VALUES (NULL);
 \echo S1c: one that is final at once

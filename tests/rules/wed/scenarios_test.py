@@ -70,10 +70,15 @@ class Flow:
             return error.sqlstate
         return None
 
+    def run_named(self, wid, trname):
+        tgid, = (tgid for tgid, name in self.jobs(wid) if name == trname)
+        return self.run(wid, tgid, trname)
+
     def state(self, wid):
         values = self.rows(f"SELECT {self.columns} FROM wed_flow WHERE wid = %s", wid)[0]
         status = self.rows("SELECT st_status_of(%s)", wid)[0][0]
-        return status, values, tuple(self.jobs(wid))
+        # The place of an exception's job (v2: that of the last transition) makes no other state of it.
+        return status, values, tuple(sorted(trname for _, trname in self.jobs(wid)))
 
     def play(self, choose):
         """The trace of an instance whose next job is what `choose` takes of the list; refused ones come last."""
@@ -96,16 +101,16 @@ class Flow:
         while open_states:
             state = open_states.popleft()
             following[state] = []
-            for job in state[2]:
+            for trname in state[2]:
                 wid = self.start()
                 for earlier in ways_to[state]:
-                    assert self.run(wid, *earlier) is None
-                if self.run(wid, *job) is not None:
+                    assert self.run_named(wid, earlier) is None
+                if self.run_named(wid, trname) is not None:
                     continue
                 reached = self.state(wid)
                 following[state].append(reached)
                 if reached not in ways_to:
-                    ways_to[reached] = ways_to[state] + [job]
+                    ways_to[reached] = ways_to[state] + [trname]
                     open_states.append(reached)
             assert len(ways_to) < STATES_MAX
         endings = collections.Counter()
