@@ -8,6 +8,7 @@ import zipfile
 
 _NAME, _VERSION = "ebb_client", "0.1.0"
 _FOLDER = pathlib.Path(__file__).parent
+_WED_MODULES = ("BaseWorker.py", "WEDWorker.py")  # as the workers of WED-SQL import them
 _INFO = f"{_NAME}-{_VERSION}.dist-info"
 _METADATA = f"""Metadata-Version: 2.1
 Name: ebb-client
@@ -24,6 +25,8 @@ _WHEEL = "Wheel-Version: 1.0\nGenerator: build_wheel\nRoot-Is-Purelib: true\nTag
 def _files():
     for path in sorted((_FOLDER / _NAME).glob("*.py")):
         yield f"{_NAME}/{path.name}", path.read_bytes()
+    for name in _WED_MODULES:
+        yield name, (_FOLDER / name).read_bytes()
     yield f"{_INFO}/METADATA", (_METADATA + (_FOLDER / "README.md").read_text(encoding="utf-8")).encode()
     yield f"{_INFO}/WHEEL", _WHEEL.encode()
 

@@ -281,6 +281,11 @@ void CommandLine::add_migrate() {
         migrate_.with_sql_workers,
         "Install PostgreSQL's functions for workers in SQL"
     );
+    migrate->add_flag(
+        "--rules-sql",
+        migrate_.with_rules_sql,
+        "Install the same, and the functions for rules as tables"
+    );
     add_choice(
         migrate,
         "--partition-by",

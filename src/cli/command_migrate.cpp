@@ -198,22 +198,48 @@ void tell_sql_workers(Session& session, const StoreUrl& url, bool only_printed) 
     }
 }
 
+void tell_rules_sql(Session& session, const StoreUrl& url, bool only_printed) {
+    if (only_printed) {
+        session.print(postgres_rules_sql({.url = url.path}));
+    } else {
+        session.note("The functions for rules in SQL are installed.\n");
+    }
+}
+
+/// The one for rules needs those for workers.
+bool wants_sql_workers(const MigrateOptions& options) {
+    return options.with_sql_workers || options.with_rules_sql;
+}
+
+void install_functions(const MigrateOptions& options, const StoreUrl& url) {
+    const PostgresOptions database{.url = url.path, .application_name = "ebb migrate"};
+    if (wants_sql_workers(options)) install_sql_workers(database);
+    if (options.with_rules_sql) install_rules_sql(database);
+}
+
 void check_wishes(const MigrateOptions& options, const StoreUrl& url) {
     if (options.only_status + options.only_print + options.only_grants > 1) {
         throw Error(
             ErrorCode::InvalidArgument, "Only one of --status, --print and --grants can be given."
         );
     }
-    if (options.with_sql_workers && (options.only_status || options.only_grants)) {
+    const char* flag = options.with_rules_sql ? "--rules-sql" : "--sql-workers";
+    if (wants_sql_workers(options) && (options.only_status || options.only_grants)) {
         throw Error(
             ErrorCode::InvalidArgument,
-            "--sql-workers cannot be given with --status or --grants; with --print it is printed."
+            fmt::format(
+                "{} cannot be given with --status or --grants; with --print it is printed.", flag
+            )
         );
     }
-    if (options.with_sql_workers && url.kind != StoreUrl::Kind::Postgres) {
+    if (wants_sql_workers(options) && url.kind != StoreUrl::Kind::Postgres) {
         throw Error(
             ErrorCode::InvalidArgument,
-            "Only PostgreSQL has workers in SQL: --sql-workers needs a database postgresql://..."
+            fmt::format(
+                "Only PostgreSQL has {} in SQL: {} needs a database postgresql://...",
+                options.with_rules_sql ? "rules" : "workers",
+                flag
+            )
         );
     }
     if (options.partition_by.empty()) return;
@@ -252,9 +278,7 @@ int migrate_database(Session& session, const MigrateOptions& options) {
         apply_migrations(session.options().db, url);
         migrations = read_migrations(url);
     }
-    if (options.with_sql_workers && !options.only_print) {
-        install_sql_workers({.url = url.path, .application_name = "ebb migrate"});
-    }
+    if (!options.only_print) install_functions(options, url);
     std::erase_if(migrations, [&](const Migration& migration) {
         return std::find(missing.begin(), missing.end(), migration.number) == missing.end();
     });
@@ -266,7 +290,8 @@ int migrate_database(Session& session, const MigrateOptions& options) {
     }
     // The applied migrations are printed even if the partitions fail.
     report(session, migrations, options.only_print);
-    if (options.with_sql_workers) tell_sql_workers(session, url, options.only_print);
+    if (wants_sql_workers(options)) tell_sql_workers(session, url, options.only_print);
+    if (options.with_rules_sql) tell_rules_sql(session, url, options.only_print);
     if (!options.only_print) {
         tell_partitions(session, look_after_partitions(url, options.partition_by));
     }

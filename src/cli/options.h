@@ -136,6 +136,7 @@ struct MigrateOptions {
     bool only_print = false;
     bool only_grants = false;
     bool with_sql_workers = false;
+    bool with_rules_sql = false;
     std::string partition_by{};  ///< `day`, `week`, `month`; empty = as it is
 };
 

@@ -45,6 +45,10 @@ std::string postgres_sql_workers(const PostgresOptions& options);
 /// Component ebb::postgres.
 void install_sql_workers(const PostgresOptions& options);
 
+/// The same two for rules as tables, which need the functions for workers. Component ebb::postgres.
+std::string postgres_rules_sql(const PostgresOptions& options);
+void install_rules_sql(const PostgresOptions& options);
+
 /// Brings the schema up to date, whatever the URL says about migrations. Component ebb::postgres.
 void migrate_postgres(const PostgresOptions& options);
 

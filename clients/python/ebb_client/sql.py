@@ -14,11 +14,8 @@ import threading
 import time
 import traceback
 
-try:
-    import psycopg as _driver
-except ImportError:
-    import psycopg2 as _driver
-
+from ._postgres import Notices, ask as _ask, connect as _connect, driver as _driver
+from ._postgres import quoted as _quoted, state_of as _state_of
 from .handlers import Failure, Handlers, Pause, Result, Stopped
 
 __all__ = ["Context", "Failure", "Pause", "Result", "Stopped", "Worker"]
@@ -30,37 +27,6 @@ _CLAIM = "SELECT {} FROM {}.work_claim(%s, %s)"
 _SESSION_GONE = "EB010"
 _WAIT_MAX = 20.0
 _PAUSE_MAX = 5.0
-
-
-def _state_of(error):
-    return getattr(error, "sqlstate", None) or getattr(error, "pgcode", None)
-
-
-def _ask(connection, text, *values):
-    with connection.cursor() as cursor:
-        cursor.execute(text, values)
-        return cursor.fetchall()
-
-
-def _connect(url, autocommit):
-    connection = _driver.connect(url)
-    connection.autocommit = autocommit
-    return connection
-
-
-def _quoted(name):
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _take_notices(connection):
-    """Reads what has come for LISTEN, so that the socket is quiet again."""
-    if hasattr(connection, "pgconn") and hasattr(connection.pgconn, "consume_input"):
-        connection.pgconn.consume_input()
-        while connection.pgconn.notifies():
-            pass
-    else:
-        connection.poll()
-        del connection.notifies[:]
 
 
 class Context:
@@ -114,6 +80,7 @@ class Worker(Handlers):
         self._running = {}  # by job
         self._jobs = queue.SimpleQueue()
         self._session = None
+        self._notices = None
         self._is_stopping = False
         self._is_over = threading.Event()
         self._bell, self._ringer = os.pipe()
@@ -153,8 +120,7 @@ class Worker(Handlers):
         session, channel, _ = _ask(control, *self._call(
             "work_join", self.name, sorted(self._handlers), self.queues, self.slots,
             f"{self.lease} s", socket.gethostname(), os.getpid()))[0]
-        with control.cursor() as cursor:
-            cursor.execute(f"LISTEN {_quoted(channel)}")
+        self._notices = Notices(control, channel)
         self._session = str(session)
         return control
 
@@ -201,11 +167,14 @@ class Worker(Handlers):
         return len(rows) > 0
 
     def _wait(self, control):
+        # One that came with the answer of the last claim does not make the socket readable any more.
+        if self._notices.take():
+            return
         ready, _, _ = select.select([control.fileno(), self._bell], [], [], _WAIT_MAX)
         if self._bell in ready:
             os.read(self._bell, 4096)
         if control.fileno() in ready:
-            _take_notices(control)
+            self._notices.take()
 
     def _ring(self):
         try:

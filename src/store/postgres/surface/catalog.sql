@@ -1,0 +1,142 @@
+-- name: catalog
+-- The SQL surface of rules: a schema for each flow, whose tables its users write. Installed only on
+-- request, after the functions for workers in SQL. Nothing here runs for other workflows.
+
+-- is_dirty: wed_attr or wed_trig have changed since the version was made.
+CREATE TABLE IF NOT EXISTS ebb.flows (
+    flow text COLLATE "C" PRIMARY KEY,
+    version integer NOT NULL DEFAULT 0,
+    is_dirty boolean NOT NULL DEFAULT true,
+    external_writes text NOT NULL DEFAULT 'none'
+        CHECK (external_writes IN ('none', 'declared', 'all')),
+    final_while_pending text NOT NULL DEFAULT 'refuse'
+        CHECK (final_while_pending IN ('refuse', 'wait')),
+    notify text NOT NULL DEFAULT 'wed' CHECK (notify IN ('wed', 'none'))
+);
+
+-- What rules_decide must know of a version: the definition in ebb.workflows, prepared.
+CREATE TABLE IF NOT EXISTS ebb.flow_versions (
+    flow text COLLATE "C" NOT NULL REFERENCES ebb.flows ON DELETE CASCADE,
+    version integer NOT NULL,
+    program jsonb NOT NULL,
+    PRIMARY KEY (flow, version)
+);
+
+CREATE TABLE IF NOT EXISTS ebb.flow_rights (
+    role text NOT NULL,
+    flow text COLLATE "C" NOT NULL REFERENCES ebb.flows ON DELETE CASCADE,
+    allowed text COLLATE "C" NOT NULL,
+    PRIMARY KEY (role, flow, allowed)
+);
+
+-- Rows of wed_flow that a commit could not bring up to date, because another transaction held them.
+CREATE TABLE IF NOT EXISTS ebb.flow_behind (
+    flow text COLLATE "C" NOT NULL,
+    instance_id uuid NOT NULL
+);
+REVOKE ALL ON ebb.flows, ebb.flow_versions, ebb.flow_rights, ebb.flow_behind FROM PUBLIC;
+
+DO $do$ BEGIN
+    IF to_regtype('ebb.rules_token') IS NULL THEN
+        CREATE TYPE ebb.rules_token AS (kind text, word text, first integer, size integer);
+        -- values: all attributes after the write. changes: those that it changes, as
+        -- {name: [value before, number of the event that had written it]}.
+        CREATE TYPE ebb.rules_merged AS (now_values jsonb, changes jsonb, overwrote text[]);
+        -- events: rows of the history. puts: tasks. ends: the token whose task ends.
+        CREATE TYPE ebb.rules_decision AS (
+            verdict text, status text, state text, events jsonb, puts jsonb, ends bigint
+        );
+    END IF;
+END $do$;
+
+-- Raises an exception unless the user who has logged in has the right. The owner of the schema has all.
+CREATE OR REPLACE FUNCTION ebb.flow_check_right(flow text, wanted text) RETURNS void
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    IF pg_has_role(
+        session_user, (SELECT c.relowner FROM pg_class AS c WHERE c.oid = 'ebb.flows'::regclass), 'USAGE'
+    ) THEN
+        RETURN;
+    END IF;
+    PERFORM 1 FROM ebb.flow_rights AS r JOIN pg_roles AS p ON p.rolname = r.role
+    WHERE pg_has_role(session_user, p.oid, 'USAGE') AND r.flow = $1
+      AND (r.allowed = $2 OR ($2 LIKE 'work:%' AND r.allowed = 'work:*'));
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'The role "%" has no right "%" in the flow "%".', session_user, $2, $1
+            USING ERRCODE = '42501', HINT = 'The owner of the schema gives it with grant_flow.';
+    END IF;
+END $work$;
+
+-- Compact JSON text of an object of scalars, in the order of the names.
+CREATE OR REPLACE FUNCTION ebb.rules_text(vals jsonb, names text[]) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT '{' || coalesce(string_agg(
+        to_json(n.name)::text || ':' || coalesce(($1 -> n.name)::text, 'null'), ',' ORDER BY n.ord
+    ), '') || '}'
+    FROM unnest($2) WITH ORDINALITY AS n (name, ord)
+    WHERE $1 ? n.name
+$work$;
+
+-- A value as the state holds it: `given` is JSON, or the JSON text of what a column holds.
+CREATE OR REPLACE FUNCTION ebb.rules_value(name text, type text, given jsonb) RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO, YMD' AS $work$
+DECLARE
+    kind text := jsonb_typeof($3);
+    word text := $3 #>> '{}';
+    moment timestamptz;
+    number numeric;
+BEGIN
+    IF $3 IS NULL OR kind = 'null' THEN
+        RETURN 'null';
+    END IF;
+    CASE $2
+        WHEN 'text' THEN
+            IF kind = 'string' THEN
+                RETURN $3;
+            END IF;
+        WHEN 'boolean' THEN
+            IF kind = 'boolean' THEN
+                RETURN $3;
+            END IF;
+        WHEN 'integer' THEN
+            IF kind = 'number' AND word::numeric = trunc(word::numeric) THEN
+                RETURN to_jsonb(word::numeric::bigint);
+            END IF;
+        WHEN 'numeric' THEN
+            IF kind IN ('number', 'string') AND word ~ '^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$' THEN
+                number := word::numeric;
+                RETURN to_jsonb(number::text);
+            END IF;
+        WHEN 'uuid' THEN
+            IF kind = 'string' THEN
+                RETURN to_jsonb(word::uuid::text);
+            END IF;
+        WHEN 'date' THEN
+            IF kind = 'string' AND word ~ '^\s*\d{4,}-\d\d?-\d\d?\s*$' THEN
+                RETURN to_jsonb(to_char(word::date, 'YYYY-MM-DD'));
+            END IF;
+        WHEN 'timestamp' THEN
+            IF kind = 'string' AND word ~ '^\s*\d{4,}-\d\d?-\d\d?' AND word !~* 'bc' THEN
+                moment := word::timestamptz;
+                RETURN to_jsonb(
+                    to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+                );
+            END IF;
+    END CASE;
+    RAISE EXCEPTION 'The attribute "%" (%) cannot be %.', $1, $2, left($3::text, 60)
+        USING ERRCODE = 'EB008';
+EXCEPTION WHEN data_exception THEN
+    RAISE EXCEPTION 'The attribute "%" (%) cannot be %.', $1, $2, left($3::text, 60)
+        USING ERRCODE = 'EB008';
+END $work$;
+
+-- The type of the column of an attribute. Text compares by its bytes, as conditions do everywhere.
+CREATE OR REPLACE FUNCTION ebb.rules_column(type text) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT CASE $1
+        WHEN 'text' THEN 'text COLLATE "C"' WHEN 'boolean' THEN 'boolean'
+        WHEN 'integer' THEN 'bigint' WHEN 'numeric' THEN 'numeric' WHEN 'uuid' THEN 'uuid'
+        WHEN 'date' THEN 'date' WHEN 'timestamp' THEN 'timestamptz'
+    END
+$work$;

@@ -1,0 +1,291 @@
+-- name: claims
+-- Jobs of a flow: claimed with a lease by wed_claim, or for the length of a transaction by
+-- pg_try_advisory_xact_lock, as in WED-SQL.
+
+-- The token that a job names, if it still stands there.
+CREATE OR REPLACE FUNCTION ebb.flow_token(f ebb.flows, job text, OUT wid bigint, OUT id uuid, OUT token jsonb)
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    p record := ebb.work_parts($2);
+BEGIN
+    id := p.instance_id;
+    EXECUTE format(
+        'SELECT wid FROM %I.wed_flow WHERE instance_id = $1 FOR NO KEY UPDATE', $1.flow
+    ) INTO wid USING id;
+    SELECT k::jsonb INTO token FROM (
+        SELECT i.state FROM ebb.instances AS i WHERE i.id = p.instance_id AND i.workflow = $1.flow FOR UPDATE
+    ) AS i CROSS JOIN LATERAL json_array_elements(i.state::json -> 'tokens') AS k
+    WHERE (k ->> 'id')::bigint = p.token AND (k ->> 'visit')::bigint = p.visit
+      AND coalesce((k ->> 'attempt')::integer, 0) = p.attempt
+      AND coalesce((k ->> 'pauses')::integer, 0) = p.pauses;
+    IF wid IS NULL OR token IS NULL THEN
+        RAISE EXCEPTION 'The job is not there any more: it has been completed, or has been given to another.'
+            USING ERRCODE = 'EB003';
+    END IF;
+    PERFORM ebb.flow_check_right($1.flow, 'work:' || (token ->> 'node'));
+END $work$;
+
+-- Ends a claimed job with these attributes.
+CREATE OR REPLACE FUNCTION ebb.flow_complete(
+    f ebb.flows, wid bigint, claim jsonb, wanted jsonb, is_explicit boolean
+) RETURNS text
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    job text := claim ->> 'job';
+    p record := ebb.work_parts(job);
+    place record;
+    held record;
+BEGIN
+    SELECT * INTO place FROM ebb.flow_token($1, job);
+    SELECT t.lease_owner, t.due_at, t.handler, w.role INTO held
+    FROM ebb.tasks AS t LEFT JOIN ebb.workers AS w ON w.id = t.lease_owner
+    WHERE t.instance_id = p.instance_id AND t.token = p.token FOR UPDATE OF t;
+    IF NOT FOUND OR held.handler = '' OR (CASE
+        WHEN (claim ->> 'is_leased')::boolean THEN held.role IS DISTINCT FROM session_user
+        ELSE held.lease_owner IS NOT NULL
+    END) THEN
+        RAISE EXCEPTION 'The job is not yours: its lease has ended, or another has claimed it.'
+            USING ERRCODE = 'EB003';
+    END IF;
+    RETURN ebb.flow_apply($1, place.wid, place.id, jsonb_build_object(
+        'source', 'transition', 'token', p.token, 'visit', p.visit, 'attempt', p.attempt,
+        'pauses', p.pauses, 'worker', coalesce(held.lease_owner, session_user),
+        'started_at', held.due_at, 'output', coalesce(wanted, 'null')::text
+    ), wanted, is_explicit);
+END $work$;
+
+-- The worker row that a claim belongs to: it lives as long as its longest job may take.
+CREATE OR REPLACE FUNCTION ebb.flow_worker(worker text, handler text, length bigint) RETURNS ebb.workers
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+#variable_conflict use_column
+DECLARE
+    name text := coalesce(nullif($1, ''), 'wed:' || session_user || ':' || pg_backend_pid());
+    moment bigint := ebb.work_now();
+    lease bigint := least(greatest($3 + 30000000, 60000000), 3153600000000000);
+    own_row ebb.workers;
+BEGIN
+    IF octet_length(name) > 200 OR name ~ '[[:cntrl:]]' THEN
+        RAISE EXCEPTION 'The name of a worker has 1 to 200 bytes, without control characters.'
+            USING ERRCODE = 'EB011';
+    END IF;
+    INSERT INTO ebb.workers AS o (
+        id, host, pid, handlers, queues, capacity, started_at, expires_at, session, role, lease
+    )
+    VALUES (
+        name, coalesce(host(inet_client_addr()), ''), pg_backend_pid(), ARRAY[$2], '{}', 1000, moment,
+        moment + lease, gen_random_uuid(), session_user, lease
+    )
+    ON CONFLICT (id) DO UPDATE SET
+        expires_at = greatest(o.expires_at, excluded.expires_at), lease = greatest(o.lease, excluded.lease),
+        handlers = CASE WHEN $2 = ANY (o.handlers) THEN o.handlers ELSE o.handlers || $2 END
+    WHERE o.role = session_user
+    RETURNING * INTO own_row;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'Another worker has the name "%".', name USING ERRCODE = 'EB011';
+    END IF;
+    RETURN own_row;
+END $work$;
+
+-- Leases up to n jobs of a transition. Answers with their tokens.
+CREATE OR REPLACE FUNCTION ebb.flow_claim(flow text, trname text, n integer, worker text)
+RETURNS TABLE (instance_id uuid, token bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+#variable_conflict use_column
+DECLARE
+    f ebb.flows;
+    rule jsonb;
+    own ebb.workers;
+    one record;
+    ids uuid[] := '{}';
+    tokens bigint[] := '{}';
+BEGIN
+    PERFORM ebb.flow_check_right($1, 'work:' || coalesce($2, ''));
+    PERFORM ebb.work_check_engines();
+    IF $3 IS NULL OR $3 NOT BETWEEN 1 AND 1000 THEN
+        RAISE EXCEPTION 'A claim takes 1 to 1,000 jobs, not %.', $3 USING ERRCODE = 'EB011';
+    END IF;
+    f := ebb.flow_of($1);
+    SELECT t INTO rule FROM ebb.flow_versions AS v, jsonb_array_elements(v.program -> 'triggers') AS t
+    WHERE v.flow = $1 AND v.version = f.version AND t ->> 'name' = $2;
+    IF NOT FOUND AND $2 IS DISTINCT FROM '_EXCPT' THEN
+        RAISE EXCEPTION 'The flow "%" has no transition "%".', $1, left($2, 80) USING ERRCODE = 'EB013';
+    END IF;
+    PERFORM ebb.flow_catch_up($1);
+    WITH due AS (
+        SELECT t.instance_id, t.token FROM ebb.tasks AS t
+        WHERE t.lane = 0 AND t.lease_owner IS NULL AND t.due_at <= ebb.work_now()
+        ORDER BY t.due_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE ebb.tasks AS t SET lane = 1 FROM due AS d
+    WHERE t.instance_id = d.instance_id AND t.token = d.token;
+    FOR one IN
+        SELECT t.instance_id, t.token, t.wid FROM ebb.flow_due($1, $2, $3 + 64) AS t
+    LOOP
+        EXIT WHEN cardinality(ids) >= $3;
+        -- Whoever holds the lock works on it in a transaction that is open.
+        CONTINUE WHEN NOT pg_try_advisory_xact_lock(
+            ebb.flow_lock($1, one.wid, coalesce((rule ->> 'tgid')::bigint, 0))
+        );
+        ids := ids || one.instance_id;
+        tokens := tokens || one.token;
+    END LOOP;
+    IF cardinality(ids) = 0 THEN
+        RETURN;
+    END IF;
+    own := ebb.flow_worker($4, $2, coalesce((rule ->> 'timeout')::bigint, 3600000000));
+    RETURN QUERY
+    SELECT l.instance_id, (ebb.work_parts(l.job)).token FROM ebb.work_lease(own, ids, tokens) AS l;
+END $work$;
+
+-- The due tasks of a transition, the best first, locked. Those of queues with limits are for work_claim.
+CREATE OR REPLACE FUNCTION ebb.flow_due(flow text, trname text, n integer)
+RETURNS TABLE (instance_id uuid, token bigint, wid bigint)
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    RETURN QUERY EXECUTE format(
+        'SELECT t.instance_id, t.token, f.wid FROM ebb.tasks AS t'
+        ' JOIN %I.wed_flow AS f ON f.instance_id = t.instance_id'
+        ' WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = $1'
+        ' AND NOT EXISTS (SELECT 1 FROM ebb.queues AS q WHERE q.name = t.queue)'
+        ' ORDER BY t.rank, t.instance_id, t.token LIMIT $2 FOR UPDATE OF t SKIP LOCKED', $1
+    ) USING $2, $3;
+END $work$;
+
+-- Ends a job. Answers R, F or E, or H where a process of Ebb decides.
+CREATE OR REPLACE FUNCTION ebb.flow_end(flow text, job text, attributes jsonb) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    f ebb.flows := ebb.flow_of($1);
+BEGIN
+    PERFORM ebb.work_check_size($3::text, 'attributes');
+    RETURN ebb.flow_complete(f, NULL, jsonb_build_object('job', $2, 'is_leased', true), $3, false);
+EXCEPTION WHEN SQLSTATE 'EB009' THEN
+    IF ebb.work_complete(ebb.flow_session(f, $2), $2, $3) = 'stale' THEN
+        RAISE;
+    END IF;
+    RETURN 'H';
+END $work$;
+
+-- The session of the worker that holds the job.
+CREATE OR REPLACE FUNCTION ebb.flow_session(f ebb.flows, job text) RETURNS uuid
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    p record := ebb.work_parts($2);
+    own_row uuid;
+BEGIN
+    SELECT w.session INTO own_row FROM ebb.tasks AS t
+    JOIN ebb.instances AS i ON i.id = t.instance_id AND i.workflow = $1.flow
+    JOIN ebb.workers AS w ON w.id = t.lease_owner AND w.role = session_user
+    WHERE t.instance_id = p.instance_id AND t.token = p.token;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'The job is not yours: its lease has ended, or another has claimed it.'
+            USING ERRCODE = 'EB003';
+    END IF;
+    RETURN own_row;
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.flow_fail(flow text, job text, message text) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    RETURN ebb.work_fail(ebb.flow_session(ebb.flow_of($1), $2), $2, $3);
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.flow_release(flow text, job text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    RETURN ebb.work_release(ebb.flow_session(ebb.flow_of($1), $2), ARRAY[$2]) = 1;
+END $work$;
+
+-- The claim of WED-SQL: the lock first, and then, in a statement of its own, the job.
+CREATE OR REPLACE FUNCTION ebb.flow_try_lock(flow text, wid bigint, tgid bigint) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    f ebb.flows := ebb.flow_of($1);
+    own_row record;
+    claims jsonb := coalesce(nullif(current_setting('ebb_surface.claims', true), '')::jsonb, '[]');
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($1, $2, $3)) THEN
+        RETURN false;
+    END IF;
+    SELECT j.job, j.trname, j.timeout INTO own_row FROM ebb.flow_open_jobs($1, $2) AS j
+    WHERE j.tgid = $3 AND j.status = 'ready';
+    IF NOT FOUND THEN
+        RETURN true;  -- as there: what follows finds no job
+    END IF;
+    PERFORM ebb.flow_check_right($1, 'work:' || own_row.trname);
+    PERFORM set_config('ebb_surface.claims', (claims || jsonb_build_array(jsonb_build_object(
+        'flow', $1, 'wid', $2, 'tgid', $3, 'job', own_row.job, 'is_leased', false
+    )))::text, true);
+    -- The server ends whoever overstays, and the job is free.
+    PERFORM set_config('idle_in_transaction_session_timeout', least(
+        greatest(extract(epoch FROM own_row.timeout) * 1000, 1), 2147483647
+    )::bigint::text, true);
+    RETURN true;
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.flow_open_jobs(flow text, wid bigint)
+RETURNS TABLE (tgid integer, trname text, timeout interval, status text, job text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    RETURN QUERY EXECUTE format(
+        'SELECT j.tgid, j.trname, j.timeout, j.status, j.job FROM %I.job_pool AS j WHERE j.wid = $1', $1
+    ) USING $2;
+END $work$;
+
+-- A write by the number of the row: from outside, or a check of all conditions.
+CREATE OR REPLACE FUNCTION ebb.flow_write(
+    flow text, wid bigint, attributes jsonb, by text, source text
+) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    f ebb.flows := ebb.flow_of($1);
+    own_row uuid;
+BEGIN
+    PERFORM ebb.flow_check_right($1, CASE $5 WHEN 'repair' THEN 'recover' ELSE 'write' END);
+    PERFORM ebb.request_check_text($4, 'name in by', 256);
+    PERFORM ebb.work_check_size($3::text, 'attributes');
+    EXECUTE format(
+        'SELECT instance_id FROM %I.wed_flow WHERE wid = $1 FOR NO KEY UPDATE', $1
+    ) INTO own_row USING $2;
+    IF own_row IS NULL THEN
+        RAISE EXCEPTION 'There is no instance with the wid %.', $2 USING ERRCODE = 'EB013';
+    END IF;
+    RETURN ebb.flow_apply(f, $2, own_row, jsonb_build_object(
+        'source', $5, 'by', coalesce($4, session_user)
+    ), $3);
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.flow_cancel(flow text, wid bigint) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    i ebb.instances;
+    own_row uuid;
+BEGIN
+    PERFORM ebb.flow_check_right($1, 'recover');
+    EXECUTE format('SELECT instance_id FROM %I.wed_flow WHERE wid = $1', $1) INTO own_row USING $2;
+    SELECT o.* INTO i FROM ebb.instances AS o WHERE o.id = own_row;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no instance with the wid %.', $2 USING ERRCODE = 'EB013';
+    ELSIF i.finished_at IS NOT NULL THEN
+        RAISE EXCEPTION 'The instance with the wid % is already %.', $2, i.status USING ERRCODE = 'EB002';
+    END IF;
+    PERFORM ebb.request_put(i.id, i.priority, gen_random_uuid()::text, 'cancel', jsonb_build_object(
+        'reason', '', 'by', session_user, 'request_id', ''
+    ));
+END $work$;
+
+-- trigger_toggle and attribute_toggle: the new value.
+CREATE OR REPLACE FUNCTION ebb.flow_toggle(flow text, tab text, col text, name text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    becomes boolean;
+BEGIN
+    PERFORM ebb.flow_check_right($1, 'define');
+    EXECUTE format(
+        'UPDATE %I.%I SET enabled = NOT enabled WHERE %I::text = $1 RETURNING enabled', $1, $2, $3
+    ) INTO becomes USING $4;
+    IF becomes IS NULL THEN
+        RAISE EXCEPTION 'There is no % %.', $3, coalesce(left($4, 80), 'NULL') USING ERRCODE = 'EB013';
+    END IF;
+    RETURN becomes;
+END $work$;

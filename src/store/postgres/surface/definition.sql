@@ -1,0 +1,365 @@
+-- name: definition
+-- What wed_attr and wed_trig of a flow say, as a version of its workflow. Each flow has functions of its
+-- own in its schema, made here from printed conditions and quoted names.
+
+-- The rows of the two tables. They are read by name, because each flow has its own.
+CREATE OR REPLACE FUNCTION ebb.flow_rows(flow text, tab text, sorted text) RETURNS jsonb[]
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    found jsonb[];
+BEGIN
+    EXECUTE format(
+        'SELECT coalesce(array_agg(to_jsonb(t) ORDER BY t.%I), ''{}'') FROM %I.%I AS t', $3, $1, $2
+    ) INTO found;
+    RETURN found;
+END $work$;
+
+-- A default is written as text.
+CREATE OR REPLACE FUNCTION ebb.rules_default(name text, type text, adv text) RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    -- As in WED-SQL, an empty text is no default.
+    IF $3 IS NULL OR $3 = '' THEN
+        RETURN 'null';
+    END IF;
+    RETURN ebb.rules_value($1, $2, CASE
+        WHEN $2 = 'boolean' THEN to_jsonb($3::boolean) WHEN $2 = 'integer' THEN to_jsonb($3::bigint)
+        ELSE to_jsonb($3)
+    END);
+EXCEPTION WHEN data_exception THEN
+    RAISE EXCEPTION 'The default "%" is no % (attribute "%").', left($3, 60), $2, $1
+        USING ERRCODE = 'EB007';
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.flow_attributes(flow text) RETURNS jsonb
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT coalesce(jsonb_agg(jsonb_build_object(
+        'name', a ->> 'aname', 'type', a ->> 'atype', 'enabled', a -> 'enabled',
+        'external', a -> 'external', 'renamed_from', a -> 'earlier',
+        'default', ebb.rules_default(a ->> 'aname', a ->> 'atype', a ->> 'adv')
+    ) ORDER BY n), '[]')
+    FROM unnest(ebb.flow_rows($1, 'wed_attr', 'aid')) WITH ORDINALITY AS x (a, n)
+$work$;
+
+CREATE OR REPLACE FUNCTION ebb.rules_names(attributes jsonb) RETURNS text[]
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT coalesce(array_agg(a ->> 'name'), '{}') FROM jsonb_array_elements($1) AS a
+    WHERE (a ->> 'enabled')::boolean
+$work$;
+
+-- FROM clause in which each attribute is a column.
+CREATE OR REPLACE FUNCTION ebb.rules_source(attributes jsonb) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT CASE WHEN count(*) = 0 THEN '' ELSE 'FROM jsonb_to_record($1) AS r (' || string_agg(
+        format('%I %s', a ->> 'name', ebb.rules_column(a ->> 'type')), ', '
+    ) || ')' END
+    FROM jsonb_array_elements($1) AS a
+$work$;
+
+-- Types are checked as PostgreSQL does.
+CREATE OR REPLACE FUNCTION ebb.rules_check(source text, attributes jsonb, what text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    printed text := ebb.rules_print($1, ebb.rules_names($2));
+    answer boolean;
+BEGIN
+    BEGIN
+        EXECUTE format('SELECT (%s) %s LIMIT 0', printed, ebb.rules_source($2))
+            INTO answer USING '{}'::jsonb;
+    EXCEPTION WHEN syntax_error_or_access_rule_violation OR data_exception OR feature_not_supported THEN
+        RAISE EXCEPTION 'The condition of % is not valid: %', $3, SQLERRM USING ERRCODE = 'EB007';
+    END;
+END $work$;
+
+-- An interval as the definition writes it.
+CREATE OR REPLACE FUNCTION ebb.rules_duration(length interval) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT (extract(epoch FROM $1) * 1000000)::bigint || 'us'
+$work$;
+
+-- What rules_decide must know.
+CREATE OR REPLACE FUNCTION ebb.flow_program(f ebb.flows) RETURNS jsonb
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
+    WITH trigs AS MATERIALIZED (
+        SELECT t, n FROM unnest(ebb.flow_rows($1.flow, 'wed_trig', 'tgid')) WITH ORDINALITY AS x (t, n)
+    )
+    SELECT jsonb_build_object(
+        'attributes', ebb.flow_attributes($1.flow), 'step_budget', 1000000, 'queue', 'default',
+        'external_writes', $1.external_writes, 'final_while_pending', $1.final_while_pending,
+        'invariants', (
+            SELECT coalesce(jsonb_agg(jsonb_build_object(
+                'name', t ->> 'cname', 'when', t ->> 'cpred'
+            ) ORDER BY n), '[]') FROM trigs WHERE (t ->> 'cinv')::boolean AND (t ->> 'enabled')::boolean
+        ),
+        'finals', (
+            SELECT coalesce(jsonb_agg(jsonb_build_object(
+                'name', t ->> 'cname', 'when', t ->> 'cpred'
+            ) ORDER BY n), '[]') FROM trigs WHERE (t ->> 'cfinal')::boolean AND (t ->> 'enabled')::boolean
+        ),
+        'exceptions', (
+            SELECT coalesce(jsonb_agg(jsonb_build_object(
+                'name', t ->> 'cname', 'when', t ->> 'cpred'
+            ) ORDER BY n), '[]') FROM trigs WHERE (t ->> 'cexcpt')::boolean AND (t ->> 'enabled')::boolean
+        ),
+        'triggers', (
+            SELECT coalesce(jsonb_agg(jsonb_build_object(
+                'name', t ->> 'trname', 'handler', t ->> 'trname', 'when', t ->> 'cpred',
+                'tgid', t -> 'tgid', 'mode', t ->> 'mode', 'enabled', t -> 'enabled',
+                'queue', coalesce(t ->> 'queue', 'default'), 'writes', t -> 'writes',
+                'reads', to_jsonb(ebb.rules_reads(t ->> 'cpred')),
+                'timeout', (extract(epoch FROM (t ->> 'timeout')::interval) * 1000000)::bigint,
+                'backoff', ebb.rules_duration((t ->> 'backoff')::interval),
+                'max_attempts', t -> 'max_attempts', 'compensate', t -> 'compensate'
+            ) ORDER BY n), '[]') FROM trigs
+            WHERE NOT ((t ->> 'cfinal')::boolean OR (t ->> 'cexcpt')::boolean OR (t ->> 'cinv')::boolean)
+        )
+    )
+$work$;
+
+-- The same as the definition of a workflow.
+CREATE OR REPLACE FUNCTION ebb.flow_workflow(flow text, version integer, program jsonb) RETURNS jsonb
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT jsonb_build_object(
+        'workflow', $1, 'version', $2, 'on_error', 'exception', 'rules', jsonb_build_object(
+            'attributes', (
+                SELECT coalesce(jsonb_agg(jsonb_build_object(
+                    'attribute', a -> 'name', 'type', a -> 'type', 'default', a -> 'default',
+                    'external', a -> 'external', 'enabled', a -> 'enabled'
+                ) || CASE WHEN jsonb_array_length(a -> 'renamed_from') > 0
+                    THEN jsonb_build_object('renamed_from', a -> 'renamed_from') ELSE '{}' END
+                ORDER BY n), '[]')
+                FROM jsonb_array_elements($3 -> 'attributes') WITH ORDINALITY AS x (a, n)
+            ),
+            'triggers', (
+                SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+                    'trigger', t -> 'name', 'when', t -> 'when', 'mode', t -> 'mode',
+                    'enabled', t -> 'enabled', 'timeout', (t ->> 'timeout') || 'us',
+                    'backoff', jsonb_build_object('strategy', 'fixed', 'initial', t -> 'backoff'),
+                    'max_attempts', t -> 'max_attempts',
+                    'queue', nullif(t ->> 'queue', 'default'), 'compensate', t -> 'compensate',
+                    'writes', t -> 'writes'
+                )) ORDER BY n)
+                FROM jsonb_array_elements($3 -> 'triggers') WITH ORDINALITY AS x (t, n)
+            ),
+            'final', (
+                SELECT coalesce(jsonb_agg(jsonb_build_object('final', c -> 'name', 'when', c -> 'when')), '[]')
+                FROM jsonb_array_elements($3 -> 'finals') AS c
+            ),
+            'exceptions', (
+                SELECT coalesce(jsonb_agg(jsonb_build_object('exception', c -> 'name', 'when', c -> 'when')), '[]')
+                FROM jsonb_array_elements($3 -> 'exceptions') AS c
+            ),
+            'invariants', (
+                SELECT coalesce(jsonb_agg(jsonb_build_object('invariant', c -> 'name', 'when', c -> 'when')), '[]')
+                FROM jsonb_array_elements($3 -> 'invariants') AS c
+            ),
+            'on_exception', '{"do": "_EXCPT", "timeout": "1h", "max_attempts": 1000}'::jsonb,
+            'external_writes', $3 -> 'external_writes', 'evolution', 'follow',
+            'final_while_pending', $3 -> 'final_while_pending'
+        )
+    )
+$work$;
+
+-- The conditions of a version, in the order that rules_decide counts.
+CREATE OR REPLACE FUNCTION ebb.rules_conditions(program jsonb) RETURNS text[]
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT coalesce(array_agg(c ->> 'when' ORDER BY k, n), '{}')
+    FROM unnest(ARRAY['invariants', 'finals', 'exceptions', 'triggers']) WITH ORDINALITY AS g (name, k)
+    CROSS JOIN LATERAL jsonb_array_elements($1 -> g.name) WITH ORDINALITY AS x (c, n)
+$work$;
+
+-- The functions of a version in the schema of the flow: _match_N answers all conditions, or with a
+-- number one of them; _project brings the row of an instance up to date.
+CREATE OR REPLACE FUNCTION ebb.flow_functions(flow text, version integer, program jsonb) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    attributes jsonb := $3 -> 'attributes';
+    printed text[] := ARRAY(
+        SELECT '(' || ebb.rules_print(c, ebb.rules_names(attributes)) || ')::boolean'
+        FROM unnest(ebb.rules_conditions($3)) WITH ORDINALITY AS x (c, n) ORDER BY n
+    );
+    settings text := 'LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp '
+        'SET timezone = ''UTC'' SET datestyle = ''ISO, YMD'' AS ';
+    -- Of an instance of an earlier version, other columns stay as they are.
+    columns text := (SELECT string_agg(format('%I', a ->> 'name'), ', ' ORDER BY n)
+        FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n));
+    news text := (SELECT string_agg(format(
+        'CASE WHEN $2 ? %1$L THEN r.%1$I ELSE f.%1$I END', a ->> 'name'
+    ), ', ' ORDER BY n) FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n));
+BEGIN
+    EXECUTE format(
+        'CREATE FUNCTION %I.%I(jsonb) RETURNS boolean[] ', $1, '_match_' || $2
+    ) || settings || quote_literal(
+        'SELECT ARRAY[' || array_to_string(printed, ', ') || ']::boolean[] ' || ebb.rules_source(attributes)
+    );
+    EXECUTE format(
+        'CREATE FUNCTION %I.%I(jsonb, integer) RETURNS boolean ', $1, '_match_' || $2
+    ) || settings || quote_literal('SELECT CASE $2' || (
+        SELECT string_agg(format(' WHEN %s THEN %s', n, c), '' ORDER BY n)
+        FROM unnest(printed) WITH ORDINALITY AS x (c, n)
+    ) || ' END ' || ebb.rules_source(attributes));
+    EXECUTE format('REVOKE ALL ON FUNCTION %1$I.%2$I(jsonb), %1$I.%2$I(jsonb, integer) FROM PUBLIC', $1, '_match_' || $2);
+    EXECUTE format(
+        $body$CREATE OR REPLACE FUNCTION %1$I._project(id uuid, vals jsonb) RETURNS void
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $project$
+        DECLARE
+            was text := current_setting('ebb_surface.projecting', true);
+        BEGIN
+            PERFORM 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
+            IF FOUND THEN
+                IF NOT EXISTS (
+                    SELECT 1 FROM %1$I.wed_flow AS f, jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r
+                    WHERE f.instance_id = $1 AND ROW(%3$s) IS DISTINCT FROM ROW(%4$s)
+                ) THEN
+                    RETURN;
+                END IF;
+                PERFORM set_config('ebb_surface.projecting', $1::text, true);
+                UPDATE %1$I.wed_flow AS f SET (%2$s) = ROW(%3$s)
+                FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r WHERE f.instance_id = $1;
+            ELSIF EXISTS (SELECT 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = $1) THEN
+                INSERT INTO ebb.flow_behind (flow, instance_id) VALUES (%5$L, $1);
+                RETURN;
+            ELSE
+                PERFORM set_config('ebb_surface.projecting', $1::text, true);
+                INSERT INTO %1$I.wed_flow (instance_id, %2$s)
+                SELECT $1, %6$s FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r;
+            END IF;
+            PERFORM set_config('ebb_surface.projecting', coalesce(was, ''), true);
+        END $project$$body$,
+        $1, columns, news, (
+            SELECT string_agg(format('f.%I', a ->> 'name'), ', ' ORDER BY n)
+            FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n)
+        ), $1, (
+            SELECT string_agg(format('r.%I', a ->> 'name'), ', ' ORDER BY n)
+            FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n)
+        )
+    );
+    EXECUTE format('REVOKE ALL ON FUNCTION %I._project(uuid, jsonb) FROM PUBLIC', $1);
+END $work$;
+
+-- A new version, if the definition has changed. Answers with the newest.
+CREATE OR REPLACE FUNCTION ebb.flow_build(flow text) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+#variable_conflict use_column
+DECLARE
+    f ebb.flows;
+    program jsonb;
+    definition jsonb;
+    one jsonb;
+BEGIN
+    SELECT o.* INTO f FROM ebb.flows AS o WHERE o.flow = $1 AND o.is_dirty FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN (SELECT o.version FROM ebb.flows AS o WHERE o.flow = $1);
+    END IF;
+    program := ebb.flow_program(f);
+    IF jsonb_array_length(program -> 'triggers') = 0 OR jsonb_array_length(program -> 'attributes') = 0 THEN
+        RETURN f.version;  -- it is not complete yet
+    END IF;
+    IF jsonb_array_length(program -> 'triggers') > 256 OR jsonb_array_length(program -> 'attributes') > 256
+        OR jsonb_array_length(program -> 'finals') > 16 OR jsonb_array_length(program -> 'exceptions') > 16
+        OR jsonb_array_length(program -> 'invariants') > 64
+    THEN
+        RAISE EXCEPTION 'A flow has at most 256 attributes, 256 triggers, 16 final conditions, 16 exceptions and 64 invariants.'
+            USING ERRCODE = 'EB007';
+    END IF;
+    FOR one IN
+        SELECT c FROM unnest(ARRAY['invariants', 'finals', 'exceptions', 'triggers']) AS g (name)
+        CROSS JOIN LATERAL jsonb_array_elements(program -> g.name) AS x (c)
+    LOOP
+        PERFORM ebb.rules_check(one ->> 'when', program -> 'attributes', format('"%s"', one ->> 'name'));
+    END LOOP;
+    SELECT greatest(f.version, coalesce(max(w.version), 0)) + 1 INTO f.version
+    FROM ebb.workflows AS w WHERE w.name = $1;
+    definition := ebb.flow_workflow($1, f.version, program);
+    INSERT INTO ebb.workflows (name, version, definition, checksum, created_at)
+    VALUES (
+        $1, f.version, definition::text, encode(sha256(convert_to(definition::text, 'UTF8')), 'hex'),
+        ebb.work_now()
+    );
+    INSERT INTO ebb.calls (workflow, version, node, is_compensation, handler, queue, timeout, max_attempts)
+    SELECT $1, f.version, t ->> 'name', false, t ->> 'handler', t ->> 'queue',
+           (t ->> 'timeout')::bigint, (t ->> 'max_attempts')::integer
+    FROM jsonb_array_elements(program -> 'triggers') AS t
+    UNION ALL
+    SELECT $1, f.version, t ->> 'name', true, t ->> 'compensate', t ->> 'queue', 0, 3
+    FROM jsonb_array_elements(program -> 'triggers') AS t WHERE t ->> 'compensate' IS NOT NULL
+    UNION ALL
+    SELECT $1, f.version, '_EXCPT', false, '_EXCPT', 'default', 3600000000, 1000;
+    INSERT INTO ebb.flow_versions (flow, version, program) VALUES ($1, f.version, program);
+    PERFORM ebb.flow_functions($1, f.version, program);
+    UPDATE ebb.flows AS o SET version = f.version, is_dirty = false WHERE o.flow = $1;
+    RETURN f.version;
+END $work$;
+
+-- An instance continues on a newer version, if nothing stands against it: what is pending must be a
+-- transition there too, with the same queue, and may write what it may write now.
+CREATE OR REPLACE FUNCTION ebb.rules_follow(
+    was jsonb, becomes jsonb, state json, from_version integer, to_version integer,
+    OUT followed json, OUT event jsonb
+)
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    handler_was integer := jsonb_array_length($1 -> 'triggers') + 1;
+    handler_is integer := jsonb_array_length($2 -> 'triggers') + 1;
+    rules jsonb := $3::jsonb -> 'rules';
+    seq bigint := ($3 ->> 'seq')::bigint + 1;
+    tokens text[] := '{}';
+    one jsonb;
+    rule jsonb;
+    later jsonb;
+    place bigint;
+    vals jsonb := '{}';
+    written jsonb := '{}';
+    changed jsonb := '{}';
+    a jsonb;
+    earlier text;
+BEGIN
+    FOR one IN SELECT t FROM jsonb_array_elements($3::jsonb -> 'tokens') AS t LOOP
+        place := (one ->> 'branch')::bigint;
+        IF place = handler_was THEN
+            place := handler_is;
+        ELSE
+            rule := $1 -> 'triggers' -> (place - 1)::integer;
+            SELECT x.n, x.t INTO place, later
+            FROM jsonb_array_elements($2 -> 'triggers') WITH ORDINALITY AS x (t, n)
+            WHERE x.t ->> 'name' = rule ->> 'name';
+            IF NOT FOUND OR later ->> 'queue' <> rule ->> 'queue' OR (
+                later -> 'writes' <> 'null' AND NOT coalesce(
+                    later -> 'writes' @> rule -> 'writes' AND rule -> 'writes' <> 'null', false
+                )
+            ) THEN
+                RETURN;
+            END IF;
+        END IF;
+        tokens := tokens || (one || jsonb_build_object('branch', place))::text;
+    END LOOP;
+    FOR a IN SELECT x FROM jsonb_array_elements($2 -> 'attributes') AS x LOOP
+        earlier := a ->> 'name';
+        IF NOT rules -> 'values' ? earlier THEN
+            SELECT e INTO earlier FROM jsonb_array_elements_text(a -> 'renamed_from') WITH ORDINALITY AS x (e, n)
+            WHERE rules -> 'values' ? e ORDER BY n LIMIT 1;
+        END IF;
+        vals := vals || jsonb_build_object(a ->> 'name', coalesce(rules -> 'values' -> earlier, a -> 'default'));
+        IF earlier IS DISTINCT FROM a ->> 'name' THEN
+            changed := changed || jsonb_build_object(a ->> 'name', vals -> (a ->> 'name'));
+        END IF;
+        IF rules -> 'written' ? coalesce(earlier, '') THEN
+            written := written || jsonb_build_object(a ->> 'name', rules -> 'written' -> earlier);
+        END IF;
+    END LOOP;
+    event := ebb.rules_event(seq, 'migrated', 0, concat(
+        '{"from":', $4, ',"to":', $5,
+        ',"values":' || CASE WHEN changed <> '{}' THEN ebb.rules_text(changed, ARRAY(
+            SELECT x ->> 'name' FROM jsonb_array_elements($2 -> 'attributes') WITH ORDINALITY AS o (x, n) ORDER BY n
+        )) END, '}'
+    ));
+    followed := ($3::jsonb || jsonb_build_object(
+        'seq', seq, 'tokens', to_jsonb(tokens), 'rules', rules || jsonb_build_object(
+            'values', vals, 'written', written, 'asks_all', true, 'marks', (
+                SELECT coalesce(jsonb_object_agg(m.key, m.value), '{}')
+                FROM jsonb_each(coalesce(rules -> 'marks', '{}')) AS m
+                WHERE EXISTS (SELECT 1 FROM jsonb_array_elements($2 -> 'triggers') AS t WHERE t ->> 'name' = m.key)
+            )
+        )
+    ) || jsonb_build_object('tokens', coalesce((SELECT jsonb_agg(t::jsonb) FROM unnest(tokens) AS t), '[]')))::json;
+END $work$;

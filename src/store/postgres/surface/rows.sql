@@ -1,0 +1,246 @@
+-- name: rows
+-- The triggers on wed_flow and on the instances of a flow.
+
+-- A row of wed_flow as JSON, without its two numbers; values as the state holds them.
+CREATE OR REPLACE FUNCTION ebb.flow_values(program jsonb, given jsonb) RETURNS jsonb
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT coalesce(jsonb_object_agg(a ->> 'name', ebb.rules_value(
+        a ->> 'name', a ->> 'type', CASE
+            -- Digits, as they are written.
+            WHEN a ->> 'type' = 'numeric' AND $2 -> (a ->> 'name') <> 'null' THEN to_jsonb($2 ->> (a ->> 'name'))
+            ELSE $2 -> (a ->> 'name')
+        END
+    )), '{}')
+    FROM jsonb_array_elements($1 -> 'attributes') AS a
+    WHERE $2 ? (a ->> 'name')
+$work$;
+
+-- Is the row what a commit has just projected? A setting alone proves nothing.
+CREATE OR REPLACE FUNCTION ebb.flow_is_projection(id uuid, given jsonb) RETURNS boolean
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    program jsonb;
+    vals jsonb;
+BEGIN
+    IF current_setting('ebb_surface.projecting', true) IS DISTINCT FROM $1::text THEN
+        RETURN false;
+    END IF;
+    SELECT v.program, i.state::jsonb #> '{rules,values}' INTO program, vals
+    FROM ebb.instances AS i JOIN ebb.flow_versions AS v ON v.flow = i.workflow AND v.version = i.version
+    WHERE i.id = $1;
+    RETURN FOUND AND ebb.flow_values(program, $2) = (
+        SELECT coalesce(jsonb_object_agg(k, vals -> k), '{}') FROM jsonb_object_keys(vals) AS k WHERE $2 ? k
+    );
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.surface_row() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        IF EXISTS (SELECT 1 FROM ebb.instances AS i WHERE i.id = OLD.instance_id) THEN
+            RAISE EXCEPTION 'A row of wed_flow is not deleted: it ends with its instance.' USING
+                ERRCODE = 'EB009', HINT = 'wed_cancel(wid) undoes what it has done.';
+        END IF;
+        RETURN OLD;
+    END IF;
+    IF NEW.instance_id IS NULL
+        OR current_setting('ebb_surface.projecting', true) IS DISTINCT FROM NEW.instance_id::text
+    THEN
+        NEW.instance_id := (
+            lpad(to_hex(ebb.work_now() / 1000), 12, '0') || '7'
+            || substr(replace(gen_random_uuid()::text, '-', ''), 14)
+        )::uuid;
+    END IF;
+    RETURN NEW;
+END $work$;
+
+-- Starts an instance for each row.
+CREATE OR REPLACE FUNCTION ebb.surface_insert() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    f ebb.flows;
+    program jsonb;
+    row jsonb;
+    id uuid;
+BEGIN
+    FOR row IN SELECT to_jsonb(n) FROM new_rows AS n ORDER BY n.wid LOOP
+        id := row ->> 'instance_id';
+        CONTINUE WHEN ebb.flow_is_projection(id, row);
+        IF f.flow IS NULL THEN
+            PERFORM ebb.flow_check_right(TG_ARGV[0], 'start');
+            f := ebb.flow_of(TG_ARGV[0]);
+            SELECT v.program INTO program FROM ebb.flow_versions AS v
+            WHERE v.flow = f.flow AND v.version = f.version;
+        END IF;
+        PERFORM ebb.flow_start(
+            f, (row ->> 'wid')::bigint, id, ebb.flow_values(coalesce(program, '{"attributes": []}'), row),
+            session_user
+        );
+    END LOOP;
+    RETURN NULL;
+END $work$;
+
+-- The claim of this transaction that the write of a row completes, as {job, trname}; NULL if there is
+-- none. A job that wed_job() has named comes first.
+CREATE OR REPLACE FUNCTION ebb.flow_claim_of(flow text, wid bigint, id uuid) RETURNS jsonb
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    named text := nullif(current_setting('ebb_surface.job', true), '');
+    claims jsonb := coalesce(nullif(current_setting('ebb_surface.claims', true), '')::jsonb, '[]');
+    own jsonb;
+BEGIN
+    IF named IS NOT NULL THEN
+        IF (ebb.work_parts(named)).instance_id <> $3 THEN
+            RAISE EXCEPTION 'The job % is one of another instance.', named USING ERRCODE = 'EB004';
+        END IF;
+        PERFORM set_config('ebb_surface.job', '', true);
+        RETURN jsonb_build_object('job', named, 'is_leased', true);
+    END IF;
+    SELECT coalesce(jsonb_agg(c), '[]') INTO own FROM jsonb_array_elements(claims) AS c
+    WHERE c ->> 'flow' = $1 AND c ->> 'wid' = $2::text;
+    IF jsonb_array_length(own) > 1 THEN
+        RAISE EXCEPTION 'This transaction has claimed several jobs of the instance %.', $2 USING
+            ERRCODE = 'EB004', HINT = 'Name the one that the next UPDATE completes: wed_job(job).';
+    ELSIF jsonb_array_length(own) = 0 THEN
+        IF EXISTS (SELECT 1 FROM jsonb_array_elements(claims) AS c WHERE c ->> 'flow' = $1) THEN
+            RAISE EXCEPTION 'The job that is claimed is not one of the instance %.', $2 USING ERRCODE = 'EB004';
+        END IF;
+        RETURN NULL;
+    END IF;
+    PERFORM set_config('ebb_surface.claims', (
+        SELECT coalesce(jsonb_agg(c), '[]')::text FROM jsonb_array_elements(claims) AS c
+        WHERE NOT (c ->> 'flow' = $1 AND c ->> 'wid' = $2::text)
+    ), true);
+    -- The setting may be forged: whoever holds the lock has the claim.
+    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($1, $2, (own -> 0 ->> 'tgid')::bigint)) THEN
+        RAISE EXCEPTION 'The job is claimed by another.' USING ERRCODE = 'EB003';
+    END IF;
+    RETURN own -> 0;
+END $work$;
+
+-- The key of the advisory lock of a job.
+CREATE OR REPLACE FUNCTION ebb.flow_lock(flow text, wid bigint, tgid bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT hashtextextended($1 || '/' || $2 || '/' || $3, 3141592653)
+$work$;
+
+-- One row that has been updated: a completion of a claimed job, or a write from outside.
+CREATE OR REPLACE FUNCTION ebb.flow_updated(f ebb.flows, was jsonb, becomes jsonb) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    instance uuid := becomes ->> 'instance_id';
+    number bigint := (becomes ->> 'wid')::bigint;
+    i ebb.instances;
+    program jsonb;
+    before jsonb;
+    delta jsonb;
+    vals jsonb;
+    claim jsonb;
+    strange text;
+BEGIN
+    SELECT o.* INTO i FROM ebb.instances AS o WHERE o.id = instance FOR UPDATE;
+    SELECT v.program INTO program FROM ebb.flow_versions AS v
+    WHERE v.flow = $1.flow AND v.version = $1.version;
+    before := ebb.flow_values(program, was);
+    SELECT coalesce(jsonb_object_agg(k, v), '{}') INTO delta
+    FROM jsonb_each(ebb.flow_values(program, becomes)) AS x (k, v) WHERE v <> before -> k;
+    IF i.finished_at IS NOT NULL THEN
+        RAISE EXCEPTION 'The instance with the wid % is %: it cannot be written to.', number, i.status
+            USING ERRCODE = 'EB002', DETAIL = was::text;
+    END IF;
+    claim := ebb.flow_claim_of($1.flow, number, instance);
+    IF claim IS NULL AND delta = '{}' THEN
+        RETURN;
+    END IF;
+    -- A commit of Ebb that found the row locked has not written it: what was read is too old.
+    vals := i.state::jsonb #> '{rules,values}';
+    SELECT k INTO strange FROM jsonb_object_keys(delta) AS k
+    WHERE vals ? k AND vals -> k <> before -> k LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'The attribute "%" has been changed in the meantime.', strange USING
+            ERRCODE = '40001', HINT = 'Try again.';
+    END IF;
+    IF claim IS NOT NULL THEN
+        PERFORM ebb.flow_complete($1, number, claim, delta, true);
+        RETURN;
+    END IF;
+    IF $1.external_writes = 'none' THEN
+        RAISE EXCEPTION 'No job of the instance with the wid % is claimed.', number USING ERRCODE = 'EB003',
+            HINT = 'Claim one with wed_claim or pg_try_advisory_xact_lock, or allow external_writes.';
+    END IF;
+    PERFORM ebb.flow_check_right($1.flow, 'write');
+    PERFORM ebb.flow_apply(
+        $1, number, instance, jsonb_build_object('source', 'outside', 'by', session_user), delta
+    );
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.surface_update() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    f ebb.flows;
+    pair record;
+BEGIN
+    FOR pair IN
+        SELECT to_jsonb(o) AS was, to_jsonb(n) AS becomes, o.wid IS NULL AS is_new
+        FROM new_rows AS n LEFT JOIN old_rows AS o ON o.wid = n.wid AND o.instance_id = n.instance_id
+        ORDER BY n.wid
+    LOOP
+        CONTINUE WHEN ebb.flow_is_projection((pair.becomes ->> 'instance_id')::uuid, pair.becomes);
+        IF pair.is_new THEN
+            RAISE EXCEPTION 'wid and instance_id of a row stay as they are.' USING ERRCODE = 'EB004';
+        END IF;
+        IF f.flow IS NULL THEN
+            f := ebb.flow_of(TG_ARGV[0]);
+        END IF;
+        PERFORM ebb.flow_updated(f, pair.was, pair.becomes);
+    END LOOP;
+    RETURN NULL;
+END $work$;
+
+-- Every commit of an instance of the flow, whoever makes it, writes the row.
+CREATE OR REPLACE FUNCTION ebb.surface_commit() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    vals jsonb := NEW.state::jsonb #> '{rules,values}';
+BEGIN
+    IF vals IS NOT NULL THEN
+        EXECUTE format('SELECT %I._project($1, $2)', TG_ARGV[0]) USING NEW.id, vals;
+    END IF;
+    RETURN NULL;
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.surface_purge() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    EXECUTE format(
+        'DELETE FROM %1$I.wed_flow WHERE wid = (SELECT wid FROM %1$I.wed_flow WHERE instance_id = $1 FOR UPDATE SKIP LOCKED)',
+        TG_ARGV[0]
+    ) USING OLD.id;
+    RETURN NULL;
+END $work$;
+
+-- Brings rows up to date that were locked when their instance was committed. Answers how many.
+CREATE OR REPLACE FUNCTION ebb.flow_catch_up(flow text) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    one record;
+    vals jsonb;
+    is_there boolean;
+    caught integer := 0;
+BEGIN
+    FOR one IN SELECT DISTINCT b.instance_id FROM ebb.flow_behind AS b WHERE b.flow = $1 LIMIT 1000 LOOP
+        EXECUTE format(
+            'SELECT true FROM %I.wed_flow WHERE instance_id = $1 FOR NO KEY UPDATE SKIP LOCKED', $1
+        ) INTO is_there USING one.instance_id;
+        CONTINUE WHEN is_there IS NULL AND EXISTS (SELECT 1 FROM ebb.instances AS i WHERE i.id = one.instance_id);
+        -- No commit can add to flow_behind, for this instance, while it is locked.
+        SELECT i.state::jsonb #> '{rules,values}' INTO vals FROM ebb.instances AS i
+        WHERE i.id = one.instance_id FOR UPDATE;
+        IF vals IS NOT NULL THEN
+            EXECUTE format('SELECT %I._project($1, $2)', $1) USING one.instance_id, vals;
+        END IF;
+        DELETE FROM ebb.flow_behind AS b WHERE b.flow = $1 AND b.instance_id = one.instance_id;
+        caught := caught + 1;
+    END LOOP;
+    RETURN caught;
+END $work$;

@@ -1,0 +1,285 @@
+-- name: tables
+-- The tables of a flow. The owner makes them with create_flow, and who may `define` fills them.
+CREATE OR REPLACE FUNCTION ebb.rules_check_name(what text, name text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    IF $2 IS NULL OR $2 !~ '^[A-Za-z][A-Za-z0-9_.-]{0,62}$' OR $2 IN ('true', 'false', 'null', 'in') THEN
+        RAISE EXCEPTION 'The name of a % is a letter and up to 62 letters, digits, "_", "-" and ".", not %.',
+            $1, coalesce(quote_literal(left($2, 80)), 'NULL') USING ERRCODE = 'EB007';
+    END IF;
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.flow_changed(flow text) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+    UPDATE ebb.flows AS f SET is_dirty = true WHERE f.flow = $1 AND NOT f.is_dirty
+$work$;
+
+-- Before a row of wed_attr is written.
+CREATE OR REPLACE FUNCTION ebb.surface_attribute() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $work$
+DECLARE
+    own text := TG_ARGV[0];
+    initial jsonb;
+    one jsonb;
+BEGIN
+    PERFORM ebb.flow_check_right(own, 'define');
+    IF TG_OP = 'DELETE' THEN
+        RAISE EXCEPTION 'The attribute "%" cannot be removed, because instances may have it.', OLD.aname
+            USING ERRCODE = 'EB007', HINT = 'Disable it: attribute_toggle(''' || OLD.aname || ''').';
+    END IF;
+    PERFORM 1 FROM ebb.flows AS f WHERE f.flow = own FOR UPDATE;
+    IF NEW.aname IS NULL OR NEW.aname !~ '^[a-z][a-z0-9_]{0,62}$' OR NEW.aname IN ('wid', 'instance_id') THEN
+        RAISE EXCEPTION 'The name of an attribute is a lower-case letter and up to 62 lower-case letters, digits and "_", and not wid or instance_id; this is %.',
+            coalesce(quote_literal(left(NEW.aname, 80)), 'NULL') USING ERRCODE = 'EB007';
+    END IF;
+    IF ebb.rules_column(NEW.atype) IS NULL THEN
+        RAISE EXCEPTION 'An attribute of a flow has the type text, boolean, integer, numeric, timestamp, date or uuid, not "%".',
+            left(NEW.atype, 80) USING ERRCODE = 'EB007';
+    END IF;
+    initial := ebb.rules_default(NEW.aname, NEW.atype, NEW.adv);
+    IF TG_OP = 'INSERT' THEN
+        NEW.earlier := '{}';
+        EXECUTE format(
+            'ALTER TABLE %I.wed_flow ADD COLUMN %I %s DEFAULT %L', own, NEW.aname,
+            ebb.rules_column(NEW.atype), initial #>> '{}'
+        );
+    ELSE
+        IF NEW.atype <> OLD.atype OR NEW.aid <> OLD.aid OR NEW.earlier <> OLD.earlier THEN
+            RAISE EXCEPTION 'The type and the number of the attribute "%" stay as they are.', OLD.aname
+                USING ERRCODE = 'EB007', HINT = 'Add an attribute of the other type.';
+        END IF;
+        IF NEW.aname <> OLD.aname THEN
+            NEW.earlier := array_remove(OLD.earlier, NEW.aname) || OLD.aname;
+            IF cardinality(NEW.earlier) > 16 THEN
+                RAISE EXCEPTION 'The attribute "%" has had 16 names already.', OLD.aname USING ERRCODE = 'EB007';
+            END IF;
+            EXECUTE format('ALTER TABLE %I.wed_flow RENAME COLUMN %I TO %I', own, OLD.aname, NEW.aname);
+        END IF;
+        EXECUTE format(
+            'ALTER TABLE %I.wed_flow ALTER COLUMN %I SET DEFAULT %L', own, NEW.aname, initial #>> '{}'
+        );
+        IF OLD.enabled AND NOT NEW.enabled THEN
+            FOREACH one IN ARRAY ebb.flow_rows(own, 'wed_trig', 'tgid') LOOP
+                IF (one ->> 'enabled')::boolean AND OLD.aname = ANY (ebb.rules_reads(one ->> 'cpred')) THEN
+                    RAISE EXCEPTION 'The attribute "%" is read by the condition of "%".', OLD.aname,
+                        coalesce(one ->> 'trname', one ->> 'cname') USING ERRCODE = 'EB007',
+                        HINT = 'Disable or change that condition first.';
+                END IF;
+            END LOOP;
+        END IF;
+    END IF;
+    PERFORM ebb.flow_changed(own);
+    RETURN NEW;
+END $work$;
+
+-- After it: the conditions follow a new name.
+CREATE OR REPLACE FUNCTION ebb.surface_renamed() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    EXECUTE format(
+        'UPDATE %I.wed_trig SET cpred = ebb.rules_renamed(cpred, $1, $2),'
+        ' writes = array_replace(writes, $1, $2)', TG_ARGV[0]
+    ) USING OLD.aname, NEW.aname;
+    RETURN NULL;
+END $work$;
+
+-- Before a row of wed_trig is written.
+CREATE OR REPLACE FUNCTION ebb.surface_trigger() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    own text := TG_ARGV[0];
+    attributes jsonb;
+    shown text;
+    strange text;
+BEGIN
+    PERFORM ebb.flow_check_right(own, 'define');
+    IF TG_OP = 'DELETE' THEN
+        RAISE EXCEPTION 'The trigger "%" cannot be removed, because its transition may be pending.', OLD.tgname
+            USING ERRCODE = 'EB007', HINT = format('Disable it: trigger_toggle(%s).', OLD.tgid);
+    END IF;
+    PERFORM 1 FROM ebb.flows AS f WHERE f.flow = own FOR UPDATE;
+    attributes := ebb.flow_attributes(own);
+    IF TG_OP = 'UPDATE' AND (
+        NEW.tgid <> OLD.tgid OR NEW.trname IS DISTINCT FROM OLD.trname OR NEW.cfinal <> OLD.cfinal
+        OR NEW.cexcpt <> OLD.cexcpt OR NEW.cinv <> OLD.cinv
+    ) THEN
+        RAISE EXCEPTION 'The number, the transition and the kind of the trigger "%" stay as they are.', OLD.tgname
+            USING ERRCODE = 'EB007', HINT = 'Disable it, and add another one.';
+    END IF;
+    IF NEW.cfinal::integer + NEW.cexcpt::integer + NEW.cinv::integer > 1 THEN
+        RAISE EXCEPTION 'A condition is final, an exception or an invariant, not several of them.'
+            USING ERRCODE = 'EB007';
+    END IF;
+    IF NEW.cfinal OR NEW.cexcpt OR NEW.cinv THEN
+        IF TG_OP = 'INSERT' THEN
+            shown := CASE WHEN NEW.cfinal THEN '_FINAL' END;
+            NEW.cname := coalesce(NEW.cname, CASE
+                WHEN NEW.cfinal THEN 'final_' WHEN NEW.cexcpt THEN 'exception_' ELSE 'invariant_'
+            END || NEW.tgid);
+            NEW.tgname := coalesce(shown, NEW.cname);
+            NEW.trname := shown;
+        END IF;
+        NEW.timeout := NULL;
+        PERFORM ebb.rules_check_name('condition', NEW.cname);
+    ELSE
+        PERFORM ebb.rules_check_name('transition', NEW.trname);
+        NEW.tgname := coalesce(NEW.tgname, NEW.trname);
+        IF NEW.timeout IS NULL OR NEW.timeout < interval '1 ms' OR NEW.timeout > interval '100 years' THEN
+            RAISE EXCEPTION 'The timeout of a transition is from 1 ms to 100 years, not %.',
+                coalesce(NEW.timeout::text, 'NULL') USING ERRCODE = 'EB007';
+        END IF;
+        IF NEW.backoff IS NULL OR NEW.backoff < interval '0' OR NEW.backoff > interval '1 day' THEN
+            RAISE EXCEPTION 'The backoff of a transition is from 0 to 1 day, not %.',
+                coalesce(NEW.backoff::text, 'NULL') USING ERRCODE = 'EB007';
+        END IF;
+        IF NEW.mode IS NULL OR NEW.mode NOT IN ('level', 'edge', 'once') THEN
+            RAISE EXCEPTION 'The mode of a trigger is level, edge or once, not "%".', left(NEW.mode, 80)
+                USING ERRCODE = 'EB007';
+        END IF;
+        IF NEW.max_attempts IS NULL OR NEW.max_attempts NOT BETWEEN 1 AND 1000 THEN
+            RAISE EXCEPTION 'max_attempts is from 1 to 1,000, not %.', NEW.max_attempts USING ERRCODE = 'EB007';
+        END IF;
+        SELECT w INTO strange FROM unnest(NEW.writes) AS w WHERE NOT EXISTS (
+            SELECT 1 FROM jsonb_array_elements(attributes) AS a WHERE a ->> 'name' = w
+        ) LIMIT 1;
+        IF FOUND THEN
+            RAISE EXCEPTION 'writes names "%", which is no attribute.', left(strange, 64) USING ERRCODE = 'EB007';
+        END IF;
+        IF NEW.compensate IS NOT NULL THEN
+            PERFORM ebb.rules_check_name('compensation', NEW.compensate);
+        END IF;
+        IF NEW.queue IS NOT NULL THEN
+            PERFORM ebb.rules_check_name('queue', NEW.queue);
+        END IF;
+    END IF;
+    PERFORM ebb.rules_check(NEW.cpred, attributes, format('"%s"', NEW.tgname));
+    PERFORM ebb.flow_changed(own);
+    RETURN NEW;
+END $work$;
+
+-- At the commit of a transaction that has changed the definition.
+CREATE OR REPLACE FUNCTION ebb.surface_defined() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    PERFORM ebb.flow_build(TG_ARGV[0]);
+    RETURN NULL;
+END $work$;
+
+-- Makes the schema of a flow. Run by the owner, with the owner's rights.
+CREATE OR REPLACE FUNCTION ebb.create_flow(flow text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    IF $1 IS NULL OR $1 !~ '^[a-z][a-z0-9_]{0,62}$' OR $1 LIKE 'pg\_%' OR $1 = 'ebb' THEN
+        RAISE EXCEPTION 'The name of a flow is a lower-case letter and up to 62 lower-case letters, digits and "_", not "%".',
+            left($1, 80) USING ERRCODE = 'EB007';
+    END IF;
+    IF EXISTS (SELECT 1 FROM ebb.workflows AS w WHERE w.name = $1) THEN
+        RAISE EXCEPTION 'There is a workflow "%" already.', $1 USING ERRCODE = 'EB007';
+    END IF;
+    EXECUTE format('CREATE SCHEMA %I', $1);
+    INSERT INTO ebb.flows (flow) VALUES ($1);
+    EXECUTE format($body$
+        CREATE TABLE %1$I.wed_attr (
+            aid integer GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+            aname text NOT NULL, adv text, atype text NOT NULL DEFAULT 'text',
+            enabled boolean NOT NULL DEFAULT true, external boolean NOT NULL DEFAULT false,
+            earlier text[] NOT NULL DEFAULT '{}'
+        );
+        CREATE UNIQUE INDEX wed_attr_lower_name_idx ON %1$I.wed_attr (lower(aname));
+        CREATE TABLE %1$I.wed_trig (
+            tgid integer GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+            tgname text, enabled boolean NOT NULL DEFAULT true, trname text, cname text,
+            cpred text NOT NULL, cfinal boolean NOT NULL DEFAULT false,
+            timeout interval DEFAULT '1 min', mode text NOT NULL DEFAULT 'level', writes text[],
+            compensate text, max_attempts integer NOT NULL DEFAULT 1000,
+            backoff interval NOT NULL DEFAULT '1 s', queue text,
+            cexcpt boolean NOT NULL DEFAULT false, cinv boolean NOT NULL DEFAULT false
+        );
+        CREATE UNIQUE INDEX wed_trig_lower_trname_idx ON %1$I.wed_trig (lower(trname)) WHERE NOT cfinal;
+        CREATE TABLE %1$I.wed_flow (
+            wid bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, instance_id uuid NOT NULL UNIQUE
+        ) WITH (fillfactor = 60);
+        CREATE TRIGGER attribute_written BEFORE INSERT OR UPDATE OR DELETE ON %1$I.wed_attr
+            FOR EACH ROW EXECUTE FUNCTION ebb.surface_attribute(%2$L);
+        CREATE TRIGGER attribute_renamed AFTER UPDATE OF aname ON %1$I.wed_attr
+            FOR EACH ROW WHEN (OLD.aname <> NEW.aname) EXECUTE FUNCTION ebb.surface_renamed(%2$L);
+        CREATE TRIGGER trigger_written BEFORE INSERT OR UPDATE OR DELETE ON %1$I.wed_trig
+            FOR EACH ROW EXECUTE FUNCTION ebb.surface_trigger(%2$L);
+        CREATE CONSTRAINT TRIGGER attributes_defined AFTER INSERT OR UPDATE ON %1$I.wed_attr
+            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ebb.surface_defined(%2$L);
+        CREATE CONSTRAINT TRIGGER triggers_defined AFTER INSERT OR UPDATE ON %1$I.wed_trig
+            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ebb.surface_defined(%2$L);
+        CREATE TRIGGER row_number BEFORE INSERT OR DELETE ON %1$I.wed_flow
+            FOR EACH ROW EXECUTE FUNCTION ebb.surface_row(%2$L);
+        CREATE TRIGGER rows_inserted AFTER INSERT ON %1$I.wed_flow REFERENCING NEW TABLE AS new_rows
+            FOR EACH STATEMENT EXECUTE FUNCTION ebb.surface_insert(%2$L);
+        CREATE TRIGGER rows_updated AFTER UPDATE ON %1$I.wed_flow
+            REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+            FOR EACH STATEMENT EXECUTE FUNCTION ebb.surface_update(%2$L);
+        CREATE TRIGGER %3$I AFTER INSERT OR UPDATE OF state ON ebb.instances
+            FOR EACH ROW WHEN (NEW.workflow = %2$L) EXECUTE FUNCTION ebb.surface_commit(%2$L);
+        CREATE TRIGGER %4$I AFTER DELETE ON ebb.instances
+            FOR EACH ROW WHEN (OLD.workflow = %2$L) EXECUTE FUNCTION ebb.surface_purge(%2$L);
+        REVOKE ALL ON %1$I.wed_attr, %1$I.wed_trig, %1$I.wed_flow FROM PUBLIC;
+    $body$, $1, $1, 'flow_' || $1, 'flow_' || $1 || '_purge');
+    PERFORM ebb.flow_views($1);
+END $work$;
+
+-- Removes the surface. The table wed_flow stays, as a plain one, unless it is not wanted.
+CREATE OR REPLACE FUNCTION ebb.drop_flow(flow text, keeps_rows boolean DEFAULT true) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    one text;
+BEGIN
+    PERFORM 1 FROM ebb.flows AS f WHERE f.flow = $1 FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no flow "%".', left($1, 80) USING ERRCODE = 'EB013';
+    END IF;
+    EXECUTE format('DROP TRIGGER %I ON ebb.instances', 'flow_' || $1);
+    EXECUTE format('DROP TRIGGER %I ON ebb.instances', 'flow_' || $1 || '_purge');
+    IF NOT $2 THEN
+        EXECUTE format('DROP SCHEMA %I CASCADE', $1);
+    ELSE
+        FOREACH one IN ARRAY ARRAY['row_number', 'rows_inserted', 'rows_updated'] LOOP
+            EXECUTE format('DROP TRIGGER %I ON %I.wed_flow', one, $1);
+        END LOOP;
+        EXECUTE format('DROP TABLE %1$I.wed_attr, %1$I.wed_trig CASCADE', $1);
+        FOR one IN
+            SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE n.nspname = $1 AND c.relkind = 'v'
+        LOOP
+            EXECUTE format('DROP VIEW IF EXISTS %I.%I CASCADE', $1, one);
+        END LOOP;
+        FOR one IN
+            SELECT p.oid::regprocedure FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+            WHERE n.nspname = $1
+        LOOP
+            EXECUTE format('DROP FUNCTION %s CASCADE', one);
+        END LOOP;
+    END IF;
+    DELETE FROM ebb.flow_behind AS b WHERE b.flow = $1;
+    DELETE FROM ebb.flows AS f WHERE f.flow = $1;
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.set_flow(flow text, option text, value text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    IF $2 IS NULL OR $3 IS NULL OR NOT (CASE $2
+        WHEN 'external_writes' THEN $3 IN ('none', 'declared', 'all')
+        WHEN 'final_while_pending' THEN $3 IN ('refuse', 'wait')
+        WHEN 'notify' THEN $3 IN ('wed', 'none') ELSE false
+    END) THEN
+        RAISE EXCEPTION 'An option is external_writes (none, declared, all), final_while_pending (refuse, wait) or notify (wed, none), not %=%.',
+            left($2, 80), left($3, 80) USING ERRCODE = 'EB007';
+    END IF;
+    UPDATE ebb.flows AS f SET
+        external_writes = CASE $2 WHEN 'external_writes' THEN $3 ELSE f.external_writes END,
+        final_while_pending = CASE $2 WHEN 'final_while_pending' THEN $3 ELSE f.final_while_pending END,
+        notify = CASE $2 WHEN 'notify' THEN $3 ELSE f.notify END,
+        is_dirty = f.is_dirty OR $2 <> 'notify'
+    WHERE f.flow = $1;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no flow "%".', left($1, 80) USING ERRCODE = 'EB013';
+    END IF;
+    PERFORM ebb.flow_build($1);
+END $work$;

@@ -1,0 +1,247 @@
+-- name: tokens
+-- Conditions come from users and are run with the rights of the owner. So they are cut into tokens,
+-- and printed anew from an allow-list: names are attributes, and quoted; literals are quoted.
+CREATE OR REPLACE FUNCTION ebb.rules_refuse(place integer, why text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    RAISE EXCEPTION 'The condition is not allowed, at character %: %', $1, $2 USING
+        ERRCODE = 'EB007', HINT = 'docs/reference/conditions.md says what conditions may contain.';
+END $work$;
+
+-- The next token of a condition; kind is text, name, quoted, number or symbol.
+CREATE OR REPLACE FUNCTION ebb.rules_token_at(rest text, first integer) RETURNS ebb.rules_token
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    found text;
+    tag text;
+    size integer;
+    decoded text;
+BEGIN
+    IF $1 ~ '^(--|/\*)' THEN
+        PERFORM ebb.rules_refuse($2, 'A condition cannot contain comments.');
+    END IF;
+    found := substring($1 FROM '^[eE]''(?:[^''\\]|\\.|'''')*''');
+    IF found IS NOT NULL THEN
+        -- One literal, as the pattern has it: nothing else can be run here.
+        EXECUTE 'SELECT ' || found INTO decoded;
+        RETURN ('text', decoded, $2, length(found))::ebb.rules_token;
+    END IF;
+    found := substring($1 FROM '^''(?:[^'']|'''')*''');
+    IF found IS NOT NULL THEN
+        RETURN (
+            'text', replace(substr(found, 2, length(found) - 2), '''''', ''''), $2, length(found)
+        )::ebb.rules_token;
+    END IF;
+    IF $1 ~ '^\$' THEN
+        tag := substring($1 FROM '^\$(?:[A-Za-z_][A-Za-z0-9_]*)?\$');
+        size := strpos(substr($1, length(tag) + 1), tag);
+        IF coalesce(size, 0) = 0 THEN
+            PERFORM ebb.rules_refuse($2, 'The text literal has no end.');
+        END IF;
+        RETURN ('text', substr($1, length(tag) + 1, size - 1), $2, 2 * length(tag) + size - 1)::ebb.rules_token;
+    END IF;
+    found := substring($1 FROM '^"[^"]+"');
+    IF found IS NOT NULL THEN
+        RETURN ('quoted', substr(found, 2, length(found) - 2), $2, length(found))::ebb.rules_token;
+    END IF;
+    found := substring($1 FROM '^[A-Za-z_][A-Za-z0-9_]*');
+    IF found IS NOT NULL THEN
+        IF substr($1, length(found) + 1, 1) IN ('''', '$', '&') AND NOT (
+            substr($1, length(found) + 1, 1) = '&' AND lower(found) <> 'u'
+        ) THEN
+            PERFORM ebb.rules_refuse($2, 'Only ''...'', E''...'' and $$...$$ are literals here.');
+        END IF;
+        RETURN ('name', lower(found COLLATE "C"), $2, length(found))::ebb.rules_token;
+    END IF;
+    found := substring($1 FROM '^(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?');
+    IF found IS NOT NULL THEN
+        IF substr($1, length(found) + 1, 1) ~ '[A-Za-z0-9_.]' THEN
+            PERFORM ebb.rules_refuse($2, 'A number cannot be followed by a letter.');
+        END IF;
+        RETURN ('number', found, $2, length(found))::ebb.rules_token;
+    END IF;
+    found := coalesce(substring($1 FROM '^::'), substring($1 FROM '^[-+*/<>=~!@#%^&|`?]+'), left($1, 1));
+    WHILE length(found) > 1 AND found !~ '[~!@#%^&|`?]' AND right(found, 1) IN ('+', '-') LOOP
+        found := left(found, -1);
+    END LOOP;
+    IF found <> ALL (ARRAY[
+        '+', '-', '*', '/', '%', '=', '<', '>', '<=', '>=', '<>', '!=', '(', ')', ',', '::', '||'
+    ]) THEN
+        PERFORM ebb.rules_refuse($2, format('"%s" is not an operator of conditions.', found));
+    END IF;
+    RETURN ('symbol', found, $2, length(found))::ebb.rules_token;
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.rules_tokens(source text) RETURNS ebb.rules_token[]
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    tokens ebb.rules_token[] := '{}';
+    token ebb.rules_token;
+    place integer := 1;
+BEGIN
+    IF $1 IS NULL OR octet_length($1) > 16384 THEN
+        PERFORM ebb.rules_refuse(1, 'A condition has 1 to 16,384 bytes.');
+    END IF;
+    LOOP
+        place := place + length(substring(substr($1, place) FROM '^[ \t\n\v\f\r]*'));
+        EXIT WHEN place > length($1);
+        token := ebb.rules_token_at(substr($1, place), place);
+        tokens := tokens || token;
+        place := place + token.size;
+        IF cardinality(tokens) > 4096 THEN
+            PERFORM ebb.rules_refuse(place, 'A condition has at most 4,096 words.');
+        END IF;
+    END LOOP;
+    IF cardinality(tokens) = 0 THEN
+        PERFORM ebb.rules_refuse(1, 'The condition is empty.');
+    END IF;
+    RETURN tokens;
+END $work$;
+
+-- What a name stands for where it is: keyword, type, function or attribute.
+CREATE OR REPLACE FUNCTION ebb.rules_role(tokens ebb.rules_token[], i integer) RETURNS text
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    word text := $1[$2].word;
+    before text := CASE WHEN $1[$2 - 1].kind IN ('name', 'symbol') THEN $1[$2 - 1].word ELSE '' END;
+    after text := CASE WHEN $1[$2 + 1].kind IN ('name', 'symbol') THEN $1[$2 + 1].word ELSE '' END;
+    is_type boolean := word = ANY (ARRAY[
+        'bool', 'boolean', 'int', 'int4', 'integer', 'int8', 'bigint', 'numeric', 'decimal',
+        'float8', 'double', 'text', 'timestamp', 'timestamptz', 'date', 'uuid', 'interval'
+    ]);
+BEGIN
+    IF before IN ('::', 'as') THEN
+        RETURN CASE WHEN is_type AND after <> '(' THEN 'type' ELSE 'unknown' END;
+    END IF;
+    IF word = ANY (ARRAY[
+        'and', 'or', 'not', 'is', 'in', 'between', 'like', 'ilike', 'escape', 'then', 'else', 'end',
+        'when', 'from', 'for', 'as', 'distinct', 'null', 'true', 'false', 'case'
+    ]) THEN
+        RETURN 'keyword';
+    END IF;
+    IF (word = 'unknown' AND before IN ('is', 'not'))
+        OR (word = 'precision' AND before = 'double')
+        OR (word = 'with' AND before = 'timestamp' AND after = 'time')
+        OR (word = 'time' AND before = 'with') OR (word = 'zone' AND before = 'time')
+        OR (word IN ('leading', 'trailing', 'both') AND before = '(')
+    THEN
+        RETURN 'keyword';
+    END IF;
+    IF after = '(' THEN
+        RETURN CASE WHEN word = ANY (ARRAY[
+            'lower', 'upper', 'length', 'char_length', 'btrim', 'ltrim', 'rtrim', 'substr', 'left',
+            'right', 'starts_with', 'abs', 'ceil', 'ceiling', 'floor', 'round'
+        ]) THEN 'function' WHEN word = ANY (ARRAY[
+            'trim', 'substring', 'cast', 'coalesce', 'nullif', 'greatest', 'least'
+        ]) THEN 'form' ELSE 'unknown' END;
+    END IF;
+    IF is_type AND ($1[$2 + 1].kind = 'text' OR (word = 'double' AND after = 'precision')) THEN
+        RETURN 'type';
+    END IF;
+    RETURN 'attribute';
+END $work$;
+
+-- The condition as PostgreSQL, over columns with the names of the attributes.
+CREATE OR REPLACE FUNCTION ebb.rules_print(source text, attributes text[]) RETURNS text
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    tokens ebb.rules_token[] := ebb.rules_tokens($1);
+    token ebb.rules_token;
+    role text;
+    printed text := '';
+    open_kinds text[] := '{}';  -- of the parentheses that are open
+    last_role text := '';
+BEGIN
+    FOR i IN 1 .. cardinality(tokens) LOOP
+        token := tokens[i];
+        role := CASE token.kind WHEN 'name' THEN ebb.rules_role(tokens, i) ELSE token.kind END;
+        IF role = 'unknown' THEN
+            PERFORM ebb.rules_refuse(token.first, format('"%s" is not allowed here.', token.word));
+        ELSIF role IN ('attribute', 'quoted') THEN
+            IF token.word <> ALL ($2) THEN
+                PERFORM ebb.rules_refuse(
+                    token.first, format('There is no attribute "%s".', left(token.word, 64))
+                );
+            END IF;
+            printed := printed || ' ' || '"' || token.word || '"';
+        ELSIF role = 'text' THEN
+            -- A type stands before it, or it takes the type that it is compared with.
+            printed := printed || ' ' || quote_literal(token.word);
+            IF last_role = 'type' AND tokens[i - 1].word = 'text' THEN
+                printed := printed || ' COLLATE "C"';
+            END IF;
+        ELSIF role = 'type' THEN
+            printed := printed || ' ' || CASE token.word
+                WHEN 'timestamp' THEN CASE
+                    WHEN tokens[i + 1].word = 'with' AND tokens[i + 1].kind = 'name'
+                    THEN 'timestamp' ELSE 'timestamptz'
+                END
+                ELSE token.word
+            END;
+            IF token.word = 'text' AND tokens[i - 1].word = '::' AND tokens[i + 1].word IS DISTINCT FROM '::' THEN
+                printed := printed || ' COLLATE "C"';
+            END IF;
+        ELSIF role = 'function' THEN
+            printed := printed || ' pg_catalog.' || token.word;
+        ELSE
+            printed := printed || ' ' || token.word;
+        END IF;
+        IF token.kind = 'name' AND token.word IN ('like', 'ilike', 'escape') AND role = 'keyword'
+            AND tokens[i + 1].kind IS DISTINCT FROM 'text'
+        THEN
+            PERFORM ebb.rules_refuse(token.first, 'A text literal must follow here.');
+        END IF;
+        IF token.kind = 'symbol' AND token.word = '(' THEN
+            open_kinds := open_kinds || CASE
+                WHEN last_role IN ('function', 'form') OR (last_role = 'keyword' AND tokens[i - 1].word = 'in')
+                THEN 'list' ELSE 'group'
+            END;
+            IF cardinality(open_kinds) > 60 THEN
+                PERFORM ebb.rules_refuse(token.first, 'Parentheses are nested too deeply.');
+            END IF;
+        ELSIF token.kind = 'symbol' AND token.word = ')' THEN
+            IF cardinality(open_kinds) = 0 THEN
+                PERFORM ebb.rules_refuse(token.first, 'This parenthesis closes nothing.');
+            END IF;
+            open_kinds := open_kinds[1:cardinality(open_kinds) - 1];
+        ELSIF token.kind = 'symbol' AND token.word = ','
+            AND open_kinds[cardinality(open_kinds)] IS DISTINCT FROM 'list'
+        THEN
+            PERFORM ebb.rules_refuse(token.first, 'A list is allowed only behind IN or a function.');
+        END IF;
+        last_role := role;
+    END LOOP;
+    IF cardinality(open_kinds) > 0 THEN
+        PERFORM ebb.rules_refuse(length($1), 'A parenthesis is not closed.');
+    END IF;
+    RETURN btrim(printed);
+END $work$;
+
+-- The attributes that a condition reads.
+CREATE OR REPLACE FUNCTION ebb.rules_reads(source text) RETURNS text[]
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    WITH all_tokens AS MATERIALIZED (SELECT ebb.rules_tokens($1) AS tokens)
+    SELECT coalesce(array_agg(DISTINCT a.tokens[i].word), '{}')
+    FROM all_tokens AS a, generate_series(1, cardinality(a.tokens)) AS i
+    WHERE a.tokens[i].kind = 'quoted'
+       OR (a.tokens[i].kind = 'name' AND ebb.rules_role(a.tokens, i) = 'attribute')
+$work$;
+
+-- The condition with another name of an attribute.
+CREATE OR REPLACE FUNCTION ebb.rules_renamed(source text, was text, becomes text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    tokens ebb.rules_token[] := ebb.rules_tokens($1);
+    result text := $1;
+BEGIN
+    FOR i IN REVERSE cardinality(tokens) .. 1 LOOP
+        CONTINUE WHEN tokens[i].word <> $2 OR NOT (
+            tokens[i].kind = 'quoted'
+            OR (tokens[i].kind = 'name' AND ebb.rules_role(tokens, i) = 'attribute')
+        );
+        result := overlay(
+            result PLACING '"' || $3 || '"' FROM tokens[i].first FOR tokens[i].size
+        );
+    END LOOP;
+    RETURN result;
+END $work$;
