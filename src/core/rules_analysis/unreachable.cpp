@@ -1,0 +1,71 @@
+// What a complete search did not reach: no instance can get there.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/rules_analysis/findings.h"
+
+namespace ebb::rules_analysis {
+
+namespace {
+
+using Severity = Diagnostic::Severity;
+
+void find_triggers(const Subject& subject, const Search& search, Notes& notes) {
+    for (std::size_t i = 0; i < subject.trigger_count(); ++i) {
+        const std::string path = trigger_path(i);
+        const bool is_enabled = subject.rules().triggers[i].is_enabled;
+        if (!is_enabled || search.fires(i) || notes.is_explained(path)) continue;
+        notes.note(
+            Severity::Error,
+            "never_enabled",
+            path,
+            fmt::format(
+                "The trigger \"{}\" never fires: its condition can be true, but in no state that "
+                "an instance can reach.",
+                subject.triggers()[i].name
+            )
+        );
+    }
+}
+
+void find_finals(const Subject& subject, const Search& search, Notes& notes) {
+    for (std::size_t i = 0; i < subject.finals().size(); ++i) {
+        const std::string path = condition_path("final", i);
+        if (search.completes(i) || notes.is_explained(path)) continue;
+        const std::string& name = subject.finals()[i].name;
+        if (search.is_blocked(i)) {
+            notes.note(
+                Severity::Error,
+                "livelock_final",
+                path,
+                fmt::format(
+                    "The final condition \"{}\" is true only while other transitions are pending, "
+                    "and `final_while_pending: refuse` refuses it then. Use `wait` or `stop`.",
+                    name
+                )
+            );
+            continue;
+        }
+        notes.note(
+            Severity::Error,
+            "unreachable_final",
+            path,
+            fmt::format(
+                "The final condition \"{}\" never ends an instance: it can be true, but in no "
+                "state that an instance can reach.",
+                name
+            )
+        );
+    }
+}
+
+}  // namespace
+
+void find_unreachable(const Subject& subject, const Search& search, Notes& notes) {
+    find_triggers(subject, search, notes);
+    find_finals(subject, search, notes);
+}
+
+}  // namespace ebb::rules_analysis
