@@ -3,7 +3,6 @@
 #include "cli/bulk.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include <fmt/format.h>
@@ -14,7 +13,7 @@
 #include "cli/exit_code.h"
 #include "cli/interrupts.h"
 #include "cli/text.h"
-#include "support/clock.h"
+#include "engine/bulk_job.h"
 #include "support/uuid.h"
 
 namespace ebb::cli {
@@ -25,23 +24,10 @@ constexpr int kPage = 100;
 constexpr std::size_t kSamples = 20;
 constexpr std::size_t kReasons = 5;
 
-/// So many in a time.
-struct Pace {
-    std::int64_t count = 0;
-    Duration period{};
-};
-
-std::optional<Pace> read_rate(const std::string& text) {
+std::optional<engine::BulkRate> read_rate(const std::string& text) {
     if (text.empty()) return std::nullopt;
-    const std::size_t slash = std::min(text.find('/'), text.size());
-    Pace pace;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + slash, pace.count);
-    const auto period = slash < text.size() ? parse_duration(text.substr(slash + 1)) : std::nullopt;
-    const bool is_number = error == std::errc() && end == text.data() + slash && pace.count > 0;
-    if (is_number && period && *period > Duration::zero()) {
-        pace.period = *period;
-        return pace;
-    }
+    const auto rate = engine::parse_bulk_rate(text);
+    if (rate) return rate;
     throw Error(
         ErrorCode::InvalidArgument,
         fmt::format(
@@ -197,7 +183,7 @@ class Bulk {
     Client& client_;
     const BulkOptions& options_;
     const BulkVerb& verb_;
-    const std::optional<Pace> pace_;
+    const std::optional<engine::BulkRate> pace_;
     Interrupts interrupts_;
     SignalCatcher catcher_;
     ListOptions which_;

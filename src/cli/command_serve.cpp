@@ -27,6 +27,7 @@
 #include "cli/traces.h"
 #include "cli/watched_handlers.h"
 #include "cli/worker_log.h"
+#include "engine/bulk.h"
 #include "engine/webhook.h"
 #include "handlers/mail_client.h"
 #include "plugins/webhooks/deliver.h"
@@ -374,6 +375,7 @@ class Serving {
         webhooks::add_deliver_handler(
             handlers, *stores_.store, *session_.streams().clock, delivery
         );
+        engine::add_bulk_handler(handlers, *stores_.store, [this]() -> Engine& { return engine_; });
         return handlers;
     }
 

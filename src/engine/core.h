@@ -55,6 +55,10 @@ class Engine::Core {
     std::vector<StartedInstance> start_all(
         std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
     );
+    /// Starts one of Ebb's own workflows, which is registered.
+    StartedInstance start_system(
+        std::string_view workflow, const Payload& input, const StartOptions& options
+    );
     /// Starts the delivery of each row, unless it was started before.
     void start_deliveries(std::span<const OutboxRow> rows);
     StartedInstance start_in(

@@ -259,6 +259,17 @@ std::vector<StartedInstance> Engine::Core::start_all(
     return launch(std::move(beginnings));
 }
 
+StartedInstance Engine::Core::start_system(
+    std::string_view workflow, const Payload& input, const StartOptions& options
+) {
+    check_options(options, 1);
+    const std::shared_ptr<const Program> compiled = program(workflow, std::nullopt);
+    check_inputs(*compiled, {&input, 1}, environment.limits());
+    std::vector<Beginning> beginnings;
+    beginnings.push_back(begin(environment, compiled, input, options));
+    return launch(std::move(beginnings)).front();
+}
+
 void Engine::Core::start_deliveries(std::span<const OutboxRow> rows) {
     const auto known = program(engine::kWebhookWorkflow, std::nullopt);
     std::vector<Beginning> beginnings;

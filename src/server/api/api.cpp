@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "server/api/bulk.h"
 #include "server/api/pages.h"
 #include "server/api/sign_in.h"
 #include "server/assets/assets.h"
@@ -121,6 +122,7 @@ Routes make_routes(Service& service) {
     add_history_routes(routes, service);
     add_start_routes(routes, service);
     add_steering_routes(routes, service);
+    add_bulk_routes(routes, service);
     add_operation_routes(routes, service);
     add_people_routes(routes, service);
     add_definition_routes(routes, service);

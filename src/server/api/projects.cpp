@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "server/api/body.h"
+#include "server/api/plain_route.h"
 #include "server/api/service.h"
 #include "view/payload_json.h"
 
@@ -99,18 +100,7 @@ void add_project_routes(Routes& routes, Service& service) {
                          std::string_view path,
                          std::string_view operation,
                          http::Response (*handle)(Service&, Call&)) {
-        Route route{
-            .method = method,
-            .path = path,
-            .operation = operation,
-            .permission = "admin",
-            .handle = [&service, handle](Call& call) { return handle(service, call); }
-        };
-        if (method == "PUT") {
-            route.body_bytes_max = kJsonBytesMax;
-            route.media_types = {"application/json"};
-        }
-        routes.push_back(std::move(route));
+        routes.push_back(plain_route(service, method, path, operation, "admin", handle));
     };
     add("GET", "/projects", "listProjects", list_projects);
     add("PUT", "/projects/{name}", "putProject", put_project);

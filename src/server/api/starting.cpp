@@ -5,6 +5,7 @@
 #include "core/model/label_values.h"
 #include "server/api/body.h"
 #include "server/api/payloads.h"
+#include "server/api/reserved_key.h"
 #include "server/api/service.h"
 #include "server/live/hub.h"
 #include "support/json.h"
@@ -28,19 +29,6 @@ Json result_json(const InstanceId& id, const Result& result, PayloadDocument& do
         {"output", document.value(result.output)},
         {"error", document.value(result.error)},
     };
-}
-
-/// The key that represents an Idempotency-Key. `~` is in no key of a user's own request.
-std::string reserved_key(const Call& call) {
-    const std::string_view key = call.request.header("Idempotency-Key");
-    if (key.size() > kIdempotencyKeyBytesMax) {
-        throw Problem(
-            "invalid_argument",
-            fmt::format("Idempotency-Key has more than {} bytes.", kIdempotencyKeyBytesMax)
-        );
-    }
-    if (key.empty()) return {};
-    return "~" + sha256_hex(fmt::format("{}\n{}", call.principal.name, key)).substr(0, 32);
 }
 
 struct StartRequest {
@@ -227,6 +215,18 @@ http::Response import_instance(Service& service, Call& call) {
 }
 
 }  // namespace
+
+std::string reserved_key(const Call& call) {
+    const std::string_view key = call.request.header("Idempotency-Key");
+    if (key.size() > kIdempotencyKeyBytesMax) {
+        throw Problem(
+            "invalid_argument",
+            fmt::format("Idempotency-Key has more than {} bytes.", kIdempotencyKeyBytesMax)
+        );
+    }
+    if (key.empty()) return {};
+    return "~" + sha256_hex(fmt::format("{}\n{}", call.principal.name, key)).substr(0, 32);
+}
 
 void add_start_routes(Routes& routes, Service& service) {
     routes.push_back(

@@ -6,6 +6,7 @@
 
 #include "engine/webhook.h"
 #include "server/api/body.h"
+#include "server/api/plain_route.h"
 #include "server/api/service.h"
 #include "support/clock.h"
 #include "view/deliveries.h"
@@ -124,18 +125,7 @@ void add_webhook_routes(Routes& routes, Service& service) {
                          std::string_view path,
                          std::string_view operation,
                          http::Response (*handle)(Service&, Call&)) {
-        Route route{
-            .method = method,
-            .path = path,
-            .operation = operation,
-            .permission = "webhooks.write",
-            .handle = [&service, handle](Call& call) { return handle(service, call); }
-        };
-        if (method == "POST" || method == "PUT") {
-            route.body_bytes_max = kJsonBytesMax;
-            route.media_types = {"application/json"};
-        }
-        routes.push_back(std::move(route));
+        routes.push_back(plain_route(service, method, path, operation, "webhooks.write", handle));
     };
     add("GET", "/webhooks", "listWebhooks", list_webhooks);
     add("GET", "/webhooks/{name}", "getWebhook", get_webhook);

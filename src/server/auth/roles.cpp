@@ -49,6 +49,7 @@ constexpr std::array kGrants = std::to_array<RolesOf>({
     {"instances.cancel", kSteerers},
     {"instances.pause", kSteerers},
     {"instances.requeue", kSteerers},
+    {"bulk", kSteerers},
     {"instances.signal", kSteerers | kStarter},
     {"instances.write", kSteerers | kStarter},
     {"instances.move", kAdmin},

@@ -1,0 +1,429 @@
+// The turns of a bulk operation.
+
+#include "engine/bulk.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include <ebb/error.h>
+
+#include "core/filter/filter.h"
+#include "engine/core.h"
+#include "store/names.h"
+#include "support/json.h"
+#include "support/sync.h"
+
+namespace ebb::engine {
+
+namespace {
+
+/// So many act at the same time: their commits are written together.
+constexpr int kActors = 8;
+/// A turn ends after this time, so that a bulk that is paused or canceled stops, and its progress
+/// is seen.
+constexpr Duration kTurnTime = std::chrono::seconds(2);
+constexpr Duration kCanaryLook = std::chrono::seconds(2);
+/// An instance that changes all the time is left alone after so many tries.
+constexpr int kTriesMax = 50;
+constexpr int kCountPage = 2'000;
+constexpr int kActsPage = 50;
+constexpr std::size_t kMessageBytesMax = 256;
+/// Processes of a SQLite store have clocks of their own.
+constexpr Duration kClockMargin = std::chrono::seconds(5);
+
+using Steady = std::chrono::steady_clock;
+
+enum class Outcome { None, Done, Unchanged, Skipped, Failed };
+
+struct Act {
+    InstanceId id;
+    std::optional<InstanceRow> row{};  ///< as it was found; none: it is read first
+    Outcome outcome = Outcome::None;
+    std::string code{};
+    std::string message{};
+};
+
+/// Whether the next instance may nevertheless do it; the store's troubles end the turn.
+std::optional<Outcome> outcome_of(const Error& error) {
+    switch (error.code()) {
+        case ErrorCode::InstanceNotFound:
+        case ErrorCode::InvalidState:
+        case ErrorCode::NotWaiting:
+        case ErrorCode::NotAllowed:
+        case ErrorCode::LimitExceeded:
+            return Outcome::Skipped;
+        case ErrorCode::RevisionChanged:
+        case ErrorCode::CorruptState:
+            return Outcome::Failed;
+        default:
+            return std::nullopt;
+    }
+}
+
+std::string_view reason_of(BulkAction action) {
+    return action == BulkAction::Resume ? "It is not paused." : "It is not dead-lettered.";
+}
+
+/// Acts on a part of the instances.
+class Turn {
+ public:
+    Turn(
+        Store& store,
+        Engine& engine,
+        const BulkJob& job,
+        const InstanceId& bulk,
+        const StepContext& context
+    )
+        : store_(store),
+          engine_(engine),
+          job_(job),
+          author_(bulk_author(job, bulk)),
+          context_(context),
+          until_(Steady::now() + kTurnTime) {}
+
+    BulkProgress run(BulkProgress progress) {
+        progress.pause = 0;
+        std::int64_t wanted = kBulkTurnMax;
+        if (job_.rate) wanted = std::min(wanted, job_.rate->count);
+        const bool is_canary = has_canary(progress) && progress.canaries.empty();
+        if (is_canary) wanted = std::min(wanted, job_.canary->count);
+        const Steady::time_point begun = Steady::now();
+        const std::int64_t seen = progress.seen();
+        read(progress, static_cast<int>(wanted));
+        act_on_all();
+        note(progress);
+        if (is_canary) watch(progress);
+        if (job_.rate && !progress.is_done) {
+            const Duration due = job_.rate->period * (progress.seen() - seen) / job_.rate->count;
+            add_pause(progress, due - std::chrono::duration_cast<Duration>(Steady::now() - begun));
+        }
+        return progress;
+    }
+
+    bool has_canary(const BulkProgress& progress) const {
+        return job_.canary && !progress.has_passed_canary &&
+               progress.matched.value_or(0) >= BulkCanary::kMatchedMin;
+    }
+
+    static void add_pause(BulkProgress& progress, Duration pause) {
+        const double seconds = std::chrono::duration<double>(pause).count();
+        progress.pause = std::max({progress.pause, seconds, 0.0});
+    }
+
+ private:
+    /// What the turn acts on, and where the next one begins if it gets through all of it.
+    void read(const BulkProgress& progress, int wanted) {
+        if (!job_.ids.empty()) {
+            const std::size_t end =
+                std::min(job_.ids.size(), progress.next + static_cast<std::size_t>(wanted));
+            for (std::size_t at = progress.next; at < end; ++at) acts_.push_back({job_.ids[at]});
+            is_last_ = end == job_.ids.size();
+            return;
+        }
+        InstanceSearch search = bulk_search(job_);
+        if (progress.before) search.before = progress.before;
+        search.limit = wanted;
+        InstanceHits hits = store_.search(search);
+        for (InstanceRow& row : hits.rows) {
+            const InstanceId id = row.id;
+            acts_.push_back({id, std::move(row)});
+        }
+        next_ = hits.next;
+        is_last_ = !hits.next;
+    }
+
+    void act_on_all() {
+        std::vector<std::jthread> others;
+        const auto count = std::min<std::size_t>(kActors, acts_.size());
+        for (std::size_t i = 1; i < count; ++i) others.emplace_back([this] { act_on_some(); });
+        act_on_some();
+        others.clear();
+        const Lock lock(mutex_);
+        if (trouble_) std::rethrow_exception(trouble_);
+    }
+
+    /// The acts that are begun are the first ones.
+    void act_on_some() {
+        try {
+            while (!is_over()) {
+                const std::size_t at = taken_++;
+                if (at >= acts_.size()) return;
+                act(acts_[at]);
+            }
+        } catch (...) {
+            const Lock lock(mutex_);
+            if (!trouble_) trouble_ = std::current_exception();
+            has_trouble_ = true;
+        }
+    }
+
+    bool is_over() const {
+        return has_trouble_ || context_.stop.stop_requested() || Steady::now() >= until_;
+    }
+
+    void act(Act& act) {
+        for (int tries = 0;; ++tries) {
+            try {
+                return act_at_revision(act);
+            } catch (const Error& error) {
+                const bool is_late = error.code() == ErrorCode::RevisionChanged;
+                if (is_late && tries < kTriesMax) {
+                    act.row.reset();
+                    continue;
+                }
+                const auto outcome = outcome_of(error);
+                if (!outcome) throw;
+                act.outcome = *outcome;
+                act.code = ebb::to_string(error.code());
+                act.message = clean_text(error.what(), kMessageBytesMax);
+                return;
+            }
+        }
+    }
+
+    /// No other call of this turn has acted before this revision, nor can any after it.
+    void act_at_revision(Act& act) {
+        if (!act.row) act.row = store_.load(act.id);
+        if (!act.row || !is_in_bulk(job_, act.row->workflow) || act.id >= job_.before) {
+            throw Error(ErrorCode::InstanceNotFound, "There is no such instance.");
+        }
+        const bool is_untouched = act.row->updated_at < job_.at - kClockMargin;
+        const bool has_changed =
+            (!is_untouched && was_acted_on(act.id)) || steer(act.id, act.row->revision);
+        act.outcome = has_changed ? Outcome::Done : Outcome::Unchanged;
+    }
+
+    bool was_acted_on(const InstanceId& id) const {
+        HistoryQuery query{
+            .instance = id,
+            .limit = kActsPage,
+            .order = HistoryQuery::Order::Backward,
+            .types =
+                {HistoryType::CancelRequested,
+                 HistoryType::AbortRequested,
+                 HistoryType::Paused,
+                 HistoryType::Unpaused,
+                 HistoryType::Requeued},
+        };
+        while (true) {
+            const std::vector<HistoryEvent> events = store_.history(query);
+            for (const HistoryEvent& event : events) {
+                if (event.at < job_.at - kClockMargin) return false;
+                if (is_ours(event.payload)) return true;
+            }
+            if (std::ssize(events) < kActsPage) return false;
+            query.before = events.back().seq;
+        }
+    }
+
+    bool is_ours(const Payload& payload) const {
+        const Json json = Json::parse(payload, nullptr, false);
+        return json.is_object() && json.value("by", Json()) == Json(author_);
+    }
+
+    /// Returns whether anything has changed, as far as the verb tells.
+    bool steer(const InstanceId& id, std::int64_t revision) {
+        const RequestOptions options{
+            .by = author_, .reason = job_.reason, .expected_revision = revision
+        };
+        switch (job_.action) {
+            case BulkAction::Cancel:
+                engine_.cancel(id, options);
+                return true;
+            case BulkAction::Abort:
+                engine_.abort(id, options);
+                return true;
+            case BulkAction::Pause:
+                engine_.pause(id, options);
+                return true;
+            case BulkAction::Resume:
+                return engine_.resume(id, options);
+            case BulkAction::Requeue:
+                return engine_.requeue(id, {.by = author_, .expected_revision = revision});
+        }
+        return false;
+    }
+
+    /// Takes over what was done, and where the next turn begins.
+    void note(BulkProgress& progress) {
+        std::size_t finished = 0;
+        for (Act& act : acts_) {
+            if (act.outcome == Outcome::None) break;
+            ++finished;
+            switch (act.outcome) {
+                case Outcome::Done:
+                    ++progress.done;
+                    break;
+                case Outcome::Unchanged:
+                    ++progress.unchanged;
+                    act.code = "invalid_state";
+                    act.message = reason_of(job_.action);
+                    break;
+                case Outcome::Skipped:
+                    ++progress.skipped;
+                    break;
+                default:
+                    ++progress.failed;
+            }
+            const bool is_told =
+                act.outcome != Outcome::Done && progress.skips.size() < BulkProgress::kSkipsMax;
+            if (is_told) progress.skips.push_back({act.id, act.code, act.message});
+        }
+        const bool is_through = finished == acts_.size();
+        progress.is_done = is_through && is_last_;
+        if (!job_.ids.empty()) {
+            progress.next += finished;
+        } else if (is_through) {
+            progress.before = next_;
+        } else if (finished > 0) {
+            progress.before = acts_[finished - 1].id;
+        }
+        acts_.resize(finished);
+    }
+
+    void watch(BulkProgress& progress) const {
+        for (const Act& act : acts_) {
+            if (act.outcome == Outcome::Done) progress.canaries.push_back(act.id);
+        }
+        progress.canaries_until = store_.now() + job_.canary->wait;
+    }
+
+    Store& store_;
+    Engine& engine_;
+    const BulkJob& job_;
+    const std::string author_;
+    const StepContext& context_;
+    const Steady::time_point until_;
+    std::vector<Act> acts_;
+    std::optional<InstanceId> next_;
+    bool is_last_ = false;
+    std::atomic<std::size_t> taken_{0};
+    std::atomic<bool> has_trouble_{false};
+    Mutex mutex_;
+    std::exception_ptr trouble_ EBB_GUARDED_BY(mutex_);
+};
+
+/// How the instances that were requeued first have fared.
+enum class Canaries { Running, Passed, Failed };
+
+Canaries look_at_canaries(Store& store, const BulkProgress& progress) {
+    bool is_running = false;
+    for (const InstanceId& id : progress.canaries) {
+        const auto row = store.load(id);
+        if (!row) continue;
+        const bool has_failed =
+            row->status == InstanceStatus::DeadLetter || row->status == InstanceStatus::Failed;
+        if (has_failed) return Canaries::Failed;
+        is_running = is_running || !is_terminal(row->status);
+    }
+    if (is_running && store.now() < progress.canaries_until) return Canaries::Running;
+    return Canaries::Passed;
+}
+
+Payload take_turn(Store& store, Engine& engine, const Payload& input, const StepContext& context) {
+    const auto events = store.history({.instance = context.instance, .limit = 1});
+    if (events.empty()) throw Error(ErrorCode::CorruptState, "The bulk has no history.");
+    const BulkJob job = parse_bulk_job(events.front().payload);
+    if (context.step != kBulkTurn) {
+        return to_payload(BulkProgress{.matched = count_bulk(store, job, context.stop)});
+    }
+    BulkProgress progress = parse_bulk_progress(input);
+    Turn turn(store, engine, job, context.instance, context);
+    if (turn.has_canary(progress) && !progress.canaries.empty()) {
+        const Canaries canaries =
+            context.payload ? Canaries::Passed : look_at_canaries(store, progress);
+        if (canaries == Canaries::Failed) {
+            context.pause();
+            return "null";
+        }
+        if (canaries == Canaries::Running) {
+            progress.pause = 0;
+            Turn::add_pause(progress, std::min(kCanaryLook, progress.canaries_until - store.now()));
+            return to_payload(progress);
+        }
+        progress.has_passed_canary = true;
+    }
+    return to_payload(turn.run(std::move(progress)));
+}
+
+/// What an operator may change, in a store that has had no bulk.
+void prepare(Store& store) {
+    store.register_workflow(bulk_workflow(store.now()));
+    const std::vector<RetentionRule> rules = store.retention();
+    const bool has_rule = std::any_of(rules.begin(), rules.end(), [](const RetentionRule& rule) {
+        return rule.workflow == kBulkWorkflow;
+    });
+    if (!has_rule) {
+        store.set_retention(
+            {.workflow = std::string(kBulkWorkflow),
+             .keep = {.completed = kBulksKept, .failed = kBulksKept},
+             .updated_at = store.now()}
+        );
+    }
+    if (store.queues({.name = std::string(kBulkQueue), .counts_tasks = false}).empty()) {
+        store.set_queue(
+            {.name = std::string(kBulkQueue),
+             .limits = {.concurrency = kBulksAtOnce},
+             .updated_at = store.now()}
+        );
+    }
+}
+
+}  // namespace
+
+InstanceSearch bulk_search(const BulkJob& job) {
+    InstanceSearch search{.workflow = job.workflows, .before = job.before};
+    if (!job.where.empty()) search.where = filter::compile(job.where, job.at);
+    return search;
+}
+
+bool is_in_bulk(const BulkJob& job, const std::string& workflow) {
+    return !is_system_workflow(workflow) && passes_names(job.workflows, workflow);
+}
+
+std::optional<std::int64_t> count_bulk(
+    Store& store, const BulkJob& job, const std::stop_token& stop
+) {
+    if (!job.ids.empty()) return std::ssize(job.ids);
+    InstanceSearch search = bulk_search(job);
+    search.scan_max = kCountPage;
+    std::int64_t count = 0;
+    while (!stop.stop_requested()) {
+        const InstanceTally tally = store.tally(search);
+        for (const StatusCount& each : tally.counts) count += each.count;
+        if (!tally.next) return count;
+        search.before = tally.next;
+    }
+    return std::nullopt;
+}
+
+void add_bulk_handler(HandlerRegistry& registry, Store& store, std::function<Engine&()> engine) {
+    registry.add_raw(
+        std::string(kBulkHandler),
+        [&store, engine = std::move(engine)](const Payload& input, const StepContext& context) {
+            return take_turn(store, engine(), input, context);
+        }
+    );
+}
+
+StartedInstance start_bulk(Store& store, const BulkJob& job, const std::string& key) {
+    prepare(store);
+    // An engine that only starts: who runs the bulk is for the workers to say.
+    const HandlerRegistry none;
+    Engine::Core starter(store, none, {});
+    return starter.start_system(
+        kBulkWorkflow,
+        to_payload(job),
+        {.key = key,
+         .by = job.by,
+         .labels =
+             {{"action", LabelValue(to_string(job.action))}, {"by", LabelValue(bulk_owner(job.by))}}
+        }
+    );
+}
+
+}  // namespace ebb::engine
