@@ -73,15 +73,15 @@ class Observer {
     /// The instance has ended: its status is `completed`, `failed`, `cancelled` or `aborted`.
     virtual void on_end(const InstanceSummary& /*instance*/) {}
 
-    /// The `traceparent` of a call (W3C Trace Context), if this observer traces it; empty = it does
-    /// not. Runs in the thread that asks, and only if a handler or a remote worker asks.
-    virtual std::string traceparent(const CallId& /*call*/) { return {}; }
-
     /// A change was committed. Called last, with all events of the change. `instance.revision` is
     /// the revision after the change.
     virtual void on_committed(
         const InstanceSummary& /*instance*/, std::span<const HistoryEntry> /*events*/
     ) {}
+
+    /// The `traceparent` of a call (W3C Trace Context), if this observer traces it; empty = it does
+    /// not. Runs in the thread that asks, and only if a handler or a remote worker asks.
+    virtual std::string traceparent(const CallId& /*call*/) { return {}; }
 };
 
 /// An observer of commits only, for progress displays.

@@ -108,6 +108,7 @@ class CommandLine {
     void add_webhook();
     void add_hook();
     void add_key();
+    void add_session();
     void add_workers();
     void add_overview();
     void add_doctor();
@@ -179,6 +180,7 @@ class CommandLine {
     GrantOptions grant_;
     HookOptions hook_;
     KeyOptions key_;
+    SessionOptions session_;
     DeliveryOptions delivery_;
     AuditOptions audit_;
     LoginLinkOptions login_link_;

@@ -113,6 +113,7 @@ void CommandLine::add_access() {
     add_audit();
     add_hook();
     add_key();
+    add_session();
 }
 
 void CommandLine::add_project() {
@@ -196,6 +197,18 @@ void CommandLine::add_hook() {
     add("--secret-env", hook_.secret_env, "put: the server has it in EBB_HOOK_...", "NAME");
     add("--server-file", hook_.server_file, "put: it is in the folder of --hook-secrets", "NAME");
     hook->add_flag("--disabled", hook_.is_disabled, "put: keep it, but accept nothing");
+}
+
+void CommandLine::add_session() {
+    CLI::App* session =
+        add_command("session", "List and end the logins of browsers", [this](Session& s) {
+            return manage_sessions(s, session_);
+        });
+    session->group("Other");
+    add_choice(session, "ACTION", session_.action, "What to do (default: list)", {"list", "end"});
+    session->add_option("ID", session_.id, "Of end: the session");
+    session->add_option("--user", session_.user, "Only of this one, such as user:ann")
+        ->type_name("PRINCIPAL");
 }
 
 void CommandLine::add_key() {

@@ -121,12 +121,12 @@ class Client {
 };
 
 /// A client of the database itself. All three must outlive it; `clock` judges what is due.
-/// `box` is asked for only when a secret is written.
+/// `box` is asked for only when a secret is written; null = there is none.
 std::unique_ptr<Client> make_local_client(
     Engine& engine,
     Store& store,
     const Clock& clock,
-    std::function<std::shared_ptr<const SecretBox>()> box
+    std::function<std::shared_ptr<const SecretBox>()> box = nullptr
 );
 
 }  // namespace ebb::cli

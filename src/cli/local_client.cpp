@@ -124,7 +124,7 @@ class LocalClient : public Client {
     }
 
     Json put_webhook(const std::string& name, const Json& settings) override {
-        return engine::put_webhook(store_, engine::read_webhook(name, settings), box_().get());
+        return engine::put_webhook(store_, engine::read_webhook(name, settings), box().get());
     }
 
     void remove_webhook(const std::string& name) override {
@@ -133,7 +133,7 @@ class LocalClient : public Client {
     }
 
     Json rotate_webhook(const std::string& name, Duration keep_old) override {
-        return engine::rotate_webhook(store_, name, keep_old, box_().get());
+        return engine::rotate_webhook(store_, name, keep_old, box().get());
     }
 
     void ping_webhook(const std::string& name) override { engine::ping_webhook(store_, name); }
@@ -214,6 +214,8 @@ class LocalClient : public Client {
     }
 
  private:
+    std::shared_ptr<const SecretBox> box() const { return box_ ? box_() : nullptr; }
+
     Engine& engine_;
     Store& store_;
     const Clock& clock_;

@@ -145,6 +145,12 @@ struct KeyOptions {
     std::string old_key{};
 };
 
+struct SessionOptions {
+    std::string action = "list";
+    std::string id{};
+    std::string user{};  ///< a principal, such as `user:ann`
+};
+
 struct LoginLinkOptions {
     std::string url = "http://127.0.0.1:8322/";
     std::string user{};
@@ -158,6 +164,8 @@ int manage_grants(Session& session, const GrantOptions& options);
 int manage_hooks(Session& session, const HookOptions& options);
 /// Encrypts the secrets of a database with another key.
 int manage_key(Session& session, const KeyOptions& options);
+/// Lists and ends the logins of browsers.
+int manage_sessions(Session& session, const SessionOptions& options);
 /// Prints the audit, or checks it.
 int show_audit(Session& session, const AuditOptions& options);
 /// Prints a link that logs a person in once.

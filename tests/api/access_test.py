@@ -5,7 +5,9 @@ The authorization matrix is made of the OpenAPI document and the table of docs/r
 operation, for every role, everywhere and in a project, on what is in the project and on what is not.
 """
 
+import base64
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -527,7 +529,8 @@ class Redaction(AccessTest):
             "items": [{"serial": "•••", "n": 1}], "copy": {"number": "•••"}})
         revealed = self.api.get(path, reveal="true").json()["input"]
         self.assertEqual(revealed, secrets)
-        self.assertEqual(len(self.api.get("/audit", action="revealPayloads", target=f"/api/v1{path}").json()["items"]), 1)
+        page = self.api.get("/audit", action="revealPayloads", target=f"/api/v1{path}").json()
+        self.assertEqual(len(page["items"]), 1)
         operator = self.client("no-definitions-secrets", "operator")
         self.problem(operator.get(path, reveal="true"), 403, "not_allowed")
         self.api.post(f"{path}/abort")
@@ -572,6 +575,88 @@ class Redaction(AccessTest):
             api("POST", "/workflows", FLOW.format(name=OURS), YAML)
             instance = api.post("/instances", {"workflow": OURS, "input": {"n": 1}}).json()["id"]
             self.assertEqual(api.get(f"/instances/{instance}").json()["input"], {"$hidden": True, "bytes": 8})
+
+
+@unittest.skipIf(STORE == "memory", "The secrets of a database in memory end with its server.")
+class Keys(unittest.TestCase):
+    SECRET = "hunter2-hunter2-hunter2"
+
+    def setUp(self):
+        folder = Folder()
+        self.path = pathlib.Path(folder.__enter__())
+        self.addCleanup(folder.__exit__)
+
+    def key(self, name):
+        path = self.path / name
+        path.write_text(base64.b64encode(os.urandom(32)).decode() + "\n")
+        path.chmod(0o600)
+        return str(path)
+
+    def serve(self, *arguments):
+        return Server(EBB, STORE, self.path, ["--no-worker", *arguments])
+
+    def stored(self):
+        """Everything that the database has."""
+        if STORE == "sqlite":
+            return b"".join(path.read_bytes() for path in self.path.glob("ebb.db*"))
+        url, _, schema = database(STORE, self.path).partition("?schema=")
+        return subprocess.run(["pg_dump", "-n", schema, url], capture_output=True, check=True).stdout
+
+    def put_hook(self, server, name):
+        api = log_in(server, CONTRACT)
+        self.addCleanup(api.close)
+        api("POST", "/workflows", FLOW.format(name=OURS), YAML)
+        settings = {"scheme": "token", "header": "X-Shop", "secret": self.SECRET, "workflow": OURS}
+        self.assertEqual(api("PUT", f"/hooks/{name}", settings).status, 200)
+        return api
+
+    def send(self, server, name, delivery):
+        client = Client(server, CONTRACT)
+        self.addCleanup(client.close)
+        return client("POST", f"/hooks/{name}", {"n": delivery}, {"X-Shop": self.SECRET}).status
+
+    def refusal(self, *arguments):
+        with self.assertRaises(RuntimeError) as refused:
+            self.serve(*arguments)
+        return str(refused.exception)
+
+    def test_secrets_are_encrypted_with_the_key(self):
+        first, second = self.key("first"), self.key("second")
+        with self.serve("--key", first) as server:
+            api = self.put_hook(server, "shop")
+            webhook = api("PUT", "/webhooks/ops", {"url": "https://example.com/hook"}).json()
+            rotated = api("POST", "/webhooks/ops/rotate", {}).json()
+            self.assertEqual(self.send(server, "shop", 1), 202)
+        secrets = [self.SECRET, webhook["secret"], rotated["secret"]]
+        self.assertEqual([text for text in secrets if text.encode() in self.stored()], [])
+        self.assertIn(b"sealed:1:", self.stored())
+        self.assertIn("are encrypted", self.refusal())
+        self.assertIn("another key", self.refusal("--key", second))
+        command = [EBB, "key", "rotate", "--json", "--db", database(STORE, self.path)]
+        for expected in (2, 0):
+            done = subprocess.run([*command, "--key", second, "--old-key", first], check=True,
+                capture_output=True, text=True)
+            self.assertEqual(json.loads(done.stdout), {"encrypted": expected})
+        with self.serve("--key", second) as server:
+            self.assertEqual(self.send(server, "shop", 2), 202)
+        self.assertIn("another key", self.refusal("--key", first))
+
+    def test_what_was_in_clear_text_is_encrypted_at_the_start(self):
+        with self.serve() as server:
+            self.put_hook(server, "shop")
+        self.assertIn(self.SECRET.encode(), self.stored())
+        with self.serve("--key", self.key("first")) as server:
+            self.assertEqual(server.wait_for("secrets_encrypted")["rows"], 1)
+            self.assertEqual(self.send(server, "shop", 1), 202)
+
+    def test_keys_that_are_none_are_refused(self):
+        short = self.path / "short"
+        short.write_text("hunter2")
+        short.chmod(0o600)
+        self.assertIn("32 random bytes", self.refusal("--key", str(short)))
+        self.assertNotIn("hunter2", self.refusal("--key", str(short)))
+        short.chmod(0o644)
+        self.assertIn("chmod 600", self.refusal("--key", str(short)))
 
 
 class ProxyLogin(unittest.TestCase):

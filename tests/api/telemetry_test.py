@@ -15,6 +15,9 @@ import sys
 import tempfile
 import threading
 import unittest
+import urllib.request
+
+from world import Server
 
 EBB = os.path.abspath(sys.argv[2])
 
@@ -101,6 +104,60 @@ class Telemetry(unittest.TestCase):
         path, headers, _ = self.collector.requests[0]
         self.assertEqual(path, "/v1/traces")
         self.assertEqual(headers["x-team"], "ebb")
+
+    def test_requests_and_calls_are_in_the_trace_of_their_caller(self):
+        trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+        asked = []
+
+        class Service(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                asked.append(self.headers["traceparent"])
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"{}")
+
+            def log_message(self, *_):
+                pass
+
+        service = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Service)
+        thread = threading.Thread(target=service.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(service.server_close)
+        self.addCleanup(service.shutdown)
+        url = f"http://127.0.0.1:{service.server_address[1]}/charge"
+        (self.folder / "pay.yaml").write_text(
+            "workflow: pay\nsteps: [charge]\nhandlers:\n  charge: {http: {method: POST, url: '%s'}}\n" % url)
+        collector = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{self.collector.server_address[1]}"}
+        with Server(EBB, "memory", self.folder, ["--no-auth"], ["pay.yaml"], collector) as server:
+            def start(headers):
+                request = urllib.request.Request(
+                    f"http://127.0.0.1:{server.port}/api/v1/instances?wait=60s",
+                    json.dumps({"workflow": "pay", "input": {}}).encode(),
+                    {"Content-Type": "application/json", **headers})
+                with urllib.request.urlopen(request, timeout=120) as answer:
+                    return json.loads(answer.read())["id"]
+
+            instance = start({"traceparent": f"00-{trace}-{parent}-01"})
+            start({})
+            self.assertEqual(server.stop(), 0)
+
+        spans = self.spans()
+        [request] = [span for span in spans if span["traceId"] == trace and span["kind"] == 2]
+        self.assertEqual((request["name"], request["parentSpanId"]), ("POST /api/v1/instances", parent))
+        [begun] = [each for each in spans if each["name"] == "start pay"]
+        self.assertEqual((begun["kind"], begun["traceId"]), (4, trace))
+        self.assertEqual(begun["parentSpanId"], request["spanId"])
+        own = instance.replace("-", "")
+        [root] = [span for span in spans if span["name"] == "workflow pay" and span["traceId"] == own]
+        self.assertEqual(begun["links"], [{"traceId": own, "spanId": root["spanId"]}])
+        [attempt] = [span for span in spans if span["name"] == "attempt charge" and span["traceId"] == own]
+        self.assertEqual(asked[0], f"00-{own}-{attempt['spanId']}-01")
+        [other] = [span for span in spans if span["kind"] == 2 and span["traceId"] != trace]
+        self.assertNotIn("parentSpanId", other)
 
     def test_a_collector_that_is_away_does_no_harm(self):
         with socket.socket() as taken:

@@ -11,6 +11,7 @@
 #include "handlers/mail_client.h"
 #include "store/admin_store.h"
 #include "store/store.h"
+#include "support/secret_box.h"
 
 namespace ebb::webhooks {
 

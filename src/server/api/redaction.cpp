@@ -71,7 +71,7 @@ RedactionRules::Place parse_redacted_place(std::string_view text) {
 /// Copies one JSON text without what is sensitive.
 class Redaction::Copy {
  public:
-    /// `floating` begin anew in each object and list.
+    /// `floating` begin again in each object and list.
     Copy(
         const Redaction& redaction, std::string_view payload, const std::vector<Segments>& floating
     )

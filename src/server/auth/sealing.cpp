@@ -92,9 +92,10 @@ std::optional<std::string> decrypt(
     return out;
 }
 
-std::optional<std::string> parse_hex(std::string_view text) {
-    if (text.size() != 2 * KeyBox::kKeyBytes) return std::nullopt;
+/// Empty if `text` is not the hexadecimal digits of a key.
+std::string parse_hex(std::string_view text) {
     std::string bytes;
+    if (text.size() != 2 * KeyBox::kKeyBytes) return bytes;
     for (std::size_t i = 0; i < text.size(); i += 2) {
         const auto digit = [](char c) {
             if (c >= '0' && c <= '9') return c - '0';
@@ -103,7 +104,7 @@ std::optional<std::string> parse_hex(std::string_view text) {
         };
         const int high = digit(text[i]);
         const int low = digit(text[i + 1]);
-        if (high < 0 || low < 0) return std::nullopt;
+        if (high < 0 || low < 0) return {};
         bytes += static_cast<char>(high * 16 + low);
     }
     return bytes;
@@ -112,9 +113,9 @@ std::optional<std::string> parse_hex(std::string_view text) {
 }  // namespace
 
 std::string parse_store_key(std::string_view text) {
-    if (auto bytes = parse_hex(text)) return std::move(*bytes);
-    auto bytes = parse_base64(text);
-    if (bytes && bytes->size() == KeyBox::kKeyBytes) return std::move(*bytes);
+    std::string bytes = parse_hex(text);
+    if (bytes.empty()) bytes = parse_base64(text).value_or(std::string());
+    if (bytes.size() == KeyBox::kKeyBytes) return bytes;
     throw Error(
         ErrorCode::InvalidArgument,
         "The key is not the base64 (44 characters) or the hexadecimal digits (64) of 32 random "

@@ -15,7 +15,8 @@ namespace {
 using ::testing::ElementsAre;
 
 constexpr std::string_view kText =
-    R"({"workflow": "pay", "sensitive": ["/card", "/items/*/a~1b"], "steps": [{"step": "charge"}]})";
+    R"({"workflow": "pay", "sensitive": ["/card", "/items/*/a~1b"],
+        "steps": [{"step": "charge"}]})";
 
 TEST(Sensitive, is_read_written_and_built) {
     const Definition read = parse_definition_json(kText);

@@ -50,7 +50,8 @@ TEST(KeyBox, opens_nothing_that_was_changed_or_moved) {
     const std::string sealed = box.seal("hunter2", "hook a");
     EXPECT_EQ(code_of([&] { box.open(sealed, "hook b"); }), ErrorCode::CorruptState);
     // The last digits of base64 have bits that stand for nothing.
-    for (std::size_t i = std::string_view("sealed:1:12345678:").size(); i + 2 < sealed.size(); ++i) {
+    const std::size_t begin = std::string_view("sealed:1:12345678:").size();
+    for (std::size_t i = begin; i + 2 < sealed.size(); ++i) {
         std::string changed = sealed;
         changed[i] = changed[i] == 'A' ? 'B' : 'A';
         EXPECT_EQ(code_of([&] { box.open(changed, "hook a"); }), ErrorCode::CorruptState) << i;

@@ -114,7 +114,7 @@ TEST(RequestTrace, continues_the_trace_of_the_caller) {
     EXPECT_EQ(request_trace("cc-" + trace + "-00f067aa0ba902b7-01-more", 1).trace_id, trace);
 }
 
-TEST(RequestTrace, begins_anew_without_a_valid_header) {
+TEST(RequestTrace, begins_its_own_trace_without_a_valid_header) {
     const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
     const std::string zeros(32, '0');
     for (const std::string& header : {

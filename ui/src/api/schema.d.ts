@@ -2459,6 +2459,8 @@ export interface components {
             /** @description The same for each attempt of one visit of the step. */
             idempotency_key: string;
             deadline: components["schemas"]["OptionalTime"];
+            /** @description The trace context of the attempt (W3C Trace Context); absent if the server sends no traces. */
+            traceparent?: string;
             /** @description Then `input` is an object with input, output, error and outcome of the step to undo. */
             is_compensation: boolean;
             /** @description Any JSON. */
