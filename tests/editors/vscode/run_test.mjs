@@ -78,7 +78,7 @@ async function serve(db, file) {
     child.stdout.on('data', (data) => {
       said += data;
       const line = said.split('\n').find((one) => one.includes('"serving"') && one.endsWith('}'));
-      if (line) found(JSON.parse(line).addresses?.[0] ?? JSON.parse(line).url);
+      if (line) found(JSON.parse(line).url);
     });
     child.once('exit', (status) => failed(new Error(`ebb serve ended with ${status}:\n${said}`)));
   });
@@ -202,7 +202,7 @@ test('instances of a store are found, signalled and cancelled, and no program lo
 
     // What cannot be reached says why, and a password in the settings is refused and not used.
     await expand(page, 'Gone');
-    await row(page, 'does not exist').waitFor();
+    await row(page, 'There is no database').waitFor();
     await expand(page, 'Open secret');
     await row(page, '.pgpass').waitFor();
     assert.ok(!code.starts().some((one) => one.includes('secret')));
