@@ -53,7 +53,13 @@ function nodeButton(node: string): HTMLElement {
 
 function header({ instance, why }: Shown): HTMLElement {
   const { workflow, version, status, id, key } = instance;
-  const bar = make('div', { class: 'acts', role: 'toolbar', 'aria-label': 'What can be done' }, ...acts.map((act) => button(LABELS[act], () => host.postMessage({ type: 'act', act }))));
+  const buttons = acts.map((act) => {
+    const one = button(LABELS[act], () => host.postMessage({ type: 'act', act }));
+    // What the instance waits for.
+    one.classList.toggle('primary', act === 'decide' || act === 'requeue');
+    return one;
+  });
+  const bar = make('div', { class: 'acts', role: 'toolbar', 'aria-label': 'What can be done' }, ...buttons);
   return make(
     'header',
     {},

@@ -33,17 +33,19 @@ steps:
   - step: pay_back
     input: {amount: "\${ workflow.input.amount }"}
 `;
-// Its first step fails until its file is there, so that what is requeued then completes.
-const FETCH = (flag) => `workflow: fetch
+// Its second step fails until its file is there, so that what is requeued then completes.
+const PARCEL = `workflow: parcel
 deadline: 1d
 on_error: dead_letter
 handlers:
-  fetch: {exec: [cat, '${flag}'], output: text}
+  reserve: {exec: [jq, '{shelf: 4}']}
+  label: {exec: [cat, label.txt], output: text}
 steps:
-  - step: fetch
+  - step: reserve
+  - step: label
     max_attempts: 1
 `;
-const WAIT = `workflow: parcel
+const WAIT = `workflow: waiting
 deadline: 30d
 steps:
   - signal: arrived
@@ -178,9 +180,9 @@ test('a workflow runs here: its decision is made in its page, and its timeline a
 
 test('instances of a store are found, signalled and cancelled, and no program looks before a person opens them', async () => {
   const db = join(home, 'shop.db');
-  const parcel = join(home, 'parcel.yaml');
-  writeText(parcel, WAIT);
-  for (const key of ['P-1', 'P-2']) ebb('start', parcel, '--key', key, '--db', db);
+  const waiting = join(home, 'waiting.yaml');
+  writeText(waiting, WAIT);
+  for (const key of ['P-1', 'P-2']) ebb('start', waiting, '--key', key, '--db', db);
   ebb('worker', '--once', '--db', db);
   const settings = { ...SETTINGS, 'ebb.connections': [{ name: 'Shop', url: db }, { name: 'Gone', url: join(home, 'gone.db') }, { name: 'Open secret', url: 'postgresql://ann:secret@127.0.0.1/shop' }] };
   const code = await Code.start({ files: { 'refund.ebb.yaml': REFUND }, isTrusted: true, settings });
@@ -190,21 +192,21 @@ test('instances of a store are found, signalled and cancelled, and no program lo
     await row(page, 'Shop').waitFor();
     assert.deepEqual([...new Set(code.starts())], ['lsp']);
     await expand(page, 'Shop');
-    await expand(page, 'parcel');
+    await expand(page, 'waiting');
     await row(page, 'P-1').click();
-    const panel = await instance(page, 'parcel');
+    const panel = await instance(page, 'waiting');
     await status(panel, 'running');
     await panel.getByRole('button', { name: 'Send Signal...' }).click();
     await pick(page, 'arrived');
     await answer(page, 'Signal arrived: JSON', '{"at": "door"}');
-    await confirm(page, 'Send the signal "arrived" to parcel', 'Send');
-    await waitFor(page, () => ebb('history', 'key:parcel/P-1', '--json', '--db', db).includes('door'));
+    await confirm(page, 'Send the signal "arrived" to waiting', 'Send');
+    await waitFor(page, () => ebb('history', 'key:waiting/P-1', '--json', '--db', db).includes('door'));
     ebb('worker', '--once', '--db', db);
     await status(panel, 'completed');
 
     await menu(page, 'P-2', 'Cancel...');
-    await confirm(page, 'Cancel parcel', 'Cancel the Instance');
-    await waitFor(page, () => ebb('history', 'key:parcel/P-2', '--json', '--db', db).includes('cancel_requested'));
+    await confirm(page, 'Cancel waiting', 'Cancel the Instance');
+    await waitFor(page, () => ebb('history', 'key:waiting/P-2', '--json', '--db', db).includes('cancel_requested'));
 
     // What cannot be reached says why, and a password in the settings is refused and not used.
     await expand(page, 'Gone');
@@ -219,30 +221,31 @@ test('instances of a store are found, signalled and cancelled, and no program lo
 
 test('instances of a server: its token is kept secret, and a dead letter is requeued', async () => {
   const db = join(home, 'server.db');
-  const flag = join(home, 'flag');
-  const fetch = join(home, 'fetch.yaml');
-  writeText(fetch, FETCH(flag));
-  ebb('start', fetch, '--key', 'F-1', '--db', db);
+  const flag = join(home, 'label.txt');
+  const parcel = join(home, 'label.yaml');
+  writeText(parcel, PARCEL);
+  ebb('start', parcel, '--key', 'F-1', '--db', db);
   const token = ebb('token', 'create', 'editor', '--role', 'operator', '--db', db).trim().split('\n').at(-1).trim();
-  const server = await serve(db, fetch);
-  const code = await Code.start({ files: { 'fetch.ebb.yaml': FETCH(flag) }, isTrusted: true, settings: { ...SETTINGS, 'workbench.colorTheme': 'Default Dark Modern', 'ebb.connections': [{ name: 'Test server', url: server.url }] } });
+  const server = await serve(db, parcel);
+  const code = await Code.start({ files: { 'parcel.ebb.yaml': PARCEL }, isTrusted: true, settings: { ...SETTINGS, 'workbench.colorTheme': 'Default Dark Modern', 'ebb.connections': [{ name: 'Warehouse', url: server.url }] } });
   try {
-    const page = await openPage(browser, code.url({ file: 'fetch.ebb.yaml' }));
+    const page = await openPage(browser, code.url({ file: 'parcel.ebb.yaml' }));
     await openView(page);
-    await expand(page, 'Test server');
+    await expand(page, 'Warehouse');
     await row(page, 'EBB_TOKEN').waitFor();
     await command(page, 'Ebb: Set Token of a Server');
     await answer(page, 'Token of', token);
     await command(page, 'Ebb: Refresh Instances');
-    await expand(page, 'fetch');
+    await expand(page, 'parcel');
     await row(page, 'F-1').filter({ hasText: 'dead letter' }).waitFor();
     await row(page, 'F-1').click();
-    const panel = await instance(page, 'fetch');
+    const panel = await instance(page, 'parcel');
     await status(panel, 'dead letter');
+    await panel.locator('svg.ebb-diagram g[data-node="label"]').waitFor();
     await takePicture(page, 'editors-instances.png');
     writeText(flag, 'here it is');
     await panel.getByRole('button', { name: 'Requeue' }).click();
-    await confirm(page, 'Let fetch', 'Requeue');
+    await confirm(page, 'Let parcel', 'Requeue');
     await status(panel, 'completed');
     assert.ok(!code.starts().some((one) => one.includes(token)), 'the token is in no list of processes');
     assert.ok(!code.settings().includes(token));

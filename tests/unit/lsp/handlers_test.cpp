@@ -1,4 +1,4 @@
-// Handlers across the files of a workspace: rename, what nobody registers, lenses; and the samples
+// Handlers across the files of a workspace: rename, what no code registers, lenses; and the samples
 // of a workflow. The server has no file system here: the test gives it the files' texts.
 
 #include <map>
@@ -206,7 +206,7 @@ TEST(MissingHandler, has_a_fix_only_where_one_name_changes) {
 }
 
 TEST(MissingHandler, is_not_judged_without_code_and_can_be_turned_off) {
-    constexpr const char* kText = "workflow: w\nsteps:\n  - step: pay\n    handler: nobody\n";
+    constexpr const char* kText = "workflow: w\nsteps:\n  - step: pay\n    handler: no_one\n";
     Client alone;
     alone.server().set_files_read(true);
     alone.open(kText);
@@ -217,7 +217,7 @@ TEST(MissingHandler, is_not_judged_without_code_and_can_be_turned_off) {
     EXPECT_EQ(warnings(shop.client.diagnostics()).size(), 1U);
     shop.client.open(std::string("# ebb: allow missing_handler\n") + kText);
     EXPECT_THAT(warnings(shop.client.diagnostics()), IsEmpty());
-    shop.client.open("workflow: w\nhandlers:\n  nobody: {exec: [jq, .]}\nsteps:\n  - step: nobody\n"
+    shop.client.open("workflow: w\nhandlers:\n  no_one: {exec: [jq, .]}\nsteps:\n  - step: no_one\n"
     );
     EXPECT_THAT(warnings(shop.client.diagnostics()), IsEmpty());
 }
@@ -249,14 +249,14 @@ std::vector<std::string> lenses(const Json& commands, const std::string& text) {
 TEST(Lenses, say_what_can_be_done_and_who_serves_a_handler) {
     const std::string text =
         "# A comment.\nworkflow: order\nhandlers: {own: {exec: [jq, .]}}\nsteps:\n"
-        "  - step: a\n    handler: charge\n  - nobody\n  - own\n  - charge\n";
+        "  - step: a\n    handler: charge\n  - no_one\n  - own\n  - charge\n";
     EXPECT_THAT(
         lenses({"ebb.run", "ebb.showDiagram", "ebb.goTo", "rm -rf"}, text),
         ElementsAre(
             "1 Run ebb.run",
             "1 Show diagram ebb.showDiagram",
             "5 charge in handlers.cpp ebb.goTo",
-            "6 nobody: unserved "
+            "6 no_one: unserved "
         )
     );
     EXPECT_THAT(lenses({"ebb.run"}, text), ElementsAre("1 Run ebb.run"));

@@ -1,8 +1,8 @@
 """How many of the builders in test code the scanner reads as the compiler builds them.
 
-Reads the line that each test program has written (uses.cpp) and compares all of them with uses.txt beside this file, so
-that a scanner that reads less, or another workflow than the compiler builds, is noticed. Usage: total.py FOLDER
-[--write]."""
+Reads the line that each test program has written (uses.cpp) and compares all of them with uses.txt beside this
+file, so that a scanner that reads less, or another workflow than the compiler builds, is noticed.
+Usage: total.py FOLDER [--write]."""
 
 import pathlib
 import sys
@@ -30,8 +30,8 @@ def main(folder, *options):
     print(f"uses of builders: {uses}; as the compiler: {same} ({100 * same / uses:.1f} %), of these invalid: "
           f"{total['invalid']}; known in part: {total['partial']}; not built by a test: {total['unbuilt']}")
     if "".join(lines) != PINNED.read_text():
-        sys.exit(f"These are not the numbers of {PINNED.name}:\n{''.join(lines)}Look at what has changed; if it is "
-                 "meant, run total.py with --write.")
+        sys.exit(f"These are not the numbers of {PINNED.name}:\n{''.join(lines)}Look at what has changed; "
+                 "if it is meant, run total.py with --write.")
     if 100 * same < PERCENT_MIN * uses:
         sys.exit(f"Less than {PERCENT_MIN} % are read as the compiler builds them.")
 
