@@ -242,6 +242,7 @@ test('instances of a server: its token is kept secret, and a dead letter is requ
     const panel = await instance(page, 'parcel');
     await status(panel, 'dead letter');
     await panel.locator('svg.ebb-diagram g[data-node="label"]').waitFor();
+    await panel.locator('li[data-node="label"] .bar.failed').waitFor();
     await takePicture(page, 'editors-instances.png');
     writeText(flag, 'here it is');
     await panel.getByRole('button', { name: 'Requeue' }).click();

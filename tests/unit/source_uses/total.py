@@ -1,7 +1,7 @@
 """How many of the builders in test code the scanner reads as the compiler builds them.
 
-Reads the line that each test program has written (uses.cpp) and compares all of them with uses.txt beside this
-file, so that a scanner that reads less, or another workflow than the compiler builds, is noticed.
+Reads the line that each test program has written (uses.cpp) and compares all lines with uses.txt beside
+this file, so that a scanner that reads less, or another workflow than the compiler builds, is noticed.
 Usage: total.py FOLDER [--write]."""
 
 import pathlib
