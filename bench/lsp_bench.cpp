@@ -18,6 +18,7 @@
 #include <ebb/yaml.h>
 
 #include "lsp/lsp.h"
+#include "lsp_process.h"
 #include "report.h"
 #include "source/cpp_workflow.h"
 
@@ -26,6 +27,7 @@ namespace ebb::bench {
 namespace {
 
 constexpr int kLines = 5'000;
+constexpr int kFewLines = 200;
 constexpr int kRuns = 60;
 constexpr const char* kUri = "file:///big.ebb.yaml";
 
@@ -41,9 +43,9 @@ double resident_mib() {
     return static_cast<double>(resident * sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
-std::string big_text() {
+std::string text_of(int lines) {
     std::string text = "workflow: big\ndeadline: 1h\nsteps:\n";
-    for (int step = 0; step < kLines / 5; ++step) {
+    for (int step = 0; step < lines / 5; ++step) {
         text += fmt::format(
             "  - step: s{0}\n    handler: work\n    timeout: 30s\n"
             "    input: {{id: \"${{ workflow.input.n{0} }}\", n: {0}}}\n    compensate: undo\n",
@@ -53,10 +55,12 @@ std::string big_text() {
     return text;
 }
 
-/// An editor with the text open, in which a person types in line 2,504.
+/// An editor with the text open, in which a person types in the middle.
 class Editor {
  public:
-    explicit Editor(const std::string& text) {
+    Editor(const std::string& text, int lines)
+        // The first line of the step in the middle; three lines are above the steps.
+        : line_(static_cast<std::size_t>(lines / 10 * 5 + 3)) {
         server_.handle({{"id", 1}, {"method", "initialize"}, {"params", Json::object()}});
         server_.handle(
             {{"method", "textDocument/didOpen"},
@@ -67,7 +71,7 @@ class Editor {
 
     /// A keystroke, and the diagnostics of the text that it makes.
     void type() {
-        const Json place = {{"line", 2'503U}, {"character", 12U}};
+        const Json place = {{"line", line_}, {"character", 12U}};
         server_.handle(
             {{"method", "textDocument/didChange"},
              {"params",
@@ -84,13 +88,14 @@ class Editor {
              {"method", method},
              {"params",
               {{"textDocument", {{"uri", kUri}}},
-               {"position", {{"line", 2'506U}, {"character", 32U}}}}}}
+               {"position", {{"line", line_ + 3}, {"character", 32U}}}}}}
         );
         if (!answers.at(0).contains("result")) throw Error(ErrorCode::Internal, method);
     }
 
  private:
     lsp::Server server_;
+    std::size_t line_;
     int version_ = 1;
 };
 
@@ -176,10 +181,10 @@ Figure scan_figure() {
 }  // namespace
 
 std::vector<Figure> lsp_figures() {
-    const std::string text = big_text();
+    const std::string text = text_of(kLines);
     const double bare = median(measure([&text] { parse_definition_yaml(text); }));
     const double before = resident_mib();
-    Editor editor(text);
+    Editor editor(text, kLines);
     Figure typed = figure(
         "lsp_diagnostics_5000", measure([&editor] { editor.type(); }), 30, "p95 of 60 keystrokes"
     );
@@ -189,6 +194,10 @@ std::vector<Figure> lsp_figures() {
     const auto ask = [&](const char* name, const char* method, double goal) {
         figures.push_back(figure(name, measure_request(editor, method), goal, "p95 of 60"));
     };
+    Editor small(text_of(kFewLines), kFewLines);
+    figures.push_back(figure(
+        "lsp_diagnostics_200", measure([&small] { small.type(); }), 3, "p95 of 60 keystrokes"
+    ));
     ask("lsp_completion_5000", "textDocument/completion", 20);
     ask("lsp_hover_5000", "textDocument/hover", 10);
     ask("lsp_tokens_5000", "textDocument/semanticTokens/full", 30);
@@ -204,6 +213,7 @@ std::vector<Figure> lsp_figures() {
          .note = "what the open text adds to the process"}
     );
     figures.push_back(scan_figure());
+    for (Figure& process : lsp_process_figures(text)) figures.push_back(std::move(process));
     return figures;
 }
 

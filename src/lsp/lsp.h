@@ -73,8 +73,8 @@ class Server {
 
     void drop_files() { index_.clear(); }
 
-    /// All files of the workspace were read, or some are to be read: what no file registers is
-    /// judged only when all were.
+    /// Whether all files of the workspace were read. Only then is a handler that no file registers
+    /// reported.
     void set_files_read(bool are_read) { are_files_read_ = are_read; }
 
     /// The types that steps may call from now on.

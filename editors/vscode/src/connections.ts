@@ -11,13 +11,16 @@ const isServer = (url: string) => /^(https?:\/\/|unix:)/.test(url);
 /** A password does not belong into a settings file, nor into the list of processes. */
 const hasPassword = (url: string) => /^[a-z]+:\/\/[^/@\s]*:[^/@\s]*@/i.test(url) || /[?&\s]password=/i.test(url);
 
-/** The connections of the settings, without what is no connection. */
+/** The connections of the settings, each address once, without what is no connection. */
 export function connections(): Connection[] {
   const listed = vscode.workspace.getConfiguration('ebb').get<unknown>('connections');
   if (!Array.isArray(listed)) return [];
+  const seen = new Set<unknown>();
   return listed.flatMap((entry: unknown) => {
     const { name, url } = (entry ?? {}) as { name?: unknown; url?: unknown };
-    return typeof url === 'string' && url !== '' ? [{ name: typeof name === 'string' && name !== '' ? name : url, url }] : [];
+    const isNew = !seen.has(url);
+    seen.add(url);
+    return isNew && typeof url === 'string' && url !== '' ? [{ name: typeof name === 'string' && name !== '' ? name : url, url }] : [];
   });
 }
 

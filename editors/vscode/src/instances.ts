@@ -94,6 +94,8 @@ export class Instances implements vscode.TreeDataProvider<Item> {
     const words = item.is === 'runs' ? RUNS_HERE : item.is === 'workflow' ? item.workflow : item.connection.name;
     const shown = new vscode.TreeItem(words, vscode.TreeItemCollapsibleState.Collapsed);
     shown.contextValue = item.is;
+    // What is open stays open when the tree is read again.
+    shown.id = item.is === 'runs' ? 'runs' : item.is === 'workflow' ? `workflow ${item.connection.url} ${item.workflow}` : `connection ${item.connection.url}`;
     if (item.is === 'workflow') shown.description = countsText(item.counts);
     if (item.is === 'workflow') shown.iconPath = new vscode.ThemeIcon('type-hierarchy');
     if (item.is === 'runs') shown.iconPath = new vscode.ThemeIcon('device-desktop');
@@ -110,7 +112,7 @@ export class Instances implements vscode.TreeDataProvider<Item> {
     const status = shownStatus(summary);
     const label = item.run ? summary.workflow : (summary.key ?? shortId(summary.id));
     const shown = new vscode.TreeItem(label);
-    shown.id = `${place.connection.url} ${summary.id}`;
+    shown.id = `instance ${place.connection.url} ${summary.id}`;
     shown.description = `${status.replaceAll('_', ' ')} ${new Date(summary.created_at).toLocaleString()}`;
     shown.tooltip = [summary.id, ...(summary.waiting_for ?? []).map((wait) => wait.sentence)].join('\n');
     shown.iconPath = iconOf(status);

@@ -53,7 +53,13 @@ function nodeButton(node: string): HTMLElement {
 
 function header({ instance, why }: Shown): HTMLElement {
   const { workflow, version, status, id, key } = instance;
-  const bar = make('div', { class: 'acts', role: 'toolbar', 'aria-label': 'What can be done' }, ...acts.map((act) => button(LABELS[act], () => host.postMessage({ type: 'act', act }))));
+  const buttons = acts.map((act) => {
+    const one = button(LABELS[act], () => host.postMessage({ type: 'act', act }));
+    // What the instance waits for.
+    one.classList.toggle('primary', act === 'decide' || act === 'requeue');
+    return one;
+  });
+  const bar = make('div', { class: 'acts', role: 'toolbar', 'aria-label': 'What can be done' }, ...buttons);
   return make(
     'header',
     {},
@@ -110,9 +116,12 @@ const table = (caption: string, titles: string[], rows: HTMLElement[]) =>
 
 function steps({ instance }: Shown): HTMLElement | undefined {
   if (instance.steps.length === 0) return undefined;
+  const seen = new Map<string, number>();
   const row = (step: Step, place: number) => {
     const { input, output, error } = step;
-    const name = make('td', {}, nodeButton(step.node), step.visit > 1 ? ` #${step.visit}` : '');
+    const turn = (seen.get(step.node) ?? 0) + 1;
+    seen.set(step.node, turn);
+    const name = make('td', {}, nodeButton(step.node), turn > 1 ? `, turn ${turn}` : '');
     return make('tr', { 'data-step': step.node }, name, make('td', { class: step.status }, words(step.status)), make('td', { class: 'number' }, String(step.attempts)), values(['instance', 'steps', place], { input, output, error }, step.node));
   };
   return table('Steps', ['Step', 'Status', 'Attempts', 'Values'], instance.steps.map(row));
@@ -126,7 +135,7 @@ function history({ events }: Shown): HTMLElement {
       make('td', { class: 'number' }, String(event.seq)),
       make('td', {}, make('time', { datetime: event.at }, time(event.at))),
       make('td', {}, words(event.type)),
-      event.node === null ? make('td', {}) : make('td', {}, nodeButton(event.node), event.attempt > 1 ? ` #${event.attempt}` : ''),
+      event.node === null ? make('td', {}) : make('td', {}, nodeButton(event.node), event.attempt > 1 ? `, attempt ${event.attempt}` : ''),
       values(['events', place], { payload: event.payload }, `event ${event.seq}`),
     );
   return table('History', ['#', 'At', 'Event', 'Node', 'Values'], events.map(row));

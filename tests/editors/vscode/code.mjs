@@ -93,6 +93,11 @@ export class Code {
     return text.endsWith('\n') ? JSON.parse(text) : undefined;
   }
 
+  /** All settings that are kept in files. */
+  settings() {
+    return readFileSync(join(this.home, 'data/User/settings.json'), 'utf8');
+  }
+
   starts() {
     const path = join(this.home, 'starts');
     return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];

@@ -33,8 +33,8 @@ test('the package has these files and at most 200 kB', () => {
   const names = run('python3', '-c', 'import sys, zipfile; print("\\n".join(zipfile.ZipFile(sys.argv[1]).namelist()))', EBB_VSIX);
   const wanted = ['extension.vsixmanifest', '[Content_Types].xml', ...[
     'LICENSE.txt', 'README.md', 'ThirdPartyNotices.txt', 'language-configuration.json',
-    'media/command.md', 'media/diagram.md', 'media/file.md', 'media/problems.md', 'media/run.md',
-    'out/extension.js', 'out/page.css', 'out/page.js', 'package.json', 'snippets/ebb.json', 'snippets/file.json',
+    'media/command.md', 'media/diagram.md', 'media/ebb.svg', 'media/file.md', 'media/problems.md', 'media/run.md',
+    'out/extension.js', 'out/instance.css', 'out/instance.js', 'out/page.css', 'out/page.js', 'package.json', 'snippets/ebb.json', 'snippets/file.json',
     'syntaxes/ebb.tmLanguage.json', 'workflow.schema.json',
   ].map((name) => `extension/${name}`)];
   assert.deepEqual(names.trim().split('\n'), wanted);
@@ -66,7 +66,7 @@ test('the extension has the version of Ebb', () => {
 });
 
 test('every setting is used in the sources and described in README.md', () => {
-  const sources = ['src/server.ts', 'src/detect.ts', 'src/diagram.ts', 'src/tasks.ts'].map(read).join('\n');
+  const sources = ['src/server.ts', 'src/detect.ts', 'src/diagram.ts', 'src/tasks.ts', 'src/connections.ts'].map(read).join('\n');
   for (const name of Object.keys(manifest.contributes.configuration.properties)) {
     const key = name.split('.').at(-1);
     // The trace is read by the library of the client.
@@ -76,7 +76,7 @@ test('every setting is used in the sources and described in README.md', () => {
 });
 
 test('every command is registered, and every file of the walkthrough is there', () => {
-  const sources = ['src/extension.ts'].map(read).join('\n');
+  const sources = ['src/extension.ts', 'src/running.ts'].map(read).join('\n');
   for (const { command } of manifest.contributes.commands) assert.ok(sources.includes(`'${command}'`), command);
   for (const { steps } of manifest.contributes.walkthroughs) {
     for (const { media } of steps) assert.ok(read(media.markdown).length > 0);
@@ -86,7 +86,7 @@ test('every command is registered, and every file of the walkthrough is there', 
 test('what starts a program is restricted until the workspace is trusted', () => {
   const { untrustedWorkspaces } = manifest.capabilities;
   assert.equal(untrustedWorkspaces.supported, 'limited');
-  assert.deepEqual(untrustedWorkspaces.restrictedConfigurations, ['ebb.path', 'ebb.types']);
+  assert.deepEqual(untrustedWorkspaces.restrictedConfigurations, ['ebb.path', 'ebb.types', 'ebb.connections']);
 });
 
 test('the template for JetBrains has the keys that LSP4IJ documents', () => {

@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { launch } from '../../e2e/browser.mjs';
 import { Code } from './code.mjs';
+import { command, openPage, pictureFrame, waitFor } from './workbench.mjs';
 
 const HOST = fileURLToPath(new URL('./host/index.js', import.meta.url));
 const ORDER = `workflow: order
@@ -33,44 +34,15 @@ before(async () => {
 });
 after(() => browser.close());
 
-/** A page that asks only its own VS Code: galleries and the like are not reached. */
-async function openPage(code, url) {
-  const page = await browser.context.newPage();
-  await page.setViewportSize({ width: 1360, height: 800 });
-  await page.route((target) => target.hostname !== '127.0.0.1' && !target.hostname.endsWith('.localhost') && target.protocol.startsWith('http'), (route) => route.abort());
-  await page.goto(url);
-  await page.waitForSelector('.monaco-workbench');
-  return page;
-}
-
 async function hostResult(code) {
-  const page = await openPage(code, code.url({ test: HOST }));
+  const page = await openPage(browser, code.url({ test: HOST }));
   let result;
   while (!(result = code.result())) await page.evaluate(() => new Promise((done) => setTimeout(done, 50)));
   await page.close();
   return result;
 }
 
-async function command(page, words) {
-  await page.keyboard.press('F1');
-  await page.waitForSelector('.quick-input-widget input');
-  await page.keyboard.type(words);
-  await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: words }).first().waitFor();
-  await page.keyboard.press('Enter');
-}
-
-/** The frame of the picture: a webview is a frame within a frame. */
-async function pictureFrame(page) {
-  const inner = page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
-  await inner.locator('svg.ebb-diagram').waitFor();
-  return inner;
-}
-
 const cursorLine = (page) => page.locator('.statusbar-item', { hasText: /Ln \d+, Col \d+/ }).first().innerText();
-
-async function waitFor(page, condition) {
-  while (!(await condition())) await page.evaluate(() => new Promise((done) => setTimeout(done, 20)));
-}
 
 test('in the extension host of a trusted workspace', async (t) => {
   const code = await Code.start({ files: FILES, isTrusted: true });
@@ -101,7 +73,7 @@ test('the picture leads to the lines, the lines lead to the picture, and it foll
   const settings = { 'workbench.activityBar.location': 'hidden', 'editor.minimap.enabled': false, 'workbench.colorTheme': 'Default Light Modern', 'breadcrumbs.enabled': false };
   const code = await Code.start({ files: FILES, isTrusted: true, settings });
   try {
-    const page = await openPage(code, code.url({ file: 'shop.ebb.yaml' }));
+    const page = await openPage(browser, code.url({ file: 'shop.ebb.yaml' }));
     await page.locator('.tab.active').filter({ hasText: 'shop.ebb.yaml' }).waitFor();
     await page.locator('.view-line', { hasText: 'workflow' }).first().click();
     await page.locator('.editor-actions a[aria-label^="Ebb: Show Diagram"], .editor-actions a[aria-label^="Show Diagram"]').first().click();

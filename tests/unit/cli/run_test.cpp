@@ -1,8 +1,11 @@
 // `ebb run` as its user sees it, with handlers that are real programs.
 
 #include <csignal>
+#include <sstream>
 
 #include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
 
 #include "cli_world.h"
 #include "workflows.h"
@@ -22,6 +25,59 @@ TEST(CliRun, prints_the_result_to_stdout_and_progress_to_stderr) {
         "  ✓ greet (<t>)\n"
         "  ✓ shout (<t>)\n"
         "completed after <t>\n"
+    );
+}
+
+/// Its samples are of the file: they are not part of a version.
+std::string with_samples(const std::string& samples) {
+    return "workflow: pay\ninput_schema: {type: object, required: [amount]}\nsamples: " + samples +
+           "\nhandlers:\n  pay: {exec: [cat]}\nsteps:\n  - pay\n";
+}
+
+TEST(CliRun, prints_what_happens_as_lines_of_json) {
+    CliWorld world;
+    const Outcome outcome =
+        world.run({"run", "--events", world.file("hello.yaml", kHello), "-i", "\"world\""});
+    EXPECT_EQ(outcome.code, 0);
+    std::istringstream lines(outcome.out);
+    std::vector<nlohmann::json> all;
+    for (std::string line; std::getline(lines, line);) all.push_back(nlohmann::json::parse(line));
+    ASSERT_GE(all.size(), 5U);
+    EXPECT_EQ(all.front()["workflow"], "hello");
+    EXPECT_EQ(all.front()["is_new"], true);
+    EXPECT_EQ(all.front()["id"], all.back()["id"]);
+    EXPECT_EQ(all.back()["status"], "completed");
+    EXPECT_EQ(all.back()["output"], "Hello, world!");
+    std::vector<std::string> types;
+    for (std::size_t i = 1; i + 1 < all.size(); ++i) {
+        EXPECT_EQ(all[i]["seq"], i);
+        types.push_back(all[i]["type"].get<std::string>());
+    }
+    EXPECT_THAT(
+        types, ::testing::ElementsAre("started", "step_completed", "step_completed", "completed")
+    );
+}
+
+TEST(CliRun, takes_a_sample_of_its_file) {
+    CliWorld world;
+    const std::string file = world.file("pay.yaml", with_samples("{small: {amount: 1}}"));
+    const Outcome small = world.run({"run", "-q", file, "-i", "sample:small"});
+    EXPECT_EQ(small.out, "{\"amount\":1}\n") << small.err;
+    const Outcome wrong = world.run({"run", "-q", file, "-i", "sample:smal"});
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_THAT(wrong.err, ::testing::HasSubstr("no sample \"smal\". Did you mean \"small\"?"));
+    const std::string db = world.path("pay.db");
+    EXPECT_EQ(world.run({"start", file, "-i", "sample:small", "--db", db}).code, 0);
+    // The same version with other samples.
+    world.file("pay.yaml", with_samples("{other: {amount: 2}}"));
+    const Outcome other = world.run({"start", file, "-i", "sample:other", "--db", db});
+    EXPECT_EQ(other.code, 0) << other.err;
+    const Outcome named = world.run({"start", "pay", "-i", "sample:other", "--db", db});
+    EXPECT_THAT(named.err, ::testing::HasSubstr("but no file is given"));
+    world.file("pay.yaml", with_samples("{other: {amuont: 2}}"));
+    EXPECT_THAT(
+        world.run({"validate", file}).err + world.run({"validate", file}).out,
+        ::testing::HasSubstr("(invalid_sample)")
     );
 }
 

@@ -1,0 +1,49 @@
+// What a person does in the window of VS Code: opens it, gives commands, answers its questions.
+
+/** A page that asks only its own VS Code: galleries and the like are not reached. */
+export async function openPage(browser, url) {
+  const page = await browser.context.newPage();
+  await page.setViewportSize({ width: 1360, height: 800 });
+  await page.route((target) => target.hostname !== '127.0.0.1' && !target.hostname.endsWith('.localhost') && target.protocol.startsWith('http'), (route) => route.abort());
+  await page.goto(url);
+  await page.waitForSelector('.monaco-workbench');
+  return page;
+}
+
+export async function command(page, words) {
+  await page.keyboard.press('F1');
+  await page.waitForSelector('.quick-input-widget input');
+  await page.keyboard.type(words);
+  await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: words }).first().waitFor();
+  await page.keyboard.press('Enter');
+}
+
+/** The frame of the picture: a webview is a frame within a frame. */
+export async function pictureFrame(page) {
+  const inner = page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+  await inner.locator('svg.ebb-diagram').waitFor();
+  return inner;
+}
+
+export async function waitFor(page, condition) {
+  while (!(await condition())) await page.evaluate(() => new Promise((done) => setTimeout(done, 20)));
+}
+
+/** Picks an entry of a list of choices. */
+export const pick = (page, words) => page.locator('.quick-input-widget:not([style*="none"]) .monaco-list-row').filter({ hasText: words }).first().click();
+
+/** Answers the question with this title. */
+export async function answer(page, title, text) {
+  await page.locator('.quick-input-widget:not([style*="none"])').filter({ hasText: title }).waitFor();
+  const input = page.locator('.quick-input-widget input:not([type="checkbox"])').first();
+  await input.fill(text);
+  await input.press('Enter');
+}
+
+/** Presses a button of the question that must be answered, whose sentence is checked. */
+export async function confirm(page, sentence, button) {
+  const box = page.locator('.monaco-dialog-box').filter({ hasText: sentence });
+  await box.waitFor();
+  await box.getByRole('button', { name: button, exact: true }).click();
+  await box.waitFor({ state: 'detached' });
+}
