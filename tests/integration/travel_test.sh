@@ -15,14 +15,15 @@ says() {
 }
 says 1 'No trigger and no final condition holds'
 says 1 'C++: bought the ticket LH-ann'
+says 2 'Python (WED-SQL): the order of'
 says 1 'Python: reserved, and not yet committed'
 says 1 'rooms reserved: 0'
 says 1 'Python: reserved room-ann'
 says 1 'rooms reserved: 1'
-says 1 'clerk: closes the order of ann'
-says 1 'final booked'
+says 1 'close      | {}          | F'
 says 1 'C++: refunded the ticket LH-bob'
 says 1 'Python: cancelled room-bob'
 says 1 'cancelled by '
+says 1 ' bob      | Received     |              | '
 says 1 'rooms reserved: room-ann'
 echo "travel: all well"
