@@ -29,7 +29,8 @@ def reserve(journey, context):
 
 @worker.handler("cancel_hotel")
 def cancel(undone, context):
-    room = undone["output"]["hotel_id"]
+    # Of its input, because a reservation that failed is compensated, too, and has no output.
+    room = f"room-{undone['input']['customer']}"
     context.connection.cursor().execute("DELETE FROM public.rooms WHERE name = %s", [room])
     print(f"   Python: cancelled {room}", flush=True)
 
