@@ -244,10 +244,20 @@ BEGIN
     );
     SELECT * INTO m FROM ebb.flow_match($1.flow, (t.i).version, t.program, merged.now_values);
     d := ebb.rules_decide(t.program, t.state, write, merged, m.truth, m.faults);
-    IF write ->> 'source' IN ('outside', 'repair') AND merged.changes = '{}' AND d.puts = '[]'
-        AND d.verdict = 'R' AND (t.state #> '{rules,exception}') IS NULL AND t.event IS NULL
+    IF write ->> 'source' IN ('outside', 'repair') AND merged.changes = '{}'
+        AND (t.state #> '{rules,exception}') IS NULL AND NOT EXISTS (
+            SELECT 1 FROM jsonb_array_elements(d.puts) AS p WHERE p ->> 'node' <> '_EXCPT'
+        )
     THEN
-        RETURN NULL;
+        IF t.event IS NULL OR write ->> 'source' = 'outside' THEN
+            RETURN NULL;
+        END IF;
+        -- Who asks all conditions wants to follow, even where nothing comes of it.
+        d.state := t.state::text;
+        d.status := 'running';
+        d.events := '[]';
+        d.puts := '[]';
+        d.ends := NULL;
     END IF;
     IF t.event IS NOT NULL THEN
         d.events := jsonb_build_array(t.event) || d.events;

@@ -325,7 +325,7 @@ BEGIN
             WHERE x.t ->> 'name' = rule ->> 'name';
             IF NOT FOUND OR later ->> 'queue' <> rule ->> 'queue' OR (
                 later -> 'writes' <> 'null' AND NOT coalesce(
-                    later -> 'writes' @> rule -> 'writes' AND rule -> 'writes' <> 'null', false
+                    (later -> 'writes') @> (rule -> 'writes') AND rule -> 'writes' <> 'null', false
                 )
             ) THEN
                 RETURN;

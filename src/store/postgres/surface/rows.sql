@@ -63,7 +63,8 @@ DECLARE
     row jsonb;
     id uuid;
 BEGIN
-    FOR row IN SELECT to_jsonb(n) FROM new_rows AS n ORDER BY n.wid LOOP
+    -- No attribute has a name with a leading underscore.
+    FOR row IN SELECT to_jsonb(_new) FROM new_rows AS _new ORDER BY _new.wid LOOP
         id := row ->> 'instance_id';
         CONTINUE WHEN ebb.flow_is_projection(id, row);
         IF f.flow IS NULL THEN
@@ -181,9 +182,10 @@ DECLARE
     pair record;
 BEGIN
     FOR pair IN
-        SELECT to_jsonb(o) AS was, to_jsonb(n) AS becomes, o.wid IS NULL AS is_new
-        FROM new_rows AS n LEFT JOIN old_rows AS o ON o.wid = n.wid AND o.instance_id = n.instance_id
-        ORDER BY n.wid
+        SELECT to_jsonb(_old) AS was, to_jsonb(_new) AS becomes, _old.wid IS NULL AS is_new
+        FROM new_rows AS _new
+        LEFT JOIN old_rows AS _old ON _old.wid = _new.wid AND _old.instance_id = _new.instance_id
+        ORDER BY _new.wid
     LOOP
         CONTINUE WHEN ebb.flow_is_projection((pair.becomes ->> 'instance_id')::uuid, pair.becomes);
         IF pair.is_new THEN

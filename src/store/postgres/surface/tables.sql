@@ -60,10 +60,10 @@ BEGIN
         );
         IF OLD.enabled AND NOT NEW.enabled THEN
             FOREACH one IN ARRAY ebb.flow_rows(own, 'wed_trig', 'tgid') LOOP
-                IF (one ->> 'enabled')::boolean AND OLD.aname = ANY (ebb.rules_reads(one ->> 'cpred')) THEN
+                IF OLD.aname = ANY (ebb.rules_reads(one ->> 'cpred')) THEN
                     RAISE EXCEPTION 'The attribute "%" is read by the condition of "%".', OLD.aname,
                         coalesce(one ->> 'trname', one ->> 'cname') USING ERRCODE = 'EB007',
-                        HINT = 'Disable or change that condition first.';
+                        HINT = 'Change that condition first.';
                 END IF;
             END LOOP;
         END IF;
