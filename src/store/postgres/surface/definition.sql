@@ -64,7 +64,7 @@ DECLARE
     answer boolean;
 BEGIN
     BEGIN
-        EXECUTE format('SELECT (%s) %s LIMIT 0', printed, ebb.rules_source($2))
+        EXECUTE format('SELECT true %s WHERE %s LIMIT 0', ebb.rules_source($2), printed)
             INTO answer USING '{}'::jsonb;
     EXCEPTION WHEN syntax_error_or_access_rule_violation OR data_exception OR feature_not_supported THEN
         RAISE EXCEPTION 'The condition of % is not valid: %', $3, SQLERRM USING ERRCODE = 'EB007';

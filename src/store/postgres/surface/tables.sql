@@ -238,7 +238,7 @@ BEGIN
     EXECUTE format('DROP TRIGGER %I ON ebb.instances', 'flow_' || $1);
     EXECUTE format('DROP TRIGGER %I ON ebb.instances', 'flow_' || $1 || '_purge');
     IF NOT $2 THEN
-        EXECUTE format('DROP SCHEMA %I CASCADE', $1);
+        EXECUTE format('DROP SCHEMA IF EXISTS %I CASCADE', $1);
     ELSE
         FOREACH one IN ARRAY ARRAY['row_number', 'rows_inserted', 'rows_updated'] LOOP
             EXECUTE format('DROP TRIGGER %I ON %I.wed_flow', one, $1);
