@@ -2,9 +2,9 @@
 
 usage: hotel.py URL NAME [--stop-in-hotel PIPE]
 
-It speaks to PostgreSQL only. Its own table public.rooms is written in the transaction that ends the transition: a room is
-reserved exactly once, whatever happens to this process. With --stop-in-hotel it writes a line to PIPE in the middle of a
-reservation and waits there, to be killed."""
+It speaks to PostgreSQL only. Its own table public.rooms is written in the transaction that ends the
+transition: a room is reserved exactly once, whatever happens to this process. With --stop-in-hotel it
+writes a line to PIPE in the middle of a reservation and waits there, to be killed."""
 
 import sys
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The travel agency of the WED-SQL paper, over a throwaway PostgreSQL: conditions over an order's data decide what happens.
-# One worker is C++, two are Python, and the clerk has only psql. A worker is killed, an order is cancelled.
+# The travel agency of the WED-SQL paper, over a throwaway PostgreSQL: conditions over an order's data
+# decide what happens. One worker is C++, two are Python, and the clerk has only psql. A worker is killed,
+# an order is cancelled.
 #
 #   ./dev demo travel             in a checkout: builds what it needs, then runs this
 #   examples/travel/run.sh        the same, if everything is built
@@ -41,7 +42,8 @@ sql() { PGOPTIONS='-c search_path=agency,public,pg_catalog' psql -qAtX -v ON_ERR
 # show_sql TEXT: prints a statement, and then what psql prints.
 show_sql() {
     printf '   => %s\n' "$1"
-    PGOPTIONS='-c search_path=agency,public,pg_catalog' psql -qX -P footer=off -v SHOW_CONTEXT=never "$EBB_DB" -c "$1" 2>&1 | sed 's/^/   /'
+    PGOPTIONS='-c search_path=agency,public,pg_catalog' psql -qX -P footer=off -v SHOW_CONTEXT=never \
+        "$EBB_DB" -c "$1" 2>&1 | sed 's/^/   /'
 }
 # show COMMAND: prints a command of `ebb`, and then what it prints.
 show() {
@@ -56,12 +58,13 @@ start() {
 instance_of() { sql "SELECT instance_id FROM wed_flow WHERE customer = '$1'"; }
 # Not a guess about time: the script waits until the hotel and the airline have done their part.
 wait_for_both() {
-    until [ "$(sql "SELECT hotel_status, air_ticket_status FROM wed_flow WHERE customer = '$1'")" = 'Reserved|Purchased' ]; do
+    local both="SELECT hotel_status, air_ticket_status FROM wed_flow WHERE customer = '$1'"
+    until [ "$(sql "$both")" = 'Reserved|Purchased' ]; do
         read -rt 0.05 <> <(:) || true
     done
 }
 
-say "1. The agency is a few rows of SQL: seven attributes, four transitions with their conditions, the final condition."
+say "1. The agency is rows of SQL: seven attributes, four transitions with conditions, a final condition."
 "$ebb" migrate --sql-workers > "$work/log" 2>&1
 "$ebb" migrate --rules-sql > "$work/log" 2>&1
 psql -qX -v ON_ERROR_STOP=1 "$EBB_DB" -f "$here/agency.sql"
@@ -69,9 +72,9 @@ sql "SELECT ebb.grant_work(current_user, 'agency')" > "$work/log"
 show_sql "SELECT trname, cpred FROM wed_trig ORDER BY tgid"
 
 say "2. An order for which nothing could ever happen is refused, in the transaction that inserts it."
-show_sql "INSERT INTO wed_flow (customer) VALUES ('nobody')" || true
+show_sql "INSERT INTO wed_flow (customer) VALUES ('ghost')" || true
 
-say "3. Ann's order is a row. Conditions fire transitions in the transaction that inserts it; workers do them."
+say "3. Ann's order is a row. Conditions fire transitions in the inserting transaction; workers do them."
 show_sql "INSERT INTO wed_flow (customer, order_status) VALUES ('ann', 'Received')"
 show_sql "SELECT wid, trname, status FROM job_pool"
 start "$airline" "$EBB_DB"

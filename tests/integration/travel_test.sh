@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Plays examples/travel/run.sh as a newcomer would, and looks at what it says: every journey ends, a killed worker leaves
-# nothing behind and nothing is done twice, a cancelled journey is undone.
-# Arguments: the ebb command, the build folder, the source folder. Needs a PostgreSQL at $EBB_TEST_POSTGRES_URL.
+# Plays examples/travel/run.sh as a newcomer would, and looks at what it says: every journey ends, a killed
+# worker leaves nothing behind and nothing is done twice, a cancelled journey is undone.
+# Arguments: the ebb command, the build folder, the source folder. Needs $EBB_TEST_POSTGRES_URL.
 set -euo pipefail
 
 export EBB=$1 EBB_BUILD_DIR=$2
@@ -11,7 +11,10 @@ trap 'rm -f "$said"' EXIT
 
 # says COUNT TEXT: that many lines have the text.
 says() {
-    [ "$(grep -cF -- "$2" "$said" || true)" = "$1" ] || { cat "$said"; echo "travel: not $1 times: $2" >&2; exit 1; }
+    [ "$(grep -cF -- "$2" "$said" || true)" = "$1" ] && return
+    cat "$said"
+    echo "travel: not $1 times: $2" >&2
+    exit 1
 }
 says 1 'No trigger and no final condition holds'
 says 1 'C++: bought the ticket LH-ann'

@@ -1,8 +1,9 @@
 """Workers of WED-SQL: the class `BaseWorker.BaseClass` of its second version, for flows in SQL of Ebb.
 
-A worker serves one transition. It holds a transaction open while it works: claim by an advisory lock, UPDATE of
-wed_flow, COMMIT. So what it writes in the database happens exactly once, and a killed worker leaves nothing behind.
-For long work, and for workflows of every kind, `ebb_client.sql.Worker` is the better class: it holds no transaction.
+A worker serves one transition. It holds a transaction open while it works: claim by an advisory lock,
+UPDATE of wed_flow, COMMIT. So what it writes in the database happens exactly once, and a killed worker
+leaves nothing behind. For long work, and for workflows of every kind, `ebb_client.sql.Worker` is the better
+class: it holds no transaction.
 """
 
 import abc
@@ -32,9 +33,11 @@ _REFUSED_FOR_NOW = {"EB005"}
 _OVERSTAYED = "25P03"
 _NO_SUCH_FUNCTION = "42883"
 
-_NEXT = """SELECT wid, tgid FROM job_pool WHERE trname = %s AND (wid, tgid) > (%s, %s){} ORDER BY wid, tgid LIMIT %s"""
+_NEXT = ("SELECT wid, tgid FROM job_pool WHERE trname = %s AND (wid, tgid) > (%s, %s){} "
+         "ORDER BY wid, tgid LIMIT %s")
 _IS_DUE = " AND (status = 'ready' OR status = 'retrying' AND due_at <= clock_timestamp())"
-_DUE = "SELECT extract(epoch FROM min(due_at) - clock_timestamp()) FROM job_pool WHERE trname = %s AND status = 'retrying'"
+_DUE = ("SELECT extract(epoch FROM min(due_at) - clock_timestamp()) FROM job_pool "
+        "WHERE trname = %s AND status = 'retrying'")
 
 
 def _update(wid, change):
@@ -57,8 +60,9 @@ def _keys_of(notice):
 
 
 class BaseClass(abc.ABC):
-    """`trname`: the transition. `dbs`: a connection string of libpq; the flow's schema is first in the role's
-    search_path, or named by `schema`. `wakeup_interval`: seconds between looks at the pool when nothing rings."""
+    """`trname`: the transition. `dbs`: a connection string of libpq; the flow's schema is first in the
+    role's search_path, or named by `schema`. `wakeup_interval`: seconds between looks at the pool when
+    nothing rings."""
 
     def __init__(self, trname, dbs, wakeup_interval=60, schema=None):
         self.trname = trname
@@ -84,11 +88,12 @@ class BaseClass(abc.ABC):
 
     @abc.abstractmethod
     def wed_trans(self, payload):
-        """Does the work. `payload`: the attributes as they were when the transition was fired, a dict. Returns the
-        changes, as the text of a SET list or as a dict; None or another false value gives the job back.
+        """Does the work. `payload`: the attributes as they were when the transition was fired, a dict.
+        Returns the changes, as the text of a SET list or as a dict; None or another false value gives the
+        job back.
 
-        It may use `self.connection`, whose transaction ends with the job: do not commit it. An exception fails the
-        attempt."""
+        It may use `self.connection`, whose transaction ends with the job: do not commit it. An exception
+        fails the attempt."""
 
     def stop(self):
         """Takes no more jobs; `run` returns when the present one has ended."""
@@ -112,7 +117,8 @@ class BaseClass(abc.ABC):
                 except _driver.Error as error:
                     if self.connection is not None and not self.connection.closed:
                         raise  # such as a missing right: no new connection helps
-                    _log.warning("%s: the connection is lost, trying again in %.1f s: %s", self.trname, pause, error)
+                    _log.warning("%s: the connection is lost, trying again in %.1f s: %s",
+                                 self.trname, pause, error)
                     self._close()
                     self._sleep(pause)
                     pause = min(pause * 2, _PAUSE_MAX)
@@ -191,12 +197,14 @@ class BaseClass(abc.ABC):
                 self._sleep(0.01 * 2 ** tries)
 
     def _claim(self, wid, tgid):
-        """(job, payload) if this transaction has it now, else None: another one works at it, or it is gone."""
+        """(job, payload) if this transaction has it now, else None: another one has it, or it is gone."""
         if not _ask(self.connection, f"SELECT pg_try_advisory_xact_lock({int(wid)}, {int(tgid)})")[0][0]:
             return None
         # A second statement, so that it sees what the one that had the lock before has committed.
-        rows = _ask(self.connection, f"SELECT {'job' if self._has_outcomes else 'NULL'}, payload::text FROM job_pool "
-                                     "WHERE wid = %s AND tgid = %s AND trname = %s", wid, tgid, self.trname)
+        job = "job" if self._has_outcomes else "NULL"
+        rows = _ask(self.connection, f"SELECT {job}, payload::text FROM job_pool "
+                                     "WHERE wid = %s AND tgid = %s AND trname = %s",
+                    wid, tgid, self.trname)
         return rows[0] if rows else None
 
     def _work(self, wid, payload):

@@ -1,8 +1,9 @@
-"""BaseWorker.BaseClass and WEDWorkerTemplate do what their users know, with psycopg 3 and psycopg2: jobs that were
-there before, notifications, SET texts and dicts, refusals, stale notifications, SIGTERM. And a worker that is killed
-at every statement does nothing twice and loses nothing.
+"""BaseWorker.BaseClass and WEDWorkerTemplate do what their users know, with psycopg 3 and psycopg2: jobs
+that were there before, notifications, SET texts and dicts, refusals, stale notifications, SIGTERM. And a
+worker that is killed at every statement does nothing twice and loses nothing.
 
-usage: worker_test.py DRIVER SERVER EBB, with a PostgreSQL at $EBB_TEST_POSTGRES_URL; SERVER: reference or surface
+usage: worker_test.py DRIVER SERVER EBB, with a PostgreSQL at $EBB_TEST_POSTGRES_URL
+SERVER: reference or surface
 """
 
 import json
@@ -139,7 +140,8 @@ class Workers(unittest.TestCase):
         thread = threading.Thread(target=worker.run)
         thread.start()
         # Those of a job that is done, of none, and of another form: then a job that is there ends the worker.
-        for payload in (json.dumps({"wid": wid, "tgid": tgid}), '{"wid": 77777, "tgid": 1}', "[]", "", "{", '{"wid": {}}'):
+        stale = json.dumps({"wid": wid, "tgid": tgid})
+        for payload in (stale, '{"wid": 77777, "tgid": 1}', "[]", "", "{", '{"wid": {}}'):
             self.database.execute("SELECT pg_notify('tr_aaa', %s)", [payload])
         self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")
         thread.join(60)
@@ -196,8 +198,8 @@ class Killed(unittest.TestCase):
         self.database.execute("CREATE TABLE IF NOT EXISTS public.effects (name text)")
 
     def start(self, trname, place=0):
-        return subprocess.Popen([sys.executable, "-B", str(HERE / "worker.py"), DRIVER, self.flow, trname, str(place)],
-                                env={**os.environ, "EBB_CLIENTS": str(CLIENTS)})
+        program = [sys.executable, "-B", str(HERE / "worker.py"), DRIVER, self.flow, trname, str(place)]
+        return subprocess.Popen(program, env={**os.environ, "EBB_CLIENTS": str(CLIENTS)})
 
     def is_pending(self, trname):
         return self.database.execute("SELECT FROM job_pool WHERE trname = %s", [trname]).fetchall() != []
@@ -216,9 +218,9 @@ class Killed(unittest.TestCase):
                 self.assertEqual(self.start(trname).wait(60), 0)
         self.assertEqual(self.database.execute("SELECT name FROM public.effects ORDER BY name").fetchall(),
                          [("first",), ("last",)], f"killed at {place}")
-        self.assertEqual(
-            self.database.execute("SELECT trw, status FROM wed_trace WHERE wid = %s ORDER BY seq", [wid]).fetchall(),
-            [("_INIT", "R"), ("first", "R"), ("last", "F")], f"killed at {place}")
+        trace = self.database.execute("SELECT trw, status FROM wed_trace WHERE wid = %s ORDER BY seq", [wid])
+        self.assertEqual(trace.fetchall(), [("_INIT", "R"), ("first", "R"), ("last", "F")],
+                         f"killed at {place}")
         return killed
 
     def test_at_every_statement(self):
