@@ -18,7 +18,7 @@ END $work$;
 CREATE OR REPLACE FUNCTION ebb.rules_default(name text, type text, adv text) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN
-    -- As in WED-SQL, an empty text is no default.
+    -- As in WED-SQL, an empty text means that there is none.
     IF $3 IS NULL OR $3 = '' THEN
         RETURN 'null';
     END IF;

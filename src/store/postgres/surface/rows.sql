@@ -112,7 +112,7 @@ BEGIN
         SELECT coalesce(jsonb_agg(c), '[]')::text FROM jsonb_array_elements(claims) AS c
         WHERE NOT (c ->> 'flow' = $1 AND c ->> 'wid' = $2::text)
     ), true);
-    -- The setting may be forged: whoever holds the lock has the claim.
+    -- The setting may be forged: the session that holds the lock has the claim.
     IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($1, $2, (own -> 0 ->> 'tgid')::bigint)) THEN
         RAISE EXCEPTION 'The job is claimed by another.' USING ERRCODE = 'EB003';
     END IF;
@@ -210,7 +210,7 @@ BEGIN
 END $work$;
 
 -- Brings rows up to date that were locked when their instance was committed. Answers how many. Waits for
--- nobody: what is locked is for the next time.
+-- no lock: what is locked is for the next time.
 CREATE OR REPLACE FUNCTION ebb.flow_catch_up(flow text) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
@@ -240,7 +240,7 @@ BEGIN
     RETURN caught;
 END $work$;
 
--- Every commit of an instance of the flow, whoever makes it, writes the row; and rows that earlier ones
+-- Every commit of an instance of the flow, also one of a C++ worker, writes the row; and rows that earlier ones
 -- could not.
 CREATE OR REPLACE FUNCTION ebb.surface_commit() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$

@@ -143,7 +143,7 @@ BEGIN
             SELECT 1 FROM jsonb_array_elements(attributes) AS a WHERE a ->> 'name' = w
         ) LIMIT 1;
         IF FOUND THEN
-            RAISE EXCEPTION 'writes names "%", which is no attribute.', left(strange, 64) USING ERRCODE = 'EB007';
+            RAISE EXCEPTION 'writes names "%", which is not an attribute.', left(strange, 64) USING ERRCODE = 'EB007';
         END IF;
         IF NEW.compensate IS NOT NULL THEN
             PERFORM ebb.rules_check_name('compensation', NEW.compensate);
