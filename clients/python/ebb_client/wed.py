@@ -23,6 +23,7 @@ _log = logging.getLogger("ebb_client.wed")
 
 _PAGE = 100  # jobs that one look at the pool takes
 _PAUSE_MIN, _PAUSE_MAX = 0.1, 5.0  # seconds before it connects again
+_POLL = 0.5  # seconds between looks when a retry is due: a process of Ebb makes it ready
 _TRIES_MAX = 5  # of a transaction that another one was faster than
 _MESSAGE_MAX = 60_000
 _TRY_AGAIN = {"40001", "40P01", "55P03"}
@@ -35,7 +36,7 @@ _NO_SUCH_FUNCTION = "42883"
 
 _NEXT = ("SELECT wid, tgid FROM job_pool WHERE trname = %s AND (wid, tgid) > (%s, %s){} "
          "ORDER BY wid, tgid LIMIT %s")
-_IS_DUE = " AND (status = 'ready' OR status = 'retrying' AND due_at <= clock_timestamp())"
+_IS_DUE = " AND status = 'ready'"
 _DUE = ("SELECT extract(epoch FROM min(due_at) - clock_timestamp()) FROM job_pool "
         "WHERE trname = %s AND status = 'retrying'")
 
@@ -161,7 +162,10 @@ class BaseClass(abc.ABC):
         wait = self.wakeup_interval
         if self._has_outcomes:
             due = _ask(self.connection, _DUE, self.trname)[0][0]
-            wait = wait if due is None else max(0.0, min(wait, float(due)))
+            wait = wait if due is None else min(wait, max(_POLL, float(due)))
+            # One that came with the answer does not make the socket readable any more.
+            if heard := self._notices.take():
+                return heard
         ready, _, _ = select.select([self.connection.fileno(), self._bell], [], [], wait)
         return self._notices.take() if self.connection.fileno() in ready else []
 
@@ -201,9 +205,9 @@ class BaseClass(abc.ABC):
         if not _ask(self.connection, f"SELECT pg_try_advisory_xact_lock({int(wid)}, {int(tgid)})")[0][0]:
             return None
         # A second statement, so that it sees what the one that had the lock before has committed.
-        job = "job" if self._has_outcomes else "NULL"
+        job, is_due = ("job", _IS_DUE) if self._has_outcomes else ("NULL", "")
         rows = _ask(self.connection, f"SELECT {job}, payload::text FROM job_pool "
-                                     "WHERE wid = %s AND tgid = %s AND trname = %s",
+                                     f"WHERE wid = %s AND tgid = %s AND trname = %s{is_due}",
                     wid, tgid, self.trname)
         return rows[0] if rows else None
 

@@ -157,6 +157,32 @@ class Workers(unittest.TestCase):
             worker.run()
         self.assertEqual(self.rows("SELECT a2 FROM wed_flow ORDER BY wid"), [(None,), ("y",)])
 
+    @unittest.skipIf(SERVER == "reference", "v2 has no leases")
+    def test_a_leased_job_is_left_to_its_holder(self):
+        wid = self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")[0][0]
+        job = self.rows("SELECT job FROM wed_claim('tr_aaa')")[0][0]
+        worker = worker_of(self.flow, "tr_aaa", [("a2='y', a3='x'",)], interval=600)
+        thread = threading.Thread(target=worker.run)
+        thread.start()
+        self.database.execute("SELECT pg_notify('tr_aaa', %s)", [json.dumps({"wid": wid, "tgid": 1})])
+        self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")
+        thread.join(60)
+        self.assertEqual(len(worker.seen), 1)
+        self.assertEqual(self.rows("SELECT a2 FROM wed_flow ORDER BY wid"), [(None,), ("y",)])
+        self.rows(f"SELECT wed_complete('{job}', '{{\"a2\": \"z\", \"a3\": \"z\"}}')")
+        self.assertEqual(self.rows("SELECT a2 FROM wed_flow ORDER BY wid"), [("z",), ("y",)])
+
+    @unittest.skipIf(SERVER == "reference", "v2 does not count failures")
+    def test_a_failure_is_reported(self):
+        self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")
+        worker = worker_of(self.flow, "tr_aaa", ["no_such_column='x'"])
+        with self.assertLogs("ebb_client.wed", "WARNING"):
+            worker._open()
+            worker._look()
+            worker._close()
+        # A process of Ebb would decide what follows: until then it is not offered again.
+        self.assertEqual(self.rows("SELECT status FROM job_pool"), [("held",)])
+
     def test_a_transition_that_does_not_exist(self):
         with self.assertRaisesRegex(Exception, "tr_bbb"):
             worker_of(self.flow, "tr_bbb", [])

@@ -186,8 +186,27 @@ END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.flow_fail(flow text, job text, message text) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    f ebb.flows := ebb.flow_of($1);
+    place record := ebb.flow_token(f, $2);
+    own_row record;
+    own ebb.workers;
+    leased text;
 BEGIN
-    RETURN ebb.work_fail(ebb.flow_session(ebb.flow_of($1), $2), $2, $3);
+    SELECT j.tgid, j.trname, j.timeout INTO own_row FROM ebb.flow_open_jobs($1, place.wid) AS j
+    WHERE j.job = $2 AND j.status = 'ready';
+    IF NOT FOUND THEN
+        RETURN ebb.work_fail(ebb.flow_session(f, $2), $2, $3);
+    END IF;
+    -- It is not leased: this session has the lock, or takes it, and leases the job for this failure.
+    PERFORM ebb.flow_check_right($1, 'work:' || own_row.trname);
+    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($1, place.wid, own_row.tgid)) THEN
+        RAISE EXCEPTION 'The job is claimed by another.' USING ERRCODE = 'EB003';
+    END IF;
+    own := ebb.flow_worker(NULL, own_row.trname, (extract(epoch FROM own_row.timeout) * 1000000)::bigint);
+    SELECT l.job INTO leased
+    FROM ebb.work_lease(own, ARRAY[place.id], ARRAY[(ebb.work_parts($2)).token]) AS l;
+    RETURN ebb.work_fail(own.session, leased, $3);
 END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.flow_release(flow text, job text) RETURNS boolean
