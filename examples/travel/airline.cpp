@@ -28,12 +28,6 @@ struct Ticket {
 };
 EBB_FIELDS(Ticket, air_ticket_status, air_ticket_id)
 
-/// The input of a compensation: what its transition got and returned.
-struct Undone {
-    Ticket output;
-};
-EBB_FIELDS(Undone, output)
-
 //! [types]
 
 //! [handlers]
@@ -43,8 +37,10 @@ void add_handlers(ebb::HandlerRegistry& handlers) {
         std::printf("   C++: bought the ticket %s\n", ticket.c_str());
         return Ticket{.air_ticket_status = "Purchased", .air_ticket_id = ticket};
     });
-    handlers.add("refund_ticket", [](const Undone& undone) {
-        std::printf("   C++: refunded the ticket %s\n", undone.output.air_ticket_id.c_str());
+    // A transition that failed is compensated, too: it has no output.
+    handlers.add("refund_ticket", [](const ebb::Compensated<Journey, Ticket>& undone) {
+        if (!undone.output) return;
+        std::printf("   C++: refunded the ticket %s\n", undone.output->air_ticket_id.c_str());
     });
 }
 

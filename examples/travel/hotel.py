@@ -1,10 +1,10 @@
-"""A worker of the travel agency in Python: it checks orders, and reserves and cancels rooms.
+"""A worker of the travel agency in Python: it reserves and cancels rooms.
 
 usage: hotel.py URL NAME [--stop-in-hotel PIPE]
 
-It speaks to PostgreSQL only. Its own table `rooms` is written in the transaction that ends the transition: a room is
-reserved exactly once, whatever happens to this process. With --stop-in-hotel it writes a line to PIPE in the middle of a
-reservation and waits there, to be killed."""
+It speaks to PostgreSQL only. Its own table public.rooms is written in the transaction that ends the
+transition: a room is reserved exactly once, whatever happens to this process. With --stop-in-hotel it
+writes a line to PIPE in the middle of a reservation and waits there, to be killed."""
 
 import sys
 
@@ -15,17 +15,10 @@ PIPE = sys.argv[4] if len(sys.argv) > 4 else None
 worker = Worker(URL, name=NAME, slots=2, lease=1.0)
 
 
-@worker.handler("validate")
-def validate(journey):
-    print(f"   Python: the order of {journey['customer']} is valid", flush=True)
-    return {"customer_status": "Validated", "order_status": "Validated",
-            "hotel_status": "Requested", "air_ticket_status": "Requested"}
-
-
 @worker.handler("hotel")
 def reserve(journey, context):
     room = f"room-{journey['customer']}"
-    context.connection.cursor().execute("INSERT INTO rooms VALUES (%s)", [room])
+    context.connection.cursor().execute("INSERT INTO public.rooms VALUES (%s)", [room])
     if PIPE:
         with open(PIPE, "w", encoding="utf-8") as pipe:
             pipe.write("reserved, and not yet committed\n")
@@ -36,8 +29,9 @@ def reserve(journey, context):
 
 @worker.handler("cancel_hotel")
 def cancel(undone, context):
-    room = undone["output"]["hotel_id"]
-    context.connection.cursor().execute("DELETE FROM rooms WHERE name = %s", [room])
+    # Of its input, because a reservation that failed is compensated, too, and has no output.
+    room = f"room-{undone['input']['customer']}"
+    context.connection.cursor().execute("DELETE FROM public.rooms WHERE name = %s", [room])
     print(f"   Python: cancelled {room}", flush=True)
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The travel agency of the WED-SQL paper, over a throwaway PostgreSQL: conditions over an order's data decide what happens,
-# one worker is C++, one is Python, and the clerk has only psql. A worker is killed, an order is cancelled.
+# The travel agency of the WED-SQL paper, over a throwaway PostgreSQL: conditions over an order's data
+# decide what happens. One worker is C++, two are Python, and the clerk has only psql. A worker is killed,
+# an order is cancelled.
 #
 #   ./dev demo travel             in a checkout: builds what it needs, then runs this
 #   examples/travel/run.sh        the same, if everything is built
@@ -25,7 +26,6 @@ stop_all() {
 }
 trap stop_all EXIT
 
-
 export EBB_DB=$EBB_TEST_POSTGRES_URL
 export PYTHONPATH=$root/clients/python
 
@@ -36,75 +36,81 @@ if [ -t 1 ]; then
     PLAIN=$'\033[0m'
 fi
 say() { printf '\n%s%s%s\n' "$BOLD" "$*" "$PLAIN"; }
-sql() { psql -qAtX -v ON_ERROR_STOP=1 "$EBB_DB" "$@"; }
-python_worker() {
-    /usr/bin/python3 -B "$here/hotel.py" "$EBB_DB" "$@" &
-    workers+=($!)
-}
 
+# sql TEXT: the answer of psql, with the agency's tables in sight.
+sql() { PGOPTIONS='-c search_path=agency,public,pg_catalog' psql -qAtX -v ON_ERROR_STOP=1 "$EBB_DB" -c "$1"; }
+# show_sql TEXT: prints a statement, and then what psql prints.
+show_sql() {
+    printf '   => %s\n' "$1"
+    PGOPTIONS='-c search_path=agency,public,pg_catalog' psql -qX -P footer=off -v SHOW_CONTEXT=never \
+        "$EBB_DB" -c "$1" 2>&1 | sed 's/^/   /'
+}
 # show COMMAND: prints a command of `ebb`, and then what it prints.
 show() {
-    printf '   $ ebb'
-    printf ' %s' "${@/#$here\//}"
-    printf '\n'
+    printf '   $ ebb %s\n' "$*"
     "$ebb" "$@" 2>&1 | sed 's/^/   /'
 }
+# start PROGRAM ARGUMENT...: in the background.
+start() {
+    "$@" &
+    workers+=($!)
+}
+instance_of() { sql "SELECT instance_id FROM wed_flow WHERE customer = '$1'"; }
 # Not a guess about time: the script waits until the hotel and the airline have done their part.
 wait_for_both() {
-    until "$ebb" show "$1" --json | jq -e '.attributes.hotel_status == "Reserved" and
-        .attributes.air_ticket_status == "Purchased"' > "$work/log"; do
+    local both="SELECT hotel_status, air_ticket_status FROM wed_flow WHERE customer = '$1'"
+    until [ "$(sql "$both")" = 'Reserved|Purchased' ]; do
         read -rt 0.05 <> <(:) || true
     done
 }
 
-say "1. The rules: seven attributes, four transitions, one final condition. Each transition has a condition in SQL."
-"$ebb" migrate --sql-workers > "$work/log"
-"$ebb" diagram "$here/agency.yaml" --format text
-sql -c "SELECT ebb.grant_work(current_user, 'agency'), ebb.grant_requests(current_user, 'agency')" > "$work/log"
-sql -c "CREATE TABLE rooms (name text PRIMARY KEY)"
+say "1. The agency is rows of SQL: seven attributes, four transitions with conditions, a final condition."
+"$ebb" migrate --sql-workers > "$work/log" 2>&1
+"$ebb" migrate --rules-sql > "$work/log" 2>&1
+psql -qX -v ON_ERROR_STOP=1 "$EBB_DB" -f "$here/agency.sql"
+sql "SELECT ebb.grant_work(current_user, 'agency')" > "$work/log"
+show_sql "SELECT trname, cpred FROM wed_trig ORDER BY tgid"
 
-say "2. An order for which nothing could ever happen is refused."
-show start "$here/agency.yaml" --input '{"customer": "nobody"}' || true
+say "2. An order for which nothing could ever happen is refused, in the transaction that inserts it."
+show_sql "INSERT INTO wed_flow (customer) VALUES ('ghost')" || true
 
-say "3. Ann's order is one row of SQL. The C++ worker and the Python worker do what the conditions fire."
-"$airline" "$EBB_DB" &
-workers+=($!)
+say "3. Ann's order is a row. Conditions fire transitions in the inserting transaction; workers do them."
+show_sql "INSERT INTO wed_flow (customer, order_status) VALUES ('ann', 'Received')"
+show_sql "SELECT wid, trname, status FROM job_pool"
+start "$airline" "$EBB_DB"
+start /usr/bin/python3 -B "$here/validate.py" "$EBB_DB"
 mkfifo "$work/pipe"
-python_worker python-1 --stop-in-hotel "$work/pipe"
+start /usr/bin/python3 -B "$here/hotel.py" "$EBB_DB" hotel-1 --stop-in-hotel "$work/pipe"
 victim=${workers[-1]}
-sql -c "SELECT ebb.start('agency', '{\"customer\": \"ann\", \"order_status\": \"Received\"}', key => 'ann')" > "$work/log"
 read -r line < "$work/pipe"
 echo "   Python: $line"
 
-say "4. kill -9 of the Python worker, in the middle of its reservation. Its transaction is gone with it."
+say "4. kill -9 of that worker, in the middle of its reservation. Its transaction is gone with it."
 { kill -9 "$victim" && wait "$victim"; } 2>/dev/null || true
-echo "   rooms reserved: $(sql -c 'SELECT count(*) FROM rooms')"
+echo "   rooms reserved: $(sql 'SELECT count(*) FROM public.rooms')"
 
-say "5. Another Python worker takes over when the lease of the dead one has expired. The room is reserved once."
-python_worker python-2
-wait_for_both key:agency/ann
-echo "   rooms reserved: $(sql -c 'SELECT count(*) FROM rooms')"
-show why key:agency/ann
+say "5. Another worker takes over when the lease of the dead one has expired. The room is reserved once."
+start /usr/bin/python3 -B "$here/hotel.py" "$EBB_DB" hotel-2
+wait_for_both ann
+echo "   rooms reserved: $(sql 'SELECT count(*) FROM public.rooms')"
+ann=$(instance_of ann)
+show why "$ann"
 
-say "6. The clerk closes the order with psql alone: claim, look, complete."
-cat > "$work/close.sql" <<'SQL'
-SELECT session FROM ebb.work_join('clerk', '{close}') \gset
-SELECT job, input::json ->> 'customer' AS customer FROM ebb.work_claim(:'session') \gset
-\echo '   clerk: closes the order of' :customer
-SELECT ebb.work_complete(:'session', :'job', '{"order_status": "Finalized"}') \gset
-SELECT ebb.work_leave(:'session') \gset
-SQL
-sql -f "$work/close.sql"
-show wait key:agency/ann
+say "6. The clerk closes the order with psql alone."
+show_sql "SELECT wed_complete(job, '{\"order_status\": \"Finalized\"}') AS status FROM wed_claim('close')"
 echo
-show trace key:agency/ann
+show_sql "SELECT seq, trw AS written_by, trf AS fired, status FROM wed_trace WHERE wid = 2 ORDER BY seq"
 echo
-show diagram key:agency/ann --format text
+show trace "$ann"
+echo
+show diagram "$ann" --format text
 
 say "7. Bob's order gets as far, and is then cancelled. What was done is undone, the newest first."
-sql -c "SELECT ebb.start('agency', '{\"customer\": \"bob\", \"order_status\": \"Received\"}', key => 'bob')" > "$work/log"
-wait_for_both key:agency/bob
-"$ebb" cancel key:agency/bob --reason "Bob is ill" -q
-"$ebb" wait key:agency/bob -q > "$work/log" || true # exit code 1: it is not completed
-show show key:agency/bob
-echo "   rooms reserved: $(sql -c 'SELECT string_agg(name, $$, $$) FROM rooms')"
+sql "INSERT INTO wed_flow (customer, order_status) VALUES ('bob', 'Received')"
+wait_for_both bob
+bob=$(instance_of bob)
+show_sql "SELECT wed_cancel(wid) FROM wed_flow WHERE customer = 'bob'"
+"$ebb" wait "$bob" -q > "$work/log" || true # exit code 1: it is not completed
+show show "$bob"
+show_sql "SELECT customer, order_status, hotel_status, air_ticket_status FROM wed_flow ORDER BY wid"
+echo "   rooms reserved: $(sql "SELECT string_agg(name, ', ') FROM public.rooms")"

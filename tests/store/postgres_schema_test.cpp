@@ -156,6 +156,17 @@ TEST_F(PostgresSchema, keeps_to_what_distributed_databases_understand) {
         {"sql_workers/outcomes.sql", {"plpgsql"}},
         {"sql_workers/requests.sql", {"plpgsql", "gen_random_uuid"}},
         {"sql_workers/tasks.sql", {"plpgsql"}},
+        // So is the surface of rules.
+        {"surface/apply.sql", {"plpgsql", "trigger", "notify"}},
+        {"surface/catalog.sql", {"plpgsql", "references", "notify"}},
+        {"surface/claims.sql", {"advisory", "plpgsql", "trigger", "gen_random_uuid", "set_config"}},
+        {"surface/decide.sql", {"plpgsql", "trigger"}},
+        {"surface/definition.sql", {"plpgsql", "create function", "trigger", "set_config"}},
+        {"surface/rows.sql",
+         {"advisory", "plpgsql", "trigger", "gen_random_uuid", "set_config", "ctid"}},
+        {"surface/tables.sql", {"plpgsql", "trigger", "deferrable", "generated", "notify"}},
+        {"surface/tokens.sql", {"plpgsql"}},
+        {"surface/views.sql", {"advisory", "plpgsql", "create function", "trigger", "set_config"}},
     };
     int files = 0;
     const auto store = kSource / "src/store/postgres";

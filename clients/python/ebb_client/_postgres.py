@@ -12,7 +12,7 @@ def state_of(error):
 
 
 def ask(connection, text, *values):
-    """The rows of a query. Without values a `%` in the text is no mark."""
+    """The rows of a query. Without values a `%` in the text stays as it is."""
     with connection.cursor() as cursor:
         cursor.execute(text, values or None)
         return cursor.fetchall()

@@ -1,8 +1,9 @@
 """Workers of WED-SQL: the class `BaseWorker.BaseClass` of its second version, for flows in SQL of Ebb.
 
-A worker serves one transition. It holds a transaction open while it works: claim by an advisory lock, UPDATE of
-wed_flow, COMMIT. So what it writes in the database happens exactly once, and a killed worker leaves nothing behind.
-For long work, and for workflows of every kind, `ebb_client.sql.Worker` is the better class: it holds no transaction.
+A worker serves one transition. It holds a transaction open while it works: claim by an advisory lock,
+UPDATE of wed_flow, COMMIT. So what it writes in the database happens exactly once, and a killed worker
+leaves nothing behind. For long work, and for workflows of every kind, `ebb_client.sql.Worker` is the better
+class: it holds no transaction.
 """
 
 import abc
@@ -22,6 +23,7 @@ _log = logging.getLogger("ebb_client.wed")
 
 _PAGE = 100  # jobs that one look at the pool takes
 _PAUSE_MIN, _PAUSE_MAX = 0.1, 5.0  # seconds before it connects again
+_POLL = 0.5  # seconds between looks when a retry is due: a process of Ebb makes it ready
 _TRIES_MAX = 5  # of a transaction that another one was faster than
 _MESSAGE_MAX = 60_000
 _TRY_AGAIN = {"40001", "40P01", "55P03"}
@@ -32,9 +34,11 @@ _REFUSED_FOR_NOW = {"EB005"}
 _OVERSTAYED = "25P03"
 _NO_SUCH_FUNCTION = "42883"
 
-_NEXT = """SELECT wid, tgid FROM job_pool WHERE trname = %s AND (wid, tgid) > (%s, %s){} ORDER BY wid, tgid LIMIT %s"""
-_IS_DUE = " AND (status = 'ready' OR status = 'retrying' AND due_at <= clock_timestamp())"
-_DUE = "SELECT extract(epoch FROM min(due_at) - clock_timestamp()) FROM job_pool WHERE trname = %s AND status = 'retrying'"
+_NEXT = ("SELECT wid, tgid FROM job_pool WHERE trname = %s AND (wid, tgid) > (%s, %s){} "
+         "ORDER BY wid, tgid LIMIT %s")
+_IS_DUE = " AND status = 'ready'"
+_DUE = ("SELECT extract(epoch FROM min(due_at) - clock_timestamp()) FROM job_pool "
+        "WHERE trname = %s AND status = 'retrying'")
 
 
 def _update(wid, change):
@@ -57,8 +61,9 @@ def _keys_of(notice):
 
 
 class BaseClass(abc.ABC):
-    """`trname`: the transition. `dbs`: a connection string of libpq; the flow's schema is first in the role's
-    search_path, or named by `schema`. `wakeup_interval`: seconds between looks at the pool when nothing rings."""
+    """`trname`: the transition. `dbs`: a connection string of libpq; the flow's schema is first in the
+    role's search_path, or named by `schema`. `wakeup_interval`: seconds between looks at the pool when
+    nothing rings."""
 
     def __init__(self, trname, dbs, wakeup_interval=60, schema=None):
         self.trname = trname
@@ -84,11 +89,12 @@ class BaseClass(abc.ABC):
 
     @abc.abstractmethod
     def wed_trans(self, payload):
-        """Does the work. `payload`: the attributes as they were when the transition was fired, a dict. Returns the
-        changes, as the text of a SET list or as a dict; None or another false value gives the job back.
+        """Does the work. `payload`: the attributes as they were when the transition was fired, a dict.
+        Returns the changes, as the text of a SET list or as a dict; None or another false value gives the
+        job back.
 
-        It may use `self.connection`, whose transaction ends with the job: do not commit it. An exception fails the
-        attempt."""
+        It may use `self.connection`, whose transaction ends with the job: do not commit it. An exception
+        fails the attempt."""
 
     def stop(self):
         """Takes no more jobs; `run` returns when the present one has ended."""
@@ -112,7 +118,8 @@ class BaseClass(abc.ABC):
                 except _driver.Error as error:
                     if self.connection is not None and not self.connection.closed:
                         raise  # such as a missing right: no new connection helps
-                    _log.warning("%s: the connection is lost, trying again in %.1f s: %s", self.trname, pause, error)
+                    _log.warning("%s: the connection is lost, trying again in %.1f s: %s",
+                                 self.trname, pause, error)
                     self._close()
                     self._sleep(pause)
                     pause = min(pause * 2, _PAUSE_MAX)
@@ -155,7 +162,10 @@ class BaseClass(abc.ABC):
         wait = self.wakeup_interval
         if self._has_outcomes:
             due = _ask(self.connection, _DUE, self.trname)[0][0]
-            wait = wait if due is None else max(0.0, min(wait, float(due)))
+            wait = wait if due is None else min(wait, max(_POLL, float(due)))
+            # One that came with the answer does not make the socket readable any more.
+            if heard := self._notices.take():
+                return heard
         ready, _, _ = select.select([self.connection.fileno(), self._bell], [], [], wait)
         return self._notices.take() if self.connection.fileno() in ready else []
 
@@ -191,12 +201,14 @@ class BaseClass(abc.ABC):
                 self._sleep(0.01 * 2 ** tries)
 
     def _claim(self, wid, tgid):
-        """(job, payload) if this transaction has it now, else None: another one works at it, or it is gone."""
+        """(job, payload) if this transaction has it now, else None: another one has it, or it is gone."""
         if not _ask(self.connection, f"SELECT pg_try_advisory_xact_lock({int(wid)}, {int(tgid)})")[0][0]:
             return None
         # A second statement, so that it sees what the one that had the lock before has committed.
-        rows = _ask(self.connection, f"SELECT {'job' if self._has_outcomes else 'NULL'}, payload::text FROM job_pool "
-                                     "WHERE wid = %s AND tgid = %s AND trname = %s", wid, tgid, self.trname)
+        job, is_due = ("job", _IS_DUE) if self._has_outcomes else ("NULL", "")
+        rows = _ask(self.connection, f"SELECT {job}, payload::text FROM job_pool "
+                                     f"WHERE wid = %s AND tgid = %s AND trname = %s{is_due}",
+                    wid, tgid, self.trname)
         return rows[0] if rows else None
 
     def _work(self, wid, payload):

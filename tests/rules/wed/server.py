@@ -1,5 +1,5 @@
-"""What the tests of WED-SQL's dialect share: a flow on one of two servers. `reference`: reference.sql, the draft's
-Algorithm 1 by itself; `surface`: Ebb. Both understand the same statements."""
+"""What the tests of WED-SQL's dialect share: a flow on one of two servers. `reference`: reference.sql, the
+draft's Algorithm 1 by itself; `surface`: Ebb. Both understand the same statements."""
 
 import os
 import pathlib
@@ -15,7 +15,8 @@ CLIENTS = HERE.parents[2] / "clients/python"
 
 def psql(text, flow, *options):
     """Runs a script as a user would, who has the flow's schema first in the search_path."""
-    environment = {**os.environ, "PGOPTIONS": f"-c search_path={flow},pg_catalog -c client_min_messages=warning"}
+    settings = f"-c search_path={flow},pg_catalog -c client_min_messages=warning"
+    environment = {**os.environ, "PGOPTIONS": settings}
     return subprocess.run(["psql", "-qAtX", *options, URL], input=text, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=300, env=environment)
 
@@ -33,7 +34,8 @@ class Surface:
     name = "surface"
 
     def __init__(self, ebb):
-        subprocess.run([ebb, "--db", URL, "migrate", "--rules-sql"], check=True, capture_output=True, timeout=120)
+        for part in ("--sql-workers", "--rules-sql"):
+            subprocess.run([ebb, "--db", URL, "migrate", part], check=True, capture_output=True, timeout=120)
 
     def create(self, flow):
         made = psql(f"SELECT ebb.create_flow('{flow}')", "public", "-v", "ON_ERROR_STOP=1")

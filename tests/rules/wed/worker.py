@@ -2,8 +2,8 @@
 
 usage: worker.py DRIVER FLOW TRNAME [KILL_AT]
 
-It notes each call in the table public.effects, within the transaction of its job. With KILL_AT it dies as by a power
-failure before (2n) or after (2n + 1) its n-th statement. It stops after one job."""
+It notes each call in the table public.effects, within the transaction of its job. With KILL_AT it dies as
+by a power failure before (2n) or after (2n + 1) its n-th statement. It stops after one job."""
 
 import os
 import signal

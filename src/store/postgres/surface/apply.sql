@@ -1,6 +1,6 @@
 -- name: apply
 -- Writes what rules_decide has decided. Order of locks: the row of wed_flow, then its instance, then its
--- tasks. A commit of Ebb holds the instance and passes over rows of wed_flow that others hold, so
+-- tasks. A commit of Ebb holds the instance and skips rows of wed_flow that others hold, so
 -- the two never wait for each other.
 
 -- The truth of all conditions of a version; those that fail say why.
@@ -70,7 +70,7 @@ BEGIN
     END IF;
 END $work$;
 
--- As in WED-SQL: each transition that is fired is told on the channel of its name.
+-- As in WED-SQL: each transition that is fired sends a notification on the channel of its name.
 CREATE OR REPLACE FUNCTION ebb.flow_tell(
     f ebb.flows, program jsonb, wid bigint, d ebb.rules_decision
 ) RETURNS void
@@ -227,7 +227,7 @@ BEGIN
           AND coalesce(k ->> 'pauses', '0') = $4 ->> 'pauses'
           AND coalesce(k ->> 'status', 'ready') IN ('ready', 'retrying');
         IF NOT FOUND THEN
-            RAISE EXCEPTION 'The job is not there any more: it has been completed, or has been given to another.'
+            RAISE EXCEPTION 'The job is gone: it has been completed, or another worker has it.'
                 USING ERRCODE = 'EB003';
         END IF;
         SELECT h.payload INTO given FROM ebb.history AS h
@@ -244,10 +244,20 @@ BEGIN
     );
     SELECT * INTO m FROM ebb.flow_match($1.flow, (t.i).version, t.program, merged.now_values);
     d := ebb.rules_decide(t.program, t.state, write, merged, m.truth, m.faults);
-    IF write ->> 'source' IN ('outside', 'repair') AND merged.changes = '{}' AND d.puts = '[]'
-        AND d.verdict = 'R' AND (t.state #> '{rules,exception}') IS NULL AND t.event IS NULL
+    IF write ->> 'source' IN ('outside', 'repair') AND merged.changes = '{}'
+        AND (t.state #> '{rules,exception}') IS NULL AND NOT EXISTS (
+            SELECT 1 FROM jsonb_array_elements(d.puts) AS p WHERE p ->> 'node' <> '_EXCPT'
+        )
     THEN
-        RETURN NULL;
+        IF t.event IS NULL OR write ->> 'source' = 'outside' THEN
+            RETURN NULL;
+        END IF;
+        -- Who asks all conditions wants to follow, even where nothing comes of it.
+        d.state := t.state::text;
+        d.status := 'running';
+        d.events := '[]';
+        d.puts := '[]';
+        d.ends := NULL;
     END IF;
     IF t.event IS NOT NULL THEN
         d.events := jsonb_build_array(t.event) || d.events;

@@ -104,6 +104,11 @@ BEGIN
                 RETURN to_jsonb(word::numeric::bigint);
             END IF;
         WHEN 'numeric' THEN
+            -- A number of JSON is a binary one, as in the kernel.
+            IF kind = 'number' AND NOT (word ~ '^-?\d{1,18}$') THEN
+                word := word::double precision::text;
+                word := word || CASE WHEN word ~ '[.e]' THEN '' ELSE '.0' END;
+            END IF;
             IF kind IN ('number', 'string') AND word ~ '^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$' THEN
                 number := word::numeric;
                 RETURN to_jsonb(number::text);

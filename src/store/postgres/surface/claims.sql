@@ -19,7 +19,7 @@ BEGIN
       AND coalesce((k ->> 'attempt')::integer, 0) = p.attempt
       AND coalesce((k ->> 'pauses')::integer, 0) = p.pauses;
     IF wid IS NULL OR token IS NULL THEN
-        RAISE EXCEPTION 'The job is not there any more: it has been completed, or has been given to another.'
+        RAISE EXCEPTION 'The job is gone: it has been completed, or another worker has it.'
             USING ERRCODE = 'EB003';
     END IF;
     PERFORM ebb.flow_check_right($1.flow, 'work:' || (token ->> 'node'));
@@ -122,7 +122,7 @@ BEGIN
         SELECT t.instance_id, t.token, t.wid FROM ebb.flow_due($1, $2, $3 + 64) AS t
     LOOP
         EXIT WHEN cardinality(ids) >= $3;
-        -- Whoever holds the lock works on it in a transaction that is open.
+        -- The session that holds the lock works on it, in a transaction that is open.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(
             ebb.flow_lock($1, one.wid, coalesce((rule ->> 'tgid')::bigint, 0))
         );
@@ -186,8 +186,27 @@ END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.flow_fail(flow text, job text, message text) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    f ebb.flows := ebb.flow_of($1);
+    place record := ebb.flow_token(f, $2);
+    own_row record;
+    own ebb.workers;
+    leased text;
 BEGIN
-    RETURN ebb.work_fail(ebb.flow_session(ebb.flow_of($1), $2), $2, $3);
+    SELECT j.tgid, j.trname, j.timeout INTO own_row FROM ebb.flow_open_jobs($1, place.wid) AS j
+    WHERE j.job = $2 AND j.status = 'ready';
+    IF NOT FOUND THEN
+        RETURN ebb.work_fail(ebb.flow_session(f, $2), $2, $3);
+    END IF;
+    -- It is not leased: this session has the lock, or takes it, and leases the job for this failure.
+    PERFORM ebb.flow_check_right($1, 'work:' || own_row.trname);
+    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($1, place.wid, own_row.tgid)) THEN
+        RAISE EXCEPTION 'The job is claimed by another.' USING ERRCODE = 'EB003';
+    END IF;
+    own := ebb.flow_worker(NULL, own_row.trname, (extract(epoch FROM own_row.timeout) * 1000000)::bigint);
+    SELECT l.job INTO leased
+    FROM ebb.work_lease(own, ARRAY[place.id], ARRAY[(ebb.work_parts($2)).token]) AS l;
+    RETURN ebb.work_fail(own.session, leased, $3);
 END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.flow_release(flow text, job text) RETURNS boolean
@@ -216,7 +235,7 @@ BEGIN
     PERFORM set_config('ebb_surface.claims', (claims || jsonb_build_array(jsonb_build_object(
         'flow', $1, 'wid', $2, 'tgid', $3, 'job', own_row.job, 'is_leased', false
     )))::text, true);
-    -- The server ends whoever overstays, and the job is free.
+    -- The server ends a session that overstays, and the job is free.
     PERFORM set_config('idle_in_transaction_session_timeout', least(
         greatest(extract(epoch FROM own_row.timeout) * 1000, 1), 2147483647
     )::bigint::text, true);

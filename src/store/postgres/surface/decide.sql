@@ -3,7 +3,7 @@
 -- the state. A refusal is an exception with its SQLSTATE; EB009 says that only the kernel can decide.
 
 -- The values of a write, one attribute after another, on the state as it is now. `given`: the state
--- when the transition fired, at the event `fired`: a value that equals the one given is no write.
+-- when the transition fired, at the event `fired`: a value that equals the one given is not a write.
 CREATE OR REPLACE FUNCTION ebb.rules_merge(
     program jsonb, rules jsonb, source text, wanted jsonb, trigger_name text, given jsonb, fired bigint
 ) RETURNS ebb.rules_merged

@@ -18,7 +18,7 @@ END $work$;
 CREATE OR REPLACE FUNCTION ebb.rules_default(name text, type text, adv text) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN
-    -- As in WED-SQL, an empty text is no default.
+    -- As in WED-SQL, an empty text means that there is none.
     IF $3 IS NULL OR $3 = '' THEN
         RETURN 'null';
     END IF;
@@ -64,7 +64,7 @@ DECLARE
     answer boolean;
 BEGIN
     BEGIN
-        EXECUTE format('SELECT (%s) %s LIMIT 0', printed, ebb.rules_source($2))
+        EXECUTE format('SELECT true %s WHERE %s LIMIT 0', ebb.rules_source($2), printed)
             INTO answer USING '{}'::jsonb;
     EXCEPTION WHEN syntax_error_or_access_rule_violation OR data_exception OR feature_not_supported THEN
         RAISE EXCEPTION 'The condition of % is not valid: %', $3, SQLERRM USING ERRCODE = 'EB007';
@@ -325,7 +325,7 @@ BEGIN
             WHERE x.t ->> 'name' = rule ->> 'name';
             IF NOT FOUND OR later ->> 'queue' <> rule ->> 'queue' OR (
                 later -> 'writes' <> 'null' AND NOT coalesce(
-                    later -> 'writes' @> rule -> 'writes' AND rule -> 'writes' <> 'null', false
+                    (later -> 'writes') @> (rule -> 'writes') AND rule -> 'writes' <> 'null', false
                 )
             ) THEN
                 RETURN;

@@ -63,7 +63,8 @@ DECLARE
     row jsonb;
     id uuid;
 BEGIN
-    FOR row IN SELECT to_jsonb(n) FROM new_rows AS n ORDER BY n.wid LOOP
+    -- No attribute has a name with a leading underscore.
+    FOR row IN SELECT to_jsonb(_new) FROM new_rows AS _new ORDER BY _new.wid LOOP
         id := row ->> 'instance_id';
         CONTINUE WHEN ebb.flow_is_projection(id, row);
         IF f.flow IS NULL THEN
@@ -111,7 +112,7 @@ BEGIN
         SELECT coalesce(jsonb_agg(c), '[]')::text FROM jsonb_array_elements(claims) AS c
         WHERE NOT (c ->> 'flow' = $1 AND c ->> 'wid' = $2::text)
     ), true);
-    -- The setting may be forged: whoever holds the lock has the claim.
+    -- The setting may be forged: the session that holds the lock has the claim.
     IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($1, $2, (own -> 0 ->> 'tgid')::bigint)) THEN
         RAISE EXCEPTION 'The job is claimed by another.' USING ERRCODE = 'EB003';
     END IF;
@@ -181,9 +182,10 @@ DECLARE
     pair record;
 BEGIN
     FOR pair IN
-        SELECT to_jsonb(o) AS was, to_jsonb(n) AS becomes, o.wid IS NULL AS is_new
-        FROM new_rows AS n LEFT JOIN old_rows AS o ON o.wid = n.wid AND o.instance_id = n.instance_id
-        ORDER BY n.wid
+        SELECT to_jsonb(_old) AS was, to_jsonb(_new) AS becomes, _old.wid IS NULL AS is_new
+        FROM new_rows AS _new
+        LEFT JOIN old_rows AS _old ON _old.wid = _new.wid AND _old.instance_id = _new.instance_id
+        ORDER BY _new.wid
     LOOP
         CONTINUE WHEN ebb.flow_is_projection((pair.becomes ->> 'instance_id')::uuid, pair.becomes);
         IF pair.is_new THEN
@@ -197,18 +199,6 @@ BEGIN
     RETURN NULL;
 END $work$;
 
--- Every commit of an instance of the flow, whoever makes it, writes the row.
-CREATE OR REPLACE FUNCTION ebb.surface_commit() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-DECLARE
-    vals jsonb := NEW.state::jsonb #> '{rules,values}';
-BEGIN
-    IF vals IS NOT NULL THEN
-        EXECUTE format('SELECT %I._project($1, $2)', TG_ARGV[0]) USING NEW.id, vals;
-    END IF;
-    RETURN NULL;
-END $work$;
-
 CREATE OR REPLACE FUNCTION ebb.surface_purge() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN
@@ -219,28 +209,52 @@ BEGIN
     RETURN NULL;
 END $work$;
 
--- Brings rows up to date that were locked when their instance was committed. Answers how many.
+-- Brings rows up to date that were locked when their instance was committed. Answers how many. Waits for
+-- no lock: what is locked is for the next time.
 CREATE OR REPLACE FUNCTION ebb.flow_catch_up(flow text) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
-    one record;
+    one uuid;
     vals jsonb;
     is_there boolean;
     caught integer := 0;
 BEGIN
-    FOR one IN SELECT DISTINCT b.instance_id FROM ebb.flow_behind AS b WHERE b.flow = $1 LIMIT 1000 LOOP
+    FOR one IN SELECT DISTINCT b.instance_id FROM ebb.flow_behind AS b WHERE b.flow = $1 LIMIT 100 LOOP
         EXECUTE format(
             'SELECT true FROM %I.wed_flow WHERE instance_id = $1 FOR NO KEY UPDATE SKIP LOCKED', $1
-        ) INTO is_there USING one.instance_id;
-        CONTINUE WHEN is_there IS NULL AND EXISTS (SELECT 1 FROM ebb.instances AS i WHERE i.id = one.instance_id);
-        -- No commit can add to flow_behind, for this instance, while it is locked.
-        SELECT i.state::jsonb #> '{rules,values}' INTO vals FROM ebb.instances AS i
-        WHERE i.id = one.instance_id FOR UPDATE;
-        IF vals IS NOT NULL THEN
-            EXECUTE format('SELECT %I._project($1, $2)', $1) USING one.instance_id, vals;
+        ) INTO is_there USING one;
+        IF is_there IS NOT NULL THEN
+            -- While the instance is locked, no commit of it can add to flow_behind.
+            SELECT i.state::jsonb #> '{rules,values}' INTO vals FROM ebb.instances AS i
+            WHERE i.id = one FOR UPDATE SKIP LOCKED;
+            CONTINUE WHEN vals IS NULL;
+            EXECUTE format('SELECT %I._project($1, $2)', $1) USING one, vals;
+            caught := caught + 1;
+        ELSIF EXISTS (SELECT 1 FROM ebb.instances AS i WHERE i.id = one) THEN
+            CONTINUE;
         END IF;
-        DELETE FROM ebb.flow_behind AS b WHERE b.flow = $1 AND b.instance_id = one.instance_id;
-        caught := caught + 1;
+        DELETE FROM ebb.flow_behind AS b WHERE b.ctid = ANY (ARRAY(
+            SELECT o.ctid FROM ebb.flow_behind AS o WHERE o.flow = $1 AND o.instance_id = one FOR UPDATE SKIP LOCKED
+        ));
     END LOOP;
     RETURN caught;
+END $work$;
+
+-- Every commit of an instance of the flow, also one of a C++ worker, writes the row; and rows that earlier ones
+-- could not.
+CREATE OR REPLACE FUNCTION ebb.surface_commit() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    vals jsonb := NEW.state::jsonb #> '{rules,values}';
+BEGIN
+    -- In a snapshot, what others have changed is an error.
+    IF current_setting('transaction_isolation') = 'read committed'
+        AND EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = TG_ARGV[0])
+    THEN
+        PERFORM ebb.flow_catch_up(TG_ARGV[0]);
+    END IF;
+    IF vals IS NOT NULL THEN
+        EXECUTE format('SELECT %I._project($1, $2)', TG_ARGV[0]) USING NEW.id, vals;
+    END IF;
+    RETURN NULL;
 END $work$;

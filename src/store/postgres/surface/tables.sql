@@ -60,10 +60,10 @@ BEGIN
         );
         IF OLD.enabled AND NOT NEW.enabled THEN
             FOREACH one IN ARRAY ebb.flow_rows(own, 'wed_trig', 'tgid') LOOP
-                IF (one ->> 'enabled')::boolean AND OLD.aname = ANY (ebb.rules_reads(one ->> 'cpred')) THEN
+                IF OLD.aname = ANY (ebb.rules_reads(one ->> 'cpred')) THEN
                     RAISE EXCEPTION 'The attribute "%" is read by the condition of "%".', OLD.aname,
                         coalesce(one ->> 'trname', one ->> 'cname') USING ERRCODE = 'EB007',
-                        HINT = 'Disable or change that condition first.';
+                        HINT = 'Change that condition first.';
                 END IF;
             END LOOP;
         END IF;
@@ -143,7 +143,7 @@ BEGIN
             SELECT 1 FROM jsonb_array_elements(attributes) AS a WHERE a ->> 'name' = w
         ) LIMIT 1;
         IF FOUND THEN
-            RAISE EXCEPTION 'writes names "%", which is no attribute.', left(strange, 64) USING ERRCODE = 'EB007';
+            RAISE EXCEPTION 'writes names "%", which is not an attribute.', left(strange, 64) USING ERRCODE = 'EB007';
         END IF;
         IF NEW.compensate IS NOT NULL THEN
             PERFORM ebb.rules_check_name('compensation', NEW.compensate);
@@ -238,7 +238,7 @@ BEGIN
     EXECUTE format('DROP TRIGGER %I ON ebb.instances', 'flow_' || $1);
     EXECUTE format('DROP TRIGGER %I ON ebb.instances', 'flow_' || $1 || '_purge');
     IF NOT $2 THEN
-        EXECUTE format('DROP SCHEMA %I CASCADE', $1);
+        EXECUTE format('DROP SCHEMA IF EXISTS %I CASCADE', $1);
     ELSE
         FOREACH one IN ARRAY ARRAY['row_number', 'rows_inserted', 'rows_updated'] LOOP
             EXECUTE format('DROP TRIGGER %I ON %I.wed_flow', one, $1);

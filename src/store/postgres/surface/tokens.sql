@@ -1,6 +1,6 @@
 -- name: tokens
 -- Conditions come from users and are run with the rights of the owner. So they are cut into tokens,
--- and printed anew from an allow-list: names are attributes, and quoted; literals are quoted.
+-- and printed again from an allow-list: names are attributes, and quoted; literals are quoted.
 CREATE OR REPLACE FUNCTION ebb.rules_refuse(place integer, why text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN

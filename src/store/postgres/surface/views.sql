@@ -222,7 +222,7 @@ BEGIN
     RETURN true;
 END $work$;
 
--- No function here is for everybody.
+-- PUBLIC may execute none of them.
 DO $do$
 DECLARE
     one regprocedure;

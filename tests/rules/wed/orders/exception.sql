@@ -1,4 +1,4 @@
--- S3: two that lead together into a state that nobody knows; the exception handler repairs it.
+-- S3: two that lead together into a state that no condition knows; the exception handler repairs it.
 -- work ta: a = '1'
 -- work tb: b = '1'
 -- work _EXCPT: repaired = 'yes'

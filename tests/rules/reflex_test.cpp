@@ -1,0 +1,393 @@
+// The surface of rules decides as the kernel does. Random flows are defined in SQL, and random
+// events go to both: to the tables of the flow, and to `decide` with the definition that the
+// surface has registered. After each event the state, the history, the tasks and the row must be
+// equal.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <ebb/definition.h>
+
+#include "core/kernel/rules_evolution.h"
+#include "rules/surface_session.h"
+#include "support/dice.h"
+#include "support/json.h"
+#include "support/kernel_world.h"
+#include "support/os_environment.h"
+
+namespace ebb::test {
+namespace {
+
+struct Column {
+    std::string name;
+    std::string type;
+    std::vector<std::string> values;    ///< as JSON
+    std::vector<std::string> literals;  ///< as SQL
+};
+
+const std::vector<Column>& columns() {
+    static const std::vector<Column> all{
+        {"a", "text", {R"("x")", R"("y")", R"("it's \"ö\"\n")"}, {"'x'", "'y'", "$$z$$"}},
+        {"b", "text", {R"("x")", R"("Y")", R"("\\")"}, {"'x'", "E'\\\\'", "'Y'"}},
+        {"n", "integer", {"0", "1", "2", "-3"}, {"0", "1", "2"}},
+        {"p", "numeric", {R"("1.50")", R"("2")", R"("-0.25")"}, {"1.5", "2", "0"}},
+        {"f", "boolean", {"true", "false"}, {"true", "false"}},
+        {"t",
+         "timestamp",
+         {R"("2026-11-21T08:30:00.000000Z")", R"("2026-11-21T10:00:00.250000+01:00")"},
+         {"timestamptz '2026-11-21 08:30:00+00'"}},
+        {"d", "date", {R"("2026-11-21")", R"("2024-02-29")"}, {"date '2025-01-01'"}},
+    };
+    return all;
+}
+
+std::string atom(Dice& dice) {
+    const Column& column = dice.pick(columns());
+    const std::string& name = column.name;
+    switch (dice.below(8)) {
+        case 0:
+            return name + " is null";
+        case 1:
+            return name + " is not null";
+        case 2:
+            return fmt::format("{} is distinct from {}", name, dice.pick(column.literals));
+        case 3:
+            return dice.chance(30) ? "6 / n > 2" : "n + 1 > 1";
+        case 4:
+            return dice.chance(50) ? "lower(b) in ('x', 'y')" : "a || b like '%x%'";
+        default:
+            return fmt::format(
+                "{} {} {}",
+                name,
+                column.type == "boolean" ? "=" : dice.pick<std::string>({"=", "<>", "<", ">="}),
+                dice.pick(column.literals)
+            );
+    }
+}
+
+std::string condition(Dice& dice, int depth) {
+    if (depth == 0 || dice.chance(30)) return atom(dice);
+    const std::string left = condition(dice, depth - 1);
+    if (dice.chance(20)) return "not (" + left + ")";
+    const char* word = dice.chance(60) ? "or" : "and";
+    return fmt::format("({} {} {})", left, word, condition(dice, depth - 1));
+}
+
+/// Those of a start are as the state holds them, because the history keeps them as they were given.
+std::string values(Dice& dice, int most, bool is_start) {
+    std::string text;
+    for (const Column& column : columns()) {
+        if (!dice.chance(100 * most / static_cast<int>(columns().size()))) continue;
+        const bool is_null = !is_start && dice.chance(25);
+        const std::string& value = is_start ? column.values.front() : dice.pick(column.values);
+        text += fmt::format(
+            "{}\"{}\":{}",
+            text.empty() ? "" : ",",
+            column.name,
+            is_null ? std::string("null") : value
+        );
+    }
+    return "{" + text + "}";
+}
+
+/// One flow and an instance of it, here and there.
+class Pair {
+ public:
+    Pair(Session& session, const std::string& flow, Dice& dice)
+        : session_(session), flow_(flow), dice_(dice) {
+        session_.run("SELECT ebb.create_flow('" + flow_ + "'); SET search_path = " + flow_);
+        session_.run(fmt::format(
+            "SELECT ebb.set_flow('{}', 'external_writes', '{}'),"
+            " ebb.set_flow('{}', 'final_while_pending', '{}'), ebb.set_flow('{}', 'notify', "
+            "'none')",
+            flow_,
+            dice_.pick<std::string>({"none", "declared", "all"}),
+            flow_,
+            dice_.pick<std::string>({"refuse", "wait"}),
+            flow_
+        ));
+        define();
+    }
+
+    void define() {
+        std::string sql = "BEGIN;";
+        for (const Column& column : columns()) {
+            sql += fmt::format(
+                "INSERT INTO wed_attr (aname, atype, external) VALUES ('{}', '{}', {});",
+                column.name,
+                column.type,
+                dice_.chance(60)
+            );
+        }
+        triggers_ = dice_.between(1, 4);
+        for (int i = 1; i <= triggers_; ++i) {
+            sql += fmt::format(
+                "INSERT INTO wed_trig (trname, cpred, mode, writes) VALUES ('T{}', {}, '{}', {});",
+                i,
+                session_.quote(condition(dice_, 2)),
+                dice_.pick<std::string>({"level", "level", "edge", "once"}),
+                dice_.chance(80) ? "NULL" : "'{a,n}'"
+            );
+        }
+        const auto add = [&](const char* kind, const char* name) {
+            sql += fmt::format(
+                "INSERT INTO wed_trig ({}, cname, cpred) VALUES (true, '{}', {});",
+                kind,
+                name,
+                session_.quote(condition(dice_, 1) + " and " + condition(dice_, 1))
+            );
+        };
+        add("cfinal", "done");
+        if (dice_.chance(30)) add("cfinal", "gone");
+        if (dice_.chance(30)) add("cexcpt", "bad");
+        if (dice_.chance(30)) add("cinv", "sane");
+        session_.run(sql + "COMMIT");
+    }
+
+    /// False when both refuse.
+    bool start() {
+        const std::string input = values(dice_, 4, true);
+        const auto rows = session_.refusal(fmt::format(
+            "INSERT INTO wed_flow (a, b, n, p, f, t, d) SELECT a, b, n, p, f, t, d FROM"
+            " jsonb_to_record({}) AS r (a text, b text, n bigint, p numeric, f boolean,"
+            " t timestamptz, d date)",
+            session_.quote(input)
+        ));
+        const Definition definition = newest();
+        world_.emplace(definition, Payload::text(input));
+        const bool is_refused = world_->history.empty();
+        EXPECT_EQ(is_refused, !rows.empty()) << input << ": " << session_.message;
+        if (is_refused || !rows.empty()) return false;
+        wid_ = session_.value("SELECT max(wid) FROM wed_flow");
+        compare("start " + input);
+        return true;
+    }
+
+    bool is_over() const { return is_terminal(world_->state.status); }
+
+    void step() {
+        if (dice_.chance(8)) evolve();
+        const int what = dice_.below(10);
+        if (what < 7 && !world_->state.tokens.empty()) return complete();
+        if (what < 9) return write();
+        play(
+            event::AttributesWritten{
+                .values = "null", .is_repair = true, .by = "ebb", .request_id = {}
+            },
+            fmt::format("SELECT wed_rematch({})", wid_)
+        );
+    }
+
+    int refused = 0;
+
+ private:
+    Session& session_;
+    std::string flow_;
+    Dice& dice_;
+    int triggers_ = 0;
+    std::string wid_;
+    std::optional<KernelWorld> world_;
+
+    Definition newest() {
+        return parse_definition_json(session_.value(fmt::format(
+            "SELECT definition FROM ebb.workflows WHERE name = '{}' ORDER BY version DESC LIMIT 1",
+            flow_
+        )));
+    }
+
+    void evolve() {
+        if (dice_.chance(50)) {
+            session_.run(fmt::format("SELECT trigger_toggle({})", dice_.between(1, triggers_)));
+        } else {
+            session_.run(fmt::format(
+                "UPDATE wed_trig SET cpred = {} WHERE trname = 'T{}'",
+                session_.quote(condition(dice_, 2)),
+                dice_.between(1, triggers_)
+            ));
+        }
+    }
+
+    void complete() {
+        const Token token = dice_.pick(world_->state.tokens);
+        const std::string& node = world_->program->node(token.node).name;
+        std::string output = values(dice_, 2, false);
+        if (dice_.chance(10)) output = "null";
+        if (dice_.chance(5)) output = R"({"unknown":1})";
+        if (dice_.chance(5)) output = R"({"n":"many"})";
+        // Others of the flow are pending, too.
+        const std::string job = session_.value(fmt::format(
+            "SELECT job FROM wed_claim('{}', 1000, 'w') WHERE wid = {}", node, wid_
+        ));
+        play(
+            event::StepCompleted{
+                .attempt = {.token = token.id, .visit = token.visit, .attempt = token.attempt},
+                .output = Payload::text(output)
+            },
+            fmt::format("SELECT wed_complete('{}', {})", job, session_.quote(output))
+        );
+        session_.run("SELECT wed_release(job) FROM job_pool WHERE status = 'held'");
+    }
+
+    void write() {
+        const std::string wanted = values(dice_, 2, false);
+        play(
+            event::AttributesWritten{
+                .values = Payload::text(wanted), .is_repair = false, .by = "ada", .request_id = {}
+            },
+            fmt::format("SELECT wed_write({}, {}, 'ada')", wid_, session_.quote(wanted))
+        );
+    }
+
+    /// The kernel's turn begins with the newest version, if it can follow.
+    static void follow(KernelWorld& world, const Definition& definition) {
+        if (definition.version <= world.program->definition().version) return;
+        auto next = Program::compile(definition);
+        RulesMigration migration = migrate(*world.program, *next, world.state, world.now);
+        if (!migration.obstacle.empty()) return;
+        world.program = std::move(next);
+        world.state = std::move(migration.state);
+        world.history.push_back(std::move(migration.event));
+    }
+
+    void play(const Event& event, const std::string& sql) {
+        KernelWorld trial = *world_;
+        follow(trial, newest());
+        const std::size_t known = trial.history.size();
+        const Decision::Verdict verdict = trial.apply(event);
+        bool is_refused = verdict == Decision::Verdict::Refused;
+        for (std::size_t i = known; i < trial.history.size(); ++i) {
+            const HistoryType type = trial.history[i].type;
+            // There, a worker's bad write fails its attempt; here, its transaction.
+            is_refused =
+                is_refused || type == HistoryType::StepFailed || type == HistoryType::StepRetried;
+        }
+        const std::string state = session_.refusal(sql);
+        EXPECT_EQ(is_refused, !state.empty()) << sql << ": " << session_.message << "\n"
+                                              << trial.last_refusal().message << "\n"
+                                              << trial.history_text() << describe();
+        if (is_refused) ++refused;
+        const bool stays = is_refused || verdict == Decision::Verdict::Ignored;
+        const bool asks_all = sql.find("wed_rematch") != std::string::npos;
+        if (!stays || (asks_all && !is_refused)) world_.emplace(std::move(trial));
+        compare(sql);
+    }
+
+    std::string describe() {
+        std::string text = "\n";
+        for (const auto& row :
+             session_.run("SELECT tgid, trname, mode, enabled, cpred FROM wed_trig")) {
+            text += fmt::format("{} {} {} {}: {}\n", row[0], row[1], row[2], row[3], row[4]);
+        }
+        return text;
+    }
+
+    void compare(const std::string& after) {
+        const auto rows = session_.run(fmt::format(
+            "SELECT i.state, i.status, i.version, i.id FROM ebb.instances AS i"
+            " JOIN wed_flow AS f ON f.instance_id = i.id WHERE f.wid = {}",
+            wid_
+        ));
+        ASSERT_EQ(rows.size(), 1U) << after;
+        ASSERT_EQ(rows[0][2], std::to_string(world_->program->definition().version)) << after;
+        const InstanceState there = decode_state(rows[0][0], *world_->program);
+        ASSERT_TRUE(there == world_->state)
+            << after << "\nthere " << rows[0][0] << "\nhere  "
+            << encode_state(world_->state, *world_->program) << describe();
+        ASSERT_EQ(rows[0][1], to_string(world_->state.status));
+        compare_history(rows[0][3], after);
+        std::string here;
+        for (const auto& [token, row] : world_->tasks)
+            here += fmt::format("{}:{} ", token, row.handler);
+        ASSERT_EQ(
+            session_.value(fmt::format(
+                "SELECT coalesce(string_agg(token || ':' || handler || ' ', '' ORDER BY token), '')"
+                " FROM ebb.tasks WHERE instance_id = '{}'",
+                rows[0][3]
+            )),
+            here
+        ) << after;
+        compare_row(after);
+    }
+
+    /// The row of wed_flow is what its instance has.
+    void compare_row(const std::string& after) {
+        const auto row = session_.value(fmt::format(
+            "SELECT coalesce(nullif(ebb.flow_values(v.program, to_jsonb(_row)),"
+            " i.state::jsonb #> '{{rules,values}}')::text, '') FROM wed_flow AS _row"
+            " JOIN ebb.instances AS i ON i.id = _row.instance_id JOIN ebb.flow_versions AS v"
+            " ON v.flow = i.workflow AND v.version = i.version WHERE _row.wid = {}",
+            wid_
+        ));
+        ASSERT_EQ(row, "") << after;
+    }
+
+    void compare_history(const std::string& id, const std::string& after) {
+        const auto rows = session_.run(fmt::format(
+            "SELECT seq, type, node, token, visit, attempt, ref, payload FROM ebb.history"
+            " WHERE instance_id = '{}' ORDER BY seq",
+            id
+        ));
+        ASSERT_EQ(rows.size(), world_->history.size()) << after << "\n" << world_->history_text();
+        const auto number = [](std::int64_t value) {
+            return value == 0 ? std::string() : std::to_string(value);
+        };
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const HistoryEvent& event = world_->history[i];
+            const Session::Row here{
+                number(event.seq),
+                std::string(to_string(event.type)),
+                event.node,
+                number(event.token),
+                number(event.visit),
+                number(event.attempt),
+                number(event.ref)
+            };
+            const Session::Row there(rows[i].begin(), rows[i].begin() + 7);
+            ASSERT_EQ(there, here) << after;
+            ASSERT_EQ(
+                Json::parse(rows[i][7].empty() ? "null" : rows[i][7]),
+                Json::parse(
+                    event.payload.empty() ? std::string("null") : std::string(event.payload)
+                )
+            ) << after
+              << " event " << i + 1;
+        }
+    }
+};
+
+int cases_of(int otherwise) {
+    const auto wanted = environment_variable("EBB_TEST_REFLEX_EVENTS");
+    return wanted ? std::stoi(*wanted) : otherwise;
+}
+
+TEST(Reflex, decides_as_the_kernel_does) {
+    constexpr int kEventsOfFlow = 40;
+    Session session(surface_database("reflex"));
+    const int wanted = cases_of(2'000);
+    int events = 0;
+    int refused = 0;
+    for (std::uint64_t number = 1; events < wanted && !HasFailure(); ++number) {
+        Dice dice(20261121, number);
+        SCOPED_TRACE(fmt::format("flow {}", number));
+        Pair pair(session, fmt::format("f{}", number), dice);
+        for (int i = 0; i < kEventsOfFlow && !HasFailure(); ++i, ++events) {
+            bool has_begun = pair.start();
+            for (int k = 0; has_begun && k < 12 && !pair.is_over() && !HasFailure();
+                 ++k, ++events) {
+                pair.step();
+            }
+        }
+        refused += pair.refused;
+        session.run(fmt::format("SELECT ebb.drop_flow('f{}', false)", number));
+    }
+    EXPECT_GT(refused, wanted / 50);
+    EXPECT_LT(refused, wanted);
+}
+
+}  // namespace
+}  // namespace ebb::test

@@ -1,0 +1,337 @@
+// The surface of rules: transactions beside one another, users who want more than they may, and a
+// process of Ebb that works on the same instances. What a write means is compared with the kernel
+// in reflex_test.cpp.
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <ebb/engine.h>
+#include <ebb/store.h>
+
+#include "rules/surface_session.h"
+
+namespace ebb::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kJoin = R"(
+    SELECT ebb.create_flow('j'); SET search_path = j, pg_catalog;
+    BEGIN;
+    INSERT INTO wed_attr (aname, adv) VALUES ('l', 'todo'), ('r', 'todo');
+    INSERT INTO wed_attr (aname, atype, adv, external) VALUES ('n', 'integer', '0', true);
+    INSERT INTO wed_trig (trname, cpred) VALUES ('left', $$l = 'todo'$$), ('right', $$r = 'todo'$$);
+    INSERT INTO wed_trig (cpred, cfinal) VALUES ($$l = 'done' and r = 'done'$$, true);
+    COMMIT;
+    SELECT ebb.set_flow('j', 'external_writes', 'declared'), ebb.set_flow('j', 'notify', 'none'))";
+
+class Surface : public ::testing::Test {
+ protected:
+    static const std::string& url() {
+        static const std::string made = surface_database("surface");
+        return made;
+    }
+
+    Surface() : one(url()), two(url()) {
+        one.run("SELECT ebb.drop_flow(flow, false) FROM ebb.flows");
+        one.run("DELETE FROM ebb.tasks; DELETE FROM ebb.history; DELETE FROM ebb.instances");
+        one.run("DELETE FROM ebb.calls; DELETE FROM ebb.workflows");
+        one.run(kJoin);
+        two.run("SET search_path = j, pg_catalog");
+    }
+
+    /// The wid of a new instance.
+    std::string start() { return one.value("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid"); }
+
+    std::string job(const std::string& wid, const std::string& transition) {
+        return one.value(fmt::format(
+            "SELECT job FROM job_pool WHERE wid = {} AND trname = '{}'", wid, transition
+        ));
+    }
+
+    std::string status(const std::string& wid) {
+        return one.value("SELECT status FROM st_status WHERE wid = " + wid);
+    }
+
+    /// Sends a statement in the second session; returns when it waits for a lock of the first.
+    void send_and_block(const std::string& sql) {
+        ASSERT_EQ(PQsendQuery(two.get(), sql.c_str()), 1);
+        const std::string pid = std::to_string(PQbackendPID(two.get()));
+        Session looker(url());
+        while (looker.value("SELECT wait_event_type FROM pg_stat_activity WHERE pid = " + pid) !=
+               "Lock") {
+            std::this_thread::yield();
+        }
+    }
+
+    /// The SQLSTATE of what was sent; empty when it is done.
+    std::string answer() {
+        std::string state;
+        while (PGresult* result = PQgetResult(two.get())) {
+            const char* text = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+            if (text != nullptr) state = text;
+            PQclear(result);
+        }
+        return state;
+    }
+
+    Session one;
+    Session two;
+};
+
+/// v2's claim and UPDATE, or the lease and wed_complete.
+struct Way {
+    const char* isolation;
+    const char* refusal;  ///< of the second one
+};
+
+TEST_F(Surface, two_transitions_that_end_at_once_never_lose_the_final) {
+    for (const Way& way : std::vector<Way>{
+             {"READ COMMITTED", ""}, {"REPEATABLE READ", "40001"}, {"SERIALIZABLE", "40001"}
+         }) {
+        SCOPED_TRACE(way.isolation);
+        const std::string wid = start();
+        const auto claim = [&](int tgid) {
+            return fmt::format("SELECT pg_try_advisory_xact_lock({}, {})", wid, tgid);
+        };
+        const auto update = [&](const char* attribute) {
+            return fmt::format("UPDATE wed_flow SET {} = 'done' WHERE wid = {}", attribute, wid);
+        };
+        const std::string begin = fmt::format("BEGIN ISOLATION LEVEL {}", way.isolation);
+        one.run(begin);
+        two.run(begin);
+        EXPECT_EQ(one.value(claim(1)), "t");
+        EXPECT_EQ(two.value(claim(2)), "t");
+        one.run(update("l"));
+        send_and_block(update("r"));
+        one.run("COMMIT");
+        EXPECT_EQ(answer(), way.refusal);
+        two.run(*way.refusal == '\0' ? "COMMIT" : "ROLLBACK");
+        if (*way.refusal != '\0') {
+            EXPECT_EQ(status(wid), "R");
+            two.run("BEGIN");
+            EXPECT_EQ(two.value(claim(2)), "t");
+            two.run(update("r"));
+            two.run("COMMIT");
+        }
+        EXPECT_EQ(status(wid), "F");
+        EXPECT_EQ(one.value("SELECT count(*) FROM wed_trace WHERE wid = " + wid), "3");
+    }
+}
+
+TEST_F(Surface, a_claim_is_exclusive_and_a_completed_job_is_gone) {
+    const std::string wid = start();
+    const std::string leased = one.value("SELECT job FROM wed_claim('left')");
+    EXPECT_EQ(two.value("SELECT count(*) FROM wed_claim('left')"), "0");
+    one.run("BEGIN");
+    EXPECT_EQ(one.value(fmt::format("SELECT pg_try_advisory_xact_lock({}, 2)", wid)), "t");
+    EXPECT_EQ(two.value(fmt::format("SELECT pg_try_advisory_xact_lock({}, 2)", wid)), "f");
+    EXPECT_EQ(two.value("SELECT count(*) FROM wed_claim('right')"), "0");
+    one.run("ROLLBACK");
+    EXPECT_EQ(two.value("SELECT count(*) FROM wed_claim('right')"), "1");
+    const std::string complete =
+        fmt::format("SELECT wed_complete('{}', '{{\"l\": \"done\"}}')", leased);
+    EXPECT_EQ(one.value(complete), "R");
+    EXPECT_EQ(one.refusal(complete), "EB003");
+}
+
+TEST_F(Surface, an_update_is_refused_where_wed_sql_refuses_it) {
+    const std::string wid = start();
+    const std::string other = start();
+    EXPECT_EQ(one.refusal("INSERT INTO wed_flow (l, r) VALUES ('x', 'y')"), "EB001");
+    EXPECT_EQ(one.refusal("UPDATE wed_flow SET l = 'done' WHERE wid = " + wid), "EB008");
+    one.run("SELECT ebb.set_flow('j', 'external_writes', 'none')");
+    EXPECT_EQ(one.refusal("UPDATE wed_flow SET l = 'done' WHERE wid = " + wid), "EB003");
+    one.run("BEGIN");
+    one.run(fmt::format("SELECT pg_try_advisory_xact_lock({}, 1)", wid));
+    EXPECT_EQ(one.refusal("UPDATE wed_flow SET l = 'done' WHERE wid = " + other), "EB004");
+    one.run("ROLLBACK; BEGIN");
+    one.run(fmt::format("SELECT pg_try_advisory_xact_lock({}, 1)", wid));
+    EXPECT_EQ(
+        one.refusal(fmt::format("UPDATE wed_flow SET l = 'done', r = 'done' WHERE wid = {}", wid)),
+        "EB005"
+    );
+    one.run("ROLLBACK");
+    EXPECT_EQ(one.value("SELECT count(*) FROM job_pool WHERE wid = " + wid), "2");
+    one.run("INSERT INTO wed_flow (l, r) VALUES ('done', 'done')");
+    EXPECT_EQ(one.refusal("UPDATE wed_flow SET n = 1 WHERE l = 'done'"), "EB002");
+    EXPECT_EQ(one.refusal("DELETE FROM wed_flow"), "EB009");
+}
+
+TEST_F(Surface, increments_from_outside_add_up) {
+    const std::string wid = start();
+    one.run("BEGIN");
+    one.run("UPDATE wed_flow SET n = n + 1");
+    send_and_block("UPDATE wed_flow SET n = n + 1");
+    one.run("COMMIT");
+    EXPECT_EQ(answer(), "");
+    EXPECT_EQ(one.value("SELECT n FROM wed_flow WHERE wid = " + wid), "2");
+    EXPECT_EQ(one.value("SELECT state::json #>> '{rules,values,n}' FROM ebb.instances"), "2");
+}
+
+TEST_F(Surface, a_process_of_ebb_and_sql_work_on_one_instance) {
+    const std::string wid = start();
+    const auto store = open_postgres_store({.url = url()});
+    HandlerRegistry handlers;
+    handlers.add("left", [](const Json&) { return Json{{"l", "done"}}; });
+    Engine engine(*store, handlers, EngineOptions{.worker_id = "cpp"});
+    engine.run();
+    // The commit of the process projects the row.
+    while (one.value("SELECT l FROM wed_flow WHERE wid = " + wid) != "done") {
+        std::this_thread::yield();
+    }
+    const std::string job = one.value("SELECT job FROM wed_claim('right')");
+    EXPECT_EQ(one.value(fmt::format("SELECT wed_complete('{}', '{{\"r\": \"done\"}}')", job)), "F");
+    // And what the engine starts has a row, too.
+    const auto id = engine.start("j", Payload::text(R"({"n": 7})")).id;
+    EXPECT_EQ(
+        one.value(fmt::format("SELECT n FROM wed_flow WHERE instance_id = '{}'", id.to_string())),
+        "7"
+    );
+    engine.drain(10s);
+}
+
+TEST_F(Surface, a_row_that_is_held_does_not_stop_a_process_of_ebb) {
+    const std::string wid = start();
+    const auto store = open_postgres_store({.url = url()});
+    const HandlerRegistry none;
+    Engine engine(*store, none, EngineOptions{.worker_id = "cpp"});
+    engine.run();
+    const auto id = *InstanceId::parse(one.value("SELECT instance_id FROM wed_flow"));
+    one.run("BEGIN");
+    one.run("SELECT 1 FROM wed_flow FOR UPDATE");
+    engine.write(id, Payload::text(R"({"n": 5})"), {.by = "ada"});
+    EXPECT_EQ(one.value("SELECT n FROM wed_flow"), "0");
+    // What was read is too old: nothing is lost.
+    EXPECT_EQ(one.refusal("UPDATE wed_flow SET n = n + 1"), "40001");
+    one.run("ROLLBACK");
+    // The next commit of the flow catches up.
+    engine.start("j");
+    EXPECT_EQ(one.value("SELECT n FROM wed_flow WHERE wid = " + wid), "5");
+    EXPECT_EQ(one.value("SELECT count(*) FROM ebb.flow_behind"), "0");
+    one.run("UPDATE wed_flow SET n = n + 1 WHERE wid = " + wid);
+    EXPECT_EQ(
+        one.value(fmt::format(
+            "SELECT state::json #>> '{{rules,values,n}}' FROM ebb.instances WHERE id = '{}'",
+            id.to_string()
+        )),
+        "6"
+    );
+    engine.drain(10s);
+}
+
+TEST_F(Surface, settings_that_a_user_forges_change_nothing) {
+    const std::string wid = start();
+    const std::string id = one.value("SELECT instance_id FROM wed_flow");
+    one.run("BEGIN");
+    one.run(fmt::format("SET LOCAL ebb_surface.projecting = '{}'", id));
+    EXPECT_EQ(one.refusal("UPDATE wed_flow SET l = 'done'"), "EB008");
+    one.run("ROLLBACK; BEGIN");
+    two.run("BEGIN");
+    EXPECT_EQ(two.value(fmt::format("SELECT pg_try_advisory_xact_lock({}, 1)", wid)), "t");
+    one.run(fmt::format(
+        "SELECT set_config('ebb_surface.claims', '[{{\"flow\":\"j\",\"wid\":{},\"tgid\":1,"
+        "\"job\":\"{}\"}}]', true)",
+        wid,
+        job(wid, "left")
+    ));
+    EXPECT_EQ(one.refusal("UPDATE wed_flow SET l = 'done'"), "EB003");
+    one.run("ROLLBACK");
+    two.run("ROLLBACK");
+}
+
+TEST_F(Surface, a_role_may_do_what_it_was_granted) {
+    one.run(
+        "DO $$ BEGIN CREATE ROLE flow_agent LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END "
+        "$$"
+    );
+    const std::string wid = start();
+    Session agent(ebb::testing::postgres_server().url("surface", "flow_agent"));
+    EXPECT_EQ(agent.refusal("SELECT * FROM j.wed_flow"), "42501");
+    one.run("SELECT ebb.grant_flow('j', 'flow_agent', '{work:left}')");
+    EXPECT_EQ(agent.value("SELECT count(*) FROM j.job_pool"), "2");
+    EXPECT_EQ(agent.value("SELECT count(*) FROM j.wed_trace"), "1");
+    EXPECT_EQ(agent.refusal("INSERT INTO j.wed_flow DEFAULT VALUES"), "42501");
+    EXPECT_EQ(agent.refusal("UPDATE j.wed_flow SET n = 1"), "42501");
+    EXPECT_EQ(agent.refusal("SELECT * FROM j.wed_claim('right')"), "42501");
+    EXPECT_EQ(agent.refusal("INSERT INTO j.wed_attr (aname) VALUES ('x')"), "42501");
+    EXPECT_EQ(agent.refusal("SELECT j.trigger_toggle(1)"), "42501");
+    EXPECT_EQ(agent.refusal("SELECT j.wed_cancel(" + wid + ")"), "42501");
+    EXPECT_EQ(agent.refusal("SELECT ebb.create_flow('k')"), "42501");
+    EXPECT_EQ(agent.refusal("SELECT * FROM ebb.instances"), "42501");
+    EXPECT_EQ(agent.refusal("SELECT j._project(gen_random_uuid(), '{}')"), "42501");
+    const std::string job = agent.value("SELECT job FROM j.wed_claim('left')");
+    const std::string complete =
+        fmt::format("SELECT j.wed_complete('{}', '{{\"l\": \"done\"}}')", job);
+    EXPECT_EQ(one.refusal(complete), "EB003") << "the job is another's";
+    EXPECT_EQ(agent.value(complete), "R");
+    EXPECT_EQ(one.value("SELECT ebb.revoke_flow('j', 'flow_agent')"), "t");
+    EXPECT_EQ(agent.refusal("SELECT * FROM j.wed_flow"), "42501");
+}
+
+TEST_F(Surface, conditions_cannot_leave_their_place) {
+    const std::vector<std::string> hostile{
+        "",
+        "false) or (true",
+        "l = 'x'; drop table j.wed_flow",
+        "l = 'x' -- and more",
+        "l /* */ = 'x'",
+        "pg_read_file('/etc/passwd') is not null",
+        "(select 1) = 1",
+        "exists (select 1)",
+        "l = current_user",
+        "l = U&'x'",
+        "l = B'1'",
+        "ebb.work_now() > 0",
+        "\"l\" = \"x\"",
+        "\"l\"\"\" = 'x'",
+        "l::regclass is null",
+        "l operator(pg_catalog.=) 'x'",
+        "l ~ 'x'",
+        "(l, r) = ('x', 'y')",
+        "l[1] = 'x'",
+        "l similar to 'x'",
+        "l collate \"C\" = 'x'",
+        "n + l > 1",
+        "n",
+        "l = 'x",
+        "l = $$x",
+        "l = $1",
+        "now() > t",
+        "wid = 1",
+        std::string(20'000, 'l'),
+        std::string(100, '(') + "true" + std::string(100, ')'),
+    };
+    for (const std::string& condition : hostile) {
+        const std::string sql = fmt::format(
+            "INSERT INTO wed_trig (trname, cpred) VALUES ('evil', {})", one.quote(condition)
+        );
+        EXPECT_EQ(one.refusal(sql), "EB007") << condition;
+    }
+    for (const std::string name : {"", "_EXCPT", "a b", "x\"y", "true"}) {
+        const std::string sql = fmt::format(
+            "INSERT INTO wed_trig (trname, cpred) VALUES ({}, 'true')", one.quote(name)
+        );
+        EXPECT_EQ(one.refusal(sql), "EB007") << name;
+    }
+    for (const std::string name :
+         {"", "Wid", "wid", "instance_id", "a b", "x; drop table y", "1a"}) {
+        const std::string sql =
+            fmt::format("INSERT INTO wed_attr (aname) VALUES ({})", one.quote(name));
+        EXPECT_EQ(one.refusal(sql), "EB007") << name;
+    }
+    EXPECT_EQ(one.refusal("INSERT INTO wed_attr (aname, atype) VALUES ('x', 'json')"), "EB007");
+    EXPECT_EQ(
+        one.refusal("INSERT INTO wed_attr (aname, atype, adv) VALUES ('x', 'integer', 'y')"),
+        "EB007"
+    );
+}
+
+}  // namespace
+}  // namespace ebb::test
