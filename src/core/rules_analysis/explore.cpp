@@ -156,17 +156,31 @@ class Explorer {
         }
         std::set<std::string> tokens;
         for (const Token& token : state.tokens) {
-            const Payload given = token.fired != 0 ? past.payload(token.fired) : Payload();
             tokens.insert(fmt::format(
                 "{},{},{},{}\n",
                 token.branch,
                 static_cast<int>(token.status),
                 token.compensates,
-                std::string_view(given)
+                given_to(token, past)
             ));
         }
         for (const std::string& token : tokens) key += token;
         return key;
+    }
+
+    /// What the transition was given of what it may write: a value that equals that is no write.
+    std::string given_to(const Token& token, const Past& past) const {
+        const auto trigger = static_cast<std::size_t>(token.branch);
+        if (token.fired == 0 || token.branch < 0 || trigger >= subject_.trigger_count()) return {};
+        const Json given = Json::parse(past.payload(token.fired), nullptr, false);
+        std::string text;
+        for (std::size_t i = 0; i < subject_.attribute_count(); ++i) {
+            const std::string& name = subject_.rules().attributes[i].name;
+            const bool is_written = subject_.effect(trigger).writes(i);
+            if (!is_written || !given.is_object() || !given.contains(name)) continue;
+            text.append(to_text(given[name])).append(1, ',');
+        }
+        return text;
     }
 
     std::string ending_of(const InstanceState& state, const Past& past) const {

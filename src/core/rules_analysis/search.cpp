@@ -55,6 +55,7 @@ Search::Search(const Subject& subject, const std::vector<Payload>& starts, Searc
     for (std::size_t i = 0; i < keys_.size() && is_complete_; ++i) {
         if (is_state(i)) expand(static_cast<std::int32_t>(i));
     }
+    is_complete_ = is_complete_ && state_count_ <= limits_.states_max;
 }
 
 bool Search::is_state(std::size_t node) const {
