@@ -201,6 +201,7 @@ void CommandLine::add_commands() {
     add_validate();
     add_diagram();
     add_diff();
+    add_rules();
     add_workflows();
     add_lsp();
     add_init();

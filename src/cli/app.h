@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "cli/overview_commands.h"
 #include "cli/project_commands.h"
+#include "cli/rules_commands.h"
 #include "cli/serve_options.h"
 
 // Only app*.cpp include this: CLI11 costs more than two seconds in every file.
@@ -114,6 +115,9 @@ class CommandLine {
     void add_doctor();
     void add_triage();
 
+    // app_rules.cpp
+    void add_rules();
+
     // app_retention.cpp
     void add_retention();
     void add_purge();
@@ -188,6 +192,7 @@ class CommandLine {
     ValidateOptions validate_;
     DiagramCommandOptions diagram_;
     DiffOptions diff_;
+    RulesOptions rules_;
     LspOptions lsp_;
     WorkflowsOptions workflows_;
     MigrateOptions migrate_;

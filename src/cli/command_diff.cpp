@@ -247,6 +247,10 @@ diagram::Notes notes_of(const Subject& before, const Subject& after, const Diffe
 
 }  // namespace
 
+Definition read_compared(Session& session, const std::string& word) {
+    return read_subject(session, word).definition;
+}
+
 int compare_workflows(Session& session, const DiffOptions& options) {
     if (options.before == "-" && options.after == "-") {
         throw Error(ErrorCode::InvalidArgument, "Only one of the two workflows can be stdin.");

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include <ebb/definition.h>
+
 #include "cli/session.h"
 
 // The command that compares.
@@ -15,6 +17,9 @@ struct DiffOptions {
     std::string output{};  ///< a picture; empty = none
     bool requires_version = false;
 };
+
+/// What the user means: a file, also of C++, or NAME@VERSION of the database. Throws Error.
+Definition read_compared(Session& session, const std::string& word);
 
 int compare_workflows(Session& session, const DiffOptions& options);
 

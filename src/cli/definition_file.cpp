@@ -32,22 +32,28 @@ std::filesystem::path DefinitionFile::directory() const {
     return std::filesystem::absolute(above.empty() ? "." : above);
 }
 
+void locate_problems(DefinitionFile& file) {
+    if (file.problems.empty()) return;
+    const model::Document document = yaml::parse_yaml_document(file.text, file.path);
+    const auto range_at = [&](const std::string& path) -> std::optional<SourceRange> {
+        const model::Location location = model::locate(document, path);
+        if (location.document == nullptr) return std::nullopt;
+        return model::range_of(*location.document);
+    };
+    for (Diagnostic& problem : file.problems) {
+        if (problem.line > 0) continue;
+        if (const auto range = range_at(problem.path)) model::set_range(problem, *range);
+        problem.file = file.path;
+        for (Diagnostic::Related& related : problem.related) {
+            if (const auto range = range_at(related.path)) related.range = *range;
+        }
+    }
+}
+
 namespace {
 
 /// What is larger has an own diagnostic.
 constexpr std::size_t kFileBytesMax = 2 * DefinitionLimits::kDefinitionBytesMax;
-
-/// Adds places to problems that have none.
-void locate(DefinitionFile& file) {
-    if (file.problems.empty()) return;
-    const model::Document document = yaml::parse_yaml_document(file.text, file.path);
-    for (Diagnostic& problem : file.problems) {
-        const model::Location location = model::locate(document, problem.path);
-        if (problem.line > 0 || location.document == nullptr) continue;
-        model::set_range(problem, model::range_of(*location.document));
-        problem.file = file.path;
-    }
-}
 
 /// The files that --types names, or else `.ebbrc.yaml`.
 std::vector<std::string> type_files(Session& session) {
@@ -94,7 +100,7 @@ void check_workflow(DefinitionFile& file, Session& session, bool with_lints) {
                     file.problems.push_back(std::move(problem));
                 }
             }
-            return locate(file);
+            return locate_problems(file);
         }
     } catch (const DefinitionError& error) {
         file.problems = error.diagnostics();
@@ -165,7 +171,7 @@ void check_types(DefinitionFile& file, Session& session) {
         }
         if (step->compensate) check(step->compensate->handler, placed.path + "/compensate");
     }
-    locate(file);
+    locate_problems(file);
 }
 
 TypeLibrary read_types(const std::vector<std::string>& paths) {

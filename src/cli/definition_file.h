@@ -47,6 +47,9 @@ std::optional<DefinitionFile> check_definition_file(
     const std::string& path, Session& session, const DefinitionFileOptions& options
 );
 
+/// Gives the places in the text to the problems of the file that have none.
+void locate_problems(DefinitionFile& file);
+
 /// Finds steps and compensations of a valid file that call what neither the file nor the files that
 /// --types names describe. Without --types there is nothing to find: any program may have handlers.
 void check_types(DefinitionFile& file, Session& session);

@@ -9,6 +9,7 @@
 
 #include "core/model/walk.h"
 #include "core/model/words.h"
+#include "core/rules_analysis/analysis.h"
 #include "support/clock.h"
 
 namespace ebb::source {
@@ -16,21 +17,6 @@ namespace ebb::source {
 namespace {
 
 constexpr std::string_view kAllow = "# ebb: allow ";
-
-std::set<std::string, std::less<>> allowed_in(std::string_view text) {
-    std::set<std::string, std::less<>> allowed;
-    for (std::size_t at = text.find(kAllow); at != std::string_view::npos;
-         at = text.find(kAllow, at + 1)) {
-        std::string_view rest = text.substr(at + kAllow.size());
-        rest = rest.substr(0, rest.find('\n'));
-        while (!rest.empty()) {
-            const std::size_t end = std::min(rest.find_first_of(" ,\t\r"), rest.size());
-            if (end > 0) allowed.emplace(rest.substr(0, end));
-            rest.remove_prefix(std::min(end + 1, rest.size()));
-        }
-    }
-    return allowed;
-}
 
 /// Between the attempts, at the least: without jitter, and if each attempt took no time at all.
 Duration total_delay(const AttemptPolicy& attempts) {
@@ -53,7 +39,7 @@ Duration total_delay(const AttemptPolicy& attempts) {
 class Linter {
  public:
     Linter(const Definition& definition, std::string_view text)
-        : definition_(definition), allowed_(allowed_in(text)) {}
+        : definition_(definition), allowed_(allowed_codes(text)) {}
 
     std::vector<Diagnostic> run() {
         const model::Walk walk(definition_);
@@ -67,6 +53,7 @@ class Linter {
                                (decision != nullptr && decision->deadline == Duration::zero());
             if (waits && definition_.deadline == Duration::zero()) check_wait(node, placed.path);
         }
+        if (definition_.rules) check_rules();
         return std::move(found_);
     }
 
@@ -83,6 +70,22 @@ class Linter {
              .message = std::move(message),
              .severity = Diagnostic::Severity::Warning}
         );
+    }
+
+    /// An editor calls this at every change, so it stays small.
+    void check_rules() {
+        constexpr std::size_t kStatesMax = 2'000;
+        constexpr std::size_t kWorkMax = 20'000;
+        rules_analysis::AnalysisOptions options;
+        options.limits = {
+            .states_max = kStatesMax, .work_max = kWorkMax, .starts_max = kStatesMax
+        };
+        options.only_certain = true;
+        for (Diagnostic& found : rules_analysis::analyze(definition_, options).findings) {
+            // A lint is valid: `ebb rules check` says which ones are errors.
+            found.severity = Diagnostic::Severity::Warning;
+            if (!allowed_.contains(found.code)) found_.push_back(std::move(found));
+        }
     }
 
     void check_wait(const Node& node, const std::string& path) {
@@ -142,8 +145,19 @@ class Linter {
 
 }  // namespace
 
-bool allows(std::string_view text, std::string_view code) {
-    return allowed_in(text).contains(code);
+std::set<std::string, std::less<>> allowed_codes(std::string_view text) {
+    std::set<std::string, std::less<>> allowed;
+    for (std::size_t at = text.find(kAllow); at != std::string_view::npos;
+         at = text.find(kAllow, at + 1)) {
+        std::string_view rest = text.substr(at + kAllow.size());
+        rest = rest.substr(0, rest.find('\n'));
+        while (!rest.empty()) {
+            const std::size_t end = std::min(rest.find_first_of(" ,\t\r"), rest.size());
+            if (end > 0) allowed.emplace(rest.substr(0, end));
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+    }
+    return allowed;
 }
 
 std::vector<Diagnostic> lint(const Definition& definition, std::string_view text) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -8,10 +10,11 @@
 namespace ebb::source {
 
 /// What is valid but probably not meant, without places: `unbounded_wait`, `shadowed_case`,
-/// `retries_exceed_deadline`. A comment `# ebb: allow CODE` in `text` turns one off.
+/// `retries_exceed_deadline`, and of rules what core/rules_analysis is certain of. A comment
+/// `# ebb: allow CODE` in `text` turns one off.
 std::vector<Diagnostic> lint(const Definition& definition, std::string_view text);
 
-/// Has `text` a comment `# ebb: allow CODE`?
-bool allows(std::string_view text, std::string_view code);
+/// The codes that such comments turn off.
+std::set<std::string, std::less<>> allowed_codes(std::string_view text);
 
 }  // namespace ebb::source

@@ -14,7 +14,7 @@ namespace {
 using Severity = Diagnostic::Severity;
 
 /// More combinations of regions than this are not tried.
-constexpr std::size_t kCombinationsMax = 200'000;
+constexpr std::size_t kCombinationsMax = 20'000;
 
 /// Tries all combinations of regions that the conditions can tell apart. False when there are too
 /// many, or when `visit` is false for one.

@@ -21,7 +21,6 @@ using Phase = AbstractState::Phase;
 constexpr char kEvent = '\x7F';
 /// In the key of an event: an attribute that it writes whatever it was.
 constexpr std::uint8_t kAnything = 0xFF;
-constexpr std::size_t kStartsMax = 100'000;
 
 std::string key_of(const AbstractState& state) {
     std::string key(1, static_cast<char>(state.phase));
@@ -56,6 +55,7 @@ Search::Search(const Subject& subject, const std::vector<Payload>& starts, Searc
     for (std::size_t i = 0; i < keys_.size() && is_complete_; ++i) {
         if (is_state(i)) expand(static_cast<std::int32_t>(i));
     }
+    is_complete_ = is_complete_ && state_count_ <= limits_.states_max;
 }
 
 bool Search::is_state(std::size_t node) const {
@@ -136,9 +136,9 @@ void Search::begin_anywhere() {
     for (std::size_t i = 0; i < subject_.attribute_count(); ++i) {
         if (subject_.is_fixed_at_start(i) || subject_.domains()[i].size() == 1) continue;
         free.push_back(i);
-        if (product <= kStartsMax) product *= subject_.domains()[i].size();
+        if (product <= limits_.starts_max) product *= subject_.domains()[i].size();
     }
-    const bool are_all = product <= kStartsMax;
+    const bool are_all = product <= limits_.starts_max;
     // What differs least from the defaults comes first, so that the paths begin there.
     const std::size_t differences_max = are_all ? free.size() : 1;
     for (std::size_t differences = 0; differences <= differences_max; ++differences) {

@@ -69,6 +69,7 @@ struct Truth {
 struct SearchLimits {
     std::size_t states_max = 1'000'000;
     std::size_t work_max = 8'000'000;  ///< steps from one state to another
+    std::size_t starts_max = 100'000;  ///< inputs
 };
 
 /// Breadth-first search over abstract states from all starts that the kernel accepts. It includes

@@ -220,6 +220,16 @@ class Traps {
         }
     }
 
+    /// A final condition reads what the transition writes.
+    bool may_finish(std::size_t trigger) const {
+        for (const Judged& judged : subject_.finals()) {
+            for (std::size_t i = 0; i < subject_.attribute_count(); ++i) {
+                if (judged.when.reads()[i] && subject_.effect(trigger).writes(i)) return true;
+            }
+        }
+        return false;
+    }
+
     /// Whatever it writes, it fires again at once.
     void find_self_refires() {
         std::vector<bool> ends(subject_.trigger_count(), false);
@@ -230,6 +240,8 @@ class Traps {
             const auto trigger = static_cast<std::size_t>(edge.how.trigger);
             ends[trigger] = true;
             const AbstractState after = search_.state(static_cast<std::size_t>(edge.to));
+            // Another one has made a final condition true.
+            if (after.phase == Phase::Completed && !may_finish(trigger)) continue;
             if (!after.has(trigger, Marks::kPending)) stays[trigger] = false;
         }
         for (std::size_t i = 0; i < ends.size(); ++i) {

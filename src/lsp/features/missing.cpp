@@ -40,7 +40,7 @@ std::vector<MissingHandler> missing_handlers(
     const WorkspaceIndex* index = settings.index;
     if (index == nullptr || !settings.is_index_whole || !index->has_registrations()) return missing;
     if (document.kind() != source::TextKind::Workflow) return missing;
-    if (source::allows(document.text(), "missing_handler")) return missing;
+    if (source::allowed_codes(document.text()).contains("missing_handler")) return missing;
     const std::vector<std::string> names = index->registered(kNamesMax);
     const std::vector<std::string_view> known(names.begin(), names.end());
     const Definition& definition = document.checked(settings).definition;

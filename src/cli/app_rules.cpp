@@ -1,0 +1,49 @@
+// The command about workflows with rules.
+
+#include <limits>
+
+#include "cli/app.h"
+
+namespace ebb::cli {
+
+void CommandLine::add_rules() {
+    CLI::App* rules =
+        add_command("rules", "Check and compare workflows with rules", [this](Session& s) {
+            return handle_rules(s, rules_);
+        });
+    rules->group("Workflows");
+    add_choice(rules, "ACTION", rules_.action, "What to do", {"check", "diff"});
+    rules->add_option(
+        "SUBJECT", rules_.subjects, "check: a file. diff: the old and the new one: files, or NAME@VERSION"
+    );
+    rules
+        ->add_option(
+            "-i,--input",
+            rules_.starts,
+            "check: instances start with this input: JSON, @FILE, or - (repeatable; default: any)"
+        )
+        ->allow_extra_args(false)
+        ->type_name("JSON");
+    constexpr std::int64_t kStatesMax = 1'000'000;
+    constexpr std::int64_t kExploredMax = 100'000;
+    rules->add_option("--states", rules_.states, "check: Search at most so many states (1000000)")
+        ->check(within(1, kStatesMax))
+        ->type_name("N");
+    rules
+        ->add_option(
+            "--explore", rules_.explored, "check: Also play every order of transitions, up to N states"
+        )
+        ->check(within(1, kExploredMax))
+        ->type_name("N");
+    rules->add_flag("--strict", rules_.is_strict, "check: Warnings count as errors");
+    constexpr std::int64_t kInstancesMax = 1'000'000;
+    rules
+        ->add_option(
+            "--limit", rules_.limit, "diff: Examine at most so many live instances of --db (1000)"
+        )
+        ->check(within(1, kInstancesMax))
+        ->type_name("N");
+    add_choice(rules, "-f,--format", rules_.format, "Default: text", {"text", "json"});
+}
+
+}  // namespace ebb::cli
