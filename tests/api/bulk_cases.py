@@ -148,7 +148,7 @@ class BulkCases:
         answer = self.api.post("/bulk", {"action": "cancel", "where": 'status == "x" &&'})
         problem = self.problem(answer, 400, "invalid_expression")
         self.assertEqual((problem["line"], problem["column"] > 1), (1, True))
-        self.assertEqual(self.api.post("/bulk?fast=1", {}).status, 400)
+        self.assertEqual(self.api.post("/bulk", {}, fast=1).status, 400)
         self.problem(self.api.get("/bulk", cursor="x"), 400, "invalid_argument")
         self.problem(self.api.get("/bulk/none"), 404, "instance_not_found")
         self.problem(self.api.post("/bulk/none/pause"), 404, "instance_not_found")
