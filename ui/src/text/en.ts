@@ -84,7 +84,7 @@ export const en = {
     all: 'Act on all that match', button: 'Act on all…', action: 'Act', filter: 'Filter', instances: 'Instances', rate: 'At most', progress: 'Progress', by: 'By', begun: 'Begun', ended: 'Ended', done: 'Done', unchanged: 'Nothing to do', skipped: 'Skipped', failed: 'Failed', speed: 'Per second', eta: 'Left',
     actions: { cancel: 'Cancel', abort: 'Abort', pause: 'Pause', resume: 'Resume', requeue: 'Retry' }, rateHelp: 'So many in a time: 100/1s, 600/1m. Empty: as fast as it goes.', canary: 'Retry one first, and stop if it fails again.', nothing: 'No instance matches.', matches: (n: string) => `${n} match now`, start: (verb: string, n: string) => `${verb}: all ${n}`,
     pause: 'Pause', resume: 'Continue', cancel: 'End it here', goOn: 'Continue nevertheless', canaryFailed: 'The instances that were retried first have failed again. Look at them, then continue or end it here.', waits: 'waits for you', trouble: 'Its last attempt failed and is repeated.', counting: 'counting…', seen: (n: string, all: string) => `${n} of ${all}`,
-    named: (n: number) => count(n, 'chosen instance', 'chosen instances'), left: (n: number, isHead = false) => (isHead ? 'Left alone' : `Left alone: ${n}`), none: 'No act on many instances in the last 30 days.', noneHint: 'Choose instances by a filter, then “Act on all…”', newest: 'Newest',
+    named: (n: number) => count(n, 'chosen instance', 'chosen instances'), leftAlone: 'Left alone', left: (n: number) => `Left alone: ${n}`, none: 'No act on many instances in the last 30 days.', noneHint: 'Choose instances by a filter, then “Act on all…”', newest: 'Newest',
   },
   act: {
     will: 'What will happen', done: (verb: string, name: string) => `${bare(verb)}: ${name}`, leave: 'Leave it as it is',
