@@ -104,9 +104,10 @@ class BulkCases:
 
     def test_a_canary_that_fails_again_stops_the_others(self):
         sad = "workflow: sad\non_error: dead_letter\nsteps:\n  - fail: always\n"
-        self.assertIn(self.api("POST", "/workflows", sad, {"Content-Type": "application/yaml"}).status, (200, 201))
-        lines = "\n".join(["{}"] * 12)
-        self.api("POST", "/instances/batch", lines, {"Content-Type": "application/x-ndjson"}, {"workflow": "sad"})
+        registered = self.api("POST", "/workflows", sad, {"Content-Type": "application/yaml"})
+        self.assertIn(registered.status, (200, 201))
+        lines, kind = "\n".join(["{}"] * 12), {"Content-Type": "application/x-ndjson"}
+        self.api("POST", "/instances/batch", lines, kind, {"workflow": "sad"})
         bulk = self.bulk(action="requeue", where='workflow == "sad"', canary={"count": 2, "wait": "1h"})
         view = self.until(bulk, "canary_failed")
         self.assertEqual((view["done"], view["canary"]), (2, {"count": 2, "wait": "1h"}))

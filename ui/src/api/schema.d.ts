@@ -2538,6 +2538,11 @@ export interface components {
             events?: string[];
             /** @description Names of workflows, with `*`; empty = all. */
             workflows?: string[];
+            /**
+             * @description A filter, as of `GET /instances`, that holds for the instance when its event is delivered: `labels.tenant == "acme"`. Other events are skipped.
+             * @default
+             */
+            where: string;
             /** @description `whsec_` and the base64 of 24 to 64 bytes. Default is a random one. */
             secret?: string | null;
             /** @default true */
@@ -2583,6 +2588,8 @@ export interface components {
             format: "standard" | "cloudevents" | "slack" | "email";
             events: string[];
             workflows: string[];
+            /** @description A filter; empty = all. */
+            where: string;
             enabled: boolean;
             payload: boolean;
             has_secret: boolean;
