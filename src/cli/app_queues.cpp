@@ -151,6 +151,11 @@ void CommandLine::add_webhook() {
     add_list("--workflows", webhook_.workflows, "put: only of these, with *", "NAME,...");
     webhook
         ->add_option(
+            "--where", delivery_.where, "put: only of instances for which this filter holds"
+        )
+        ->type_name("FILTER");
+    webhook
+        ->add_option(
             "--secret-file", webhook_.secret_file, "put: signs with the secret in this file"
         )
         ->type_name("FILE");

@@ -81,14 +81,15 @@ int print_one(Session& session, const Json& webhook) {
     return kOk;
 }
 
-Json settings_of(const WebhookOptions& options, bool has_payload) {
+Json settings_of(const WebhookOptions& options, const DeliveryOptions& more) {
     Json settings{
         {"format", options.format},
         {"enabled", !options.is_disabled},
-        {"payload", has_payload},
+        {"payload", more.has_payload},
     };
     if (!options.url.empty()) settings["url"] = options.url;
     if (!options.events.empty()) settings["events"] = options.events;
+    if (!more.where.empty()) settings["where"] = more.where;
     if (!options.workflows.empty()) settings["workflows"] = options.workflows;
     if (!options.secret_file.empty()) {
         std::string secret = read_file(options.secret_file, kSecretFileBytesMax);
@@ -164,7 +165,7 @@ int manage_webhooks(
     if (options.action == "list") return print_all(session, client.webhooks());
     if (options.action == "put") {
         return print_one(
-            session, client.put_webhook(options.name, settings_of(options, deliveries.has_payload))
+            session, client.put_webhook(options.name, settings_of(options, deliveries))
         );
     }
     if (options.action == "rotate") {

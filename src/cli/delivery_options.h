@@ -14,6 +14,7 @@ struct DeliveryOptions {
     std::string status{};      ///< of deliveries; empty = all
     int limit = 20;            ///< of deliveries
     bool has_payload = false;  ///< of put
+    std::string where{};       ///< of put; empty = all instances
 };
 
 int manage_webhooks(

@@ -39,7 +39,7 @@ constexpr std::string_view kBulkJson = R"({
             "handler": "ebb:bulk",
             "queue": "ebb.bulk",
             "max_attempts": 1000,
-            "backoff": {"strategy": "exponential", "initial": "1s", "factor": 2, "max": "1m"}
+            "backoff": {"initial": "1s", "max": "1m"}
         },
         {
             "loop": "turns",
@@ -51,7 +51,7 @@ constexpr std::string_view kBulkJson = R"({
                     "handler": "ebb:bulk",
                     "queue": "ebb.bulk",
                     "max_attempts": 1000,
-                    "backoff": {"strategy": "exponential", "initial": "1s", "factor": 2, "max": "1m"}
+                    "backoff": {"initial": "1s", "max": "1m"}
                 },
                 {"delay": "pace", "for": "${ steps.turn.output.pause }"}
             ]

@@ -6,6 +6,7 @@
 #include <fnmatch.h>
 
 #include "core/kernel/notices.h"
+#include "engine/bulk_job.h"
 #include "engine/webhook.h"
 #include "store/store.h"
 
@@ -21,6 +22,13 @@ bool fits_one(const std::vector<std::string>& patterns, const std::string& name)
     return patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const auto& each) {
                return fits(each, name);
            });
+}
+
+/// Of a bulk operation only its end is reported, whatever it is.
+std::string_view bulk_notice_type(const HistoryEvent& event) {
+    const bool is_end = event.type == HistoryType::Completed || event.type == HistoryType::Failed ||
+                        event.type == HistoryType::Cancelled || event.type == HistoryType::Aborted;
+    return is_end ? kBulkFinishedType : std::string_view();
 }
 
 }  // namespace
@@ -75,14 +83,16 @@ void Subscribers::add_notices(
     std::span<const HistoryEvent> events,
     Effects& effects
 ) {
-    if (is_empty() || is_system_workflow(row.workflow)) return;
+    if (is_empty()) return;
+    const bool is_bulk = row.workflow == kBulkWorkflow;
+    if (is_system_workflow(row.workflow) && !is_bulk) return;
     const Subscribed subscribers = subscribed();
     NoticeSubject subject{row.id, row.workflow, row.version, row.key, status};
     if (!effects.failures.empty() && !effects.failures.back().is_over) {
         subject.failure = &effects.failures.back().note;
     }
     for (const HistoryEvent& event : events) {
-        const std::string_view type = notice_type(event);
+        const std::string_view type = is_bulk ? bulk_notice_type(event) : notice_type(event);
         if (type.empty()) continue;
         std::string data;
         for (const Subscriber& each : *subscribers) {

@@ -9,6 +9,7 @@
 
 #include <ebb/error.h>
 
+#include "core/filter/filter.h"
 #include "core/kernel/notices.h"
 #include "engine/system_workflows.h"
 #include "support/clock.h"
@@ -126,6 +127,17 @@ TimePoint changed_at(Store& store, const std::optional<Subscription>& known) {
     return known ? std::max(now, known->updated_at + Duration(1)) : now;
 }
 
+void check_filter(const std::string& where) {
+    if (where.empty()) return;
+    try {
+        filter::compile(where, TimePoint{});
+    } catch (const ExpressionError& error) {
+        refuse(
+            fmt::format("where, line {}, column {}: {}", error.line(), error.column(), error.what())
+        );
+    }
+}
+
 std::vector<std::string> texts_of(const Json& json, const char* name) {
     const auto found = json.find(name);
     return found == json.end() ? std::vector<std::string>()
@@ -156,6 +168,7 @@ Json public_json(const Webhook& webhook) {
         {"url", webhook.url},
         {"events", webhook.events},
         {"workflows", webhook.workflows},
+        {"where", webhook.where},
         {"payload", webhook.has_payload},
     };
 }
@@ -172,6 +185,7 @@ Webhook parse_webhook(const Subscription& subscription) {
         webhook.format = json.at("format").get<std::string>();
         webhook.events = texts_of(json, "events");
         webhook.workflows = texts_of(json, "workflows");
+        webhook.where = json.value("where", std::string());
         webhook.has_payload = json.value("payload", false);
         webhook.secret = json.value("secret", std::string());
         webhook.old_secret = json.value("old_secret", std::string());
@@ -222,6 +236,7 @@ void check_webhook(const Webhook& webhook) {
     check_patterns("events", webhook.events);
     for (const std::string& each : webhook.events) check_event(each);
     check_patterns("workflows", webhook.workflows);
+    check_filter(webhook.where);
     if (!webhook.secret.empty()) webhook_key(webhook.secret);
 }
 
@@ -306,6 +321,8 @@ Webhook read_webhook(const std::string& name, const Json& settings) {
             webhook.events = list_setting(key, value);
         } else if (key == "workflows") {
             webhook.workflows = list_setting(key, value);
+        } else if (key == "where") {
+            webhook.where = text_setting(key, value);
         } else if (key == "enabled" && value.is_boolean()) {
             webhook.is_enabled = value.get<bool>();
         } else if (key == "payload" && value.is_boolean()) {
@@ -313,7 +330,7 @@ Webhook read_webhook(const std::string& name, const Json& settings) {
         } else {
             refuse(fmt::format(
                 "\"{}\" is not a setting of a webhook. Allowed: url, format, events, workflows, "
-                "secret, and payload and enabled (true or false).",
+                "where, secret, and payload and enabled (true or false).",
                 shown(key)
             ));
         }

@@ -31,9 +31,11 @@ struct Webhook {
     std::string format = "standard";     ///< `standard`, `cloudevents`, `slack` or `email`
     std::vector<std::string> events;     ///< types with `*` and `?`; empty = all
     std::vector<std::string> workflows;  ///< names with `*` and `?`; empty = all
-    std::string secret;                  ///< `whsec_` and base64; it may be sealed, see SecretBox
-    std::string old_secret;              ///< that before the last rotation; empty = none
-    TimePoint old_until{};               ///< until then the old one signs, too
+    /// A filter that holds for the instance when its event is delivered; empty = all.
+    std::string where{};
+    std::string secret;      ///< `whsec_` and base64; it may be sealed, see SecretBox
+    std::string old_secret;  ///< that before the last rotation; empty = none
+    TimePoint old_until{};   ///< until then the old one signs, too
     bool is_enabled = true;
     bool has_payload = false;  ///< the payload of the event is sent, too
 
@@ -64,8 +66,8 @@ Json webhook_json(const Subscription& subscription);
 
 // What an operator does, through the API or on the database.
 
-/// Reads `url`, `format`, `events`, `workflows`, `secret`, `payload` and `enabled` of a JSON
-/// object. Throws InvalidArgument for anything else, and for what check_webhook refuses.
+/// Reads `url`, `format`, `events`, `workflows`, `where`, `secret`, `payload` and `enabled` of a
+/// JSON object. Throws InvalidArgument for anything else, and for what check_webhook refuses.
 Webhook read_webhook(const std::string& name, const Json& settings);
 /// Throws InvalidArgument if there is none.
 Subscription find_webhook(Store& store, const std::string& name);

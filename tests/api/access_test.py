@@ -107,7 +107,8 @@ SKIPPED = {"streamInstance", "streamTopics", "login", "logout"}
 # They have neither an instance nor a workflow in their path or body, and show what is in the grants.
 FILTERED = {"listWorkflows", "validateWorkflow", "rehearseWorkflow", "listRetention", "listInstances",
             "countInstances", "getStats", "listQueues", "search", "listDecisions", "listFailureGroups",
-            "listFailures", "listAudit"}
+            "listFailures", "listAudit", "startBulk", "listBulks", "getBulk", "pauseBulk", "resumeBulk",
+            "cancelBulk", "continueBulk"}
 
 
 class Matrix(AccessTest):
@@ -160,8 +161,9 @@ class Matrix(AccessTest):
                 else:
                     self.assertNotIn(answer.status, (401, 403), f"{what}: {answer.body}")
                     is_missing = code in ("instance_not_found", "workflow_not_found")
-                    needs_version = operation["operationId"] in ("startInstance", "startInstances")
-                    self.assertFalse(is_missing and not needs_version, f"{what}: {answer.body}")
+                    is_else = operation["operationId"] in ("startInstance", "startInstances")
+                    is_else = is_else or path.startswith("/bulk/")
+                    self.assertFalse(is_missing and not is_else, f"{what}: {answer.body}")
                 yield
 
     def test_every_operation_for_every_role(self):
@@ -222,6 +224,37 @@ class Projects(AccessTest):
         stats = client.get("/stats").json()
         self.assertEqual(stats["workflows"], 1)
         self.assertEqual(sum(stats["instances"].values()), alone["total"])
+
+    def test_a_bulk_operation_has_only_what_is_in_the_project(self):
+        client = self.client("bulk-some", "operator", project="billing")
+        dry = client.post("/bulk", {"action": "pause", "where": "true", "dry_run": True}).json()
+        alone = self.api.get("/instances", workflow=OURS, count="exact").json()
+        self.assertEqual(dry["matched"], alone["total"])
+        self.assertEqual({item["workflow"] for item in dry["samples"]}, {OURS})
+        named = client.post("/bulk", {"action": "pause", "ids": [self.theirs], "dry_run": True}).json()
+        self.assertEqual(named["matched"], 0)
+        mine = client.post("/bulk", {"action": "pause", "ids": [self.theirs, self.ours]})
+        self.assertEqual(mine.status, 202, mine.body)
+        other = self.api.post("/bulk", {"action": "resume", "ids": [self.theirs]}).json()["id"]
+        # Users whose grants are in projects see what they have started.
+        self.assertEqual(self.ids(client.get("/bulk")), [mine.json()["id"]])
+        self.problem(client.get(f"/bulk/{other}"), 404, "instance_not_found")
+        self.problem(client.post(f"/bulk/{other}/cancel"), 404, "instance_not_found")
+        self.assertTrue({other, mine.json()["id"]} <= set(self.ids(self.api.get("/bulk"))))
+        view = client.get(f"/bulk/{mine.json()['id']}").json()
+        for _ in range(600):
+            if view["status"] == "completed":
+                break
+            self.api.get(f"/instances/{view['id']}/result", wait="50ms")
+            view = client.get(f"/bulk/{view['id']}").json()
+        self.assertEqual((view["done"], view["skipped"]), (1, 1), view)
+        [skip] = view["skips"]
+        self.assertEqual((skip["id"], skip["code"]), (self.theirs, "instance_not_found"))
+        self.assertEqual(self.api.get(f"/instances/{self.theirs}").json()["status"], "running")
+        self.assertEqual(client.post(f"/instances/{self.ours}/resume").status, 200)
+        # Who may not do it to one instance may not do it to many.
+        viewer = self.client("bulk-viewer", "viewer")
+        self.problem(viewer.post("/bulk", {"action": "pause", "where": "true"}), 403, "not_allowed")
 
     def test_a_filter_names_several_workflows(self):
         ids = self.ids(self.api.get("/instances", workflow=f"{OURS},{THEIRS}", limit=1000))

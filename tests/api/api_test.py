@@ -13,6 +13,7 @@ import time
 import unittest
 import urllib.parse
 
+from bulk_cases import BulkCases
 from contract import Contract
 from hook_cases import HookCases
 from live_cases import LiveCases
@@ -756,6 +757,10 @@ class Pages(ApiTest):
             self.assertNotIn("unsafe", answer.headers["content-security-policy"])
             self.assertEqual(answer.headers["x-content-type-options"], "nosniff")
         self.assertEqual(self.api.raw("GET", "/nothing.js").status, 404)
+
+
+class Bulk(BulkCases, ApiTest):
+    pass
 
 
 class Live(LiveCases, ApiTest):

@@ -216,6 +216,31 @@ class Deliveries(unittest.TestCase):
                 self.assertEqual(data["payload"], {**value, **hidden})
                 self.assertIn(b"12345678901234567890.50", raw)
 
+    def test_a_filter_chooses_by_labels(self):
+        _, api = self.serve("--webhooks-allow-private")
+        self.put(api, where='labels.tenant == "acme"', events=["instance.completed"])
+        self.ping_until_known(api)
+        self.start(api, labels={"tenant": "other"})
+        self.listed(api, "skipped")
+        ours = self.start(api, labels={"tenant": "acme"})
+        received = self.receiver.wait_for(lambda all: len(all) >= 2)
+        found = [json.loads(body)["data"].get("instance") for _, _, body in received]
+        self.assertEqual(found, [None, ours])
+        refused = api("PUT", "/webhooks/ops", {"url": self.receiver.url, "where": "labels.tenant =="})
+        self.assertEqual(refused.status, 400)
+        self.assertIn("line 1, column", refused.json()["detail"])
+
+    def test_the_end_of_a_bulk_operation_is_an_event(self):
+        _, api = self.serve("--webhooks-allow-private")
+        self.put(api, events=["bulk.*"])
+        self.ping_until_known(api)
+        self.start(api)
+        bulk = api.post("/bulk", {"action": "pause", "where": "true"}).json()["id"]
+        received = self.receiver.wait_for(lambda all: len(all) >= 2)
+        event = json.loads(received[1][2])
+        self.assertEqual((event["type"], event["data"]["instance"], event["data"]["status"]),
+                         ("bulk.finished", bulk, "completed"))
+
     def test_deliveries_are_listed_and_sent_again_under_the_old_id(self):
         _, api = self.serve("--webhooks-allow-private")
         self.put(api)

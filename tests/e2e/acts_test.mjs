@@ -101,6 +101,44 @@ test('a dead letter is retried with another input', async () => {
   assert.deepEqual(one.history.at(-1).payload, { input: { amount: 5 } });
 });
 
+test('an act on all that match shows them first, and the server does it', async () => {
+  const dead = () => mock.world.instances.filter((row) => row.status === 'dead_letter');
+  const before = dead();
+  await open('instances?q=status:dead_letter');
+  await button('Act on all…').click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByText(`${before.length} match now`).waitFor();
+  await sheet.getByText('status == "dead_letter"').waitFor();
+  assert.equal(dead().length, before.length, 'a preview changes nothing');
+  await sheet.getByLabel('Act', { exact: true }).selectOption('Abort');
+  await sheet.getByText(`${before.length} match now`).waitFor();
+  await sheet.getByLabel('At most').fill('fast');
+  // What has changed since the preview is not swept in.
+  mock.touch(before[0], 'requeued', 'running');
+  await sheet.getByRole('button', { name: `Abort: all ${before.length}` }).click();
+  await sheet.getByText(`and ${before.length - 1} match`).waitFor();
+  assert.equal(dead().length, before.length - 1);
+  await sheet.getByRole('button', { name: 'Try again' }).click();
+  await sheet.getByText(`${before.length - 1} match now`).waitFor();
+  await sheet.getByRole('button', { name: `Abort: all ${before.length - 1}` }).click();
+  await page.waitForURL(/bulk\/[0-9a-f-]{36}$/);
+  await page.getByText(`${before.length - 1} of ${before.length - 1}`).waitFor();
+  assert.deepEqual([dead().length, before.at(-1).status], [0, 'aborted']);
+});
+
+test('a bulk operation is paused, continued and ended, and says why it left instances alone', async () => {
+  await open('bulk');
+  await page.getByRole('link', { name: 'Retry', exact: true }).first().click();
+  await page.getByText('7,702 of 12,480').waitFor();
+  await page.getByText('can no longer be requeued').first().waitFor();
+  await button('Pause').click();
+  await page.locator('main .status', { hasText: 'paused' }).waitFor();
+  await button('Continue').click();
+  await button('End it here').click();
+  await page.locator('main .status', { hasText: 'cancelled' }).waitFor();
+  assert.equal(await button('Pause').count(), 0);
+});
+
 test('a decision is confirmed with the keyboard alone', async () => {
   await open('decisions');
   const before = await page.locator('.inbox .item').count();

@@ -71,6 +71,10 @@ const OPENED = {
     await page.getByLabel('How ship ends', { exact: true }).selectOption('fails for good');
     await page.getByText('pack → charge → reserve').waitFor();
   }],
+  'an act on all': ['instances?q=status:dead_letter', async (page) => {
+    await page.getByRole('button', { name: 'Act on all…' }).click();
+    await page.getByText('match now').waitFor();
+  }],
   'a cancel': ['waiting', (page) => page.getByRole('button', { name: 'Cancel…' }).click()],
 };
 for (const [theme, size] of [['light', 'desktop'], ['dark', 'phone']]) {
@@ -108,7 +112,7 @@ test('hostile names and payloads are text on every page', async () => {
 
 test('an empty server says on every page what would be here', async () => {
   const { page, faults } = await newPage(empty.address, 'light', SIZES.desktop);
-  for (const path of ['', 'instances', 'failures', 'decisions', 'workflows', 'workers', 'queues', 'notifications', 'settings?tab=grants', 'settings?tab=projects', 'settings?tab=tokens', 'settings?tab=audit', 'settings?tab=definitions']) {
+  for (const path of ['', 'instances', 'failures', 'decisions', 'workflows', 'workers', 'queues', 'bulk', 'notifications', 'settings?tab=grants', 'settings?tab=projects', 'settings?tab=tokens', 'settings?tab=audit', 'settings?tab=definitions']) {
     await visit(page, empty.address, path, path, faults);
     const text = await page.locator('main').innerText();
     assert.match(text, /No |Nothing|All quiet|has no /, path);

@@ -46,7 +46,7 @@ function makeAudit(r, now, instances, hostile) {
 }
 
 const grant = (now, days, id, subject, role, project = '*', more = {}) => ({ id, subject, role, project, decision_roles: [], handlers: [], queues: [], act_as: false, created_at: iso(now - days * 864e5), created_by: 'user:ann', ...more });
-const webhook = (now, hours, name, url, more = {}) => ({ name, url, format: 'standard', events: [], workflows: [], enabled: true, has_secret: true, old_secret_until: null, failures: 0, suspended_at: null, updated_at: iso(now - hours * 36e5), ...more });
+const webhook = (now, hours, name, url, more = {}) => ({ name, url, format: 'standard', events: [], workflows: [], where: '', enabled: true, payload: false, has_secret: true, old_secret_until: null, failures: 0, suspended_at: null, updated_at: iso(now - hours * 36e5), ...more });
 
 export function makeAccess({ now, r, instances, hostile, empty }) {
   const built_in = { name: '*', title: null, workflows: ['*'], queues: ['*'], is_built_in: true, created_at: iso(now - 60 * 864e5), created_by: null };
@@ -151,7 +151,7 @@ export function accessRoutes(access, { Problem, needs }) {
     ['GET', /^\/webhooks$/, hooks(() => ({ items: access.webhooks }))],
     ['PUT', /^\/webhooks\/([^/]+)$/, hooks(([name], _, body) => {
       if (!/^https?:\/\//.test(body.url)) throw new Problem(400, 'invalid_argument', 'The member "url" is not an address that begins with https:// or http://.');
-      const { $status, ...made } = put(access.webhooks, 'name', name, webhook(Date.now(), 0, name, body.url, { format: body.format, events: body.events, workflows: body.workflows, enabled: body.enabled }));
+      const { $status, ...made } = put(access.webhooks, 'name', name, webhook(Date.now(), 0, name, body.url, { format: body.format, events: body.events, workflows: body.workflows, where: body.where ?? '', enabled: body.enabled }));
       return $status === 201 ? { ...made, secret: secret(name) } : made;
     })],
     ['DELETE', /^\/webhooks\/([^/]+)$/, hooks(([name]) => drop(access.webhooks, 'name', name))],

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { extname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { accessRoutes, makeAccess, myGrants } from './access.mjs';
+import { bulkRoutes, makeBulks } from './bulk.mjs';
 import { layout } from './layout.mjs';
 import { play } from './play.mjs';
 import { random } from './random.mjs';
@@ -315,6 +316,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       return Object.assign(queue, { concurrency: null, concurrency_per_key: null, rate: null }, body, { updated_at: new Date().toISOString() });
     }],
     ...accessRoutes(access, { Problem, needs }),
+    ...bulkRoutes(world, makeBulks(world, { empty }), { Problem, needs, touch, summary, groupOf }),
     ['DELETE', /^\/session$/, () => null],
     ['GET', /^\/search$/, (_, query) => {
       const q = query.get('q').toLowerCase();

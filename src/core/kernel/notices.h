@@ -18,8 +18,12 @@ namespace ebb {
 /// Of a notice that a person asked for, to test a subscription.
 inline constexpr std::string_view kPingType = "ping";
 
+/// Of the end of a bulk operation, which is an instance of Ebb's own.
+inline constexpr std::string_view kBulkFinishedType = "bulk.finished";
+
 /// All other types, sorted.
-inline constexpr std::array<std::string_view, 11> kNoticeTypes = {
+inline constexpr std::array<std::string_view, 12> kNoticeTypes = {
+    kBulkFinishedType,
     "decision.awaited",
     "decision.made",
     "instance.aborted",

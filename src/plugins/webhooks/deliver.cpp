@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/filter/filter.h"
 #include "engine/system_workflows.h"
 #include "engine/webhook.h"
 #include "handlers/header.h"
@@ -53,6 +54,7 @@ class Deliverer {
         if (!subscription) return skipped("deleted");
         if (!subscription->is_enabled) return skipped("disabled");
         const Webhook webhook = engine::parse_webhook(*subscription);
+        if (!wants(webhook, event)) return skipped("filtered");
         if (webhook.format == "email") {
             const Payload outcome = deliver_mail(webhook, event, context);
             if (subscription->failures > 0) note(webhook.name, true);
@@ -66,6 +68,28 @@ class Deliverer {
     }
 
  private:
+    /// Whether the filter of the webhook holds for the instance. What is about none, a ping, is
+    /// wanted.
+    bool wants(const Webhook& webhook, const Event& event) const {
+        if (webhook.where.empty()) return true;
+        const Json data = Json::parse(event.data);
+        const auto id = InstanceId::parse(data.value("instance", std::string()));
+        if (!id) return true;
+        InstanceSearch search{
+            .has_system = true,
+            .where = filter::compile(webhook.where, store_.now()),
+            .from = id,
+            .limit = 1,
+            .scan_max = 1,
+        };
+        // The next id: only this one is read.
+        InstanceId next = *id;
+        for (auto byte = next.bytes.rbegin(); byte != next.bytes.rend() && ++*byte == 0; ++byte) {
+        }
+        search.before = next;
+        return !store_.search(search).rows.empty();
+    }
+
     Payload deliver_mail(const Webhook& webhook, const Event& event, const StepContext& context) {
         if (!options_.mail) {
             throw HandlerFailure(

@@ -184,7 +184,8 @@ void check_confirmed(Service& service, const BulkRequest& request) {
 
 InstanceSummary find_summary(Service& service, const InstanceId& id) {
     auto summary = service.engine.find(id);
-    if (!summary) throw Problem("not_found", "The bulk operation was deleted in the meantime.");
+    if (!summary)
+        throw Problem("instance_not_found", "The bulk operation was deleted in the meantime.");
     return *std::move(summary);
 }
 
@@ -266,7 +267,7 @@ InstanceId find_bulk(Service& service, const Call& call) {
         is_visible = by != bulk->labels.end() &&
                      by->second == LabelValue(engine::bulk_owner(call.principal.name));
     }
-    if (!is_visible) throw Problem("not_found", "There is no such bulk operation.");
+    if (!is_visible) throw Problem("instance_not_found", "There is no such bulk operation.");
     return *id;
 }
 
@@ -303,9 +304,15 @@ void cancel(Engine& engine, const InstanceId& id, const RequestOptions& options)
     engine.cancel(id, options);
 }
 
-/// After its canary has failed.
-void go_on(Engine& engine, const InstanceId& id, const RequestOptions& /*options*/) {
-    engine.signal(id, engine::kBulkTurn, Payload::text("{\"continue\":true}"));
+http::Response continue_bulk(Service& service, Call& call) {
+    call.query.check_all_used();
+    Body(call.request.body).check_all_used();
+    const InstanceId id = find_bulk(service, call);
+    if (view::bulk_json(service.store, find_summary(service, id)).at("status") != "canary_failed") {
+        throw Problem("invalid_state", "The bulk operation does not wait for an operator.");
+    }
+    service.engine.signal(id, engine::kBulkTurn, Payload::text("{}"));
+    return bulk_response(service, 200, id);
 }
 
 }  // namespace
@@ -325,7 +332,7 @@ void add_bulk_routes(Routes& routes, Service& service) {
     add("POST", "/bulk/{id}/pause", "pauseBulk", steer_bulk<pause>);
     add("POST", "/bulk/{id}/resume", "resumeBulk", steer_bulk<resume>);
     add("POST", "/bulk/{id}/cancel", "cancelBulk", steer_bulk<cancel>);
-    add("POST", "/bulk/{id}/continue", "continueBulk", steer_bulk<go_on>);
+    add("POST", "/bulk/{id}/continue", "continueBulk", continue_bulk);
 }
 
 }  // namespace ebb::server

@@ -277,7 +277,7 @@ TEST_F(BulkTest, a_key_names_one_bulk) {
     EXPECT_FALSE(again.is_new);
 }
 
-TEST_F(BulkTest, an_operator_keeps_the_limits_that_he_has_set) {
+TEST_F(BulkTest, limits_that_an_operator_has_set_stay) {
     begin(job(BulkAction::Pause));
     engine->set_queue(engine::kBulkQueue, {.concurrency = 7});
     begin(job(BulkAction::Pause));

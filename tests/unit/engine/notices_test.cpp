@@ -7,6 +7,7 @@
 
 #include <ebb/error.h>
 
+#include "engine/bulk.h"
 #include "engine/system_workflows.h"
 #include "engine/webhook.h"
 #include "engine_world.h"
@@ -209,6 +210,21 @@ TEST_F(NoticesTest, an_engine_that_only_starts_and_steers_knows_the_subscription
     client->start("test", Payload::text("1"));
     pass();
     EXPECT_THAT(types(), ElementsAre("instance.started"));
+}
+
+TEST_F(NoticesTest, of_a_bulk_operation_only_its_end_is_reported) {
+    engine::add_bulk_handler(world.handlers, *world.store, [this]() -> Engine& { return *engine; });
+    begin();
+    subscribe("all", Json{{"events", {"bulk.*", "step.*", "instance.*"}}});
+    pass();
+    const engine::BulkJob job{
+        .before = lowest_id_of(world.clock.now()), .at = world.clock.now(), .by = "ann"
+    };
+    const InstanceId bulk = engine::start_bulk(*world.store, job).id;
+    pass();
+    ASSERT_THAT(types(), ElementsAre("bulk.finished"));
+    EXPECT_EQ(delivered.at(0).at("data").at("instance"), bulk.to_string());
+    EXPECT_EQ(delivered.at(0).at("data").at("status"), "completed");
 }
 
 TEST_F(NoticesTest, a_ping_needs_no_event) {

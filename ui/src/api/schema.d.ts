@@ -112,6 +112,145 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The bulk operations, the newest first
+         * @description A caller whose grants are limited to projects sees only what was started in its own name. Bulk operations are kept for 30 days, unless the workflow `ebb:bulk` has another retention.
+         */
+        get: operations["listBulks"];
+        put?: never;
+        /**
+         * Act on all instances that match
+         * @description Besides `bulk`, the caller needs the permission of the act. Instances of workflows with which it may not do both do not exist for the operation. Instances that are started after the request are left alone. Each instance is acted on once, also if the server is killed in between, and its history names the author and the operation. An instance that cannot do it is skipped, with the reason. With `dry_run`, nothing happens.
+         */
+        post: operations["startBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Of the bulk operation.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["BulkId"];
+            };
+            cookie?: never;
+        };
+        /** How far a bulk operation has come */
+        get: operations["getBulk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Of the bulk operation.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["BulkId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Act on nothing more until it is resumed */
+        post: operations["pauseBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Of the bulk operation.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["BulkId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Continue a paused bulk operation */
+        post: operations["resumeBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Of the bulk operation.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["BulkId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a bulk operation; what it has done stays done */
+        post: operations["cancelBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk/{id}/continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Of the bulk operation.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["BulkId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Continue although the canary has failed */
+        post: operations["continueBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/definitions": {
         parameters: {
             query?: never;
@@ -1618,6 +1757,86 @@ export interface components {
             prev: string;
             hash: string;
         };
+        /** @enum {string} */
+        BulkAction: "cancel" | "abort" | "pause" | "resume" | "requeue";
+        /** @description Only for `requeue`. Some instances are requeued first. If one of them fails again, the operation waits for an operator (`canary_failed`). It has no effect on fewer than 10 instances. */
+        BulkCanary: {
+            /** @default 1 */
+            count: number;
+            /**
+             * @description For how long they are watched; at most 24h.
+             * @default 60s
+             */
+            wait: string;
+        };
+        /** @description Either `where` or `ids` says which instances. */
+        BulkRequest: {
+            action: components["schemas"]["BulkAction"];
+            /** @description A filter, as of `GET /instances`; `true` means all. */
+            where?: string;
+            ids?: components["schemas"]["Id"][];
+            /** @description For the histories, of cancel, abort and pause. */
+            reason?: string;
+            /** @default false */
+            dry_run: boolean;
+            /** @description How many instances match. An abort needs it; it is refused if the number is another one. */
+            confirm?: number;
+            /** @description At most so many instances in a time: `100/1s`, `600/1m`. */
+            rate?: string;
+            canary?: components["schemas"]["BulkCanary"];
+        };
+        BulkPreview: {
+            matched: number;
+            /** @description False: there are so many that only a part was counted. */
+            complete: boolean;
+            counts: {
+                status: components["schemas"]["InstanceStatus"];
+                count: number;
+            }[];
+            /** @description The newest. */
+            samples: components["schemas"]["Instance"][];
+        };
+        Bulk: {
+            id: components["schemas"]["Id"];
+            /**
+             * @description That of its instance, or `canary_failed`: the instances that were requeued first have failed again, and an operator continues or cancels it.
+             * @enum {string}
+             */
+            status: "running" | "paused" | "canary_failed" | "completed" | "compensating" | "cancelled" | "aborted" | "failed" | "dead_letter" | "moved";
+            action: components["schemas"]["BulkAction"];
+            where: components["schemas"]["OptionalText"];
+            /** @description How many instances were named, if there is no filter. */
+            ids: number | null;
+            reason: components["schemas"]["OptionalText"];
+            by: components["schemas"]["OptionalText"];
+            rate: components["schemas"]["OptionalText"];
+            canary: components["schemas"]["BulkCanary"] | null;
+            /** @description How many instances matched when it began; null until they are counted. */
+            matched: number | null;
+            done: number;
+            /** @description There was nothing to do. */
+            unchanged: number;
+            /** @description They could not do it. */
+            skipped: number;
+            /** @description They could not be read, or changed all the time. */
+            failed: number;
+            /** @description The first of those that were left alone. */
+            skips: {
+                id: components["schemas"]["Id"];
+                code: string;
+                message: string;
+            }[];
+            /** @description Instances in a second since it began. */
+            per_second: number | null;
+            /** @description Why its last attempt failed; it is repeated. */
+            error: {
+                code: components["schemas"]["OptionalText"];
+                message: components["schemas"]["OptionalText"];
+            } | null;
+            created_at: components["schemas"]["Time"];
+            updated_at: components["schemas"]["Time"];
+            finished_at: components["schemas"]["OptionalTime"];
+        };
         /**
          * Format: uuid
          * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
@@ -2319,6 +2538,11 @@ export interface components {
             events?: string[];
             /** @description Names of workflows, with `*`; empty = all. */
             workflows?: string[];
+            /**
+             * @description A filter, as of `GET /instances`, that holds for the instance when its event is delivered: `labels.tenant == "acme"`. Other events are skipped.
+             * @default
+             */
+            where: string;
             /** @description `whsec_` and the base64 of 24 to 64 bytes. Default is a random one. */
             secret?: string | null;
             /** @default true */
@@ -2364,6 +2588,8 @@ export interface components {
             format: "standard" | "cloudevents" | "slack" | "email";
             events: string[];
             workflows: string[];
+            /** @description A filter; empty = all. */
+            where: string;
             enabled: boolean;
             payload: boolean;
             has_secret: boolean;
@@ -2658,6 +2884,11 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description Of the bulk operation.
+         * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+         */
+        BulkId: string;
         /**
          * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
          * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
@@ -2954,6 +3185,262 @@ export interface operations {
                     "application/x-ndjson": string;
                 };
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listBulks: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of bulk operations. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Bulk"][];
+                        next_cursor: components["schemas"]["OptionalText"];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    startBulk: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a request with the same key does nothing twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "requeue",
+                 *       "where": "status == \"dead_letter\" && error.code == \"http_503\"",
+                 *       "reason": "the bank is back",
+                 *       "rate": "100/1s"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BulkRequest"];
+            };
+        };
+        responses: {
+            /** @description What a dry run would concern. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkPreview"];
+                };
+            };
+            /** @description The operation has been started. Repeating the request with the same Idempotency-Key answers with the same one. */
+            202: {
+                headers: {
+                    /** @description The operation. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bulk"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            /** @description Another number of instances matches than `confirm` says. The member `matched` has the number. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Of the bulk operation.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["BulkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bulk operation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bulk"];
+                };
+            };
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    pauseBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Of the bulk operation.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["BulkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "wrong filter"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReasonRequest"];
+            };
+        };
+        responses: {
+            /** @description The bulk operation after the act. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bulk"];
+                };
+            };
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    resumeBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Of the bulk operation.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["BulkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "wrong filter"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReasonRequest"];
+            };
+        };
+        responses: {
+            /** @description The bulk operation after the act. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bulk"];
+                };
+            };
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    cancelBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Of the bulk operation.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["BulkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "wrong filter"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReasonRequest"];
+            };
+        };
+        responses: {
+            /** @description The bulk operation after the act. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bulk"];
+                };
+            };
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    continueBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Of the bulk operation.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["BulkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bulk operation after the act. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bulk"];
+                };
+            };
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };

@@ -58,6 +58,27 @@ export function filterQuery(terms: Term[], now: number): Record<string, string> 
   return found;
 }
 
+const literal = (value: string) => JSON.stringify(value);
+const oneOf = (field: string, values: string) => {
+  const all = values.split(',').filter(Boolean).map(literal);
+  return all.length === 1 ? `${field} == ${all[0]}` : `${field} in [${all.join(', ')}]`;
+};
+
+/** The same as a filter for acts on all that match; undefined if a term is wrong. Without a term, all match. */
+export function filterWhere(terms: Term[], now: number): string | undefined {
+  const found = filterQuery(terms, now);
+  if (!found) return undefined;
+  const parts: string[] = [];
+  if (found.status) parts.push(oneOf('status', found.status));
+  if (found.workflow) parts.push(oneOf('workflow', found.workflow));
+  if (found.version) parts.push(`version == ${found.version}`);
+  if (found.created_after) parts.push(`created >= timestamp(${literal(found.created_after)})`);
+  if (found.created_before) parts.push(`created < timestamp(${literal(found.created_before)})`);
+  if (found.key) parts.push(`key == ${literal(found.key)}`);
+  if (found.key_prefix) parts.push(`key.startsWith(${literal(found.key_prefix)})`);
+  return parts.join(' && ') || 'true';
+}
+
 const quoted = (value: string) => (/\s/.test(value) ? `"${value}"` : value);
 
 /** Puts `name:value` in place of what stands for `name`; an empty value takes it away. */

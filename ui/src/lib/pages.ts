@@ -18,6 +18,7 @@ export const PAGES: PageEntry[] = [
   { id: 'workflows', parts: ['workflows'], permission: 'workflows.read', icon: 'M5.500 1.500h5v4h-5zM1.500 10.500h5v4h-5zM9.500 10.500h5v4h-5zM8 5.500v2.500M4 10.500V8h8v2.500', key: 'w' },
   { id: 'workers', parts: ['workers'], permission: 'workers.read', icon: 'M2 2.500h12v4H2zM2 9.500h12v4H2zM4.500 4.500h1M4.500 11.500h1', key: 'k' },
   { id: 'queues', parts: ['queues'], permission: 'workers.read', icon: 'M1.500 5h3v6h-3zM6.500 5h3v6h-3zM11.500 5h3v6h-3z', key: 'q' },
+  { id: 'bulk', parts: ['bulk'], permission: 'bulk', icon: 'M2 4h8M2 8h8M2 12h8M12 4l1 1 2-2M12 8l1 1 2-2M12 12l1 1 2-2', key: 'b' },
   { id: 'notifications', parts: ['notifications'], permission: 'webhooks.write', icon: 'M4 11.500V7a4 4 0 0 1 8 0v4.500l1.500 1.500h-11ZM6.500 14.500h3', key: 'n' },
 ];
 
