@@ -12,6 +12,10 @@
 
 namespace ebb::server {
 
+std::string PayloadView::key() const {
+    return fmt::format("{}|{}|{}|{}|{}", mode, is_hidden, redaction != nullptr, workflow, href);
+}
+
 PayloadView payload_view(
     Service& service, const Principal& principal, const std::string& workflow
 ) {
