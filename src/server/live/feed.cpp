@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kInstancesMax = 10'000;
 constexpr std::size_t kPagesMax = 16;
 constexpr std::size_t kTextsMax = 16;
-/// What nobody has asked for in this time is forgotten.
+/// A state that no stream has asked for in this time is forgotten.
 constexpr Duration kUnused = std::chrono::seconds(10);
 constexpr Duration kStateLife = std::chrono::seconds(1);
 constexpr int kShareOfTime = 20;

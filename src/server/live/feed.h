@@ -34,7 +34,7 @@ class Feed {
     /// The next kPageEvents events after this one, or all if they are fewer.
     const std::vector<HistoryEvent>& history(const InstanceId& id, Seq after);
 
-    /// A text of this round. Whoever asks first makes it.
+    /// A text of this round. The first caller makes it.
     const std::string& text(const std::string& key, const std::function<std::string()>& make);
 
     /// A text that lasts for some rounds.

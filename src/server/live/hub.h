@@ -70,7 +70,7 @@ class Hub {
     std::size_t watchers() const { return count_; }
 
  private:
-    /// An instance that somebody watches.
+    /// An instance that has watchers.
     struct Watched {
         std::size_t watchers = 0;
         std::size_t of_changes = 0;  ///< those that not only wait for its end
