@@ -1,7 +1,7 @@
-// ebb_bench [kernel|sqlite|postgres|stateless|lsp|size|all] [FIGURE] [--json] [--steps=N]: Ebb's
-// figures, each beside its yardstick of the same run. Of postgres, whose suite is long, also one
-// figure alone.
-// --steps=N: how many the figure pg_steady runs.
+// ebb_bench [kernel|sqlite|postgres|stateless|lsp|server|size|all] [FIGURE] [--json] [--steps=N]
+// [--only NAME] [--seconds N]: Ebb's figures, each beside its yardstick of the same run. Of
+// postgres and server, whose suites are long, also one figure alone.
+// --steps=N: how many the figure pg_steady runs. --seconds N: of each measurement of server.
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +17,8 @@
 int main(int count, char** values) {
     std::vector<std::string> words;
     bool as_json = false;
+    std::string only;
+    double seconds = 3;
     ebb::bench::PostgresAsked asked;
     for (int i = 1; i < count; ++i) {
         const std::string_view argument = values[i];
@@ -24,12 +26,16 @@ int main(int count, char** values) {
             as_json = true;
         } else if (argument.starts_with("--steps=")) {
             asked.steps = std::atoll(argument.substr(8).data());
+        } else if (argument == "--only" && i + 1 < count) {
+            only = values[++i];
+        } else if (argument == "--seconds" && i + 1 < count) {
+            seconds = std::atof(values[++i]);
         } else {
             words.emplace_back(argument);
         }
     }
     const std::string suite = words.empty() ? "all" : words[0];
-    const std::string only = words.size() < 2 ? "" : words[1];
+    if (words.size() > 1) only = words[1];
     asked.only = only;
     using ebb::bench::Figure;
     std::vector<Figure> figures;
@@ -49,6 +55,9 @@ int main(int count, char** values) {
         add("postgres", [&] { return ebb::bench::postgres_figures(asked); });
         add("stateless", ebb::bench::stateless_figures);
         add("lsp", ebb::bench::lsp_figures);
+#ifdef EBB_BENCH_SERVER
+        add("server", [&] { return ebb::bench::server_figures({only, seconds}); });
+#endif
         add("size", ebb::bench::size_figures);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "ebb_bench: %s\n", error.what());
@@ -58,7 +67,7 @@ int main(int count, char** values) {
         std::fprintf(
             stderr,
             "ebb_bench: no suite or figure \"%s\"; there are kernel, sqlite, postgres, stateless, "
-            "lsp, size and all\n",
+            "lsp, server, size and all\n",
             (only.empty() ? suite : only).c_str()
         );
         return 2;

@@ -3,36 +3,19 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 
 #include <fmt/format.h>
 #include <libpq-fe.h>
-#include <unistd.h>
+
+#include "process_use.h"
 
 namespace ebb::bench {
 
 using testing::PostgresServer;
 
 namespace {
-
-/// The user and system time of one process and of its children that have ended.
-double cpu_seconds_of(pid_t pid) {
-    std::ifstream file(fmt::format("/proc/{}/stat", pid));
-    std::string line;
-    std::getline(file, line);
-    // The name in brackets may have blanks.
-    std::istringstream fields(line.substr(std::min(line.size(), line.rfind(')') + 1)));
-    std::string skipped;
-    for (int i = 0; i < 11; ++i) fields >> skipped;
-    double ticks = 0;
-    for (int i = 0; i < 4; ++i) {
-        double more = 0;
-        if (fields >> more) ticks += more;
-    }
-    return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
-}
 
 double cpu_seconds_of_all(pid_t server) {
     double sum = cpu_seconds_of(server);

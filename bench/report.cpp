@@ -37,17 +37,19 @@ std::string render(const std::vector<Figure>& figures, bool as_json) {
         for (const Figure& f : figures) {
             nlohmann::ordered_json details = nlohmann::ordered_json::object();
             for (const auto& [name, value] : f.details) details[name] = value;
-            array.push_back(
-                {{"name", f.name},
-                 {"value", f.value},
-                 {"unit", f.unit},
-                 {"yardstick", f.yardstick},
-                 {"ratio", f.ratio},
-                 {"goal", f.goal},
-                 {"runs", f.runs},
-                 {"note", f.note},
-                 {"details", std::move(details)}}
-            );
+            nlohmann::ordered_json figure = {
+                {"name", f.name},
+                {"value", f.value},
+                {"unit", f.unit},
+                {"yardstick", f.yardstick},
+                {"ratio", f.ratio},
+                {"goal", f.goal},
+                {"runs", f.runs},
+                {"note", f.note},
+                {"details", std::move(details)}
+            };
+            if (!f.verdict.empty()) figure["verdict"] = f.verdict;
+            array.push_back(std::move(figure));
         }
         return array.dump(2) + "\n";
     }
@@ -62,12 +64,13 @@ std::string render(const std::vector<Figure>& figures, bool as_json) {
     );
     for (const Figure& f : figures) {
         text += fmt::format(
-            "{:<30} {:>12} {:<14} {:>7} {:>6}  {}\n",
+            "{:<30} {:>12} {:<14} {:>7} {:>6}  {}{}\n",
             f.name,
             number(f.value),
             f.unit,
             f.ratio > 0 ? fmt::format("{:.2f}", f.ratio) : "",
             f.goal > 0 ? fmt::format("{:.2g}", f.goal) : "",
+            f.verdict == "missed" ? "MISSED: " : "",
             f.yardstick.empty() ? f.note : f.yardstick
         );
         for (const auto& [name, value] : f.details) {

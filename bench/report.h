@@ -20,6 +20,7 @@ struct Figure {
     std::string note;
     /// What it cost, by name: robust where other programs load the machine.
     std::vector<std::pair<std::string, double>> details{};
+    std::string verdict{};  ///< whether the goal is met: `met` or `missed`; empty = not judged here
 };
 
 double median(std::vector<double> values);
@@ -41,6 +42,14 @@ struct PostgresAsked {
     std::string_view only;         ///< the name of one; empty = all
     std::int64_t steps = 300'000;  ///< of pg_steady
 };
+
+struct ServerAsked {
+    std::string_view only;  ///< the name of one; empty = all
+    double seconds = 3;     ///< of each measurement
+};
+
+/// A quarter of an hour. Needs wrk.
+std::vector<Figure> server_figures(const ServerAsked& asked);
 
 /// A minute per figure.
 std::vector<Figure> postgres_figures(const PostgresAsked& asked);

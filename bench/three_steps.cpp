@@ -119,16 +119,14 @@ std::vector<double> run_one_at_a_time(Store& store, double seconds) {
     return latencies_ms;
 }
 
-Saturated run_saturated(
-    Store& store, Progress& progress, const Saturation& saturation, const Load& load
+Saturated run_saturated_in(
+    Engine& engine,
+    Progress& progress,
+    const Saturation& saturation,
+    const Load& load,
+    Engine* client
 ) {
-    Engine engine(store, load.handlers, {.in_flight_max = load.in_flight_max});
-    engine.register_workflow(load.definition);
-    engine.run();
-    const HandlerRegistry none;
-    std::optional<Engine> client;
-    if (saturation.is_claimed) client.emplace(store, none);
-    Engine& starter = client ? *client : engine;
+    Engine& starter = client != nullptr ? *client : engine;
     const std::vector<Payload> batch(static_cast<std::size_t>(saturation.batch), load.input);
     Ended ended(engine, progress);
     const double cpu = cpu_seconds();
@@ -145,7 +143,7 @@ Saturated run_saturated(
     }
     const ProcessUse under_load = use_of_this_process();
     ended.wait_for_room(0);
-    Saturated measured{
+    return {
         .workflows = progress.ended,
         .steps_each = load.steps,
         .seconds = seconds_since(start),
@@ -153,6 +151,19 @@ Saturated run_saturated(
         .resident_mib = under_load.resident_mib,
         .threads = under_load.threads
     };
+}
+
+Saturated run_saturated(
+    Store& store, Progress& progress, const Saturation& saturation, const Load& load
+) {
+    Engine engine(store, load.handlers, {.in_flight_max = load.in_flight_max});
+    engine.register_workflow(load.definition);
+    engine.run();
+    const HandlerRegistry none;
+    std::optional<Engine> client;
+    if (saturation.is_claimed) client.emplace(store, none);
+    const Saturated measured =
+        run_saturated_in(engine, progress, saturation, load, client ? &*client : nullptr);
     engine.drain(std::chrono::seconds(5));
     return measured;
 }

@@ -56,7 +56,17 @@ struct Saturated {
     double steps_per_second() const { return steps() / seconds; }
 };
 
-/// As many as go. Throws std::runtime_error when they do not end.
+/// As many as go, in an engine that runs and has the definition. `starter` starts them; null = the
+/// engine itself. Throws std::runtime_error when they do not end.
+Saturated run_saturated_in(
+    Engine& engine,
+    Progress& progress,
+    const Saturation& saturation = {},
+    const Load& load = {},
+    Engine* starter = nullptr
+);
+
+/// The same in an engine of its own.
 Saturated run_saturated(
     Store& store, Progress& progress, const Saturation& saturation = {}, const Load& load = {}
 );

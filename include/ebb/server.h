@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -85,6 +86,8 @@ struct ServerOptions {
     /// Names of the server besides `localhost` and addresses. Requests for other names get 421.
     std::vector<std::string> allowed_hosts{};
     int http_threads = 2;
+    /// Open connections, streams included. Further ones wait until one of them closes.
+    std::size_t connections_max = 4'096;
     int api_threads = 8;          ///< requests that use the store at the same time
     std::size_t api_queue = 256;  ///< requests that wait for one of those
     /// The limit for each token or person, with bursts of twice as many; 0 = no limit. Further

@@ -97,6 +97,28 @@ void check_keys(const std::vector<ConfigEntry>& entries, const std::vector<std::
     }
 }
 
+void add_limit_flags(
+    CLI::App& serve,
+    ServeOptions& options,
+    const CLI::Validator& rates,
+    const CLI::Validator& counts
+) {
+    serve
+        .add_option(
+            "--requests-per-second",
+            options.requests_per_second,
+            "Per token or person; 0 = no limit (1000)"
+        )
+        ->type_name("N")
+        ->check(rates);
+    serve
+        .add_option(
+            "--max-connections", options.max_connections, "Open at once, streams included (4096)"
+        )
+        ->type_name("N")
+        ->check(counts);
+}
+
 void add_worker_flags(CLI::App& serve, ServeOptions& options) {
     serve.add_flag("--no-worker", options.has_no_worker, "Run no handlers in this process");
     serve.add_flag(
@@ -231,14 +253,7 @@ void CommandLine::add_serve() {
     add_serve_access(serve);
     serve->add_option("--base-path", serve_.base_path, "Serve everything below this path (/)")
         ->type_name("PATH");
-    serve
-        ->add_option(
-            "--requests-per-second",
-            serve_.requests_per_second,
-            "Per token or person; 0 = no limit (1000)"
-        )
-        ->type_name("N")
-        ->check(within(0, 1'000'000));
+    add_limit_flags(*serve, serve_, within(0, 1'000'000), within(1, 100'000));
     serve->add_option("--title", serve_.title, "Shown by the web UI")->type_name("TEXT");
     add_worker_flags(*serve, serve_);
     add_allow_exec(serve, serve_.may_exec);

@@ -118,6 +118,7 @@ ServerOptions server_options(
         .public_url = options.public_url,
         .base_path = options.base_path,
         .allowed_hosts = options.allowed_hosts,
+        .connections_max = static_cast<std::size_t>(options.max_connections),
         .requests_per_second = options.requests_per_second,
         .redact_pointers = options.redact_pointers,
         .hides_payloads = options.hides_payloads,
@@ -228,6 +229,7 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     compare("old_key", now.old_key, fresh.old_key);
     compare("base_path", now.base_path, fresh.base_path);
     compare("title", now.title, fresh.title);
+    compare("max_connections", now.max_connections, fresh.max_connections);
     compare("no_worker", now.has_no_worker, fresh.has_no_worker);
     compare("smtp_url", now.smtp_url, fresh.smtp_url);
     compare("smtp_from", now.smtp_from, fresh.smtp_from);

@@ -98,24 +98,18 @@ class RemoteClient : public Client {
             .limit = options.limit,
         };
         std::vector<InstanceSummary> summaries;
-        const ApiObject page(calls_.get("/instances" + list_query(query, kPageMax).text()).body);
-        for (const ApiObject& item : page.objects("items")) summaries.push_back(summary_of(item));
+        each_instance(query, {.page_max = kPageMax}, [&](const ApiObject& item) {
+            summaries.push_back(summary_of(item));
+        });
         return summaries;
     }
 
     std::vector<view::Outline> outlines(const InstanceQuery& query) override {
         std::vector<view::Outline> outlines;
-        InstanceQuery rest = query;
-        while (static_cast<int>(outlines.size()) < query.limit) {
-            rest.limit = std::min(query.limit - static_cast<int>(outlines.size()), kOutlinesMax);
-            UrlQuery url = list_query(rest, kOutlinesMax);
-            url.add("outline", "true");
-            const ApiObject page(calls_.get("/instances" + url.text()).body);
-            const auto items = page.objects("items");
-            for (const ApiObject& item : items) outlines.push_back(outline_of(item));
-            if (static_cast<int>(items.size()) < rest.limit) break;
-            rest.before = outlines.back().summary.id;
-        }
+        const ListedPages pages{.page_max = kOutlinesMax, .has_outlines = true};
+        each_instance(query, pages, [&](const ApiObject& item) {
+            outlines.push_back(outline_of(item));
+        });
         return outlines;
     }
 
@@ -533,6 +527,27 @@ class RemoteClient : public Client {
         return fmt::format(
             "{}.{}", place.at.time_since_epoch().count(), place.instance.to_string()
         );
+    }
+
+    struct ListedPages {
+        int page_max = kPageMax;
+        bool has_outlines = false;
+    };
+
+    /// As many as are wanted, however many pages that takes: a page may end early.
+    template <typename Take>
+    void each_instance(InstanceQuery wanted, const ListedPages& pages, Take take) {
+        while (wanted.limit > 0) {
+            UrlQuery url = list_query(wanted, pages.page_max);
+            if (pages.has_outlines) url.add("outline", "true");
+            const ApiObject page(calls_.get("/instances" + url.text()).body);
+            for (const ApiObject& item : page.objects("items")) {
+                take(item);
+                --wanted.limit;
+            }
+            wanted.before = InstanceId::parse(page.text("next_before"));
+            if (!wanted.before) return;
+        }
     }
 
     static UrlQuery list_query(const InstanceQuery& wanted, int limit_max) {

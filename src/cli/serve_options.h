@@ -58,6 +58,7 @@ struct ServeOptions {
     std::string id{};
     int threads = 0;
     int requests_per_second = 1'000;
+    int max_connections = 4'096;
     Duration drain_timeout = std::chrono::seconds(30);
     bool is_plaintext_allowed = false;
     bool has_no_login = false;

@@ -300,6 +300,7 @@ class Server::Core {
         http::ServerOptions http;
         http.listen = endpoints_;
         http.threads = options_.http_threads;
+        http.limits.connections_max = options_.connections_max;
         if (!options_.behind_proxy.empty()) {
             http.limits.connections_per_address_max = http.limits.connections_max;
         }
@@ -366,6 +367,9 @@ void check_server_options(const ServerOptions& options) {
     for (const std::string& range : options.behind_proxy) server::AddressRange{range};
     check_proxy_login(options);
     redaction_rules(options);
+    if (options.connections_max < 1) {
+        throw Error(ErrorCode::InvalidArgument, "A server needs at least one connection.");
+    }
     if (options.requests_per_second < 0) {
         throw Error(ErrorCode::InvalidArgument, "A rate of requests is not negative.");
     }

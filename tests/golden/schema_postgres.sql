@@ -572,7 +572,7 @@ ALTER TABLE ONLY ebb.workers
 ALTER TABLE ONLY ebb.workflows
     ADD CONSTRAINT workflows_pkey PRIMARY KEY (name, version);
 
-CREATE INDEX failures_by_group ON ebb.failures USING btree (grp, at, instance_id);
+CREATE INDEX failures_by_group ON ebb.failures USING btree (grp, at, instance_id) INCLUDE (status, version);
 
 CREATE INDEX inbox_by_time ON ebb.inbox USING btree (at);
 

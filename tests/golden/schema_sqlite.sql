@@ -22,7 +22,7 @@ CREATE TABLE failures (
     event INTEGER NOT NULL,
     at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX failures_by_group ON failures (grp, at, instance_id);
+CREATE INDEX failures_by_group ON failures (grp, at, instance_id, status, version);
 CREATE TABLE history (
     instance_id TEXT NOT NULL,
     seq INTEGER NOT NULL,

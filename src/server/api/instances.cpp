@@ -95,7 +95,7 @@ class Listing {
     void read(Store& store) {
         if (sees_nothing_) return;
         using Steady = std::chrono::steady_clock;
-        if (where_) return read_filtered(store);
+        if (where_ || !has_index()) return read_filtered(store);
         const auto end = Steady::now() + kScanTimeMax;
         const bool filters_here = !key_prefix_.empty();
         const InstanceId floor = created_after_ ? lowest_id_of(*created_after_) : InstanceId{};
@@ -146,6 +146,18 @@ class Listing {
     bool has_more() const { return has_more_; }
 
  private:
+    /// Whether the store finds what is asked for, without reading much else. There is no index of
+    /// workflows and versions, and nearly everything has completed.
+    bool has_index() const {
+        if (!query_.key.empty() || !key_prefix_.empty()) return true;
+        const auto& statuses = query_.statuses;
+        const bool is_narrow =
+            !statuses.empty() &&
+            std::find(statuses.begin(), statuses.end(), InstanceStatus::Completed) ==
+                statuses.end();
+        return is_narrow || (query_.workflow.empty() && !query_.version);
+    }
+
     /// The store judges the filter.
     void read_filtered(Store& store) {
         using Steady = std::chrono::steady_clock;
@@ -156,11 +168,11 @@ class Listing {
             .has_system = query_.has_system,
             .version = query_.version,
             .key = query_.key,
-            .where = *where_,
+            .where = where_.value_or(filter::Condition{}),
             .before = query_.before,
             .scan_max = kFilteredPage,
         };
-        if (!key_prefix_.empty()) search.where = with_prefix(*where_);
+        if (!key_prefix_.empty()) search.where = with_prefix(search.where);
         if (created_after_) search.from = lowest_id_of(*created_after_);
         for (int scanned = 0; scanned < kScanRowsMax; scanned += kFilteredPage) {
             // One more than the page has tells whether there is another page.

@@ -11,6 +11,12 @@
 
 namespace ebb::server {
 
+std::string PayloadView::key() const {
+    return fmt::format(
+        "{}|{}|{}|{}|{}|{}", mode, is_hidden, redaction != nullptr, of.workflow, of.version, href
+    );
+}
+
 PayloadView payload_view(Service& service, const Principal& principal, const WorkflowVersion& of) {
     return {
         .mode = "short",

@@ -22,6 +22,9 @@ struct PayloadView {
     bool is_hidden = false;                ///< only their sizes
     const Redaction* redaction = nullptr;  ///< null = everything in them is shown
     WorkflowVersion of{};                  ///< whose rules of redaction hold
+
+    /// The same for views that show the same.
+    std::string key() const;
 };
 
 /// As the principal may see the payloads of a workflow.

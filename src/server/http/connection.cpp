@@ -31,6 +31,9 @@ using PlainStream = beast::basic_stream<Protocol>;
 using TlsStream = beast::ssl_stream<PlainStream>;
 
 constexpr std::size_t kReadBytes = std::size_t{4} << 10;
+/// The client of a stream has nothing to say: what it sends is kept for the next request, if it has
+/// not too much of it.
+constexpr std::size_t kStreamReadBytes = 64;
 constexpr std::size_t kWriteBytes = std::size_t{256} << 10;
 /// If the buffer is larger than this, a pipelining client must wait.
 constexpr std::size_t kBufferBytesMax = std::size_t{128} << 10;
@@ -431,6 +434,9 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
             head,
             {.keeps_alive = keeps_alive_, .is_chunked = is_chunked_, .has_no_length = !is_chunked_}
         );
+        // A stream lives for long, and there are many of them.
+        buffer_.shrink_to_fit();
+        head_ = {};
         watch_client();
         write_stream(false);
     }
@@ -483,7 +489,7 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
     void watch_client() {
         if (buffer_.size() >= kReadBytes) return;
         stream_.async_read_some(
-            buffer_.prepare(kReadBytes),
+            buffer_.prepare(kStreamReadBytes),
             [self = self()](const ErrorCode& error, std::size_t bytes) {
                 if (error) {
                     if (self->body_) self->drop();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/view.h"
 #include "store/store.h"
 
 namespace ebb::server {
@@ -12,28 +13,34 @@ namespace {
 class EndWatcher : public Watcher {
  public:
     EndWatcher(
-        Store& store,
         Engine& reader,
         const InstanceId& id,
         TimePoint until,
         std::function<void(const Result&)> done
     )
-        : store_(store), reader_(reader), id_(id), until_(until), done_(std::move(done)) {}
+        : reader_(reader), id_(id), until_(until), done_(std::move(done)) {}
 
-    bool note(const InstanceSummary& instance) override {
-        return instance.id == id_ && instance.finished_at != TimePoint{};
-    }
+    Interest interest() const override { return {.instances = {id_}, .only_ends = true}; }
 
-    bool turn(TimePoint now) override {
+    bool turn(TimePoint now, Feed& feed) override {
         try {
-            const auto row = store_.load(id_);
-            const bool has_ended = !row || row->finished_at != TimePoint{};
-            if (!has_ended && now < until_ && !is_draining_) return true;
-            done_(result(row));
+            return look(now, feed.instance(id_));
         } catch (const Error&) {
             // The database may be back at the next turn.
             if (now < until_ && !is_draining_) return true;
             done_({.status = InstanceStatus::Running});
+        }
+        return false;
+    }
+
+    /// False: it is done.
+    bool look(TimePoint now, const std::optional<InstanceSummary>& instance) {
+        const bool has_ended = !instance || instance->finished_at != TimePoint{};
+        if (!has_ended && now < until_ && !is_draining_) return true;
+        if (!instance || !has_ended) {
+            done_({.status = instance ? instance->status : InstanceStatus::Running});
+        } else {
+            done_(reader_.wait(id_, Duration::zero()));
         }
         return false;
     }
@@ -43,13 +50,6 @@ class EndWatcher : public Watcher {
     void drain() override { is_draining_ = true; }
 
  private:
-    Result result(const std::optional<InstanceRow>& row) {
-        if (!row) return {.status = InstanceStatus::Running};
-        if (row->finished_at == TimePoint{}) return {.status = row->status};
-        return reader_.wait(id_, Duration::zero());
-    }
-
-    Store& store_;
     Engine& reader_;
     InstanceId id_;
     TimePoint until_;
@@ -60,10 +60,9 @@ class EndWatcher : public Watcher {
 }  // namespace
 
 Hub::Hub(Store& store, Engine& reader, const Clock& clock)
-    : store_(store),
-      reader_(reader),
-      clock_(clock),
-      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+    : store_(store), reader_(reader), clock_(clock), feed_(store, clock), thread_([this] {
+          run();
+      }) {}
 
 Hub::~Hub() {
     drain();
@@ -76,28 +75,63 @@ Hub::~Hub() {
 }
 
 void Hub::note(const InstanceSummary& instance) {
+    if (count_ == 0) return;
+    const bool has_ended = instance.finished_at != TimePoint{};
     const Lock lock(mutex_);
-    for (Entry& entry : entries_) {
-        if (!entry.watcher->note(instance)) continue;
-        entry.is_wanted = true;
-        if (!is_woken_) changed_.notify_one();
-        is_woken_ = true;
-    }
+    has_any_changed_ = true;
+    const auto found = watched_.find(instance.id);
+    if (found == watched_.end()) return;
+    Watched& watched = found->second;
+    if (watched.of_changes == 0 && !has_ended) return;
+    if (!watched.has_changed) news_.push_back(&watched);
+    watched.has_changed = true;
+    watched.has_ended = watched.has_ended || has_ended;
+    if (!is_woken_) changed_.notify_one();
+    is_woken_ = true;
 }
 
 void Hub::add(std::shared_ptr<Watcher> watcher) {
+    Entry entry{.watcher = std::move(watcher), .interest = {}, .watched = {}};
+    entry.interest = entry.watcher->interest();
+    ++count_;
     const Lock lock(mutex_);
-    if (is_draining_) watcher->drain();
-    entries_.push_back({std::move(watcher)});
+    if (is_draining_) entry.watcher->drain();
+    for (const InstanceId& id : entry.interest.instances) {
+        Watched& watched = watched_[id];
+        ++watched.watchers;
+        if (!entry.interest.only_ends) ++watched.of_changes;
+        entry.watched.push_back(&watched);
+    }
+    if (entry.interest.in_all) ++in_all_;
+    entries_.push_back(std::move(entry));
     is_woken_ = true;
     changed_.notify_one();
 }
 
+void Hub::forget(const Entry& entry) {
+    for (const InstanceId& id : entry.interest.instances) {
+        const auto found = watched_.find(id);
+        if (!entry.interest.only_ends) --found->second.of_changes;
+        if (--found->second.watchers > 0) continue;
+        std::erase(news_, &found->second);
+        watched_.erase(found);
+    }
+    if (entry.interest.in_all) --in_all_;
+    --count_;
+}
+
 void Hub::wait(const InstanceId& id, Duration limit, std::function<void(const Result&)> done) {
-    auto watcher =
-        std::make_shared<EndWatcher>(store_, reader_, id, clock_.now() + limit, std::move(done));
-    // Most have ended already, or need not be waited for.
-    if (watcher->turn(clock_.now())) add(std::move(watcher));
+    auto watcher = std::make_shared<EndWatcher>(reader_, id, clock_.now() + limit, std::move(done));
+    try {
+        // Most have ended already, or need not be waited for.
+        const auto row = store_.load(id);
+        std::optional<InstanceSummary> instance;
+        if (row) instance = engine::to_summary(*row);
+        if (!watcher->look(clock_.now(), instance)) return;
+    } catch (const Error&) {
+        // The database may be back at the next turn.
+    }
+    add(std::move(watcher));
 }
 
 void Hub::drain() {
@@ -116,32 +150,65 @@ bool Hub::is_draining() const {
     return is_draining_;
 }
 
-std::size_t Hub::watchers() const {
-    const Lock lock(mutex_);
-    return entries_.size();
+/// What concerns all instances comes at most ten times in a second, and with many watchers less
+/// often: each of them costs.
+bool Hub::take_change(SteadyPoint now) {
+    if (!has_any_changed_ || in_all_ == 0 || now < next_change_) return false;
+    has_any_changed_ = false;
+    constexpr Duration kLeast = std::chrono::milliseconds(100);
+    constexpr Duration kMost = std::chrono::seconds(2);
+    constexpr Duration kOfEach = std::chrono::milliseconds(1);
+    next_change_ =
+        now + std::clamp<Duration>(static_cast<std::int64_t>(in_all_) * kOfEach, kLeast, kMost);
+    return true;
 }
 
-void Hub::run(const std::stop_token& /*stop*/) {
+std::vector<std::shared_ptr<Watcher>> Hub::take_due(SteadyPoint now, bool has_changed) {
+    const TimePoint date = clock_.now();
+    std::vector<std::shared_ptr<Watcher>> due;
+    for (Entry& entry : entries_) {
+        const bool has_news =
+            (has_changed && entry.interest.in_all) ||
+            std::any_of(entry.watched.begin(), entry.watched.end(), [&](const Watched* watched) {
+                return entry.interest.only_ends ? watched->has_ended : watched->has_changed;
+            });
+        const bool is_late = entry.watcher->until() <= date;
+        if (!has_news && !entry.is_wanted && !is_late && entry.next_turn > now) continue;
+        entry.is_wanted = false;
+        entry.next_turn = now + kTurn;
+        due.push_back(entry.watcher);
+    }
+    for (Watched* watched : news_) watched->has_changed = watched->has_ended = false;
+    news_.clear();
+    return due;
+}
+
+void Hub::remove(std::vector<std::shared_ptr<Watcher>> done) {
+    if (done.empty()) return;
+    std::sort(done.begin(), done.end());
+    std::erase_if(entries_, [&](const Entry& entry) {
+        if (!std::binary_search(done.begin(), done.end(), entry.watcher)) return false;
+        forget(entry);
+        return true;
+    });
+}
+
+void Hub::run() {
     Lock lock(mutex_);
     while (!is_stopped_) {
-        const SteadyPoint now = clock_.steady_now();
-        const TimePoint date = clock_.now();
         is_woken_ = false;
-        std::vector<std::shared_ptr<Watcher>> due;
-        for (Entry& entry : entries_) {
-            const bool is_late = entry.watcher->until() <= date;
-            if (!entry.is_wanted && !is_late && entry.next_turn > now) continue;
-            entry.is_wanted = false;
-            entry.next_turn = now + kTurn;
-            due.push_back(entry.watcher);
-        }
+        const SteadyPoint now = clock_.steady_now();
+        const bool has_changed = take_change(now);
+        auto due = take_due(now, has_changed);
         lock.unlock();
-        std::erase_if(due, [&](const auto& watcher) { return watcher->turn(date); });
+        if (!due.empty()) {
+            feed_.begin_round(has_changed);
+            const TimePoint date = clock_.now();
+            std::erase_if(due, [&](const auto& watcher) { return watcher->turn(date, feed_); });
+        }
         lock.lock();
         // What is left is done.
-        std::erase_if(entries_, [&](const Entry& entry) {
-            return std::find(due.begin(), due.end(), entry.watcher) != due.end();
-        });
+        remove(std::move(due));
         if (is_woken_ || is_stopped_) continue;
         if (entries_.empty()) {
             changed_.wait(lock);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "call/event_view.h"
-#include "engine/view.h"
 #include "server/api/payloads.h"
 #include "server/live/hub.h"
 #include "server/live/sse.h"
@@ -13,7 +12,6 @@ namespace ebb::server {
 
 namespace {
 
-constexpr int kPageEvents = 200;
 constexpr std::int64_t kSeqMax = std::int64_t{1} << 53;
 
 class InstanceStream : public Watcher {
@@ -26,30 +24,26 @@ class InstanceStream : public Watcher {
         PayloadView payloads,
         std::shared_ptr<http::Stream> stream
     )
-        : service_(service),
-          principal_(principal),
+        : login_(service.access, principal),
           id_(id),
           after_(after),
           payloads_(std::move(payloads)),
+          shown_(fmt::format("{}|{}", id.to_string(), payloads_.key())),
           writer_(std::move(stream)) {}
 
-    bool note(const InstanceSummary& instance) override { return instance.id == id_; }
+    Interest interest() const override { return {.instances = {id_}}; }
 
-    bool turn(TimePoint now) override {
+    bool turn(TimePoint now, Feed& feed) override {
         if (writer_.is_closed()) return false;
         try {
-            // A login that is over, or whose grants have changed, begins again.
-            if (service_.access.current(principal_) != principal_) return writer_.finish();
-            // The row first: what it says has ended has all its events already.
-            const auto row = service_.reads.load(id_);
-            if (!send_history()) return writer_.lag();
-            if (!row || row->finished_at != TimePoint{}) {
-                if (row) {
-                    writer_.send(
-                        {.event = "end", .data = view::summary_json(engine::to_summary(*row)).dump()
-                        }
-                    );
-                }
+            if (!login_.holds(now)) return writer_.finish();
+            // First of all: what has ended now has all its events already.
+            const std::optional<InstanceSummary> instance = feed.instance(id_);
+            if (!instance) return writer_.finish();
+            if (instance->revision != revision_ && !send_history(feed)) return writer_.lag();
+            revision_ = instance->revision;
+            if (instance->finished_at != TimePoint{}) {
+                writer_.send({.event = "end", .data = view::summary_json(*instance).dump()});
                 return writer_.finish();
             }
         } catch (const Error&) {
@@ -66,28 +60,37 @@ class InstanceStream : public Watcher {
 
  private:
     /// False: the client is too slow.
-    bool send_history() {
+    bool send_history(Feed& feed) {
         while (true) {
-            const auto events =
-                service_.reads.history({.instance = id_, .after = after_, .limit = kPageEvents});
-            for (const HistoryEvent& event : events) {
-                PayloadDocument document(payloads_);
-                const std::string data = document.text(document.event(to_entry(event)));
-                const bool is_sent =
-                    writer_.send({.event = "history", .id = std::to_string(event.seq), .data = data}
-                    );
-                if (!is_sent) return false;
-                after_ = event.seq;
+            const auto& events = feed.history(id_, after_);
+            if (events.empty()) return true;
+            const Seq last = events.back().seq;
+            const bool is_page = static_cast<int>(events.size()) == Feed::kPageEvents;
+            const auto make = [&] { return text_of(events); };
+            if (!writer_.send_text(feed.text(fmt::format("{}|{}", shown_, after_), make))) {
+                return false;
             }
-            if (static_cast<int>(events.size()) < kPageEvents) return true;
+            after_ = last;
+            if (!is_page) return true;
         }
     }
 
-    Service& service_;
-    const Principal principal_;
+    std::string text_of(const std::vector<HistoryEvent>& events) const {
+        std::string text;
+        for (const HistoryEvent& event : events) {
+            PayloadDocument document(payloads_);
+            const std::string data = document.text(document.event(to_entry(event)));
+            text += format_sse({.event = "history", .id = std::to_string(event.seq), .data = data});
+        }
+        return text;
+    }
+
+    StreamLogin login_;
     InstanceId id_;
     std::int64_t after_;
+    std::int64_t revision_ = -1;
     PayloadView payloads_;
+    const std::string shown_;  ///< the same for streams that show the same
     SseWriter writer_;
     std::atomic<bool> is_draining_{false};
 };

@@ -32,6 +32,13 @@ std::shared_ptr<http::Stream> open_stream(const http::Responder& respond) {
     return stream;
 }
 
+bool StreamLogin::holds(TimePoint now) {
+    constexpr Duration kEvery = std::chrono::seconds(1);
+    if (checked_at_ != TimePoint{} && now >= checked_at_ && now - checked_at_ < kEvery) return true;
+    checked_at_ = now;
+    return access_.current(principal_) == principal_;
+}
+
 bool SseWriter::keep_alive(TimePoint now) {
     if (last_ping_ == TimePoint{}) last_ping_ = now;
     if (now - last_ping_ < kPing) return true;

@@ -31,7 +31,10 @@ class SseWriter {
     explicit SseWriter(std::shared_ptr<http::Stream> stream) : stream_(std::move(stream)) {}
 
     /// False: the stream is closed, or the client is too slow.
-    bool send(const SseEvent& event) { return stream_->send(format_sse(event)); }
+    bool send(const SseEvent& event) { return send_text(format_sse(event)); }
+
+    /// The same with events that are formatted already.
+    bool send_text(std::string text) { return stream_->send(std::move(text)); }
 
     bool is_closed() const { return stream_->is_closed(); }
 
@@ -45,6 +48,24 @@ class SseWriter {
  private:
     std::shared_ptr<http::Stream> stream_;
     TimePoint last_ping_{};
+};
+
+/// Whose stream it is.
+class StreamLogin {
+ public:
+    StreamLogin(Access& access, Principal principal)
+        : access_(access), principal_(std::move(principal)) {}
+
+    const Principal& principal() const { return principal_; }
+
+    /// False: the login is over, or its grants have changed, so the client begins again. Looks at
+    /// most once a second.
+    bool holds(TimePoint now);
+
+ private:
+    Access& access_;
+    const Principal principal_;
+    TimePoint checked_at_{};
 };
 
 void add_topic_routes(Routes& routes, Service& service);

@@ -6,13 +6,11 @@
 #include <fmt/format.h>
 
 #include "call/event_view.h"
-#include "engine/view.h"
 #include "server/api/listing.h"
 #include "server/api/payloads.h"
 #include "server/live/hub.h"
 #include "server/live/sse.h"
 #include "support/clock.h"
-#include "support/sha256.h"
 #include "view/instance_json.h"
 #include "view/worker_json.h"
 
@@ -23,7 +21,6 @@ namespace {
 using view::Json;
 
 constexpr std::size_t kTopicsMax = 50;
-constexpr int kPageEvents = 200;
 constexpr std::int64_t kSeqMax = std::int64_t{1} << 53;
 
 /// What a browser sees of one topic.
@@ -33,15 +30,18 @@ class Topic {
 
     virtual ~Topic() = default;
 
-    virtual bool concerns(const InstanceSummary& /*instance*/) const { return true; }
+    /// The instance that it is about; none if all may concern it.
+    virtual std::optional<InstanceId> instance() const { return std::nullopt; }
 
     /// Sends what is new. False: the client is too slow.
-    virtual bool update(SseWriter& writer) = 0;
+    virtual bool update(SseWriter& writer, Feed& feed) = 0;
 
     /// The position, for Last-Event-ID; 0 = it begins again.
     virtual std::int64_t position() const { return 0; }
 
  protected:
+    std::size_t number() const { return number_; }
+
     Json message() const { return {{"topic", number_}}; }
 
  private:
@@ -51,84 +51,90 @@ class Topic {
 class InstanceTopic : public Topic {
  public:
     InstanceTopic(
-        std::size_t number,
-        Service& service,
-        const InstanceId& id,
-        std::int64_t after,
-        PayloadView payloads
+        std::size_t number, const InstanceId& id, std::int64_t after, PayloadView payloads
     )
         : Topic(number),
-          service_(service),
           id_(id),
           after_(after),
-          payloads_(std::move(payloads)) {}
+          payloads_(std::move(payloads)),
+          shown_(fmt::format("{}|{}|{}", number, id.to_string(), payloads_.key())) {}
 
-    bool concerns(const InstanceSummary& instance) const override { return instance.id == id_; }
+    std::optional<InstanceId> instance() const override { return id_; }
 
-    bool update(SseWriter& writer) override {
-        const auto row = service_.reads.load(id_);
-        if (!row || row->revision == revision_) return true;
-        if (!send_history(writer)) return false;
+    bool update(SseWriter& writer, Feed& feed) override {
+        const std::optional<InstanceSummary> now = feed.instance(id_);
+        if (!now || now->revision == revision_) return true;
+        if (!send_history(writer, feed)) return false;
         Json json = message();
-        json["instance"] = view::summary_json(engine::to_summary(*row));
-        const bool has_ended = row->finished_at != TimePoint{};
+        json["instance"] = view::summary_json(*now);
+        const bool has_ended = now->finished_at != TimePoint{};
         const bool is_sent =
             writer.send({.event = has_ended ? "end" : "instance", .data = json.dump()});
-        if (is_sent) revision_ = row->revision;
+        if (is_sent) revision_ = now->revision;
         return is_sent;
     }
 
     std::int64_t position() const override { return after_; }
 
  private:
-    bool send_history(SseWriter& writer) {
+    bool send_history(SseWriter& writer, Feed& feed) {
         while (true) {
-            const auto events =
-                service_.reads.history({.instance = id_, .after = after_, .limit = kPageEvents});
+            const auto& events = feed.history(id_, after_);
             if (events.empty()) return true;
-            PayloadDocument document(payloads_);
-            Json items = Json::array();
-            for (const HistoryEvent& event : events) {
-                items.push_back(document.event(to_entry(event)));
-            }
-            Json json = message();
-            json["instance"] = id_.to_string();
-            json["events"] = std::move(items);
-            if (!writer.send({.event = "history", .data = document.text(json)})) return false;
-            after_ = events.back().seq;
+            const Seq last = events.back().seq;
+            const auto make = [&] { return text_of(events); };
+            const std::string& text = feed.text(fmt::format("{}|{}", shown_, after_), make);
+            if (!writer.send_text(text)) return false;
+            after_ = last;
         }
     }
 
-    Service& service_;
+    std::string text_of(const std::vector<HistoryEvent>& events) const {
+        PayloadDocument document(payloads_);
+        Json json = message();
+        json["instance"] = id_.to_string();
+        json["events"] = Json::array();
+        for (const HistoryEvent& event : events) {
+            json["events"].push_back(document.event(to_entry(event)));
+        }
+        return format_sse({.event = "history", .data = document.text(json)});
+    }
+
     InstanceId id_;
     std::int64_t after_;
     PayloadView payloads_;
+    const std::string shown_;  ///< the same for topics that show the same
     std::int64_t revision_ = -1;
 };
 
-/// A topic whose state is sent whole when it has changed.
+/// A topic whose state is sent whole when it has changed. Streams that see the same state share it.
 class StateTopic : public Topic {
  public:
-    /// `make` yields the state; `event` is what it is sent as, `changed` without any data.
-    StateTopic(std::size_t number, std::string_view event, std::function<Json()> make)
-        : Topic(number), event_(event), make_(std::move(make)) {}
+    /// `make` yields the state; `event` is what it is sent as, `changed` without any data. `key` is
+    /// the same for topics with the same state.
+    StateTopic(
+        std::size_t number, std::string_view event, std::string key, std::function<Json()> make
+    )
+        : Topic(number), event_(event), key_(std::move(key)), make_(std::move(make)) {}
 
-    bool update(SseWriter& writer) override {
-        Json state = make_();
-        const std::string text = state.dump(-1, ' ', false, Json::error_handler_t::replace);
-        const std::string hash = sha256_hex(text);
-        if (hash == sent_) return true;
-        Json json = message();
-        if (event_ == "list") json["items"] = std::move(state);
-        if (!writer.send({.event = event_, .data = json.dump()})) return false;
-        sent_ = hash;
+    bool update(SseWriter& writer, Feed& feed) override {
+        const Feed::State& state = feed.state(key_, [this] {
+            return make_().dump(-1, ' ', false, Json::error_handler_t::replace);
+        });
+        if (state.version == sent_) return true;
+        const std::string data =
+            event_ == "list" ? fmt::format(R"({{"topic":{},"items":{}}})", number(), state.text)
+                             : fmt::format(R"({{"topic":{}}})", number());
+        if (!writer.send({.event = event_, .data = data})) return false;
+        sent_ = state.version;
         return true;
     }
 
  private:
     std::string_view event_;
+    std::string key_;
     std::function<Json()> make_;
-    std::string sent_;
+    std::uint64_t sent_ = 0;
 };
 
 /// Makes topics of what a client asks for.
@@ -149,6 +155,7 @@ class TopicMaker {
             return std::make_unique<StateTopic>(
                 number,
                 "list",
+                shared_key(text, "instances.read"),
                 [service = &service_, principal = principal_, listing] {
                     return list_page(*service, principal, *listing);
                 }
@@ -162,6 +169,13 @@ class TopicMaker {
         const bool is_here = reach == Reach::Project;
         if (is_here ? principal_.may(permission) : principal_.may_everywhere(permission)) return;
         throw Problem("not_allowed", fmt::format("You lack the permission {}.", permission));
+    }
+
+    /// Who may see everything sees the same as all others who may.
+    std::string shared_key(const std::string& topic, Permission permission) const {
+        if (principal_.may_everywhere(permission)) return topic;
+        const std::string groups = fmt::format("{}", fmt::join(principal_.groups, "\n"));
+        return fmt::format("{}\n{}\n{}\n{}", topic, principal_.name, principal_.key, groups);
     }
 
     std::unique_ptr<Topic> make_instance(std::size_t number, const std::string& text) {
@@ -179,11 +193,7 @@ class TopicMaker {
             after = std::max(after, found->second);
         }
         return std::make_unique<InstanceTopic>(
-            number,
-            service_,
-            id,
-            after,
-            payload_view(service_, principal_, {row->workflow, row->version})
+            number, id, after, payload_view(service_, principal_, {row->workflow, row->version})
         );
     }
 
@@ -236,7 +246,10 @@ class TopicMaker {
                 "failures."
             );
         }
-        return std::make_unique<StateTopic>(number, "changed", std::move(state));
+        // Workers and queues are shown by one permission, counts by the other.
+        const bool is_of_workers = text == "workers" || text == "queues";
+        std::string key = shared_key(text, is_of_workers ? "workers.read" : "instances.read");
+        return std::make_unique<StateTopic>(number, "changed", std::move(key), std::move(state));
     }
 
     Service& service_;
@@ -252,26 +265,29 @@ class TopicStream : public Watcher {
         std::vector<std::unique_ptr<Topic>> topics,
         std::shared_ptr<http::Stream> stream
     )
-        : access_(access),
-          principal_(principal),
-          topics_(std::move(topics)),
-          writer_(std::move(stream)) {}
+        : login_(access, principal), topics_(std::move(topics)), writer_(std::move(stream)) {}
 
     void hello(const Json& json) { writer_.send({.event = "hello", .data = json.dump()}); }
 
-    bool note(const InstanceSummary& instance) override {
-        return std::any_of(topics_.begin(), topics_.end(), [&](const auto& topic) {
-            return topic && topic->concerns(instance);
-        });
+    Interest interest() const override {
+        Interest interest;
+        for (const auto& topic : topics_) {
+            if (!topic) continue;
+            if (const auto id = topic->instance()) {
+                interest.instances.push_back(*id);
+            } else {
+                interest.in_all = true;
+            }
+        }
+        return interest;
     }
 
-    bool turn(TimePoint now) override {
+    bool turn(TimePoint now, Feed& feed) override {
         if (writer_.is_closed()) return false;
         try {
-            // A login that is over, or whose grants have changed, begins again.
-            if (access_.current(principal_) != principal_) return writer_.finish();
+            if (!login_.holds(now)) return writer_.finish();
             for (const auto& topic : topics_) {
-                if (topic && !topic->update(writer_)) return writer_.lag();
+                if (topic && !topic->update(writer_, feed)) return writer_.lag();
             }
             send_positions();
         } catch (const Error&) {
@@ -301,8 +317,7 @@ class TopicStream : public Watcher {
         }
     }
 
-    Access& access_;
-    const Principal principal_;
+    StreamLogin login_;
     std::vector<std::unique_ptr<Topic>> topics_;
     SseWriter writer_;
     std::string positions_;

@@ -19,7 +19,7 @@ TEST(CliMigrate, creates_the_tables_once) {
         "Applied 0001 initial\nApplied 0002 views\nApplied 0003 queues\nApplied 0004 retention\n"
         "Applied 0005 boots\nApplied 0006 skipped_compensations\nApplied 0007 side_rows\n"
         "Applied 0008 outcomes\nApplied 0009 subscriptions\nApplied 0010 labels\n"
-        "Applied 0011 inbox\n"
+        "Applied 0011 inbox\nApplied 0012 failure_index\n"
     );
     EXPECT_EQ(world.run_db({"list", "--json"}).out, "[]\n");
     const Outcome second = world.run_db({"migrate"});
@@ -36,7 +36,7 @@ TEST(CliMigrate, lists_what_is_applied_and_changes_nothing) {
         "NUMBER NAME APPLIED\n0001 initial not yet\n0002 views not yet\n0003 queues not yet\n"
         "0004 retention not yet\n0005 boots not yet\n0006 skipped_compensations not yet\n"
         "0007 side_rows not yet\n0008 outcomes not yet\n0009 subscriptions not yet\n"
-        "0010 labels not yet\n0011 inbox not yet\n"
+        "0010 labels not yet\n0011 inbox not yet\n0012 failure_index not yet\n"
     );
     EXPECT_EQ(
         world.run_db({"migrate", "--status", "--json"}).out,
@@ -50,7 +50,8 @@ TEST(CliMigrate, lists_what_is_applied_and_changes_nothing) {
         "{\"number\":8,\"name\":\"outcomes\",\"applied_at\":null},"
         "{\"number\":9,\"name\":\"subscriptions\",\"applied_at\":null},"
         "{\"number\":10,\"name\":\"labels\",\"applied_at\":null},"
-        "{\"number\":11,\"name\":\"inbox\",\"applied_at\":null}]\n"
+        "{\"number\":11,\"name\":\"inbox\",\"applied_at\":null},"
+        "{\"number\":12,\"name\":\"failure_index\",\"applied_at\":null}]\n"
     );
     EXPECT_EQ(world.run_db({"list"}).code, 5);  // still no database
     const auto applied = Json::parse(world.run_db({"migrate", "--json"}).out);
@@ -66,23 +67,23 @@ TEST(CliMigrate, lists_what_a_newer_program_has_applied) {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open(world.path("ebb.db").c_str(), &database), SQLITE_OK);
     const char* add =
-        "INSERT INTO migrations (number, name, checksum, applied_at) VALUES (12, 'later', '', 0)";
+        "INSERT INTO migrations (number, name, checksum, applied_at) VALUES (13, 'later', '', 0)";
     ASSERT_EQ(sqlite3_exec(database, add, nullptr, nullptr, nullptr), SQLITE_OK);
     sqlite3_close(database);
     const std::string why =
-        "ebb: store_version: The schema has version 0012 (later), but this program knows only up "
-        "to 0011: a newer "
-        "ebb has migrated it. Use that one, or any whose `ebb migrate --status` knows 0012.";
+        "ebb: store_version: The schema has version 0013 (later), but this program knows only up "
+        "to 0012: a newer "
+        "ebb has migrated it. Use that one, or any whose `ebb migrate --status` knows 0013.";
     const Outcome status = world.run_db({"migrate", "--status"});
     EXPECT_EQ(status.code, 5);
     const std::string table = normal(world, status.out);
     EXPECT_THAT(table, HasSubstr("\n0006 skipped_compensations <time>"));
-    EXPECT_THAT(table, HasSubstr("\n0012 later <time> by a newer ebb\n"));
+    EXPECT_THAT(table, HasSubstr("\n0013 later <time> by a newer ebb\n"));
     EXPECT_EQ(line_of(status.err, 0), why);
     const Outcome json = world.run_db({"migrate", "--status", "--json"});
     EXPECT_EQ(json.code, 5);
     const Json all = Json::parse(json.out);
-    EXPECT_EQ(all.back()["number"], 12);
+    EXPECT_EQ(all.back()["number"], 13);
     EXPECT_EQ(all.back()["is_known"], false);
     EXPECT_FALSE(all.front().contains("is_known"));
     EXPECT_EQ(Json::parse(json.err)["error"]["code"], "store_version");
