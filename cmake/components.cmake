@@ -11,8 +11,8 @@ option(EBB_WITH_METRICS "ebb::metrics: numbers for Prometheus (needs prometheus-
 cmake_dependent_option(EBB_WITH_TELEMETRY "ebb::telemetry: traces for OpenTelemetry (needs handlers)" ${PROJECT_IS_TOP_LEVEL}
   EBB_WITH_HANDLERS OFF)
 option(EBB_WITH_TESTING "ebb::testing: tests of workflows in virtual time" ${PROJECT_IS_TOP_LEVEL})
-cmake_dependent_option(EBB_WITH_CLI "The command `ebb` (needs these five components and CLI11)" ${PROJECT_IS_TOP_LEVEL}
-  "EBB_WITH_SQLITE;EBB_WITH_POSTGRES;EBB_WITH_YAML;EBB_WITH_HANDLERS;EBB_WITH_DIAGRAM" OFF)
+cmake_dependent_option(EBB_WITH_CLI "The command `ebb` (needs these four components and CLI11)" ${PROJECT_IS_TOP_LEVEL}
+  "EBB_WITH_SQLITE;EBB_WITH_YAML;EBB_WITH_HANDLERS;EBB_WITH_DIAGRAM" OFF)
 cmake_dependent_option(EBB_WITH_SERVER
   "`ebb serve` (needs Boost 1.81 or later, OpenSSL, zlib and python3-yaml)" ${PROJECT_IS_TOP_LEVEL} EBB_WITH_CLI OFF)
 cmake_dependent_option(EBB_WITH_OIDC "Logins to `ebb serve` by OpenID Connect (needs libcjose)" ${PROJECT_IS_TOP_LEVEL}

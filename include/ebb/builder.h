@@ -271,6 +271,9 @@ class SignalBuilder : public NodeBuilder {
     SignalBuilder& deadline(
         Duration duration, Signal::OnDeadline outcome = Signal::OnDeadline::Fail
     );
+    /// The JSON Schema (draft 7) of the payload. A signal that does not conform is refused, with
+    /// the place in the payload, and the instance keeps waiting.
+    SignalBuilder& schema(Payload schema);
 
  private:
     friend class BlockBuilder;

@@ -155,6 +155,9 @@ struct Signal {
     std::string signal{};  ///< empty = the node's name
     Duration deadline{0};
     OnDeadline on_deadline = OnDeadline::Fail;
+    /// JSON Schema (draft 7) of the payload, as JSON text; empty = any payload. It belongs to the
+    /// signal: nodes that wait for the same signal have the same one, or none.
+    Payload schema{};
 
     bool operator==(const Signal&) const = default;
 };

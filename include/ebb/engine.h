@@ -84,6 +84,11 @@ struct StartOptions {
 struct StartedInstance {
     InstanceId id;
     bool is_new = true;  ///< false: the key existed
+    /// False if the key existed and its instance began with another input, compared as JSON values.
+    /// The instance keeps its own. `start_in` does not compare.
+    bool has_same_input = true;
+    /// False if the key's instance has another version than this call would have started.
+    bool has_same_version = true;
 };
 
 /// The progress of an instance at one node; `to_string` gives the name.
@@ -416,7 +421,9 @@ class Engine {
 
     // All of these are idempotent, and throw InstanceNotFound, InvalidState, NotWaiting,
     // NotAllowed, or RevisionChanged if they were given a revision.
-    void decide(const InstanceId& id, const PersonalDecision& decision);
+    /// Returns false if this was decided so before, by the same person or with the same request id:
+    /// then nothing has changed.
+    bool decide(const InstanceId& id, const PersonalDecision& decision);
     /// The payload is a value, as of `start`.
     void signal(
         const InstanceId& id,

@@ -14,7 +14,11 @@ ErrorCode code_of(const std::string& refusal) {
     if (refusal == "invalid_argument") return ErrorCode::InvalidArgument;
     if (refusal == "payload_too_large") return ErrorCode::PayloadTooLarge;
     for (const char* of_values :
-         {"invalid_value", "invalid_output", "unknown_attribute", "expression_error"}) {
+         {"invalid_payload",
+          "invalid_value",
+          "invalid_output",
+          "unknown_attribute",
+          "expression_error"}) {
         if (refusal == of_values) return ErrorCode::InvalidPayload;
     }
     return ErrorCode::InvalidState;

@@ -98,7 +98,7 @@ class Client {
     virtual StartedInstance start(
         std::string_view workflow, const Payload& input, const StartOptions& options
     ) = 0;
-    virtual void decide(const InstanceId& id, const PersonalDecision& decision) = 0;
+    virtual bool decide(const InstanceId& id, const PersonalDecision& decision) = 0;
     virtual void signal(
         const InstanceId& id,
         std::string_view name,

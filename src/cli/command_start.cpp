@@ -40,11 +40,12 @@ Target target_of(Session& session, Client& engine, const StartCommandOptions& op
     return {file.definition.name, file.definition.version};
 }
 
-/// Whether the instance has this input, whatever the order of its members.
-bool was_started_with(Client& engine, const InstanceId& id, const Payload& input) {
-    const Payload known = engine.show(id).input;
-    return nlohmann::json::parse(known, nullptr, false) ==
-           nlohmann::json::parse(input, nullptr, false);
+/// How the instance that has the key differs from the one that was asked for.
+std::string difference_of(const StartedInstance& started) {
+    if (!started.has_same_input) {
+        return ". It was started with ANOTHER INPUT, which has not changed";
+    }
+    return started.has_same_version ? "" : ". It has ANOTHER VERSION of the workflow";
 }
 
 /// Says so if a step's handler has no worker while other handlers have one: its name may be
@@ -97,7 +98,6 @@ int start_instance(Session& session, const StartCommandOptions& options) {
          .by = session.by(options.by),
          .labels = read_labels(options.labels)}
     );
-    const bool has_same_input = started.is_new || was_started_with(engine, started.id, input);
     const std::string id = started.id.to_string();
     if (options.waits) {
         if (!session.options().is_json) session.note(id + "\n");
@@ -107,7 +107,8 @@ int start_instance(Session& session, const StartCommandOptions& options) {
         session.print_json({
             {"id", id},
             {"is_new", started.is_new},
-            {"has_same_input", has_same_input},
+            {"has_same_input", started.has_same_input},
+            {"has_same_version", started.has_same_version},
             {"workflow", target.workflow},
         });
         return kOk;
@@ -118,7 +119,7 @@ int start_instance(Session& session, const StartCommandOptions& options) {
         session.note(fmt::format(
             "The key \"{}\" exists: this is its instance{}.\n",
             one_line(options.key),
-            has_same_input ? "" : ". It was started with ANOTHER INPUT, which has not changed"
+            difference_of(started)
         ));
     }
     return kOk;

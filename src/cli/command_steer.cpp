@@ -179,7 +179,7 @@ int decide_instance(Session& session, const DecideOptions& options) {
     const InstanceId id = resolve_instance(engine, options.instance);
     const bool is_confirmed = options.verdict == "confirm";
     using Verdict = PersonalDecision::Verdict;
-    engine.decide(
+    const bool has_changed = engine.decide(
         id,
         {
             .verdict = is_confirmed ? Verdict::Confirm : Verdict::Reject,
@@ -191,6 +191,12 @@ int decide_instance(Session& session, const DecideOptions& options) {
             .expected_revision = options.if_revision,
         }
     );
+    const std::string_view what = is_confirmed ? "confirmed" : "rejected";
+    if (!has_changed) {
+        const std::string already =
+            fmt::format("Nothing has changed: {} had already {}", session.by(options.by), what);
+        return tell(session, engine, id, fmt::format("{} {}", already, id.to_string()));
+    }
     return confirm(session, engine, id, is_confirmed ? "Confirmed" : "Rejected");
 }
 

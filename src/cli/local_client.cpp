@@ -163,8 +163,8 @@ class LocalClient : public Client {
         return engine_.start(workflow, input, options);
     }
 
-    void decide(const InstanceId& id, const PersonalDecision& decision) override {
-        engine_.decide(id, decision);
+    bool decide(const InstanceId& id, const PersonalDecision& decision) override {
+        return engine_.decide(id, decision);
     }
 
     void signal(

@@ -1,5 +1,6 @@
 #include "cli/payload_argument.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -26,6 +27,17 @@ struct FileCloser {
     throw Error(
         ErrorCode::InvalidArgument, fmt::format("The file \"{}\" cannot be read: {}.", path, why)
     );
+}
+
+/// A word or a few, typed without the quotes of JSON.
+bool is_bare_text(std::string_view argument) {
+    constexpr std::size_t kBytesMax = 80;
+    const bool has_own_form = argument == "-" || argument.starts_with('@') ||
+                              argument.starts_with('{') || argument.starts_with('[');
+    return !argument.empty() && argument.size() <= kBytesMax && !has_own_form &&
+           std::none_of(argument.begin(), argument.end(), [](char c) {
+               return c == '"' || c == '\'' || c == '\\' || static_cast<unsigned char>(c) < ' ';
+           });
 }
 
 }  // namespace
@@ -62,7 +74,20 @@ Payload read_payload(std::string_view argument, std::string_view option, CliStre
         what = fmt::format("The JSON in the file \"{}\" of {}", path, option);
     }
     // Its size is the engine's to judge, by its own limit.
-    check_payload(text, what, {.payload_bytes_max = kPayloadFileBytesMax});
+    try {
+        check_payload(text, what, {.payload_bytes_max = kPayloadFileBytesMax});
+    } catch (const Error& error) {
+        if (!is_bare_text(argument)) throw;
+        throw Error(
+            error.code(),
+            fmt::format(
+                "{} A text needs quotes, also for the shell: {} '\"{}\"'.",
+                error.what(),
+                option,
+                argument
+            )
+        );
+    }
     return text;
 }
 

@@ -394,17 +394,23 @@ class RemoteClient : public Client {
         const ApiObject answer(
             calls_.send({.path = "/instances", .body = with_payload(body, "input", given)}).body
         );
-        return {started_id(answer), answer.boolean("is_new")};
+        StartedInstance started{started_id(answer), answer.boolean("is_new")};
+        // An older server does not compare.
+        if (answer.has("has_same_input")) {
+            started.has_same_input = answer.boolean("has_same_input");
+            started.has_same_version = answer.boolean("has_same_version");
+        }
+        return started;
     }
 
-    void decide(const InstanceId& id, const PersonalDecision& decision) override {
+    bool decide(const InstanceId& id, const PersonalDecision& decision) override {
         const bool is_confirmed = decision.verdict == PersonalDecision::Verdict::Confirm;
         Body body{{"verdict", is_confirmed ? "confirm" : "reject"}};
         add(body, "node", decision.node);
         add(body, "role", decision.role);
         add(body, "comment", decision.comment);
         add(body, "request_id", decision.request_id);
-        steer(id, "/decide", body.dump(), decision.expected_revision);
+        return steer(id, "/decide", body.dump(), decision.expected_revision);
     }
 
     void signal(
@@ -621,7 +627,8 @@ class RemoteClient : public Client {
             .body = std::move(body),
             .if_match = tag_of(revision),
         });
-        return ApiObject(answer.body).boolean("changed");
+        const ApiObject instance(answer.body);
+        return !instance.has("changed") || instance.boolean("changed");
     }
 
     void ask(const InstanceId& id, std::string_view verb, const RequestOptions& options) {

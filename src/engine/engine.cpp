@@ -172,8 +172,8 @@ std::shared_ptr<const Definition> Engine::definition(
     return {std::move(program), definition};
 }
 
-void Engine::decide(const InstanceId& id, const PersonalDecision& decision) {
-    core_->request(id, make_decision(decision), decision.expected_revision);
+bool Engine::decide(const InstanceId& id, const PersonalDecision& decision) {
+    return core_->request_change(id, make_decision(decision), decision.expected_revision);
 }
 
 void Engine::signal(

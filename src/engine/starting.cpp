@@ -201,6 +201,18 @@ std::vector<StartResult> start_surely(Store& store, std::span<const NewInstance>
     }
 }
 
+/// Of a key that existed: does its instance do what this call asked for? Only this case reads.
+void compare_existing(Store& store, StartedInstance& started, const NewInstance& wanted) {
+    const auto row = store.load(started.id);
+    const auto begin = store.history({.instance = started.id, .limit = 1});
+    if (!row || begin.empty() || wanted.history.empty()) return;
+    started.has_same_version = row->version == wanted.row.version;
+    const Payload& input = begin.front().payload;
+    const Payload& other = wanted.history.front().payload;
+    started.has_same_input =
+        input == other || Json::parse(input, nullptr, false) == Json::parse(other, nullptr, false);
+}
+
 }  // namespace
 
 Registration Engine::Core::register_workflow(const Definition& definition) {
@@ -296,7 +308,10 @@ std::vector<StartedInstance> Engine::Core::launch(std::vector<Beginning> beginni
     for (std::size_t i = 0; i < results.size(); ++i) {
         const bool is_new = results[i].kind == StartResult::Kind::Created;
         started.push_back({.id = results[i].id, .is_new = is_new});
-        if (!is_new) continue;
+        if (!is_new) {
+            compare_existing(environment.store, started.back(), rows[i]);
+            continue;
+        }
         ++environment.statistics.started;
         environment.subscribers.note_written(rows[i].effects);
         for (const TaskChange& task : rows[i].tasks) {

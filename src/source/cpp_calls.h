@@ -153,7 +153,7 @@ class CppCalls {
     void set_max_iterations(CppCall& call);
     void set_decision(CppCall& call);
     void set_deadline(CppCall& call);
-    void set_signal_name(CppCall& call);
+    void set_signal(CppCall& call);
     void set_resume(CppCall& call);
     void set_graph(CppCall& call);
     void set_workflow(CppCall& call);

@@ -151,9 +151,13 @@ void CppCalls::set_deadline(CppCall& call) {
     }
 }
 
-void CppCalls::set_signal_name(CppCall& call) {
+void CppCalls::set_signal(CppCall& call) {
     if (!is(call, Signal)) return refuse(call);
-    as<SignalBuilder>(call).signal_name(argument(call, 0, "/name"));
+    if (call.name == "schema") {
+        as<SignalBuilder>(call).schema(json_argument(call, 0, "/schema"));
+    } else {
+        as<SignalBuilder>(call).signal_name(argument(call, 0, "/name"));
+    }
 }
 
 void CppCalls::set_resume(CppCall& call) {

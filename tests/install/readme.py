@@ -3,9 +3,11 @@
 
     readme.py SOURCE WORK [--launcher ccache]
 
-In a copy of the tree as a clone has it, with a home folder of its own. The configuration is always run. The
-build takes as long as that of Ebb, so EBB_BUILD_README says what is built, installed and used by a program:
-`core` = no optional component, `all` = as written; nothing if it is not set.
+In a copy of the tree as a clone has it, with a home folder of its own. All commands are run: Ebb is
+configured, built, installed and used by a program. The build as written takes as long as that of Ebb, so
+EBB_BUILD_README says what is built: `quick` (the default) = the library without optional components, not
+optimized and with many sources compiled as one; `core` = the same as written; `all` = everything as written;
+`none` = the configuration only.
 """
 
 import argparse
@@ -125,12 +127,14 @@ def main():
     home.mkdir(parents=True)
     shell = Shell(tree, home, options.launcher)
 
-    extent = os.environ.get("EBB_BUILD_README", "")
+    extent = os.environ.get("EBB_BUILD_README") or "quick"
+    if extent not in ("none", "quick", "core", "all"):
+        fail(f"EBB_BUILD_README is {extent}, not none, quick, core or all")
     shell.run(commands[0])
     check_build_folder(tree / "build/install/CMakeCache.txt")
     if "unit_" in shell.run("cmake --build build/install --target help"):
         fail("the preset `install` has the targets of tests")
-    if extent:
+    if extent != "none":
         build_and_use(shell, extent, commands, page)
     # The clone is as large as Ebb; the next run begins with a new one anyway.
     shutil.rmtree(tree)
@@ -141,7 +145,8 @@ def build_and_use(shell, extent, commands, page):
     configure = commands[0]
     if extent != "all":
         off = " ".join(f"-DEBB_WITH_{name}=OFF" for name in optional_components(page))
-        shell.run(f"{configure} {off}")
+        quick = " -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS_RELEASE='-O0 -w'" if extent == "quick" else ""
+        shell.run(f"{configure} {off}{quick}")
     for command in commands[1:]:
         shell.run(command)
 

@@ -316,6 +316,8 @@ class ProgramCompiler {
         node.signal = signal.signal.empty() ? node.name : signal.signal;
         node.wait = signal.deadline;
         node.continue_on_deadline = signal.on_deadline == Signal::OnDeadline::Continue;
+        if (signal.schema.empty()) return;
+        program_.signal_schemas_.try_emplace(node.signal, Json::parse(signal.schema));
     }
 
     void fill(NodeIndex index, const Savepoint& savepoint) {
@@ -343,6 +345,13 @@ std::shared_ptr<const Program> Program::compile(const ebb::Definition& definitio
 std::vector<std::string> Program::input_violations(const Payload& input) const {
     if (!input_schema_) return {};
     return input_schema_->violations(Json::parse(input));
+}
+
+std::vector<std::string> Program::signal_violations(std::string_view signal, const Payload& payload)
+    const {
+    const auto schema = signal_schemas_.find(signal);
+    if (schema == signal_schemas_.end()) return {};
+    return schema->second.violations(Json::parse(payload));
 }
 
 NodeIndex Program::find(std::string_view name) const {

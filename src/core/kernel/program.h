@@ -171,6 +171,10 @@ class Program {
     /// nothing is.
     std::vector<std::string> input_violations(const Payload& input) const;
 
+    /// The same of the payload of a signal, by the schema of the nodes that wait for it.
+    std::vector<std::string> signal_violations(std::string_view signal, const Payload& payload)
+        const;
+
     /// Nodes whose outputs some expression reads: worth keeping in memory while the instance is.
     bool is_output_read(NodeIndex index) const {
         return output_read_[static_cast<std::size_t>(index)];
@@ -191,6 +195,7 @@ class Program {
     std::vector<bool> attempts_read_;
     bool has_call_terms_ = false;
     std::optional<JsonSchema> input_schema_;
+    std::map<std::string, JsonSchema, std::less<>> signal_schemas_;
 };
 
 }  // namespace ebb

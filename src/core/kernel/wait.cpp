@@ -372,6 +372,21 @@ void refuse_unknown_signal(Transition& t, std::string_view name) {
     );
 }
 
+/// A payload that the nodes behind the signal could not use. The instance keeps waiting.
+bool is_fit(Transition& t, const event::SignalReceived& e) {
+    const std::vector<std::string> violations = t.program.signal_violations(e.name, e.payload);
+    if (violations.empty()) return true;
+    t.refuse(
+        "invalid_payload",
+        fmt::format(
+            "The payload of the signal \"{}\" does not conform to its schema:\n  {}",
+            e.name,
+            fmt::join(violations, "\n  ")
+        )
+    );
+    return false;
+}
+
 }  // namespace
 
 void on_decision_made(Transition& t, const event::DecisionMade& e) {
@@ -426,6 +441,7 @@ void on_signal_received(Transition& t, const event::SignalReceived& e) {
             )
         );
     }
+    if (!is_fit(t, e)) return;
     HistoryEvent event;
     event.type = HistoryType::SignalReceived;
     event.node = e.name;

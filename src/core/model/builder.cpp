@@ -324,6 +324,11 @@ SignalBuilder& SignalBuilder::deadline(Duration duration, Signal::OnDeadline out
     return *this;
 }
 
+SignalBuilder& SignalBuilder::schema(Payload schema) {
+    kind<Signal>().schema = canonical(std::move(schema));
+    return *this;
+}
+
 SavepointBuilder& SavepointBuilder::description(std::string text) {
     NodeBuilder::description(std::move(text));
     return *this;

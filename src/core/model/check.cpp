@@ -13,7 +13,6 @@
 #include "core/model/words.h"
 #include "core/model/writer.h"
 #include "support/json.h"
-#include "support/json_schema.h"
 
 namespace ebb::model {
 
@@ -41,7 +40,7 @@ class Checker {
             return findings_;
         }
         check_head();
-        check_input_schema();
+        check_schema_text(findings_, "/input_schema", definition_.input_schema);
         check_handlers();
         check_nodes();
         if (definition_.rules) check_rules(findings_, definition_);
@@ -96,24 +95,6 @@ class Checker {
             );
         }
         check_range("step_budget", definition_.step_budget, 1, DefinitionLimits::kStepBudgetMax);
-    }
-
-    void check_input_schema() {
-        if (definition_.input_schema.empty()) return;
-        Json schema;
-        try {
-            schema = parse_json(definition_.input_schema, "The schema", limits());
-        } catch (const Error& error) {
-            return note("invalid_payload", "/input_schema", error.what());
-        }
-        const std::size_t problems = findings_.all().size();
-        check_schema(findings_, "/input_schema", schema);
-        if (findings_.all().size() > problems) return;
-        try {
-            const JsonSchema usable(schema);
-        } catch (const Error& error) {
-            note("invalid_schema", "/input_schema", error.what());
-        }
     }
 
     void check_handlers() {

@@ -75,5 +75,7 @@ void check_duration(Findings& findings, const std::string& path, Duration durati
 void check_rules(Findings& findings, const Definition& definition);
 /// What can be checked in a JSON Schema without a validator: the types of its keywords.
 void check_schema(Findings& findings, const std::string& path, const Json& schema);
+/// A JSON Schema as a text, with all that its validator needs. Empty = none.
+void check_schema_text(Findings& findings, const std::string& path, const Payload& schema);
 
 }  // namespace ebb::model

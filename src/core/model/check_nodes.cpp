@@ -421,6 +421,22 @@ void NodeChecker::check_kind(const Signal& signal) {
         check_outside_name(findings_, path_ + "/name", "signal", signal.signal);
     }
     check_deadline(signal.deadline, signal.on_deadline != Signal::OnDeadline::Fail);
+    if (signal.schema.empty()) return;
+    check_schema_text(findings_, path_ + "/schema", signal.schema);
+    // An early signal arrives before anything waits for it, so that the schema is the signal's.
+    const std::string_view name = signal.signal.empty() ? here().node->name : signal.signal;
+    const auto [other, is_first] = signal_schemas_.emplace(name, here().node);
+    if (is_first || std::get<Signal>(other->second->kind).schema == signal.schema) return;
+    note(
+        "different_schemas",
+        "schema",
+        fmt::format(
+            "The signal {} has another schema at the node {}. Nodes that wait for the same signal "
+            "have the same schema, or none.",
+            in_quotes(name),
+            in_quotes(other->second->name)
+        )
+    );
 }
 
 bool NodeChecker::runs_anything_after() const {

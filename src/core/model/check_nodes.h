@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -23,6 +24,7 @@ class NodeChecker {
     const Walk& walk_;
     ExpressionChecker& expressions_;
     std::set<std::string_view> names_;
+    std::map<std::string_view, const Node*> signal_schemas_;  ///< signal -> its first schema
     // The node that is being checked.
     int number_ = -1;
     std::string path_;

@@ -7,6 +7,7 @@
 #include "core/model/check.h"
 #include "core/model/words.h"
 #include "support/json.h"
+#include "support/json_schema.h"
 
 namespace ebb::model {
 
@@ -141,6 +142,28 @@ class SchemaChecker {
 
 void check_schema(Findings& findings, const std::string& path, const Json& schema) {
     SchemaChecker(findings).schema(path, schema);
+}
+
+void check_schema_text(Findings& findings, const std::string& path, const Payload& text) {
+    if (text.empty()) return;
+    constexpr PayloadLimits kLimits{
+        .payload_bytes_max = DefinitionLimits::kDefinitionBytesMax,
+        .json_depth_max = DefinitionLimits::kPayloadDepthMax
+    };
+    Json schema;
+    try {
+        schema = parse_json(text, "The schema", kLimits);
+    } catch (const Error& error) {
+        return findings.note("invalid_payload", path, error.what());
+    }
+    const std::size_t problems = findings.all().size();
+    check_schema(findings, path, schema);
+    if (findings.all().size() > problems) return;
+    try {
+        const JsonSchema usable(schema);
+    } catch (const Error& error) {
+        findings.note("invalid_schema", path, error.what());
+    }
 }
 
 }  // namespace ebb::model

@@ -298,7 +298,7 @@ Location locate(const Document& root, std::string_view pointer) {
         ++depth;
         is_in_writes = segment == "writes";
         is_in_payload = is_in_payload || segment == "input" || segment == "output" ||
-                        segment == "input_schema" || segment == "handlers" ||
+                        segment == "input_schema" || segment == "schema" || segment == "handlers" ||
                         segment == "metadata" || segment == "samples";
         is_in_branches = !is_in_payload && segment == "branches" && location.document->is_map();
     }

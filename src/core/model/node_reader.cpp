@@ -296,11 +296,12 @@ Node::Kind read_decision(const NodeReader& node) {
 }
 
 Node::Kind read_signal(const NodeReader& node) {
-    node.allow_only({"name", "deadline", "on_deadline"});
+    node.allow_only({"name", "deadline", "on_deadline", "schema"});
     return Signal{
         .signal = node.map.text("name"),
         .deadline = node.map.duration("deadline", Duration(0)),
         .on_deadline = node.map.word("on_deadline", kSignalDeadlineWords, Signal{}.on_deadline),
+        .schema = node.map.payload("schema"),
     };
 }
 

@@ -146,6 +146,7 @@ void write_kind(Ordered& out, const Signal& signal) {
     put(out, "name", signal.signal);
     put(out, "deadline", signal.deadline);
     put_word(out, "on_deadline", kSignalDeadlineWords, signal.on_deadline, Signal{}.on_deadline);
+    put_payload(out, "schema", signal.schema);
 }
 
 void write_kind(Ordered& out, const Savepoint& savepoint) {

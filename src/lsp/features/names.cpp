@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 7> kBlockKeys = {
     "steps", "nodes", "then", "else", "do", "default", "on_reject"
 };
 
-constexpr std::array<std::string_view, 6> kPayloadKeys = {
-    "input", "output", "metadata", "input_schema", "handlers", "samples"
+constexpr std::array<std::string_view, 7> kPayloadKeys = {
+    "input", "output", "metadata", "input_schema", "schema", "handlers", "samples"
 };
 
 template <std::size_t N>

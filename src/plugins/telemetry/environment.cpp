@@ -90,10 +90,22 @@ double read_sampled(const Variable& variable) {
     return ratio;
 }
 
+void check_url(const char* name, std::string_view url) {
+    for (const std::string_view scheme : {"http://", "https://"}) {
+        if (url.starts_with(scheme) && url.size() > scheme.size()) return;
+    }
+    refuse(name, "is not a URL that begins with http:// or https://.");
+}
+
 std::optional<std::string> read_url(const Variable& variable) {
-    if (auto url = given(variable, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")) return url;
-    auto url = given(variable, "OTEL_EXPORTER_OTLP_ENDPOINT");
+    constexpr const char* kTraces = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+    constexpr const char* kAll = "OTEL_EXPORTER_OTLP_ENDPOINT";
+    auto url = given(variable, kTraces);
+    if (url) check_url(kTraces, *url);
+    if (url) return url;
+    url = given(variable, kAll);
     if (!url) return std::nullopt;
+    check_url(kAll, *url);
     if (!url->ends_with('/')) *url += '/';
     return *url + "v1/traces";
 }

@@ -107,6 +107,10 @@ void start_instance(Service& service, Call& call, const http::Responder& respond
     const auto answer = [started, location, view, respond](std::optional<Result> result) {
         PayloadDocument document(view);
         Json json = {{"id", started.id.to_string()}, {"is_new", started.is_new}};
+        if (!started.is_new) {
+            json["has_same_input"] = started.has_same_input;
+            json["has_same_version"] = started.has_same_version;
+        }
         if (result) json["result"] = result_json(started.id, *result, document);
         auto response = json_response(started.is_new ? 201 : 200, document.text(json));
         if (started.is_new) response.set("Location", location);

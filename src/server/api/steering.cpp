@@ -141,8 +141,7 @@ Acted decide(Steering& steer) {
     };
     steer.body.check_all_used();
     decision.role = decision_role(steer, decision);
-    steer.service.engine.decide(steer.id, decision);
-    return std::nullopt;
+    return steer.service.engine.decide(steer.id, decision);
 }
 
 Acted signal(Steering& steer) {

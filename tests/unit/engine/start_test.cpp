@@ -71,6 +71,44 @@ TEST_F(Start, refuses_an_input_that_the_definition_does_not_allow) {
     EXPECT_NO_THROW(engine->start("strict", Payload::text(R"({"id":1})")));
 }
 
+TEST_F(Start, says_that_the_instance_of_a_known_key_has_another_input_or_version) {
+    const auto first = engine->start("test", Payload::text(R"({"a":1,"b":2})"), {.key = "k"});
+    EXPECT_TRUE(first.is_new && first.has_same_input && first.has_same_version);
+    const auto again = engine->start("test", Payload::text(R"({"b":2,"a":1})"), {.key = "k"});
+    EXPECT_FALSE(again.is_new);
+    EXPECT_TRUE(again.has_same_input && again.has_same_version);
+    EXPECT_FALSE(engine->start("test", Payload::text("7"), {.key = "k"}).has_same_input);
+
+    engine->register_workflow(WorkflowBuilder("test", 2).step("a").build());
+    const auto newer = engine->start("test", Payload::text(R"({"a":1,"b":2})"), {.key = "k"});
+    EXPECT_EQ(newer.id, first.id);
+    EXPECT_TRUE(newer.has_same_input);
+    EXPECT_FALSE(newer.has_same_version);
+}
+
+TEST_F(Start, refuses_a_signal_that_does_not_conform_and_loses_nothing) {
+    engine->register_workflow(
+        WorkflowBuilder("parcel")
+            .signal("delivered")
+            .schema(R"({"type":"object","properties":{"by":{"type":"string"}}})")
+            .build()
+    );
+    const InstanceId id = engine->start("parcel").id;
+    world.run(*engine);
+    const auto before = engine->find(id);
+    try {
+        engine->signal(id, "delivered", Payload::text(R"({"by":7})"));
+        FAIL() << "accepted";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::InvalidPayload);
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("/by"));
+    }
+    EXPECT_EQ(engine->find(id)->revision, before->revision);
+    engine->signal(id, "delivered", Payload::text(R"({"by":"ann"})"));
+    world.run(*engine);
+    EXPECT_EQ(engine->find(id)->status, InstanceStatus::Completed);
+}
+
 TEST_F(Start, refuses_options_that_cannot_be_right) {
     EXPECT_NO_THROW(engine->start("test", Payload::text("1"), {.priority = -100}));
     EXPECT_EQ(

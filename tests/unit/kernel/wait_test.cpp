@@ -231,6 +231,39 @@ TEST(Signal, that_comes_early_is_kept) {
     EXPECT_EQ(world.result(), "42");
 }
 
+TEST(Signal, whose_payload_does_not_conform_is_refused_and_the_token_keeps_waiting) {
+    KernelWorld world(workflow({node("paid", Signal{.schema = R"({"required":["amount"]})"})}));
+    const InstanceState before = world.state;
+    EXPECT_EQ(
+        world.apply(event::SignalReceived{.name = "paid", .payload = "{}", .request_id = "r1"}),
+        Decision::Verdict::Refused
+    );
+    EXPECT_EQ(world.last_refusal().code, "invalid_payload");
+    const std::string& message = world.last_refusal().message;
+    EXPECT_TRUE(message.starts_with("The payload of the signal \"paid\" does not conform to"));
+    EXPECT_NE(message.find("the property \"amount\" is missing"), std::string::npos) << message;
+    EXPECT_EQ(world.state, before);
+    // The request id of a refused signal is not used up.
+    world.apply(
+        event::SignalReceived{.name = "paid", .payload = R"({"amount":1})", .request_id = "r1"}
+    );
+    EXPECT_EQ(world.status(), "completed");
+}
+
+TEST(Signal, that_comes_early_is_checked_by_the_schema_of_the_node_that_will_wait) {
+    const Signal paid{.signal = "payment", .schema = R"({"type":"object"})"};
+    KernelWorld world(workflow({step("a"), node("paid", paid)}));
+    EXPECT_EQ(
+        world.apply(event::SignalReceived{.name = "payment", .payload = "1"}),
+        Decision::Verdict::Refused
+    );
+    EXPECT_TRUE(world.state.signals.empty());
+    EXPECT_EQ(
+        world.apply(event::SignalReceived{.name = "payment", .payload = "{}"}),
+        Decision::Verdict::Changed
+    );
+}
+
 TEST(Signal, too_many_early_ones_are_refused_and_repeated_ones_ignored) {
     KernelWorld world(workflow({step("a"), node("x", Signal{})}));
     for (std::size_t i = 0; i < kBufferedSignalsMax; ++i) {

@@ -298,6 +298,8 @@ class Maker {
         if (signal.deadline != Duration(0) && coin()) {
             signal.on_deadline = Signal::OnDeadline::Continue;
         }
+        // Nodes that wait for the same signal have the same schema, or none.
+        if (coin()) signal.schema = R"({"type":"object"})";
         return signal;
     }
 };

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""The preset of `./dev demo` configures and has the targets that examples/demo.sh names; and sources
+that clash are not compiled as one. Method: configures the preset in a folder of its own, and asks
+unity_groups.py about sources that are made for it.
+
+    demo.py SOURCE WORK
+"""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+SOURCE, WORK = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+
+
+def run(*command):
+    ended = subprocess.run(
+        command, cwd=SOURCE, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    if ended.returncode != 0:
+        line = " ".join(map(str, command))
+        raise AssertionError(f"{line} ended with {ended.returncode}:\n{ended.stdout[-8000:]}")
+    return ended.stdout
+
+
+class Preset(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(WORK, ignore_errors=True)
+        WORK.mkdir(parents=True)
+        cls.build = WORK / "build"
+        run("cmake", "--preset", "demo", "-B", cls.build)
+        cls.targets = run("cmake", "--build", cls.build, "--target", "help")
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(WORK)
+
+    def test_it_has_the_targets_of_the_demo(self):
+        script = (SOURCE / "examples/demo.sh").read_text()
+        named = re.search(r"^# targets: *(.*)$", script, re.MULTILINE)
+        for target in named[1].split():
+            self.assertRegex(self.targets, rf"(?m)^{target}: ")
+
+    def test_it_builds_only_what_the_demo_needs(self):
+        for unwanted in ("unit_", "ebb_server", "ebb_postgres", "ebb_testing", "ebb_telemetry"):
+            self.assertNotIn(unwanted, self.targets)
+
+    def test_it_compiles_many_sources_as_one(self):
+        commands = run("ninja", "-C", self.build, "-t", "compdb")
+        files = {entry["file"] for entry in json.loads(commands)}
+        units = [name for name in files if name.endswith((".cpp", ".cxx"))]
+        sources = [*(SOURCE / "src/core").rglob("*.cpp"), *(SOURCE / "src/cli").glob("*.cpp")]
+        self.assertLess(len(units), len(sources) / 2)
+
+
+class Groups(unittest.TestCase):
+    def groups(self, headers, *sources):
+        root = WORK / "groups"
+        shutil.rmtree(root, ignore_errors=True)
+        (root / "src").mkdir(parents=True)
+        (root / "src/known.h").write_text(headers)
+        paths = [root / "src" / f"{number}.cpp" for number in range(len(sources))]
+        for path, text in zip(paths, sources):
+            path.write_text(text)
+        script = SOURCE / "cmake/unity_groups.py"
+        return [int(line) for line in run(sys.executable, "-B", script, root, *paths).split()]
+
+    @staticmethod
+    def local(declaration, around="ebb"):
+        unnamed = f"namespace {{\n\n{declaration}\n\n}}  // namespace\n"
+        return f"namespace {around} {{\n\n{unnamed}\n}}  // namespace {around}\n"
+
+    def test_sources_that_do_not_clash_are_together(self):
+        self.assertEqual(self.groups("", self.local("int a() {"), self.local("int b() {")), [0, 0])
+
+    def test_local_names_keep_sources_apart(self):
+        for declaration in (
+            "int a(int x) {", "[[noreturn]] void a() {", "constexpr int a = 1;", "struct a {",
+            "class a final : public b {",
+        ):
+            with self.subTest(declaration):
+                self.assertEqual(self.groups("", self.local("int a() {"), self.local(declaration)), [0, 1])
+        self.assertEqual(self.groups("", "static int a() {\n", "#define a 1\n"), [0, 1])
+
+    def test_a_using_may_be_repeated_but_not_differ(self):
+        same = "namespace ebb {\nusing std::chrono::hours;\n}  // namespace ebb\n"
+        other = "namespace ebb {\nusing other::hours;\n}  // namespace ebb\n"
+        self.assertEqual(self.groups("", same, same, other), [0, 0, 1])
+
+    def test_a_name_that_a_header_declares_is_alone(self):
+        header = "namespace ebb {\n\nstruct Notice {\n};\n\n}  // namespace ebb\n"
+        plain = self.local("int b() {")
+        self.assertEqual(self.groups(header, self.local("struct Notice {"), plain), [0, 1])
+        self.assertEqual(self.groups(header, self.local("struct Notice {", "ebb::model"), plain), [0, 1])
+        self.assertEqual(self.groups(header, self.local("struct Notice {", "other"), plain), [0, 0])
+
+    def test_a_source_that_opens_a_namespace_is_alone(self):
+        plain = self.local("int b() {")
+        literals = "using namespace std::chrono_literals;\n"
+        self.assertEqual(self.groups("", "using namespace ebb;\n", plain, literals), [0, 1, 1])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
