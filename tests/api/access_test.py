@@ -624,8 +624,9 @@ class Keys(unittest.TestCase):
         return client("POST", f"/hooks/{name}", {"n": delivery}, {"X-Shop": self.SECRET}).status
 
     def refusal(self, *arguments):
-        command = [EBB, "serve", "--no-worker", "--listen", "127.0.0.1:0", "--db", database(STORE, self.path)]
-        done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=120, check=False)
+        command = [EBB, "serve", "--no-worker", "--listen", "127.0.0.1:0", *arguments]
+        done = subprocess.run([*command, "--db", database(STORE, self.path)], capture_output=True, text=True,
+            timeout=120, check=False)
         self.assertEqual(done.returncode, 2, done.stderr)
         return done.stderr
 
