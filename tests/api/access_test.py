@@ -669,6 +669,19 @@ class Keys(unittest.TestCase):
         self.assertIn("chmod 600", self.refusal("--key", str(short)))
 
 
+@unittest.skipIf(STORE == "memory", "A database in memory belongs to its server.")
+class SessionsOfTheDatabase(AccessTest):
+    def test_are_listed_and_ended(self):
+        [session] = json.loads(self.ebb("session", "--json"))
+        self.assertEqual((session["method"], session["address"]), ("link", "127.0.0.1"))
+        self.assertIn(session["id"], self.ebb("session", "--user", session["principal"]))
+        self.assertEqual(json.loads(self.ebb("session", "--json", "--user", "user:nobody")), [])
+        self.ebb("session", "end", code=2)
+        self.assertEqual(json.loads(self.ebb("session", "end", session["id"], "--json")), {"ended": 1})
+        self.assertEqual(json.loads(self.ebb("session", "--json")), [])
+        self.ebb("session", "end", session["id"], code=2)
+
+
 class ProxyLogin(unittest.TestCase):
     SECRET = "0123456789abcdef-of-the-proxy"
 
