@@ -197,11 +197,19 @@ class ThreatTable(unittest.TestCase):
         for row in rows:
             found = 0
             for part in row[3].split(";"):
-                [name] = re.findall(r"`api/(\w+)`", part)
-                [path] = [path for path in (ROOT / f"tests/api/{name}_test.py", ROOT / f"tests/api/{name}.py")
-                          if path.exists()]
+                [(folder, name)] = re.findall(r"`(api/|style/|unit_)(\w+)`", part)
+                if folder == "unit_":
+                    paths = sorted((ROOT / "tests/unit" / name).glob("*.cpp"))
+                else:
+                    places = [ROOT / "tests" / folder / f"{name}{end}.py" for end in ("_test", "")]
+                    paths = [path for path in places if path.exists()]
+                    self.assertEqual(len(paths), 1, row[1])
+                text = "\n".join(path.read_text() for path in paths)
                 for test in re.findall(r"`(test_\w+)`", part):
-                    self.assertIn(f"def {test}(", path.read_text(), row[1])
+                    self.assertIn(f"def {test}(", text, row[1])
+                    found += 1
+                for suite, test in re.findall(r"`(\w+)\.(\w+)`", part):
+                    self.assertRegex(text, rf"TEST(_F)?\({suite}, {test}\)", row[1])
                     found += 1
             self.assertGreater(found, 0, row[1])
 
@@ -649,9 +657,11 @@ class Keys(unittest.TestCase):
         return client("POST", f"/hooks/{name}", {"n": delivery}, {"X-Shop": self.SECRET}).status
 
     def refusal(self, *arguments):
-        with self.assertRaises(RuntimeError) as refused:
-            self.serve(*arguments)
-        return str(refused.exception)
+        command = [EBB, "serve", "--no-worker", "--listen", "127.0.0.1:0", *arguments]
+        done = subprocess.run([*command, "--db", database(STORE, self.path)], capture_output=True, text=True,
+            timeout=120, check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        return done.stderr
 
     def test_secrets_are_encrypted_with_the_key(self):
         first, second = self.key("first"), self.key("second")
@@ -679,7 +689,7 @@ class Keys(unittest.TestCase):
             self.put_hook(server, "shop")
         self.assertIn(self.SECRET.encode(), self.stored())
         with self.serve("--key", self.key("first")) as server:
-            self.assertEqual(server.wait_for("secrets_encrypted")["rows"], 1)
+            self.assertEqual(server.wait_for("secrets_encrypted")["rows"], "1")
             self.assertEqual(self.send(server, "shop", 1), 202)
 
     def test_keys_that_are_none_are_refused(self):
@@ -690,6 +700,19 @@ class Keys(unittest.TestCase):
         self.assertNotIn("hunter2", self.refusal("--key", str(short)))
         short.chmod(0o644)
         self.assertIn("chmod 600", self.refusal("--key", str(short)))
+
+
+@unittest.skipIf(STORE == "memory", "A database in memory belongs to its server.")
+class SessionsOfTheDatabase(AccessTest):
+    def test_are_listed_and_ended(self):
+        [session] = json.loads(self.ebb("session", "--json"))
+        self.assertEqual((session["method"], session["address"]), ("link", "127.0.0.1"))
+        self.assertIn(session["id"], self.ebb("session", "--user", session["principal"]))
+        self.assertEqual(json.loads(self.ebb("session", "--json", "--user", "user:nobody")), [])
+        self.ebb("session", "end", code=2)
+        self.assertEqual(json.loads(self.ebb("session", "end", session["id"], "--json")), {"ended": 1})
+        self.assertEqual(json.loads(self.ebb("session", "--json")), [])
+        self.ebb("session", "end", session["id"], code=2)
 
 
 class ProxyLogin(unittest.TestCase):

@@ -30,6 +30,7 @@ TEST(Sensitive, is_read_written_and_built) {
     const Definition rules = RulesBuilder("r")
                                  .sensitive({"/iban"})
                                  .attribute("iban")
+                                 .trigger("check", "iban IS NOT NULL")
                                  .final_condition("done", "iban IS NOT NULL")
                                  .build();
     EXPECT_EQ(definition_from_json(definition_to_json(rules)).sensitive, rules.sensitive);

@@ -21,14 +21,15 @@ Json golden(const std::string& name) {
 }
 
 TEST(Schema, refuses_what_has_the_wrong_shape) {
-    for (const char* name : {"ambiguous_kind",   "attempts_and_retries", "compensation_of_nothing",
-                             "delay_time",       "empty_workflow",       "impossible_join",
-                             "invalid_duration", "invalid_name",         "invalid_schema_type",
-                             "invalid_value",    "loop_condition",       "missing_expression",
-                             "missing_key",      "missing_key_inside",   "missing_kind",
-                             "name_too_long",    "out_of_range",         "too_few_branches",
-                             "unknown_key",      "wrong_type",           "wrong_type_handler",
-                             "wrong_type_root"}) {
+    for (const char* name :
+         {"ambiguous_kind",     "attempts_and_retries", "compensation_of_nothing",
+          "delay_time",         "empty_workflow",       "impossible_join",
+          "invalid_duration",   "invalid_name",         "invalid_schema_type",
+          "invalid_value",      "invalid_pointer",      "duplicate_pointer",
+          "loop_condition",     "missing_expression",   "missing_key",
+          "missing_key_inside", "missing_kind",         "name_too_long",
+          "out_of_range",       "too_few_branches",     "unknown_key",
+          "wrong_type",         "wrong_type_handler",   "wrong_type_root"}) {
         EXPECT_NE(violations_of_schema(golden(name)), "") << name;
     }
 }
