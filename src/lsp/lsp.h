@@ -71,7 +71,7 @@ class Server {
     void take_file(const std::string& path, std::string text);
     void drop_file(const std::string& path);
 
-    void drop_files() { index_.clear(); }
+    void drop_files();
 
     /// Whether all files of the workspace were read. Only then is a handler that no file registers
     /// reported.

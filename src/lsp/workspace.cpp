@@ -130,6 +130,12 @@ void Server::drop_file(const std::string& path) {
     index_.remove(uri_of_path(path));
 }
 
+void Server::drop_files() {
+    index_.clear();
+    // Open ones are not read again.
+    for (auto& [uri, document] : documents_) document->is_index_old = true;
+}
+
 void Server::set_types(TypeLibrary types) {
     options_.types = std::move(types);
     for (auto& [uri, document] : documents_) document->forget();
@@ -142,11 +148,14 @@ void Server::index(Document& document) {
 }
 
 void Server::index_open_documents() {
-    for (auto& [uri, document] : documents_) index(*document);
+    for (auto& [uri, document] : documents_) {
+        if (workspace_.with_cpp || !document->is_cpp()) index(*document);
+    }
 }
 
 /// Registrations are in code alone, and the names of a large workflow take longer.
 void Server::index_open_code() {
+    if (!workspace_.with_cpp) return;
     for (auto& [uri, document] : documents_) {
         if (document->is_cpp()) index(*document);
     }

@@ -5,7 +5,7 @@ import { InstancePanels, valueProvider } from './instance_panel';
 import { Instances, placeOf, type Item, type Place } from './instances';
 import type { Act } from './model';
 import { Runs } from './runs';
-import type { Server } from './server';
+import { mayBeWorkflow, type Server } from './server';
 import { steer } from './steer';
 
 const FILES_MAX = 500;
@@ -14,8 +14,10 @@ const FILES_MAX = 500;
 async function fileOf(runs: Runs, { connection, workflow }: Place): Promise<vscode.Uri | undefined> {
   const run = runs.find(connection.url);
   if (run) return vscode.Uri.file(run.file);
-  const files = await vscode.workspace.findFiles('**/*.{ebb.yaml,ebb.yml,yaml,yml}', undefined, FILES_MAX);
   const wanted = new RegExp(`^workflow:\\s*["']?${workflow.replace(/[^\w]/g, '\\$&')}["']?\\s*(#.*)?$`, 'm');
+  const open = vscode.workspace.textDocuments.find((one) => mayBeWorkflow(one) && wanted.test(one.getText()));
+  if (open) return open.uri;
+  const files = await vscode.workspace.findFiles('**/*.{yaml,yml}', undefined, FILES_MAX);
   for (const file of files) {
     if (wanted.test(Buffer.from(await vscode.workspace.fs.readFile(file)).toString('utf8'))) return file;
   }

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { launch } from '../../e2e/browser.mjs';
 import { Code } from './code.mjs';
-import { answer, command, confirm, openPage, pick, waitFor } from './workbench.mjs';
+import { answer, command, confirm, cursorLine, openPage, pick, waitFor } from './workbench.mjs';
 
 const { EBB_COMMAND, EBB_PICTURES } = process.env;
 
@@ -148,7 +148,7 @@ test('a workflow runs here: its decision is made in its page, and its timeline a
     // To the line of a node of the picture.
     await panel.locator('g[data-node="approval"]').click();
     const line = REFUND.split('\n').findIndex((one) => one.includes('decision: approval')) + 1;
-    await waitFor(page, async () => (await page.locator('.statusbar-item', { hasText: /Ln \d+, Col \d+/ }).first().innerText()).startsWith(`Ln ${line},`));
+    await waitFor(page, async () => (await cursorLine(page)).startsWith(`Ln ${line},`));
     await takePicture(page, 'editors-run.png');
 
     // A person who does not confirm changes nothing.
@@ -244,6 +244,10 @@ test('instances of a server: its token is kept secret, and a dead letter is requ
     await panel.locator('svg.ebb-diagram g[data-node="label"]').waitFor();
     await panel.locator('li[data-node="label"] .bar.failed').waitFor();
     await takePicture(page, 'editors-instances.png');
+    // The open file has the workflow.
+    await panel.locator('g[data-node="label"]').click();
+    const line = PARCEL.split('\n').findIndex((one) => one.includes('step: label')) + 1;
+    await waitFor(page, async () => (await cursorLine(page)).startsWith(`Ln ${line},`));
     writeText(flag, 'here it is');
     await panel.getByRole('button', { name: 'Requeue' }).click();
     await confirm(page, 'Let parcel', 'Requeue');

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { launch } from '../../e2e/browser.mjs';
 import { Code } from './code.mjs';
-import { command, openPage, pictureFrame, waitFor } from './workbench.mjs';
+import { command, cursorLine, openPage, pictureFrame, waitFor } from './workbench.mjs';
 
 const HOST = fileURLToPath(new URL('./host/index.js', import.meta.url));
 const ORDER = `workflow: order
@@ -42,8 +42,6 @@ async function hostResult(code) {
   return result;
 }
 
-const cursorLine = (page) => page.locator('.statusbar-item', { hasText: /Ln \d+, Col \d+/ }).first().innerText();
-
 test('in the extension host of a trusted workspace', async (t) => {
   const code = await Code.start({ files: FILES, isTrusted: true });
   try {
@@ -52,6 +50,21 @@ test('in the extension host of a trusted workspace', async (t) => {
     assert.ok(results.length >= 10);
     for (const { name, ok, error } of results) await t.test(name, () => assert.ok(ok, error));
     assert.deepEqual(code.starts(), ['lsp']);
+  } finally {
+    await code.stop();
+  }
+});
+
+test('in the extension host of a workspace with handlers in C++', async (t) => {
+  const files = {
+    'order.ebb.yaml': 'workflow: order\nsteps:\n  - step: pay\n    handler: charge\n  - step: pack\n',
+    'handlers.cpp': '#include <ebb/ebb.h>\n\nvoid add(ebb::HandlerRegistry& handlers) {\n    handlers.add("charge", charge);\n}\n',
+  };
+  const code = await Code.start({ files, isTrusted: true });
+  try {
+    const { results } = await hostResult(code);
+    assert.ok(results.length >= 5);
+    for (const { name, ok, error } of results) await t.test(name, () => assert.ok(ok, error));
   } finally {
     await code.stop();
   }

@@ -47,3 +47,5 @@ export async function confirm(page, sentence, button) {
   await box.getByRole('button', { name: button, exact: true }).click();
   await box.waitFor({ state: 'detached' });
 }
+
+export const cursorLine = (page) => page.locator('.statusbar-item', { hasText: /Ln \d+, Col \d+/ }).first().innerText();

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <ebb/builder.h>
 
