@@ -245,6 +245,17 @@ TEST_F(Surface, a_constraint_refuses_a_worker_in_sql_and_does_not_stop_a_process
     engine.drain(10s);
 }
 
+TEST_F(Surface, what_is_dropped_leaves_the_rows_and_what_is_the_user_s) {
+    const std::string wid = start();
+    one.run("CREATE FUNCTION j.mine() RETURNS integer LANGUAGE sql AS 'SELECT 1'");
+    one.run("SELECT ebb.drop_flow('j')");
+    EXPECT_EQ(one.value("SELECT j.mine() || l FROM j.wed_flow WHERE wid = " + wid), "1todo");
+    one.run("UPDATE j.wed_flow SET l = 'done'");
+    one.run("DELETE FROM ebb.instances");
+    EXPECT_EQ(one.value("SELECT count(*) FROM j.wed_flow"), "1");
+    one.run("DROP SCHEMA j CASCADE");
+}
+
 TEST_F(Surface, settings_that_a_user_forges_change_nothing) {
     const std::string wid = start();
     const std::string id = one.value("SELECT instance_id FROM wed_flow");
