@@ -226,6 +226,36 @@ TEST_F(Surface, a_row_that_is_held_does_not_stop_a_process_of_ebb) {
     engine.drain(10s);
 }
 
+TEST_F(Surface, a_constraint_refuses_a_worker_in_sql_and_does_not_stop_a_process_of_ebb) {
+    const std::string wid = start();
+    one.run("ALTER TABLE wed_flow ADD CHECK (n < 5)");
+    const std::string job = one.value("SELECT job FROM wed_claim('left')");
+    EXPECT_EQ(one.refusal(fmt::format("SELECT wed_complete('{}', '{{\"n\": 9}}')", job)), "23514");
+    EXPECT_EQ(one.refusal("UPDATE wed_flow SET n = 9"), "23514");
+    const auto store = open_postgres_store({.url = url()});
+    const HandlerRegistry none;
+    Engine engine(*store, none, EngineOptions{.worker_id = "cpp"});
+    engine.run();
+    const auto id = *InstanceId::parse(one.value("SELECT instance_id FROM wed_flow"));
+    engine.write(id, Payload::text(R"({"n": 9})"), {.by = "ada"});
+    EXPECT_EQ(one.value("SELECT n FROM wed_flow"), "0");
+    EXPECT_EQ(one.value("SELECT count(*) FROM ebb.flow_behind"), "1");
+    engine.write(id, Payload::text(R"({"n": 4})"), {.by = "ada"});
+    EXPECT_EQ(one.value("SELECT n FROM wed_flow"), "4");
+    engine.drain(10s);
+}
+
+TEST_F(Surface, what_is_dropped_leaves_the_rows_and_what_is_the_user_s) {
+    const std::string wid = start();
+    one.run("CREATE FUNCTION j.mine() RETURNS integer LANGUAGE sql AS 'SELECT 1'");
+    one.run("SELECT ebb.drop_flow('j')");
+    EXPECT_EQ(one.value("SELECT j.mine() || l FROM j.wed_flow WHERE wid = " + wid), "1todo");
+    one.run("UPDATE j.wed_flow SET l = 'done'");
+    one.run("DELETE FROM ebb.instances");
+    EXPECT_EQ(one.value("SELECT count(*) FROM j.wed_flow"), "1");
+    one.run("DROP SCHEMA j CASCADE");
+}
+
 TEST_F(Surface, settings_that_a_user_forges_change_nothing) {
     const std::string wid = start();
     const std::string id = one.value("SELECT instance_id FROM wed_flow");

@@ -285,6 +285,12 @@ TEST_F(PostgresRoles, are_checked_for_every_right_that_a_worker_needs) {
         execute("GRANT " + right + " TO ebb_worker");
     }
     EXPECT_GE(needed, 20);
+    // What a workflow calls is written down by those who may register workflows.
+    execute("REVOKE INSERT ON orders.calls FROM ebb_worker");
+    EXPECT_THROW(store->check_rights(), Error);
+    execute("REVOKE INSERT ON orders.workflows FROM ebb_worker");
+    EXPECT_NO_THROW(store->check_rights());
+    execute("GRANT INSERT ON orders.calls, orders.workflows TO ebb_worker");
     execute("REVOKE USAGE ON SCHEMA orders FROM ebb_worker");
     execute("REVOKE INSERT, UPDATE ON orders.tasks FROM ebb_worker");
     try {

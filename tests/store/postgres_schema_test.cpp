@@ -157,7 +157,7 @@ TEST_F(PostgresSchema, keeps_to_what_distributed_databases_understand) {
         {"sql_workers/requests.sql", {"plpgsql", "gen_random_uuid"}},
         {"sql_workers/tasks.sql", {"plpgsql"}},
         // So is the surface of rules.
-        {"surface/apply.sql", {"plpgsql", "trigger", "notify"}},
+        {"surface/apply.sql", {"plpgsql", "trigger", "notify", "set_config"}},
         {"surface/catalog.sql", {"plpgsql", "references", "notify"}},
         {"surface/claims.sql", {"advisory", "plpgsql", "trigger", "gen_random_uuid", "set_config"}},
         {"surface/decide.sql", {"plpgsql", "trigger"}},

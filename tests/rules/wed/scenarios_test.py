@@ -29,10 +29,10 @@ ORDERS = sorted((HERE / "orders").glob("*.sql"))
 STATES_MAX = 1000
 # Of the surface, by name of the script or flow: why it answers otherwise than v2.
 EXPECTED_DIFFERENCES = {
-    "s5_evolution": "An attribute that exists is refused as the definition that it is (EB007), and a flow may have "
-                    "several final conditions.",
-    "s8_levels": "Of several rows under one claim the first consumes it: EB003. In v2 the trigger that has fired "
-                 "itself again lends it to the second, which is another instance: EB004.",
+    "s5_evolution": "An attribute that exists is refused as the definition that it is (EB007), and a flow "
+                    "may have several final conditions.",
+    "s8_levels": "Of several rows under one claim the first consumes it: EB003. In v2 the trigger that "
+                 "has fired itself again lends it to the second, which is another instance: EB004.",
 }
 
 

@@ -83,6 +83,16 @@ class Workers(unittest.TestCase):
     def rows(self, text):
         return self.database.execute(text).fetchall()
 
+    def start(self, worker):
+        """Runs it in a thread that has looked at the pool and waits."""
+        thread = threading.Thread(target=worker.run)
+        thread.start()
+        while not self.rows("SELECT FROM pg_stat_activity WHERE state = 'idle' AND pid <> pg_backend_pid() "
+                            f"AND application_name = 'ww-{self.flow}' "
+                            "AND (query LIKE 'SELECT wid, tgid%' OR query LIKE 'SELECT extract%')"):
+            self.assertTrue(thread.is_alive())
+        return thread
+
     def test_figure_3(self):
         self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")
         worker = worker_of(self.flow, "tr_aaa", [("a2='done', a3='ready', a4=(a4::integer+1)::text",)])
@@ -96,8 +106,7 @@ class Workers(unittest.TestCase):
 
     def test_a_notification_wakes_it(self):
         worker = worker_of(self.flow, "tr_aaa", [("a2='done', a3='x'",)], interval=600)
-        thread = threading.Thread(target=worker.run)
-        thread.start()
+        thread = self.start(worker)
         self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")
         thread.join(60)
         self.assertFalse(thread.is_alive())
@@ -137,16 +146,26 @@ class Workers(unittest.TestCase):
         wid, tgid = self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid, 1")[0]
         worker_of(self.flow, "tr_aaa", [("a2='done', a3='x'",)]).run()
         worker = worker_of(self.flow, "tr_aaa", [("a2='done', a3='x'",)], interval=600)
-        thread = threading.Thread(target=worker.run)
-        thread.start()
-        # Those of a job that is done, of none, and of another form: then a job that is there ends the worker.
-        stale = json.dumps({"wid": wid, "tgid": tgid})
-        for payload in (stale, '{"wid": 77777, "tgid": 1}', "[]", "", "{", '{"wid": {}}'):
-            self.database.execute("SELECT pg_notify('tr_aaa', %s)", [payload])
+        thread = self.start(worker)
+        # Of a job that is done, and of none. Then a job that is there ends the worker.
+        for content in ({"wid": wid, "tgid": tgid}, {"wid": 77777, "tgid": 1}):
+            self.database.execute("SELECT pg_notify('tr_aaa', %s)", [json.dumps(content)])
         self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")
         thread.join(60)
         self.assertFalse(thread.is_alive())
         self.assertEqual(len(worker.seen), 1)
+        self.assertEqual(self.rows("SELECT a2 FROM wed_flow"), [("done",), ("done",)])
+
+    def test_a_notification_of_another_form_lets_it_look(self):
+        worker = worker_of(self.flow, "tr_aaa", [("a2='done', a3='x'",)], interval=600)
+        thread = self.start(worker)
+        with self.database.transaction():
+            for text in ("[]", "{", "", '{"wid": {}}'):
+                self.database.execute("SELECT pg_notify('tr_aaa', %s)", [text])
+            self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")
+        thread.join(60)
+        self.assertFalse(thread.is_alive())
+        self.assertEqual(self.rows("SELECT a2 FROM wed_flow"), [("done",)])
 
     def test_a_job_that_another_one_holds_is_left_to_it(self):
         wid = self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")[0][0]
@@ -162,8 +181,7 @@ class Workers(unittest.TestCase):
         wid = self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")[0][0]
         job = self.rows("SELECT job FROM wed_claim('tr_aaa')")[0][0]
         worker = worker_of(self.flow, "tr_aaa", [("a2='y', a3='x'",)], interval=600)
-        thread = threading.Thread(target=worker.run)
-        thread.start()
+        thread = self.start(worker)
         self.database.execute("SELECT pg_notify('tr_aaa', %s)", [json.dumps({"wid": wid, "tgid": 1})])
         self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")
         thread.join(60)
@@ -196,12 +214,9 @@ class Workers(unittest.TestCase):
 
     def test_a_lost_connection_is_made_again(self):
         worker = worker_of(self.flow, "tr_aaa", [("a2='done', a3='x'",)], interval=600)
-        thread = threading.Thread(target=worker.run)
-        thread.start()
-        ended = []
-        while not ended:
-            ended = self.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                              f"WHERE application_name = 'ww-{self.flow}' AND state = 'idle'")
+        thread = self.start(worker)
+        self.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                  f"WHERE application_name = 'ww-{self.flow}'")
         self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")
         thread.join(60)
         self.assertFalse(thread.is_alive())

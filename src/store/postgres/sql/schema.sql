@@ -68,7 +68,8 @@ WITH needed (name, verb) AS (
         ('failures', 'DELETE'), ('queues', 'SELECT'), ('queues', 'UPDATE'),
         ('queue_starts', 'SELECT'), ('queue_starts', 'INSERT'), ('queue_starts', 'UPDATE'),
         ('queue_starts', 'DELETE'), ('subscriptions', 'SELECT'), ('outbox', 'SELECT'),
-        ('outbox', 'INSERT'), ('outbox', 'DELETE'), ('inbox', 'SELECT'), ('inbox', 'DELETE')
+        ('outbox', 'INSERT'), ('outbox', 'DELETE'), ('inbox', 'SELECT'), ('inbox', 'DELETE'),
+        ('calls', 'INSERT')
 ),
 missing AS (
     SELECT n.name, string_agg(n.verb, ', ' ORDER BY n.verb) AS verbs
@@ -76,6 +77,12 @@ missing AS (
     JOIN pg_catalog.pg_class AS c ON c.relname = n.name
     JOIN pg_catalog.pg_namespace AS s ON s.oid = c.relnamespace AND s.nspname = $1::text
     WHERE NOT has_table_privilege(c.oid, n.verb)
+      -- Only a worker that may register workflows writes down what they call.
+      AND (n.name <> 'calls' OR EXISTS (
+          SELECT 1 FROM pg_catalog.pg_class AS w
+          WHERE w.relnamespace = s.oid AND w.relname = 'workflows'
+            AND has_table_privilege(w.oid, 'INSERT')
+      ))
     GROUP BY n.name
 ),
 grants (number, name, text) AS (

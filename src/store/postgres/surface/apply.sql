@@ -127,6 +127,7 @@ BEGIN
     FROM jsonb_object_keys(merged.changes) AS k;
     d.events := jsonb_build_array(ebb.rules_event(1, 'started', 0, input)
         || jsonb_build_object('worker', $5)) || d.events;
+    PERFORM set_config('ebb_surface.deciding', $3::text, true);
     INSERT INTO ebb.instances (
         id, workflow, version, status, revision, priority, created_at, updated_at, finished_at, state
     )
@@ -135,6 +136,7 @@ BEGIN
         CASE WHEN d.status <> 'running' THEN moment END, d.state
     )
     RETURNING * INTO i;
+    PERFORM set_config('ebb_surface.deciding', '', true);
     PERFORM ebb.flow_write_rows(i, d, moment);
     PERFORM ebb.flow_tell($1, program, $2, d);
 END $work$;
@@ -262,10 +264,12 @@ BEGIN
     IF t.event IS NOT NULL THEN
         d.events := jsonb_build_array(t.event) || d.events;
     END IF;
+    PERFORM set_config('ebb_surface.deciding', $3::text, true);
     UPDATE ebb.instances AS o
     SET revision = o.revision + 1, status = d.status, state = d.state, updated_at = moment,
         finished_at = CASE WHEN d.status <> 'running' THEN moment END, version = (t.i).version
     WHERE o.id = $3;
+    PERFORM set_config('ebb_surface.deciding', '', true);
     PERFORM ebb.flow_write_rows(t.i, d, moment);
     PERFORM ebb.flow_tell($1, t.program, $2, d);
     RETURN d.verdict;

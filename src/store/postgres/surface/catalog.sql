@@ -69,16 +69,19 @@ END $work$;
 
 -- Compact JSON text of an object of scalars, in the order of the names.
 CREATE OR REPLACE FUNCTION ebb.rules_text(vals jsonb, names text[]) RETURNS text
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT '{' || coalesce(string_agg(
-        to_json(n.name)::text || ':' || coalesce(($1 -> n.name)::text, 'null'), ',' ORDER BY n.ord
-    ), '') || '}'
-    FROM unnest($2) WITH ORDINALITY AS n (name, ord)
-    WHERE $1 ? n.name
-$work$;
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    RETURN (
+        SELECT '{' || coalesce(string_agg(
+            to_json(n.name)::text || ':' || coalesce(($1 -> n.name)::text, 'null'), ',' ORDER BY n.ord
+        ), '') || '}'
+        FROM unnest($2) WITH ORDINALITY AS n (name, ord)
+        WHERE $1 ? n.name
+    );
+END $work$;
 
--- A value as the state holds it: `given` is JSON, or the JSON text of what a column holds.
-CREATE OR REPLACE FUNCTION ebb.rules_value(name text, type text, given jsonb) RETURNS jsonb
+-- The same of the types that must be read.
+CREATE OR REPLACE FUNCTION ebb.rules_read(name text, type text, given jsonb) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO, YMD' AS $work$
 DECLARE
@@ -87,18 +90,7 @@ DECLARE
     moment timestamptz;
     number numeric;
 BEGIN
-    IF $3 IS NULL OR kind = 'null' THEN
-        RETURN 'null';
-    END IF;
     CASE $2
-        WHEN 'text' THEN
-            IF kind = 'string' THEN
-                RETURN $3;
-            END IF;
-        WHEN 'boolean' THEN
-            IF kind = 'boolean' THEN
-                RETURN $3;
-            END IF;
         WHEN 'integer' THEN
             IF kind = 'number' AND word::numeric = trunc(word::numeric) THEN
                 RETURN to_jsonb(word::numeric::bigint);
@@ -128,12 +120,28 @@ BEGIN
                     to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
                 );
             END IF;
+        ELSE
+            NULL;
     END CASE;
     RAISE EXCEPTION 'The attribute "%" (%) cannot be %.', $1, $2, left($3::text, 60)
         USING ERRCODE = 'EB008';
 EXCEPTION WHEN data_exception THEN
     RAISE EXCEPTION 'The attribute "%" (%) cannot be %.', $1, $2, left($3::text, 60)
         USING ERRCODE = 'EB008';
+END $work$;
+
+-- A value as the state holds it: `given` is JSON, or the JSON text of what a column holds.
+CREATE OR REPLACE FUNCTION ebb.rules_value(name text, type text, given jsonb) RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    kind text := jsonb_typeof($3);
+BEGIN
+    IF kind IS NULL OR kind = 'null' THEN
+        RETURN 'null';
+    ELSIF (kind = 'string' AND $2 = 'text') OR (kind = 'boolean' AND $2 = 'boolean') THEN
+        RETURN $3;
+    END IF;
+    RETURN ebb.rules_read($1, $2, $3);
 END $work$;
 
 -- The type of the column of an attribute. Text compares by its bytes, as conditions do everywhere.

@@ -133,8 +133,41 @@ BEGIN
         RETURN;
     END IF;
     own := ebb.flow_worker($4, $2, coalesce((rule ->> 'timeout')::bigint, 3600000000));
+    RETURN QUERY SELECT l.instance_id, l.token FROM ebb.flow_lease(own.id, $2, ids, tokens) AS l;
+END $work$;
+
+-- Leases those of the locked tasks that can be called now, for the timeout of their version.
+CREATE OR REPLACE FUNCTION ebb.flow_lease(worker text, trname text, ids uuid[], tokens bigint[])
+RETURNS TABLE (instance_id uuid, token bigint)
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+#variable_conflict use_column
+DECLARE
+    moment bigint := ebb.work_now();
+    bad integer;
+BEGIN
     RETURN QUERY
-    SELECT l.instance_id, (ebb.work_parts(l.job)).token FROM ebb.work_lease(own, ids, tokens) AS l;
+    UPDATE ebb.tasks AS t
+    SET lease_owner = $1, outcome = NULL, due_at = moment, lease_until = moment + c.timeout
+    FROM unnest($3, $4) AS l (id, token)
+    JOIN ebb.instances AS i ON i.id = l.id
+    JOIN ebb.calls AS c ON c.workflow = i.workflow AND c.version = i.version AND c.node = $2
+        AND NOT c.is_compensation
+    WHERE t.instance_id = l.id AND t.token = l.token AND i.status = 'running' AND NOT t.was_lost
+      AND NOT t.is_stop AND EXISTS (
+          SELECT 1 FROM json_array_elements(i.state::json -> 'tokens') AS k
+          WHERE (k ->> 'id')::bigint = l.token AND k ->> 'node' = $2
+            AND coalesce(k ->> 'status', 'ready') IN ('ready', 'retrying')
+            AND k ->> 'parked' IS NULL AND k ->> 'stopping' IS NULL AND k ->> 'compensates' IS NULL
+      )
+    RETURNING t.instance_id, t.token;
+    -- What the row says is not what the state wants, or an attempt was lost: the engine decides.
+    UPDATE ebb.tasks AS t SET handler = '', lease_until = NULL
+    FROM unnest($3, $4) AS l (id, token)
+    WHERE t.instance_id = l.id AND t.token = l.token AND t.lease_owner IS NULL;
+    GET DIAGNOSTICS bad = ROW_COUNT;
+    IF bad > 0 THEN
+        PERFORM ebb.work_ring(false);
+    END IF;
 END $work$;
 
 -- The due tasks of a transition, the best first, locked. Those of queues with limits are for work_claim.

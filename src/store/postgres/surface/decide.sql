@@ -99,12 +99,15 @@ END $work$;
 CREATE OR REPLACE FUNCTION ebb.rules_event(
     seq bigint, type text, ref bigint, payload text, node text DEFAULT NULL, at_token jsonb DEFAULT NULL
 ) RETURNS jsonb
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT jsonb_build_object(
-        'seq', $1, 'type', $2, 'ref', nullif($3, 0), 'payload', $4, 'node', coalesce($6 ->> 'node', $5),
-        'token', $6 -> 'id', 'visit', $6 -> 'visit', 'attempt', $6 -> 'attempt'
-    )
-$work$;
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    RETURN (
+        SELECT jsonb_build_object(
+            'seq', $1, 'type', $2, 'ref', nullif($3, 0), 'payload', $4, 'node', coalesce($6 ->> 'node', $5),
+            'token', $6 -> 'id', 'visit', $6 -> 'visit', 'attempt', $6 -> 'attempt'
+        )
+    );
+END $work$;
 
 -- The decision about one write.
 --   write: source (start, transition, handler, outside, repair), token, by, worker, started_at,
@@ -410,12 +413,15 @@ END $work$;
 
 -- The marks of triggers, in their order, without those that say nothing.
 CREATE OR REPLACE FUNCTION ebb.rules_marks(marks jsonb, program jsonb) RETURNS text
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT '{' || coalesce(string_agg(concat(
-        t -> 'name', ':{"fires":', m -> 'fires', CASE WHEN m ? 'true' THEN ',"true":true' END,
-        ',"failed":' || (m ->> 'failed'), '}'
-    ), ',' ORDER BY n), '') || '}'
-    FROM jsonb_array_elements($2 -> 'triggers') WITH ORDINALITY AS x (t, n)
-    CROSS JOIN LATERAL (SELECT $1 -> (t ->> 'name') AS m) AS y
-    WHERE m IS NOT NULL AND m <> '{"fires": 0}'
-$work$;
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    RETURN (
+        SELECT '{' || coalesce(string_agg(concat(
+            t -> 'name', ':{"fires":', m -> 'fires', CASE WHEN m ? 'true' THEN ',"true":true' END,
+            ',"failed":' || (m ->> 'failed'), '}'
+        ), ',' ORDER BY n), '') || '}'
+        FROM jsonb_array_elements($2 -> 'triggers') WITH ORDINALITY AS x (t, n)
+        CROSS JOIN LATERAL (SELECT $1 -> (t ->> 'name') AS m) AS y
+        WHERE m IS NOT NULL AND m <> '{"fires": 0}'
+    );
+END $work$;

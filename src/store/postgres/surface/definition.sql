@@ -178,8 +178,11 @@ DECLARE
         SELECT '(' || ebb.rules_print(c, ebb.rules_names(attributes)) || ')::boolean'
         FROM unnest(ebb.rules_conditions($3)) WITH ORDINALITY AS x (c, n) ORDER BY n
     );
-    settings text := 'LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp '
+    settings text := 'LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp '
         'SET timezone = ''UTC'' SET datestyle = ''ISO, YMD'' AS ';
+    -- The plan of a function in plain SQL would not be kept. An attribute may have the name `found`.
+    opened text := E'#variable_conflict use_column\nBEGIN RETURN (SELECT ';
+    closed text := '); END';
     -- Of an instance of an earlier version, other columns stay as they are.
     columns text := (SELECT string_agg(format('%I', a ->> 'name'), ', ' ORDER BY n)
         FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n));
@@ -190,14 +193,15 @@ BEGIN
     EXECUTE format(
         'CREATE FUNCTION %I.%I(jsonb) RETURNS boolean[] ', $1, '_match_' || $2
     ) || settings || quote_literal(
-        'SELECT ARRAY[' || array_to_string(printed, ', ') || ']::boolean[] ' || ebb.rules_source(attributes)
+        opened || 'ARRAY[' || array_to_string(printed, ', ') || ']::boolean[] '
+        || ebb.rules_source(attributes) || closed
     );
     EXECUTE format(
         'CREATE FUNCTION %I.%I(jsonb, integer) RETURNS boolean ', $1, '_match_' || $2
-    ) || settings || quote_literal('SELECT CASE $2' || (
+    ) || settings || quote_literal(opened || 'CASE $2' || (
         SELECT string_agg(format(' WHEN %s THEN %s', n, c), '' ORDER BY n)
         FROM unnest(printed) WITH ORDINALITY AS x (c, n)
-    ) || ' END ' || ebb.rules_source(attributes));
+    ) || ' END ' || ebb.rules_source(attributes) || closed);
     EXECUTE format('REVOKE ALL ON FUNCTION %1$I.%2$I(jsonb), %1$I.%2$I(jsonb, integer) FROM PUBLIC', $1, '_match_' || $2);
     EXECUTE format(
         $body$CREATE OR REPLACE FUNCTION %1$I._project(id uuid, vals jsonb) RETURNS void

@@ -3,17 +3,20 @@
 
 -- A row of wed_flow as JSON, without its two numbers; values as the state holds them.
 CREATE OR REPLACE FUNCTION ebb.flow_values(program jsonb, given jsonb) RETURNS jsonb
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT coalesce(jsonb_object_agg(a ->> 'name', ebb.rules_value(
-        a ->> 'name', a ->> 'type', CASE
-            -- Digits, as they are written.
-            WHEN a ->> 'type' = 'numeric' AND $2 -> (a ->> 'name') <> 'null' THEN to_jsonb($2 ->> (a ->> 'name'))
-            ELSE $2 -> (a ->> 'name')
-        END
-    )), '{}')
-    FROM jsonb_array_elements($1 -> 'attributes') AS a
-    WHERE $2 ? (a ->> 'name')
-$work$;
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    RETURN (
+        SELECT coalesce(jsonb_object_agg(a ->> 'name', ebb.rules_value(
+            a ->> 'name', a ->> 'type', CASE
+                -- Digits, as they are written.
+                WHEN a ->> 'type' = 'numeric' AND $2 -> (a ->> 'name') <> 'null' THEN to_jsonb($2 ->> (a ->> 'name'))
+                ELSE $2 -> (a ->> 'name')
+            END
+        )), '{}')
+        FROM jsonb_array_elements($1 -> 'attributes') AS a
+        WHERE $2 ? (a ->> 'name')
+    );
+END $work$;
 
 -- Is the row what a commit has just projected? A setting alone proves nothing.
 CREATE OR REPLACE FUNCTION ebb.flow_is_projection(id uuid, given jsonb) RETURNS boolean
@@ -207,6 +210,19 @@ BEGIN
         TG_ARGV[0]
     ) USING OLD.id;
     RETURN NULL;
+EXCEPTION WHEN integrity_constraint_violation THEN
+    RETURN NULL;  -- rows of others refer to it
+END $work$;
+
+-- A constraint or trigger that users have given wed_flow may refuse the row. That must not undo what a
+-- process of Ebb commits, which holds many other instances.
+CREATE OR REPLACE FUNCTION ebb.flow_try_project(flow text, id uuid, vals jsonb) RETURNS boolean
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    EXECUTE format('SELECT %I._project($1, $2)', $1) USING $2, $3;
+    RETURN true;
+EXCEPTION WHEN OTHERS THEN
+    RETURN false;
 END $work$;
 
 -- Brings rows up to date that were locked when their instance was committed. Answers how many. Waits for
@@ -219,7 +235,7 @@ DECLARE
     is_there boolean;
     caught integer := 0;
 BEGIN
-    FOR one IN SELECT DISTINCT b.instance_id FROM ebb.flow_behind AS b WHERE b.flow = $1 LIMIT 100 LOOP
+    FOR one IN SELECT DISTINCT b.instance_id FROM ebb.flow_behind AS b WHERE b.flow = $1 LIMIT 16 LOOP
         EXECUTE format(
             'SELECT true FROM %I.wed_flow WHERE instance_id = $1 FOR NO KEY UPDATE SKIP LOCKED', $1
         ) INTO is_there USING one;
@@ -228,7 +244,7 @@ BEGIN
             SELECT i.state::jsonb #> '{rules,values}' INTO vals FROM ebb.instances AS i
             WHERE i.id = one FOR UPDATE SKIP LOCKED;
             CONTINUE WHEN vals IS NULL;
-            EXECUTE format('SELECT %I._project($1, $2)', $1) USING one, vals;
+            CONTINUE WHEN NOT ebb.flow_try_project($1, one, vals);
             caught := caught + 1;
         ELSIF EXISTS (SELECT 1 FROM ebb.instances AS i WHERE i.id = one) THEN
             CONTINUE;
@@ -253,8 +269,13 @@ BEGIN
     THEN
         PERFORM ebb.flow_catch_up(TG_ARGV[0]);
     END IF;
-    IF vals IS NOT NULL THEN
+    IF vals IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF current_setting('ebb_surface.deciding', true) = NEW.id::text THEN
         EXECUTE format('SELECT %I._project($1, $2)', TG_ARGV[0]) USING NEW.id, vals;
+    ELSIF NOT ebb.flow_try_project(TG_ARGV[0], NEW.id, vals) THEN
+        INSERT INTO ebb.flow_behind (flow, instance_id) VALUES (TG_ARGV[0], NEW.id);
     END IF;
     RETURN NULL;
 END $work$;

@@ -243,19 +243,21 @@ BEGIN
         FOREACH one IN ARRAY ARRAY['row_number', 'rows_inserted', 'rows_updated'] LOOP
             EXECUTE format('DROP TRIGGER %I ON %I.wed_flow', one, $1);
         END LOOP;
-        EXECUTE format('DROP TABLE %1$I.wed_attr, %1$I.wed_trig CASCADE', $1);
-        FOR one IN
-            SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-            WHERE n.nspname = $1 AND c.relkind = 'v'
-        LOOP
-            EXECUTE format('DROP VIEW IF EXISTS %I.%I CASCADE', $1, one);
-        END LOOP;
+        -- Nothing that is the user's own: what depends on these is an error.
         FOR one IN
             SELECT p.oid::regprocedure FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
-            WHERE n.nspname = $1
+            WHERE n.nspname = $1 AND (p.proname ~ '^_match_[0-9]+$' OR p.proname IN (
+                '_job', '_project', 'wed_claim', 'wed_complete', 'wed_fail', 'wed_release', 'wed_job',
+                'wed_write', 'wed_rematch', 'wed_cancel', 'trigger_toggle', 'attribute_toggle',
+                'pg_try_advisory_xact_lock'
+            )) ORDER BY p.proname = '_job'
         LOOP
-            EXECUTE format('DROP FUNCTION %s CASCADE', one);
+            EXECUTE format('DROP FUNCTION %s', one);
         END LOOP;
+        EXECUTE format(
+            'DROP VIEW %1$I.job_pool, %1$I.st_status, %1$I.wed_trace, %1$I.wed_cond, %1$I.wed_trans', $1
+        );
+        EXECUTE format('DROP TABLE %1$I.wed_attr, %1$I.wed_trig', $1);
     END IF;
     DELETE FROM ebb.flow_behind AS b WHERE b.flow = $1;
     DELETE FROM ebb.flows AS f WHERE f.flow = $1;
