@@ -79,7 +79,7 @@ ServerProcess::ServerProcess(const std::vector<std::string>& command, int inheri
 void ServerProcess::read_greeting(const std::string& line) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
     if (!json.is_object() || json.value("event", "") != "serving") return;
-    const std::string address = json.at("addresses").at(0);
+    const std::string address = json.at("addresses").at(0).get<std::string>();
     port_ = std::stoi(address.substr(address.rfind(':') + 1));
     const std::string link = json.value("login", "");
     if (const std::size_t at = link.find("#login="); at != std::string::npos) {
