@@ -22,6 +22,8 @@ constexpr int kInheritedAs = 3;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
     dup2(output, STDOUT_FILENO);
+    // A copy of a descriptor on itself would still be closed by exec.
+    if (inherited == kInheritedAs) fcntl(inherited, F_SETFD, 0);
     if (inherited >= 0 && inherited != kInheritedAs) dup2(inherited, kInheritedAs);
     // What is inherited otherwise: the clients' sockets of this process.
     constexpr unsigned kAll = ~0U;
