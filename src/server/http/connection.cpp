@@ -30,8 +30,7 @@ using Protocol = net::generic::stream_protocol;
 using PlainStream = beast::basic_stream<Protocol>;
 using TlsStream = beast::ssl_stream<PlainStream>;
 
-/// An idle connection has a buffer of this size, and most requests fit in it.
-constexpr std::size_t kReadBytes = std::size_t{2} << 10;
+constexpr std::size_t kReadBytes = std::size_t{4} << 10;
 /// The client of a stream has nothing to say: what it sends is kept for the next request, if it has
 /// not too much of it.
 constexpr std::size_t kStreamReadBytes = 64;
