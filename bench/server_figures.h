@@ -132,7 +132,6 @@ std::vector<Figure> stream_latency_figures(ServerBench& bench);
 std::vector<Figure> beside_ui_figures(ServerBench& bench);
 std::vector<Figure> list_figures(ServerBench& bench);
 std::vector<Figure> list_sqlite_figures(ServerBench& bench);
-std::vector<Figure> groups_figures(ServerBench& bench);
 std::vector<Figure> webhook_figures(ServerBench& bench);
 std::vector<Figure> metrics_figures(ServerBench& bench);
 std::vector<Figure> ready_figures(ServerBench& bench);

@@ -22,6 +22,8 @@ constexpr int kInheritedAs = 3;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
     dup2(output, STDOUT_FILENO);
+    // A copy of a descriptor on itself would still be closed by exec.
+    if (inherited == kInheritedAs) fcntl(inherited, F_SETFD, 0);
     if (inherited >= 0 && inherited != kInheritedAs) dup2(inherited, kInheritedAs);
     // What is inherited otherwise: the clients' sockets of this process.
     constexpr unsigned kAll = ~0U;
@@ -79,7 +81,7 @@ ServerProcess::ServerProcess(const std::vector<std::string>& command, int inheri
 void ServerProcess::read_greeting(const std::string& line) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
     if (!json.is_object() || json.value("event", "") != "serving") return;
-    const std::string address = json.at("addresses").at(0);
+    const std::string address = json.at("addresses").at(0).get<std::string>();
     port_ = std::stoi(address.substr(address.rfind(':') + 1));
     const std::string link = json.value("login", "");
     if (const std::size_t at = link.find("#login="); at != std::string::npos) {

@@ -13,6 +13,7 @@
 
 #include "http_client.h"
 #include "server_figures.h"
+#include "store/store.h"
 #include "three_steps.h"
 
 namespace ebb::bench {
@@ -45,7 +46,7 @@ class RemoteLoop {
                 )
                 .body
         );
-        session_ = opened.at("session");
+        session_ = opened.at("session").get<std::string>();
     }
 
     void close() { client_.post("/api/v1/worker/close", Json{{"session", session_}}.dump()); }

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <ebb/builder.h>
 #include <ebb/engine.h>
@@ -33,8 +34,15 @@ InstanceId waiting_instance(const ServedStore& store) {
     return engine.start("waiting", Payload::text("{}")).id;
 }
 
-std::string stream_of(const InstanceId& id) {
-    return fmt::format("/api/v1/instances/{}/events?after=1000", id.to_string());
+/// From now on: without the events so far.
+std::string stream_of(int port, const InstanceId& id) {
+    const std::string path = "/api/v1/instances/" + id.to_string();
+    HttpClient client(port);
+    const auto page = nlohmann::json::parse(
+        client.require(client.get(path + "/history?order=backward&limit=1"), 200).body
+    );
+    const auto last = page.at("items").at(0).at("seq").get<std::int64_t>();
+    return fmt::format("{}/events?after={}", path, last);
 }
 
 /// Causes one event, by turns.
@@ -84,7 +92,9 @@ std::vector<Figure> fan_out_figures(ServerBench& bench) {
     events.cause();
     events.cause();
     const double before = server.resident_bytes();
-    SseSwarm swarm({.port = server.port(), .clients = kStreams, .paths = {stream_of(id)}});
+    SseSwarm swarm(
+        {.port = server.port(), .clients = kStreams, .paths = {stream_of(server.port(), id)}}
+    );
     const double idle_bytes = server.resident_bytes() - before;
     std::vector<double> p99s;
     const double cpu = server.cpu_seconds();
@@ -127,7 +137,7 @@ std::vector<Figure> stream_latency_figures(ServerBench& bench) {
     const ServedStore store(bench, Database::Postgres);
     const InstanceId id = waiting_instance(store);
     const ServerProcess server(store.serve());
-    SseSwarm swarm({.port = server.port(), .clients = 1, .paths = {stream_of(id)}});
+    SseSwarm swarm({.port = server.port(), .clients = 1, .paths = {stream_of(server.port(), id)}});
     const auto measure = [&](const std::function<void()>& cause) {
         std::vector<double> delays;
         for (int event = 0; event < kLatencyEvents; ++event) {

@@ -82,7 +82,8 @@ std::string_view to_string(Database database) {
 
 const testing::PostgresServer& ServerBench::postgres() {
     if (!postgres_) {
-        postgres_ = std::make_unique<testing::PostgresServer>(make_bench_server());
+        // It cannot be moved, so it is made in its place.
+        postgres_.reset(new testing::PostgresServer(make_bench_server()));
     }
     return *postgres_;
 }

@@ -26,6 +26,8 @@ constexpr int kClientsOfAddress = 200;
 /// 127.1.0.1, and the addresses after it.
 constexpr std::uint32_t kFirstAddress = 0x7F010001;
 constexpr double kOpenSeconds = 60;
+/// A server refuses requests if more than 256 wait.
+constexpr int kUnansweredMax = 100;
 
 std::int64_t now_ns() {
     return SteadyClock::now().time_since_epoch() / std::chrono::nanoseconds(1);
@@ -60,6 +62,8 @@ SseSwarm::SseSwarm(const Options& options)
         event.events = EPOLLIN;
         event.data.ptr = &client;
         ::epoll_ctl(poller_, EPOLL_CTL_ADD, client.socket, &event);
+        const int sent = static_cast<int>(i) + 1;
+        wait_until(kOpenSeconds, [&] { return sent - answered_ - closed_ < kUnansweredMax; });
     }
     const bool is_open =
         wait_until(kOpenSeconds, [&] { return answered_ + closed_ >= options.clients; });
