@@ -91,6 +91,26 @@ test('a dead letter is retried with another input and completes', async () => {
   await real.until(life.dead[0], (view) => view.status === 'completed');
 });
 
+test('an act on all that match is done by the server, and the page follows it', async () => {
+  const ids = [];
+  for (const n of [1, 2, 3]) ids.push(await real.order({ order: `MANY-${n}`, amount: n }, `MANY-${n}`));
+  for (const id of ids) await real.until(id, real.waits('decision'));
+  await open('instances?q=key:MANY-*');
+  await button('Act on all…').click();
+  await dialog().getByLabel('Act', { exact: true }).selectOption('Pause');
+  await dialog().getByText('3 match now').waitFor();
+  await dialog().getByLabel('Reason').fill('stock count');
+  await dialog().getByRole('button', { name: 'Pause: all 3' }).click();
+  await page.waitForURL(/bulk\/[0-9a-f-]{36}$/);
+  await status('completed').waitFor();
+  await page.getByText('3 of 3').waitFor();
+  for (const id of ids) assert.equal((await real.api('GET', `/instances/${id}`)).status, 'paused');
+  const [paused] = (await real.api('GET', `/instances/${ids[0]}/history?type=paused`)).items;
+  assert.match(paused.payload.by, / \(bulk [0-9a-f-]{36}\)$/);
+  await open('bulk');
+  await page.getByRole('link', { name: 'Pause', exact: true }).first().waitFor();
+});
+
 test('an instance is started by the form of its input schema', async () => {
   await open('workflows/order');
   await button('Start…').click();

@@ -18,12 +18,9 @@ namespace ebb {
 /// Of a notice that a person asked for, to test a subscription.
 inline constexpr std::string_view kPingType = "ping";
 
-/// Of the end of a bulk operation, which is an instance of Ebb's own.
-inline constexpr std::string_view kBulkFinishedType = "bulk.finished";
-
 /// All other types, sorted.
 inline constexpr std::array<std::string_view, 12> kNoticeTypes = {
-    kBulkFinishedType,
+    "bulk.finished",
     "decision.awaited",
     "decision.made",
     "instance.aborted",
@@ -36,6 +33,9 @@ inline constexpr std::array<std::string_view, 12> kNoticeTypes = {
     "instance.started",
     "step.failed",
 };
+
+/// Of the end of a bulk operation, which is an instance of Ebb's own.
+inline constexpr std::string_view kBulkFinishedType = kNoticeTypes.front();
 
 /// The type of the notice that reports the event; empty if none does.
 std::string_view notice_type(const HistoryEvent& event);
