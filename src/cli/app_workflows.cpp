@@ -273,7 +273,7 @@ void CommandLine::add_migrate() {
     migrate->add_flag(
         "--sql-workers",
         migrate_.with_sql_workers,
-        "Install PostgreSQL's functions for workers and requests in SQL (ebb.claim, ebb.start, ...)"
+        "Install PostgreSQL's functions for workers and requests (ebb.start, ...) in SQL"
     );
     add_choice(
         migrate,
