@@ -1,8 +1,8 @@
 """Which sources can be compiled as one: unity_groups.py ROOT SOURCE... prints a number for each of them.
 
 Sources with the same number declare no file-local name twice (in an unnamed namespace, `static`, a macro or a
-`using`), and none that a header of ROOT declares where it would be found, too. The preset `demo` is compiled so:
-a compiler needs most of its time for headers and templates, which many sources share.
+`using`), and none that a header of ROOT declares where it would be found, too. The preset `demo` is compiled
+so: a compiler needs most of its time for headers and templates, which many sources share.
 """
 
 import pathlib
@@ -16,7 +16,7 @@ NO_DECLARATION = re.compile(r"(namespace|using|template|friend|return|public|pri
 
 
 def declarations(text):
-    """(namespace, name, line, is it local) of what begins in the first column, as clang-format lays it out."""
+    """(namespace, name, line, is it local) of what begins in the first column."""
     namespaces = []
     opened_at = 0
     for number, line in enumerate(text.splitlines()):

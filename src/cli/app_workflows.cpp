@@ -279,7 +279,7 @@ void CommandLine::add_migrate() {
     migrate->add_flag(
         "--sql-workers",
         migrate_.with_sql_workers,
-        "Install PostgreSQL's functions for workers and requests in SQL (ebb.claim, ebb.start, ...)"
+        "Install PostgreSQL's functions for workers and requests (ebb.start, ...) in SQL"
     );
     migrate->add_flag(
         "--rules-sql",

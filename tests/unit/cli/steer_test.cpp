@@ -94,6 +94,13 @@ TEST_F(CliSteer, decide_needs_the_role_and_a_wait) {
     const Outcome done =
         world.run_db({"decide", id, "confirm", "--role", "manager", "--comment", "fine"});
     EXPECT_EQ(done.code, 0) << done.err;
+    EXPECT_EQ(normal(world, done.err), "Confirmed <id>; it is running now.\n");
+    const Outcome again = world.run_db({"decide", id, "confirm", "--role", "manager"});
+    EXPECT_EQ(again.code, 0);
+    EXPECT_EQ(
+        normal(world, again.err),
+        "Nothing has changed: ann had already confirmed <id>; it is running now.\n"
+    );
     world.run_db({"worker", "--allow-exec", "--once", "-q"});
     EXPECT_EQ(status(id), "completed");
     const std::string shown = normal(world, world.run_db({"show", id}).out);
@@ -108,7 +115,22 @@ TEST_F(CliSteer, signal_carries_a_payload) {
     const Json json = Json::parse(world.run_db({"show", id, "--json"}).out);
     EXPECT_EQ(json["status"], "completed");
     EXPECT_EQ(json["output"]["to"], "eve");
-    EXPECT_EQ(world.run_db({"signal", id, "delivered", "--payload", "nope"}).code, 2);
+    const Outcome bare = world.run_db({"signal", id, "delivered", "--payload", "B1"});
+    EXPECT_EQ(bare.code, 2);
+    EXPECT_NE(bare.err.find("The JSON of --payload is not valid JSON"), std::string::npos);
+    EXPECT_NE(bare.err.find("--payload '\"B1\"'"), std::string::npos) << bare.err;
+}
+
+TEST_F(CliSteer, a_signal_that_does_not_conform_to_its_schema_is_refused) {
+    const std::string id = start(
+        "workflow: parcel\nsteps:\n"
+        "  - signal: delivered\n    schema: {type: object, properties: {by: {type: string}}}\n"
+    );
+    const Outcome wrong = world.run_db({"signal", id, "delivered", "--payload", R"({"by": 7})"});
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_NE(wrong.err.find("/by"), std::string::npos) << wrong.err;
+    EXPECT_EQ(status(id), "running");
+    EXPECT_EQ(world.run_db({"signal", id, "delivered", "--payload", R"({"by": "ann"})"}).code, 0);
 }
 
 TEST_F(CliSteer, a_signal_may_be_called_like_a_command) {

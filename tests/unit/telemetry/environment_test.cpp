@@ -53,6 +53,15 @@ TEST(TelemetryEnvironment, Spans_go_below_the_endpoint_of_all_signals_or_to_thei
     );
 }
 
+TEST(TelemetryEnvironment, An_endpoint_that_is_not_a_url_names_its_variable) {
+    for (const char* name : {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"}) {
+        EXPECT_THAT(
+            problem_of({{name, "localhost:4318"}}),
+            HasSubstr(std::string(name) + " is not a URL that begins with http")
+        );
+    }
+}
+
 TEST(TelemetryEnvironment, Headers_and_attributes_are_percent_encoded_lists) {
     const auto options = read(
         {{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a"},

@@ -2134,6 +2134,10 @@ export interface components {
             id: components["schemas"]["Id"];
             /** @description False if the instance existed before. */
             is_new: boolean;
+            /** @description Only if it existed. False if it was started with another input; it keeps its own. */
+            has_same_input?: boolean;
+            /** @description Only if it existed. False if it has another version than this request would have started. */
+            has_same_version?: boolean;
             /** @description Only with `wait`. */
             result?: components["schemas"]["Result"];
         };
