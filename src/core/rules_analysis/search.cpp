@@ -235,7 +235,7 @@ void Search::happen(
     key.append(std::to_string(how.trigger)).append(1, '\0').append(key_of(shared));
     const auto known = known_.find(key);
     if (known != known_.end()) {
-        edges_.push_back({from, known->second, how});
+        if (from >= 0) edges_.push_back({from, known->second, how});
         return;
     }
     write_all(add_node(std::move(key), from, how), state, effect, how);
@@ -297,7 +297,7 @@ void Search::settle(
     }
     for (const int fired : settling.fired()) fires_[static_cast<std::size_t>(fired)] = true;
     for (const AbstractState& floor : settling.resumed()) {
-        happen(from < 0 ? -1 : from, floor, subject_.outside(), {Kind::Resumed});
+        happen(from, floor, subject_.outside(), {Kind::Resumed});
     }
 }
 

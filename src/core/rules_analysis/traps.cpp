@@ -148,7 +148,7 @@ class Traps {
         return completed;
     }
 
-    /// States in which transitions run for ever.
+    /// States in which transitions run forever.
     std::vector<bool> endless_;
 
     void find_endless() {
@@ -174,9 +174,9 @@ class Traps {
                 "/rules/triggers",
                 fmt::format(
                     "An instance can get into a circle that it cannot leave, whatever the handlers "
-                    "write: {} fire one another for ever, and no final condition becomes true. "
-                    "The way there: {}.",
+                    "write: {} {} forever, and no final condition becomes true. The way there: {}.",
                     fmt::join(names, ", "),
+                    names.size() == 1 ? "fires itself" : "fire one another",
                     path_text(subject_, search_, static_cast<std::size_t>(first))
                 )
             );

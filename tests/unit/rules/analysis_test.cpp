@@ -196,6 +196,15 @@ TEST(RulesAnalysis, the_same_handler_twice_is_shadowed) {
     EXPECT_EQ(std::count(found.begin(), found.end(), "shadowed /rules/triggers/0/when"), 1);
 }
 
+TEST(RulesAnalysis, a_savepoint_may_be_reached_at_the_start) {
+    Definition definition = sound();
+    definition.rules->attributes.resize(1);
+    definition.rules->savepoints.push_back(
+        {.name = "begun", .when = "a is not null", .resumes = true}
+    );
+    EXPECT_EQ(found_in(definition), Found{});
+}
+
 TEST(RulesAnalysis, above_its_limit_it_claims_nothing) {
     Definition definition = sound();
     definition.rules->attributes.resize(1);
