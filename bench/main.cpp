@@ -1,7 +1,8 @@
-// ebb_bench [kernel|sqlite|postgres|stateless|lsp|size|all] [FIGURE] [--json] [--steps=N]: Ebb's
-// figures, each beside its yardstick of the same run. Of postgres, whose suite is long, also one
-// figure alone.
-// --steps=N: how many the figure pg_steady runs.
+// ebb_bench [kernel|sqlite|postgres|stateless|lsp|size|rules|all] [FIGURE] [--json] [--steps=N]:
+// Ebb's figures, each beside its yardstick of the same run. Of postgres, whose suite is long, also
+// one figure alone.
+// --steps=N: how many the figure pg_steady runs. --seconds=N: one run of each figure of rules, N
+// seconds long, to see that it works.
 
 #include <cstdio>
 #include <cstdlib>
@@ -18,12 +19,16 @@ int main(int count, char** values) {
     std::vector<std::string> words;
     bool as_json = false;
     ebb::bench::PostgresAsked asked;
+    ebb::bench::RulesAsked rules;
     for (int i = 1; i < count; ++i) {
         const std::string_view argument = values[i];
         if (argument == "--json") {
             as_json = true;
         } else if (argument.starts_with("--steps=")) {
             asked.steps = std::atoll(argument.substr(8).data());
+        } else if (argument.starts_with("--seconds=")) {
+            rules.seconds = std::atof(argument.substr(10).data());
+            rules.runs = 1;
         } else {
             words.emplace_back(argument);
         }
@@ -31,6 +36,7 @@ int main(int count, char** values) {
     const std::string suite = words.empty() ? "all" : words[0];
     const std::string only = words.size() < 2 ? "" : words[1];
     asked.only = only;
+    rules.only = only;
     using ebb::bench::Figure;
     std::vector<Figure> figures;
     const auto add = [&](std::string_view name,
@@ -50,6 +56,7 @@ int main(int count, char** values) {
         add("stateless", ebb::bench::stateless_figures);
         add("lsp", ebb::bench::lsp_figures);
         add("size", ebb::bench::size_figures);
+        add("rules", [&] { return ebb::bench::rules_figures(rules); });
     } catch (const std::exception& error) {
         std::fprintf(stderr, "ebb_bench: %s\n", error.what());
         return 1;
@@ -58,7 +65,7 @@ int main(int count, char** values) {
         std::fprintf(
             stderr,
             "ebb_bench: no suite or figure \"%s\"; there are kernel, sqlite, postgres, stateless, "
-            "lsp, size and all\n",
+            "lsp, size, rules and all\n",
             (only.empty() ? suite : only).c_str()
         );
         return 2;

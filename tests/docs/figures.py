@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- results: begin -->\n", "<!-- results: end -->\n"
-SUITES = ["postgres", "sqlite", "kernel", "stateless", "size", "front_door"]
+SUITES = ["postgres", "sqlite", "kernel", "stateless", "size", "front_door", "rules"]
 
 
 def number(value):
@@ -19,7 +19,10 @@ def number(value):
 
 
 def rows_of(suite):
-    kept = json.loads((ROOT / "bench" / "results" / f"{suite}.json").read_text())
+    path = ROOT / "bench" / "results" / f"{suite}.json"
+    if not path.exists():  # no results are kept yet
+        return
+    kept = json.loads(path.read_text())
     yield f"| **{suite}** | {kept['at']}, `{kept['commit']}` | | |"
     for figure in kept["figures"]:
         ratio = number(figure["ratio"]) if figure["ratio"] else ""
