@@ -15,6 +15,7 @@ SaturatedRun saturated_at(const PostgresServer& server, const std::string& url, 
         before = use_of(server);
         Progress progress;
         Saturation saturation{.seconds = kPostgresSeconds, .is_claimed = way.work == Work::Claimed};
+        if (way.seconds) saturation.seconds = *way.seconds;
         if (way.window) saturation.window = *way.window;
         run.client = run_saturated(*store, progress, saturation, way.load);
     }

@@ -27,6 +27,7 @@ struct Way {
     int others = 0;  ///< sessions that are not ours
     Load load{};
     std::optional<int> window{};  ///< instances in flight
+    std::optional<double> seconds{};
 };
 
 /// One run of kPostgresSeconds on a schema of its own. Throws std::runtime_error if an instance did

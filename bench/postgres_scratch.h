@@ -39,6 +39,8 @@ class Scratch {
 
     StorePtr open_at(const std::string& url) const;
 
+    const std::string& schema() const { return schema_; }
+
     /// `sql` with the schema in place of {0}.
     std::string execute(const std::string& sql) const;
 

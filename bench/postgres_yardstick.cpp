@@ -56,6 +56,17 @@ void make_tables(const testing::PostgresServer& server) {
 
 }  // namespace
 
+std::string run_pgbench(
+    const testing::PostgresServer& server, const std::string& database, const std::string& options
+) {
+    return output_of(fmt::format(
+        "'{}' {} '{}' 2>&1",
+        testing::PostgresServer::program("pgbench").string(),
+        options,
+        server.url(database)
+    ));
+}
+
 MinimalSteps measure_minimal_steps(
     const testing::PostgresServer& server, const MinimalStepRun& run
 ) {

@@ -28,4 +28,9 @@ MinimalSteps measure_minimal_steps(
     const testing::PostgresServer& server, const MinimalStepRun& run
 );
 
+/// What pgbench prints, on stderr too.
+std::string run_pgbench(
+    const testing::PostgresServer& server, const std::string& database, const std::string& options
+);
+
 }  // namespace ebb::bench

@@ -54,4 +54,12 @@ std::vector<Figure> server_figures(const ServerAsked& asked);
 /// A minute per figure.
 std::vector<Figure> postgres_figures(const PostgresAsked& asked);
 
+struct RulesAsked {
+    std::string_view only;  ///< the name of one; empty = all
+    int runs = 5;
+    double seconds = 4;  ///< of one run
+};
+
+std::vector<Figure> rules_figures(const RulesAsked& asked);
+
 }  // namespace ebb::bench

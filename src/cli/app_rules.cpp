@@ -14,7 +14,9 @@ void CommandLine::add_rules() {
     rules->group("Workflows");
     add_choice(rules, "ACTION", rules_.action, "What to do", {"check", "diff"});
     rules->add_option(
-        "SUBJECT", rules_.subjects, "check: a file. diff: the old and the new one: files, or NAME@VERSION"
+        "SUBJECT",
+        rules_.subjects,
+        "check: a file. diff: the old and the new one: files, or NAME@VERSION"
     );
     rules
         ->add_option(
@@ -31,7 +33,9 @@ void CommandLine::add_rules() {
         ->type_name("N");
     rules
         ->add_option(
-            "--explore", rules_.explored, "check: Also play every order of transitions, up to N states"
+            "--explore",
+            rules_.explored,
+            "check: Also play every order of transitions, up to N states"
         )
         ->check(within(1, kExploredMax))
         ->type_name("N");

@@ -41,13 +41,9 @@ DefinitionFile read_rules_file(const std::string& path, Session& session) {
 
 /// An input that the rules refuse would make all findings meaningless.
 void check_start(const Definition& definition, const Payload& start) {
-    const rules::Program program(
-        *definition.rules, rules_analysis::transition_names(definition)
-    );
+    const rules::Program program(*definition.rules, rules_analysis::transition_names(definition));
     const rules::Outcome outcome = rules::write(
-        program,
-        program.initial_state(),
-        {.source = rules::Write::Source::Start, .values = start}
+        program, program.initial_state(), {.source = rules::Write::Source::Start, .values = start}
     );
     if (outcome.verdict != rules::Outcome::Verdict::Refused) return;
     throw Error(
@@ -193,11 +189,10 @@ int check_rules_file(Session& session, const RulesOptions& options) {
         print_text(session, file, report, explored);
     }
     const bool has_fault = explored && !explored->faults.empty();
-    const bool is_well = std::none_of(
-        file.problems.begin(),
-        file.problems.end(),
-        [&](const Diagnostic& finding) { return is_bad(finding, options.is_strict); }
-    );
+    const bool is_well =
+        std::none_of(file.problems.begin(), file.problems.end(), [&](const Diagnostic& finding) {
+            return is_bad(finding, options.is_strict);
+        });
     return is_well && !has_fault ? kOk : kHasFindings;
 }
 
@@ -205,8 +200,7 @@ int handle_rules(Session& session, const RulesOptions& options) {
     if (options.action == "check") return check_rules_file(session, options);
     if (options.action == "diff") return compare_rules(session, options);
     throw Error(
-        ErrorCode::InvalidArgument,
-        "`ebb rules` needs an action: check FILE, or diff OLD NEW."
+        ErrorCode::InvalidArgument, "`ebb rules` needs an action: check FILE, or diff OLD NEW."
     );
 }
 

@@ -45,8 +45,7 @@ Live examine(
     Client& client = session.connect("rules diff");
     Live live;
     ListOptions page{
-        .statuses =
-            {InstanceStatus::Running, InstanceStatus::Paused, InstanceStatus::DeadLetter},
+        .statuses = {InstanceStatus::Running, InstanceStatus::Paused, InstanceStatus::DeadLetter},
         .workflow = before.name,
         .version = before.version,
     };

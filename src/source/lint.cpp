@@ -77,9 +77,7 @@ class Linter {
         constexpr std::size_t kStatesMax = 2'000;
         constexpr std::size_t kWorkMax = 20'000;
         rules_analysis::AnalysisOptions options;
-        options.limits = {
-            .states_max = kStatesMax, .work_max = kWorkMax, .starts_max = kStatesMax
-        };
+        options.limits = {.states_max = kStatesMax, .work_max = kWorkMax, .starts_max = kStatesMax};
         options.only_certain = true;
         for (Diagnostic& found : rules_analysis::analyze(definition_, options).findings) {
             // A lint is valid: `ebb rules check` says which ones are errors.

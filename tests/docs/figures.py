@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- results: begin -->\n", "<!-- results: end -->\n"
-SUITES = ["postgres", "sqlite", "kernel", "stateless", "server", "size", "front_door", "ui"]
+SUITES = ["postgres", "sqlite", "kernel", "stateless", "rules", "server", "size", "front_door", "ui"]
 
 
 def number(value):
@@ -20,7 +20,7 @@ def number(value):
 
 def rows_of(suite):
     path = ROOT / "bench" / "results" / f"{suite}.json"
-    if not path.exists():
+    if not path.exists():  # no results are kept yet
         return
     kept = json.loads(path.read_text())
     yield f"| **{suite}** | {kept['at']}, `{kept['commit']}` | | |"

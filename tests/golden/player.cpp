@@ -257,7 +257,7 @@ void Player::act_or_throw(const Json& event) {
         );
     }
     if (action == "confirm" || action == "reject") {
-        return world.decide(
+        world.decide(
             id_,
             {.verdict = action == "confirm" ? PersonalDecision::Verdict::Confirm
                                             : PersonalDecision::Verdict::Reject,
@@ -267,6 +267,7 @@ void Player::act_or_throw(const Json& event) {
              .comment = event.value("comment", ""),
              .request_id = event.value("request", "")}
         );
+        return;
     }
     if (action == "write") {
         world.write(

@@ -18,8 +18,7 @@ using predicate::Op;
 using predicate::Type;
 
 bool is_order(Op op) {
-    return op == Op::Less || op == Op::LessOrEqual || op == Op::Greater ||
-           op == Op::GreaterOrEqual;
+    return op == Op::Less || op == Op::LessOrEqual || op == Op::Greater || op == Op::GreaterOrEqual;
 }
 
 bool is_comparison(Op op) {
@@ -51,9 +50,8 @@ Truths of(const predicate::Value& value) {
 Truths and_of(Truths a, Truths b) {
     Truths made = (a | b) & kFalse;
     if ((a & kTrue) != 0 && (b & kTrue) != 0) made |= kTrue;
-    const bool can_be_unknown =
-        ((a & kUnknown) != 0 && (b & (kTrue | kUnknown)) != 0) ||
-        ((b & kUnknown) != 0 && (a & (kTrue | kUnknown)) != 0);
+    const bool can_be_unknown = ((a & kUnknown) != 0 && (b & (kTrue | kUnknown)) != 0) ||
+                                ((b & kUnknown) != 0 && (a & (kTrue | kUnknown)) != 0);
     if (can_be_unknown) made |= kUnknown;
     return made;
 }
@@ -65,7 +63,7 @@ Truths not_of(Truths a) {
     return made;
 }
 
-/// IS TRUE and its kin: never unknown.
+/// IS [NOT] TRUE and IS [NOT] FALSE are never unknown.
 Truths test_of(Truths a, Truths wanted, bool is_negated) {
     Truths made = 0;
     if ((a & wanted) != 0) made |= is_negated ? kFalse : kTrue;
@@ -110,9 +108,7 @@ class Condition::Parts {
             const Sources& operand = operands.back();
             all.is_plain = all.is_plain && operand.is_plain;
             all.is_folded = all.is_folded || operand.is_folded;
-            all.columns.insert(
-                all.columns.end(), operand.columns.begin(), operand.columns.end()
-            );
+            all.columns.insert(all.columns.end(), operand.columns.begin(), operand.columns.end());
         }
         if (node.op == Op::Column) return column(node);
         if (node.op == Op::Call) return call(node, std::move(all));
@@ -151,8 +147,8 @@ class Condition::Parts {
     }
 
     Sources call(const CodeNode& node, Sources all) const {
-        const bool folds =
-            node.function == predicate::Function::Lower || node.function == predicate::Function::Upper;
+        const bool folds = node.function == predicate::Function::Lower ||
+                           node.function == predicate::Function::Upper;
         const bool is_of_column =
             node.count == 1 && code_.node(code_.operand(node, 0)).op == Op::Column;
         if (!folds || !is_of_column) {
@@ -165,15 +161,12 @@ class Condition::Parts {
         return all;
     }
 
-    Sources comparison(
-        const CodeNode& node, const std::vector<Sources>& operands, Sources all
-    ) {
+    Sources comparison(const CodeNode& node, const std::vector<Sources>& operands, Sources all) {
         const Type type = code_.node(code_.operand(node, 0)).type;
         if (type == Type::Boolean || !all.is_plain) return all;
         const auto has_columns = [](const Sources& operand) { return !operand.columns.empty(); };
         const bool is_membership = node.op == Op::In || node.op == Op::NotIn;
-        const auto with_columns =
-            std::count_if(operands.begin(), operands.end(), has_columns);
+        const auto with_columns = std::count_if(operands.begin(), operands.end(), has_columns);
         all.is_plain = with_columns <= 1 || (is_membership && !has_columns(operands.front()));
         const bool orders = is_order(node.op) || node.op == Op::Greatest || node.op == Op::Least;
         if (all.columns.empty() || !all.is_plain) return all;

@@ -103,7 +103,8 @@ class TwoConditions {
             if (!before_.reads()[i] && !after_.reads()[i]) continue;
             read.push_back(i);
             product *= domains_[i].size();
-            if (product > kCombinationsMax) return {.newly_true = {}, .newly_false = {}, .is_certain = false};
+            if (product > kCombinationsMax)
+                return {.newly_true = {}, .newly_false = {}, .is_certain = false};
         }
         std::vector<std::size_t> at(read.size(), 0);
         predicate::Row row(cuts_.size());
@@ -147,12 +148,13 @@ class TwoConditions {
             }
             return text;
         };
-        if (must_hold(after) && !can_hold(before) && !found.newly_true) found.newly_true = example();
+        if (must_hold(after) && !can_hold(before) && !found.newly_true)
+            found.newly_true = example();
         if (must_hold(before) && !can_hold(after) && !found.newly_false) {
             found.newly_false = example();
         }
-        const bool is_open = (can_hold(before) && !must_hold(before)) ||
-                             (can_hold(after) && !must_hold(after));
+        const bool is_open =
+            (can_hold(before) && !must_hold(before)) || (can_hold(after) && !must_hold(after));
         if (is_open) found.is_certain = false;
     }
 };
@@ -179,8 +181,7 @@ class Comparison {
         compare_list(
             "invariant", named(before_.rules->invariants), named(after_.rules->invariants)
         );
-        found_.obstacles =
-            obstacles_between(*Program::compile(before_), *Program::compile(after_));
+        found_.obstacles = obstacles_between(*Program::compile(before_), *Program::compile(after_));
         return std::move(found_);
     }
 
@@ -353,9 +354,7 @@ class Comparison {
                 kind,
                 after.name,
                 "newly_false",
-                fmt::format(
-                    "The condition of the {} \"{}\" is no longer true.", kind, after.name
-                ),
+                fmt::format("The condition of the {} \"{}\" is no longer true.", kind, after.name),
                 *found.newly_false
             );
         }

@@ -66,7 +66,9 @@ class Explorer {
     ExploreOptions options_;
     std::shared_ptr<const Program> program_;
     Subject subject_;
-    InstanceIdentity identity_{.id = *InstanceId::parse("01900000-0000-7000-8000-000000000001"), .key = {}};
+    InstanceIdentity identity_{
+        .id = *InstanceId::parse("01900000-0000-7000-8000-000000000001"), .key = {}
+    };
     std::vector<std::vector<Payload>> outputs_;
     std::vector<Place> places_;
     std::unordered_map<std::string, std::size_t> known_;
@@ -91,7 +93,8 @@ class Explorer {
     }
 
     bool is_read(std::size_t attribute) const {
-        for (const auto* list : {&subject_.triggers(), &subject_.finals(), &subject_.exceptions()}) {
+        for (const auto* list :
+             {&subject_.triggers(), &subject_.finals(), &subject_.exceptions()}) {
             for (const Judged& judged : *list) {
                 if (judged.when.reads()[attribute]) return true;
             }
@@ -133,8 +136,9 @@ class Explorer {
 
     void begin() {
         const Past nothing;
-        Decision decision =
-            decide(*program_, identity_, {}, event::Started{.input = options_.input}, nothing, kNow);
+        Decision decision = decide(
+            *program_, identity_, {}, event::Started{.input = options_.input}, nothing, kNow
+        );
         if (decision.verdict == Decision::Verdict::Refused) {
             throw Error(
                 ErrorCode::InvalidArgument,
@@ -150,7 +154,8 @@ class Explorer {
         std::string key = fmt::format(
             "{}/{}/{}/", static_cast<int>(state.status), rules.is_finishing, rules.exception != 0
         );
-        for (const rules::AttributeValue& value : rules.values) key.append(value.json).append(1, '\n');
+        for (const rules::AttributeValue& value : rules.values)
+            key.append(value.json).append(1, '\n');
         for (const rules::TriggerMark& mark : rules.marks) {
             key += fmt::format("{},{},{};", mark.fires, mark.was_true, mark.failed != 0);
         }
@@ -168,7 +173,8 @@ class Explorer {
         return key;
     }
 
-    /// What the transition was given of what it may write: a value that equals that is no write.
+    /// What the transition was given of what it may write: a value that equals that does not
+    /// count as a write.
     std::string given_to(const Token& token, const Past& past) const {
         const auto trigger = static_cast<std::size_t>(token.branch);
         if (token.fired == 0 || token.branch < 0 || trigger >= subject_.trigger_count()) return {};
@@ -204,8 +210,7 @@ class Explorer {
 
     std::size_t place(Decision decision, const std::shared_ptr<const Past>& before) {
         auto past = std::make_shared<const Past>(before, std::move(decision.history));
-        const auto [at, is_new] =
-            known_.try_emplace(key_of(decision.state, *past), places_.size());
+        const auto [at, is_new] = known_.try_emplace(key_of(decision.state, *past), places_.size());
         if (!is_new) return at->second;
         check(decision.state);
         std::string ending = ending_of(decision.state, *past);
@@ -240,7 +245,9 @@ class Explorer {
             };
             if (!is_plain || !rule.when.holds(row)) continue;
             if (std::any_of(state.tokens.begin(), state.tokens.end(), is_its)) continue;
-            return fmt::format("The condition of \"{}\" is true, but it is not pending.", rule.name);
+            return fmt::format(
+                "The condition of \"{}\" is true, but it is not pending.", rule.name
+            );
         }
         return {};
     }
@@ -264,8 +271,7 @@ class Explorer {
 
     void go(std::size_t index, const Event& event, TimePoint now) {
         const std::shared_ptr<const Past> past = places_[index].past;
-        Decision decision =
-            decide(*program_, identity_, places_[index].state, event, *past, now);
+        Decision decision = decide(*program_, identity_, places_[index].state, event, *past, now);
         for (const HistoryEvent& told : decision.history) {
             const bool is_refused =
                 told.type == HistoryType::StepRetried || told.type == HistoryType::StepFailed;

@@ -45,9 +45,9 @@ inline constexpr std::uint64_t kWaysMax = UINT64_MAX;
 
 /// Explores a valid definition with rules. Transitions write the values that their `writes` list;
 /// of an attribute without a list, one value of each kind that the conditions can tell apart. They
-/// do not fail, a transition with `steps` counts as one call, and nobody writes from outside.
-/// Throws Error with InvalidArgument if the input is refused, or if a transition has more outputs
-/// than the limit.
+/// do not fail, a transition with `steps` counts as one call, and no application writes from
+/// outside. Throws Error with InvalidArgument if the input is refused, or if a transition has more
+/// outputs than the limit.
 Exploration explore(const Definition& definition, const ExploreOptions& options);
 
 }  // namespace ebb::rules_analysis

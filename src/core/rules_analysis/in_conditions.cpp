@@ -212,9 +212,7 @@ class InConditions {
         }
     }
 
-    bool hides(
-        const Judged& first, const Judged& later, std::string_view list, std::size_t index
-    ) {
+    bool hides(const Judged& first, const Judged& later, std::string_view list, std::size_t index) {
         const std::string path = condition_path(list, index);
         if (notes_.is_explained(path) || !implies(subject_, later.when, first.when)) return false;
         notes_.explain(path);

@@ -22,7 +22,8 @@ class Past : public HistoryView {
 
     Payload payload(Seq seq) const override {
         const HistoryEvent* event = at(seq);
-        while (event != nullptr && event->payload.empty() && event->ref != 0) event = at(event->ref);
+        while (event != nullptr && event->payload.empty() && event->ref != 0)
+            event = at(event->ref);
         return event == nullptr ? Payload() : event->payload;
     }
 

@@ -60,7 +60,7 @@ struct Range {
 
 /// Of the types that are whole numbers inside.
 Range range_of(Type type) {
-    constexpr std::int64_t kDayMin = -719'162;  // 0001-01-01
+    constexpr std::int64_t kDayMin = -719'162;   // 0001-01-01
     constexpr std::int64_t kDayMax = 2'932'896;  // 9999-12-31
     if (type == Type::Date) return {kDayMin, kDayMax};
     if (type == Type::Timestamp) {
@@ -100,12 +100,14 @@ std::optional<Datum> real_between(const Datum* below, const Datum* above) {
 std::optional<Datum> numeric_between(const Datum* below, const Datum* above) {
     using predicate::Numeric;
     if (below == nullptr) {
-        return numeric_datum(subtract(above->numeric, Numeric::of(std::int64_t{1}))
-                                 .value_or(above->numeric));
+        return numeric_datum(
+            subtract(above->numeric, Numeric::of(std::int64_t{1})).value_or(above->numeric)
+        );
     }
     if (above == nullptr) {
-        return numeric_datum(add(below->numeric, Numeric::of(std::int64_t{1}))
-                                 .value_or(below->numeric));
+        return numeric_datum(
+            add(below->numeric, Numeric::of(std::int64_t{1})).value_or(below->numeric)
+        );
     }
     const auto sum = add(below->numeric, above->numeric);
     const auto half = sum ? multiply(*sum, *Numeric::parse("0.5")) : std::nullopt;
@@ -194,9 +196,7 @@ void Domain::sort_points() {
         points.end()
     );
     std::sort(cuts_.folded.begin(), cuts_.folded.end());
-    cuts_.folded.erase(
-        std::unique(cuts_.folded.begin(), cuts_.folded.end()), cuts_.folded.end()
-    );
+    cuts_.folded.erase(std::unique(cuts_.folded.begin(), cuts_.folded.end()), cuts_.folded.end());
 }
 
 std::string Domain::literal(const Datum& value) const {
@@ -273,8 +273,8 @@ void Domain::add_rest() {
             std::find(cuts_.folded.begin(), cuts_.folded.end(), lower) != cuts_.folded.end();
         return !is_point && (seen_as_ != Type::Text || !is_folded);
     };
-    const std::string what = cuts_.points.empty() && cuts_.folded.empty() ? "a value"
-                                                                         : "another value";
+    const std::string what =
+        cuts_.points.empty() && cuts_.folded.empty() ? "a value" : "another value";
     for (std::int64_t i = 0;; ++i) {
         Datum candidate = integer_datum(i);
         candidate.real = static_cast<double>(i);
@@ -306,11 +306,10 @@ int Domain::find(const Datum& value) const {
     }
     if (!cuts_.is_ordered || cuts_.points.empty()) return last;
     // The gap behind the greatest point that is less.
-    const auto above = std::find_if(
-        cuts_.points.begin(),
-        cuts_.points.end(),
-        [&](const Datum& point) { return compare(point, value) > 0; }
-    );
+    const auto above =
+        std::find_if(cuts_.points.begin(), cuts_.points.end(), [&](const Datum& point) {
+            return compare(point, value) > 0;
+        });
     for (std::size_t i = 1; i < regions_.size(); ++i) {
         const Region& region = regions_[i];
         if (region.is_named) continue;

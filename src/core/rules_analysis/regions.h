@@ -15,15 +15,15 @@ namespace ebb::rules_analysis {
 /// A set of values that all plain conditions treat alike.
 struct Region {
     predicate::Datum sample{};  ///< one of its values
-    std::string text{};         ///< as people read it: `'paid'`, `null`, `more than 5`, `another text`
-    bool is_named = false;      ///< it is one value that a condition names, or NULL
+    std::string text{};     ///< as people read it: `'paid'`, `null`, `more than 5`, `another text`
+    bool is_named = false;  ///< it is one value that a condition names, or NULL
 };
 
 /// What conditions compare an attribute with.
 struct Cuts {
     std::vector<predicate::Datum> points{};
     std::vector<std::string> folded{};  ///< texts that `lower(...)` is compared with, in lower case
-    bool is_ordered = false;            ///< by `<` and the like
+    bool is_ordered = false;            ///< by an operator such as `<`
     bool is_read = false;
 };
 

@@ -277,9 +277,7 @@ void Search::write_all(
     }
 }
 
-void Search::settle(
-    std::int32_t from, AbstractState state, const Effect* effect, Happening how
-) {
+void Search::settle(std::int32_t from, AbstractState state, const Effect* effect, Happening how) {
     const Truth& truth = truth_of(state.values);
     Settling settling(subject_, truth, std::move(state), effect, how);
     settling.run();

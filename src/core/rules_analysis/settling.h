@@ -31,11 +31,7 @@ class Settling {
         const Effect* effect,
         Happening how
     )
-        : subject_(subject),
-          truth_(truth),
-          state_(std::move(state)),
-          effect_(effect),
-          how_(how) {}
+        : subject_(subject), truth_(truth), state_(std::move(state)), effect_(effect), how_(how) {}
 
     void run();
 

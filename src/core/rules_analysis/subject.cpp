@@ -102,9 +102,9 @@ void Subject::make_effects() {
     handler_.any.assign(attribute_count(), true);
     using Policy = Rules::ExternalWrites;
     for (std::size_t i = 0; i < attribute_count(); ++i) {
-        outside_.any[i] = rules().external_writes == Policy::All ||
-                          (rules().external_writes == Policy::Declared &&
-                           rules().attributes[i].is_external);
+        outside_.any[i] =
+            rules().external_writes == Policy::All ||
+            (rules().external_writes == Policy::Declared && rules().attributes[i].is_external);
     }
 }
 

@@ -122,7 +122,9 @@ Definition random_rules(Dice& dice) {
         if (dice.chance(5)) trigger.is_enabled = false;
         rules.triggers.push_back(trigger);
         made.steps.push_back(
-            {.name = fmt::format("s{}", i), .description = {}, .kind = Step{.attempts = {.max_attempts = 1}}}
+            {.name = fmt::format("s{}", i),
+             .description = {},
+             .kind = Step{.attempts = {.max_attempts = 1}}}
         );
     }
     if (dice.chance(80)) {
@@ -146,7 +148,9 @@ Definition random_rules(Dice& dice) {
     }
     if (rules.on_exception == Rules::OnException::Handle) {
         made.steps.push_back(
-            {.name = std::string(kExceptionStep), .description = {}, .kind = Step{.attempts = {.max_attempts = 1}}}
+            {.name = std::string(kExceptionStep),
+             .description = {},
+             .kind = Step{.attempts = {.max_attempts = 1}}}
         );
     }
     return made;
@@ -167,9 +171,7 @@ class Walk {
     Walk(const Definition& definition, const Subject& subject, Payload input)
         : subject_(subject), world_(definition, std::move(input)) {}
 
-    bool is_over() const {
-        return is_terminal(world_.state.status) || world_.state.tokens.empty();
-    }
+    bool is_over() const { return is_terminal(world_.state.status) || world_.state.tokens.empty(); }
 
     bool is_rolled_back() const {
         return !world_.state.rollbacks.empty() || world_.state.status == InstanceStatus::Failed ||
@@ -238,7 +240,9 @@ class Walk {
         for (const Attribute& attribute : subject_.rules().attributes) {
             if (!attribute.is_external || dice.chance(40)) continue;
             if (values.size() > 1) values += ',';
-            values += fmt::format("\"{}\":{}", attribute.name, std::string_view(random_value(dice, attribute.type)));
+            values += fmt::format(
+                "\"{}\":{}", attribute.name, std::string_view(random_value(dice, attribute.type))
+            );
         }
         world_.apply(event::AttributesWritten{.values = values + "}"});
     }
@@ -270,7 +274,9 @@ Payload random_input(Dice& dice, const Rules& rules) {
     for (const Attribute& attribute : rules.attributes) {
         if (dice.chance(30)) continue;
         if (values.size() > 1) values += ',';
-        values += fmt::format("\"{}\":{}", attribute.name, std::string_view(random_value(dice, attribute.type)));
+        values += fmt::format(
+            "\"{}\":{}", attribute.name, std::string_view(random_value(dice, attribute.type))
+        );
     }
     return values + "}";
 }

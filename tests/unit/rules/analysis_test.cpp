@@ -18,7 +18,9 @@ namespace {
 using Values = std::vector<Payload>;
 
 /// A workflow with text attributes `a`, `b`, `c`, and one step for each trigger.
-Definition rules_of(std::vector<std::pair<Trigger, Step>> triggers, std::vector<NamedCondition> finals) {
+Definition rules_of(
+    std::vector<std::pair<Trigger, Step>> triggers, std::vector<NamedCondition> finals
+) {
     Definition made{.name = "w"};
     made.rules.emplace();
     for (const char* name : {"a", "b", "c"}) made.rules->attributes.push_back({.name = name});
@@ -123,7 +125,8 @@ TEST(RulesAnalysis, a_way_that_ends_nowhere_is_shown) {
 TEST(RulesAnalysis, two_that_write_the_same_are_in_conflict) {
     Definition definition = rules_of(
         {{trigger("a is null", {{"a", {"\"x\""}}}), {}},
-         {trigger("a is null", {{"a", {"\"y\""}}}), {.compensate = Compensation{.handler = "undo"}}}},
+         {trigger("a is null", {{"a", {"\"y\""}}}), {.compensate = Compensation{.handler = "undo"}}}
+        },
         {{"done", "a is not null"}}
     );
     definition.rules->attributes.resize(1);
@@ -135,7 +138,8 @@ TEST(RulesAnalysis, two_that_write_the_same_are_in_conflict) {
 
 TEST(RulesAnalysis, what_cannot_stop_is_endless) {
     Definition definition = rules_of(
-        {{trigger("a = 'x'", {{"a", {"\"y\""}}}), {}}, {trigger("a = 'y'", {{"a", {"\"x\""}}}), {}}},
+        {{trigger("a = 'x'", {{"a", {"\"y\""}}}), {}}, {trigger("a = 'y'", {{"a", {"\"x\""}}}), {}}
+        },
         {{"done", "a = 'z'"}}
     );
     definition.rules->attributes.resize(1);
@@ -180,9 +184,7 @@ TEST(RulesAnalysis, only_the_first_of_two_counts) {
     definition.rules->finals.push_back({"again", "a = 'sent' and a is not null"});
     definition.rules->exceptions.push_back({"odd", "a in ('sent')"});
     const Found found = found_in(definition);
-    EXPECT_EQ(
-        found, (Found{"shadowed /rules/final/1/when", "shadowed /rules/exceptions/0/when"})
-    );
+    EXPECT_EQ(found, (Found{"shadowed /rules/final/1/when", "shadowed /rules/exceptions/0/when"}));
 }
 
 TEST(RulesAnalysis, the_same_handler_twice_is_shadowed) {
@@ -225,7 +227,8 @@ TEST(RulesAnalysisRegions, cut_the_values_where_conditions_do) {
     const Subject subject(definition);
     const auto texts = [&](std::size_t attribute) {
         std::vector<std::string> made;
-        for (const Region& region : subject.domains()[attribute].regions()) made.push_back(region.text);
+        for (const Region& region : subject.domains()[attribute].regions())
+            made.push_back(region.text);
         return made;
     };
     EXPECT_EQ(texts(3), (std::vector<std::string>{"null", "less than 3", "3", "more than 3"}));
@@ -248,9 +251,9 @@ Definition chains(const std::vector<int>& lengths) {
             {.name = name, .type = AttributeType::Integer, .initial = "0"}
         );
         for (int at = 0; at < lengths[i]; ++at) {
-            made.rules->triggers.push_back(trigger(
-                name + " = " + std::to_string(at), {{name, {std::to_string(at + 1)}}}
-            ));
+            made.rules->triggers.push_back(
+                trigger(name + " = " + std::to_string(at), {{name, {std::to_string(at + 1)}}})
+            );
             made.steps.push_back(
                 {.name = name + "_" + std::to_string(at), .description = {}, .kind = Step{}}
             );
@@ -321,7 +324,9 @@ TEST(RulesDifference, says_for_which_values_a_condition_differs) {
     EXPECT_TRUE(found.follows);
     std::vector<std::string> changes;
     for (const RulesChange& change : found.changes) {
-        changes.push_back(change.kind + " " + change.name + " " + change.change + " " + change.example);
+        changes.push_back(
+            change.kind + " " + change.name + " " + change.change + " " + change.example
+        );
     }
     EXPECT_EQ(
         changes,
