@@ -10,13 +10,8 @@
 namespace ebb::source {
 
 /// What is valid but probably not meant, without places: `unbounded_wait`, `shadowed_case`,
-<<<<<<< HEAD
 /// `retries_exceed_deadline`, and of rules what core/rules_analysis is certain of. A comment
 /// `# ebb: allow CODE` in `text` turns one off.
-=======
-/// `retries_exceed_deadline`, and of rules what core/rules_analysis is certain of. A comment `#
-/// ebb: allow CODE` in `text` turns one off.
->>>>>>> analysis
 std::vector<Diagnostic> lint(const Definition& definition, std::string_view text);
 
 /// The codes that such comments turn off.
