@@ -708,7 +708,7 @@ class SessionsOfTheDatabase(AccessTest):
         [session] = json.loads(self.ebb("session", "--json"))
         self.assertEqual((session["method"], session["address"]), ("link", "127.0.0.1"))
         self.assertIn(session["id"], self.ebb("session", "--user", session["principal"]))
-        self.assertEqual(json.loads(self.ebb("session", "--json", "--user", "user:no client")), [])
+        self.assertEqual(json.loads(self.ebb("session", "--json", "--user", "user:absent")), [])
         self.ebb("session", "end", code=2)
         self.assertEqual(json.loads(self.ebb("session", "end", session["id"], "--json")), {"ended": 1})
         self.assertEqual(json.loads(self.ebb("session", "--json")), [])
