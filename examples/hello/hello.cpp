@@ -14,7 +14,7 @@ int main() {
     ebb::Engine engine(*store, handlers);
     engine.register_workflow(ebb::WorkflowBuilder("hello").step("greet").step("shout").build());
 
-    const ebb::InstanceId id = engine.start("hello", "world").id;
+    const ebb::InstanceId id = engine.start("hello", ebb::Payload::of("world")).id;
     const ebb::Result result = engine.wait(id);
     std::cout << result.status << ": " << result.output << "\n";
     return result.status == ebb::InstanceStatus::Completed ? 0 : 1;
