@@ -345,7 +345,10 @@ void on_attributes_written(Transition& t, const event::AttributesWritten& e) {
     if (outcome.verdict == Verdict::Refused) {
         return t.refuse(std::move(outcome.code), std::move(outcome.message));
     }
-    const bool does_nothing = outcome.changes.empty() && begun_by(outcome).empty();
+    // A newer version may have a condition that holds without any change of an attribute.
+    const bool stays = outcome.verdict == Verdict::Goes ||
+                       (outcome.verdict == Verdict::Finishes && t.state.rules->is_finishing);
+    const bool does_nothing = stays && outcome.changes.empty() && begun_by(outcome).empty();
     if (does_nothing && !was_exception) return t.ignore();
     take(t, {.request = &e}, std::move(written));
 }

@@ -126,6 +126,16 @@ TEST(RulesEvolution, a_write_from_outside_asks_all_conditions_once) {
     EXPECT_EQ(world.write("{}", false), Verdict::Ignored);
 }
 
+TEST(RulesEvolution, a_new_final_condition_ends_it_when_conditions_are_asked_again) {
+    Evolving world(R"({"phase": "valid"})");
+    EXPECT_EQ(world.write("null"), Verdict::Ignored) << "nothing holds, and nothing has changed";
+    Json later = first_rules();
+    later["final"] = {{"checked", "phase = 'valid'"}};
+    world.follow(later);
+    EXPECT_EQ(world.write("null"), Verdict::Changed);
+    EXPECT_EQ(world.status(), "completed");
+}
+
 TEST(RulesEvolution, what_is_pending_ends_with_the_names_that_it_knows) {
     Evolving world(R"({"hotel": "wanted"})");
     const auto call = world.claim(world.state.tokens.front().id);
