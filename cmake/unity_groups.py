@@ -55,7 +55,7 @@ def is_alone(text, known):
     return any(
         f"{namespace}::".startswith(f"{other}::")
         for namespace, name, line, is_local in declarations(text)
-        if is_local and not line
+        if is_local
         for other in known.get(name, ())
     )
 

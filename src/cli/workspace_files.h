@@ -34,6 +34,7 @@ class WorkspaceFiles {
 
     /// Is there something to read? Asks the server what has changed.
     bool has_work();
+
     /// There are folders, and all of them were read.
     bool has_read() { return is_begun_ && !roots_.empty() && !has_work(); }
 

@@ -220,9 +220,9 @@ class Pair {
         if (dice_.chance(5)) output = R"({"unknown":1})";
         if (dice_.chance(5)) output = R"({"n":"many"})";
         // Others of the flow are pending, too.
-        const std::string job = session_.value(fmt::format(
-            "SELECT job FROM wed_claim('{}', 1000, 'w') WHERE wid = {}", node, wid_
-        ));
+        const std::string job = session_.value(
+            fmt::format("SELECT job FROM wed_claim('{}', 1000, 'w') WHERE wid = {}", node, wid_)
+        );
         play(
             event::StepCompleted{
                 .attempt = {.token = token.id, .visit = token.visit, .attempt = token.attempt},

@@ -231,29 +231,11 @@ Definition read_definition(const Document& root, Problems& problems, const TypeL
     }
     const std::string path;
     const MapReader map(problems, root, path);
-    map.allow_only(
-        {"workflow",
-         "version",
-         "description",
-         "on_error",
-         "deadline",
-         "priority",
-         "step_budget",
-         "input_schema",
-         "samples",
-         "output",
-         "labels",
-         "defaults",
-         "handlers",
-         "steps",
-         "rules",
-         "entry",
-         "nodes",
-         "edges",
-         "unmatched",
-         "sensitive",
-         "$schema"}
-    );
+    map.allow_only({"workflow", "version",     "description",  "on_error",  "deadline",
+                    "priority", "step_budget", "input_schema", "samples",   "output",
+                    "labels",   "defaults",    "handlers",     "steps",     "rules",
+                    "entry",    "nodes",       "edges",        "unmatched", "sensitive",
+                    "$schema"});
     map.require("workflow", "it is the workflow's name");
     StepDefaults defaults = read_defaults(map);
     note_types(types, defaults);

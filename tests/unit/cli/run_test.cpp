@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include <gmock/gmock.h>
-
 #include <nlohmann/json.hpp>
 
 #include "cli_world.h"
