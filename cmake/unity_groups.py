@@ -52,12 +52,12 @@ def is_alone(text, known):
     # It would open the namespace for all sources behind it.
     if re.search(r"^using namespace (?!std)", text, re.MULTILINE):
         return True
-    return any(
-        f"{namespace}::".startswith(f"{other}::")
-        for namespace, name, line, is_local in declarations(text)
-        if is_local
-        for other in known.get(name, ())
-    )
+    for namespace, name, line, is_local in declarations(text):
+        others = known.get(name, ()) if is_local else ()
+        # An alias hides what another namespace has, too: it could be looked up through this one.
+        if others and (line.startswith("using") or any(f"{namespace}::".startswith(f"{o}::") for o in others)):
+            return True
+    return False
 
 
 def main(root, paths):

@@ -248,7 +248,7 @@ BEGIN
     d := ebb.rules_decide(t.program, t.state, write, merged, m.truth, m.faults);
     -- A newer version may have a condition that holds without any change of an attribute.
     IF write ->> 'source' IN ('outside', 'repair') AND merged.changes = '{}' AND d.verdict = 'R'
-        AND (d.state::jsonb #> '{rules,finishing}') IS NOT DISTINCT FROM (t.state #> '{rules,finishing}')
+        AND (d.state::jsonb #>> '{rules,finishing}') IS NOT DISTINCT FROM (t.state #>> '{rules,finishing}')
         AND (t.state #> '{rules,exception}') IS NULL AND NOT EXISTS (
             SELECT 1 FROM jsonb_array_elements(d.puts) AS p WHERE p ->> 'node' <> '_EXCPT'
         )
