@@ -55,7 +55,9 @@ def is_alone(text, known):
     for namespace, name, line, is_local in declarations(text):
         others = known.get(name, ()) if is_local else ()
         # An alias hides what another namespace has, too: it could be looked up through this one.
-        if others and (line.startswith("using") or any(f"{namespace}::".startswith(f"{o}::") for o in others)):
+        if others and line.startswith("using"):
+            return True
+        if any(f"{namespace}::".startswith(f"{other}::") for other in others):
             return True
     return False
 
