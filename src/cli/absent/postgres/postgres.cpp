@@ -50,6 +50,14 @@ void install_sql_workers(const PostgresOptions& /*options*/) {
     refuse();
 }
 
+std::string postgres_rules_sql(const PostgresOptions& /*options*/) {
+    refuse();
+}
+
+void install_rules_sql(const PostgresOptions& /*options*/) {
+    refuse();
+}
+
 void migrate_postgres(const PostgresOptions& /*options*/) {
     refuse();
 }
