@@ -62,7 +62,7 @@ export class Runs implements vscode.Disposable {
     return run;
   }
 
-  /** Goes on with what has not ended and what nobody runs, such as a requeued one. */
+  /** Continues a run that has not ended and that no program runs, such as a requeued one. */
   async goOn(run: Run): Promise<void> {
     if (this.live.has(run.db)) return;
     await this.follow(['run', run.file, '--resume', run.id, '--events', ...types()], run);

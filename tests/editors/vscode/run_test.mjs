@@ -124,8 +124,13 @@ const event = (panel, type) => panel.locator(`tr[data-event="${type}"]`).first()
 
 async function menu(page, words, entry) {
   await row(page, words).click({ button: 'right' });
-  // The menu is in a shadow root and is drawn after the mouse is up.
-  await page.getByRole('menuitem', { name: entry }).first().click();
+  // VS Code ignores a click that comes too soon after the menu is drawn, and leaves the menu open.
+  const item = page.getByRole('menuitem', { name: entry }).first();
+  await item.waitFor();
+  await waitFor(page, async () => {
+    await item.click({ timeout: 1000 }).catch(() => {});
+    return !(await item.isVisible());
+  });
 }
 
 async function takePicture(page, name) {

@@ -256,7 +256,7 @@ BEGIN
         IF t.event IS NULL OR write ->> 'source' = 'outside' THEN
             RETURN NULL;
         END IF;
-        -- Who asks all conditions wants to follow, even where nothing comes of it.
+        -- A request to ask all conditions moves the instance to the newest version, even if nothing fires.
         d.state := t.state::text;
         d.status := 'running';
         d.events := '[]';

@@ -49,7 +49,7 @@ DO $do$ BEGIN
     END IF;
 END $do$;
 
--- Raises an exception unless the user who has logged in has the right. The owner of the schema has all.
+-- Raises an exception unless session_user has the right. The owner of the schema has every right.
 CREATE OR REPLACE FUNCTION ebb.flow_check_right(flow text, wanted text) RETURNS void
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN

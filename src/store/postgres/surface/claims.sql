@@ -300,7 +300,7 @@ BEGIN
         'SELECT instance_id FROM %I.wed_flow WHERE wid = $1 FOR NO KEY UPDATE', $1
     ) INTO own_row USING $2;
     IF own_row IS NULL THEN
-        RAISE EXCEPTION 'There is no instance with the wid %.', $2 USING ERRCODE = 'EB013';
+        RAISE EXCEPTION 'No instance has the wid %.', $2 USING ERRCODE = 'EB013';
     END IF;
     RETURN ebb.flow_apply(f, $2, own_row, jsonb_build_object(
         'source', $5, 'by', coalesce($4, session_user)
@@ -317,7 +317,7 @@ BEGIN
     EXECUTE format('SELECT instance_id FROM %I.wed_flow WHERE wid = $1', $1) INTO own_row USING $2;
     SELECT o.* INTO i FROM ebb.instances AS o WHERE o.id = own_row;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'There is no instance with the wid %.', $2 USING ERRCODE = 'EB013';
+        RAISE EXCEPTION 'No instance has the wid %.', $2 USING ERRCODE = 'EB013';
     ELSIF i.finished_at IS NOT NULL THEN
         RAISE EXCEPTION 'The instance with the wid % is already %.', $2, i.status USING ERRCODE = 'EB002';
     END IF;
