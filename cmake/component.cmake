@@ -25,7 +25,7 @@ function(ebb_unity target)
     return()
   endif()
   # The large ones, and what has been tried; the others are compiled one by one.
-  if(NOT target MATCHES "^ebb(_cli|_diagram|_yaml|_handlers|_sqlite|_view)?$")
+  if(NOT target MATCHES "^ebb(_cli|_diagram|_yaml|_handlers|_sqlite|_view|_lsp|_webhooks)?$")
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
     return()
   endif()

@@ -59,11 +59,12 @@ class Preset(unittest.TestCase):
 
 
 class Groups(unittest.TestCase):
-    def groups(self, headers, *sources):
+    def groups(self, headers, *sources, inner=""):
         root = WORK / "groups"
         shutil.rmtree(root, ignore_errors=True)
         (root / "src").mkdir(parents=True)
         (root / "src/known.h").write_text(headers)
+        (root / "src/inner.h").write_text(inner)
         paths = [root / "src" / f"{number}.cpp" for number in range(len(sources))]
         for path, text in zip(paths, sources):
             path.write_text(text)
@@ -92,17 +93,36 @@ class Groups(unittest.TestCase):
         other = "namespace ebb {\nusing other::hours;\n}  // namespace ebb\n"
         self.assertEqual(self.groups("", same, same, other), [0, 0, 1])
 
-    def test_a_name_that_a_header_declares_is_alone(self):
+    def test_a_name_that_a_header_of_the_group_declares_keeps_sources_apart(self):
         header = "namespace ebb {\n\nstruct Notice {\n};\n\n}  // namespace ebb\n"
-        plain = self.local("int b() {")
-        self.assertEqual(self.groups(header, self.local("struct Notice {"), plain), [0, 1])
-        self.assertEqual(self.groups(header, self.local("struct Notice {", "ebb::model"), plain), [0, 1])
-        self.assertEqual(self.groups(header, self.local("struct Notice {", "other"), plain), [0, 0])
+        includes = '#include "known.h"\n' + self.local("int b() {")
+        notice, plain = self.local("struct Notice {"), self.local("int c() {")
+        self.assertEqual(self.groups(header, notice, includes, plain), [0, 1, 0])
+        self.assertEqual(self.groups(header, includes, notice, plain), [0, 1, 0])
+        inner = self.local("struct Notice {", "ebb::model")
+        self.assertEqual(self.groups(header, includes, inner), [0, 1])
+        self.assertEqual(self.groups(header, includes, self.local("struct Notice {", "other")), [0, 0])
+
+    def test_a_header_counts_that_another_header_includes(self):
+        root = '#include "inner.h"\n'
+        inner = "namespace ebb {\nstruct Notice {\n};\n}  // namespace ebb\n"
+        includes = '#include "known.h"\n' + self.local("int b() {")
+        self.assertEqual(
+            self.groups(root, includes, self.local("struct Notice {"), inner=inner), [0, 1]
+        )
+
+    def test_a_name_of_an_inner_namespace_may_have_an_alias(self):
+        header = "namespace ebb::model {\n\nstruct Notice {\n};\n\n}  // namespace ebb::model\n"
+        includes = '#include "known.h"\n' + self.local("int b() {")
+        for around, expected in (("ebb", [0, 0]), ("ebb::model", [0, 1])):
+            alias = f"namespace {around} {{\nusing model::Notice;\n}}  // namespace {around}\n"
+            self.assertEqual(self.groups(header, includes, alias), expected)
 
     def test_a_source_that_opens_a_namespace_is_alone(self):
         plain = self.local("int b() {")
         literals = "using namespace std::chrono_literals;\n"
         self.assertEqual(self.groups("", "using namespace ebb;\n", plain, literals), [0, 1, 1])
+        self.assertEqual(self.groups("", "using enum Kind;\n", plain, literals), [0, 1, 1])
 
 
 if __name__ == "__main__":
