@@ -15,7 +15,10 @@ constexpr int kChunkEvents = 16;
 constexpr int kPageEvents = 1'000;
 
 constexpr HistoryType kUndoable[] = {
-    HistoryType::StepCompleted, HistoryType::StepFailed, HistoryType::StepStopped
+    HistoryType::StepCompleted,
+    HistoryType::StepFailed,
+    HistoryType::StepStopped,
+    HistoryType::AttributesWritten
 };
 
 std::vector<HistoryType> types_that(bool (*is_wanted)(HistoryType)) {

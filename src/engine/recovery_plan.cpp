@@ -101,7 +101,9 @@ class Rehearsal {
         const Json payload = Json::parse(event.payload, nullptr, false);
         if (event.type == HistoryType::StateRestored) {
             // The write comes right after the end of its transition.
-            undo_of(event.ref - 1, event.node).restored = to_text(payload.at("values"));
+            RecoveryPlan::Undo& undo = undo_of(event.ref - 1, event.node);
+            // Empty: the transition only counts as fired no more.
+            if (!payload.at("values").empty()) undo.restored = to_text(payload.at("values"));
         } else if (event.type == HistoryType::StepCompensated) {
             const NodeIndex node = program().find(event.node);
             undo_of(event.ref, event.node).handler = program().node(node).compensate->handler;

@@ -52,7 +52,9 @@ std::string name_of(const Event& event) {
     if (const auto* vote = std::get_if<event::DecisionMade>(&event)) {
         return vote->is_confirmed ? "confirm" : "reject";
     }
+    if (std::holds_alternative<event::RecoverRequested>(event)) return "recover";
     if (const auto* write = std::get_if<event::AttributesWritten>(&event)) {
+        if (write->is_repair && write->values == "null") return "rematch";
         return write->is_repair ? "repair" : "write";
     }
     const auto& requeued = std::get<event::Requeued>(event);
@@ -99,7 +101,7 @@ void Simulation::disturb(const Disturbance& disturbance) {
     Worker& worker = *workers_[static_cast<std::size_t>(dice.next() % workers_.size())];
     Worker& asked = dice.chance(50) || !worker.is_alive() ? *client_ : worker;
     const bool is_request = disturbance.kind >= Kind::Cancel && disturbance.kind <= Kind::Requeue;
-    if (is_request || disturbance.kind == Kind::Write) {
+    if (is_request || disturbance.kind >= Kind::Write) {
         return request(asked, disturbance);
     }
     if (disturbance.kind == Kind::Purge) return purge(asked, disturbance);
@@ -217,6 +219,10 @@ Event Simulation::event_of(const Disturbance& disturbance) {
             };
         case Kind::Write:
             return random_write(dice, by);
+        case Kind::Rematch:
+            return event::AttributesWritten{
+                .values = "null", .is_repair = true, .by = by, .request_id = {}
+            };
         default:
             return event::Requeued{
                 .new_input = dice.chance(20) ? std::optional<Payload>(R"({"n":3})") : std::nullopt,
@@ -231,7 +237,19 @@ void Simulation::request(Worker& by, const Disturbance& disturbance) {
     const InstanceId id = dice.pick(instances_);
     if (is_gone(id)) return;
     note(fmt::format("{} asks i{}: {}", by.id(), number_of(id), to_string(disturbance.kind)));
-    send(by, id, event_of(disturbance));
+    send(by, id, disturbance.kind == Kind::Recover ? recovery(dice, id) : event_of(disturbance));
+}
+
+/// To one of its writes, or rarely to something that is none.
+Event Simulation::recovery(Dice& dice, const InstanceId& id) {
+    std::vector<std::int64_t> writes;
+    for (const HistoryEntry& entry : whole_history(id)) {
+        const bool is_write = entry.type == "started" || entry.type == "attributes_written";
+        if (is_write || dice.chance(1)) writes.push_back(entry.seq);
+    }
+    return event::RecoverRequested{
+        .to = dice.pick(writes), .stops = dice.chance(20), .by = "p0", .request_id = {}
+    };
 }
 
 void Simulation::send(Worker& by, const InstanceId& id, Event event) {

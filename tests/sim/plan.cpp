@@ -57,6 +57,8 @@ constexpr std::array<std::string_view, Disturbance::kKinds> kKindNames = {
     "requeue",
     "twin",
     "write",
+    "rematch",
+    "recover",
 };
 
 std::vector<Behaviour> script(Dice& dice, int percent_bad) {
@@ -110,7 +112,7 @@ std::vector<Kind> kinds_of_run(Dice& dice) {
     for (int i = 0; i < Disturbance::kKinds; ++i) {
         const auto kind = static_cast<Kind>(i);
         const bool is_apart = kind == Kind::Cancel || kind == Kind::Abort || kind == Kind::Abroad ||
-                              kind == Kind::Import || kind == Kind::Twin || kind == Kind::Write;
+                              kind == Kind::Import || kind == Kind::Twin || kind >= Kind::Write;
         if (!is_apart && dice.chance(percent)) kinds.push_back(kind);
     }
     return kinds;
@@ -264,6 +266,24 @@ void drop_foreign_behaviours(Plan& plan) {
     }
 }
 
+/// What instances with rules can be asked for besides, by dice of its own: half of the plans are
+/// what they are without.
+void plan_more_rules(Plan& plan) {
+    Dice dice(plan.seed, 6);
+    if (!dice.chance(50)) return;
+    plan.definition = test::with_more(dice, plan.definition);
+    const auto add = [&](Kind kind, int most) {
+        for (int i = dice.below(most + 1); i > 0; --i) {
+            plan.disturbances.push_back(
+                {.tick = dice.below(plan.ticks), .kind = kind, .pick = dice.next()}
+            );
+        }
+    };
+    add(Kind::Rematch, 2);
+    add(Kind::Recover, 5);
+    sort_by_tick(plan.disturbances);
+}
+
 }  // namespace
 
 Plan make_rules_plan(std::uint64_t seed) {
@@ -295,6 +315,7 @@ Plan make_rules_plan(std::uint64_t seed) {
     }
     sort_by_tick(plan.disturbances);
     plan.goes_on = dice.chance(75);
+    plan_more_rules(plan);
     return plan;
 }
 

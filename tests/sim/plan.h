@@ -55,10 +55,12 @@ struct Disturbance {
         Decide,
         Signal,
         Requeue,
-        Twin,   ///< a second process with a living worker's name
-        Write,  ///< of attributes, by an application or an operator
+        Twin,     ///< a second process with a living worker's name
+        Write,    ///< of attributes, by an application or an operator
+        Rematch,  ///< an operator has all conditions checked
+        Recover,  ///< an operator takes an instance with rules back to one of its writes
     };
-    static constexpr int kKinds = static_cast<int>(Kind::Write) + 1;
+    static constexpr int kKinds = static_cast<int>(Kind::Recover) + 1;
 
     int tick = 0;  ///< when
     Kind kind = Kind::Crash;

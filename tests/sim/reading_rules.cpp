@@ -68,6 +68,7 @@ bool RulesReading::read_write_entry(const Entry& e) {
     if (e.type == "state_written") return on_state_written(e), true;
     if (e.type == "exception_raised") return on_exception(e), true;
     if (e.type == "timer_started") return on_armed(e), true;
+    if (e.type == "savepoint_reached") return on_savepoint(e), true;
     if (e.type != "input_resolved") return false;
     // An operator's new input of a transition that is frozen.
     if (e.node != kExceptionHandler && pending_.contains(e.node)) return true;
@@ -127,8 +128,7 @@ void RulesReading::change(const Entry& e, const Json& written) {
     }
 }
 
-void RulesReading::on_written(const Entry& e) {
-    const Json& written = payload(e.seq);
+void RulesReading::begin_write(const Entry& e, const Json& written) {
     const bool is_repair = written.value("repair", false);
     require(rollback_.empty(), "nothing is written during a rollback");
     asks_all_ = is_repair || e.node == kExceptionHandler || is_finishing_ || is_exception_;
@@ -141,27 +141,45 @@ void RulesReading::on_written(const Entry& e) {
         }
     } else {
         check_changes(e, written);
-        writes_[e.seq] = {.was = written.at("was")};
+        writes_[e.seq] = {.node = e.node, .was = written.at("was")};
         pending_.erase(e.node);
     }
     last_ = e.node;
     if (is_repair || e.node == kExceptionHandler) {
         for (auto& [name, mark] : marks_) mark.failed = 0;
     }
-    change(e, written);
-    write_ = e.seq;
-    const bool is_idle = written.at("values").empty();
-    const std::int64_t idle = is_idle ? idle_ + 1 : 0;
+}
+
+/// What the write leads to, with the triggers' marks that it leaves.
+RulesReading::Outcome RulesReading::outcome_of(const Entry& e, const Json& written) {
+    if (written.value("resume", false)) {
+        require(written.at("values").empty(), "a rollback has ended, and changes nothing more");
+        if (!keeps_invariants()) {
+            Outcome refused;
+            refused.exception = "invariant_violated";
+            return refused;
+        }
+        for (auto& [name, mark] : marks_) mark = {.fires = mark.fires};
+    }
+    const std::int64_t idle = written.at("values").empty() ? idle_ + 1 : 0;
     const std::map<std::string, Mark> before = marks_;
     Outcome outcome = decide(false);
     const bool fires_itself =
         std::find(outcome.fired.begin(), outcome.fired.end(), e.node) != outcome.fired.end();
     const bool is_called_again = e.node == kExceptionHandler && !outcome.exception.empty();
     idle_ = fires_itself || is_called_again ? idle : 0;
-    if (idle_ >= kIdleWritesMax) {
-        marks_ = before;
-        outcome = raise("no_progress");
-    }
+    if (idle_ < kIdleWritesMax) return outcome;
+    marks_ = before;
+    return raise("no_progress");
+}
+
+void RulesReading::on_written(const Entry& e) {
+    const Json& written = payload(e.seq);
+    begin_write(e, written);
+    before_ = state_;
+    change(e, written);
+    write_ = e.seq;
+    const Outcome outcome = outcome_of(e, written);
     require(written.at("fired") == Json(outcome.fired), "it fires " + Json(outcome.fired).dump());
     require(
         written.value("armed", Json::array()) == Json(outcome.armed),
@@ -185,13 +203,16 @@ const Json* RulesReading::find_final() const {
     return nullptr;
 }
 
+bool RulesReading::keeps_invariants() const {
+    if (!rules_.contains("invariants")) return true;
+    const Json& all = rules_.at("invariants");
+    return std::none_of(all.begin(), all.end(), [this](const Json& invariant) {
+        return ask_sql(member_of(invariant, "when"), state_) == false;
+    });
+}
+
 RulesReading::Outcome RulesReading::decide(bool is_start) {
-    if (rules_.contains("invariants")) {
-        for (const Json& invariant : rules_.at("invariants")) {
-            const auto value = ask_sql(member_of(invariant, "when"), state_);
-            require(value != false, "an invariant is false");
-        }
-    }
+    require(keeps_invariants(), "an invariant is false");
     if (is_start) asks_all_ = true;
     if (const Json* final_condition = find_final()) {
         disarm_all();
@@ -200,7 +221,8 @@ RulesReading::Outcome RulesReading::decide(bool is_start) {
             .fired = {},
             .armed = {},
             .final_condition = member_of(*final_condition, "final"),
-            .exception = {}
+            .exception = {},
+            .savepoint = {}
         };
     }
     is_finishing_ = false;
@@ -209,7 +231,24 @@ RulesReading::Outcome RulesReading::decide(bool is_start) {
             if (holds(exception)) return raise(member_of(exception, "exception"));
         }
     }
-    return fire();
+    Outcome outcome = fire();
+    if (outcome.exception.empty()) outcome.savepoint = reached_savepoint(is_start);
+    return outcome;
+}
+
+/// The first one whose condition this write has made true.
+std::string RulesReading::reached_savepoint(bool is_start) const {
+    if (!rules_.contains("savepoints")) return {};
+    for (const Json& savepoint : rules_.at("savepoints")) {
+        const bool was_true = !is_start && ask_sql(member_of(savepoint, "when"), before_) == true;
+        if (holds(savepoint) && !was_true) return member_of(savepoint, "savepoint");
+    }
+    return {};
+}
+
+void RulesReading::on_savepoint(const Entry& e) {
+    require(e.node == next_savepoint_ && e.ref == write_, "the write has reached another one");
+    savepoint_ = {.name = e.node, .reached = e.seq};
 }
 
 bool RulesReading::fires(const Json& trigger) {
@@ -261,7 +300,7 @@ RulesReading::Outcome RulesReading::fire() {
 RulesReading::Outcome RulesReading::raise(const std::string& cause) {
     for (auto& [name, mark] : marks_) mark.was_true = false;
     disarm_all();
-    return {.fired = {}, .armed = {}, .final_condition = {}, .exception = cause};
+    return {.fired = {}, .armed = {}, .final_condition = {}, .exception = cause, .savepoint = {}};
 }
 
 void RulesReading::disarm(const std::string& trigger) {
@@ -325,6 +364,8 @@ void RulesReading::expect_outcome(const Outcome& outcome) {
     }
     is_exception_ = false;
     if (is_dead_ && !has_frozen()) is_dead_ = false;
+    next_savepoint_ = outcome.savepoint;
+    if (!next_savepoint_.empty()) expected_.emplace_back("savepoint_reached");
     if (!fired_.empty()) expected_.emplace_back("state_written");
     if (outcome.final_condition.empty()) return;
     if (pending_.empty()) {
@@ -354,6 +395,7 @@ void RulesReading::on_exception(const Entry& e) {
     require(payload(e.seq).at("code") == exception_, "the exception is " + exception_);
     require(e.ref == write_ || e.ref == failure_, "it refers to another write");
     is_exception_ = true;
+    if (exception_ == "recovered") return enter_dead_letter();
     const bool is_compensated = is("on_exception", "compensate", "dead_letter") && !is_dead_;
     if (is_compensated) {
         expected_.emplace_back("rollback_started");

@@ -46,8 +46,17 @@ class RulesReading {
 
     /// Of a transition, or of the handler of exceptions.
     struct Write {
+        std::string node;
         Json was;
         bool is_restored = false;
+        bool is_undone = false;  ///< a rollback has passed it
+    };
+
+    /// From which on a rollback after a failure undoes nothing.
+    struct Savepoint {
+        std::string name;
+        std::int64_t reached = 0;
+        int resumes = 0;
     };
 
     /// A call that a rollback undoes.
@@ -63,6 +72,7 @@ class RulesReading {
         std::vector<std::string> armed;
         std::string final_condition;
         std::string exception;
+        std::string savepoint;
     };
 
     void read_entry(const Entry& e);
@@ -76,6 +86,11 @@ class RulesReading {
     void on_written(const Entry& e);
     void on_state_written(const Entry& e);
     void on_exception(const Entry& e);
+    void begin_write(const Entry& e, const Json& written);
+    Outcome outcome_of(const Entry& e, const Json& written);
+    bool keeps_invariants() const;
+    std::string reached_savepoint(bool is_start) const;
+    void on_savepoint(const Entry& e);
     void check_changes(const Entry& e, const Json& written);
     void change(const Entry& e, const Json& written);
     Outcome decide(bool is_start);
@@ -102,6 +117,12 @@ class RulesReading {
     void on_compensated(const Entry& e);
     void on_rollback_started(const Entry& e);
     void on_rollback_finished();
+    void on_recover_requested(const Entry& e);
+    void on_resumed(const Entry& e);
+    void unfire(const std::string& trigger);
+    bool may_resume() const;
+    bool is_rolled_back() const;
+    const Json& savepoint_of(const std::string& name) const;
     void on_requeued();
     void check_end() const;
     void check_calls() const;
@@ -124,6 +145,7 @@ class RulesReading {
     Json definition_;
     const Json& rules_;
     Json state_ = Json::object();
+    Json before_;  ///< the attributes before the last write
     std::map<std::string, std::int64_t> written_;
     std::map<std::string, Pending> pending_;  ///< by transition; `_EXCPT`: the handler
     std::set<std::string> stopped_;           ///< whose end a rollback awaits
@@ -139,9 +161,13 @@ class RulesReading {
     std::int64_t now_ = 0;
     std::int64_t floor_ = 0;  ///< of the rollback
     std::int64_t cause_ = 0;  ///< of the rollback
-    std::string exception_;   ///< that must come next
-    std::string last_;        ///< the transition that wrote or failed last
-    std::string rollback_;    ///< its kind; empty: none
+    std::optional<Savepoint> savepoint_;
+    std::string next_savepoint_;  ///< that must be reached next
+    std::int64_t recover_to_ = 0;
+    std::string recover_then_;
+    std::string exception_;  ///< that must come next
+    std::string last_;       ///< the transition that wrote or failed last
+    std::string rollback_;   ///< its kind; empty: none
     std::string ended_;
     std::int64_t idle_ = 0;
     bool is_finishing_ = false;

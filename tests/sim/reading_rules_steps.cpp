@@ -76,9 +76,17 @@ void RulesReading::on_failed(const Entry& e) {
         pending.is_frozen = true;
         enter_dead_letter();
     } else {
+        unfire(e.node);
         pending_.erase(e.node);
         expected_.emplace_back("rollback_started");
     }
+}
+
+/// Its transition is undone: the trigger has not fired so often.
+void RulesReading::unfire(const std::string& trigger) {
+    if (trigger == kExceptionHandler || !is_counted(trigger_of(trigger))) return;
+    Mark& mark = marks_[trigger];
+    mark.fires = std::max<std::int64_t>(mark.fires - 1, 0);
 }
 
 void RulesReading::on_held_back(const Entry& e) {
@@ -94,13 +102,16 @@ void RulesReading::on_held_back(const Entry& e) {
         }
     }
     if (!pending_.empty() || is_exception_) return;
+    before_ = state_;
     expect_outcome(decide(false));
 }
 
 /// A rollback has stopped it; or a final condition stops it now.
 void RulesReading::on_stopped(const Entry& e) {
     require(!rollback_.empty() || !expected_.empty(), "no rollback stops it");
-    static_cast<void>(pending_of(e));
+    const bool is_armed = pending_of(e).due.has_value();
+    // What the rollback awaits, it has counted back when it began.
+    if (!is_armed && !stopped_.contains(e.node)) unfire(e.node);
     if (e.type == "step_stopped") note_undoable(e);
     pending_.erase(e.node);
     stopped_.erase(e.node);
@@ -109,6 +120,8 @@ void RulesReading::on_stopped(const Entry& e) {
 bool RulesReading::read_rollback_entry(const Entry& e) {
     if (e.type == "rollback_started") return on_rollback_started(e), true;
     if (e.type == "rollback_finished") return on_rollback_finished(), true;
+    if (e.type == "recover_requested") return on_recover_requested(e), true;
+    if (e.type == "resumed") return on_resumed(e), true;
     if (e.type == "state_restored") return on_restored(e), true;
     if (e.type == "step_compensated" || e.type == "compensation_skipped") {
         return on_compensated(e), true;
@@ -120,12 +133,22 @@ bool RulesReading::read_rollback_entry(const Entry& e) {
 void RulesReading::on_rollback_started(const Entry& e) {
     const std::string kind = payload(e.seq).at("kind").get<std::string>();
     require((kind == "final") == (rollback_ == "stop"), "it is a rollback of another kind");
+    require((kind == "recover") == (recover_to_ != 0), "nobody has asked for it");
     if (kind == "final") {
         require(payload(e.seq).at("output") == state_, "the output is " + state_.dump());
     } else {
-        floor_ = 0;
+        const bool to_savepoint = kind == "failure" && savepoint_;
+        require(
+            payload(e.seq).value("savepoint", "") == (to_savepoint ? savepoint_->name : ""),
+            "it goes back to another savepoint"
+        );
+        floor_ = std::exchange(recover_to_, 0);
+        if (to_savepoint) floor_ = savepoint_->reached;
         is_exception_ = false;
         is_dead_ = false;
+        for (const auto& [name, pending] : pending_) {
+            if (!pending.due) unfire(name);
+        }
         // Those that had not begun leave nothing behind.
         std::erase_if(pending_, [](const auto& each) { return each.second.is_frozen; });
     }
@@ -184,29 +207,76 @@ void RulesReading::on_rollback_finished() {
         const bool is_due = undoable.has_compensation && !undoable.is_settled && seq > floor_;
         require(!is_due, undoable.node + " was not compensated");
     }
-    for (const auto& [seq, write] : writes_) {
+    for (auto& [seq, write] : writes_) {
         if (seq <= floor_) continue;
         for (const auto& [name, before] : write.was.items()) {
             require(written_.at(name) != seq, name + " was not restored");
         }
+        if (!std::exchange(write.is_undone, true)) unfire(write.node);
     }
     pending_.clear();
     stopped_.clear();
-    const bool is_cancel = rollback_ == "cancel";
-    expected_.emplace_back(
-        rollback_ == "final" ? "completed" : (is_cancel ? "cancelled" : "failed")
-    );
+    if (rollback_ == "recover" && recover_then_ == "stop") {
+        exception_ = "recovered";
+        failure_ = cause_;
+        expected_.emplace_back("exception_raised");
+    } else if (rollback_ == "recover") {
+        expected_.emplace_back("attributes_written");
+    } else if (rollback_ == "failure") {
+        expected_.emplace_back(may_resume() ? "resumed" : "failed");
+    } else {
+        expected_.emplace_back(rollback_ == "final" ? "completed" : "cancelled");
+    }
+    if (rollback_ == "recover") rollback_.clear();
+}
+
+bool RulesReading::may_resume() const {
+    if (!savepoint_) return false;
+    const Json& savepoint = savepoint_of(savepoint_->name);
+    return savepoint.value("on_rollback", "fail") == "resume" &&
+           savepoint_->resumes < savepoint.value("max_resumes", 3);
+}
+
+const Json& RulesReading::savepoint_of(const std::string& name) const {
+    for (const Json& savepoint : rules_.at("savepoints")) {
+        if (savepoint.at("savepoint") == name) return savepoint;
+    }
+    fail("there is no savepoint " + name);
+}
+
+void RulesReading::on_resumed(const Entry& e) {
+    require(savepoint_ && may_resume(), "it may not continue");
+    require(e.node == savepoint_->name && e.ref == savepoint_->reached, "it is another savepoint");
+    ++savepoint_->resumes;
+    rollback_.clear();
+    expected_.emplace_back("attributes_written");
+}
+
+void RulesReading::on_recover_requested(const Entry& e) {
+    require(!is_rolled_back(), "it is rolled back already");
+    recover_to_ = payload(e.seq).at("to").get<std::int64_t>();
+    recover_then_ = payload(e.seq).at("then").get<std::string>();
+    if (savepoint_ && savepoint_->reached > recover_to_) savepoint_.reset();
+    expected_.emplace_back("rollback_started");
+}
+
+bool RulesReading::is_rolled_back() const {
+    return rollback_ == "failure" || rollback_ == "cancel" || rollback_ == "recover";
 }
 
 void RulesReading::on_requeued() {
     const bool was_dead = is_dead_;
     is_dead_ = false;
+    const bool rolls_back = definition_.value("on_error", "compensate") == "compensate";
+    if (was_dead && !is_rolled_back() && rolls_back && has_frozen()) {
+        expected_.emplace_back("rollback_started");
+        return;
+    }
     for (auto& [name, pending] : pending_) {
         // Where no call has failed, it arrives once more.
         if (std::exchange(pending.is_frozen, false)) pending.visit = 0;
     }
-    const bool is_compensating = rollback_ == "failure" || rollback_ == "cancel";
-    if (!was_dead || is_compensating) return;
+    if (!was_dead || is_rolled_back()) return;
     const bool is_handled = pending_.contains(kExceptionHandler);
     if (is_exception_ && !is_handled) expected_.emplace_back("attributes_written");
 }
@@ -224,8 +294,9 @@ void RulesReading::read_instance_entry(const Entry& e) {
         is_paused_ = false;
         is_dead_ = false;
         // Of an instance that is being cancelled, it only ends a pause or a dead letter.
-        if (rollback_ == "failure" || rollback_ == "cancel") {
+        if (is_rolled_back()) {
             rollback_ = "cancel";
+            floor_ = 0;
         } else {
             rollback_.clear();
             expected_.emplace_back("rollback_started");
@@ -246,8 +317,7 @@ void RulesReading::read_instance_entry(const Entry& e) {
 }
 
 void RulesReading::check_end() const {
-    const bool is_rolled_back = rollback_ == "failure" || rollback_ == "cancel";
-    std::string status = is_rolled_back ? "compensating" : "running";
+    std::string status = is_rolled_back() ? "compensating" : "running";
     if (is_dead_) status = "dead_letter";
     if (is_paused_) status = "paused";
     if (!ended_.empty()) status = ended_;

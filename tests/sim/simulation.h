@@ -65,6 +65,7 @@ class Simulation {
     void request(Worker& by, const Disturbance& disturbance);
     void send(Worker& by, const InstanceId& id, Event event);
     Event event_of(const Disturbance& disturbance);
+    Event recovery(Dice& dice, const InstanceId& id);
 
     // abroad.cpp: instances leave the cluster and come back.
     void open_abroad();

@@ -89,6 +89,24 @@ Definition random_rules(Dice& dice) {
     return definition_from_json(made);
 }
 
+Definition with_more(Dice& dice, const Definition& rules) {
+    Json made = definition_to_json(rules);
+    Json& body = made.at("rules");
+    for (int i = dice.below(3); i > 0; --i) {
+        Json& savepoint = body["savepoints"][fmt::format("p{}", i)];
+        savepoint = {{"when", condition(dice, 1)}};
+        if (!dice.chance(70)) continue;
+        savepoint["on_rollback"] = "resume";
+        if (dice.chance(50)) savepoint["max_resumes"] = dice.between(1, 3);
+    }
+    for (Json& each : body.at("triggers")) {
+        if (dice.chance(40)) each["max_fires"] = dice.between(1, 4);
+        if (dice.chance(20)) each["timeout"] = fmt::format("{}s", dice.between(1, 20));
+        if (dice.chance(20)) each["step_timeout"] = fmt::format("{}s", dice.between(5, 60));
+    }
+    return definition_from_json(made);
+}
+
 Payload random_write(Dice& dice) {
     Json made = Json::object();
     for (int i = dice.between(0, 2); i > 0; --i) {

@@ -12,6 +12,10 @@ namespace ebb::test {
 /// tests/sim/reading_rules.h reads.
 Definition random_rules(Dice& dice);
 
+/// The same rules with what they may have besides: savepoints, time limits of calls, more limits of
+/// firing.
+Definition with_more(Dice& dice, const Definition& rules);
+
 /// What such a transition or an application writes: an object of few attributes, rarely one that is
 /// refused.
 Payload random_write(Dice& dice);

@@ -84,10 +84,10 @@ std::optional<HistoryType> parse_history_type(std::string_view text);
 /// `steps.<name>.output` reads.
 bool holds_output(HistoryType type);
 
-/// True for the events that a rollback reads: step_completed, step_failed, step_stopped.
+/// True for the events that a rollback reads: the ends of steps, and writes of attributes.
 bool is_undoable(HistoryType type);
 
-/// True for events after which their `ref` no longer needs a compensation: it was compensated or
+/// True for events after which no rollback undoes their `ref`: it was compensated, restored or
 /// skipped, or another end of the same visit will follow.
 bool settles_compensation(HistoryType type);
 

@@ -195,12 +195,12 @@ bool holds_output(HistoryType type) {
 
 bool is_undoable(HistoryType type) {
     return type == HistoryType::StepCompleted || type == HistoryType::StepFailed ||
-           type == HistoryType::StepStopped;
+           type == HistoryType::StepStopped || type == HistoryType::AttributesWritten;
 }
 
 bool settles_compensation(HistoryType type) {
     return type == HistoryType::StepCompensated || type == HistoryType::CompensationSkipped ||
-           type == HistoryType::StepRequeued;
+           type == HistoryType::StepRequeued || type == HistoryType::StateRestored;
 }
 
 std::string_view event_name(const Event& event) {

@@ -262,7 +262,10 @@ std::optional<HistoryEvent> next_to_compensate(Transition& t, Rollback& rollback
         auto event = t.past.previous_undoable(rollback.cursor, rollback.floor, prefix);
         if (!event) return std::nullopt;
         rollback.cursor = event->seq;
-        if (t.state.rules) restore_attributes(t, *event);
+        if (event->type == HistoryType::AttributesWritten) {
+            restore_attributes(t, *event);
+            continue;
+        }
         if (compensation_of(t, *event) == nullptr) continue;
         const Scope* scope = t.state.find_scope(rollback.scope);
         if (scope == nullptr || is_of_loser(t, *scope, *event, prefix.size())) return event;

@@ -368,26 +368,24 @@ int attribute_written(const Transition& t, std::string_view name, Seq write) {
     return -1;
 }
 
-}  // namespace
+/// The transition has not fired. Returns whether its trigger counts how often it has.
+bool uncount(Transition& t, std::string_view node) {
+    const NodeIndex index = t.program.find(node);
+    const auto& triggers = rules_of(t).triggers();
+    if (index < 0 || static_cast<std::size_t>(index) >= triggers.size()) return false;
+    rules::unfire(rules_of(t), *t.state.rules, index);
+    const rules::Program::Rule& rule = triggers[static_cast<std::size_t>(index)];
+    return rule.mode == Trigger::Mode::Once || rule.max_fires > 0;
+}
 
-void restore_attributes(Transition& t, const HistoryEvent& completed) {
-    // The output of a stopped transition comes too late to be written.
-    if (completed.type != HistoryType::StepCompleted || completed.seq >= t.state.last_seq) return;
-    const Seq write = completed.seq + 1;
-    const auto found = t.past.find_event(write);
-    const bool is_written =
-        found && found->type == HistoryType::AttributesWritten && found->ref == completed.seq;
-    if (!is_written) return;
-    const NodeIndex trigger = t.program.find(completed.node);
-    const bool is_trigger =
-        trigger >= 0 && static_cast<std::size_t>(trigger) < rules_of(t).triggers().size();
-    if (is_trigger) rules::unfire(rules_of(t), *t.state.rules, trigger);
-    const Json event = Json::parse(found->payload, nullptr, false);
-    const Json* was = event.is_object() && event.contains("was") ? &event["was"] : nullptr;
-    if (was == nullptr || !was->is_object()) return;
+/// The members that get their values from before the write back.
+Payload restore_values(Transition& t, const HistoryEvent& write) {
     Payload restored;
+    const Json event = Json::parse(write.payload, nullptr, false);
+    const Json* was = event.is_object() && event.contains("was") ? &event["was"] : nullptr;
+    if (was == nullptr || !was->is_object()) return restored;
     for (const auto& [name, before] : was->items()) {
-        const int index = attribute_written(t, name, write);
+        const int index = attribute_written(t, name, write.seq);
         const bool is_pair = before.is_array() && before.size() == 2 && before[1].is_number();
         if (index < 0 || !is_pair) continue;
         const auto at = static_cast<std::size_t>(index);
@@ -397,11 +395,23 @@ void restore_attributes(Transition& t, const HistoryEvent& completed) {
         append_json_string(restored, rules_of(t).rules().attributes[at].name);
         restored += ":" + value.json;
     }
-    if (restored.empty()) return;
+    return restored;
+}
+
+}  // namespace
+
+void restore_attributes(Transition& t, const HistoryEvent& write) {
+    // Writes from outside stay.
+    if (write.node.empty()) return;
+    const bool is_counted = uncount(t, write.node);
+    const Payload restored = restore_values(t, write);
+    // Where there is nothing to restore, the event says that the firing no longer counts: a later
+    // rollback passes this write again.
+    if (restored.empty() && !is_counted) return;
     HistoryEvent restoring;
     restoring.type = HistoryType::StateRestored;
-    restoring.node = completed.node;
-    restoring.ref = write;
+    restoring.node = write.node;
+    restoring.ref = write.seq;
     restoring.payload = "{\"values\":{" + restored + "}}";
     t.append(std::move(restoring));
 }

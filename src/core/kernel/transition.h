@@ -284,9 +284,9 @@ void finish_recovery(Transition& t, const Rollback& rollback);
 /// Checks all conditions of an instance that is in an exception. False = refused, because it would
 /// be in an exception again.
 bool leave_exception(Transition& t, Seq request);
-/// A rollback passes the output of a transition: its attributes get their previous values back,
-/// unless they were written since then.
-void restore_attributes(Transition& t, const HistoryEvent& completed);
+/// A rollback passes the write of a transition: its attributes get their previous values back,
+/// unless they were written since then, and it does not count as fired any more.
+void restore_attributes(Transition& t, const HistoryEvent& write);
 
 // move.cpp
 /// True if the instance is elsewhere. Then every event except its arrival is ignored or refused.
