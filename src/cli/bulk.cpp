@@ -10,6 +10,7 @@
 
 #include <ebb/error.h>
 
+#include "cli/empty_filter.h"
 #include "cli/exit_code.h"
 #include "cli/interrupts.h"
 #include "cli/text.h"
@@ -144,6 +145,9 @@ class Bulk {
                 session_.note("  " + one_line(reason) + "\n");
             }
             if (was_interrupted) session_.note("Interrupted. The same command continues.\n");
+            if (!was_interrupted && seen() == 0) {
+                explain_empty_filter(session_, client_, options_.where);
+            }
         }
         return was_interrupted ? kInterrupted : kOk;
     }
@@ -176,6 +180,7 @@ class Bulk {
             );
         }
         session_.print(text);
+        if (total == 0) explain_empty_filter(session_, client_, options_.where);
         return kOk;
     }
 

@@ -7,6 +7,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/empty_filter.h"
 #include "cli/table.h"
 #include "cli/text.h"
 
@@ -56,6 +57,7 @@ int count_instances(Session& session, const CountOptions& options) {
     }
     if (options.by.empty()) {
         session.print(fmt::format("{}\n", total));
+        if (total == 0) explain_empty_filter(session, client, options.where);
         return kOk;
     }
     std::vector<std::string> header;

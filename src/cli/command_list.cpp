@@ -8,6 +8,7 @@
 #include <ebb/error.h>
 
 #include "cli/commands.h"
+#include "cli/empty_filter.h"
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
 #include "cli/label_argument.h"
@@ -363,6 +364,7 @@ int list_instances(Session& session, const ListCommandOptions& options) {
         session.print_json(json);
     } else if (found.outlines.empty()) {
         session.note("No instances.\n");
+        explain_empty_filter(session, session.connect("list"), options.where);
     } else {
         session.print(table_text(session, found.outlines, options.times));
     }
