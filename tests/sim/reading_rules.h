@@ -175,6 +175,7 @@ class RulesReading {
     bool is_dead_ = false;
     bool is_paused_ = false;
     bool asks_all_ = false;
+    bool is_late_failure_ = false;  ///< an operator lets the rollback of a late failure begin
 };
 
 }  // namespace ebb::sim

@@ -108,7 +108,8 @@ void RulesReading::on_held_back(const Entry& e) {
 
 /// A rollback has stopped it; or a final condition stops it now.
 void RulesReading::on_stopped(const Entry& e) {
-    require(!rollback_.empty() || !expected_.empty(), "no rollback stops it");
+    const bool is_asked = !rollback_.empty() || !expected_.empty() || is_late_failure_;
+    require(is_asked, "no rollback stops it");
     const bool is_armed = pending_of(e).due.has_value();
     // What the rollback awaits, it has counted back when it began.
     if (!is_armed && !stopped_.contains(e.node)) unfire(e.node);
@@ -152,6 +153,7 @@ void RulesReading::on_rollback_started(const Entry& e) {
         // Those that had not begun leave nothing behind.
         std::erase_if(pending_, [](const auto& each) { return each.second.is_frozen; });
     }
+    is_late_failure_ = false;
     rollback_ = kind;
     cause_ = e.ref;
     for (const auto& [name, pending] : pending_) stopped_.insert(name);
@@ -269,7 +271,10 @@ void RulesReading::on_requeued() {
     is_dead_ = false;
     const bool rolls_back = definition_.value("on_error", "compensate") == "compensate";
     if (was_dead && !is_rolled_back() && rolls_back && has_frozen()) {
-        expected_.emplace_back("rollback_started");
+        // Its rollback may begin now. If an exception holds, all conditions are asked before.
+        const bool asks_first = is_exception_ && !pending_.contains(kExceptionHandler);
+        expected_.emplace_back(asks_first ? "attributes_written" : "rollback_started");
+        is_late_failure_ = true;
         return;
     }
     for (auto& [name, pending] : pending_) {

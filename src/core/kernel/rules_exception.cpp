@@ -175,6 +175,29 @@ void end_exception(Transition& t) {
     if (t.may_start()) unpark_all(t);
 }
 
+void continue_without(Transition& t, const Unwritten& transition) {
+    const rules::Write write{
+        .source = rules::Write::Source::Failure,
+        .trigger = transition.trigger,
+        .seq = transition.seq,
+        .pending = pending_besides(t, transition.token),
+        .armed = armed_in(t),
+    };
+    Written written = decide_write(t, write, t.state.find_token(transition.token));
+    rules::Outcome& outcome = written.outcome;
+    if (outcome.verdict == Verdict::Refused) {
+        outcome.verdict = Verdict::Exception;
+        outcome.cause = outcome.code;
+    }
+    if (t.state.rules->exception != 0) {
+        *t.state.rules = std::move(outcome.state);
+        t.erase_token(transition.token);
+        return;
+    }
+    const Origin origin{.token = transition.token, .cause = transition.seq, .is_failure = true};
+    take(t, origin, std::move(written));
+}
+
 bool hold_back(Transition& t, TokenId failed, Seq cause) {
     const TokenId id = transition_of(t, failed);
     const Token& token = *t.state.find_token(id);
@@ -184,25 +207,7 @@ bool hold_back(Transition& t, TokenId failed, Seq cause) {
     if (!is_held) return false;
     if (is_handler && hand_to_operator(t, id, cause)) return true;
     end_inside(t, id, failed);
-    const rules::Write write{
-        .source = rules::Write::Source::Failure,
-        .trigger = is_handler ? -1 : token.branch,
-        .seq = cause,
-        .pending = pending_besides(t, id),
-        .armed = armed_in(t),
-    };
-    Written written = decide_write(t, write, t.state.find_token(id));
-    rules::Outcome& outcome = written.outcome;
-    if (outcome.verdict == Verdict::Refused) {
-        outcome.verdict = Verdict::Exception;
-        outcome.cause = outcome.code;
-    }
-    if (t.state.rules->exception != 0) {
-        *t.state.rules = std::move(outcome.state);
-        t.erase_token(id);
-    } else {
-        take(t, {.token = id, .cause = cause, .is_failure = true}, std::move(written));
-    }
+    continue_without(t, {.token = id, .trigger = is_handler ? -1 : token.branch, .seq = cause});
     return true;
 }
 

@@ -52,6 +52,16 @@ void raise(Transition& t, const Origin& origin, Seq write, const rules::Outcome&
 /// The attributes are no longer those of an exception.
 void end_exception(Transition& t);
 
+/// A transition that will not write.
+struct Unwritten {
+    TokenId token = 0;  ///< 0: it is gone already
+    int trigger = -1;   ///< to hold back; -1: none
+    Seq seq = 0;        ///< the event that says so
+};
+
+/// Where nothing else is pending, the conditions decide how the instance continues.
+void continue_without(Transition& t, const Unwritten& transition);
+
 // rules_final.cpp
 /// A final condition holds and does not wait. `result` is the output of the instance.
 void stop_pending(Transition& t, const Origin& origin, const Payload& result);

@@ -19,6 +19,22 @@ bool has_waited(const Transition& t, const Token& token) {
     return fired && fired->node == t.node_of(token).name;
 }
 
+/// If the instance has followed to other rules since its condition became true, these decide.
+bool may_fire(const Transition& t, const Token& token) {
+    if (!t.state.rules->asks_all) return true;
+    const auto at = static_cast<std::size_t>(token.branch);
+    const rules::Program::Rule& rule = rules_of(t).triggers()[at];
+    const std::int64_t fires = t.state.rules->marks[at].fires;
+    const bool is_used_up = (rule.mode == Trigger::Mode::Once && fires > 0) ||
+                            (rule.max_fires > 0 && fires >= rule.max_fires);
+    if (!rule.is_enabled || is_used_up) return false;
+    try {
+        return rule.when.evaluate(rules_of(t).row_of(*t.state.rules)) == true;
+    } catch (const PredicateError&) {
+        return false;
+    }
+}
+
 }  // namespace
 
 bool must_wait(const Transition& t, const Token& token) {
@@ -45,6 +61,11 @@ bool is_armed(const Transition& t, const Token& token) {
 }
 
 void fire_armed(Transition& t, Token& token) {
+    if (!may_fire(t, token)) {
+        const Seq disarmed = t.append_at(token, HistoryType::StepSkipped);
+        t.erase_token(token.id);
+        return continue_without(t, {.seq = disarmed});
+    }
     rules::fire_armed(rules_of(t), *t.state.rules, token.branch);
     const Seq state = t.append_at(
         token, HistoryType::StateWritten, token.fired, rules_of(t).state_text(*t.state.rules)

@@ -236,6 +236,53 @@ TEST(RulesEvolution, never_moves_what_is_rolled_back_or_has_ended) {
     EXPECT_THAT(world.obstacle(second_rules()), HasSubstr("has ended"));
 }
 
+/// A reminder that waits for a minute while its order is open.
+Json reminding() {
+    Json rules = first_rules();
+    rules["triggers"]["remind"] = {{"when", "phase = 'open'"}, {"after", "1m"}, {"mode", "once"}};
+    return rules;
+}
+
+void pass_a_minute(KernelWorld& world) {
+    world.now += std::chrono::minutes(1);
+    while (world.run_one()) {
+    }
+}
+
+TEST(RulesEvolution, what_is_armed_fires_only_if_the_newer_condition_is_true) {
+    const auto calls_after = [](std::string_view condition, bool is_enabled) {
+        Evolving world(R"({"phase": "open"})", reminding());
+        Json rules = reminding();
+        rules["triggers"]["remind"]["when"] = condition;
+        rules["triggers"]["remind"]["enabled"] = is_enabled;
+        world.follow(rules);
+        pass_a_minute(world);
+        EXPECT_THAT(world.state.tokens, IsEmpty());
+        EXPECT_EQ(world.broken_invariant(), "");
+        return world.calls_text();
+    };
+    EXPECT_EQ(calls_after("phase = 'open'", true), "remind");
+    EXPECT_EQ(calls_after("phase <> 'open'", true), "");
+    EXPECT_EQ(calls_after("phase = 'open'", false), "") << "it is disabled";
+    EXPECT_EQ(calls_after("phase::integer = 1", true), "") << "the condition fails";
+}
+
+TEST(RulesEvolution, what_is_no_longer_armed_leaves_the_rest_to_the_conditions) {
+    Json rules = reminding();
+    rules["on_idle"] = "exception";
+    Evolving world(R"({"phase": "open"})", rules);
+    rules["triggers"]["remind"]["when"] = "phase = 'closed'";
+    world.follow(rules);
+    pass_a_minute(world);
+    EXPECT_EQ(world.status(), "dead_letter");
+
+    rules["triggers"]["audit"] = {{"when", "phase = 'open'"}, {"mode", "once"}};
+    Evolving next(R"({"phase": "open"})", reminding());
+    next.follow(rules);
+    pass_a_minute(next);
+    EXPECT_EQ(next.calls_text(), "audit");
+}
+
 TEST(RulesEvolution, of_two_versions_is_impossible_for_all_or_for_none) {
     const auto from = version(1, first_rules());
     EXPECT_TRUE(is_followed(*from));
