@@ -93,5 +93,5 @@ int main(int count, char** values) {
         return 2;
     }
     std::fputs(ebb::bench::render(figures, asked.as_json).c_str(), stdout);
-    return 0;
+    return ebb::bench::report_failures(figures) == 0 ? 0 : 1;
 }

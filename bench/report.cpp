@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
@@ -78,6 +79,16 @@ std::string render(const std::vector<Figure>& figures, bool as_json) {
         }
     }
     return text;
+}
+
+int report_failures(const std::vector<Figure>& figures) {
+    int count = 0;
+    for (const Figure& figure : figures) {
+        if (figure.verdict != "failed") continue;
+        ++count;
+        std::fprintf(stderr, "%s: %s\n", figure.name.c_str(), figure.note.c_str());
+    }
+    return count;
 }
 
 }  // namespace ebb::bench

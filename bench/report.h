@@ -20,7 +20,9 @@ struct Figure {
     std::string note;
     /// What it cost, by name: robust where other programs load the machine.
     std::vector<std::pair<std::string, double>> details{};
-    std::string verdict{};  ///< whether the goal is met: `met` or `missed`; empty = not judged here
+    /// Whether the goal is met: `met` or `missed`; `failed` = there is no value, and the note says
+    /// why; empty = not judged here.
+    std::string verdict{};
 };
 
 double median(std::vector<double> values);
@@ -30,6 +32,9 @@ double percentile(std::vector<double> values, double p);
 
 /// A table for people, or a JSON array for machines.
 std::string render(const std::vector<Figure>& figures, bool as_json);
+
+/// Names on standard error what could not be measured; how many these are.
+int report_failures(const std::vector<Figure>& figures);
 
 // The suites. Each is a few seconds long per figure.
 std::vector<Figure> kernel_figures();

@@ -27,8 +27,8 @@ def rows_of(suite):
     for figure in kept["figures"]:
         ratio = number(figure["ratio"]) if figure["ratio"] else ""
         goal = number(figure["goal"]) if figure["goal"] else ""
-        if figure.get("verdict") == "missed":
-            goal += " (missed)"
+        if figure.get("verdict") in ("missed", "failed"):
+            goal += f" ({figure['verdict']})"
         yield f"| `{figure['name']}` | {number(figure['value'])} {figure['unit']} | {ratio} | {goal} |"
 
 

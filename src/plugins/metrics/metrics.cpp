@@ -1,7 +1,3 @@
-#include <sstream>
-
-#include <prometheus/text_serializer.h>
-
 #include <ebb/clock.h>
 #include <ebb/engine.h>
 #include <ebb/metrics.h>
@@ -9,6 +5,7 @@
 #include "plugins/metrics/instance_metrics.h"
 #include "plugins/metrics/measured_store.h"
 #include "plugins/metrics/store_gauges.h"
+#include "plugins/metrics/text.h"
 
 namespace ebb {
 
@@ -114,11 +111,7 @@ class PrometheusMetrics final : public Metrics, public prometheus::Collectable {
         series.bytes_out->Observe(static_cast<double>(request.bytes_out));
     }
 
-    std::string text() override {
-        std::ostringstream text;
-        prometheus::TextSerializer().Serialize(text, Collect());
-        return std::move(text).str();
-    }
+    std::string text() override { return metrics::text_of(Collect()); }
 
     const prometheus::Collectable& collectable() const override { return *this; }
 
