@@ -93,10 +93,15 @@ void CommandLine::add_bulk(CLI::App* command, BulkOptions& bulk) {
     command->add_option("--rate", bulk.rate, "With --where: at most so many, such as 100/1s")
         ->type_name("N/TIME")
         ->needs(where);
-    command->add_option("--limit", bulk.limit, "With --where: at most this many instances")
-        ->check(within(1, kBulkMax))
-        ->type_name("N")
-        ->needs(where);
+    CLI::Option* limit =
+        command->add_option("--limit", bulk.limit, "With --where: at most this many instances");
+    limit->check(within(1, kBulkMax))->type_name("N")->needs(where);
+    command
+        ->add_flag(
+            "--detach", bulk.is_detached, "With --where: leave it to `ebb serve`, and return"
+        )
+        ->needs(where)
+        ->excludes(limit, command->get_option("--dry-run"));
 }
 
 void CommandLine::add_reading() {

@@ -199,6 +199,38 @@ class Bulk {
     std::vector<std::string> reasons_;
 };
 
+/// Leaves the whole operation to the servers of the database.
+int detach(Session& session, Client& client, const BulkOptions& options, const BulkVerb& verb) {
+    const auto action = engine::parse_bulk_action(verb.name);
+    if (!action) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "`ebb {}` cannot be detached: a server does {}.",
+                verb.name,
+                engine::bulk_action_names()
+            )
+        );
+    }
+    const Json started = client.start_bulk({
+        .action = *action,
+        .where = options.where,
+        .by = verb.by,
+        .reason = verb.reason,
+        .rate = read_rate(options.rate),
+    });
+    if (session.options().is_json) {
+        session.print_json(nlohmann::ordered_json(started));
+        return kOk;
+    }
+    const auto id = started.at("id").get<std::string>();
+    session.print(id + "\n");
+    session.note(
+        fmt::format("`ebb serve` does it in the background: `ebb wait {}` waits for its end.\n", id)
+    );
+    return kOk;
+}
+
 }  // namespace
 
 int run_bulk(Session& session, Client& client, const BulkOptions& options, const BulkVerb& verb) {
@@ -212,6 +244,7 @@ int run_bulk(Session& session, Client& client, const BulkOptions& options, const
             )
         );
     }
+    if (options.is_detached) return detach(session, client, options, verb);
     Bulk bulk(session, client, options, verb);
     return options.is_dry_run ? bulk.preview() : bulk.run();
 }

@@ -10,6 +10,7 @@
 #include <ebb/clock.h>
 #include <ebb/engine.h>
 
+#include "engine/bulk_job.h"
 #include "store/store.h"
 #include "support/secret_box.h"
 #include "view/outline.h"
@@ -114,6 +115,9 @@ class Client {
     virtual void pause(const InstanceId& id, const RequestOptions& options) = 0;
     virtual bool resume(const InstanceId& id, const RequestOptions& options) = 0;
     virtual bool requeue(const InstanceId& id, const RequeueOptions& options) = 0;
+    /// Leaves it to the servers of the database, which continue it after a crash. Its instances are
+    /// those that were started until now. The operation as the API shows it.
+    virtual Json start_bulk(engine::BulkJob job) = 0;
     virtual std::string export_instance(const InstanceId& id, const ExportOptions& options) = 0;
     virtual ImportedInstance import_snapshot(
         std::string_view json, const ImportOptions& options

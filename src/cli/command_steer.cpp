@@ -79,6 +79,12 @@ int steer_each(Session& session, Client& engine, const std::vector<std::string>&
     return code;
 }
 
+int steer_all(Session& session, Client& engine, const SteerOptions& options, BulkVerb verb) {
+    verb.by = session.by(options.by);
+    verb.reason = options.reason;
+    return run_bulk(session, engine, options.bulk, verb);
+}
+
 std::string done(std::string_view what, const InstanceId& id) {
     return fmt::format("{} {}", what, id.to_string());
 }
@@ -99,7 +105,7 @@ int cancel_instance(Session& session, const SteerOptions& options) {
             engine.cancel(id, request_of(session, options));
             return true;
         };
-        return run_bulk(session, engine, options.bulk, {"cancel", "Cancelled", act});
+        return steer_all(session, engine, options, {"cancel", "Cancelled", act});
     }
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
         engine.cancel(id, request_of(session, options));
@@ -116,7 +122,7 @@ int abort_instance(Session& session, const SteerOptions& options) {
             engine.abort(id, request_of(session, options));
             return true;
         };
-        return run_bulk(session, engine, options.bulk, {"abort", "Aborted", act});
+        return steer_all(session, engine, options, {"abort", "Aborted", act});
     }
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
         engine.abort(id, request_of(session, options));
@@ -133,7 +139,7 @@ int pause_instance(Session& session, const SteerOptions& options) {
             engine.pause(id, request_of(session, options));
             return true;
         };
-        return run_bulk(session, engine, options.bulk, {"pause", "Paused", act});
+        return steer_all(session, engine, options, {"pause", "Paused", act});
     }
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
         engine.pause(id, request_of(session, options));
@@ -149,7 +155,7 @@ int resume_instance(Session& session, const SteerOptions& options) {
         const auto act = [&](const InstanceId& id) {
             return engine.resume(id, request_of(session, options));
         };
-        return run_bulk(session, engine, options.bulk, {"resume", "Resumed", act});
+        return steer_all(session, engine, options, {"resume", "Resumed", act});
     }
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
         const bool was_paused = engine.resume(id, request_of(session, options));
@@ -159,9 +165,10 @@ int resume_instance(Session& session, const SteerOptions& options) {
 
 int rematch_instance(Session& session, const SteerOptions& options) {
     check_if_revision(options.instances, options.if_revision);
+    check_named(options.instances, options.bulk, "rematch");
     Client& engine = session.connect("rematch");
-    return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
-        const bool has_changed = engine.write(
+    const auto rematch = [&](const InstanceId& id) {
+        return engine.write(
             id,
             Payload("null"),
             {.is_repair = true,
@@ -169,7 +176,14 @@ int rematch_instance(Session& session, const SteerOptions& options) {
              .request_id = {},
              .expected_revision = options.if_revision}
         );
-        return has_changed ? done("Checked all conditions of", id)
+    };
+    if (!options.bulk.where.empty()) {
+        return steer_all(
+            session, engine, options, {"rematch", "Checked all conditions of", rematch}
+        );
+    }
+    return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
+        return rematch(id) ? done("Checked all conditions of", id)
                            : fmt::format("Nothing new fires in {}", id.to_string());
     });
 }
@@ -303,7 +317,15 @@ int requeue_instance(Session& session, const RequeueCommandOptions& options) {
     Client& engine = session.connect("requeue");
     if (!options.bulk.where.empty()) {
         const auto act = [&](const InstanceId& id) { return engine.requeue(id, request); };
-        return run_bulk(session, engine, options.bulk, {"requeue", "Requeued", act});
+        if (options.bulk.is_detached && (request.new_input || request.skip_compensation)) {
+            throw Error(
+                ErrorCode::InvalidArgument,
+                "--detach cannot be used with --input or --skip-compensation: a server requeues "
+                "instances as they are."
+            );
+        }
+        const BulkVerb verb{"requeue", "Requeued", act, request.by};
+        return run_bulk(session, engine, options.bulk, verb);
     }
     if (!options.group.empty()) return requeue_group(session, engine, options.group, request);
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {

@@ -1,5 +1,6 @@
 // The client of a database: the engine does everything, but for some pages that only lists need.
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -7,7 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/client.h"
+#include "engine/bulk.h"
 #include "engine/webhook.h"
+#include "support/uuid.h"
+#include "view/bulks.h"
 #include "view/deliveries.h"
 
 namespace ebb::cli {
@@ -71,7 +75,11 @@ class LocalClient : public Client {
 
     std::string why(const InstanceId& id) override { return engine_.why(id); }
 
-    std::vector<InstanceCount> stats() override { return engine_.stats(); }
+    std::vector<InstanceCount> stats() override {
+        std::vector<InstanceCount> counts = engine_.stats();
+        std::erase_if(counts, [](const auto& count) { return is_system_workflow(count.workflow); });
+        return counts;
+    }
 
     Workflows workflows() override { return {store_.list_workflows(), store_.count_versions()}; }
 
@@ -203,6 +211,15 @@ class LocalClient : public Client {
 
     bool requeue(const InstanceId& id, const RequeueOptions& options) override {
         return engine_.requeue(id, options);
+    }
+
+    Json start_bulk(engine::BulkJob job) override {
+        job.at = store_.now();
+        job.before = lowest_id_of(job.at + std::chrono::milliseconds(1));
+        // Throws for a filter that cannot be used, before anything is stored.
+        engine::bulk_search(job);
+        const InstanceId id = engine::start_bulk(store_, job).id;
+        return view::bulk_json(store_, engine_.find(id).value());
     }
 
     std::string export_instance(const InstanceId& id, const ExportOptions& options) override {

@@ -122,8 +122,9 @@ struct BulkOptions {
     std::string where{};  ///< empty = the instances are named
     bool is_dry_run = false;
     bool is_confirmed = false;
-    std::string rate{};      ///< `100/1s`; empty = as fast as it goes
-    std::int64_t limit = 0;  ///< 0 = all
+    bool is_detached = false;  ///< the servers of the database do it
+    std::string rate{};        ///< `100/1s`; empty = as fast as it goes
+    std::int64_t limit = 0;    ///< 0 = all
 };
 
 struct WorkflowsOptions {

@@ -142,6 +142,64 @@ class CommandOverTheApi(unittest.TestCase):
         done = json.loads(self.fine(self.over("cancel", *where, "--yes", "--json")))
         self.assertEqual((done["done"], done["is_complete"]), (2, True))
 
+    def detached(self, run, *arguments):
+        """The bulk operation, once it has ended."""
+        started = json.loads(self.fine(run(*arguments, "--yes", "--detach", "--json")))
+        self.assertEqual(self.fine(self.over("wait", started["id"])), "completed\n")
+        [event] = json.loads(self.fine(self.direct("history", started["id"], "-n", "1", "--json")))
+        return event["payload"]
+
+    def test_leaves_a_bulk_operation_to_the_server(self):
+        ids = [self.start("--label", "tenant=detached") for _ in range(3)]
+        for instance in ids:
+            self.until(instance, "decision")
+        where = ["--where", 'labels.tenant == "detached"']
+
+        def statuses():
+            return {json.loads(self.fine(self.direct("show", each, "--json")))["status"] for each in ids}
+
+        job = self.detached(self.over, "pause", *where, "--reason", "look", "--rate", "100/1s")
+        self.assertEqual((job["by"], job["reason"], job["rate"]), ("token:ci", "look", "100/1s"))
+        self.assertEqual(statuses(), {"paused"})
+        # A server of the database does what a command on the database leaves to it.
+        job = self.detached(self.direct, "resume", *where, "--by", "bob")
+        self.assertEqual(job["by"], "bob")
+        self.assertEqual(statuses(), {"running"})
+        printed = self.over("pause", *where, "--yes", "--detach")
+        self.assertRegex(self.fine(printed), r"^[0-9a-f-]{36}\n$")
+        self.assertIn(f"ebb wait {printed.stdout.strip()}", printed.stderr)
+        self.fine(self.over("wait", printed.stdout.strip()))
+        # An abort tells the server how many it has seen.
+        self.detached(self.over, "abort", *where)
+        self.assertEqual(statuses(), {"aborted"})
+
+    def test_says_what_cannot_be_left_to_the_server(self):
+        where = ["--where", "true"]
+        for run in (self.over, self.direct):
+            for arguments, why in (
+                (["cancel", *where, "--detach"], "--dry-run"),
+                (["cancel", *where, "--detach", "--yes", "--limit", "1"], "--limit"),
+                (["cancel", *where, "--detach", "--dry-run"], "--dry-run"),
+                (["cancel", self.file.name, "--detach"], "--where"),
+                (["cancel", *where, "--detach", "--yes", "--rate", "fast"], "100/1s"),
+                (["rematch", *where, "--detach", "--yes"], "cancel, abort, pause, resume, requeue"),
+                (["requeue", *where, "--detach", "--yes", "--input", "1"], "--input"),
+                (["requeue", *where, "--detach", "--yes", "--skip-compensation"], "--skip-compensation"),
+            ):
+                refused = run(*arguments)
+                self.assertEqual(refused.returncode, 2, (arguments, refused.stderr))
+                self.assertIn(why, refused.stderr, arguments)
+        self.same("cancel", "--where", "status == ", "--detach", "--yes")
+
+    def test_rematches_what_a_filter_finds(self):
+        (self.path / "loan.yaml").write_text(RULES)
+        for customer in ("ann", "bob"):
+            self.fine(self.over("start", "loan.yaml", "--input", '{"amount": 5}', "--label", f"c={customer}"))
+        where = ["--where", 'workflow == "loan" && labels.c == "bob"']
+        for run in (self.over, self.direct):
+            done = json.loads(self.fine(run("rematch", *where, "--yes", "--json")))
+            self.assertEqual((done["done"] + done["unchanged"], done["skipped"]), (1, 0))
+
     def test_says_the_same_about_what_is_not_there(self):
         for arguments in (
             ["show", "019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d"], ["show", "key:order/none"], ["why", "zz"],
