@@ -106,7 +106,7 @@ void count_listed(Store& store, const engine::BulkJob& job, BulkPreview& preview
     std::map<InstanceStatus, std::int64_t> sums;
     for (const InstanceId& id : job.ids) {
         const auto row = store.load(id);
-        if (!row || !engine::is_in_bulk(job, row->workflow)) continue;
+        if (!row || !engine::is_in_bulk(job, row->workflow) || id >= job.before) continue;
         ++sums[row->status];
         ++preview.matched;
         if (std::ssize(preview.samples) < kSamplesMax) {

@@ -159,6 +159,42 @@ class Telemetry(unittest.TestCase):
         [other] = [span for span in spans if span["kind"] == 2 and span["traceId"] != trace]
         self.assertNotIn("parentSpanId", other)
 
+    def test_the_task_of_a_remote_worker_names_the_span_of_its_attempt(self):
+        (self.folder / "far.yaml").write_text("workflow: far\nsteps: [work]\n")
+        collector = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{self.collector.server_address[1]}"}
+        with Server(EBB, "memory", self.folder, ["--no-auth"], ["far.yaml"], collector) as server:
+            def post(path, body):
+                request = urllib.request.Request(
+                    f"http://127.0.0.1:{server.port}/api/v1{path}", json.dumps(body).encode(),
+                    {"Content-Type": "application/json"})
+                with urllib.request.urlopen(request, timeout=120) as answer:
+                    return json.loads(answer.read() or "null")
+
+            session = post("/worker/sessions", {"worker_id": "w", "handlers": ["work"]})["session"]
+            instance = post("/instances", {"workflow": "far", "input": {}})["id"]
+
+            def next_task(**more):
+                for _ in range(100):
+                    tasks = post("/worker/poll", {"session": session, "free": 1, "wait": "2s", **more})["tasks"]
+                    if tasks:
+                        return tasks[0]
+                self.fail("no task")
+
+            first = next_task()
+            failed = {"task": first["task"], "failed": {"code": "busy", "message": "later", "retry_after": "1ms"}}
+            second = next_task(done=[failed])
+            post("/worker/complete", {"session": session, "done": [
+                {"task": second["task"], "completed": {"output": {}}}]})
+            post("/worker/close", {"session": session})
+            self.assertEqual(server.stop(), 0)
+        own = instance.replace("-", "")
+        attempts = sorted((span for span in self.spans() if span["name"] == "attempt work"),
+                          key=lambda span: span["startTimeUnixNano"])
+        self.assertEqual([span["traceId"] for span in attempts], [own, own])
+        self.assertEqual([first["traceparent"], second["traceparent"]],
+                         [f"00-{own}-{span['spanId']}-01" for span in attempts])
+        self.assertNotEqual(first["traceparent"], second["traceparent"])
+
     def test_a_collector_that_is_away_does_no_harm(self):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))  # and does not listen

@@ -12,6 +12,7 @@
 #include "engine/system_workflows.h"
 #include "engine_world.h"
 #include "support/uuid.h"
+#include "view/bulks.h"
 
 namespace ebb::test {
 namespace {
@@ -183,6 +184,27 @@ TEST_F(BulkTest, says_why_it_left_an_instance_alone) {
     EXPECT_EQ(result.skips.at(0).id, ended);
     EXPECT_THAT(result.skips.at(0).message, HasSubstr("already aborted"));
     EXPECT_EQ(result.skips.at(1).code, "instance_not_found");
+}
+
+TEST_F(BulkTest, a_list_names_nothing_that_was_started_later) {
+    const InstanceId before = start("waits", 1).at(0);
+    BulkJob cancel = job(BulkAction::Cancel);
+    world.clock.advance(2ms);
+    const InstanceId later = start("waits", 1).at(0);
+    cancel.ids = {before, later};
+    const view::BulkPreview preview = view::preview_bulk(*world.store, cancel);
+    EXPECT_EQ(preview.matched, 1);
+    ASSERT_THAT(preview.samples, SizeIs(1));
+    EXPECT_EQ(preview.samples.at(0).id, before);
+    const InstanceId bulk = begin(cancel);
+    run();
+    EXPECT_EQ(status(*engine, before), "cancelled");
+    EXPECT_EQ(status(*engine, later), "running");
+    const BulkProgress result = progress(bulk);
+    EXPECT_EQ(result.done, 1);
+    ASSERT_THAT(result.skips, SizeIs(1));
+    EXPECT_EQ(result.skips.at(0).id, later);
+    EXPECT_EQ(result.skips.at(0).code, "instance_not_found");
 }
 
 TEST_F(BulkTest, an_instance_of_ebb_itself_does_not_exist_for_it) {
