@@ -14,6 +14,13 @@ namespace {
 using Json = nlohmann::json;
 using History = std::vector<HistoryEntry>;
 
+/// Has a rollback passed a transition?
+bool undoes(const std::vector<HistoryEvent>& history) {
+    return std::any_of(history.begin(), history.end(), [](const HistoryEvent& event) {
+        return event.type == HistoryType::StateRestored;
+    });
+}
+
 /// Changes each trigger.
 PlantedBug at_trigger(std::string name, std::function<bool(Json&)> change) {
     const auto change_all = [change = std::move(change)](Json& definition) {
@@ -172,6 +179,69 @@ std::vector<PlantedBug> of_options() {
     };
 }
 
+/// Changes each savepoint.
+PlantedBug at_savepoint(std::string name, std::function<bool(Json&)> change) {
+    return in_rules(std::move(name), [change = std::move(change)](Json& rules) {
+        bool has_changed = false;
+        if (!rules.contains("savepoints")) return false;
+        for (Json& savepoint : rules.at("savepoints")) has_changed |= change(savepoint);
+        return has_changed;
+    });
+}
+
+std::vector<PlantedBug> of_rollbacks() {
+    return {
+        without_option("savepoints are not reached", "savepoints"),
+        at_savepoint(
+            "an instance fails at a savepoint from which it may continue",
+            [](Json& savepoint) {
+                savepoint.erase("max_resumes");
+                return savepoint.erase("on_rollback") > 0;
+            }
+        ),
+        at_savepoint(
+            "an instance continues from a savepoint at which it fails",
+            [](Json& savepoint) {
+                if (savepoint.contains("on_rollback")) return false;
+                savepoint["on_rollback"] = "resume";
+                return true;
+            }
+        ),
+        at_savepoint(
+            "an instance continues from a savepoint too often",
+            [](Json& savepoint) {
+                if (!savepoint.contains("max_resumes")) return false;
+                savepoint["max_resumes"] = savepoint.at("max_resumes").get<int>() + 1;
+                return true;
+            }
+        ),
+        at_trigger(
+            "a transition has a time limit that no one has set",
+            [](Json& trigger) {
+                if (trigger.contains("step_timeout")) return false;
+                trigger["step_timeout"] = "2s";
+                return true;
+            }
+        ),
+        {.name = "what was undone still counts as fired",
+         .store =
+             {.commit =
+                  [](PlantedChange& change) {
+                      if (!change.state.rules || !undoes(change.history)) return;
+                      for (auto& mark : change.state.rules->marks)
+                          mark.fires += mark.fires > 0 ? 1 : 0;
+                  }}},
+        {.name = "what was undone counts less often than it has fired",
+         .store =
+             {.commit =
+                  [](PlantedChange& change) {
+                      if (!change.state.rules || !undoes(change.history)) return;
+                      for (auto& mark : change.state.rules->marks)
+                          mark.fires -= mark.fires > 0 ? 1 : 0;
+                  }}},
+    };
+}
+
 HistoryEntry* find_type(History& history, const std::string& type) {
     const auto found = std::find_if(history.begin(), history.end(), [&](const HistoryEntry& e) {
         return e.type == type;
@@ -218,6 +288,24 @@ std::vector<PlantedBug> of_histories() {
         drops("what a transition is given is lost", "state_written"),
         drops("a rollback does not restore the attributes", "state_restored"),
         drops("an exception is not raised", "exception_raised"),
+        drops("a savepoint is not told", "savepoint_reached"),
+        drops("no one has asked for a recovery", "recover_requested"),
+        lies(
+            "a recovery goes back to another write",
+            "recover_requested",
+            [](Json& payload) {
+                payload["to"] = payload.at("to") == 1 ? 1'000 : 1;
+                return true;
+            }
+        ),
+        lies(
+            "a recovery does not stop where it should",
+            "recover_requested",
+            [](Json& payload) {
+                payload["then"] = payload.at("then") == "stop" ? "rematch" : "stop";
+                return true;
+            }
+        ),
         lies(
             "a write does not say what it fired",
             "attributes_written",
@@ -273,7 +361,7 @@ std::vector<PlantedBug> of_histories() {
 
 std::vector<PlantedBug> planted_rules_bugs() {
     std::vector<PlantedBug> all;
-    for (auto& some : {of_triggers(), of_options(), of_histories()}) {
+    for (auto& some : {of_triggers(), of_options(), of_rollbacks(), of_histories()}) {
         all.insert(all.end(), some.begin(), some.end());
     }
     return all;

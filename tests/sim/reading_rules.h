@@ -111,6 +111,7 @@ class RulesReading {
     // reading_rules_steps.cpp: calls, failures, rollbacks.
     void on_completed(const Entry& e);
     void on_failed(const Entry& e);
+    void check_failure(const Entry& e) const;
     void on_held_back(const Entry& e);
     void on_stopped(const Entry& e);
     void on_restored(const Entry& e);

@@ -14,6 +14,7 @@ bool RulesReading::read_step_entry(const Entry& e) {
     if (e.type == "step_stopped" || e.type == "step_skipped") return on_stopped(e), true;
     if (e.type == "step_retried") {
         require(!pending_of(e).is_frozen, "it is frozen");
+        check_failure(e);
         return true;
     }
     if (e.type == "step_requeued") {
@@ -61,8 +62,18 @@ void RulesReading::enter_dead_letter() {
     expected_.emplace_back("dead_lettered");
 }
 
+/// Only what has a time limit fails by it.
+void RulesReading::check_failure(const Entry& e) const {
+    const std::string code = payload(e.seq).value("code", "");
+    const bool is_of_time = code == "timeout" || code == "step_timeout";
+    if (!is_of_time) return;
+    require(e.node != kExceptionHandler, "it has no time limit");
+    require(trigger_of(e.node).contains(code), "it has no time limit of this kind");
+}
+
 void RulesReading::on_failed(const Entry& e) {
     Pending& pending = pending_of(e);
+    check_failure(e);
     note_undoable(e);
     failure_ = e.seq;
     const std::string on_error = definition_.value("on_error", std::string("compensate"));

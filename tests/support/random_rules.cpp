@@ -99,6 +99,8 @@ Definition with_more(Dice& dice, const Definition& rules) {
         savepoint["on_rollback"] = "resume";
         if (dice.chance(50)) savepoint["max_resumes"] = dice.between(1, 3);
     }
+    // Failures are what they are for.
+    if (body.contains("savepoints") && dice.chance(70)) made["on_error"] = "compensate";
     for (Json& each : body.at("triggers")) {
         if (dice.chance(40)) each["max_fires"] = dice.between(1, 4);
         if (dice.chance(20)) each["timeout"] = fmt::format("{}s", dice.between(1, 20));

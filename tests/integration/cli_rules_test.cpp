@@ -1,0 +1,233 @@
+// `ebb rules` as its users run it: `check` on files, `diff` on the instances of a database and of a
+// server. Method: real processes over SQLite, PostgreSQL and `--server`, which must say the same.
+
+#include <csignal>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli_process.h"
+#include "support/os_file.h"
+#include "support/postgres_server.h"
+
+namespace ebb::cli::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+using Args = std::vector<std::string>;
+
+constexpr std::string_view kOrder = R"(workflow: order
+version: 1
+rules:
+  evolution: follow
+  on_idle: wait
+  attributes:
+    phase: {default: open, external: true}
+    total: {type: integer, default: 0, external: true}
+  triggers:
+    bill: {when: phase = 'packed', writes: {phase: [billed]}}
+  final: {done: phase = 'billed'}
+)";
+
+/// `bill` fires at another phase, `remind` is new, and an expensive order is an exception.
+constexpr std::string_view kNewer = R"(workflow: order
+version: 2
+rules:
+  evolution: follow
+  on_idle: wait
+  attributes:
+    phase: {default: open, external: true}
+    total: {type: integer, default: 0, external: true}
+  triggers:
+    bill: {when: phase = 'sent', writes: {phase: [billed]}}
+    remind: {when: phase = 'open' and total > 0, writes: [], mode: once}
+  final: {done: phase = 'billed'}
+  exceptions: {expensive: total > 1000}
+)";
+
+constexpr std::string_view kFaulty = R"(workflow: faulty
+rules:
+  attributes:
+    phase: {default: new, external: true}
+    note: text
+  triggers:
+    never: {when: phase = 'new' and phase = 'old', writes: {phase: [done]}}
+    again: {when: phase = 'new', writes: []}
+  final: {done: phase = 'done'}
+)";
+
+class CliRules : public ::testing::Test {
+ protected:
+    struct Outcome {
+        int code = -1;
+        std::string out;
+        std::string err;
+    };
+
+    Outcome run(const Args& args, const std::string& db = "ebb.db") const {
+        CliProcess process(directory_.path().string(), args, db);
+        Outcome outcome;
+        outcome.code = process.wait();
+        outcome.out = process.out();
+        outcome.err = process.err();
+        return outcome;
+    }
+
+    std::string good(const Args& args, const std::string& db = "ebb.db") const {
+        const Outcome outcome = run(args, db);
+        EXPECT_EQ(outcome.code, 0) << outcome.err << outcome.out;
+        return outcome.out;
+    }
+
+    std::string file(const std::string& name, std::string_view text) const {
+        std::ofstream(directory_.path() / name) << text;
+        return name;
+    }
+
+    /// An order that would be reminded, one that would be an exception, and one that stays as it
+    /// is.
+    void start_orders(const std::string& db) const {
+        for (const char* input : {R"({"total":5})", R"({"total":5000})", R"({"phase":"draft"})"}) {
+            good({"start", "order.yaml", "-i", input}, db);
+        }
+    }
+
+    /// What the command says, without the ids.
+    static std::string without_ids(const std::string& text) {
+        const std::regex id("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}");
+        return std::regex_replace(text, id, "<id>");
+    }
+
+    TempDirectory directory_;
+};
+
+constexpr const char* kOfLive =
+    "order v1 and v2: 4 changes; evolution: follow (live instances continue on the newer "
+    "version)\n";
+
+void expect_live(const std::string& told) {
+    EXPECT_THAT(told, HasSubstr(kOfLive));
+    EXPECT_THAT(told, HasSubstr("3 live instances of v1 examined, 2 would change\n"));
+    EXPECT_THAT(told, HasSubstr("  <id>: fires remind\n"));
+    EXPECT_THAT(told, HasSubstr("  <id>: is in the exception expensive\n"));
+}
+
+TEST_F(CliRules, check_names_each_finding_with_its_place) {
+    const Outcome outcome = run({"rules", "check", file("faulty.yaml", kFaulty)});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("faulty.yaml:7:"));
+    EXPECT_THAT(outcome.err, HasSubstr("dead_rule"));
+    EXPECT_THAT(outcome.out, HasSubstr("faulty v1 has "));
+}
+
+TEST_F(CliRules, check_tells_programs_the_same) {
+    const Outcome outcome = run({"rules", "check", file("faulty.yaml", kFaulty), "--json"});
+    EXPECT_EQ(outcome.code, 1);
+    const Json told = Json::parse(outcome.out);
+    EXPECT_EQ(told.at("workflow"), "faulty");
+    EXPECT_EQ(told.at("complete"), true);
+    std::map<std::string, std::string> found;
+    for (const Json& finding : told.at("findings")) {
+        found[finding.at("code").get<std::string>()] = finding.at("pointer").get<std::string>();
+        EXPECT_GT(finding.at("line"), 0) << finding;
+    }
+    const std::map<std::string, std::string> wanted{
+        {"dead_rule", "/rules/triggers/0/when"},
+        {"stuck", "/rules/triggers/1/when"},
+        {"unread_attribute", "/rules/attributes/1"},
+    };
+    EXPECT_EQ(found, wanted);
+}
+
+TEST_F(CliRules, check_is_content_with_sound_rules_and_plays_them) {
+    const std::string told = good(
+        {"rules",
+         "check",
+         file("order.yaml", kOrder),
+         "--strict",
+         "--explore",
+         "100",
+         "-i",
+         R"({"phase":"packed"})"}
+    );
+    EXPECT_THAT(told, HasSubstr("order v1 has 0 findings"));
+    EXPECT_THAT(told, HasSubstr("  completed: done: 1 way {\"phase\":\"billed\",\"total\":0}\n"));
+}
+
+TEST_F(CliRules, check_says_what_it_cannot_check) {
+    const std::string steps = file("steps.yaml", "workflow: w\nsteps: [a]\n");
+    const Outcome outcome = run({"rules", "check", steps});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("steps.yaml has steps and no rules"));
+    const Outcome refused =
+        run({"rules", "check", file("order.yaml", kOrder), "-i", R"({"nothing":1})"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("There is no attribute \"nothing\"."));
+}
+
+TEST_F(CliRules, diff_of_two_files_needs_no_database) {
+    file("order.yaml", kOrder);
+    file("newer.yaml", kNewer);
+    const std::string told = good({"rules", "diff", "order.yaml", "newer.yaml"}, "");
+    EXPECT_EQ(
+        told,
+        std::string(kOfLive) +
+            "  The condition of the trigger \"bill\" is now true, too.\n"
+            "    for example if phase = 'sent'\n"
+            "  The condition of the trigger \"bill\" is no longer true.\n"
+            "    for example if phase = 'packed'\n"
+            "  The trigger \"remind\" is new: phase = 'open' and total > 0.\n"
+            "  The exception \"expensive\" is new: total > 1000.\n"
+    );
+}
+
+TEST_F(CliRules, diff_examines_the_instances_of_a_file) {
+    file("order.yaml", kOrder);
+    file("newer.yaml", kNewer);
+    start_orders("ebb.db");
+    expect_live(without_ids(good({"rules", "diff", "order@1", "newer.yaml"})));
+}
+
+TEST_F(CliRules, diff_says_the_same_of_postgresql_and_through_a_server) {
+    const std::string db =
+        ebb::testing::postgres_server().url() + "&schema=" + ebb::testing::fresh_schema();
+    file("order.yaml", kOrder);
+    file("newer.yaml", kNewer);
+    start_orders(db);
+    const std::string told = good({"rules", "diff", "order@1", "newer.yaml"}, db);
+    expect_live(without_ids(told));
+
+    CliProcess server(
+        directory_.path().string(), {"serve", "--no-auth", "--listen", "127.0.0.1:0", "--json"}, db
+    );
+    ASSERT_TRUE(server.wait_for("\"event\":\"serving\"")) << server.err();
+    const std::string line = server.out().substr(0, server.out().find('\n'));
+    const std::string url = Json::parse(line).at("url").get<std::string>();
+    EXPECT_EQ(good({"rules", "diff", "order@1", "newer.yaml", "--server", url}, ""), told);
+    const Json asked =
+        Json::parse(good({"rules", "diff", "order@1", "newer.yaml", "--server", url, "--json"}, "")
+        );
+    EXPECT_EQ(asked.at("live").at("examined"), 3);
+    EXPECT_EQ(asked.at("live").at("changed").size(), 2U);
+    server.signal(SIGTERM);
+    EXPECT_EQ(server.wait(), 0);
+}
+
+TEST_F(CliRules, diff_stops_at_its_limit_and_says_so) {
+    file("order.yaml", kOrder);
+    file("newer.yaml", kNewer);
+    start_orders("ebb.db");
+    EXPECT_THAT(
+        good({"rules", "diff", "order@1", "newer.yaml", "--limit", "2"}),
+        HasSubstr("2 live instances of v1 examined (there are more: raise --limit)")
+    );
+}
+
+}  // namespace
+}  // namespace ebb::cli::testing
