@@ -39,6 +39,8 @@ const std::vector<Part>& parts() {
         {{"list_1m", "list_1m_half", "list_1m_sparse", "groups_100k"}, list_figures},
         {{"list_1m_sqlite", "list_1m_sqlite_half", "list_1m_sqlite_sparse", "groups_100k_sqlite"},
          list_sqlite_figures},
+        {{"bulk_requeue"}, bulk_figures},
+        {{"validate_10k"}, validate_figures},
         {{"webhook_rate"}, webhook_figures},
         {{"metrics_scrape", "metrics_scrape_size"}, metrics_figures},
         {{"serve_ready"}, ready_figures},

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -15,6 +16,7 @@
 #include <ebb/engine.h>
 #include <ebb/server.h>
 
+#include "crew.h"
 #include "http_client.h"
 #include "server_figures.h"
 #include "shared_memory.h"
@@ -63,10 +65,10 @@ void embed(const ServedStore& store, double seconds, Shared& shared) {
 }
 
 /// One of the dashboards, until the load is over.
-void list_often(int port, const Shared& shared) {
+void list_often(int port, const std::atomic<bool>& is_over) {
     HttpClient client(port);
     auto due = std::chrono::steady_clock::now();
-    while (!shared.is_over) {
+    while (!is_over) {
         std::this_thread::sleep_until(due);
         due += std::chrono::milliseconds(1'000) / kListsPerSecond;
         client.require(client.get("/api/v1/instances?limit=50"), 200);
@@ -81,7 +83,13 @@ double rate(ServerBench& bench, bool is_watched) {
     const pid_t child = fork();
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() == parent) embed(store, bench.seconds() * 2, *shared);
+        try {
+            if (getppid() == parent) embed(store, bench.seconds() * 2, *shared);
+        } catch (const std::exception& error) {
+            // It must not go on with the figures of its parent.
+            std::fprintf(stderr, "ebb_bench: %s\n", error.what());
+            _exit(1);
+        }
         _exit(0);
     }
     while (shared->port == 0 && waitpid(child, nullptr, WNOHANG) == 0) {
@@ -90,20 +98,22 @@ double rate(ServerBench& bench, bool is_watched) {
     if (shared->port == 0) throw std::runtime_error("the process with the engine has ended");
     {
         std::unique_ptr<SseSwarm> swarm;
-        std::jthread lists;
+        std::atomic<bool> has_ended{false};
+        Crew lists(has_ended);
         if (is_watched) {
             swarm = std::make_unique<SseSwarm>(SseSwarm::Options{
                 .port = shared->port,
                 .clients = kStreams,
                 .paths = {"/api/v1/events?topic=list:limit%3D50&topic=stats"}
             });
-            lists = std::jthread([&] { list_often(shared->port, *shared); });
+            lists.add([&] { list_often(shared->port, has_ended); });
         }
         shared->may_begin = true;
         while (!shared->is_over && waitpid(child, nullptr, WNOHANG) == 0) {
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
         if (!shared->is_over) throw std::runtime_error("the process with the engine has ended");
+        lists.end();
     }
     waitpid(child, nullptr, 0);
     return shared->steps_per_second;

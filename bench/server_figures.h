@@ -132,6 +132,8 @@ std::vector<Figure> stream_latency_figures(ServerBench& bench);
 std::vector<Figure> beside_ui_figures(ServerBench& bench);
 std::vector<Figure> list_figures(ServerBench& bench);
 std::vector<Figure> list_sqlite_figures(ServerBench& bench);
+std::vector<Figure> bulk_figures(ServerBench& bench);
+std::vector<Figure> validate_figures(ServerBench& bench);
 std::vector<Figure> webhook_figures(ServerBench& bench);
 std::vector<Figure> metrics_figures(ServerBench& bench);
 std::vector<Figure> ready_figures(ServerBench& bench);

@@ -11,6 +11,7 @@
 
 #include <ebb/engine.h>
 
+#include "crew.h"
 #include "http_client.h"
 #include "server_figures.h"
 #include "store/store.h"
@@ -92,9 +93,9 @@ double remote_rate(ServerBench& bench, Database database) {
     const ServerProcess server(store.serve());
     const StorePtr own = store.open();
     std::atomic<bool> is_over{false};
-    std::vector<std::jthread> workers;
+    Crew workers(is_over);
     for (int i = 0; i < kWorkers; ++i) {
-        workers.emplace_back([&] {
+        workers.add([&] {
             RemoteLoop worker(server.port(), kSlots);
             while (!is_over) worker.turn();
             worker.close();
@@ -122,8 +123,7 @@ double remote_rate(ServerBench& bench, Database database) {
     }
     const auto done = static_cast<double>(completed(*own));
     const double rate = done * kStepsEach / elapsed();
-    is_over = true;
-    workers.clear();
+    workers.end();
     return rate;
 }
 
@@ -162,7 +162,8 @@ std::vector<double> remote_hops(ServerBench& bench, const ServedStore& store, do
     for (int i = 0; i < 500; ++i) trips.push_back(took_ms([&] { client.get("/api/v1/me"); }));
     round_trip = percentile(trips, 0.5);
     std::atomic<bool> is_over{false};
-    std::jthread worker([&] {
+    Crew workers(is_over);
+    workers.add([&] {
         RemoteLoop loop(server.port(), 1);
         while (!is_over) loop.turn();
         loop.close();
@@ -183,7 +184,7 @@ std::vector<double> remote_hops(ServerBench& bench, const ServedStore& store, do
             kStepsEach
         );
     }
-    is_over = true;
+    workers.end();
     return hops;
 }
 

@@ -21,6 +21,7 @@
 #include <ebb/metrics.h>
 #include <ebb/server.h>
 
+#include "crew.h"
 #include "http_client.h"
 #include "postgres_scratch.h"
 #include "server_figures.h"
@@ -271,10 +272,10 @@ std::vector<Figure> restart_figures(ServerBench& bench) {
     };
     auto server = serve();
     Traffic traffic;
-    std::vector<std::jthread> clients;
-    for (int i = 0; i < kClients; ++i) {
-        clients.emplace_back([&] { ask_often(server->port(), traffic); });
-    }
+    // The next server listens on the same socket.
+    const int port = server->port();
+    Crew clients(traffic.is_over);
+    for (int i = 0; i < kClients; ++i) clients.add([&] { ask_often(port, traffic); });
     int clean = 0;
     for (int restart = 0; restart < kRestarts; ++restart) {
         sleep_seconds(bench.seconds() / 2);
@@ -282,8 +283,7 @@ std::vector<Figure> restart_figures(ServerBench& bench) {
         server = serve();
     }
     sleep_seconds(bench.seconds() / 2);
-    traffic.is_over = true;
-    clients.clear();
+    clients.end();
     ::close(listening);
     Figure figure = at_most(
         {.name = "serve_restart",

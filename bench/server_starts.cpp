@@ -1,5 +1,6 @@
 // Starts over the API, one and 1,000 in a request, beside the same starts in this process.
 
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 
 #include <ebb/engine.h>
 
+#include "crew.h"
 #include "http_client.h"
 #include "server_figures.h"
 
@@ -66,16 +68,17 @@ std::vector<double> paced_starts(int port, double per_second, double seconds) {
     std::vector<double> took;
     const auto interval = std::chrono::duration<double>(kClients / per_second);
     const auto begin = SteadyClock::now();
-    std::vector<std::jthread> clients;
+    std::atomic<bool> is_over{false};
+    Crew clients(is_over);
     for (int number = 0; number < kClients; ++number) {
-        clients.emplace_back([&, number] {
+        clients.add([&, number] {
             HttpClient client(port);
             std::vector<double> own;
             // The clients begin one after another.
             auto due =
                 begin +
                 std::chrono::duration_cast<SteadyClock::duration>(interval * number / kClients);
-            while (due - begin < std::chrono::duration<double>(seconds)) {
+            while (!is_over && due - begin < std::chrono::duration<double>(seconds)) {
                 std::this_thread::sleep_until(due);
                 client.require(client.post("/api/v1/instances", kStart), 201);
                 const std::chrono::duration<double, std::milli> late = SteadyClock::now() - due;
@@ -86,7 +89,7 @@ std::vector<double> paced_starts(int port, double per_second, double seconds) {
             took.insert(took.end(), own.begin(), own.end());
         });
     }
-    clients.clear();
+    clients.join();
     return took;
 }
 

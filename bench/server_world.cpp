@@ -15,6 +15,7 @@
 
 #include <ebb/engine.h>
 
+#include "crew.h"
 #include "postgres_scratch.h"
 #include "server_figures.h"
 #include "three_steps.h"
@@ -204,9 +205,9 @@ double calls_per_second(int threads, double seconds, const std::function<void(in
     std::atomic<bool> is_over{false};
     const auto start = SteadyClock::now();
     {
-        std::vector<std::jthread> callers;
+        Crew callers(is_over);
         for (int i = 0; i < threads; ++i) {
-            callers.emplace_back([&, i] {
+            callers.add([&, i] {
                 while (!is_over) {
                     act(i);
                     ++calls;
@@ -214,7 +215,7 @@ double calls_per_second(int threads, double seconds, const std::function<void(in
             });
         }
         std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-        is_over = true;
+        callers.end();
     }
     return static_cast<double>(calls) / seconds_since(start);
 }

@@ -25,7 +25,10 @@ std::shared_ptr<boost::asio::ssl::context> make_tls_context(const TlsFiles& file
     SSL_CTX_set_min_proto_version(
         context->native_handle(), files.is_tls13_only ? TLS1_3_VERSION : TLS1_2_VERSION
     );
-    SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_RENEGOTIATION);
+    // Our order of ciphers is OpenSSL's, the strongest first; a client may prefer a weak one.
+    SSL_CTX_set_options(
+        context->native_handle(), SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE
+    );
     context->use_certificate_chain_file(files.certificate, error);
     check(error, files.certificate);
     context->use_private_key_file(files.key, ssl::context::pem, error);
