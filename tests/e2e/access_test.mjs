@@ -155,7 +155,7 @@ test('the audit by the keyboard: the arrow keys go through the rows', async () =
 test('who may not see a part of the settings has no tab for it, and a link to it says what it needs', async () => {
   await use({ role: 'operator' });
   await open('settings');
-  assert.deepEqual(await page.getByRole('tab').allInnerTexts(), ['General', 'Audit']);
+  assert.deepEqual(await page.getByRole('tab').allInnerTexts(), ['General', 'Logins', 'Audit']);
   await open('settings?tab=grants');
   await page.getByText('It needs the permission “admin”.').waitFor();
   await open('notifications');
@@ -173,6 +173,26 @@ test('the palette leads to the parts of the settings that one may see', async ()
   await page.locator('[role=listbox] [role=option]').first().waitFor();
   await page.keyboard.press('Control+k');
   assert.equal(await page.getByRole('option', { name: /^Grants/ }).count(), 0);
+});
+
+test('a login is ended, and one\'s own others at once; this browser stays', async () => {
+  await open('settings?tab=sessions');
+  assert.match(await page.locator('tbody tr').first().innerText(), /Ann Berg.*\(this browser\)/);
+  const [here, other, third] = mock.access.sessions.map((one) => one.id);
+  await button(`End the login ${third} of user:joão`).click();
+  await sheet().getByText('The browser must log in again: at once here').waitFor();
+  assert.ok(!mock.control.requests.some((request) => request.startsWith('DELETE')), 'nothing ends before it is confirmed');
+  await sheet().getByRole('button', { name: 'End', exact: true }).click();
+  await row('joão').waitFor({ state: 'detached' });
+  await button('End my other logins…').click();
+  await sheet().getByText('End 1 login').or(sheet().getByText(`End the login ${other}`)).first().waitFor();
+  await sheet().getByRole('button', { name: 'End', exact: true }).click();
+  await page.getByText('1 login ended').first().waitFor();
+  await button('End my other logins…').waitFor({ state: 'detached' });
+  assert.deepEqual(mock.access.sessions.map((one) => one.id), [here]);
+  await button(`End the login ${here} of Ann Berg`).click();
+  await sheet().getByText('This browser must log in again.').waitFor();
+  assert.deepEqual(faults, []);
 });
 
 test('files of the definitions folder: what is wrong comes first, at its line', async () => {

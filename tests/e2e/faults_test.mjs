@@ -55,6 +55,7 @@ const PAGES = {
   'settings-grants': [/^GET \/grants$/, () => page.locator('tbody tr').first()],
   'settings-projects': [/^GET \/projects$/, () => page.locator('tbody tr').first()],
   'settings-tokens': [/^GET \/tokens$/, () => page.locator('tbody tr').first()],
+  'settings-sessions': [/^GET \/sessions$/, () => page.locator('tbody tr').first()],
   'settings-audit': [/^GET \/audit$/, () => page.locator('[role=option]').first()],
   'settings-definitions': [/^GET \/admin\/definitions$/, () => page.locator('tbody tr').first()],
   notifications: [/^GET \/webhooks$/, () => page.locator('tbody tr').first()],

@@ -94,7 +94,7 @@ for (const locale of ['de', 'pt', 'ru']) {
     const { page, faults } = await newPage(locale);
     const problems = [];
     const sheets = { 'instance-waiting': [t.act.cancel.name, t.act.confirm.name, t.act.signal.name], 'instance-dead': [t.act.requeue.name], workflow: [t.start.button],
-      'settings-grants': [t.grants.fresh, t.grants.editOf('ben-operator')], 'settings-projects': [t.projects.fresh, t.projects.editOf('billing')], 'settings-tokens': [t.settings.newToken], notifications: [t.notifications.fresh] };
+      'settings-grants': [t.grants.fresh, t.grants.editOf('ben-operator')], 'settings-projects': [t.projects.fresh, t.projects.editOf('billing')], 'settings-tokens': [t.settings.newToken], 'settings-sessions': [t.sessions.endOthers], notifications: [t.notifications.fresh] };
     for (const [size, viewport] of Object.entries(SIZES)) {
       await page.setViewportSize(viewport);
       for (const [name, path] of Object.entries(pagesOf(mock.world))) {

@@ -48,9 +48,15 @@ function makeAudit(r, now, instances, hostile) {
 const grant = (now, days, id, subject, role, project = '*', more = {}) => ({ id, subject, role, project, decision_roles: [], handlers: [], queues: [], act_as: false, created_at: iso(now - days * 864e5), created_by: 'user:ann', ...more });
 const webhook = (now, hours, name, url, more = {}) => ({ name, url, format: 'standard', events: [], workflows: [], where: '', enabled: true, payload: false, has_secret: true, old_secret_until: null, failures: 0, suspended_at: null, updated_at: iso(now - hours * 36e5), ...more });
 
+/** A login of a browser, `minutes` ago. */
+const login = (now, id, principal, minutes, more) => ({
+  id: `5f2c7d1e9a3b4c${id}`, principal, display_name: null, email: null, method: 'link', groups: [], created_at: iso(now - minutes * 60_000), seen_at: iso(now - (minutes * 60_000) / 10), expires_at: iso(now + 30 * 864e5 - minutes * 60_000),
+  address: '127.0.0.1', agent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0', is_current: false, ...more,
+});
+
 export function makeAccess({ now, r, instances, hostile, empty }) {
   const built_in = { name: '*', title: null, workflows: ['*'], queues: ['*'], is_built_in: true, created_at: iso(now - 60 * 864e5), created_by: null };
-  if (empty) return { projects: [built_in], grants: [], tokens: [], audit: [], webhooks: [], deliveries: [], files: { has_folder: false, items: [] } };
+  if (empty) return { projects: [built_in], grants: [], tokens: [], sessions: [], audit: [], webhooks: [], deliveries: [], files: { has_folder: false, items: [] } };
   const name = hostile ? HOSTILE : '';
   const project = (name, title, workflows, queues, days) => ({ name, title, workflows, queues, is_built_in: false, created_at: iso(now - days * 864e5), created_by: 'user:ann' });
   const delivery = (key, minutes, status) => {
@@ -67,6 +73,11 @@ export function makeAccess({ now, r, instances, hostile, empty }) {
       grant(now, 41, 'ann', 'user:ann', 'admin', '*', { created_by: null }), grant(now, 40, 'ben-operator', `user:ben${name}`, 'operator', 'billing'), grant(now, 40, 'ben-viewer', `user:ben${name}`, 'viewer'),
       grant(now, 39, 'finance', 'group:finance', 'approver', 'people', { decision_roles: ['finance', 'manager'] }), grant(now, 30, 'joao', 'user:joão', 'developer', 'shipping'),
       grant(now, 12, 'parcels', 'token:parcels', 'worker', '*', { handlers: ['ship_*', 'label'], queues: ['carriers'] }), grant(now, 5, 'shop', 'token:shop', 'starter', 'billing', { act_as: true }),
+    ],
+    sessions: [
+      login(now, 'a1', 'user:ann', 12, { display_name: `Ann Berg${name}`, email: 'ann@shop.example', method: 'oidc', groups: ['admins'], is_current: true }),
+      login(now, 'b2', 'user:ann', 2900, { display_name: `Ann Berg${name}`, email: 'ann@shop.example', method: 'oidc', agent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Safari/605.1.15', address: '10.0.4.2' }),
+      login(now, 'c3', `user:joão${name}`, 300, { agent: `Mozilla/5.0 Firefox/140.0${name}` }),
     ],
     tokens: [
       { name: 'ci', id: 'a8f3k2q9', principal: 'token:ci', role: 'developer', project: '*', created_at: iso(now - 9e9), created_by: 'user:ann', expires_at: iso(now + 4e9), last_used_at: iso(now - 36e5) },
@@ -147,6 +158,8 @@ export function accessRoutes(access, { Problem, needs }) {
       return { $status: 201, ...made, token: 'ebb_b2c4d6e8_made-by-the-mock' };
     })],
     ['DELETE', /^\/tokens\/([^/]+)$/, admin(([name]) => drop(access.tokens, 'name', name))],
+    ['GET', /^\/sessions$/, () => ({ items: access.sessions })],
+    ['DELETE', /^\/sessions\/([^/]+)$/, ([id]) => drop(access.sessions, 'id', id)],
     ['GET', /^\/admin\/definitions$/, admin(() => access.files)],
     ['GET', /^\/webhooks$/, hooks(() => ({ items: access.webhooks }))],
     ['PUT', /^\/webhooks\/([^/]+)$/, hooks(([name], _, body) => {

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { launch } from '../../e2e/browser.mjs';
 import { Code } from './code.mjs';
-import { answer, command, confirm, cursorLine, openPage, pick, waitFor } from './workbench.mjs';
+import { answer, command, confirm, openPage, pick, waitFor, waitForLine } from './workbench.mjs';
 
 const { EBB_COMMAND, EBB_PICTURES } = process.env;
 
@@ -153,7 +153,7 @@ test('a workflow runs here: its decision is made in its page, and its timeline a
     // To the line of a node of the picture.
     await panel.locator('g[data-node="approval"]').click();
     const line = REFUND.split('\n').findIndex((one) => one.includes('decision: approval')) + 1;
-    await waitFor(page, async () => (await cursorLine(page)).startsWith(`Ln ${line},`));
+    await waitForLine(page, line);
     await takePicture(page, 'editors-run.png');
 
     // A person who does not confirm changes nothing.
@@ -252,7 +252,7 @@ test('instances of a server: its token is kept secret, and a dead letter is requ
     // The open file has the workflow.
     await panel.locator('g[data-node="label"]').click();
     const line = PARCEL.split('\n').findIndex((one) => one.includes('step: label')) + 1;
-    await waitFor(page, async () => (await cursorLine(page)).startsWith(`Ln ${line},`));
+    await waitForLine(page, line);
     writeText(flag, 'here it is');
     await panel.getByRole('button', { name: 'Requeue' }).click();
     await confirm(page, 'Let parcel', 'Requeue');

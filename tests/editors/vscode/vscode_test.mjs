@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { launch } from '../../e2e/browser.mjs';
 import { Code } from './code.mjs';
-import { command, cursorLine, openPage, pictureFrame, waitFor } from './workbench.mjs';
+import { command, openPage, pictureFrame, waitFor, waitForLine } from './workbench.mjs';
 
 const HOST = fileURLToPath(new URL('./host/index.js', import.meta.url));
 const ORDER = `workflow: order
@@ -96,7 +96,7 @@ test('the picture leads to the lines, the lines lead to the picture, and it foll
     // To the line.
     await node('ship').click();
     const line = SHOP.split('\n').findIndex((one) => one.includes('step: ship')) + 1;
-    await waitFor(page, async () => (await cursorLine(page)).startsWith(`Ln ${line},`));
+    await waitForLine(page, line);
     await picture.locator('g.here[data-node="ship"]').waitFor();
 
     // And back: the cursor goes up, and another node is marked.

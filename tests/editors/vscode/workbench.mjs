@@ -48,4 +48,8 @@ export async function confirm(page, sentence, button) {
   await box.waitFor({ state: 'detached' });
 }
 
-export const cursorLine = (page) => page.locator('.statusbar-item', { hasText: /Ln \d+, Col \d+/ }).first().innerText();
+/** The lines of the cursors of all text editors. The status bar names one only while a text editor has the focus, and not a page. */
+const cursorLines = (page) => page.locator('.editor-instance .line-numbers.active-line-number').allInnerTexts();
+
+/** Waits until a cursor is on the line, from 1. */
+export const waitForLine = (page, line) => waitFor(page, async () => (await cursorLines(page)).includes(String(line)));

@@ -23,6 +23,7 @@ export type Stats = Schemas['Stats'];
 export type Me = Schemas['Me'];
 export type Server = Schemas['Server'];
 export type Token = Schemas['Token'];
+export type Session = Schemas['Session'];
 export type Project = Schemas['Project'];
 export type Grant = Schemas['Grant'];
 export type Webhook = Schemas['Webhook'];

@@ -169,7 +169,7 @@ export const de: Messages = {
     nobody: 'kein Worker dafür', stopped: 'angehalten', runningNow: (n: number) => `${n} laufend`, sleepingHelp: 'Aufgaben, die auf ihre Zeit warten, etwa auf den nächsten Versuch.',
   },
   settings: {
-    tab: { general: 'Allgemein', grants: 'Rollenvergaben', projects: 'Projekte', tokens: 'API-Tokens', audit: 'Protokoll', definitions: 'Definitionsordner' }, name: 'Name', nameHelp: 'Buchstaben, Ziffern, „_“, „-“ und „.“.',
+    tab: { general: 'Allgemein', grants: 'Rollenvergaben', projects: 'Projekte', tokens: 'API-Tokens', sessions: 'Anmeldungen', audit: 'Protokoll', definitions: 'Definitionsordner' }, name: 'Name', nameHelp: 'Buchstaben, Ziffern, „_“, „-“ und „.“.',
     look: 'Darstellung', theme: 'Farben', system: 'Wie das System', light: 'Hell', dark: 'Dunkel', zone: 'Zeiten', local: 'Ortszeit', density: 'Zeilen', compact: 'Kompakt', comfortable: 'Luftig', language: 'Sprache', browser: 'Wie der Browser',
     you: 'Eigenes Konto', principal: 'Bekannt als', role: 'Rolle', may: 'Rechte', server: 'Server', version: 'Version', store: 'Speicher', noWorker: '(führt keine Handler aus)', openapi: 'OpenAPI-Dokument', limits: 'Limits',
     tokens: 'API-Tokens', token: 'Token', newToken: 'Neues Token…', once: 'Das ist das Token. Es wird nur jetzt angezeigt.', noTokens: 'Keine Tokens.', created: 'Erstellt', used: 'Zuletzt benutzt', expires: 'Läuft ab', never: 'nie', revoke: 'Widerrufen…', revokeOf: (name: string) => `Das Token ${name} widerrufen`, revokeWill: 'Programme, die es benutzen, werden abgewiesen: hier sofort, auf anderen Servern innerhalb von 5 s.',
@@ -190,6 +190,10 @@ export const de: Messages = {
     kindHelp: { user: 'Der Name, mit dem sich die Person anmeldet.', group: 'Alle, von denen die Anmeldung sagt, dass sie in dieser Gruppe sind.', token: 'Der Name eines API-Tokens. Die Rolle kommt zu seiner eigenen hinzu.' }, limits: 'Grenzen', editOf: (name: string) => `Rollenvergabe ${name} ändern`, removeOf: (name: string) => `Rollenvergabe ${name} entfernen`,
     keeps: 'Daneben besteht:', keepsNone: 'Daneben besteht keine Rollenvergabe.', ofToken: 'die Rolle des Tokens selbst', decisionRoles: 'Entscheidungsrollen', decisionHelp: 'Eine je Zeile. Leer: Entscheidungen jeder Rolle.', same: 'An Rolle und Projekt ändert sich nichts.', own: 'Das ist eine eigene Rollenvergabe: Der eigene Zugang kann verloren gehen.',
     gives: (name: string, role: string, where: string) => `${name} erhält die Rolle ${role}${where ? ` in ${where}` : ''}.`, takes: (name: string, role: string, where: string) => `${name} verliert die Rolle ${role}${where ? ` in ${where}` : ''}.`, nobody: 'Zuerst wählen, wer sie erhält.', soon: 'Das gilt hier sofort und auf anderen Servern innerhalb von 5 s.', save: 'Rollenvergabe speichern', create: 'Rollenvergabe erstellen', remove: 'Rollenvergabe entfernen',
+  },
+  sessions: {
+    none: 'Keine Anmeldungen von Browsern.', current: '(dieser Browser)', method: 'Anmeldung', by: { link: 'Anmeldelink', oidc: 'Anmeldedienst' }, agent: 'Browser', since: 'Seit', end: 'Beenden…', endOthers: 'Meine anderen Anmeldungen beenden…',
+    endOf: (name: string, id: string) => `Anmeldung ${id} von ${name} beenden`, endAll: (n: number) => `${count(n, 'Anmeldung', 'Anmeldungen')} beenden`, will: 'Der Browser muss sich neu anmelden: hier sofort, auf anderen Servern innerhalb von 5 s. Tokens und Instanzen bleiben, wie sie sind.', willHere: 'Dieser Browser muss sich neu anmelden.', ended: (n: number) => `${count(n, 'Anmeldung', 'Anmeldungen')} beendet`,
   },
   audit: {
     who: 'Wer', action: 'Operation', target: 'Ziel', workflow: 'Workflow', since: 'In den letzten', only: (value: string) => `Nur Zeilen mit ${value}`, count: (n: number) => count(n, 'Zeile', 'Zeilen'), none: 'Noch nichts aufgezeichnet. Jede Anfrage, die etwas ändern kann, hat hier eine Zeile.', noMatch: 'Keine Zeile passt.', row: (n: number) => `Zeile ${n} ihrer Kette`,

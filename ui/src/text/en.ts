@@ -168,7 +168,7 @@ export const en = {
     nobody: 'no worker for it', stopped: 'stopped', runningNow: (n: number) => `${n} running`, sleepingHelp: 'Tasks that wait for their time, such as the next attempt.',
   },
   settings: {
-    tab: { general: 'General', grants: 'Grants', projects: 'Projects', tokens: 'API tokens', audit: 'Audit', definitions: 'Definitions folder' }, name: 'Name', nameHelp: 'Letters, digits, “_”, “-” and “.”.',
+    tab: { general: 'General', grants: 'Grants', projects: 'Projects', tokens: 'API tokens', sessions: 'Logins', audit: 'Audit', definitions: 'Definitions folder' }, name: 'Name', nameHelp: 'Letters, digits, “_”, “-” and “.”.',
     look: 'Look', theme: 'Colors', system: 'As the system', light: 'Light', dark: 'Dark', zone: 'Times', local: 'Local time', density: 'Rows', compact: 'Compact', comfortable: 'Comfortable', language: 'Language', browser: 'As the browser',
     you: 'You', principal: 'Known as', role: 'Role', may: 'May', server: 'Server', version: 'Version', store: 'Store', noWorker: '(runs no handlers)', openapi: 'OpenAPI document', limits: 'Limits',
     tokens: 'API tokens', token: 'Token', newToken: 'New token…', once: 'This is the token. It is shown only now.', noTokens: 'No tokens.', created: 'Created', used: 'Last used', expires: 'Expires', never: 'never', revoke: 'Revoke…', revokeOf: (name: string) => `Revoke the token ${name}`, revokeWill: 'Programs that use it are refused: at once here, within 5 s on other servers.',
@@ -189,6 +189,10 @@ export const en = {
     kindHelp: { user: 'The name by which the person logs in.', group: 'Everyone of whom the login says that they are in this group.', token: 'The name of an API token. The grant adds to its own role.' }, limits: 'Limits', editOf: (name: string) => `Change the grant ${name}`, removeOf: (name: string) => `Remove the grant ${name}`,
     keeps: 'Besides that it has:', keepsNone: 'Besides that it has no other grant.', ofToken: 'the role of the token itself', decisionRoles: 'Decision roles', decisionHelp: 'One in each line. Empty: decisions of any role.', same: 'Nothing of its role or project changes.', own: 'This grant is one of yours: you may lose your own access.',
     gives: (name: string, role: string, where: string) => `${name} gets the role ${role}${where ? ` in ${where}` : ''}.`, takes: (name: string, role: string, where: string) => `${name} loses the role ${role}${where ? ` in ${where}` : ''}.`, nobody: 'Choose first who gets it.', soon: 'It holds at once here, and within 5 s on other servers.', save: 'Save the grant', create: 'Create the grant', remove: 'Remove the grant',
+  },
+  sessions: {
+    none: 'No logins of browsers.', current: '(this browser)', method: 'Login', by: { link: 'login link', oidc: 'login provider' }, agent: 'Browser', since: 'Since', end: 'End…', endOthers: 'End my other logins…',
+    endOf: (name: string, id: string) => `End the login ${id} of ${name}`, endAll: (n: number) => `End ${count(n, 'login', 'logins')}`, will: 'The browser must log in again: at once here, within 5 s on other servers. Tokens and instances stay as they are.', willHere: 'This browser must log in again.', ended: (n: number) => `${count(n, 'login', 'logins')} ended`,
   },
   audit: {
     who: 'Who', action: 'Operation', target: 'Target', workflow: 'Workflow', since: 'In the last', only: (value: string) => `Only rows with ${value}`, count: (n: number) => count(n, 'row', 'rows'), none: 'Nothing is recorded yet. Every request that may change something has a row here.', noMatch: 'No row matches.', row: (n: number) => `Row ${n} of its chain`,

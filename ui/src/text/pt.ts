@@ -168,7 +168,7 @@ export const pt: Messages = {
     nobody: 'nenhum worker', stopped: 'parada', runningNow: (n: number) => `${n} em execução`, sleepingHelp: 'Tarefas que aguardam a sua hora, como a próxima tentativa.',
   },
   settings: {
-    tab: { general: 'Geral', grants: 'Concessões', projects: 'Projetos', tokens: 'Tokens da API', audit: 'Auditoria', definitions: 'Pasta de definições' }, name: 'Nome', nameHelp: 'Letras, dígitos, “_”, “-” e “.”.',
+    tab: { general: 'Geral', grants: 'Concessões', projects: 'Projetos', tokens: 'Tokens da API', sessions: 'Sessões', audit: 'Auditoria', definitions: 'Pasta de definições' }, name: 'Nome', nameHelp: 'Letras, dígitos, “_”, “-” e “.”.',
     look: 'Aparência', theme: 'Cores', system: 'Como o sistema', light: 'Claro', dark: 'Escuro', zone: 'Horários', local: 'Hora local', density: 'Linhas', compact: 'Compactas', comfortable: 'Confortáveis', language: 'Idioma', browser: 'Como o navegador',
     you: 'Você', principal: 'Conhecido como', role: 'Papel', may: 'Permissões', server: 'Servidor', version: 'Versão', store: 'Armazenamento', noWorker: '(não executa handlers)', openapi: 'Documento OpenAPI', limits: 'Limites',
     tokens: 'Tokens de API', token: 'Token', newToken: 'Novo token…', once: 'Este é o token. Ele só é exibido agora.', noTokens: 'Nenhum token.', created: 'Criação', used: 'Último uso', expires: 'Expira', never: 'nunca', revoke: 'Revogar…', revokeOf: (name: string) => `Revogar o token ${name}`, revokeWill: 'Programas que o usam são recusados: imediatamente aqui, em até 5 s em outros servidores.',
@@ -189,6 +189,10 @@ export const pt: Messages = {
     kindHelp: { user: 'O nome com que a pessoa entra.', group: 'Todos os que, segundo o login, estão neste grupo.', token: 'O nome de um token da API. A concessão soma-se ao papel dele.' }, limits: 'Limites', editOf: (name: string) => `Alterar a concessão ${name}`, removeOf: (name: string) => `Remover a concessão ${name}`,
     keeps: 'Além disso, tem:', keepsNone: 'Além disso, não tem outra concessão.', ofToken: 'o papel do próprio token', decisionRoles: 'Papéis de decisão', decisionHelp: 'Um por linha. Vazio: decisões de qualquer papel.', same: 'Nada muda no papel nem no projeto.', own: 'Esta concessão é sua: você pode perder o próprio acesso.',
     gives: (name: string, role: string, where: string) => `${name} recebe o papel ${role}${where ? ` em ${where}` : ''}.`, takes: (name: string, role: string, where: string) => `${name} perde o papel ${role}${where ? ` em ${where}` : ''}.`, nobody: 'Escolha primeiro quem recebe.', soon: 'Vale aqui na hora e nos outros servidores em até 5 s.', save: 'Salvar a concessão', create: 'Criar a concessão', remove: 'Remover a concessão',
+  },
+  sessions: {
+    none: 'Nenhuma sessão de navegador.', current: '(este navegador)', method: 'Entrada', by: { link: 'link de entrada', oidc: 'provedor de identidade' }, agent: 'Navegador', since: 'Desde', end: 'Encerrar…', endOthers: 'Encerrar minhas outras sessões…',
+    endOf: (name: string, id: string) => `Encerrar a sessão ${id} de ${name}`, endAll: (n: number) => `Encerrar ${count(n, 'sessão', 'sessões')}`, will: 'O navegador precisa entrar de novo: aqui imediatamente, em outros servidores em até 5 s. Tokens e instâncias ficam como estão.', willHere: 'Este navegador precisa entrar de novo.', ended: (n: number) => count(n, 'sessão encerrada', 'sessões encerradas'),
   },
   audit: {
     who: 'Quem', action: 'Operação', target: 'Alvo', workflow: 'Workflow', since: 'Nos últimos', only: (value: string) => `Só linhas com ${value}`, count: (n: number) => count(n, 'linha', 'linhas'), none: 'Nada registrado ainda. Toda requisição que pode mudar algo tem uma linha aqui.', noMatch: 'Nenhuma linha corresponde.', row: (n: number) => `Linha ${n} da sua cadeia`,

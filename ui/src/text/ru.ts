@@ -168,7 +168,7 @@ export const ru: Messages = {
     nobody: 'нет воркера', stopped: 'остановлена', runningNow: (n: number) => `выполняются: ${n}`, sleepingHelp: 'Задачи ждут своего времени, например следующей попытки.',
   },
   settings: {
-    tab: { general: 'Общее', grants: 'Права', projects: 'Проекты', tokens: 'Токены API', audit: 'Аудит', definitions: 'Папка определений' }, name: 'Имя', nameHelp: 'Буквы, цифры, «_», «-» и «.».',
+    tab: { general: 'Общее', grants: 'Права', projects: 'Проекты', tokens: 'Токены API', sessions: 'Сеансы', audit: 'Аудит', definitions: 'Папка определений' }, name: 'Имя', nameHelp: 'Буквы, цифры, «_», «-» и «.».',
     look: 'Вид', theme: 'Цвета', system: 'Как в системе', light: 'Светлые', dark: 'Тёмные', zone: 'Время', local: 'Местное время', density: 'Строки', compact: 'Компактные', comfortable: 'Просторные', language: 'Язык', browser: 'Как в браузере',
     you: 'Вы', principal: 'Имя в системе', role: 'Роль', may: 'Права', server: 'Сервер', version: 'Версия', store: 'Хранилище', noWorker: '(не выполняет обработчики)', openapi: 'Документ OpenAPI', limits: 'Ограничения',
     tokens: 'Токены API', token: 'Токен', newToken: 'Новый токен…', once: 'Это токен. Он показывается только сейчас.', noTokens: 'Токенов нет.', created: 'Создан', used: 'Использован', expires: 'Истекает', never: 'никогда', revoke: 'Отозвать…', revokeOf: (name: string) => `Отозвать токен ${name}`, revokeWill: 'Программы, которые его используют, получат отказ: здесь сразу, на других серверах в течение 5 с.',
@@ -189,6 +189,10 @@ export const ru: Messages = {
     kindHelp: { user: 'Имя, под которым человек входит.', group: 'Все, о ком вход сообщает, что они в этой группе.', token: 'Имя токена API. Право добавляется к его собственной роли.' }, limits: 'Ограничения', editOf: (name: string) => `Изменить право ${name}`, removeOf: (name: string) => `Удалить право ${name}`,
     keeps: 'Кроме того, есть:', keepsNone: 'Других прав нет.', ofToken: 'роль самого токена', decisionRoles: 'Роли решений', decisionHelp: 'По одной в строке. Пусто: решения любой роли.', same: 'Роль и проект не меняются.', own: 'Это одно из ваших прав: вы можете потерять свой доступ.',
     gives: (name: string, role: string, where: string) => `${name} получит роль ${role}${where ? ` в ${where}` : ''}.`, takes: (name: string, role: string, where: string) => `${name} потеряет роль ${role}${where ? ` в ${where}` : ''}.`, nobody: 'Сначала выберите, кто её получит.', soon: 'Здесь действует сразу, на других серверах в течение 5 с.', save: 'Сохранить право', create: 'Создать право', remove: 'Удалить право',
+  },
+  sessions: {
+    none: 'Нет сеансов браузеров.', current: '(этот браузер)', method: 'Вход', by: { link: 'ссылка для входа', oidc: 'служба входа' }, agent: 'Браузер', since: 'С', end: 'Завершить…', endOthers: 'Завершить другие мои сеансы…',
+    endOf: (name: string, id: string) => `Завершить сеанс ${id}: ${name}`, endAll: (n: number) => `Завершить ${count(n, 'сеанс', 'сеанса', 'сеансов')}`, will: 'Браузеру придётся войти снова: здесь сразу, на других серверах в течение 5 с. Токены и экземпляры не изменятся.', willHere: 'Этому браузеру придётся войти снова.', ended: (n: number) => `${count(n, 'сеанс завершён', 'сеанса завершены', 'сеансов завершено')}`,
   },
   audit: {
     who: 'Кто', action: 'Операция', target: 'Цель', workflow: 'Процесс', since: 'За последние', only: (value: string) => `Только строки с ${value}`, count: (n: number) => count(n, 'строка', 'строки', 'строк'), none: 'Пока ничего не записано. У каждого запроса, который может что-то изменить, здесь есть строка.', noMatch: 'Ни одна строка не подходит.', row: (n: number) => `Строка ${n} своей цепочки`,
