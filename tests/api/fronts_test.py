@@ -92,8 +92,9 @@ class WithServer(unittest.TestCase):
     def run_program(self, command, port):
         """Until the end of the test; it listens when this returns."""
         with open(self.path / "front.log", "wb") as log:
-            process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.path,
-                                       env={**os.environ, "HOME": str(self.path), "XDG_DATA_HOME": str(self.path)})
+            home = {"HOME": str(self.path), "XDG_DATA_HOME": str(self.path)}
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, cwd=self.path, env={**os.environ, **home})
 
         def stop():
             process.terminate()
@@ -186,11 +187,12 @@ class FrontCases:
         until("event: end")
 
     def test_speaks_http_2(self):
-        if "HTTP2" not in subprocess.run(["curl", "--version"], capture_output=True, text=True, check=True).stdout:
+        version = subprocess.run(["curl", "--version"], capture_output=True, text=True, check=True)
+        if "HTTP2" not in version.stdout:
             self.skipTest("curl has no HTTP/2")
         done = subprocess.run(
-            ["curl", "--silent", "--http2", "--cacert", self.certificate, "--output", os.devnull, "--write-out",
-             "%{http_version} %{http_code}", f"https://localhost:{self.port}/livez"],
+            ["curl", "--silent", "--http2", "--cacert", self.certificate, "--output", os.devnull,
+             "--write-out", "%{http_version} %{http_code}", f"https://localhost:{self.port}/livez"],
             capture_output=True, text=True, timeout=60, check=True)
         self.assertEqual(done.stdout, "2 200")
 
@@ -235,12 +237,12 @@ class Caddy(FrontCases, WithServer):
     def start_front(self):
         site = replaced(
             block("caddyfile"), ("127.0.0.1:8322", f"127.0.0.1:{self.server.port}"),
-            ("ebb.example.com {", f"https://localhost:{self.port} {{\n    tls {self.certificate} {self.key}\n"
-             "    bind 127.0.0.1"))
+            ("ebb.example.com {", f"https://localhost:{self.port} {{\n"
+             f"    tls {self.certificate} {self.key}\n    bind 127.0.0.1"))
         options = "{\n    admin off\n    auto_https off\n    skip_install_trust\n}\n"
         (self.path / "Caddyfile").write_text(options + site)
-        self.run_program([tool("caddy"), "run", "--config", self.path / "Caddyfile", "--adapter", "caddyfile"],
-                         self.port)
+        config = ["--config", self.path / "Caddyfile", "--adapter", "caddyfile"]
+        self.run_program([tool("caddy"), "run", *config], self.port)
 
 
 @needs("nginx")
@@ -260,11 +262,13 @@ class Smuggling(WithNginx):
 
     def test_nginx_and_the_server_count_the_same_requests(self):
         port = free_port()
-        nginx = self.start_nginx(
+        servers = (
             f"upstream ebb {{ server 127.0.0.1:{self.server.port}; keepalive 1; }}\n"
-            f"server {{ listen 127.0.0.1:{port}; client_max_body_size 64m; location / {{ proxy_pass http://ebb;\n"
-            "proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_set_header Host $http_host;\n"
-            "proxy_next_upstream off; proxy_ignore_client_abort on; proxy_request_buffering off; }} }}".replace("}} }}", "} }"), port)
+            f"server {{ listen 127.0.0.1:{port}; client_max_body_size 64m;\n"
+            "location / { proxy_pass http://ebb; proxy_http_version 1.1;\n"
+            "proxy_set_header Connection \"\"; proxy_set_header Host $http_host;\n"
+            "proxy_next_upstream off; proxy_ignore_client_abort on; proxy_request_buffering off; } }")
+        nginx = self.start_nginx(servers, port)
         before = self.counted()
         self.assertGreaterEqual(len(malformed_test.CASES), 250)
         for _, sent, _ in malformed_test.CASES:

@@ -175,14 +175,15 @@ class Telemetry(unittest.TestCase):
 
             def next_task(**more):
                 for _ in range(100):
-                    tasks = post("/worker/poll", {"session": session, "free": 1, "wait": "2s", **more})["tasks"]
+                    asked = {"session": session, "free": 1, "wait": "2s", **more}
+                    tasks = post("/worker/poll", asked)["tasks"]
                     if tasks:
                         return tasks[0]
                 self.fail("no task")
 
             first = next_task()
-            failed = {"task": first["task"], "failed": {"code": "busy", "message": "later", "retry_after": "1ms"}}
-            second = next_task(done=[failed])
+            failure = {"code": "busy", "message": "later", "retry_after": "1ms"}
+            second = next_task(done=[{"task": first["task"], "failed": failure}])
             post("/worker/complete", {"session": session, "done": [
                 {"task": second["task"], "completed": {"output": {}}}]})
             post("/worker/close", {"session": session})

@@ -46,7 +46,7 @@ CONFINED = {
     "libpq-fe.h": ("src/store/postgres/", "tests/", "bench/"),
     "libfyaml.h": ("src/yaml/",),
     "curl/": ("src/handlers/", "tests/"),
-    "prometheus/": ("src/plugins/metrics/",),
+    "prometheus/": ("src/plugins/metrics/", "tests/unit/metrics/"),
     "CLI/": ("src/cli/", "bench/"),
     "boost/": ("src/server/http/", "bench/server_bare"),
     "openssl/": ("src/server/http/", "src/server/auth/signature", "src/server/auth/sealing"),

@@ -1,0 +1,192 @@
+// What the settings of `ebb serve` mean to its parts.
+
+#ifdef EBB_WITH_SERVER
+
+#include "cli/serve_settings.h"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "cli/admin.h"
+#include "engine/webhook.h"
+#include "handlers/mail_client.h"
+#include "server/api/redaction.h"
+
+namespace ebb::cli {
+
+namespace {
+
+/// The secret is in a file that only its owner may read.
+std::optional<ProxyLogin> proxy_login_of(const ServeOptions& options) {
+    if (options.proxy_secret_file.empty()) return std::nullopt;
+    ProxyLogin login{.secret = read_secret_file(options.proxy_secret_file)};
+    if (!options.proxy_user_header.empty()) login.user_header = options.proxy_user_header;
+    if (!options.proxy_groups_header.empty()) login.groups_header = options.proxy_groups_header;
+    return login;
+}
+
+std::optional<OidcLogin> oidc_login_of(const OidcOptions& options) {
+    if (options.issuer.empty()) {
+        if (options == OidcOptions()) return std::nullopt;
+        throw Error(
+            ErrorCode::InvalidArgument, "Settings of a login by OIDC need --oidc-issuer, too."
+        );
+    }
+    OidcLogin login{.issuer = options.issuer, .client_id = options.client_id};
+    if (!options.client_secret_file.empty()) {
+        login.client_secret = read_secret_file(options.client_secret_file);
+    }
+    login.name = options.name;
+    if (!options.scopes.empty()) login.scopes = options.scopes;
+    if (!options.groups_claim.empty()) login.groups_claim = options.groups_claim;
+    login.audience = options.audience;
+    login.ca_file = options.ca_file;
+    return login;
+}
+
+/// As the API shows payloads to those who may not see what is sensitive.
+std::function<Payload(const Payload&, const std::string&, int)> shown_payloads(
+    const ServeOptions& options, Store& store
+) {
+    server::RedactionRules rules{.names = server::RedactionRules::default_names()};
+    if (!options.redact_names.empty()) rules.names = options.redact_names;
+    for (const std::string& text : options.redact_pointers) {
+        rules.places.push_back(server::parse_redacted_place(text));
+    }
+    const auto redaction = std::make_shared<const server::Redaction>(
+        std::move(rules),
+        [&store](const std::string& name, int version) -> std::optional<std::string> {
+            auto row = store.find_workflow(name, version);
+            if (!row) return std::nullopt;
+            return std::move(row->definition);
+        }
+    );
+    const bool hides = options.hides_payloads;
+    return [redaction, hides](const Payload& payload, const std::string& workflow, int version) {
+        return hides ? Payload() : redaction->apply(payload, {workflow, version});
+    };
+}
+
+std::optional<MailServer> mail_server(const ServeOptions& options) {
+    if (options.smtp_url.empty()) return std::nullopt;
+    if (!is_mail_url(options.smtp_url)) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "--smtp-url is not a URL such as smtp://mail.example.com:587 or smtps://..."
+        );
+    }
+    if (!engine::is_mail_address(options.smtp_from)) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "--smtp-from is not the address of a sender, such as ebb@example.com."
+        );
+    }
+    MailServer server{.url = options.smtp_url, .user = options.smtp_user};
+    server.ca_file = options.smtp_ca_file;
+    if (!options.smtp_password_file.empty()) {
+        server.password = read_secret_file(options.smtp_password_file);
+    }
+    return server;
+}
+
+}  // namespace
+
+ServerOptions server_options(
+    const ServeOptions& options, AdminStore* admin, LogSink* log, Metrics* metrics
+) {
+    ServerOptions server{
+        .tls_certificate = options.tls_certificate,
+        .tls_key = options.tls_key,
+        .behind_proxy = options.behind_proxy,
+        .allows_plaintext = options.is_plaintext_allowed,
+        .needs_login = !options.has_no_login,
+        .proxy_login = proxy_login_of(options),
+        .oidc = oidc_login_of(options.oidc),
+        .public_url = options.public_url,
+        .base_path = options.base_path,
+        .allowed_hosts = options.allowed_hosts,
+        .connections_max = static_cast<std::size_t>(options.max_connections),
+        .requests_per_second = options.requests_per_second,
+        .redact_pointers = options.redact_pointers,
+        .hides_payloads = options.hides_payloads,
+        .title = options.title,
+        .has_worker = !options.has_no_worker,
+        .admin = admin,
+        .log = log,
+        .metrics = metrics,
+        .has_public_metrics = options.has_public_metrics,
+    };
+    if (!options.hook_secrets.empty()) {
+        server.hook_secret = [folder = options.hook_secrets](const std::string& name) {
+            return read_secret_file((std::filesystem::path(folder) / name).string());
+        };
+    }
+    if (!options.listen.empty()) server.listen = options.listen;
+    if (!options.redact_names.empty()) server.redact_names = options.redact_names;
+    return server;
+}
+
+webhooks::DeliveryOptions delivery_options(const ServeOptions& options, Store& store) {
+    std::string site = options.public_url;
+    while (site.ends_with('/')) site.pop_back();
+    if (!site.empty()) {
+        site += options.base_path;
+        while (site.ends_with('/')) site.pop_back();
+    }
+    return {
+        .allows_private = options.may_deliver_privately,
+        .user_agent = "ebb/" EBB_VERSION,
+        .site = site,
+        .mail = mail_server(options),
+        .mail_from = options.smtp_from,
+        .shown = shown_payloads(options, store),
+    };
+}
+
+std::vector<std::string> need_restart(const ServeOptions& now, const ServeOptions& fresh) {
+    std::vector<std::string> keys;
+    const auto compare = [&](const char* key, const auto& was, const auto& is) {
+        if (was != is) keys.emplace_back(key);
+    };
+    compare("db", now.db, fresh.db);
+    compare("definitions", now.definitions, fresh.definitions);
+    compare("listen", now.listen, fresh.listen);
+    compare("tls_cert", now.tls_certificate.empty(), fresh.tls_certificate.empty());
+    compare("behind_proxy", now.behind_proxy, fresh.behind_proxy);
+    compare("insecure_plaintext", now.is_plaintext_allowed, fresh.is_plaintext_allowed);
+    compare("no_auth", now.has_no_login, fresh.has_no_login);
+    compare("public_metrics", now.has_public_metrics, fresh.has_public_metrics);
+    compare("proxy_secret_file", now.proxy_secret_file, fresh.proxy_secret_file);
+    compare("proxy_user_header", now.proxy_user_header, fresh.proxy_user_header);
+    compare("proxy_groups_header", now.proxy_groups_header, fresh.proxy_groups_header);
+    compare("oidc", now.oidc, fresh.oidc);
+    compare("public_url", now.public_url, fresh.public_url);
+    compare("redact_names", now.redact_names, fresh.redact_names);
+    compare("redact_pointers", now.redact_pointers, fresh.redact_pointers);
+    compare("hide_payloads", now.hides_payloads, fresh.hides_payloads);
+    compare("hook_secrets", now.hook_secrets, fresh.hook_secrets);
+    compare("key", now.key, fresh.key);
+    compare("old_key", now.old_key, fresh.old_key);
+    compare("base_path", now.base_path, fresh.base_path);
+    compare("title", now.title, fresh.title);
+    compare("max_connections", now.max_connections, fresh.max_connections);
+    compare("no_worker", now.has_no_worker, fresh.has_no_worker);
+    compare("smtp_url", now.smtp_url, fresh.smtp_url);
+    compare("smtp_from", now.smtp_from, fresh.smtp_from);
+    compare("smtp_user", now.smtp_user, fresh.smtp_user);
+    compare("smtp_password_file", now.smtp_password_file, fresh.smtp_password_file);
+    compare("smtp_ca_file", now.smtp_ca_file, fresh.smtp_ca_file);
+    compare("webhooks_allow_private", now.may_deliver_privately, fresh.may_deliver_privately);
+    compare("allow_exec", now.may_exec, fresh.may_exec);
+    compare("threads", now.threads, fresh.threads);
+    compare("id", now.id, fresh.id);
+    compare("verbose", now.is_verbose, fresh.is_verbose);
+    return keys;
+}
+
+}  // namespace ebb::cli
+
+#endif

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <ebb/metrics.h>
+#include <ebb/server.h>
+
+#include "cli/serve_options.h"
+#include "plugins/webhooks/deliver.h"
+#include "store/admin_store.h"
+#include "store/store.h"
+
+namespace ebb::cli {
+
+/// Throws Error for settings that do not go together, and for files that cannot be read.
+ServerOptions server_options(
+    const ServeOptions& options,
+    AdminStore* admin = nullptr,
+    LogSink* log = nullptr,
+    Metrics* metrics = nullptr
+);
+
+webhooks::DeliveryOptions delivery_options(const ServeOptions& options, Store& store);
+
+/// Which settings of `fresh` differ from those that this process was started with, and are not
+/// taken over while it runs.
+std::vector<std::string> need_restart(const ServeOptions& now, const ServeOptions& fresh);
+
+}  // namespace ebb::cli
