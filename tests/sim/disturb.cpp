@@ -99,6 +99,7 @@ Asked asked_by(const Event& event) {
 void Simulation::disturb(const Disturbance& disturbance) {
     Dice dice(disturbance.pick);
     Worker& worker = *workers_[static_cast<std::size_t>(dice.next() % workers_.size())];
+    if (disturbance.kind == Kind::Evolve) return evolve();
     Worker& asked = dice.chance(50) || !worker.is_alive() ? *client_ : worker;
     const bool is_request = disturbance.kind >= Kind::Cancel && disturbance.kind <= Kind::Requeue;
     if (is_request || disturbance.kind >= Kind::Write) {
@@ -119,6 +120,12 @@ void Simulation::disturb(const Disturbance& disturbance) {
     if (!worker.is_alive()) return;
     if (disturbance.kind == Kind::Twin) return start_twin(worker);
     disturb_worker(worker, disturbance);
+}
+
+void Simulation::evolve() {
+    if (version_ == plan_.versions.size()) return;
+    client_->core().register_workflow(plan_.versions[version_++]);
+    note(fmt::format("version {} is registered", version_ + 1));
 }
 
 void Simulation::disturb_worker(Worker& worker, const Disturbance& disturbance) {

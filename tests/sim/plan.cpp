@@ -59,6 +59,7 @@ constexpr std::array<std::string_view, Disturbance::kKinds> kKindNames = {
     "write",
     "rematch",
     "recover",
+    "evolve",
 };
 
 std::vector<Behaviour> script(Dice& dice, int percent_bad) {
@@ -284,6 +285,21 @@ void plan_more_rules(Plan& plan) {
     sort_by_tick(plan.disturbances);
 }
 
+/// Newer versions of the rules, by dice of its own, too.
+void plan_versions(Plan& plan) {
+    Dice dice(plan.seed, 7);
+    if (!dice.chance(30)) return;
+    plan.definition = test::that_evolves(dice, plan.definition);
+    for (int i = dice.between(1, 3); i > 0; --i) {
+        const Definition& before = plan.versions.empty() ? plan.definition : plan.versions.back();
+        plan.versions.push_back(test::newer_version(dice, before));
+        plan.disturbances.push_back(
+            {.tick = dice.below(plan.ticks), .kind = Kind::Evolve, .pick = dice.next()}
+        );
+    }
+    sort_by_tick(plan.disturbances);
+}
+
 }  // namespace
 
 Plan make_rules_plan(std::uint64_t seed) {
@@ -316,6 +332,7 @@ Plan make_rules_plan(std::uint64_t seed) {
     sort_by_tick(plan.disturbances);
     plan.goes_on = dice.chance(75);
     plan_more_rules(plan);
+    plan_versions(plan);
     return plan;
 }
 
@@ -331,6 +348,9 @@ std::string describe(const Plan& plan) {
         plan.seconds_max,
         plan.goes_on
     );
+    for (const Definition& version : plan.versions) {
+        text += "version:\n" + definition_to_json(version).dump(1) + "\n";
+    }
     for (std::size_t i = 0; i < plan.workers.size(); ++i) {
         text += fmt::format("worker w{}: {}\n", i + 1, fmt::join(plan.workers[i], " "));
     }

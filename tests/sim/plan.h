@@ -59,8 +59,9 @@ struct Disturbance {
         Write,    ///< of attributes, by an application or an operator
         Rematch,  ///< an operator has all conditions checked
         Recover,  ///< an operator takes an instance with rules back to one of its writes
+        Evolve,   ///< the next version of the workflow is registered
     };
-    static constexpr int kKinds = static_cast<int>(Kind::Recover) + 1;
+    static constexpr int kKinds = static_cast<int>(Kind::Evolve) + 1;
 
     int tick = 0;  ///< when
     Kind kind = Kind::Crash;
@@ -74,6 +75,7 @@ std::string_view to_string(Disturbance::Kind kind);
 struct Plan {
     std::uint64_t seed = 0;
     Definition definition;
+    std::vector<Definition> versions{};                     ///< 2, 3 ... of a workflow with rules
     std::vector<Payload> inputs;                            ///< one for each instance
     std::vector<std::vector<std::string>> workers;          ///< the handlers of each
     std::map<std::string, std::vector<Behaviour>> scripts;  ///< by handler; then: Complete

@@ -147,6 +147,7 @@ std::vector<PlantedBug> of_options() {
             "compensate",
             "dead_letter"
         ),
+        misread("a pinned instance follows", "evolution", "pin", "follow", "pin"),
         without_option("final conditions are not asked", "final"),
         without_option("exceptions are not asked", "exceptions"),
         without_option("invariants are not asked", "invariants"),
@@ -289,6 +290,7 @@ std::vector<PlantedBug> of_histories() {
         drops("a rollback does not restore the attributes", "state_restored"),
         drops("an exception is not raised", "exception_raised"),
         drops("a savepoint is not told", "savepoint_reached"),
+        drops("no one knows that the rules are others", "migrated"),
         drops("no one has asked for a recovery", "recover_requested"),
         lies(
             "a recovery goes back to another write",

@@ -23,10 +23,8 @@ std::string member_of(const Json& object, const char* key) {
 }  // namespace
 
 RulesReading::RulesReading(const Evidence& evidence)
-    : evidence_(evidence),
-      definition_(Json::parse(evidence.definition)),
-      rules_(definition_.at("rules")) {
-    for (const Json& attribute : rules_.at("attributes")) {
+    : evidence_(evidence), definition_(Json::parse(evidence.definition)) {
+    for (const Json& attribute : rules().at("attributes")) {
         const std::string name = member_of(attribute, "attribute");
         state_[name] = attribute.value("default", Json());
         written_[name] = 0;
@@ -69,6 +67,7 @@ bool RulesReading::read_write_entry(const Entry& e) {
     if (e.type == "exception_raised") return on_exception(e), true;
     if (e.type == "timer_started") return on_armed(e), true;
     if (e.type == "savepoint_reached") return on_savepoint(e), true;
+    if (e.type == "migrated") return on_migrated(e), true;
     if (e.type != "input_resolved") return false;
     // An operator's new input of a transition that is frozen.
     if (e.node != kExceptionHandler && pending_.contains(e.node)) return true;
@@ -103,7 +102,7 @@ void RulesReading::check_changes(const Entry& e, const Json& written) {
         }
     }
     require(written.at("values") == expected, "the output is " + output.dump());
-    for (const Json& trigger : rules_.at("triggers")) {
+    for (const Json& trigger : rules().at("triggers")) {
         if (trigger.at("trigger") != e.node || !trigger.contains("writes")) continue;
         const Json& allowed = trigger.at("writes");
         for (const auto& [name, value] : expected.items()) {
@@ -120,7 +119,7 @@ void RulesReading::change(const Entry& e, const Json& written) {
         require(written.at("was").at(name) == was, name + " was something else");
         state_[name] = value;
         written_[name] = e.seq;
-        for (const Json& trigger : rules_.at("triggers")) {
+        for (const Json& trigger : rules().at("triggers")) {
             const std::string when = member_of(trigger, "when");
             const bool reads = when.find(name + " ") != std::string::npos;
             if (reads) marks_[member_of(trigger, "trigger")].failed = 0;
@@ -133,7 +132,7 @@ void RulesReading::begin_write(const Entry& e, const Json& written) {
     require(rollback_.empty(), "nothing is written during a rollback");
     asks_all_ = is_repair || e.node == kExceptionHandler || is_finishing_ || is_exception_;
     if (e.node.empty()) {
-        for (const Json& attribute : rules_.at("attributes")) {
+        for (const Json& attribute : rules().at("attributes")) {
             const bool is_written =
                 written.at("values").contains(member_of(attribute, "attribute"));
             const bool may = is_repair || attribute.value("external", false);
@@ -196,22 +195,46 @@ void RulesReading::on_written(const Entry& e) {
 }
 
 const Json* RulesReading::find_final() const {
-    if (!rules_.contains("final")) return nullptr;
-    for (const Json& condition : rules_.at("final")) {
+    if (!rules().contains("final")) return nullptr;
+    for (const Json& condition : rules().at("final")) {
         if (holds(condition)) return &condition;
     }
     return nullptr;
 }
 
 bool RulesReading::keeps_invariants() const {
-    if (!rules_.contains("invariants")) return true;
-    const Json& all = rules_.at("invariants");
+    if (!rules().contains("invariants")) return true;
+    const Json& all = rules().at("invariants");
     return std::none_of(all.begin(), all.end(), [this](const Json& invariant) {
         return ask_sql(member_of(invariant, "when"), state_) == false;
     });
 }
 
+/// From now on, the rules of another version hold. That changes nothing by itself.
+void RulesReading::on_migrated(const Entry& e) {
+    require(is("evolution", "follow", "pin"), "it stays on its version");
+    require(!is_rolled_back() && rollback_.empty(), "what is rolled back follows to no version");
+    require(payload(e.seq).at("from") == definition_.value("version", 1), "it has another version");
+    const auto to = payload(e.seq).at("to").get<std::size_t>();
+    require(to > definition_.value("version", std::size_t{1}), "the version is not newer");
+    require(to >= 2 && to - 2 < evidence_.versions.size(), "there is no such version");
+    definition_ = Json::parse(evidence_.versions[to - 2]);
+    has_followed_ = true;
+}
+
+/// Where the rules are others than when it was armed, these decide.
+bool RulesReading::may_fire_armed(const std::string& name) const {
+    const Json& trigger = trigger_of(name);
+    const auto mark = marks_.find(name);
+    const std::int64_t fires = mark == marks_.end() ? 0 : mark->second.fires;
+    const std::int64_t most = trigger.value("max_fires", std::int64_t{0});
+    const bool is_once = trigger.value("mode", std::string()) == "once";
+    const bool is_used_up = (is_once && fires > 0) || (most > 0 && fires >= most);
+    return trigger.value("enabled", true) && !is_used_up && holds(trigger);
+}
+
 RulesReading::Outcome RulesReading::decide(bool is_start) {
+    has_followed_ = false;
     require(keeps_invariants(), "an invariant is false");
     if (is_start) asks_all_ = true;
     if (const Json* final_condition = find_final()) {
@@ -226,8 +249,8 @@ RulesReading::Outcome RulesReading::decide(bool is_start) {
         };
     }
     is_finishing_ = false;
-    if (rules_.contains("exceptions")) {
-        for (const Json& exception : rules_.at("exceptions")) {
+    if (rules().contains("exceptions")) {
+        for (const Json& exception : rules().at("exceptions")) {
             if (holds(exception)) return raise(member_of(exception, "exception"));
         }
     }
@@ -238,8 +261,8 @@ RulesReading::Outcome RulesReading::decide(bool is_start) {
 
 /// The first one whose condition this write has made true.
 std::string RulesReading::reached_savepoint(bool is_start) const {
-    if (!rules_.contains("savepoints")) return {};
-    for (const Json& savepoint : rules_.at("savepoints")) {
+    if (!rules().contains("savepoints")) return {};
+    for (const Json& savepoint : rules().at("savepoints")) {
         const bool was_true = !is_start && ask_sql(member_of(savepoint, "when"), before_) == true;
         if (holds(savepoint) && !was_true) return member_of(savepoint, "savepoint");
     }
@@ -270,8 +293,13 @@ bool RulesReading::fires(const Json& trigger) {
 RulesReading::Outcome RulesReading::fire() {
     Outcome outcome;
     const std::map<std::string, Mark> before = marks_;
-    for (const Json& trigger : rules_.at("triggers")) {
+    for (const Json& trigger : rules().at("triggers")) {
         const std::string name = member_of(trigger, "trigger");
+        if (!trigger.value("enabled", true)) {
+            const auto pending = pending_.find(name);
+            if (pending != pending_.end() && pending->second.due) disarm(name);
+            continue;
+        }
         if (!fires(trigger)) continue;
         const std::int64_t most = trigger.value("max_fires", 0);
         if (most > 0 && marks_[name].fires >= most) {
@@ -322,7 +350,7 @@ bool RulesReading::is_counted(const Json& trigger) {
 }
 
 const Json& RulesReading::trigger_of(const std::string& name) const {
-    for (const Json& trigger : rules_.at("triggers")) {
+    for (const Json& trigger : rules().at("triggers")) {
         if (trigger.at("trigger") == name) return trigger;
     }
     fail("there is no trigger " + name);
@@ -341,7 +369,8 @@ void RulesReading::on_time(const Entry& e) {
     require(pending.due && e.at >= *pending.due, "its time has not come");
     require(e.ref == pending.fired, "it refers to something else than what armed it");
     require(payload(e.seq) == state_, "the state is " + state_.dump());
-    require(holds(trigger_of(e.node)), "its condition is not true");
+    const bool may_fire = has_followed_ ? may_fire_armed(e.node) : holds(trigger_of(e.node));
+    require(may_fire, "its condition is not true");
     if (is_counted(trigger_of(e.node))) ++marks_[e.node].fires;
     pending.due.reset();
     pending.fired = e.seq;
@@ -409,12 +438,12 @@ void RulesReading::on_exception(const Entry& e) {
 
 bool RulesReading::is(std::string_view option, std::string_view value, std::string_view otherwise)
     const {
-    const auto found = rules_.find(option);
-    return found == rules_.end() ? value == otherwise : *found == value;
+    const auto found = rules().find(option);
+    return found == rules().end() ? value == otherwise : *found == value;
 }
 
 bool RulesReading::has_handler() const {
-    return rules_.contains("on_exception") && rules_.at("on_exception").is_object();
+    return rules().contains("on_exception") && rules().at("on_exception").is_object();
 }
 
 bool RulesReading::has_frozen() const {

@@ -86,6 +86,8 @@ class RulesReading {
     void on_written(const Entry& e);
     void on_state_written(const Entry& e);
     void on_exception(const Entry& e);
+    void on_migrated(const Entry& e);
+    bool may_fire_armed(const std::string& trigger) const;
     void begin_write(const Entry& e, const Json& written);
     Outcome outcome_of(const Entry& e, const Json& written);
     bool keeps_invariants() const;
@@ -114,6 +116,7 @@ class RulesReading {
     void check_failure(const Entry& e) const;
     void on_held_back(const Entry& e);
     void on_stopped(const Entry& e);
+    void on_no_longer_armed(const Entry& e);
     void on_restored(const Entry& e);
     void on_compensated(const Entry& e);
     void on_rollback_started(const Entry& e);
@@ -131,6 +134,8 @@ class RulesReading {
     Pending& pending_of(const Entry& e);
     void note_undoable(const Entry& e);
 
+    const Json& rules() const { return definition_.at("rules"); }
+
     bool is(std::string_view option, std::string_view value, std::string_view otherwise) const;
     bool has_frozen() const;
     bool has_handler() const;
@@ -144,7 +149,6 @@ class RulesReading {
 
     const Evidence& evidence_;
     Json definition_;
-    const Json& rules_;
     Json state_ = Json::object();
     Json before_;  ///< the attributes before the last write
     std::map<std::string, std::int64_t> written_;
@@ -176,6 +180,7 @@ class RulesReading {
     bool is_dead_ = false;
     bool is_paused_ = false;
     bool asks_all_ = false;
+    bool has_followed_ = false;     ///< to other rules, since the last write
     bool is_late_failure_ = false;  ///< an operator lets the rollback of a late failure begin
 };
 

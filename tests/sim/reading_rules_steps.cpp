@@ -36,8 +36,8 @@ RulesReading::Pending& RulesReading::pending_of(const Entry& e) {
 
 void RulesReading::note_undoable(const Entry& e) {
     bool has_compensation = e.node == kExceptionHandler && has_handler() &&
-                            rules_.at("on_exception").contains("compensate");
-    for (const Json& trigger : rules_.at("triggers")) {
+                            rules().at("on_exception").contains("compensate");
+    for (const Json& trigger : rules().at("triggers")) {
         if (trigger.at("trigger") == e.node) has_compensation = trigger.contains("compensate");
     }
     undoables_[e.seq] = {
@@ -68,7 +68,10 @@ void RulesReading::check_failure(const Entry& e) const {
     const bool is_of_time = code == "timeout" || code == "step_timeout";
     if (!is_of_time) return;
     require(e.node != kExceptionHandler, "it has no time limit");
-    require(trigger_of(e.node).contains(code), "it has no time limit of this kind");
+    // The end of all attempts asks the handler to stop, too.
+    const Json& limits = trigger_of(e.node);
+    const bool is_limited = limits.contains(code) || limits.contains("step_timeout");
+    require(is_limited, "it has no time limit of this kind");
 }
 
 void RulesReading::on_failed(const Entry& e) {
@@ -106,7 +109,7 @@ void RulesReading::on_held_back(const Entry& e) {
         Mark& mark = marks_[e.node];
         mark.failed = e.seq;
         mark.was_true = false;
-        for (const Json& trigger : rules_.at("triggers")) {
+        for (const Json& trigger : rules().at("triggers")) {
             const bool is_once =
                 trigger.at("trigger") == e.node && trigger.value("mode", std::string()) == "once";
             if (is_once) mark.fires = 0;
@@ -114,11 +117,28 @@ void RulesReading::on_held_back(const Entry& e) {
     }
     if (!pending_.empty() || is_exception_) return;
     before_ = state_;
+    write_ = e.seq;
+    expect_outcome(decide(false));
+}
+
+/// Its time has come under other rules, which do not let it fire.
+void RulesReading::on_no_longer_armed(const Entry& e) {
+    require(!may_fire_armed(e.node), "it must fire");
+    pending_.erase(e.node);
+    if (!pending_.empty() || is_exception_) return;
+    before_ = state_;
+    last_.clear();
+    write_ = e.seq;
     expect_outcome(decide(false));
 }
 
 /// A rollback has stopped it; or a final condition stops it now.
 void RulesReading::on_stopped(const Entry& e) {
+    const auto armed = pending_of(e);
+    if (has_followed_ && rollback_.empty() && armed.due && e.at >= *armed.due &&
+        expected_.empty() && e.type == "step_skipped") {
+        return on_no_longer_armed(e);
+    }
     const bool is_asked = !rollback_.empty() || !expected_.empty() || is_late_failure_;
     require(is_asked, "no rollback stops it");
     const bool is_armed = pending_of(e).due.has_value();
@@ -200,7 +220,9 @@ void RulesReading::on_compensated(const Entry& e) {
     require(
         found->second.has_compensation && !found->second.is_settled, "it needs no compensation"
     );
-    require(e.ref > floor_, "what was done before the end stays");
+    // What has failed is undone even if it began before the savepoint.
+    const bool is_undone = e.ref > floor_ || e.ref == cause_;
+    require(is_undone, "what was done before the end stays");
     for (auto later = std::next(found); later != undoables_.end(); ++later) {
         const bool is_due = later->second.has_compensation && !later->second.is_settled;
         require(!is_due || e.ref == cause_, "a later call must be undone first");
@@ -251,7 +273,7 @@ bool RulesReading::may_resume() const {
 }
 
 const Json& RulesReading::savepoint_of(const std::string& name) const {
-    for (const Json& savepoint : rules_.at("savepoints")) {
+    for (const Json& savepoint : rules().at("savepoints")) {
         if (savepoint.at("savepoint") == name) return savepoint;
     }
     fail("there is no savepoint " + name);

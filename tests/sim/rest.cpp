@@ -136,9 +136,14 @@ void Simulation::gather() {
     result_.events = 0;
     result_.instances = static_cast<int>(instances_.size());
     const std::string definition = to_text(definition_to_json(plan_.definition));
+    std::vector<std::string> versions;
+    for (const Definition& version : plan_.versions) {
+        versions.push_back(to_text(definition_to_json(version)));
+    }
     for (const InstanceId& id : instances_) {
         Evidence evidence;
         evidence.definition = definition;
+        evidence.versions = versions;
         const auto gone = gone_.find(number_of(id));
         const bool is_known = gone == gone_.end();
         evidence.status = is_known ? to_string(store_->load(id)->status) : gone->second.status;

@@ -50,6 +50,8 @@ struct Asked {
 /// What is known of one instance when a run is over: all that the checker sees.
 struct Evidence {
     std::string definition;  ///< JSON
+    /// The versions 2, 3 ... of the workflow, which may have been registered.
+    std::vector<std::string> versions{};
     std::string status;
     std::vector<HistoryEntry> history;
     int tasks_live = 0;  ///< rows that a worker may claim now or later

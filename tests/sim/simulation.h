@@ -65,6 +65,7 @@ class Simulation {
     void request(Worker& by, const Disturbance& disturbance);
     void send(Worker& by, const InstanceId& id, Event event);
     Event event_of(const Disturbance& disturbance);
+    void evolve();
     Event recovery(Dice& dice, const InstanceId& id);
 
     // abroad.cpp: instances leave the cluster and come back.
@@ -132,6 +133,7 @@ class Simulation {
     std::vector<HistoryEntry> abroad_events_;                          // of what is happening there
     std::map<int, std::map<std::int64_t, HistoryEntry>> told_abroad_;  // by instance and number
     std::map<std::string, std::vector<TimePoint>> starts_;             // by queue
+    std::size_t version_ = 0;  // of the plan's newer ones, the next
     int tick_ = 0;
     bool is_calm_ = false;
     bool has_true_time_ = true;

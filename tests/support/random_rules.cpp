@@ -109,6 +109,35 @@ Definition with_more(Dice& dice, const Definition& rules) {
     return definition_from_json(made);
 }
 
+Definition that_evolves(Dice& dice, const Definition& rules) {
+    Json made = definition_to_json(rules);
+    made["version"] = 1;
+    if (dice.chance(80)) made.at("rules")["evolution"] = "follow";
+    return definition_from_json(made);
+}
+
+Definition newer_version(Dice& dice, const Definition& rules) {
+    Json made = definition_to_json(rules);
+    made["version"] = rules.version + 1;
+    Json& body = made.at("rules");
+    for (Json& each : body.at("triggers")) {
+        if (dice.chance(30)) each["when"] = condition(dice, 2);
+        if (dice.chance(15)) each["enabled"] = !each.value("enabled", true);
+        if (each.contains("max_fires") && dice.chance(20)) each["max_fires"] = dice.between(1, 4);
+    }
+    if (dice.chance(40)) {
+        Json added = trigger(dice, dice.below(2));
+        added["trigger"] = fmt::format("t{}", body.at("triggers").size());
+        body.at("triggers").push_back(std::move(added));
+    }
+    for (Json& each : body.at("final")) {
+        if (dice.chance(30))
+            each["when"] = "(" + condition(dice, 1) + " and " + condition(dice, 1) + ")";
+    }
+    if (dice.chance(20)) body["exceptions"] = {{"bad", condition(dice, 1)}};
+    return definition_from_json(made);
+}
+
 Payload random_write(Dice& dice) {
     Json made = Json::object();
     for (int i = dice.between(0, 2); i > 0; --i) {

@@ -16,6 +16,12 @@ Definition random_rules(Dice& dice);
 /// firing.
 Definition with_more(Dice& dice, const Definition& rules);
 
+/// The same rules, whose instances mostly follow to a newer version.
+Definition that_evolves(Dice& dice, const Definition& rules);
+
+/// The next version of such rules: other conditions, triggers that are new, disabled or enabled.
+Definition newer_version(Dice& dice, const Definition& rules);
+
 /// What such a transition or an application writes: an object of few attributes, rarely one that is
 /// refused.
 Payload random_write(Dice& dice);

@@ -454,7 +454,12 @@ class Writing {
         const std::vector<bool> is_asked = asked();
         for (std::size_t i = 0; i < program_.triggers().size(); ++i) {
             const Program::Rule& rule = program_.triggers()[i];
-            if (!is_asked[i] || !rule.is_enabled) continue;
+            if (!is_asked[i]) continue;
+            if (!rule.is_enabled) {
+                // It was armed under an earlier version.
+                if (is_armed(static_cast<int>(i))) outcome_.disarmed.push_back(static_cast<int>(i));
+                continue;
+            }
             if (!fires(static_cast<int>(i))) continue;
             TriggerMark& mark = outcome_.state.marks[i];
             if (rule.max_fires > 0 && mark.fires >= rule.max_fires) return raise("max_fires");

@@ -267,6 +267,17 @@ TEST(RulesEvolution, what_is_armed_fires_only_if_the_newer_condition_is_true) {
     EXPECT_EQ(calls_after("phase::integer = 1", true), "") << "the condition fails";
 }
 
+TEST(RulesEvolution, a_write_disarms_what_the_newer_version_has_disabled) {
+    Evolving world(R"({"phase": "open"})", reminding());
+    Json rules = reminding();
+    rules["triggers"]["remind"]["enabled"] = false;
+    world.follow(rules);
+    EXPECT_EQ(world.write(R"({"nights": "3"})"), Verdict::Changed);
+    EXPECT_THAT(world.state.tokens, IsEmpty());
+    pass_a_minute(world);
+    EXPECT_EQ(world.calls_text(), "");
+}
+
 TEST(RulesEvolution, what_is_no_longer_armed_leaves_the_rest_to_the_conditions) {
     Json rules = reminding();
     rules["on_idle"] = "exception";
