@@ -55,6 +55,19 @@ test('a cancel says what it will undo, in its order, and is done on the revision
   assert.deepEqual(faults, []);
 });
 
+test('below the reason stand buttons for all that would unblock it, each for its node', async () => {
+  const one = live('order', 'approve');
+  const [first] = one.detail.waiting_for;
+  one.detail.waiting_for = [first, { ...first, node: 'second_look' }, { ...first, kind: 'signal', node: 'paid', what: 'paid' }];
+  await open(`instances/${one.id}`);
+  const notice = page.locator('.notice').filter({ hasText: 'Why:' });
+  await notice.getByRole('button').first().waitFor();
+  assert.deepEqual(await notice.getByRole('button').allInnerTexts(), ['Confirm “approve”…', 'Reject “approve”…', 'Confirm “second_look”…', 'Reject “second_look”…', 'Send signal “paid”…']);
+  await button('Reject “second_look”…').click();
+  await page.getByRole('dialog').getByText('The decision at “second_look” is rejected.').waitFor();
+  assert.deepEqual(faults, []);
+});
+
 test('an act on what has changed meanwhile does nothing and says so', async () => {
   const one = live('order', 'approve');
   await open(`instances/${one.id}`);

@@ -134,10 +134,12 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       add('cancelInstance', 'Cancel it and undo what was done', 'cancel');
     } else if (row.status === 'failed') text = `The instance failed because step "${error.step}" failed for good with ${error.code}: ${error.message}.`;
     else if (row.status === 'paused') add('resumeInstance', 'Let it continue', 'resume');
-    else if (wait?.kind === 'decision') {
-      add('decideInstance', `Confirm the decision at "${wait.node}"`, 'decide', { verdict: 'confirm', node: wait.node });
-      add('decideInstance', `Reject the decision at "${wait.node}"`, 'decide', { verdict: 'reject', node: wait.node });
-    } else if (wait?.kind === 'signal') add('signalInstance', `Send the signal "${wait.what}"`, 'signal', { name: wait.what, payload: null });
+    else for (const { kind, node, what } of row.detail.waiting_for) {
+      if (kind === 'decision') {
+        add('decideInstance', `Confirm the decision at "${node}"`, 'decide', { verdict: 'confirm', node });
+        add('decideInstance', `Reject the decision at "${node}"`, 'decide', { verdict: 'reject', node });
+      } else if (kind === 'signal') add('signalInstance', `Send the signal "${what}"`, 'signal', { name: what, payload: null });
+    }
     return { id: row.id, why: text, waiting_for: row.detail.waiting_for, unblock };
   }
 

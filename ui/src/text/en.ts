@@ -106,6 +106,7 @@ export const en = {
   },
   instance: {
     why: 'Why:', started: 'started', ran: (time: string) => `took ${time}`, runs: (time: string) => `for ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Next attempt' : kind === 'timer' ? 'Wakes' : kind === 'decision' || kind === 'signal' ? 'Deadline' : 'Until'), priority: (n: number) => `priority ${n}`,
+    actAt: (verb: string, at: string) => `${verb} “${at}”…`,
     tab: { graph: 'Graph', timeline: 'Timeline', steps: 'Steps', history: 'History', data: 'Data' },
   },
   graph: {

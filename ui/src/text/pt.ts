@@ -106,6 +106,7 @@ export const pt: Messages = {
   },
   instance: {
     why: 'Por quê:', started: 'iniciada', ran: (time: string) => `durou ${time}`, runs: (time: string) => `já dura ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Próxima tentativa:' : kind === 'timer' ? 'Continua:' : kind === 'decision' || kind === 'signal' ? 'Prazo:' : 'Até:'), priority: (n: number) => `prioridade ${n}`,
+    actAt: (verb: string, at: string) => `${verb}: “${at}”…`,
     tab: { graph: 'Grafo', timeline: 'Linha do tempo', steps: 'Etapas', history: 'Histórico', data: 'Dados' },
   },
   graph: {

@@ -106,6 +106,7 @@ export const ru: Messages = {
   },
   instance: {
     why: 'Почему:', started: 'запуск', ran: (time: string) => `длительность ${time}`, runs: (time: string) => `уже ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Следующая попытка:' : kind === 'timer' ? 'Продолжение:' : kind === 'decision' || kind === 'signal' ? 'Срок:' : 'До:'), priority: (n: number) => `приоритет ${n}`,
+    actAt: (verb: string, at: string) => `${verb}: «${at}»…`,
     tab: { graph: 'Граф', timeline: 'Шкала времени', steps: 'Шаги', history: 'История', data: 'Данные' },
   },
   graph: {
