@@ -104,7 +104,7 @@ constexpr const char* kPair = R"({"workflow": "pair", "rules": {
     "final": {"both": "left = 'done' and right = 'done'"}
 }})";
 
-/// The end, told once, and by the later of the two writes.
+/// It ends once, and by the later of the two writes.
 void check_pair(Engine& engine, const InstanceId& id) {
     int ends = 0;
     std::vector<std::string> finals;

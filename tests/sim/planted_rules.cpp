@@ -283,13 +283,9 @@ bool empty_list(Json& payload, const char* key) {
     return true;
 }
 
-std::vector<PlantedBug> of_histories() {
+std::vector<PlantedBug> of_requests() {
     return {
-        drops("a write is lost", "attributes_written"),
-        drops("what a transition is given is lost", "state_written"),
-        drops("a rollback does not restore the attributes", "state_restored"),
-        drops("an exception is not raised", "exception_raised"),
-        drops("a savepoint is not told", "savepoint_reached"),
+        drops("a savepoint is not recorded", "savepoint_reached"),
         drops("no one knows that the rules are others", "migrated"),
         drops("no one has asked for a recovery", "recover_requested"),
         lies(
@@ -308,6 +304,15 @@ std::vector<PlantedBug> of_histories() {
                 return true;
             }
         ),
+    };
+}
+
+std::vector<PlantedBug> of_histories() {
+    return {
+        drops("a write is lost", "attributes_written"),
+        drops("what a transition is given is lost", "state_written"),
+        drops("a rollback does not restore the attributes", "state_restored"),
+        drops("an exception is not raised", "exception_raised"),
         lies(
             "a write does not say what it fired",
             "attributes_written",
@@ -363,7 +368,8 @@ std::vector<PlantedBug> of_histories() {
 
 std::vector<PlantedBug> planted_rules_bugs() {
     std::vector<PlantedBug> all;
-    for (auto& some : {of_triggers(), of_options(), of_rollbacks(), of_histories()}) {
+    for (auto& some :
+         {of_triggers(), of_options(), of_rollbacks(), of_requests(), of_histories()}) {
         all.insert(all.end(), some.begin(), some.end());
     }
     return all;

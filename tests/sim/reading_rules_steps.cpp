@@ -165,7 +165,7 @@ bool RulesReading::read_rollback_entry(const Entry& e) {
 void RulesReading::on_rollback_started(const Entry& e) {
     const std::string kind = payload(e.seq).at("kind").get<std::string>();
     require((kind == "final") == (rollback_ == "stop"), "it is a rollback of another kind");
-    require((kind == "recover") == (recover_to_ != 0), "nobody has asked for it");
+    require((kind == "recover") == (recover_to_ != 0), "no operator has asked for it");
     if (kind == "final") {
         require(payload(e.seq).at("output") == state_, "the output is " + state_.dump());
     } else {
