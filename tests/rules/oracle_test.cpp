@@ -135,7 +135,7 @@ TEST(RulesOracle, the_draft_s_algorithm_and_ebb_s_rules_agree) {
 }
 
 TEST(RulesOracle, the_draft_s_algorithm_and_the_kernel_agree) {
-    compare_with_oracle<KernelSubject>(steps_of(100'000));
+    compare_with_oracle<KernelSubject>(steps_of(1'000'000));
 }
 
 }  // namespace
