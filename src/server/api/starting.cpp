@@ -139,8 +139,9 @@ void get_result(Service& service, Call& call, const http::Responder& respond) {
     });
 }
 
-std::vector<Payload> read_lines(const std::string& body) {
-    std::vector<Payload> lines;
+/// Calls `take` with each line that is not empty, and its number.
+template <typename Take>
+void each_line(const std::string& body, Take take) {
     std::size_t number = 0;
     for (std::size_t begin = 0; begin < body.size();) {
         const std::size_t end = std::min(body.find('\n', begin), body.size());
@@ -148,21 +149,50 @@ std::vector<Payload> read_lines(const std::string& body) {
         begin = end + 1;
         ++number;
         if (!line.empty() && line.back() == '\r') line.pop_back();
-        if (line.empty()) continue;
+        if (!line.empty()) take(std::move(line), number);
+    }
+}
+
+std::vector<Payload> read_lines(const std::string& body) {
+    std::vector<Payload> lines;
+    each_line(body, [&](std::string line, std::size_t) {
         if (lines.size() >= kBatchLinesMax) {
             throw Problem(
                 "limit_exceeded", fmt::format("There are more than {} lines.", kBatchLinesMax)
             );
         }
+        lines.push_back(std::move(line));
+    });
+    if (lines.empty()) throw Problem("invalid_argument", "The body has no lines.");
+    return lines;
+}
+
+/// Throws a problem that names the first line that is not JSON.
+void check_lines(const std::string& body) {
+    each_line(body, [](const std::string& line, std::size_t number) {
         try {
             check_payload(line, fmt::format("Line {}", number));
         } catch (const Error& error) {
             throw Problem("invalid_payload", error.what()).with("line", number);
         }
-        lines.push_back(std::move(line));
+    });
+}
+
+/// The engine checks all inputs before it stores anything. Which line is wrong is looked for only
+/// if one is.
+std::vector<StartedInstance> start_lines(
+    Service& service,
+    const std::string& workflow,
+    const std::string& body,
+    const StartOptions& options
+) {
+    const auto inputs = read_lines(body);
+    try {
+        return service.engine.start_all(workflow, inputs, options);
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::InvalidPayload) check_lines(body);
+        throw;
     }
-    if (lines.empty()) throw Problem("invalid_argument", "The body has no lines.");
-    return lines;
 }
 
 http::Response start_batch(Service& service, Call& call) {
@@ -179,10 +209,10 @@ http::Response start_batch(Service& service, Call& call) {
     }
     call.query.check_all_used();
     check_workflow(call, *workflow);
-    const auto inputs = read_lines(call.request.body);
+    const auto started_all = start_lines(service, *workflow, call.request.body, options);
     http::Response response{.status = 201};
     response.set("Content-Type", "application/x-ndjson");
-    for (const StartedInstance& started : service.engine.start_all(*workflow, inputs, options)) {
+    for (const StartedInstance& started : started_all) {
         response.body += fmt::format(
             "{{\"id\":\"{}\",\"is_new\":{}}}\n", started.id.to_string(), started.is_new
         );
