@@ -373,7 +373,7 @@ std::vector<PlantedBug> of_tokens() {
 
 bool reads_undoable(const HistoryQuery& query) {
     return query.order == HistoryQuery::Order::Backward && query.node.empty() &&
-           query.types.size() == 3;
+           query.types.size() > 1 && std::ranges::all_of(query.types, is_undoable);
 }
 
 std::vector<PlantedBug> of_reads() {
