@@ -80,7 +80,7 @@ class PartitionRaces : public Races {
         Store& store = world_->open();
         for (int n = kOld; n < kOld + 3; ++n) {
             start_one(store, instance_of(n, {put(1, "pay")}));
-            send_one(store, mail_of(n, "in vain"));
+            send_one(store, mail_of(n, "unread"));
             const Change end{
                 .instance = n,
                 .status = InstanceStatus::Completed,
