@@ -61,8 +61,6 @@ class Team {
 };
 
 /// The ratio is that of the slowest of `runs`: what is promised holds always.
-Figure reaction_figure(
-    Duration promised, int runs, const std::function<double()>& reaction_ms
-);
+Figure reaction_figure(Duration promised, int runs, const std::function<double()>& reaction_ms);
 
 }  // namespace ebb::bench

@@ -20,10 +20,10 @@
 
 #include "reactions.h"
 #include "report.h"
-#include "three_steps.h"
 #include "store/store.h"
 #include "support/clock.h"
 #include "support/uuid.h"
+#include "three_steps.h"
 
 namespace ebb::bench {
 

@@ -46,8 +46,10 @@ struct PostgresReclaim : ::testing::Test {
     }
 
     int vacuums() const {
-        return std::stoi(ask("SELECT vacuum_count FROM pg_stat_user_tables "
-                             "WHERE relid = '{0}.tasks'::regclass"));
+        return std::stoi(
+            ask("SELECT vacuum_count FROM pg_stat_user_tables "
+                "WHERE relid = '{0}.tasks'::regclass")
+        );
     }
 
     void claim_enough() {

@@ -156,7 +156,7 @@ TEST_F(SqliteHints, have_a_file_with_the_rights_of_the_database) {
     ::chmod(database.c_str(), 0640);
     HintFile hints(database);
     begin(hints);
-    struct stat info {};
+    struct stat info{};
     ASSERT_EQ(::stat(file.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777, 0640);
 }

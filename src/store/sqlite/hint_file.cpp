@@ -30,7 +30,7 @@ constexpr std::size_t kLineBytesMax = Hints::kMessageBytesMax + 64;
 
 /// As SQLite does for its own files beside the database: users of the one can use the other.
 void take_over_rights(const FileDescriptor& file, const std::string& database) {
-    struct stat info {};
+    struct stat info{};
     if (::stat(database.c_str(), &info) != 0) return;
     ::fchmod(file.get(), info.st_mode & kReadWrite);
     if (::geteuid() != 0) return;
@@ -92,7 +92,7 @@ std::vector<std::string> HintFile::read_new() {
     std::array<char, 16'384> buffer{};
     while (::read(changes_.get(), buffer.data(), buffer.size()) > 0) {
     }
-    struct stat info {};
+    struct stat info{};
     if (::fstat(file_.get(), &info) != 0) fail("reading");
     if (info.st_size < read_to_) {
         read_to_ = 0;
