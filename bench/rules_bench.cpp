@@ -170,7 +170,7 @@ class SqliteFile {
     SqliteFile& operator=(const SqliteFile&) = delete;
 
     ~SqliteFile() {
-        for (const char* suffix : {"", "-wal", "-shm"}) {
+        for (const char* suffix : {"", "-wal", "-shm", "-hints"}) {
             std::filesystem::remove(path_.string() + suffix);
         }
     }
