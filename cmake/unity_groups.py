@@ -1,8 +1,8 @@
 """Which sources can be compiled as one: unity_groups.py ROOT SOURCE... prints a number for each of them.
 
-Sources with the same number declare no file-local name twice (in an unnamed namespace, `static`, a macro or a
-`using`), and none that a header of theirs declares where it would be found, too. The preset `demo` is compiled
-so: a compiler needs most of its time for headers and templates, which many sources share.
+Sources with the same number declare no file-local name twice (in an unnamed namespace, `static`, a macro or
+a `using`), and none that a header of theirs declares where it would be found, too. The preset `demo` is
+compiled so: a compiler needs most of its time for headers and templates, which many sources share.
 """
 
 import functools
@@ -19,7 +19,7 @@ INCLUDE = re.compile(r'^#include ["<]([\w./]+)[">]', re.MULTILINE)
 
 
 def declarations(text):
-    """(namespace, name, line, is it local) of what begins in the first column; line only of aliases and macros."""
+    """(namespace, name, line, is it local) of what begins in column 0; line only of aliases and macros."""
     namespaces = []
     opened_at = 0
     for number, line in enumerate(text.splitlines()):
@@ -60,7 +60,8 @@ class Sources:
 
     @functools.cache
     def includes(self, path):
-        found = (folder / name for name in INCLUDE.findall(self.text(path)) for folder in (*self.folders, path.parent))
+        folders = (*self.folders, path.parent)
+        found = (folder / name for name in INCLUDE.findall(self.text(path)) for folder in folders)
         return [header.resolve() for header in found if header.is_file()]
 
     def headers(self, path):
@@ -92,7 +93,9 @@ class Group:
         group = Group()
         group.count = self.count + 1
         group.locals = self.locals | names
-        group.known = {name: known.get(name, set()) | self.known.get(name, set()) for name in known | self.known}
+        group.known = {
+            name: known.get(name, set()) | self.known.get(name, set()) for name in known | self.known
+        }
         # Names that a source declares for itself were no trouble in that source alone.
         for name, (namespace, _) in group.locals.items():
             if any(f"{namespace}::".startswith(f"{other}::") for other in group.known.get(name, ())):
@@ -105,7 +108,8 @@ def main(root, paths):
     groups = []
     for path in map(pathlib.Path, paths):
         text = sources.text(path)
-        names = {name: (namespace, line) for namespace, name, line, is_local in declarations(text) if is_local}
+        declared = declarations(text)
+        names = {name: (namespace, line) for namespace, name, line, is_local in declared if is_local}
         known = {}
         for header in sources.headers(path):
             for name, namespace in sources.header_names(header):
