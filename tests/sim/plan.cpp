@@ -60,6 +60,7 @@ constexpr std::array<std::string_view, Disturbance::kKinds> kKindNames = {
     "rematch",
     "recover",
     "evolve",
+    "mail",
 };
 
 std::vector<Behaviour> script(Dice& dice, int percent_bad) {
@@ -169,6 +170,18 @@ void plan_twins(Plan& plan) {
     sort_by_tick(plan.disturbances);
 }
 
+/// By dice of its own, too.
+void plan_mail(Plan& plan) {
+    Dice dice(plan.seed, 8);
+    if (!dice.chance(25)) return;
+    for (int i = dice.between(1, 6); i > 0; --i) {
+        plan.disturbances.push_back(
+            {.tick = dice.below(plan.ticks), .kind = Kind::Mail, .pick = dice.next()}
+        );
+    }
+    sort_by_tick(plan.disturbances);
+}
+
 void plan_disturbances(Dice& dice, Plan& plan) {
     const auto add = [&](Kind kind) {
         plan.disturbances.push_back(
@@ -237,6 +250,7 @@ Plan make_plan(std::uint64_t seed) {
     plan.goes_on = dice.chance(75);
     plan_queues(plan);
     plan_twins(plan);
+    plan_mail(plan);
     return plan;
 }
 
@@ -333,6 +347,7 @@ Plan make_rules_plan(std::uint64_t seed) {
     plan.goes_on = dice.chance(75);
     plan_more_rules(plan);
     plan_versions(plan);
+    plan_mail(plan);
     return plan;
 }
 
