@@ -299,6 +299,24 @@ void plan_more_rules(Plan& plan) {
     sort_by_tick(plan.disturbances);
 }
 
+/// Transitions that are blocks of nodes, by dice of its own, too.
+void plan_blocks(Plan& plan) {
+    Dice dice(plan.seed, 9);
+    if (!dice.chance(30)) return;
+    plan.definition = test::with_blocks(dice, plan.definition);
+    const int percent_bad = dice.pick<int>({0, 5, 15, 40});
+    for (const std::string& handler : Program::compile(plan.definition)->handlers()) {
+        const bool is_of_block = handler.starts_with('b') || handler.starts_with("~b");
+        if (!is_of_block) continue;
+        for (auto& handlers : plan.workers) {
+            if (dice.chance(70)) handlers.push_back(handler);
+        }
+        auto calls = script(dice, percent_bad);
+        if (!calls.empty()) plan.scripts[handler] = std::move(calls);
+    }
+    drop_foreign_behaviours(plan);
+}
+
 /// Newer versions of the rules, by dice of its own, too.
 void plan_versions(Plan& plan) {
     Dice dice(plan.seed, 7);
@@ -346,6 +364,7 @@ Plan make_rules_plan(std::uint64_t seed) {
     sort_by_tick(plan.disturbances);
     plan.goes_on = dice.chance(75);
     plan_more_rules(plan);
+    plan_blocks(plan);
     plan_versions(plan);
     plan_mail(plan);
     return plan;
