@@ -110,9 +110,7 @@ std::vector<double> felt_by_mail(const PostgresServer& server, double seconds) {
         bell,
         session,
         seconds,
-        [&](std::int64_t n) {
-            session.run(sql, {id, fmt::format("{{\"n\":{}}}", n)});
-        },
+        [&](std::int64_t n) { session.run(sql, {id, fmt::format("{{\"n\":{}}}", n)}); },
         [](std::int64_t) { return true; }
     );
     engine.drain(std::chrono::seconds(5));
@@ -135,12 +133,8 @@ std::vector<double> felt_by_update(const PostgresServer& server, double seconds)
         bell,
         session,
         seconds,
-        [&](std::int64_t n) {
-            session.run("UPDATE wed_flow SET n = $1", {std::to_string(n)});
-        },
-        [&](std::int64_t n) {
-            return std::stoll(session.value("SELECT seen FROM wed_flow")) >= n;
-        }
+        [&](std::int64_t n) { session.run("UPDATE wed_flow SET n = $1", {std::to_string(n)}); },
+        [&](std::int64_t n) { return std::stoll(session.value("SELECT seen FROM wed_flow")) >= n; }
     );
     engine.drain(std::chrono::seconds(5));
     return all;

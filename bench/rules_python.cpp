@@ -44,12 +44,12 @@ class PythonWorkers {
         SqlSession session(url);
         session.run(fmt::format("SELECT {}.grant_work(current_user)", schema));
         for (int i = 0; i < count; ++i) start(url, schema, fmt::format("python-{}", i), slots);
-        const std::string question = fmt::format(
-            "SELECT count(*) FROM {}.workers WHERE id LIKE 'python-%'", schema
-        );
+        const std::string question =
+            fmt::format("SELECT count(*) FROM {}.workers WHERE id LIKE 'python-%'", schema);
         const auto begun = SteadyClock::now();
         while (std::stoi(session.value(question)) < count) {
-            if (ms_since(begun) > 30'000) throw std::runtime_error("the Python workers do not join");
+            if (ms_since(begun) > 30'000)
+                throw std::runtime_error("the Python workers do not join");
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
     }
@@ -82,9 +82,8 @@ class PythonWorkers {
         for (std::string& word : words) arguments.push_back(word.data());
         arguments.push_back(nullptr);
         pid_t process = -1;
-        if (posix_spawn(
-                &process, arguments.front(), nullptr, nullptr, arguments.data(), environ
-            ) != 0) {
+        if (posix_spawn(&process, arguments.front(), nullptr, nullptr, arguments.data(), environ) !=
+            0) {
             throw std::runtime_error("a Python worker did not start");
         }
         processes_.push_back(process);
@@ -129,9 +128,8 @@ double flow_steps_per_second(const PostgresServer& server, double seconds) {
     constexpr int kSlots = 4;
     Flow flow(server, kProcesses, kSlots);
     Progress progress;
-    const Saturated run = run_saturated_in(
-        flow.engine(), progress, {.seconds = seconds, .window = 512, .batch = 64}
-    );
+    const Saturated run =
+        run_saturated_in(flow.engine(), progress, {.seconds = seconds, .window = 512, .batch = 64});
     flow.end();
     return run.steps_per_second();
 }
@@ -172,9 +170,8 @@ std::vector<double> felt_by_python(const PostgresServer& server, double seconds)
         while (std::stoll(session.value("SELECT seen FROM wed_flow")) < n) {
             if (ms_since(begun) > 30'000) throw std::runtime_error("a write was not felt");
         }
-        const std::chrono::nanoseconds called(
-            std::stoll(session.value("SELECT called FROM wed_flow"))
-        );
+        const std::chrono::nanoseconds called(std::stoll(session.value("SELECT called FROM wed_flow"
+        )));
         if (n <= kSkipped) continue;
         all.push_back(std::chrono::duration<double, std::milli>(called - committed).count());
     }

@@ -101,9 +101,8 @@ void add_cost(
     Figure& figure, const PostgresServer& server, const RulesAsked& asked, const Turn& turn
 ) {
     const SurfaceDatabase database(server);
-    const double us = server_us_each(server, [&] {
-        return work_in_sessions(database, 1, asked.seconds, turn);
-    });
+    const double us =
+        server_us_each(server, [&] { return work_in_sessions(database, 1, asked.seconds, turn); });
     const double pgbench_us = server_us_each(server, [&] {
         return pgbench_n(server, 1, asked.seconds) * std::max(asked.seconds, 1.0);
     });
@@ -149,7 +148,9 @@ void add_insert_figure(
          .usual_name = "pgbench -N, 1 client",
          .usual = [&] { return pgbench_n(server, 1, asked.seconds); },
          .special =
-             [&] { return work_in_new_database(server, 1, asked.seconds, inserts()) / asked.seconds; },
+             [&] {
+                 return work_in_new_database(server, 1, asked.seconds, inserts()) / asked.seconds;
+             },
          .unit = "instances/s"}
     ));
     add_cost(figures.back(), server, asked, inserts());
@@ -323,7 +324,8 @@ void add_backlog_figure(
         .yardstick = fmt::format("the same with 1,000 instances: {:.3f} ms", median(small)),
         .goal = 1.2,
         .runs = {median(large)},
-        .note = "p50 of wed_claim of 64 jobs, with 1,000,000 instances that wait; the goal is the most"
+        .note =
+            "p50 of wed_claim of 64 jobs, with 1,000,000 instances that wait; the goal is the most"
     };
     figure.ratio = figure.value / median(small);
     figures.push_back(figure);

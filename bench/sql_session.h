@@ -14,8 +14,7 @@ class SqlSession {
  public:
     using Rows = std::unique_ptr<PGresult, void (*)(PGresult*)>;
 
-    explicit SqlSession(const std::string& url)
-        : connection_(PQconnectdb(url.c_str()), &PQfinish) {
+    explicit SqlSession(const std::string& url) : connection_(PQconnectdb(url.c_str()), &PQfinish) {
         if (PQstatus(connection_.get()) != CONNECTION_OK) throw std::runtime_error("no connection");
     }
 

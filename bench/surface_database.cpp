@@ -69,9 +69,9 @@ SqlSession SurfaceDatabase::session() const {
 }
 
 void SurfaceDatabase::start(int count) const {
-    session().run(fmt::format(
-        "INSERT INTO wed_flow (at) SELECT 0 FROM generate_series(1, {}) AS n", count
-    ));
+    session().run(
+        fmt::format("INSERT INTO wed_flow (at) SELECT 0 FROM generate_series(1, {}) AS n", count)
+    );
 }
 
 void SurfaceDatabase::multiply(int count) const {
@@ -90,7 +90,8 @@ void SurfaceDatabase::multiply(int count) const {
             LOOP
                 SELECT string_agg(quote_ident(attname), ', '),
                     string_agg(CASE attname WHEN place.column3 THEN 'c.id'
-                        WHEN 'wid' THEN 'c.n + 1000000000' ELSE 't.' || quote_ident(attname) END, ', ')
+                        WHEN 'wid' THEN 'c.n + 1000000000'
+                        ELSE 't.' || quote_ident(attname) END, ', ')
                 INTO names, chosen FROM pg_attribute
                 WHERE attrelid = format('%I.%I', place.column1, place.column2)::regclass
                     AND attnum > 0 AND NOT attisdropped;

@@ -128,9 +128,7 @@ std::string describe_finals(const Facts& facts) {
         if (parts.size() > kPartsMax) {
             needs.push_back(fmt::format("{} more", parts.size() - kPartsMax));
         }
-        missing.push_back(
-            fmt::format("{} needs {}", condition.name, fmt::join(needs, " and "))
-        );
+        missing.push_back(fmt::format("{} needs {}", condition.name, fmt::join(needs, " and ")));
     }
     if (missing.empty()) return {};
     return fmt::format(" Not final: {}.", fmt::join(missing, "; "));

@@ -305,7 +305,8 @@ void plan_blocks(Plan& plan) {
     if (!dice.chance(30)) return;
     plan.definition = test::with_blocks(dice, plan.definition);
     const int percent_bad = dice.pick<int>({0, 5, 15, 40});
-    for (const std::string& handler : Program::compile(plan.definition)->handlers()) {
+    const auto program = Program::compile(plan.definition);
+    for (const std::string& handler : program->handlers()) {
         const bool is_of_block = handler.starts_with('b') || handler.starts_with("~b");
         if (!is_of_block) continue;
         for (auto& handlers : plan.workers) {

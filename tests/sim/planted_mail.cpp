@@ -20,7 +20,8 @@ std::vector<PlantedBug> planted_mail_bugs() {
     lost.store.claim = [](Claim& claim) {
         for (Mail& mail : claim.mail) {
             if (mail.kind != "cancel") continue;
-            const Event other = event::SignalReceived{.name = "lost", .payload = "1", .request_id = {}};
+            const Event other =
+                event::SignalReceived{.name = "lost", .payload = "1", .request_id = {}};
             mail.kind = mail_kind(other);
             mail.body = encode_mail(other);
         }

@@ -92,7 +92,7 @@ void RulesReading::on_node_completed(const Entry& e) {
     pending = {.fired = pending.fired, .visit = 0, .place = pending.place + 1, .last = e.seq};
 }
 
-/// Of a transition that is no block, this says nothing.
+/// Only of a transition that is a block.
 void RulesReading::check_end_of_block(const Entry& e, const Pending& pending) const {
     if (e.node == kExceptionHandler || !trigger_of(e.node).contains("steps")) return;
     const Json& nodes = trigger_of(e.node).at("steps");

@@ -49,8 +49,8 @@ void check_mail(const Evidence& evidence) {
     if (!evidence.is_at_rest || has_ended(evidence)) return;
     for (const auto& [name, asked] : sent) {
         // Nothing refuses a cancellation, so a lost one is seen.
-        const bool is_lost = asked->is_sent && asked->type == "cancel_requested" &&
-                             evidence.status == "running";
+        const bool is_lost =
+            asked->is_sent && asked->type == "cancel_requested" && evidence.status == "running";
         if (is_lost) throw Wrong{name + " asked for the cancellation, and the instance runs"};
     }
 }

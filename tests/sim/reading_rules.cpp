@@ -56,7 +56,8 @@ void RulesReading::read() {
 }
 
 void RulesReading::read_entry(const Entry& e) {
-    if (read_block_entry(e) || read_write_entry(e) || read_step_entry(e) || read_rollback_entry(e)) return;
+    if (read_block_entry(e) || read_write_entry(e) || read_step_entry(e) || read_rollback_entry(e))
+        return;
     read_instance_entry(e);
 }
 

@@ -115,9 +115,8 @@ void RulesReading::on_held_back(const Entry& e) {
         mark.failed = e.seq;
         mark.was_true = false;
         for (const Json& trigger : rules().at("triggers")) {
-            const bool is_once =
-                trigger.at("trigger") == trigger_name &&
-                trigger.value("mode", std::string()) == "once";
+            const bool is_once = trigger.at("trigger") == trigger_name &&
+                                 trigger.value("mode", std::string()) == "once";
             if (is_once) mark.fires = 0;
         }
     }

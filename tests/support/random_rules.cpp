@@ -146,11 +146,12 @@ Definition with_blocks(Dice& dice, const Definition& rules) {
             each.erase(key);
         }
         each["steps"] = block(dice, each.at("trigger").get<std::string>(), handlers);
-        // The output of people is no attribute.
+        // The output of people is not an object of attributes.
         const bool ends_with_step = each.at("steps").back().contains("step");
         if (!ends_with_step || dice.chance(40)) each["set"] = {{attribute(dice), value(dice)}};
         // A block cannot be called again like a handler.
-        if (body.value("final_while_pending", "wait") == "refuse") body["final_while_pending"] = "wait";
+        if (body.value("final_while_pending", "wait") == "refuse")
+            body["final_while_pending"] = "wait";
     }
     return definition_from_json(made);
 }

@@ -27,7 +27,8 @@ TEST(RulesValues, null_is_null_for_every_type) {
 }
 
 TEST(RulesValues, conditions_see_the_text_that_the_json_string_means) {
-    for (const char* text : {"", "plain", "a \"quote\"", "back\\slash", "line\nend", "é€", "\"", "null"}) {
+    for (const char* text :
+         {"", "plain", "a \"quote\"", "back\\slash", "line\nend", "é€", "\"", "null"}) {
         EXPECT_EQ(seen(AttributeType::Text, text).text, text);
     }
 }

@@ -12,17 +12,17 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ALL_FINDINGS = {
-    "dead_rule", "dead_final", "never_enabled", "unreachable_final", "livelock_final", "constant_condition",
-    "shadowed", "unread_attribute", "unwritten_attribute", "stuck", "no_way_to_final", "endless", "self_refire",
-    "write_conflict", "no_compensation",
+    "dead_rule", "dead_final", "never_enabled", "unreachable_final", "livelock_final",
+    "constant_condition", "shadowed", "unread_attribute", "unwritten_attribute", "stuck",
+    "no_way_to_final", "endless", "self_refire", "write_conflict", "no_compensation",
 }
 
 
-def told_of(ebb, file):
+def report_on(ebb, file):
     first = file.read_text(encoding="utf-8").splitlines()[0]
     options = shlex.split(first.removeprefix("# check:")) if first.startswith("# check:") else []
-    done = subprocess.run([ebb, "rules", "check", file.name, *options], cwd=HERE, capture_output=True, text=True,
-                          timeout=60, check=False)
+    done = subprocess.run([ebb, "rules", "check", file.name, *options], cwd=HERE, capture_output=True,
+                          text=True, timeout=60, check=False)
     return f"{done.stderr}{done.stdout}exit code {done.returncode}\n"
 
 
@@ -30,17 +30,17 @@ def main(ebb, does_write):
     wrong = 0
     said = ""
     for file in sorted(HERE.glob("*.yaml")):
-        told = told_of(ebb, file)
-        said += told
+        report = report_on(ebb, file)
+        said += report
         kept = file.with_suffix(".expected.txt")
         if does_write:
-            kept.write_text(told, encoding="utf-8")
+            kept.write_text(report, encoding="utf-8")
             continue
         expected = kept.read_text(encoding="utf-8")
-        if told != expected:
+        if report != expected:
             wrong += 1
-            sys.stdout.writelines(difflib.unified_diff(
-                expected.splitlines(True), told.splitlines(True), f"{file.name}, expected", f"{file.name}, said"))
+            lines = expected.splitlines(True), report.splitlines(True)
+            sys.stdout.writelines(difflib.unified_diff(*lines, f"{file.name}, expected", "found"))
     missing = sorted(code for code in ALL_FINDINGS if code not in said)
     if missing:
         print(f"No file has the finding {', '.join(missing)}.")
