@@ -1,6 +1,7 @@
 #include "sim/checker.h"
 
 #include "sim/reading.h"
+#include "sim/reading_mail.h"
 #include "sim/reading_rules.h"
 
 namespace ebb::sim {
@@ -13,6 +14,7 @@ std::vector<std::string> check(const Evidence& evidence) {
         } else {
             Reading(evidence).read();
         }
+        check_mail(evidence);
     } catch (const Wrong& wrong) {
         return {wrong.what};
     } catch (const std::exception& error) {
