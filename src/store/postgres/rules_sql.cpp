@@ -20,6 +20,8 @@ std::string all_functions() {
     constexpr std::array kParts{
         surface::catalog,
         surface::tokens,
+        surface::texts,
+        surface::merge,
         surface::decide,
         surface::definition,
         surface::apply,

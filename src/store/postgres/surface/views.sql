@@ -114,10 +114,11 @@ BEGIN
             );
         END $f$;
         CREATE FUNCTION %1$I.wed_claim(trname text, n integer DEFAULT 1, worker text DEFAULT NULL)
-        RETURNS SETOF %1$I.job_pool LANGUAGE sql VOLATILE AS $f$
-            SELECT j.* FROM ebb.flow_claim(%2$L, $1, $2, $3) AS c
-            CROSS JOIN LATERAL %1$I._job(c.instance_id, c.token) AS j
-        $f$;
+        RETURNS SETOF %1$I.job_pool LANGUAGE plpgsql VOLATILE AS $f$
+        BEGIN
+            RETURN QUERY SELECT j.* FROM ebb.flow_claim(%2$L, $1, $2, $3) AS c
+            CROSS JOIN LATERAL %1$I._job(c.instance_id, c.token) AS j;
+        END $f$;
         CREATE FUNCTION %1$I.wed_complete(job text, attributes jsonb) RETURNS char LANGUAGE sql VOLATILE
             AS $f$SELECT ebb.flow_end(%2$L, $1, $2)::char$f$;
         CREATE FUNCTION %1$I.wed_fail(job text, message text) RETURNS text LANGUAGE sql VOLATILE
