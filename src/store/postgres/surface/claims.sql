@@ -259,7 +259,7 @@ BEGIN
         CROSS JOIN LATERAL jsonb_array_elements(v.program -> 'triggers') AS t
         WHERE v.flow = $1 AND v.version = f.version AND t ->> 'name' = place.token ->> 'node'
     ) END;
-    free := ebb.flow_free_job($1, place.id, tgid);
+    SELECT * INTO free FROM ebb.flow_free_job($1, place.id, tgid);
     IF free.job IS DISTINCT FROM $2 THEN
         RETURN ebb.work_fail(ebb.flow_session(f, $2), $2, $3);
     END IF;
@@ -293,7 +293,7 @@ BEGIN
     IF NOT pg_try_advisory_xact_lock(ebb.flow_lock(instance, $3)) THEN
         RETURN false;
     END IF;
-    free := ebb.flow_free_job($1, instance, $3);
+    SELECT * INTO free FROM ebb.flow_free_job($1, instance, $3);
     IF free.job IS NULL THEN
         RETURN true;
     END IF;
@@ -357,8 +357,9 @@ BEGIN
     ), $3, false, NULL);
 END $work$;
 
-CREATE OR REPLACE FUNCTION ebb.flow_cancel(flow text, wid bigint) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+-- A request that only a process of Ebb can decide.
+CREATE OR REPLACE FUNCTION ebb.flow_send(flow text, wid bigint, kind text, body jsonb) RETURNS void
+LANGUAGE plpgsql AS $work$
 DECLARE
     i ebb.instances;
     own_row uuid;
@@ -371,9 +372,36 @@ BEGIN
     ELSIF i.finished_at IS NOT NULL THEN
         RAISE EXCEPTION 'The instance with the wid % is already %.', $2, i.status USING ERRCODE = 'EB002';
     END IF;
-    PERFORM ebb.request_put(i.id, i.priority, gen_random_uuid()::text, 'cancel', jsonb_build_object(
-        'reason', '', 'by', session_user, 'request_id', ''
+    PERFORM ebb.request_put(i.id, i.priority, gen_random_uuid()::text, $3, $4 || jsonb_build_object(
+        'by', session_user, 'request_id', ''
     ));
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.flow_cancel(flow text, wid bigint) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    PERFORM ebb.flow_send($1, $2, 'cancel', '{"reason": ""}');
+END $work$;
+
+-- Takes an instance back to the write number `to_seq` of wed_trace.
+CREATE OR REPLACE FUNCTION ebb.flow_recover(flow text, wid bigint, to_seq bigint, after text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    is_write boolean;
+BEGIN
+    IF $4 IS NULL OR $4 NOT IN ('rematch', 'stop') THEN
+        RAISE EXCEPTION 'After a recovery follows rematch or stop, not "%".', left($4, 80) USING ERRCODE = 'EB011';
+    END IF;
+    PERFORM ebb.flow_check_right($1, 'recover');
+    EXECUTE format(
+        'SELECT true FROM %I.wed_flow AS f JOIN ebb.history AS h ON h.instance_id = f.instance_id'
+        ' WHERE f.wid = $1 AND h.seq = $2 AND h.type IN (''started'', ''attributes_written'')', $1
+    ) INTO is_write USING $2, $3;
+    IF is_write IS NULL THEN
+        RAISE EXCEPTION 'The number % is not that of a start or a write of the instance %.', $3, $2
+            USING ERRCODE = 'EB011', HINT = 'The view wed_trace has them in the column seq.';
+    END IF;
+    PERFORM ebb.flow_send($1, $2, 'recover', jsonb_build_object('to', $3, 'then', $4));
 END $work$;
 
 -- trigger_toggle and attribute_toggle: the new value.

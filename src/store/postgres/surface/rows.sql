@@ -202,6 +202,10 @@ DECLARE
     f ebb.flows;
     pair record;
 BEGIN
+    -- A commit of Ebb locks many instances in the order of their ids, and so do the writes of one statement.
+    PERFORM 1 FROM ebb.instances AS i
+    WHERE i.id IN (SELECT _new.instance_id FROM new_rows AS _new) AND (SELECT count(*) FROM new_rows) > 1
+    ORDER BY i.id FOR UPDATE;
     FOR pair IN
         SELECT to_jsonb(_old) AS was, to_jsonb(_new) AS becomes, _old.wid IS NULL AS is_new
         FROM new_rows AS _new

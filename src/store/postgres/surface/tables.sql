@@ -248,7 +248,7 @@ BEGIN
             SELECT p.oid::regprocedure FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
             WHERE n.nspname = $1 AND (p.proname ~ '^_match_[0-9]+$' OR p.proname IN (
                 '_job', '_project', 'wed_claim', 'wed_complete', 'wed_fail', 'wed_release', 'wed_job',
-                'wed_write', 'wed_rematch', 'wed_cancel', 'trigger_toggle', 'attribute_toggle',
+                'wed_write', 'wed_rematch', 'wed_cancel', 'wed_recover', 'trigger_toggle', 'attribute_toggle',
                 'pg_try_advisory_xact_lock'
             )) ORDER BY p.proname = '_job'
         LOOP
