@@ -95,7 +95,8 @@ END $work$;
 -- Leases up to n jobs of a transition. Answers with their tokens.
 CREATE OR REPLACE FUNCTION ebb.flow_claim(flow text, trname text, n integer, worker text)
 RETURNS TABLE (instance_id uuid, token bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 #variable_conflict use_column
 DECLARE
     f ebb.flows;
@@ -213,7 +214,8 @@ $work$;
 
 -- Ends a job. Answers R, F or E, or H where a process of Ebb decides.
 CREATE OR REPLACE FUNCTION ebb.flow_end(flow text, job text, attributes jsonb) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 DECLARE
     f ebb.flows := ebb.flow_of($1);
 BEGIN
@@ -280,7 +282,8 @@ END $work$;
 
 -- The claim of WED-SQL: the lock first, and then, in a statement of its own, the job.
 CREATE OR REPLACE FUNCTION ebb.flow_try_lock(flow text, wid bigint, tgid bigint) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 DECLARE
     instance uuid;
     free record;
@@ -338,7 +341,8 @@ $work$;
 CREATE OR REPLACE FUNCTION ebb.flow_write(
     flow text, wid bigint, attributes jsonb, by text, source text
 ) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 DECLARE
     f ebb.flows := ebb.flow_of($1);
     own_row uuid;

@@ -224,27 +224,23 @@ BEGIN
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $project$
         DECLARE
             was text := current_setting('ebb_surface.projecting', true);
+            ignored text;
         BEGIN
             PERFORM 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
             IF FOUND THEN
-                IF NOT EXISTS (
-                    SELECT 1 FROM %1$I.wed_flow AS f, jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r
-                    WHERE f.instance_id = $1 AND ROW(%3$s) IS DISTINCT FROM ROW(%4$s)
-                ) THEN
-                    RETURN;
-                END IF;
-                PERFORM set_config('ebb_surface.projecting', $1::text, true);
+                ignored := set_config('ebb_surface.projecting', $1::text, true);
                 UPDATE %1$I.wed_flow AS f SET (%2$s) = ROW(%3$s)
-                FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r WHERE f.instance_id = $1;
+                FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r
+                WHERE f.instance_id = $1 AND ROW(%3$s) IS DISTINCT FROM ROW(%4$s);
             ELSIF EXISTS (SELECT 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = $1) THEN
                 INSERT INTO ebb.flow_behind (flow, instance_id) VALUES (%5$L, $1);
                 RETURN;
             ELSE
-                PERFORM set_config('ebb_surface.projecting', $1::text, true);
+                ignored := set_config('ebb_surface.projecting', $1::text, true);
                 INSERT INTO %1$I.wed_flow (instance_id, %2$s)
                 SELECT $1, %6$s FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r;
             END IF;
-            PERFORM set_config('ebb_surface.projecting', coalesce(was, ''), true);
+            ignored := set_config('ebb_surface.projecting', coalesce(was, ''), true);
         END $project$$body$,
         $1, columns, news, (
             SELECT string_agg(format('f.%I', a ->> 'name'), ', ' ORDER BY n)

@@ -1,8 +1,10 @@
 -- name: merge
 -- What a write makes of the attributes, exactly as the kernel does it (src/core/rules/write.cpp).
 --
--- The functions rules_% and flow_% have the search_path of the function of a user that has called them: one
--- of their own would be set and reset in each of the many calls of a write.
+-- The functions rules_% and flow_% that are not SECURITY DEFINER have the search_path of the function of a
+-- user that has called them: one of their own would be set and reset in each of the many calls of a write.
+-- Those that begin a write plan its statements once, by index: a session that has begun with empty tables
+-- would go on to scan them.
 
 -- The values of a write, one attribute after another, on the state as it is now. `given`: the state
 -- when the transition fired, at the event `fired`: a value that equals the one given is not a write.

@@ -68,7 +68,8 @@ END $work$;
 
 -- Starts an instance for each row.
 CREATE OR REPLACE FUNCTION ebb.surface_insert() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 DECLARE
     f ebb.flows;
     program jsonb;
@@ -197,15 +198,18 @@ BEGIN
 END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.surface_update() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 DECLARE
     f ebb.flows;
     pair record;
 BEGIN
     -- A commit of Ebb locks many instances in the order of their ids, and so do the writes of one statement.
-    PERFORM 1 FROM ebb.instances AS i
-    WHERE i.id IN (SELECT _new.instance_id FROM new_rows AS _new) AND (SELECT count(*) FROM new_rows) > 1
-    ORDER BY i.id FOR UPDATE;
+    IF coalesce(current_setting('ebb_surface.projecting', true), '') = '' THEN
+        PERFORM 1 FROM ebb.instances AS i
+        WHERE i.id IN (SELECT _new.instance_id FROM new_rows AS _new) AND (SELECT count(*) FROM new_rows) > 1
+        ORDER BY i.id FOR UPDATE;
+    END IF;
     FOR pair IN
         SELECT to_jsonb(_old) AS was, to_jsonb(_new) AS becomes, _old.wid IS NULL AS is_new
         FROM new_rows AS _new
