@@ -300,6 +300,22 @@ TEST_F(Surface, sessions_share_what_waits) {
     EXPECT_EQ(two.value("SELECT count(*) FROM wed_claim('left', 1, 'third')"), "0");
 }
 
+TEST_F(Surface, all_instances_are_checked_again_and_counted_by_transition) {
+    start();
+    start();
+    one.run("SELECT job FROM wed_claim('left')");
+    EXPECT_EQ(one.value("SELECT jobs FROM running WHERE trname = 'left'"), "1");
+    EXPECT_EQ(one.value("SELECT jobs FROM ready WHERE trname = 'left'"), "1");
+    EXPECT_EQ(one.value("SELECT count(*) FROM late"), "0");
+    EXPECT_EQ(one.value("SELECT count(*) FROM failed"), "0");
+    EXPECT_EQ(one.value("SELECT wed_rematch()"), "0");
+    one.run("INSERT INTO wed_trig (trname, cpred) VALUES ('third', $$n = 0$$)");
+    EXPECT_EQ(one.value("SELECT wed_rematch()"), "2");
+    EXPECT_EQ(one.value("SELECT jobs FROM ready WHERE trname = 'third'"), "2");
+    one.run("UPDATE ebb.tasks SET due_at = due_at - 120000000, lease_until = 1 WHERE lease_owner <> ''");
+    EXPECT_EQ(one.value("SELECT jobs FROM late"), "1");
+}
+
 TEST_F(Surface, what_is_dropped_leaves_the_rows_and_what_is_the_user_s) {
     const std::string wid = start();
     one.run("CREATE FUNCTION j.mine() RETURNS integer LANGUAGE sql AS 'SELECT 1'");

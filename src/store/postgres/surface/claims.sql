@@ -361,6 +361,35 @@ BEGIN
     ), $3, false, NULL);
 END $work$;
 
+-- Checks all conditions of all instances that have not ended, in the order in which commits of Ebb lock them.
+-- Answers how many have changed. Those that only a process of Ebb can continue are left as they are.
+CREATE OR REPLACE FUNCTION ebb.flow_rematch(flow text) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
+DECLARE
+    f ebb.flows := ebb.flow_of($1);
+    one record;
+    changed integer := 0;
+BEGIN
+    PERFORM ebb.flow_check_right($1, 'recover');
+    FOR one IN EXECUTE format(
+        'SELECT f.wid, f.instance_id FROM %I.wed_flow AS f JOIN ebb.instances AS i ON i.id = f.instance_id'
+        ' WHERE i.finished_at IS NULL ORDER BY f.instance_id', $1
+    ) LOOP
+        BEGIN
+            EXECUTE format('SELECT 1 FROM %I.wed_flow WHERE wid = $1 FOR NO KEY UPDATE', $1) USING one.wid;
+            IF ebb.flow_apply(f, one.wid, one.instance_id, jsonb_build_object(
+                'source', 'repair', 'by', session_user
+            ), NULL, false, NULL) IS NOT NULL THEN
+                changed := changed + 1;
+            END IF;
+        EXCEPTION WHEN SQLSTATE 'EB002' OR SQLSTATE 'EB009' THEN
+            CONTINUE;
+        END;
+    END LOOP;
+    RETURN changed;
+END $work$;
+
 -- A request that only a process of Ebb can decide.
 CREATE OR REPLACE FUNCTION ebb.flow_send(flow text, wid bigint, kind text, body jsonb) RETURNS void
 LANGUAGE plpgsql AS $work$

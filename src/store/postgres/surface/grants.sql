@@ -11,6 +11,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
         'ebb.flow_release(text,text)'::regprocedure,
         'ebb.flow_write(text,bigint,jsonb,text,text)'::regprocedure,
         'ebb.flow_cancel(text,bigint)'::regprocedure,
+        'ebb.flow_rematch(text)'::regprocedure,
         'ebb.flow_recover(text,bigint,bigint,text)'::regprocedure,
         'ebb.flow_toggle(text,text,text,text)'::regprocedure,
         'ebb.flow_try_lock(text,bigint,bigint)'::regprocedure
@@ -39,7 +40,7 @@ BEGIN
     END LOOP;
     EXECUTE format(
         'GRANT SELECT ON %1$I.wed_flow, %1$I.wed_attr, %1$I.wed_trig, %1$I.job_pool, %1$I.st_status,'
-        ' %1$I.wed_trace, %1$I.wed_cond, %1$I.wed_trans TO %2$I', $1, $2
+        ' %1$I.wed_trace, %1$I.wed_cond, %1$I.wed_trans, %1$I.ready, %1$I.running, %1$I.late, %1$I.failed TO %2$I', $1, $2
     );
 END $work$;
 

@@ -255,7 +255,8 @@ BEGIN
             EXECUTE format('DROP FUNCTION %s', one);
         END LOOP;
         EXECUTE format(
-            'DROP VIEW %1$I.job_pool, %1$I.st_status, %1$I.wed_trace, %1$I.wed_cond, %1$I.wed_trans', $1
+            'DROP VIEW %1$I.job_pool, %1$I.st_status, %1$I.wed_trace, %1$I.wed_cond, %1$I.wed_trans, %1$I.ready,'
+            ' %1$I.running, %1$I.late, %1$I.failed', $1
         );
         EXECUTE format('DROP TABLE %1$I.wed_attr, %1$I.wed_trig', $1);
     END IF;

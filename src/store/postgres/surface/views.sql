@@ -95,6 +95,22 @@ BEGIN
             ), i.version)
         ) AS d;
 
+        CREATE OR REPLACE VIEW %1$I.ready AS
+        SELECT j.trname, count(*) AS jobs, min(j.since) AS oldest FROM %1$I.job_pool AS j
+        WHERE j.status = 'ready' GROUP BY j.trname;
+
+        CREATE OR REPLACE VIEW %1$I.running AS
+        SELECT j.trname, count(*) AS jobs, min(j.due_at) AS oldest, array_agg(DISTINCT j.worker) AS workers
+        FROM %1$I.job_pool AS j WHERE j.status = 'held' GROUP BY j.trname;
+
+        CREATE OR REPLACE VIEW %1$I.late AS
+        SELECT j.trname, count(*) AS jobs, min(j.due_at) AS oldest FROM %1$I.job_pool AS j
+        WHERE j.status IN ('ready', 'held') AND j.due_at + j.timeout < now() GROUP BY j.trname;
+
+        CREATE OR REPLACE VIEW %1$I.failed AS
+        SELECT j.trname, count(*) AS jobs, min(j.since) AS oldest, max(j.attempt) AS attempts
+        FROM %1$I.job_pool AS j WHERE j.status IN ('retrying', 'frozen') OR j.attempt > 1 GROUP BY j.trname;
+
         CREATE OR REPLACE VIEW %1$I.wed_cond AS
         SELECT t.cname, t.cpred, t.cfinal, t.cexcpt, t.cinv, t.tgid FROM %1$I.wed_trig AS t WHERE t.enabled;
 
@@ -131,6 +147,8 @@ BEGIN
             LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_write(%2$L, $1, $2, $3, 'outside')::char$f$;
         CREATE OR REPLACE FUNCTION %1$I.wed_rematch(wid bigint) RETURNS char
             LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_write(%2$L, $1, NULL, NULL, 'repair')::char$f$;
+        CREATE OR REPLACE FUNCTION %1$I.wed_rematch() RETURNS integer
+            LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_rematch(%2$L)$f$;
         CREATE OR REPLACE FUNCTION %1$I.wed_cancel(wid bigint) RETURNS void
             LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_cancel(%2$L, $1)$f$;
         CREATE OR REPLACE FUNCTION %1$I.wed_recover(wid bigint, to_seq bigint, after text DEFAULT 'rematch') RETURNS void
