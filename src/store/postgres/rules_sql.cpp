@@ -29,6 +29,7 @@ std::string all_functions() {
         surface::claims,
         surface::tables,
         surface::views,
+        surface::import_wed,
         surface::grants,
     };
     return fmt::format("{}\n", fmt::join(kParts, "\n\n"));

@@ -99,7 +99,8 @@ BEGIN
         SELECT p.oid FROM pg_proc AS p
         WHERE p.pronamespace = (
             SELECT c.relnamespace FROM pg_class AS c WHERE c.oid = 'ebb.tasks'::regclass
-        ) AND (p.proname LIKE 'flow\_%' OR p.proname LIKE 'rules\_%' OR p.proname LIKE 'surface\_%'
+        ) AND (p.proname LIKE 'flow\_%' OR p.proname LIKE 'rules\_%' OR p.proname LIKE 'surface\_%' OR p.proname LIKE 'wed\_%'
+            OR p.proname = 'import_wed'
             OR p.proname IN ('create_flow', 'drop_flow', 'set_flow', 'grant_flow', 'revoke_flow'))
     LOOP
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', one);
