@@ -1,5 +1,5 @@
-// Goal: a role that may define a flow, and no more, stays without any right it was not given. Method:
-// the role tries what users of WED-SQL became superusers by, as itself, with objects of its own in the
+// Goal: a role that may define a flow, and no more, stays without any right it was not given.
+// Method: the role tries what users of WED-SQL became superusers by, with objects of its own in the
 // search_path.
 
 #include <string>
@@ -31,9 +31,8 @@ class HostileOwner : public ::testing::Test {
         owner.run("DELETE FROM ebb.workflows; DELETE FROM ebb.calls");
         owner.run("SELECT ebb.create_flow('m')");
         owner.run("SELECT ebb.grant_flow('m', 'mallory', '{define,start,write,work:*,recover}')");
-        mallory = std::make_unique<Session>(
-            ebb::testing::postgres_server().url("hostile", "mallory")
-        );
+        mallory =
+            std::make_unique<Session>(ebb::testing::postgres_server().url("hostile", "mallory"));
     }
 
     /// A flow of mallory's whose one trigger has this condition.
@@ -43,7 +42,7 @@ class HostileOwner : public ::testing::Test {
         ));
     }
 
-    /// No role is a superuser that was none, and mallory can neither read nor write what is not hers.
+    /// The role is not a superuser, and can neither read nor write what belongs to others.
     void expect_nothing_gained() {
         EXPECT_EQ(
             owner.value("SELECT rolsuper OR rolcreaterole FROM pg_roles WHERE rolname = 'mallory'"),
@@ -101,7 +100,7 @@ TEST_F(HostileOwner, gains_nothing_by_conditions) {
     expect_nothing_gained();
 }
 
-TEST_F(HostileOwner, gains_nothing_by_operators_and_functions_of_her_own) {
+TEST_F(HostileOwner, gains_nothing_by_own_operators_and_functions) {
     mallory->run(R"(
         CREATE TABLE evil.called (who text);
         GRANT INSERT ON evil.called TO PUBLIC; GRANT USAGE ON SCHEMA evil TO PUBLIC;
@@ -120,7 +119,9 @@ TEST_F(HostileOwner, gains_nothing_by_operators_and_functions_of_her_own) {
     EXPECT_EQ(mallory->refusal("INSERT INTO wed_flow DEFAULT VALUES"), "EB001");
     mallory->run("INSERT INTO wed_flow (a) VALUES ('X')");
     const std::string job = mallory->value("SELECT job FROM m.wed_claim('go')");
-    EXPECT_EQ(mallory->value(fmt::format("SELECT m.wed_complete('{}', '{{\"a\": \"b\"}}')", job)), "E");
+    EXPECT_EQ(
+        mallory->value(fmt::format("SELECT m.wed_complete('{}', '{{\"a\": \"b\"}}')", job)), "E"
+    );
     EXPECT_EQ(owner.value("SELECT count(*) FROM evil.called"), "0");
     expect_nothing_gained();
 }
@@ -144,7 +145,8 @@ TEST_F(HostileOwner, gains_nothing_by_names_defaults_and_values) {
     for (const std::string sql :
          {"INSERT INTO m.wed_attr (aname) VALUES ('x text); ALTER ROLE mallory SUPERUSER; --')",
           "INSERT INTO m.wed_attr (aname, atype) VALUES ('x', 'text; DROP TABLE public.treasure')",
-          "INSERT INTO m.wed_trig (trname, cpred) VALUES ('x''; DROP TABLE public.treasure', 'true')",
+          "INSERT INTO m.wed_trig (trname, cpred) VALUES ('x''; DROP TABLE public.treasure', "
+          "'true')",
           "INSERT INTO m.wed_trig (trname, cpred, queue) VALUES ('x', 'true', ''';--')",
           "INSERT INTO m.wed_trig (trname, cpred, writes) VALUES ('x', 'true', '{\"a\\\"b\"}')"}) {
         EXPECT_EQ(mallory->refusal(sql), "EB007") << sql;
@@ -204,16 +206,18 @@ TEST_F(HostileOwner, cannot_act_for_others_by_forged_settings) {
     mallory->run("INSERT INTO m.wed_attr (aname, adv) VALUES ('a', 'x')");
     mallory->run("INSERT INTO m.wed_trig (trname, cpred) VALUES ('go', $$a = 'x'$$)");
     EXPECT_EQ(mallory->refusal("INSERT INTO m.wed_flow DEFAULT VALUES"), "");
-    EXPECT_EQ(mallory->refusal("UPDATE m.wed_flow SET a = 'y'"), "EB004") << "a job of another flow";
+    EXPECT_EQ(mallory->refusal("UPDATE m.wed_flow SET a = 'y'"), "EB004")
+        << "a job of another flow";
     EXPECT_EQ(mallory->refusal(fmt::format("SELECT m.wed_complete('{}', '{{}}')", job)), "EB003");
     EXPECT_EQ(mallory->refusal("SELECT ebb.flow_cancel('other', 1)"), "42501");
     EXPECT_EQ(mallory->refusal("SELECT ebb.flow_recover('other', 1, 1, 'stop')"), "42501");
     EXPECT_EQ(mallory->refusal("SELECT ebb.flow_write('other', 1, '{}', '', 'repair')"), "42501");
     EXPECT_EQ(mallory->refusal("SELECT ebb.flow_claim('other', 'go', 1, '')"), "42501");
-    EXPECT_EQ(mallory->refusal("SELECT ebb.flow_toggle('other', 'wed_trig', 'tgid', '1')"), "42501");
     EXPECT_EQ(
-        mallory->refusal("SELECT ebb.flow_toggle('m', 'wed_flow', 'wid', '1')"), "42703"
-    ) << "no other table has the column";
+        mallory->refusal("SELECT ebb.flow_toggle('other', 'wed_trig', 'tgid', '1')"), "42501"
+    );
+    EXPECT_EQ(mallory->refusal("SELECT ebb.flow_toggle('m', 'wed_flow', 'wid', '1')"), "42703")
+        << "no other table has the column";
     EXPECT_EQ(owner.value("SELECT status FROM other.job_pool"), "held");
     expect_nothing_gained();
 }

@@ -251,7 +251,8 @@ TEST_F(Surface, an_update_of_many_rows_and_a_commit_of_many_instances_lock_in_on
     while (pair.empty()) {
         one.run("INSERT INTO wed_flow (l) SELECT 'todo' FROM generate_series(1, 4)");
         pair = one.run(
-            "SELECT a.wid, a.instance_id, b.wid, b.instance_id FROM wed_flow AS a JOIN wed_flow AS b"
+            "SELECT a.wid, a.instance_id, b.wid, b.instance_id FROM wed_flow AS a JOIN wed_flow AS "
+            "b"
             " ON a.wid < b.wid AND a.instance_id > b.instance_id LIMIT 1"
         );
     }
@@ -312,7 +313,9 @@ TEST_F(Surface, all_instances_are_checked_again_and_counted_by_transition) {
     one.run("INSERT INTO wed_trig (trname, cpred) VALUES ('third', $$n = 0$$)");
     EXPECT_EQ(one.value("SELECT wed_rematch()"), "2");
     EXPECT_EQ(one.value("SELECT jobs FROM ready WHERE trname = 'third'"), "2");
-    one.run("UPDATE ebb.tasks SET due_at = due_at - 120000000, lease_until = 1 WHERE lease_owner <> ''");
+    one.run(
+        "UPDATE ebb.tasks SET due_at = due_at - 120000000, lease_until = 1 WHERE lease_owner <> ''"
+    );
     EXPECT_EQ(one.value("SELECT jobs FROM late"), "1");
 }
 

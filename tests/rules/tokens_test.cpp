@@ -63,21 +63,111 @@ std::vector<std::string> words_of(const std::string& text) {
 
 std::string strange_word(Dice& dice) {
     static const std::vector<std::string> words{
-        "and",      "or",        "not",        "is",         "null",       "true",       "unknown",
-        "=",        "<>",        "<",          ">=",         "+",          "-",          "*",
-        "/",        "%",         "||",         "::",         "(",          ")",          ",",
-        "1",        "0.5",       "1e3",        ".5",         "5.",         "'x'",        "E'\\n'",
-        "$$y$$",    "''",        "'2026-01-01'", "'1 day'",  "between",    "in",         "like",
-        "ilike",    "escape",    "distinct",   "from",       "case",       "when",       "then",
-        "else",     "end",       "cast",       "as",         "text",       "integer",    "numeric",
-        "date",     "timestamp", "timestamptz", "interval",  "uuid",       "boolean",    "double",
-        "precision", "lower",    "upper",      "length",     "trim",       "substring",  "left",
-        "right",    "abs",       "round",      "floor",      "coalesce",   "nullif",     "greatest",
-        "for",      "both",      "leading",    "with",       "time",       "zone",       "float8",
-        "int4",     "bigint",    "decimal",    "bool",       "substr",     "starts_with", "ceiling",
-        "\"t\"",    "t",         "i",          "n",          "b",          "at",         "day",
-        "u",        "trailing",  "ltrim",      "btrim",      "!=",         "-- x",       "/* */",
-        "wid",      ";",         "U&'x'",      "B'1'",       "$1",         "~",          "[1]"
+        "and",
+        "or",
+        "not",
+        "is",
+        "null",
+        "true",
+        "unknown",
+        "=",
+        "<>",
+        "<",
+        ">=",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "||",
+        "::",
+        "(",
+        ")",
+        ",",
+        "1",
+        "0.5",
+        "1e3",
+        ".5",
+        "5.",
+        "'x'",
+        "E'\\n'",
+        "$$y$$",
+        "''",
+        "'2026-01-01'",
+        "'1 day'",
+        "between",
+        "in",
+        "like",
+        "ilike",
+        "escape",
+        "distinct",
+        "from",
+        "case",
+        "when",
+        "then",
+        "else",
+        "end",
+        "cast",
+        "as",
+        "text",
+        "integer",
+        "numeric",
+        "date",
+        "timestamp",
+        "timestamptz",
+        "interval",
+        "uuid",
+        "boolean",
+        "double",
+        "precision",
+        "lower",
+        "upper",
+        "length",
+        "trim",
+        "substring",
+        "left",
+        "right",
+        "abs",
+        "round",
+        "floor",
+        "coalesce",
+        "nullif",
+        "greatest",
+        "for",
+        "both",
+        "leading",
+        "with",
+        "time",
+        "zone",
+        "float8",
+        "int4",
+        "bigint",
+        "decimal",
+        "bool",
+        "substr",
+        "starts_with",
+        "ceiling",
+        "\"t\"",
+        "t",
+        "i",
+        "n",
+        "b",
+        "at",
+        "day",
+        "u",
+        "trailing",
+        "ltrim",
+        "btrim",
+        "!=",
+        "-- x",
+        "/* */",
+        "wid",
+        ";",
+        "U&'x'",
+        "B'1'",
+        "$1",
+        "~",
+        "[1]"
     };
     return dice.pick(words);
 }
@@ -85,9 +175,7 @@ std::string strange_word(Dice& dice) {
 std::string strange_condition(Dice& dice) {
     std::vector<std::string> words = words_of(random_condition(dice, dice.between(0, 2)));
     for (int change = dice.between(0, 2); change > 0; --change) {
-        const auto at = static_cast<std::ptrdiff_t>(
-            dice.below(static_cast<int>(words.size()))
-        );
+        const auto at = static_cast<std::ptrdiff_t>(dice.below(static_cast<int>(words.size())));
         switch (dice.below(3)) {
             case 0:
                 words[static_cast<std::size_t>(at)] = strange_word(dice);
@@ -113,7 +201,9 @@ std::string kernel_refusal(const std::string& condition) {
     }
 }
 
-std::string repeated(const std::string& before, int times, const std::string& middle, const std::string& after) {
+std::string repeated(
+    const std::string& before, int times, const std::string& middle, const std::string& after
+) {
     std::string text;
     for (int i = 0; i < times; ++i) text += before;
     text += middle;
@@ -143,7 +233,8 @@ TEST(SurfaceTokens, accept_no_condition_that_is_too_long_or_too_deep_for_the_ker
             ));
             ASSERT_TRUE(state.empty() || state == "EB007") << condition << ": " << session.message;
             if (state.empty()) {
-                EXPECT_EQ(kernel_refusal(condition), "") << times << ": " << condition.substr(0, 60);
+                EXPECT_EQ(kernel_refusal(condition), "")
+                    << times << ": " << condition.substr(0, 60);
             }
         }
     }

@@ -63,7 +63,8 @@ TEST(MailText, keeps_a_cancel_and_a_write) {
 
 TEST(MailText, keeps_a_recovery) {
     const event::RecoverRequested read =
-        round_trip(event::RecoverRequested{.to = 12, .stops = true, .by = "ada", .request_id = "r"});
+        round_trip(event::RecoverRequested{.to = 12, .stops = true, .by = "ada", .request_id = "r"}
+        );
     EXPECT_EQ(read.to, 12);
     EXPECT_TRUE(read.stops);
     EXPECT_EQ(read.by + read.request_id, "adar");

@@ -97,7 +97,7 @@ BEGIN
         ERRCODE = 'EB008', HINT = 'Keep larger documents in a table of yours.';
 END $work$;
 
--- Raises an exception if a name of a write is no attribute, and has never been the name of one.
+-- Raises an exception if a name of a write is not an attribute, and has never been one.
 CREATE OR REPLACE FUNCTION ebb.rules_check_known(program jsonb, wanted jsonb) RETURNS void
 LANGUAGE plpgsql IMMUTABLE AS $work$
 DECLARE

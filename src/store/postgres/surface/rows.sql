@@ -7,7 +7,7 @@ LANGUAGE plpgsql IMMUTABLE AS $work$
 DECLARE
     plain jsonb := $2 - '{wid,instance_id}'::text[];
 BEGIN
-    -- The table may have columns that are no attributes.
+    -- The table may have columns that are not attributes.
     IF ($1 ->> 'is_plain')::boolean AND plain - translate(($1 -> 'names')::text, '[]', '{}')::text[] = '{}' THEN
         RETURN plain;
     END IF;
