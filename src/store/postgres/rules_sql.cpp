@@ -20,6 +20,8 @@ std::string all_functions() {
     constexpr std::array kParts{
         surface::catalog,
         surface::tokens,
+        surface::texts,
+        surface::merge,
         surface::decide,
         surface::definition,
         surface::apply,
@@ -27,6 +29,8 @@ std::string all_functions() {
         surface::claims,
         surface::tables,
         surface::views,
+        surface::import_wed,
+        surface::grants,
     };
     return fmt::format("{}\n", fmt::join(kParts, "\n\n"));
 }
