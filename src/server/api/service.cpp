@@ -135,6 +135,14 @@ AuditEntry Call::audit_entry(std::string_view action) const {
     };
 }
 
+AuditEntry refusal_of(AuditEntry entry, bool is_allowed, const std::exception& error) {
+    const Problem problem = to_problem(error);
+    const int status = problem_kind(problem.code()).status;
+    entry.outcome = is_allowed ? "failed" : "refused";
+    entry.detail = nlohmann::ordered_json{{"status", status}, {"code", problem.code()}}.dump();
+    return entry;
+}
+
 http::Response json_response(int status, std::string json) {
     http::Response response{.status = status, .headers = {}, .body = std::move(json)};
     response.set("Content-Type", "application/json");

@@ -84,6 +84,10 @@ struct Call {
     std::string href(std::string_view path) const { return base + "/api/v1" + std::string(path); }
 };
 
+/// What the audit says of an act that has not been done: by a mistake of the request, or because it
+/// is not allowed. `entry`: of the request.
+AuditEntry refusal_of(AuditEntry entry, bool is_allowed, const std::exception& error);
+
 using Handle = std::function<http::Response(Call&)>;
 /// Answers later, from any thread; what it throws before it returns is answered as usual.
 using AsyncHandle = std::function<void(Call&, http::Responder)>;
@@ -98,6 +102,7 @@ enum class Reach {
 enum class Audited {
     Acts,    ///< requests that may change something: all but GET and HEAD
     Always,  ///< also those that read
+    Inside,  ///< acts that the handler records itself, before it does them
     Never,
 };
 

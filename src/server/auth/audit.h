@@ -48,6 +48,8 @@ class Audit {
 
     /// Durable when it returns. Throws Error if it cannot be written: the act must not be done.
     void write(AuditEntry entry);
+    /// The same of several acts, all or none.
+    void write(std::vector<AuditEntry> entries);
     /// Of an act that has failed or was refused: never throws.
     void note(AuditEntry entry) noexcept;
 

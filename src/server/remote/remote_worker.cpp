@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engine/live_instance.h"
+#include "engine/lookout.h"
 #include "server/api/payloads.h"
 #include "server/api/problem.h"
 #include "server/api/service.h"
@@ -444,6 +445,12 @@ void RemoteWorker::refuse(const std::string& code, const std::string& detail) {
     const Parked poll = std::move(*parked_);
     parked_.reset();
     poll.respond(problem_response(Problem(code, detail), "/api/v1/worker/poll", "-"));
+}
+
+void RemoteWorker::close_lost() {
+    close();
+    const Lock lock(mutex_);
+    engine::Lookout(core_.environment).tell_lost({session_.worker});
 }
 
 void RemoteWorker::close() {
