@@ -266,6 +266,12 @@ void CommandLine::add_serve() {
         serve_.drain_timeout,
         "How long handlers may continue after SIGTERM (30s)"
     );
+    add_duration(
+        serve,
+        "--audit-retention",
+        serve_.audit_retention,
+        "Remove rows of the audit that are older; 0s = never (400d)"
+    );
     serve->add_flag("-v,--verbose", serve_.is_verbose, "Log every event");
 }
 

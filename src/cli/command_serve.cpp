@@ -3,9 +3,11 @@
 #ifdef EBB_WITH_SERVER
 
 #include <atomic>
+#include <condition_variable>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include <fmt/format.h>
@@ -31,6 +33,7 @@
 #include "engine/bulk.h"
 #include "engine/webhook.h"
 #include "plugins/webhooks/deliver.h"
+#include "server/auth/audit.h"
 #include "server/auth/sealed_rows.h"
 #include "store/store.h"
 
@@ -42,6 +45,8 @@ namespace {
 constexpr auto kLook = std::chrono::milliseconds(200);
 /// How often the folder of definitions is read, even if nothing is heard of it.
 constexpr auto kFolderScan = std::chrono::seconds(10);
+/// How often old rows of the audit are removed.
+constexpr auto kAuditPurge = std::chrono::hours(1);
 /// A folder is read when nothing has changed in it for so long.
 constexpr auto kFolderQuiet = std::chrono::milliseconds(200);
 /// How long requests that are under way may take when the server stops.
@@ -153,6 +158,9 @@ class Serving {
         server_.start();
         greet();
         if (demo_ && !options_.has_no_worker) starter_ = demo_->begin(engine_);
+        if (options_.audit_retention > Duration::zero()) {
+            housekeeper_ = std::jthread([this](const auto& stop) { purge_audit(stop); });
+        }
         if (folder_) follower_ = std::jthread([this](const auto& stop) { follow_folder(stop); });
         notice_.send("READY=1");
         while (interrupts_.count() == 0 && !engine_.is_displaced()) {
@@ -250,6 +258,27 @@ class Serving {
         }
     }
 
+    void purge_audit(const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any nothing;
+        std::unique_lock lock(mutex);
+        do {
+            try {
+                server::purge_audit(
+                    *stores_.admin,
+                    *session_.streams().clock,
+                    &log_,
+                    options_.audit_retention,
+                    "ebb serve"
+                );
+            } catch (const Error& error) {
+                const LogField fields[] = {{"error", error.what()}};
+                log_.write(LogLevel::Warning, "audit_purge_failed", fields);
+            }
+            nothing.wait_for(lock, stop, kAuditPurge, [] { return false; });
+        } while (!stop.stop_requested());
+    }
+
     std::vector<Metric> own_metrics() {
         Metric reload{
             .name = "ebb_config_last_reload_successful",
@@ -323,6 +352,7 @@ class Serving {
     int stop() {
         starter_ = {};
         follower_ = {};
+        housekeeper_ = {};
         server_.begin_drain();
         const bool has_answered_all = server_.drain(kRequestLimit);
         int heard = interrupts_.count();
@@ -370,7 +400,8 @@ class Serving {
     Duration drain_timeout_;
     ServiceNotice notice_;
     std::jthread starter_;   ///< of the demo
-    std::jthread follower_;  ///< reads the folder of definitions
+    std::jthread follower_;     ///< reads the folder of definitions
+    std::jthread housekeeper_;  ///< of the audit
 };
 
 /// YAML that --config reads; settings with their defaults are comments.

@@ -60,6 +60,7 @@ struct ServeOptions {
     int requests_per_second = 1'000;
     int max_connections = 4'096;
     Duration drain_timeout = std::chrono::seconds(30);
+    Duration audit_retention = std::chrono::hours(24 * 400);
     bool is_plaintext_allowed = false;
     bool has_no_login = false;
     bool has_public_metrics = false;
@@ -114,6 +115,7 @@ struct GrantOptions {
 
 struct AuditOptions {
     bool verifies = false;
+    Duration purges{0};  ///< rows that are older; zero = it purges nothing
     std::vector<std::string> anchors{};
     std::string who{};
     std::string action{};

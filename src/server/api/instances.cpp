@@ -85,11 +85,22 @@ class Listing {
         if (const auto cursor = query.text("cursor")) read_cursor(*cursor);
     }
 
-    /// What it lists is among these workflows, as visible_workflows() yields them.
+    /// It lists only what the principal may see.
     void limit_to(Service& service, const Principal& principal) {
-        const auto names = visible_workflows(service, principal, "instances.read", query_.workflow);
-        sees_nothing_ = !names;
-        query_.workflow = names.value_or("");
+        const auto visible = visible_instances(service, principal, query_.workflow);
+        sees_nothing_ = !visible;
+        if (!visible) return;
+        query_.workflow = visible->workflows;
+        if (!visible->own) return;
+        if (wants_total_) {
+            throw Problem("invalid_argument", "count=exact needs the right to see all instances.");
+        }
+        if (!where_) {
+            where_ = visible->own;
+            return;
+        }
+        using filter::Condition;
+        where_ = Condition{.kind = Condition::Kind::And, .parts = {*visible->own, *where_}};
     }
 
     void read(Store& store) {
@@ -212,7 +223,9 @@ class Listing {
         for (const InstanceRow& row : rows_) {
             const view::Outline outline = outliner.read(row);
             Json item = view::summary_json(outline.summary);
-            document.go_on(payload_view(service, principal, {row.workflow, row.version}));
+            document.go_on(payload_view(
+                service, principal, {row.workflow, row.version}, is_own(principal, row)
+            ));
             item["error"] = document.value(outline.error);
             item["waiting_for"] = Json::array();
             for (const WaitingFor& wait : outline.waiting_for) {

@@ -196,7 +196,7 @@ http::Response search(Service& service, Call& call) {
     Json items = Json::array();
     std::set<InstanceId> seen;
     const auto add_instance = [&](const InstanceRow& row) {
-        if (!call.principal.may_with("instances.read", row.workflow)) return;
+        if (!may_see(call.principal, row)) return;
         if (items.size() >= kHitsMax || !seen.insert(row.id).second) return;
         items.push_back({
             {"kind", "instance"},

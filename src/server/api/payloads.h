@@ -27,8 +27,11 @@ struct PayloadView {
     std::string key() const;
 };
 
-/// As the principal may see the payloads of a workflow.
-PayloadView payload_view(Service& service, const Principal& principal, const WorkflowVersion& of);
+/// As the principal may see the payloads of a workflow. `is_own`: of an instance that it has
+/// started.
+PayloadView payload_view(
+    Service& service, const Principal& principal, const WorkflowVersion& of, bool is_own = false
+);
 /// The same for a request about one instance, with its parameters `payloads` and `reveal`. Throws
 /// Problem.
 PayloadView payload_view(Service& service, Call& call, const InstanceId& id);

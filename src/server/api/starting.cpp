@@ -106,8 +106,20 @@ void answer_start(Service& service, const Starting& starting, const StartedInsta
     check_same_request(started, starting.request);
     const std::string location = starting.base + started.id.to_string();
     const auto row = starting.wait ? service.store.load(started.id) : std::nullopt;
-    PayloadView view =
-        payload_view(service, starting.principal, {workflow, row ? row->version : 0});
+    if (row && !may_see(starting.principal, *row)) {
+        throw Problem(
+            "not_allowed",
+            fmt::format(
+                "The key belongs to an instance that {} has not started.", starting.principal.name
+            )
+        );
+    }
+    PayloadView view = payload_view(
+        service,
+        starting.principal,
+        {workflow, row ? row->version : 0},
+        row && is_own(starting.principal, *row)
+    );
     view.mode = "full";
     const auto answer = [started, location, view, respond = starting.respond](
                             const std::optional<Result>& result
@@ -146,6 +158,9 @@ void start_instance(
     StartRequest request = read_start(call);
     check_workflow(call, request.start.workflow);
     call.workflow = request.start.workflow;
+    request.start.options.labels.merge(
+        owner_labels(call.principal, call.workflow, request.start.options.labels)
+    );
     const auto starting = std::make_shared<const Starting>(Starting{
         .request = std::move(request),
         .wait = wait,
@@ -261,6 +276,7 @@ http::Response start_batch(Service& service, Call& call) {
     }
     call.query.check_all_used();
     check_workflow(call, *workflow);
+    options.labels = owner_labels(call.principal, *workflow, {});
     const auto started_all = start_lines(service, *workflow, call.request.body, options);
     http::Response response{.status = 201};
     response.set("Content-Type", "application/x-ndjson");

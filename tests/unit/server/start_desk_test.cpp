@@ -57,6 +57,8 @@ class HeldAdminStore : public AdminStore {
         return memory_->list_audit(query);
     }
 
+    std::int64_t remove_audit(std::string_view id) override { return memory_->remove_audit(id); }
+
     void wait_for_write() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return !writes.empty(); });
