@@ -16,6 +16,7 @@
 #include <ebb/server.h>
 
 #include "cli/admin.h"
+#include "cli/declared.h"
 #include "cli/definition_folder.h"
 #include "cli/demo.h"
 #include "cli/draining.h"
@@ -145,6 +146,7 @@ class Serving {
         }));
         if (traces_) engine_.add_observer(traces_);
         for (const DefinitionFile& file : files_) engine_.register_workflow(file.definition);
+        declare(options_.declared);
         if (metrics_) metrics_->add([this] { return own_metrics(); });
     }
 
@@ -258,6 +260,15 @@ class Serving {
         }
     }
 
+    /// What the configuration file declares.
+    void declare(const std::vector<Declared>& declared) {
+        const DeclaredTarget target{engine_, *stores_.store, *stores_.admin, box_.get()};
+        for (const std::string& name : apply_declared(session_, target, declared)) {
+            const LogField fields[] = {{"what", name}};
+            log_.write(LogLevel::Info, "config_applied", fields);
+        }
+    }
+
     void purge_audit(const std::stop_token& stop) {
         std::mutex mutex;
         std::condition_variable_any nothing;
@@ -333,7 +344,9 @@ class Serving {
         notice_.send("RELOADING=1");
         try {
             const ServeOptions fresh = options_.reread(session_);
+            check_declared(session_, fresh.declared);
             server_.reload(server_options(fresh));
+            declare(fresh.declared);
             drain_timeout_ = fresh.drain_timeout;
             for (const std::string& key : need_restart(options_, fresh)) {
                 const LogField fields[] = {{"key", key}};
@@ -417,6 +430,18 @@ void print_settings(Session& session, const ServeOptions& options, const std::st
                   )
         );
     }
+    for (const std::string_view section : Declared::kSections) {
+        for (bool is_first = true; const Declared& each : options.declared) {
+            if (each.section != section) continue;
+            if (std::exchange(is_first, false)) session.print(fmt::format("{}:\n", section));
+            session.print(fmt::format(
+                "  {}: {}  # {}\n",
+                nlohmann::json(each.name).dump(),
+                each.settings.dump(),
+                each.place
+            ));
+        }
+    }
 }
 
 /// Where --db, EBB_DB and the settings are silent, a demo leaves nothing behind.
@@ -439,6 +464,7 @@ void check_folder(Session& session, const ServeOptions& options) {
 int run_server(Session& session, const ServeOptions& options) {
     const std::string url = url_of(session, options);
     check_server_options(server_options(options));
+    check_declared(session, options.declared);
     if (options.is_demo && !options.files.empty()) {
         throw Error(
             ErrorCode::InvalidArgument, "--demo serves its own workflows: leave the files out."

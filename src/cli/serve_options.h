@@ -6,6 +6,8 @@
 
 #include <ebb/time.h>
 
+#include "cli/serve_config.h"
+
 namespace ebb::cli {
 
 class Session;
@@ -77,6 +79,7 @@ struct ServeOptions {
     bool is_check = false;         ///< look at everything, serve nothing
     bool prints_settings = false;  ///< the same, and print what is in force
     std::vector<ServeSetting> settings{};
+    std::vector<Declared> declared{};  ///< by the configuration file
     /// Reads environment and file again, as this process was started.
     std::function<ServeOptions(Session&)> reread{};
 };

@@ -15,9 +15,10 @@ namespace ebb::engine {
 class Lookout {
  public:
     static constexpr Duration kLookEvery = std::chrono::seconds(15);
-    /// So many looks in a row find the same before it is told: a restart of workers is no news.
+    /// So many looks in a row find the same before it is reported: workers may just have been
+    /// restarted.
     static constexpr int kLooks = 4;
-    /// All processes that find the same within this time tell it once.
+    /// All processes that find the same within this time report it once.
     static constexpr Duration kOnce = std::chrono::hours(1);
 
     explicit Lookout(Environment& environment) : environment_(environment) {}

@@ -319,8 +319,6 @@ http::Response list_instances(Service& service, Call& call) {
 
 http::Response get_instance(Service& service, Call& call) {
     const InstanceId id = resolve(service, call);
-    PayloadView payloads = payload_view(service, call, id);
-    call.query.check_all_used();
     // Answered from the row alone, without its history.
     if (!call.request.header("If-None-Match").empty()) {
         const auto found = service.reader.find(id);
@@ -329,7 +327,10 @@ http::Response get_instance(Service& service, Call& call) {
         }
     }
     const InstanceView view = service.reader.show(id);
-    PayloadDocument document(std::move(payloads));
+    PayloadDocument document(
+        payload_view(service, call, id, {view.summary.workflow, view.summary.version})
+    );
+    call.query.check_all_used();
     Json json = view::summary_json(view.summary);
     json["input"] = document.value(
         view.input, call.href("/instances/" + id.to_string() + "/history/1/payload")
@@ -357,9 +358,11 @@ http::Response list_steps(Service& service, Call& call) {
     const auto status = call.query.text("status");
     const auto limit = call.query.integer("limit", 1, kPageMax).value_or(50);
     const auto after = call.query.integer("cursor", 0, 1'000'000'000).value_or(0);
-    PayloadDocument document(payload_view(service, call, id));
-    call.query.check_all_used();
     const InstanceView view = service.reader.show(id);
+    PayloadDocument document(
+        payload_view(service, call, id, {view.summary.workflow, view.summary.version})
+    );
+    call.query.check_all_used();
     Json items = Json::array();
     Json next = nullptr;
     for (std::size_t at = static_cast<std::size_t>(after); at < view.steps.size(); ++at) {

@@ -32,13 +32,20 @@ PayloadView payload_view(
 }
 
 PayloadView payload_view(Service& service, Call& call, const InstanceId& id) {
-    const std::string mode = call.query.choice("payloads", {"short", "none", "full"});
-    const bool reveals = call.query.flag("reveal");
     // A start may be newer than what a replica has.
     auto row = service.reads.load(id);
     if (!row) row = service.store.load(id);
-    if (row) call.workflow = row->workflow;
-    const WorkflowVersion of{call.workflow, row ? row->version : 0};
+    return payload_view(
+        service, call, id, {row ? row->workflow : call.workflow, row ? row->version : 0}
+    );
+}
+
+PayloadView payload_view(
+    Service& service, Call& call, const InstanceId& id, const WorkflowVersion& of
+) {
+    const std::string mode = call.query.choice("payloads", {"short", "none", "full"});
+    const bool reveals = call.query.flag("reveal");
+    call.workflow = of.workflow;
     PayloadView view = payload_view(service, call.principal, of, call.is_own);
     view.mode = mode;
     view.href = call.href("/instances/" + id.to_string() + "/history");

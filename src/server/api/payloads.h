@@ -35,6 +35,10 @@ PayloadView payload_view(
 /// The same for a request about one instance, with its parameters `payloads` and `reveal`. Throws
 /// Problem.
 PayloadView payload_view(Service& service, Call& call, const InstanceId& id);
+/// The same if it is known whose the instance is, without a look into the store.
+PayloadView payload_view(
+    Service& service, Call& call, const InstanceId& id, const WorkflowVersion& of
+);
 
 /// A JSON document in which payloads stand exactly as they were given: their numbers keep all
 /// digits. The views would parse and print them.

@@ -225,7 +225,9 @@ Labels owner_labels(const Principal& principal, const std::string& workflow, con
         if (!name.starts_with(kReserved)) continue;
         throw Problem(
             "invalid_argument",
-            fmt::format("The label \"{}\" cannot be set: names that begin with ebb. are Ebb's own.", name)
+            fmt::format(
+                "The label \"{}\" cannot be set: names that begin with ebb. are Ebb's own.", name
+            )
         );
     }
     if (principal.may_with(kSee, workflow) || !principal.may_with_own(kSee, workflow)) return {};

@@ -281,7 +281,7 @@ TEST_F(NoticesTest, a_decision_is_overdue_when_its_deadline_has_passed_whatever_
     EXPECT_GT(delivered.size(), 3U) << "nothing has failed";
 }
 
-TEST_F(NoticesTest, a_worker_that_dies_is_told_once_and_one_that_signs_off_is_not) {
+TEST_F(NoticesTest, a_worker_that_dies_is_reported_once_and_one_that_signs_off_is_not) {
     begin();
     subscribe("all", Json{{"events", {"worker.*"}}});
     const auto dead = world.engine("dead");
@@ -300,7 +300,7 @@ TEST_F(NoticesTest, a_worker_that_dies_is_told_once_and_one_that_signs_off_is_no
     EXPECT_EQ(delivered.at(0).at("data"), (Json{{"worker", "dead"}}));
 }
 
-TEST_F(NoticesTest, a_queue_without_a_worker_for_its_tasks_is_told_once_until_it_moves_again) {
+TEST_F(NoticesTest, a_queue_without_a_worker_for_its_tasks_is_reported_once) {
     begin();
     subscribe("all", Json{{"events", {"queue.blocked"}}});
     subscribe("orders", Json{{"events", {"queue.blocked"}}, {"workflows", {"order*"}}});

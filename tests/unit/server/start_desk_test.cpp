@@ -1,6 +1,6 @@
 // Goal: starts that come in together are stored together, each is recorded before it is done, and
-// each gets its own answer. Method: an audit whose store waits until the test lets it go on, so
-// that the orders that come meanwhile are known.
+// each gets its own answer. Method: an audit whose store waits for the test, so that the orders
+// that come meanwhile are known.
 
 #include "server/api/start_desk.h"
 
