@@ -412,7 +412,7 @@ class Serving {
     std::atomic<bool> is_config_good_{true};
     Duration drain_timeout_;
     ServiceNotice notice_;
-    std::jthread starter_;   ///< of the demo
+    std::jthread starter_;      ///< of the demo
     std::jthread follower_;     ///< reads the folder of definitions
     std::jthread housekeeper_;  ///< of the audit
 };

@@ -51,9 +51,8 @@ void Lookout::look_for_blocked() {
             {"queue", tasks.queue}, {"handler", tasks.handler}, {"tasks", tasks.count}
         };
         const auto hour = environment_.store.now().time_since_epoch() / kOnce;
-        const std::string what = fmt::format(
-            "{}\n{}\n{}\n{}", kQueueBlockedType, tasks.queue, tasks.handler, hour
-        );
+        const std::string what =
+            fmt::format("{}\n{}\n{}\n{}", kQueueBlockedType, tasks.queue, tasks.handler, hour);
         tell(kQueueBlockedType, id_of(what), text_of(data));
     }
     blocked_ = std::move(blocked);

@@ -192,7 +192,7 @@ Labels owner_labels(const Principal& principal, const std::string& workflow, con
 
 /// Which instances a list may have.
 struct VisibleInstances {
-    std::string workflows;                  ///< names between commas; empty = all
+    std::string workflows;                   ///< names between commas; empty = all
     std::optional<filter::Condition> own{};  ///< also holds, for what is seen only if it is own
 };
 

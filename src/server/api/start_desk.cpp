@@ -12,7 +12,11 @@ void StartDesk::take(StartOrder order) {
     while (!orders_.empty()) {
         std::vector<StartOrder> orders = next_orders();
         lock.unlock();
-        start(orders);
+        try {
+            start(orders);
+        } catch (const std::exception&) {
+            // There is no memory. Requests without an answer get a 500 when their orders go away.
+        }
         lock.lock();
     }
     is_working_ = false;

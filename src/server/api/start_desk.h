@@ -28,7 +28,7 @@ struct StartOrder {
 /// for the others, which return immediately. Thread-safe.
 class StartDesk {
  public:
-    static constexpr std::size_t kOrdersMax = 256;  ///< stored together
+    static constexpr std::size_t kOrdersMax = 256;                   ///< stored together
     static constexpr std::size_t kBytesMax = std::size_t{16} << 20;  ///< of their inputs
 
     StartDesk(Engine& engine, Audit& audit) : engine_(engine), audit_(audit) {}

@@ -68,8 +68,7 @@ StartRequest read_start(const Call& call) {
 /// the client.
 void check_same_request(const StartedInstance& started, const StartRequest& request) {
     if (started.is_new || !request.is_reserved) return;
-    const bool is_same_version =
-        !request.start.options.version || started.has_same_version;
+    const bool is_same_version = !request.start.options.version || started.has_same_version;
     if (is_same_version && started.has_same_input) return;
     throw Problem(
         "idempotency_key_reused",
@@ -121,20 +120,19 @@ void answer_start(Service& service, const Starting& starting, const StartedInsta
         row && is_own(starting.principal, *row)
     );
     view.mode = "full";
-    const auto answer = [started, location, view, respond = starting.respond](
-                            const std::optional<Result>& result
-                        ) {
-        PayloadDocument document(view);
-        Json json = {{"id", started.id.to_string()}, {"is_new", started.is_new}};
-        if (!started.is_new) {
-            json["has_same_input"] = started.has_same_input;
-            json["has_same_version"] = started.has_same_version;
-        }
-        if (result) json["result"] = result_json(started.id, *result, document);
-        auto response = json_response(started.is_new ? 201 : 200, document.text(json));
-        if (started.is_new) response.set("Location", location);
-        respond(std::move(response));
-    };
+    const auto answer =
+        [started, location, view, respond = starting.respond](const std::optional<Result>& result) {
+            PayloadDocument document(view);
+            Json json = {{"id", started.id.to_string()}, {"is_new", started.is_new}};
+            if (!started.is_new) {
+                json["has_same_input"] = started.has_same_input;
+                json["has_same_version"] = started.has_same_version;
+            }
+            if (result) json["result"] = result_json(started.id, *result, document);
+            auto response = json_response(started.is_new ? 201 : 200, document.text(json));
+            if (started.is_new) response.set("Location", location);
+            respond(std::move(response));
+        };
     if (!starting.wait) return answer(std::nullopt);
     service.hub.wait(started.id, *starting.wait, [answer](const Result& result) {
         answer(result);
@@ -150,9 +148,7 @@ void refuse_start(Service& service, const Starting& starting, const std::excepti
     starting.respond(problem_response(problem, starting.path, starting.request_id));
 }
 
-void start_instance(
-    Service& service, StartDesk& desk, Call& call, const http::Responder& respond
-) {
+void start_instance(Service& service, StartDesk& desk, Call& call, const http::Responder& respond) {
     const auto wait = call.query.duration("wait", kWaitMax);
     call.query.check_all_used();
     StartRequest request = read_start(call);
@@ -176,14 +172,15 @@ void start_instance(
     desk.take({
         .start = starting->request.start,
         .entry = starting->entry,
-        .done = [&service, starting](const StartOrder::Outcome& outcome) {
-            try {
-                if (outcome.error) std::rethrow_exception(outcome.error);
-                answer_start(service, *starting, outcome.started);
-            } catch (const std::exception& error) {
-                refuse_start(service, *starting, error);
-            }
-        },
+        .done =
+            [&service, starting](const StartOrder::Outcome& outcome) {
+                try {
+                    if (outcome.error) std::rethrow_exception(outcome.error);
+                    answer_start(service, *starting, outcome.started);
+                } catch (const std::exception& error) {
+                    refuse_start(service, *starting, error);
+                }
+            },
     });
 }
 

@@ -118,7 +118,7 @@ struct AuditFault {
 struct AuditVerdict {
     std::int64_t rows = 0;
     std::int64_t chains = 0;
-    TimePoint cut_before{};  ///< older rows were removed by purge_audit(); zero = none were
+    TimePoint cut_before{};          ///< older rows were removed by purge_audit(); zero = none were
     std::vector<AuditFault> faults;  ///< at most kFaultsMax
 };
 

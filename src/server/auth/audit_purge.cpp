@@ -24,9 +24,7 @@ void save(AdminStore& store, const AuditCut& cut) {
     for (const auto& [chain, end] : cut.ends) {
         ends[chain] = {{"number", end.number}, {"hash", end.hash}};
     }
-    const ordered_json document = {
-        {"before", format_time(cut.before)}, {"ends", std::move(ends)}
-    };
+    const ordered_json document = {{"before", format_time(cut.before)}, {"ends", std::move(ends)}};
     store.put({std::string(kKind), std::string(kName), document.dump()});
 }
 

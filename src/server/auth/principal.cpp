@@ -54,10 +54,9 @@ bool Principal::may_with_own(Permission permission, const std::string& workflow)
 }
 
 bool Principal::has_own() const {
-    return !may_everywhere(kReadInstances) &&
-           has(grants, kReadInstances, [](const Grant& grant) {
-               return grant.is_limited_to_own(kReadInstances);
-           });
+    return !may_everywhere(kReadInstances) && has(grants, kReadInstances, [](const Grant& grant) {
+        return grant.is_limited_to_own(kReadInstances);
+    });
 }
 
 std::string Principal::owner() const {
