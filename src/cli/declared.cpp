@@ -128,8 +128,8 @@ class Applying {
     }
 
     bool put(const std::string& queue, const QueueLimits& limits) {
-        for (const auto& known : target_.store.queues({.name = queue, .counts_tasks = false})) {
-            if (known.limits == limits) return false;
+        for (const QueueUse& known : target_.store.queues({.name = queue, .counts_tasks = false})) {
+            if (known.view.limits == limits) return false;
         }
         target_.engine.set_queue(queue, limits);
         return true;
