@@ -81,13 +81,6 @@ struct StartOptions {
     Labels labels{};                ///< to find it by; they override the definition's
 };
 
-/// One of several starts that are stored together (Engine::start_each).
-struct InstanceStart {
-    std::string workflow;
-    Payload input{};  ///< none = null
-    StartOptions options{};
-};
-
 struct StartedInstance {
     InstanceId id;
     bool is_new = true;  ///< false: the key existed
@@ -370,11 +363,6 @@ class Engine {
         for (const Input& input : inputs) payloads.push_back(detail::payload_of(input));
         return start_all(workflow, std::span<const Payload>(payloads), options);
     }
-
-    /// Instances of any workflows in one transaction; one result each, in order. Unlike those of
-    /// start_all, each has its own options, so each may have a key. The same bounds hold. If one of
-    /// them is refused, nothing is stored.
-    std::vector<StartedInstance> start_each(std::span<const InstanceStart> starts);
 
     /// Waits until the instance has ended or `timeout` is over (Duration::max() = forever). If this
     /// engine has no threads, the caller's thread does its work while it waits (poll). If the

@@ -55,7 +55,6 @@ class Engine::Core {
     std::vector<StartedInstance> start_all(
         std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
     );
-    std::vector<StartedInstance> start_each(std::span<const InstanceStart> starts);
     /// Starts one of Ebb's own workflows, which is registered.
     StartedInstance start_system(
         std::string_view workflow, const Payload& input, const StartOptions& options

@@ -97,11 +97,6 @@ std::vector<StartedInstance> Engine::start_all(
     return core_->start_all(workflow, inputs, options);
 }
 
-std::vector<StartedInstance> Engine::start_each(std::span<const InstanceStart> starts) {
-    if (starts.empty()) return {};
-    return core_->start_each(starts);
-}
-
 Result Engine::wait(const InstanceId& id, Duration timeout) {
     return core_->wait(id, timeout);
 }

@@ -38,28 +38,6 @@ constexpr int kPriorityMax = 100;
 /// A start whose answer was lost is repeated this often: with the same ids that is safe.
 constexpr int kInDoubtTries = 3;
 
-void check_count(std::size_t count) {
-    if (count <= kStartBatchMax) return;
-    throw Error(
-        ErrorCode::LimitExceeded,
-        fmt::format("At most {} instances are started at once.", kStartBatchMax)
-    );
-}
-
-/// Of all inputs together.
-void check_bytes(std::size_t bytes) {
-    if (bytes <= kStartBytesMax) return;
-    throw Error(
-        ErrorCode::LimitExceeded,
-        fmt::format(
-            "The inputs of instances that are started at once have at most {} bytes together; "
-            "these have {}.",
-            kStartBytesMax,
-            bytes
-        )
-    );
-}
-
 void check_options(const StartOptions& options, std::size_t count) {
     if (options.priority && std::abs(*options.priority) > kPriorityMax) {
         throw Error(
@@ -84,7 +62,12 @@ void check_options(const StartOptions& options, std::size_t count) {
             "One key names one instance: several instances cannot be started with it."
         );
     }
-    check_count(count);
+    if (count > kStartBatchMax) {
+        throw Error(
+            ErrorCode::LimitExceeded,
+            fmt::format("At most {} instances are started at once.", kStartBatchMax)
+        );
+    }
 }
 
 void check_input(const Program& program, const Payload& input) {
@@ -111,7 +94,17 @@ void check_inputs(
         check_input(program, input);
         bytes += input.size();
     }
-    check_bytes(bytes);
+    if (bytes > kStartBytesMax) {
+        throw Error(
+            ErrorCode::LimitExceeded,
+            fmt::format(
+                "The inputs of instances that are started at once have at most {} bytes together;"
+                " these have {}.",
+                kStartBytesMax,
+                bytes
+            )
+        );
+    }
 }
 
 void ask_interceptors(
@@ -274,24 +267,6 @@ std::vector<StartedInstance> Engine::Core::start_all(
     beginnings.reserve(inputs.size());
     for (const Payload& input : inputs) {
         beginnings.push_back(begin(environment, compiled, input, options));
-    }
-    return launch(std::move(beginnings));
-}
-
-std::vector<StartedInstance> Engine::Core::start_each(std::span<const InstanceStart> starts) {
-    check_count(starts.size());
-    std::size_t bytes = 0;
-    std::vector<Beginning> beginnings;
-    beginnings.reserve(starts.size());
-    for (const InstanceStart& start : starts) {
-        check_options(start.options, 1);
-        engine::refuse_system_workflow(start.workflow);
-        const auto compiled = program(start.workflow, start.options.version);
-        const Payload input = start.input.empty() ? Payload("null") : start.input;
-        check_inputs(*compiled, {&input, 1}, environment.limits());
-        ask_interceptors(environment, *compiled, {&input, 1}, start.options);
-        check_bytes(bytes += input.size());
-        beginnings.push_back(begin(environment, compiled, input, start.options));
     }
     return launch(std::move(beginnings));
 }

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <ebb/engine.h>
@@ -10,6 +11,13 @@
 #include "support/sync.h"
 
 namespace ebb::server {
+
+/// What is to be started.
+struct InstanceStart {
+    std::string workflow;
+    Payload input = "null";
+    StartOptions options{};
+};
 
 /// A start that a request asks for.
 struct StartOrder {
@@ -23,9 +31,10 @@ struct StartOrder {
     std::function<void(const Outcome&)> done;  ///< called once, from any thread
 };
 
-/// Stores the starts that come in at the same time together: one write of the audit and one
-/// transaction for all of them. It has no thread. The first of the threads that bring orders works
-/// for the others, which return immediately. Thread-safe.
+/// Stores the starts that come in at the same time together: one write of the audit for all of
+/// them, and one transaction for those that differ only in their inputs. A start with a key is
+/// stored by itself, in the thread that brings it. The desk has no thread: the first of the threads
+/// that bring orders works for the others, which return immediately. Thread-safe.
 class StartDesk {
  public:
     static constexpr std::size_t kOrdersMax = 256;                   ///< stored together
@@ -36,8 +45,13 @@ class StartDesk {
     void take(StartOrder order);
 
  private:
-    std::vector<StartOrder> next_orders() EBB_REQUIRES(mutex_);
-    void start(std::vector<StartOrder>& orders);
+    using Orders = std::vector<StartOrder>;
+
+    Orders next_orders() EBB_REQUIRES(mutex_);
+    /// False: they could not be recorded, and have been answered.
+    bool record(const Orders& orders);
+    void start(const Orders& orders);
+    void start_alike(const std::vector<const StartOrder*>& orders);
     void start_one(const StartOrder& order);
 
     Engine& engine_;

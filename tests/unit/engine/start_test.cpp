@@ -160,43 +160,6 @@ TEST_F(Start, many_at_once_get_one_id_each_in_order) {
     EXPECT_TRUE(engine->start_all("test", {}).empty());
 }
 
-TEST_F(Start, of_several_with_options_of_their_own_is_one_transaction) {
-    Definition other = workflow({step("a")});
-    other.name = "other";
-    engine->register_workflow(other);
-    const std::vector<InstanceStart> starts = {
-        {.workflow = "test", .input = "1", .options = {.key = "k"}},
-        {.workflow = "other", .options = {.key = "k"}},
-        {.workflow = "test", .input = "2", .options = {.key = "k"}},
-        {.workflow = "test", .input = "3"},
-    };
-    const auto started = engine->start_each(starts);
-    ASSERT_EQ(started.size(), 4U);
-    EXPECT_TRUE(started[0].is_new);
-    EXPECT_TRUE(started[1].is_new) << "another workflow has keys of its own";
-    EXPECT_FALSE(started[2].is_new);
-    EXPECT_EQ(started[2].id, started[0].id);
-    EXPECT_FALSE(started[2].has_same_input);
-    engine->poll();
-    EXPECT_EQ(engine->wait(started[0].id, 0s).output, "1");
-    EXPECT_EQ(engine->wait(started[1].id, 0s).output, "null");
-    EXPECT_EQ(engine->wait(started[3].id, 0s).output, "3");
-    EXPECT_TRUE(engine->start_each({}).empty());
-}
-
-TEST_F(Start, of_several_stores_nothing_if_one_is_refused) {
-    const std::vector<InstanceStart> starts = {
-        {.workflow = "test", .input = "1"}, {.workflow = "unknown", .input = "1"}
-    };
-    EXPECT_EQ(code_of([&] { engine->start_each(starts); }), ErrorCode::WorkflowNotFound);
-    EXPECT_TRUE(engine->list({}).empty());
-    const std::vector<InstanceStart> too_many(10'001, {.workflow = "test"});
-    EXPECT_EQ(code_of([&] { engine->start_each(too_many); }), ErrorCode::LimitExceeded);
-    const std::string piece = '"' + std::string((1 << 20) - 2, 'x') + '"';
-    const std::vector<InstanceStart> too_big(65, {.workflow = "test", .input = piece});
-    EXPECT_EQ(code_of([&] { engine->start_each(too_big); }), ErrorCode::LimitExceeded);
-}
-
 TEST_F(Start, of_a_client_leaves_the_task_to_a_worker) {
     const HandlerRegistry none;
     Engine client(*world.store, none, world.options("client"));

@@ -144,6 +144,22 @@ TEST_F(StartDeskTest, orders_that_come_together_are_recorded_and_stored_together
     EXPECT_EQ(admin.list_audit({}).size(), 4U);
 }
 
+TEST_F(StartDeskTest, orders_with_other_options_or_a_key_are_stored_by_themselves) {
+    StartOrder urgent = order(2);
+    urgent.start.options.priority = 5;
+    StartOrder labelled = order(3);
+    labelled.start.options.labels = {{"tenant", "acme"}};
+    take_while_held({order(1), std::move(urgent), std::move(labelled), order(4)});
+    EXPECT_THAT(store.starts, ElementsAre(1, 2, 1, 1));
+    EXPECT_EQ(engine.find(outcomes[2].started.id)->priority, 5);
+    StartOrder keyed = order(5);
+    keyed.start.options.key = "k";
+    desk.take(keyed);
+    desk.take(std::move(keyed));
+    EXPECT_FALSE(outcomes[5].started.is_new);
+    EXPECT_EQ(admin.list_audit({}).size(), 7U);
+}
+
 TEST_F(StartDeskTest, an_order_that_is_refused_does_not_harm_the_others) {
     take_while_held({order(1), order(2, "unknown"), order(3)});
     EXPECT_TRUE(outcomes[1].started.is_new);
