@@ -14,7 +14,7 @@
 #include <ebb/error.h>
 
 #include "store/admin_store.h"
-#include "store/store.h"
+#include "store/memory/memory_store.h"
 #include "store/store_decorator.h"
 #include "support/flow.h"
 
