@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include <ebb/error.h>
+
 namespace ebb::server {
 
 namespace {
@@ -14,6 +16,13 @@ bool are_alike(const InstanceStart& one, const InstanceStart& other) {
     const StartOptions& b = other.options;
     return one.workflow == other.workflow && a.version == b.version && a.priority == b.priority &&
            a.by == b.by && a.labels == b.labels;
+}
+
+/// Whether one of several starts is to blame, so that none was stored. What the store says concerns
+/// all of them, and they may have been stored.
+bool is_of_one(const std::exception& error) {
+    const auto* known = dynamic_cast<const Error*>(&error);
+    return known != nullptr && !to_string(known->code()).starts_with("store_");
 }
 
 }  // namespace
@@ -89,9 +98,13 @@ void StartDesk::start_alike(const std::vector<const StartOrder*>& orders) {
     std::vector<StartedInstance> started;
     try {
         started = engine_.start_all(first.workflow, inputs, first.options);
-    } catch (const std::exception&) {
-        // One of them may be to blame: each gets an answer of its own.
-        for (const StartOrder* order : orders) start_one(*order);
+    } catch (const std::exception& error) {
+        if (orders.size() > 1 && is_of_one(error)) {
+            for (const StartOrder* order : orders) start_one(*order);
+            return;
+        }
+        const StartOrder::Outcome failed{.error = std::current_exception()};
+        for (const StartOrder* order : orders) order->done(failed);
         return;
     }
     for (std::size_t i = 0; i < orders.size(); ++i) orders[i]->done({.started = started[i]});

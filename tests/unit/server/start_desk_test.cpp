@@ -87,10 +87,13 @@ class CountingStore : public StoreDecorator {
 
     std::vector<StartResult> start(std::span<const NewInstance> instances) override {
         starts.push_back(instances.size());
-        return StoreDecorator::start(instances);
+        const auto results = StoreDecorator::start(instances);
+        if (is_in_doubt) throw Error(ErrorCode::StoreUnavailable, "The answer was lost.");
+        return results;
     }
 
     std::vector<std::size_t> starts;
+    bool is_in_doubt = false;
 };
 
 struct StartDeskTest : ::testing::Test {
@@ -165,6 +168,15 @@ TEST_F(StartDeskTest, an_order_that_is_refused_does_not_harm_the_others) {
     EXPECT_TRUE(outcomes[1].started.is_new);
     EXPECT_EQ(code_of(outcomes[2]), ErrorCode::WorkflowNotFound);
     EXPECT_TRUE(outcomes[3].started.is_new);
+    EXPECT_EQ(engine.list({}).size(), 3U);
+}
+
+TEST_F(StartDeskTest, what_may_have_been_stored_is_not_started_again) {
+    store.is_in_doubt = true;
+    take_while_held({order(1), order(2)});
+    EXPECT_THAT(store.starts, ElementsAre(1, 2));
+    EXPECT_EQ(code_of(outcomes[1]), ErrorCode::StoreUnavailable);
+    EXPECT_EQ(code_of(outcomes[2]), ErrorCode::StoreUnavailable);
     EXPECT_EQ(engine.list({}).size(), 3U);
 }
 
