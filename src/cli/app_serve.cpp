@@ -143,9 +143,12 @@ void CommandLine::configure_serve(Session& session) {
         return session.streams().environment(variable_of(key));
     };
     if (serve_.config.empty()) serve_.config = variable("config").value_or("");
-    std::vector<ConfigEntry> entries;
-    if (!serve_.config.empty()) entries = read_config(serve_.config);
+    Config config;
+    if (!serve_.config.empty()) config = read_config(serve_.config);
+    const std::vector<ConfigEntry>& entries = config.entries;
+    serve_.declared = std::move(config.declared);
     std::vector<std::string> known{"db"};
+    known.insert(known.end(), Declared::kSections.begin(), Declared::kSections.end());
     const CLI::App* serve = app_.get_subcommand("serve");
     for (const CLI::Option* option : serve->get_options()) {
         if (const std::string key = key_of(*option); !key.empty()) known.push_back(key);
@@ -265,6 +268,12 @@ void CommandLine::add_serve() {
         "--drain-timeout",
         serve_.drain_timeout,
         "How long handlers may continue after SIGTERM (30s)"
+    );
+    add_duration(
+        serve,
+        "--audit-retention",
+        serve_.audit_retention,
+        "Remove rows of the audit that are older; 0s = never (400d)"
     );
     serve->add_flag("-v,--verbose", serve_.is_verbose, "Log every event");
 }

@@ -181,6 +181,7 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     compare("smtp_ca_file", now.smtp_ca_file, fresh.smtp_ca_file);
     compare("webhooks_allow_private", now.may_deliver_privately, fresh.may_deliver_privately);
     compare("allow_exec", now.may_exec, fresh.may_exec);
+    compare("audit_retention", now.audit_retention, fresh.audit_retention);
     compare("threads", now.threads, fresh.threads);
     compare("id", now.id, fresh.id);
     compare("verbose", now.is_verbose, fresh.is_verbose);

@@ -193,7 +193,12 @@ class TopicMaker {
             after = std::max(after, found->second);
         }
         return std::make_unique<InstanceTopic>(
-            number, id, after, payload_view(service_, principal_, {row->workflow, row->version})
+            number,
+            id,
+            after,
+            payload_view(
+                service_, principal_, {row->workflow, row->version}, is_own(principal_, *row)
+            )
         );
     }
 
