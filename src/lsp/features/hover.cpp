@@ -220,7 +220,7 @@ class Hover {
             const expression::Span token = expression::token_at(place.source, at);
             const bool is_here =
                 place.places[token.begin] <= offset_ && offset_ <= place.places[token.end];
-            if (is_here && token.end > at && place.source[at] != ' ') return token;
+            if (is_here && place.source[token.begin] != ' ') return token;
             at = std::max(at, token.end - 1);
         }
         return std::nullopt;

@@ -194,7 +194,7 @@ TEST(Hover, tells_durations_in_seconds) {
 TEST(Completion, knows_the_fields_of_the_input) {
     Client client;
     client.open(shop("  - step: a\n    input: \"${ workflow.input.|\"\n"));
-    EXPECT_THAT(client.labels(), IsSupersetOf({"amount", "items", "size"}));
+    EXPECT_THAT(client.labels(), IsSupersetOf({"amount", "items", "startsWith"}));
     client.open(
         "workflow: w\ninput_schema:\n  properties:\n    customer: {type: object, properties: {id: "
         "{type: string}}}\nsteps:\n  - step: a\n    input: \"${ input.customer.|\"\n"
