@@ -86,14 +86,14 @@ class Hover {
         : document_(document), settings_(settings), tree_(document.tree()), offset_(offset) {}
 
     Json run() {
-        const auto expression = expression_at(tree_, offset_);
+        const auto place = expression_at(tree_, offset_);
         std::optional<expression::Span> token;
-        if (expression) token = token_in(*expression);
+        if (place) token = token_in(*place);
         if (token) {
-            if (Json found = of_word(*expression, *token); !found.is_null()) return found;
+            if (Json found = of_word(*place, *token); !found.is_null()) return found;
         }
         if (Json found = of_name(); !found.is_null()) return found;
-        if (token) return of_part(*expression, *token);
+        if (token) return of_part(*place, *token);
         if (Json found = of_key(); !found.is_null()) return found;
         return of_duration();
     }
