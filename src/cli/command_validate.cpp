@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/cpp_file.h"
 #include "cli/current_config.h"
+#include "cli/handler_lint.h"
 #include "cli/payload_argument.h"
 #include "cli/problem_formats.h"
 #include "cli/report.h"
@@ -137,6 +139,7 @@ int validate_files(Session& session, const ValidateOptions& options) {
     std::vector<CheckedFile> reports;
     std::size_t problems = 0;
     bool is_well = true;
+    std::optional<HandlerLint> handlers;  // reads the code of the folder once
     const source::WorkspaceConfig config = read_current_config();
     for (const WorkflowFile& found : find_workflow_files(arguments_of(session, options))) {
         if (found.is_found && is_excluded(config, found.path)) continue;
@@ -147,10 +150,14 @@ int validate_files(Session& session, const ValidateOptions& options) {
             continue;
         }
         const bool is_optional = found.is_found || options.if_workflow;
-        const auto file = check_definition_file(
+        auto file = check_definition_file(
             found.path, session, {.with_lints = options.with_lints, .only_workflows = is_optional}
         );
         if (!file) continue;
+        if (options.with_lints) {
+            if (!handlers) handlers.emplace(session);
+            handlers->judge(*file);
+        }
         problems += file->problems.size();
         is_well = is_well && is_valid(*file);
         if (format == "text") {

@@ -604,6 +604,18 @@ steps:
         self.assertEqual((late["status"], late["waiting_for"][0]["node"]), ("running", "approve"))
         self.problem(self.api.get("/workflows/trip"), 404, "workflow_not_found")
 
+    def test_rehearses_with_a_sample_of_the_definition(self):
+        definition = ("workflow: small\nsamples:\n  two: {n: 2}\nsteps:\n"
+            "  - step: double\n    input: \"${ workflow.input.n * 2 }\"\n")
+        done = self.api.post("/workflows/rehearse", {"definition": definition, "sample": "two"}).json()
+        self.assertEqual((done["status"], done["output"]), ("completed", 4))
+        as_json = {"workflow": "small", "samples": {"two": {"n": 2}}, "steps": ["double"]}
+        done = self.api.post("/workflows/rehearse", {"definition": as_json, "sample": "two"}).json()
+        self.assertEqual(done["output"], {"n": 2})
+        for members in ({"sample": "tow"}, {"sample": "two", "input": {}}):
+            self.problem(self.api.post("/workflows/rehearse", {"definition": definition, **members}),
+                400, "invalid_argument")
+
     def test_refuses_rehearsals_that_make_no_sense(self):
         self.problem(self.rehearse(outcomes={"chrage": {}}), 400, "invalid_argument")
         self.problem(self.rehearse(outcomes={"approve": {"outcome": "fail"}}), 400, "invalid_argument")

@@ -161,6 +161,54 @@ steps:
     EXPECT_EQ(report[0]["valid"], true);
 }
 
+/// The folder in which commands run, while it lives.
+class CurrentFolder {
+ public:
+    explicit CurrentFolder(const std::filesystem::path& folder)
+        : before_(std::filesystem::current_path()) {
+        std::filesystem::current_path(folder);
+    }
+
+    ~CurrentFolder() { std::filesystem::current_path(before_); }
+
+    CurrentFolder(const CurrentFolder&) = delete;
+    CurrentFolder& operator=(const CurrentFolder&) = delete;
+
+ private:
+    std::filesystem::path before_;
+};
+
+TEST(ValidateLints, name_handlers_that_no_code_of_the_folder_registers) {
+    CliWorld world;
+    const std::string file = world.file(
+        "order.yaml",
+        "workflow: a\nhandlers: {own: {exec: [jq, .]}}\nsteps:\n  - own\n  - charge\n"
+        "  - {step: é, handler: refnud}\n"
+    );
+    const CurrentFolder folder(std::filesystem::path(file).parent_path());
+    const auto problems = [&] {
+        return Json::parse(world.run({"validate", "--lint", "--json", "order.yaml"}).out)[0];
+    };
+    // Without code, any program may have the handlers.
+    EXPECT_EQ(problems()["problems"].size(), 0U);
+    world.file("code.cpp", "void f() { h.add(\"charge\", g); h.add(\"refund\", g); }\n");
+    const Json report = problems();
+    ASSERT_EQ(report["problems"].size(), 1U) << report;
+    const Json& missing = report["problems"][0];
+    EXPECT_EQ(missing["code"], "missing_handler");
+    EXPECT_EQ(missing["severity"], "warning");
+    EXPECT_EQ(missing["pointer"], "/steps/2/handler");
+    EXPECT_EQ(missing["line"], 6);
+    EXPECT_EQ(missing["column"], 24);
+    EXPECT_EQ(missing["end_column"], 30);
+    EXPECT_EQ(missing["fixes"][0]["replacement"], "refund");
+    EXPECT_EQ(report["valid"], true);
+    EXPECT_EQ(world.run({"validate", "order.yaml"}).err, "");
+    // As in the language server: the file says what is code.
+    world.file(".ebbrc.yaml", "handlers: [src/*.cpp]\n");
+    EXPECT_EQ(problems()["problems"].size(), 0U);
+}
+
 TEST(ValidateFiles, finds_workflows_in_folders_by_patterns_and_lists) {
     CliWorld world;
     const std::string good = world.file("good.yaml", std::string(kHello));

@@ -5757,6 +5757,8 @@ export interface operations {
                      * @default {}
                      */
                     input?: unknown;
+                    /** @description One of the `samples` of the definition, in place of `input`. */
+                    sample?: string;
                     /** @description By node; steps, decisions and signals. */
                     outcomes?: {
                         [key: string]: components["schemas"]["RehearsedOutcome"];
