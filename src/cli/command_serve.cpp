@@ -37,6 +37,7 @@
 #include "server/auth/audit.h"
 #include "server/auth/sealed_rows.h"
 #include "store/store.h"
+#include "support/sync.h"
 
 namespace ebb::cli {
 
@@ -147,6 +148,10 @@ class Serving {
         if (traces_) engine_.add_observer(traces_);
         for (const DefinitionFile& file : files_) engine_.register_workflow(file.definition);
         declare(options_.declared);
+        show_config({
+            .settings = setting_reports(options_, options_, url_),
+            .loaded_at = session_.streams().clock->now(),
+        });
         if (metrics_) metrics_->add([this] { return own_metrics(); });
     }
 
@@ -231,6 +236,7 @@ class Serving {
         ServerOptions server = server_options(options_, stores_.admin.get(), &log_, metrics_.get());
         server.telemetry = traces_;
         server.box = box_.get();
+        server.config = [this] { return shown_config(); };
         if (folder_) server.definition_files = [this] { return folder_->reports(); };
         return server;
     }
@@ -348,6 +354,10 @@ class Serving {
             server_.reload(server_options(fresh));
             declare(fresh.declared);
             drain_timeout_ = fresh.drain_timeout;
+            show_config({
+                .settings = setting_reports(options_, fresh, url_),
+                .loaded_at = session_.streams().clock->now(),
+            });
             for (const std::string& key : need_restart(options_, fresh)) {
                 const LogField fields[] = {{"key", key}};
                 log_.write(LogLevel::Warning, "config_needs_restart", fields);
@@ -356,10 +366,23 @@ class Serving {
             log_.write(LogLevel::Info, "config_reloaded", std::span<const LogField>());
         } catch (const Error& error) {
             is_config_good_ = false;
+            ConfigReport refused = shown_config();
+            refused.error = error.what();
+            show_config(std::move(refused));
             const LogField fields[] = {{"error", error.what()}};
             log_.write(LogLevel::Error, "config_refused", fields);
         }
         notice_.send("READY=1");
+    }
+
+    ConfigReport shown_config() const {
+        const Lock lock(config_mutex_);
+        return config_;
+    }
+
+    void show_config(ConfigReport report) {
+        const Lock lock(config_mutex_);
+        config_ = std::move(report);
     }
 
     int stop() {
@@ -408,6 +431,8 @@ class Serving {
     HandlerRegistry handlers_;
     Engine engine_;
     LaterWorkers later_workers_;
+    mutable Mutex config_mutex_;
+    ConfigReport config_ EBB_GUARDED_BY(config_mutex_);
     Server server_;
     std::atomic<bool> is_config_good_{true};
     Duration drain_timeout_;

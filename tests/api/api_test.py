@@ -654,6 +654,11 @@ class Operations(ApiTest):
         answer = self.api.get("/admin/definitions").json()
         self.assertEqual(answer, {"has_folder": False, "items": []})
 
+    def test_shows_the_settings_of_the_server(self):
+        config = self.api.get("/admin/config").json()
+        self.assertEqual(config["settings"][0]["key"], "db")
+        self.assertIn("listen", [one["key"] for one in config["settings"] if one["origin"] == "flag"])
+
     def test_sets_and_clears_limits_of_queues(self):
         body = {"concurrency": 3, "rate": {"starts": 10, "period": "1m"}}
         queue = self.api("PUT", "/queues/slow", body).json()

@@ -14,7 +14,7 @@ import sys
 import unittest
 
 from contract import Contract
-from world import WORKFLOW, Client, Folder, Server
+from world import WORKFLOW, Client, Folder, Server, log_in
 
 ROOT, EBB = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2])
 
@@ -247,6 +247,50 @@ retention:
                 message = self.serve("--config", self.write(text + "\n"), "--check", code=2)
                 self.assertIn("serve.yaml:", message)
                 self.assertIn(what, message)
+
+    def test_an_administrator_sees_each_setting_and_its_origin(self):
+        self.write("title: of the file\nthreads: 3\nallowed_hosts: [old.example]\n")
+        arguments = ["--config", "serve.yaml", "--drain-timeout", "20s"]
+        arguments += ["--smtp-url", "smtp://ebb:hidden@mail.example:587", "--smtp-from", "ebb@example.com"]
+        environment = {"EBB_BASE_PATH": "/"}
+        with Server(EBB, "memory", self.path, arguments=arguments, environment=environment) as server:
+            contract = Contract(ROOT)
+            client = log_in(server, contract)
+
+            def shown():
+                answer = client.get("/admin/config")
+                self.assertEqual(answer.status, 200, answer.body)
+                config = answer.json()
+                self.assertNotIn("hidden", str(config))
+                return config, {one["key"]: one for one in config["settings"]}
+
+            config, settings = shown()
+            self.assertIsNone(config["error"])
+            of = lambda key: tuple(settings[key][name] for name in ("value", "origin", "place"))
+            self.assertEqual(of("title"), ("of the file", "file", "serve.yaml:1:1"))
+            self.assertEqual(of("base_path"), ("/", "environment", "EBB_BASE_PATH"))
+            self.assertEqual(of("drain_timeout"), ("20s", "flag", None))
+            self.assertEqual(of("max_connections"), (None, "default", None))
+            self.assertEqual(of("smtp_url"), ("smtp://***@mail.example:587", "flag", None))
+            live = {key for key, one in settings.items() if one["is_live"]}
+            self.assertEqual(live, {"tls_cert", "tls_key", "allowed_hosts", "requests_per_second", "drain_timeout"})
+            self.assertFalse([key for key, one in settings.items() if one["needs_restart"]])
+
+            self.write("title: of the file\nthreads: 7\nallowed_hosts: [new.example]\n")
+            server.process.send_signal(signal.SIGHUP)
+            server.wait_for("config_reloaded")
+            _, settings = shown()
+            self.assertEqual(of("threads"), ("3", "file", "serve.yaml:2:1"), "still in force")
+            self.assertEqual(of("allowed_hosts"), ("new.example", "file", "serve.yaml:3:1"))
+            self.assertEqual([key for key, one in settings.items() if one["needs_restart"]], ["threads"])
+
+            self.write("titel: x\n")
+            server.process.send_signal(signal.SIGHUP)
+            server.wait_for("config_refused")
+            config, settings = shown()
+            self.assertIn("serve.yaml:1:1", config["error"])
+            self.assertEqual(of("allowed_hosts")[0], "new.example")
+            client.close()
 
     def test_requests_without_a_valid_login_are_limited_by_address(self):
         with Server(EBB, "memory", self.path) as server:

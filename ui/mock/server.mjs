@@ -258,6 +258,8 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     for (const stream of streams) stream.topics.forEach((topic, i) => update(stream, topic, i, row));
   }
 
+  const changed = (...topics) => streams.forEach((stream) => stream.topics.forEach((topic, i) => topics.includes(topic) && update(stream, topic, i)));
+
   // Those who wait for something to be true of the mock are asked again whenever anything has happened to it.
   const waiters = new Set();
   const wake = () => waiters.forEach((waiter) => waiter());
@@ -318,7 +320,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       return Object.assign(queue, { concurrency: null, concurrency_per_key: null, rate: null }, body, { updated_at: new Date().toISOString() });
     }],
     ...accessRoutes(access, { Problem, needs }),
-    ...bulkRoutes(world, makeBulks(world, { empty }), { Problem, needs, touch, summary, groupOf }),
+    ...bulkRoutes(world, makeBulks(world, { empty }), { Problem, needs, touch, summary, groupOf, changed }),
     ['DELETE', /^\/session$/, () => null],
     ['GET', /^\/search$/, (_, query) => {
       const q = query.get('q').toLowerCase();

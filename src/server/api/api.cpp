@@ -125,6 +125,7 @@ Routes make_routes(Service& service) {
     add_bulk_routes(routes, service);
     add_operation_routes(routes, service);
     add_people_routes(routes, service);
+    add_config_routes(routes, service);
     add_definition_routes(routes, service);
     add_rehearsal_routes(routes);
     add_live_routes(routes, service);

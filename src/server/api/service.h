@@ -56,6 +56,7 @@ struct Service {
     std::string openapi_etag;  ///< with its quotes
     std::function<void(std::string_view event, const std::string& detail)> report;
     std::function<std::vector<DefinitionFileReport>()> definition_files;  ///< null = no folder
+    std::function<ConfigReport()> config{};                               ///< null = none is shown
     std::function<std::string(const std::string& name)> hook_secret{};    ///< null = no folder
     const SecretBox* box = nullptr;  ///< seals secrets; null = they are stored in clear text
     Telemetry* telemetry = nullptr;  ///< null = requests are not traced
@@ -144,6 +145,7 @@ void add_start_routes(Routes& routes, Service& service);
 void add_steering_routes(Routes& routes, Service& service);
 void add_operation_routes(Routes& routes, Service& service);
 void add_people_routes(Routes& routes, Service& service);
+void add_config_routes(Routes& routes, Service& service);
 void add_definition_routes(Routes& routes, Service& service);
 void add_rehearsal_routes(Routes& routes);
 void add_live_routes(Routes& routes, Service& service);

@@ -23,5 +23,5 @@ export const PAGES: PageEntry[] = [
 ];
 
 /** The tabs of the settings, and the permission that each needs. */
-export const SETTINGS = { general: '', grants: 'admin', projects: 'admin', tokens: 'admin', sessions: '', audit: 'audit.read', definitions: 'admin' } as const;
+export const SETTINGS = { general: '', grants: 'admin', projects: 'admin', tokens: 'admin', sessions: '', audit: 'audit.read', definitions: 'admin', config: 'admin' } as const;
 export type SettingsTab = keyof typeof SETTINGS;

@@ -169,7 +169,7 @@ export const pt: Messages = {
     nobody: 'nenhum worker', stopped: 'parada', runningNow: (n: number) => `${n} em execução`, sleepingHelp: 'Tarefas que aguardam a sua hora, como a próxima tentativa.',
   },
   settings: {
-    tab: { general: 'Geral', grants: 'Concessões', projects: 'Projetos', tokens: 'Tokens da API', sessions: 'Sessões', audit: 'Auditoria', definitions: 'Pasta de definições' }, name: 'Nome', nameHelp: 'Letras, dígitos, “_”, “-” e “.”.',
+    tab: { general: 'Geral', grants: 'Concessões', projects: 'Projetos', tokens: 'Tokens da API', sessions: 'Sessões', audit: 'Auditoria', definitions: 'Pasta de definições', config: 'Configuração' }, name: 'Nome', nameHelp: 'Letras, dígitos, “_”, “-” e “.”.',
     look: 'Aparência', theme: 'Cores', system: 'Como o sistema', light: 'Claro', dark: 'Escuro', zone: 'Horários', local: 'Hora local', density: 'Linhas', compact: 'Compactas', comfortable: 'Confortáveis', language: 'Idioma', browser: 'Como o navegador',
     you: 'Você', principal: 'Conhecido como', role: 'Papel', may: 'Permissões', server: 'Servidor', version: 'Versão', store: 'Armazenamento', noWorker: '(não executa handlers)', openapi: 'Documento OpenAPI', limits: 'Limites',
     tokens: 'Tokens de API', token: 'Token', newToken: 'Novo token…', once: 'Este é o token. Ele só é exibido agora.', noTokens: 'Nenhum token.', created: 'Criação', used: 'Último uso', expires: 'Expira', never: 'nunca', revoke: 'Revogar…', revokeOf: (name: string) => `Revogar o token ${name}`, revokeWill: 'Programas que o usam são recusados: imediatamente aqui, em até 5 s em outros servidores.',
@@ -200,6 +200,11 @@ export const pt: Messages = {
     whole: (n: number) => `Cadeia de hashes intacta: ${count(n, 'linha verificada', 'linhas verificadas')}`, each: (n: number) => `Hashes corretos: ${count(n, 'linha', 'linhas')}; as linhas entre elas não aparecem`, broken: (n: number) => (n === 1 ? '1 linha não está como foi escrita.' : `${n} linhas não estão como foram escritas.`), brokenHint: 'Guarde uma cópia do banco de dados e examine a auditoria inteira:', unknown: 'Sem HTTPS, o navegador não consegue verificar os hashes. Use',
     fault: { changed: 'Esta linha foi alterada: seu hash é outro.', link: 'A linha anterior foi alterada ou inserida.', doubled: 'Esta linha foi inserida: sua cadeia já tem esse número.' }, removed: (n: number) => (n === 1 ? '1 linha anterior foi removida.' : `${n} linhas anteriores foram removidas.`), outcome: { allowed: 'permitida', failed: 'falhou', refused: 'recusada' },
     credential: 'Reconhecido por', by: { token: 'um token da API', session: 'um login', proxy: 'um proxy', anonymous: 'nada', oidc: 'um token do provedor' }, remote: 'Endereço', request: 'Requisição', chain: 'Cadeia', hash: 'Hash', prev: 'Hash anterior',
+  },
+  config: {
+    setting: 'Ajuste', value: 'Valor', from: 'Origem', about: 'Significado', applies: 'Uma mudança vale', set: 'Definidos', defaults: 'Padrões', find: 'Buscar ajuste', loaded: 'Lida', none: 'Nenhum ajuste. O programa que serve esta página não mostra nenhum.', nothing: 'Nenhum ajuste corresponde.',
+    refused: 'A última recarga foi recusada. Os ajustes abaixo continuam valendo.', waiting: (n: number) => `${count(n, 'ajuste mudou', 'ajustes mudaram')} desde o início. Um reinício aplica:`,
+    atReload: 'ao recarregar', atRestart: 'ao reiniciar', needsRestart: 'aguarda reinício', origin: { default: 'padrão', flag: 'linha de comando', environment: 'ambiente', file: 'arquivo' },
   },
   files: {
     noFolder: 'Este servidor não tem pasta de definições. Com uma, ele registra os workflows dos arquivos dela:', none: 'A pasta não tem arquivos.', file: 'Arquivo', since: 'Desde', state: { registered: 'registrado', invalid: 'inválido', refused: 'recusado', unreadable: 'ilegível', gone: 'sumiu' },
