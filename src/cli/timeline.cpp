@@ -108,6 +108,7 @@ Timeline::Item& Timeline::group_in(Item& block, const std::string& branch) {
     if (Item* known = last_named(block, branch)) return *known;
     block.items.push_back(std::make_unique<Item>());
     block.items.back()->name = branch;
+    block.items.back()->is_branch = true;
     return *block.items.back();
 }
 
@@ -321,7 +322,9 @@ void Timeline::write_turns(const Item& loop, int depth, std::vector<Line>& lines
 }
 
 void Timeline::write(const Item& item, int depth, std::vector<Line>& lines) const {
-    const bool is_block = item.step == nullptr && !item.items.empty() && nodes_.contains(item.name);
+    // A branch may have the name of a node.
+    const bool is_block = item.step == nullptr && !item.is_branch && !item.items.empty() &&
+                          nodes_.contains(item.name);
     if (item.step != nullptr) {
         lines.push_back(line_of(*item.step, depth));
         if (options_.with_payloads) write_payloads(*item.step, depth, lines);

@@ -41,6 +41,7 @@ class Timeline {
         const StepView* step =
             nullptr;         ///< null: a branch, a turn, or a block without an event yet
         std::string name{};  ///< the node's, the branch's or the turn's
+        bool is_branch = false;
         bool is_turn = false;
         std::vector<std::unique_ptr<Item>> items{};
     };
