@@ -40,7 +40,7 @@ void append(std::vector<HistoryEvent>& history, std::vector<HistoryEvent> more) 
     std::move(more.begin(), more.end(), std::back_inserter(history));
 }
 
-void merge(std::vector<TaskChange>& tasks, std::vector<TaskChange> more) {
+void merge_tasks(std::vector<TaskChange>& tasks, std::vector<TaskChange> more) {
     if (tasks.empty()) {
         tasks = std::move(more);
         return;
@@ -62,7 +62,7 @@ bool add_decision(Turn& turn, Cause& cause, Decision decision) {
     if (!can_merge(turn.tasks, decision.tasks)) return false;
     // If the instance has ended, the store removes every row by itself.
     if (is_terminal(decision.state.status)) turn.tasks.clear();
-    merge(turn.tasks, std::move(decision.tasks));
+    merge_tasks(turn.tasks, std::move(decision.tasks));
     append(turn.history, std::move(decision.history));
     merge(turn.effects, std::move(decision.effects));
     turn.state = std::move(decision.state);
