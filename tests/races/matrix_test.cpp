@@ -4,6 +4,9 @@
 // the tables, the second runs until it ends or waits, then the first continues. What both leave is
 // compared with what must always hold. At every level of isolation.
 
+#include <set>
+#include <tuple>
+
 #include <fmt/format.h>
 
 #include "races/race_world.h"
@@ -27,23 +30,37 @@ Looks gates(Isolation isolation) {
     };
 }
 
-/// Under a strict level these write or read rows of the tables with gates only by inserts, which
-/// pass none.
-bool passes_gates(const Verb& verb, Isolation isolation) {
-    if (isolation == Isolation::ReadCommitted) return true;
-    return verb.name != "heartbeat" && verb.name != "set_queue";
+/// The stricter levels differ in what a write does that has lost its race, so there the verbs that
+/// write most meet one another.
+bool takes_part(const Verb& verb, Isolation isolation) {
+    static const std::set<std::string> strict{
+        "claim",
+        "claim_limited",
+        "steps",
+        "start",
+        "commit",
+        "end",
+        "transaction",
+        "send",
+        "maintain",
+        "purge"
+    };
+    return isolation == Isolation::ReadCommitted || strict.contains(verb.name);
 }
 
 }  // namespace
 
 class Matrix : public Races {
  protected:
-    /// All gates of a verb: it stops at none that it does not pass.
+    /// At each gate that the first verb passes.
     void race(const Verb& first, const Verb& second) {
         for (const auto& [table, looks] : gates(GetParam())) {
             for (const int look : looks) {
+                // What the first does before the gate does not depend on the second.
+                if (avoided_.contains({first.name, table, look})) break;
                 SCOPED_TRACE(fmt::format("{} at {} {} | {}", first.name, table, look, second.name));
-                if (!meet({table, look}, first, second) || HasFailure()) break;
+                if (!meet({table, look}, first, second)) avoided_.insert({first.name, table, look});
+                if (HasFailure()) return;
             }
         }
     }
@@ -65,6 +82,8 @@ class Matrix : public Races {
     }
 
     std::map<std::string, int> stops_;
+    /// Verb, table and look.
+    std::set<std::tuple<std::string, std::string, int>> avoided_;
 };
 
 INSTANTIATE_TEST_SUITE_P(
@@ -76,11 +95,12 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(Matrix, leaves_everything_whole_whichever_verb_meets_which) {
     for (const Verb& first : verbs()) {
+        if (!takes_part(first, GetParam())) continue;
         for (const Verb& second : verbs()) {
+            if (!takes_part(second, GetParam())) continue;
             race(first, second);
             if (HasFailure()) return;
         }
-        if (!passes_gates(first, GetParam())) continue;
         EXPECT_GT(stops_[first.name], 0) << first.name << " passes no gate";
     }
 }
