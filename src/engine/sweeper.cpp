@@ -33,25 +33,12 @@ Sweeper::Sweeper(Environment& environment, ProgramCache& programs)
       repairer_(environment, programs, ask_every_) {}
 
 SteadyPoint Sweeper::tick(SteadyPoint now) {
-    if (environment_.worker.is_draining) return kSteadyNever;
     const SteadyPoint next = sweep_if_due(now);
-    return std::min({next, reclaim_if_due(now), repairer_.tick(now)});
-}
-
-SteadyPoint Sweeper::reclaim_if_due(SteadyPoint now) {
-    if (now < reclaim_at_) return reclaim_at_;
-    try {
-        const Duration pause = environment_.store.reclaim();
-        reclaim_at_ = pause == Duration::max() ? kSteadyNever : environment_.steady_now() + pause;
-    } catch (const std::exception& error) {
-        reclaim_at_ = now + ask_every_;
-        environment_.warn("reclaim_failed", error);
-    }
-    return reclaim_at_;
+    return std::min(next, repairer_.tick(now));
 }
 
 SteadyPoint Sweeper::sweep_if_due(SteadyPoint now) {
-    if (now < next_at_) return next_at_;
+    if (now < next_at_ || environment_.worker.is_draining) return next_at_;
     next_at_ = now + ask_every_;
     try {
         if (!turn_) take_turn();

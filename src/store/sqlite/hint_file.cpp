@@ -54,8 +54,11 @@ void HintFile::interrupt() {
 }
 
 Hints::Heard HintFile::receive(Duration limit) {
-    if (!file_.is_open()) connect();
-    wait(limit);
+    if (file_.is_open()) {
+        wait(limit);
+    } else {
+        connect();
+    }
     std::uint64_t count = 0;
     [[maybe_unused]] const auto drained = ::read(interrupt_.get(), &count, sizeof count);
     return {.messages = read_new()};
@@ -71,7 +74,8 @@ void HintFile::connect() {
     if (::inotify_add_watch(changes.get(), path_.c_str(), IN_MODIFY | IN_ATTRIB) < 0) {
         fail("watching");
     }
-    read_to_ = ::lseek(file.get(), 0, SEEK_END);
+    // What is in a new file came after it was made, and before it was watched.
+    read_to_ = made.is_open() ? 0 : ::lseek(file.get(), 0, SEEK_END);
     unread_.clear();
     changes_ = std::move(changes);
     file_ = std::move(file);
