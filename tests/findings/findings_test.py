@@ -5,6 +5,7 @@ says is kept as what is expected: read it before you commit it.
 """
 
 import difflib
+import os
 import pathlib
 import shlex
 import subprocess
@@ -21,8 +22,9 @@ ALL_FINDINGS = {
 def report_on(ebb, file):
     first = file.read_text(encoding="utf-8").splitlines()[0]
     options = shlex.split(first.removeprefix("# check:")) if first.startswith("# check:") else []
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
     done = subprocess.run([ebb, "rules", "check", file.name, *options], cwd=HERE, capture_output=True,
-                          text=True, timeout=60, check=False)
+                          text=True, timeout=60, check=False, env=environment)
     return f"{done.stderr}{done.stdout}exit code {done.returncode}\n"
 
 

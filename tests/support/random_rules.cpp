@@ -125,7 +125,7 @@ Json block(Dice& dice, const std::string& trigger, int& handlers) {
             nodes.push_back({{"signal", name}, {"name", "go"}});
         } else {
             const int number = handlers++;
-            Json step = {{"step", name}, {"do", fmt::format("b{}", number)}};
+            Json step = {{"step", name}, {"handler", fmt::format("b{}", number)}};
             if (dice.chance(60)) step["compensate"] = fmt::format("~b{}", number);
             if (dice.chance(40)) step["max_attempts"] = dice.between(1, 2);
             nodes.push_back(std::move(step));
