@@ -247,7 +247,7 @@ BEGIN
         AND d.finishing = coalesce((rules ->> 'finishing')::boolean, false) AND NOT rules ? 'exception'
         AND cardinality(d.puts) = 0
     THEN
-        IF t.event IS NULL OR source = 'outside' THEN
+        IF (t.event).seq IS NULL OR source = 'outside' THEN
             RETURN NULL;
         END IF;
         -- A request to ask all conditions moves the instance to the newest version, even if nothing fires.
@@ -256,7 +256,7 @@ BEGIN
         d.events := '{}';
         d.ends := NULL;
     END IF;
-    IF t.event IS NOT NULL THEN
+    IF (t.event).seq IS NOT NULL THEN
         d.events := t.event || d.events;
     END IF;
     ignored := set_config('ebb_surface.deciding', $3::text, true);
