@@ -151,7 +151,7 @@ void CommandLine::add_audit() {
     audit->add_flag(
         "--verify", audit_.verifies, "Find rows that were changed, removed or inserted"
     );
-    add_duration(audit, "--purge", audit_.purges, "Remove rows that are older, in whole days");
+    add_duration(audit, "--purge", audit_.purges, "Remove older rows, in whole days");
     add_names(audit, "--anchor", audit_.anchors, "With --verify: hashes from the log");
     audit->add_option("--who", audit_.who, "Only by this principal, such as user:ann")
         ->type_name("NAME");

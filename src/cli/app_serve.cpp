@@ -280,7 +280,7 @@ void CommandLine::add_serve() {
         serve,
         "--audit-retention",
         serve_.audit_retention,
-        "Remove rows of the audit that are older; 0s = never (400d)"
+        "Remove older rows of the audit (400d; 0s = never)"
     );
     serve->add_flag("-v,--verbose", serve_.is_verbose, "Log every event");
 }

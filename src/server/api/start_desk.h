@@ -12,7 +12,7 @@
 
 namespace ebb::server {
 
-/// What is to be started.
+/// An instance that a request wants.
 struct InstanceStart {
     std::string workflow;
     Payload input = "null";
