@@ -105,7 +105,12 @@ std::size_t check_cpp_file(
     std::vector<CheckedFile>& reports
 ) {
     std::size_t problems = 0;
-    for (const CppDefinition& found : read_cpp_file(file.path)) {
+    const std::vector<CppDefinition> workflows = read_cpp_file(file.path);
+    // A person who names a file is told that nothing was checked.
+    if (workflows.empty() && !file.is_found && format == "text") {
+        session.note(fmt::format("{} builds no workflow.\n", one_line(file.path)));
+    }
+    for (const CppDefinition& found : workflows) {
         problems += found.file.problems.size();
         if (format == "text") {
             tell_cpp(session, found);
@@ -144,7 +149,8 @@ int validate_files(Session& session, const ValidateOptions& options) {
     for (const WorkflowFile& found : find_workflow_files(arguments_of(session, options))) {
         if (found.is_found && is_excluded(config, found.path)) continue;
         if (names_cpp_file(found.path)) {
-            const std::size_t count = check_cpp_file(session, found, format, reports);
+            const WorkflowFile code{found.path, found.is_found || options.if_workflow};
+            const std::size_t count = check_cpp_file(session, code, format, reports);
             problems += count;
             is_well = is_well && count == 0;
             continue;

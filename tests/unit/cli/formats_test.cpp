@@ -161,6 +161,15 @@ steps:
     EXPECT_EQ(report[0]["valid"], true);
 }
 
+TEST(ValidateFiles, says_if_a_file_of_code_builds_no_workflow) {
+    CliWorld world;
+    const std::string file = world.file("half.cpp", "int main( { \"x");
+    const Outcome outcome = world.run({"validate", file});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_NE(outcome.err.find("half.cpp builds no workflow."), std::string::npos) << outcome.err;
+    EXPECT_EQ(world.run({"validate", "--if-workflow", file}).err, "");
+}
+
 /// The folder in which commands run, while it lives.
 class CurrentFolder {
  public:
