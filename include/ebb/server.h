@@ -52,7 +52,7 @@ struct SettingReport {
 struct ConfigReport {
     std::vector<SettingReport> settings{};
     TimePoint loaded_at{};  ///< when the settings were read last, and accepted
-    std::string error{};    ///< why the settings that are there now are refused; empty if they are not
+    std::string error{};    ///< why the settings of now are refused; empty if they are not
 };
 
 /// The headers in which a trusted proxy names the user who is logged in.

@@ -226,9 +226,10 @@ std::vector<SettingReport> setting_reports(
         const auto is_of = [&](const std::string& key) {
             return setting.key == key || (key == "oidc" && setting.key.starts_with("oidc_"));
         };
-        const auto found = std::find_if(fresh.settings.begin(), fresh.settings.end(), [&](const auto& one) {
-            return one.key == setting.key;
-        });
+        const auto found =
+            std::find_if(fresh.settings.begin(), fresh.settings.end(), [&](const auto& one) {
+                return one.key == setting.key;
+            });
         const bool is_live = std::find(kLive.begin(), kLive.end(), setting.key) != kLive.end();
         const bool is_fresh = is_live && found != fresh.settings.end();
         SettingReport report = report_of(is_fresh ? *found : setting);

@@ -273,7 +273,8 @@ retention:
             self.assertEqual(of("max_connections"), (None, "default", None))
             self.assertEqual(of("smtp_url"), ("smtp://***@mail.example:587", "flag", None))
             live = {key for key, one in settings.items() if one["is_live"]}
-            self.assertEqual(live, {"tls_cert", "tls_key", "allowed_hosts", "requests_per_second", "drain_timeout"})
+            expected = {"tls_cert", "tls_key", "allowed_hosts", "requests_per_second", "drain_timeout"}
+            self.assertEqual(live, expected)
             self.assertFalse([key for key, one in settings.items() if one["needs_restart"]])
 
             self.write("title: of the file\nthreads: 7\nallowed_hosts: [new.example]\n")

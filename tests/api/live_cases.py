@@ -79,11 +79,11 @@ class LiveCases:
         self.assertEqual(json.loads(ended["data"])["instance"]["status"], "aborted")
 
     def test_streams_bulk_operations(self):
-        self.start()
-        answer = self.api.post("/bulk", {"action": "pause", "where": "status == \"running\"", "rate": "1/1m"})
+        both = [self.start(), self.start()]
+        answer = self.api.post("/bulk", {"action": "pause", "ids": both, "rate": "1/1m"})
         self.assertEqual(answer.status, 202, answer.body)
         bulk = answer.json()["id"]
-        topics = ["bulk", f"bulk:{bulk}", "bulk:nonsense", f"bulk:{self.start()}"]
+        topics = ["bulk", f"bulk:{bulk}", "bulk:nonsense", f"bulk:{both[0]}"]
         stream = self.events(self.stream("/events?" + urllib.parse.urlencode({"topic": topics}, doseq=True)))
         hello = json.loads(next(stream)["data"])
         self.assertEqual([topic["is_accepted"] for topic in hello["topics"]], [True, True, False, False])

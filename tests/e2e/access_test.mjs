@@ -206,7 +206,7 @@ test('files of the definitions folder: what is wrong comes first, at its line', 
 
 test('the settings of the server: what is set comes first with its origin, and what is refused or waits is said', async () => {
   await open('settings?tab=config');
-  await page.getByRole('alert').getByText('There is no setting "titel"').waitFor();
+  await page.getByRole('status').getByText('There is no setting "titel"').waitFor();
   await page.getByText('1 setting has changed since the start. A restart applies: threads').waitFor();
   const tables = page.locator('table');
   const keys = (i) => tables.nth(i).locator('.lead').allInnerTexts();

@@ -39,7 +39,8 @@ http::Response get_config(Service& service, Call& call) {
 }  // namespace
 
 void add_config_routes(Routes& routes, Service& service) {
-    routes.push_back(plain_route(service, "GET", "/admin/config", "getConfig", "admin", get_config));
+    routes.push_back(plain_route(service, "GET", "/admin/config", "getConfig", "admin", get_config)
+    );
 }
 
 }  // namespace ebb::server
