@@ -24,7 +24,7 @@ INCLUDE = re.compile(r'^#include ["<]([\w./]+)[">]', re.MULTILINE)
 
 
 def declarations(text):
-    """(namespace, name, line, is local) of what begins in the first column; others than aliases have no line."""
+    """(namespace, name, line, is it local) of what begins in the first column; the line only of aliases."""
     namespaces = []
     opened_at = 0
     for number, line in enumerate(text.splitlines()):
