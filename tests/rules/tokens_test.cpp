@@ -65,11 +65,11 @@ std::string strange_word(Dice& dice) {
     static const std::vector<std::string> words = words_of(
         R"(and or not is null true unknown = <> < >= + - * / % || :: ( ) , 1 0.5 1e3 .5 5. 'x')"
         R"( E'\n' $$y$$ '' '2026-01-01' '1day' between in like ilike escape distinct from case)"
-        R"( when then else end cast as text integer numeric date timestamp timestamptz interval uuid)"
-        R"( boolean double precision lower upper length trim substring left right abs round floor)"
+        R"( when then else end cast as text integer numeric date timestamp timestamptz)"
+        R"( interval uuid boolean double precision lower upper length trim substring left right abs round floor)"
         R"( coalesce nullif greatest for both leading with time zone float8 int4)"
-        R"( bigint decimal bool substr starts_with ceiling "t" t i n b at day u trailing ltrim btrim != -- /* wid ;)"
-        R"( U&'x' B'1' $1 ~ [1])"
+        R"( bigint decimal bool substr starts_with ceiling "t" t i n b at day u)"
+        R"( trailing ltrim btrim != -- /* wid ; U&'x' B'1' $1 ~ [1])"
     );
     return dice.pick(words);
 }
@@ -121,6 +121,9 @@ TEST(SurfaceTokens, accept_no_condition_that_is_too_long_or_too_deep_for_the_ker
              {repeated("", times, "t = 'x'", " or t = 'y'"),
               repeated("", times, "t = 'x'", " and (i = 1)"),
               repeated("not ", times, "b", ""),
+              repeated("not (", times, "b", ")"),
+              repeated("not (b = ", times, "b", ")"),
+              repeated("(- ", times, "i", ")") + " = 1",
               repeated("(", times, "b", ")"),
               repeated("", times, "i", " + 1") + " = 2",
               repeated("- ", times, "i", "") + " = 2",
