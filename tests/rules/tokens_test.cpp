@@ -67,8 +67,8 @@ std::string strange_word(Dice& dice) {
         R"( E'\n' $$y$$ '' '2026-01-01' '1day' between in like ilike escape distinct from case)"
         R"( when then else end cast as text integer numeric date timestamp timestamptz)"
         R"( interval uuid boolean double precision lower upper length trim substring)"
-        R"( left right abs round floor coalesce nullif greatest for both leading with time zone float8 int4)"
-        R"( bigint decimal bool substr starts_with ceiling "t" t i n b at day u)"
+        R"( left right abs round floor coalesce nullif greatest for both)"
+        R"( leading with time zone float8 int4 bigint decimal bool substr starts_with ceiling "t" t i n b at day u)"
         R"( trailing ltrim btrim != -- /* wid ; U&'x' B'1' $1 ~ [1])"
     );
     return dice.pick(words);
