@@ -63,13 +63,13 @@ std::vector<std::string> words_of(const std::string& text) {
 
 std::string strange_word(Dice& dice) {
     static const std::vector<std::string> words = words_of(
-        R"(and or not is null true unknown = <> < >= + - * / % || :: ( ) , 1 0.5 1e3 .5 5. 'x')"
-        R"( E'\n' $$y$$ '' '2026-01-01' '1day' between in like ilike escape distinct from case)"
-        R"( when then else end cast as text integer numeric date timestamp timestamptz)"
-        R"( interval uuid boolean double precision lower upper length trim substring)"
-        R"( left right abs round floor coalesce nullif greatest for both)"
-        R"( leading with time zone float8 int4 bigint decimal bool substr starts_with ceiling "t" t i n b at day u)"
-        R"( trailing ltrim btrim != -- /* wid ; U&'x' B'1' $1 ~ [1])"
+        R"(and or not is null true unknown = <> < >= + - * / % || :: ( ) , 1 0.5 1e3 .5 5.)"
+        R"( 'x' E'\n' $$y$$ '' '2026-01-01' '1day' between in like ilike escape distinct)"
+        R"( from case when then else end cast as text integer numeric date timestamp)"
+        R"( timestamptz interval uuid boolean double precision lower upper length trim)"
+        R"( substring left right abs round floor coalesce nullif greatest for both leading)"
+        R"( with time zone float8 int4 bigint decimal bool substr starts_with ceiling "t" t)"
+        R"( i n b at day u trailing ltrim btrim != -- /* wid ; U&'x' B'1' $1 ~ [1])"
     );
     return dice.pick(words);
 }
