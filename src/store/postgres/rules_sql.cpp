@@ -27,6 +27,7 @@ std::string all_functions() {
         surface::apply,
         surface::rows,
         surface::claims,
+        surface::steering,
         surface::tables,
         surface::views,
         surface::import_wed,
