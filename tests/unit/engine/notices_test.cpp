@@ -255,8 +255,8 @@ TEST_F(NoticesTest, a_decision_is_overdue_when_its_deadline_has_passed_whatever_
     }
     subscribe("all", Json{{"events", {"decision.overdue", "step.failed"}}});
     pass();
-    std::map<std::string, InstanceId> ids;
-    for (const auto& [name, kind] : kinds) ids.emplace(name, engine->start(name).id);
+    std::map<std::string, InstanceId> started;
+    for (const auto& [name, kind] : kinds) started.emplace(name, engine->start(name).id);
     // A person was in time here.
     const InstanceId decided = engine->start("confirms").id;
     engine->decide(decided, {.by = "ann"});
@@ -270,7 +270,7 @@ TEST_F(NoticesTest, a_decision_is_overdue_when_its_deadline_has_passed_whatever_
         const Json& data = each.at("data");
         const std::string name = data.at("workflow").get<std::string>();
         ++overdue[name];
-        EXPECT_EQ(data.at("instance"), ids.at(name).to_string());
+        EXPECT_EQ(data.at("instance"), started.at(name).to_string());
         EXPECT_EQ(data.at("step"), "ask");
     }
     EXPECT_EQ(overdue, (std::map<std::string, int>{{"confirms", 1}, {"fails", 1}, {"rejects", 1}}));
