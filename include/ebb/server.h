@@ -48,7 +48,7 @@ struct SettingReport {
     bool needs_restart = false;  ///< it was changed since the start, and a restart will apply that
 };
 
-/// What the program that serves was told.
+/// The settings of the program that serves, and how it last read them.
 struct ConfigReport {
     std::vector<SettingReport> settings{};
     TimePoint loaded_at{};  ///< when the settings were read last, and accepted

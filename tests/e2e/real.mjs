@@ -48,22 +48,6 @@ handlers:
   fetch: {exec: [sh, -c, 'input=$(cat); case $input in *good*) echo "$input";; *) echo "no route to host 10.0.0.7" >&2; exit 1;; esac']}
 `;
 
-// Rows as the figures of lists have them (bench/server_lists.cpp), in one statement each: through the API it would take minutes.
-const NUMBERED = {
-  sqlite: (many) => `CREATE TEMPORARY TABLE made AS
-    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${many})
-    SELECT n, substr(hex, 1, 8) || '-' || substr(hex, 9) || '-7' || printf('%03x', n % 4096) || '-8000-' || printf('%012x', n) AS id, (1760000000000 + n) * 1000 AS at
-    FROM (SELECT n, printf('%012x', 1760000000000 + n) AS hex FROM numbers);`,
-  postgres: (many) => `CREATE TEMPORARY TABLE made AS
-    SELECT n, (lpad(to_hex(1760000000000 + n), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8000' || lpad(to_hex(n), 12, '0'))::uuid AS id, (1760000000000 + n) * 1000 AS at
-    FROM generate_series(1, ${many}) AS n;`,
-};
-const TABLES = (prefix) => `
-  INSERT INTO ${prefix}instances (id, workflow, version, key, status, revision, priority, created_at, updated_at, finished_at, state)
-    SELECT id, 'w' || n % 10, 1, 'order-' || n, CASE WHEN n % 10 = 0 THEN 'failed' ELSE 'completed' END, 5, 0, at, at, at, '{"status":"completed","seq":5,"visit":3}' FROM made;
-  INSERT INTO ${prefix}failures (instance_id, at, event, version, status, workflow, step, code, grp, message)
-    SELECT id, at, 4, 1, 'failed', 'w0', 'charge', 'card_declined', 'group' || (100 + n / 10 % 100), 'The card was declined.' FROM made WHERE n % 10 = 0;`;
-
 /** Starts it on `port` (0 = any). `folder` has its database and its definitions. */
 async function start(folder, port, more = []) {
   const args = ['serve', 'order.yaml', 'import.yaml', '--json', '--db', DATABASE, '--listen', `127.0.0.1:${port}`, ...more];
@@ -149,16 +133,6 @@ export async function startReal() {
     waits,
     order,
     fill,
-    /** So many instances that have ended, a tenth of them failed in 100 groups, while no server runs. */
-    fillTables(many) {
-      const is_sqlite = DATABASE.startsWith('sqlite:');
-      const prefix = is_sqlite ? '' : 'ebb.';
-      const sql = NUMBERED[is_sqlite ? 'sqlite' : 'postgres'](many) + TABLES(prefix)
-        + (is_sqlite ? 'ANALYZE;' : `INSERT INTO ${prefix}keys SELECT key, workflow, id FROM ${prefix}instances WHERE key LIKE 'order-%'; ANALYZE ${prefix}instances, ${prefix}keys, ${prefix}failures;`);
-      const [program, ...args] = is_sqlite ? ['sqlite3', '-bail', join(folder, DATABASE.slice('sqlite:'.length))] : ['psql', '-q', '-v', 'ON_ERROR_STOP=1', DATABASE];
-      const done = spawnSync(program, args, { input: sql, encoding: 'utf8' });
-      if (done.status !== 0) throw new Error(`${program}: ${done.error?.message ?? done.stderr}`);
-    },
     /** kill -9. */
     async kill() {
       now.child.kill('SIGKILL');
