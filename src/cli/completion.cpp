@@ -331,8 +331,11 @@ std::string fish_line(const CommandInfo& command, const OptionInfo& option) {
     }
     if (option.is_positional) {
         const std::string value = fish_value(command, option);
-        return kind_of(command, option) == Kind::File ? text + " -F\n"
-                                                      : text + " -F" + value.substr(3) + "\n";
+        const Kind kind = kind_of(command, option);
+        const bool has_files =
+            kind == Kind::File || kind == Kind::Subject || kind == Kind::Workflow;
+        const std::size_t words = std::min(value.find(" -a"), value.size());
+        return text + (has_files ? " -F" : " -f") + value.substr(words) + "\n";
     }
     for (const std::string& name : option.names) {
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
