@@ -8,7 +8,6 @@ namespace ebb::stateless {
 namespace {
 
 constexpr std::size_t kGoneMax = 32;
-constexpr std::size_t kMovesMax = 4;
 
 bool is_before(const Kept& event, Seq seq) {
     return event.seq < seq;
@@ -33,17 +32,9 @@ Record::Record(const Program* program, HistoryPolicy policy) : program_(program)
 }
 
 std::size_t Record::index_of(Seq seq) const {
-    // What is asked for is mostly among the newest, so the search begins there: its cost must not
-    // depend on how much is kept.
-    std::size_t back = 1;
-    std::size_t too_far = 0;
-    while (back < events_.size() && (events_.end() - std::ptrdiff_t(back))->seq > seq) {
-        too_far = back;
-        back *= 2;
-    }
-    const auto begin = events_.end() - std::ptrdiff_t(std::min(back, events_.size()));
-    const auto end = events_.end() - std::ptrdiff_t(too_far);
-    const auto found = std::lower_bound(begin, end, seq, is_before);
+    const bool is_last = !events_.empty() && events_.back().seq == seq;
+    const auto found = is_last ? std::prev(events_.end())
+                               : std::lower_bound(events_.begin(), events_.end(), seq, is_before);
     const bool is_here = found != events_.end() && found->seq == seq && !found->is_gone;
     return is_here ? static_cast<std::size_t>(found - events_.begin()) : events_.size();
 }
@@ -283,20 +274,15 @@ void Record::sweep(const InstanceState& state) {
         event->is_gone = true;
         event->payload = {};
         ++gone_;
-        gone_from_ = std::min(gone_from_, static_cast<std::size_t>(event - events_.data()));
         return true;
     });
     compact();
 }
 
-/// Moves a few events for each that is gone. Most of these are among the newest.
 void Record::compact() {
-    if (gone_ < kGoneMax || gone_ * kMovesMax < events_.size() - gone_from_) return;
-    const auto begin = events_.begin() + static_cast<std::ptrdiff_t>(gone_from_);
-    const auto is_gone = [](const Kept& event) { return event.is_gone; };
-    events_.erase(std::remove_if(begin, events_.end(), is_gone), events_.end());
+    if (gone_ < kGoneMax || gone_ * 2 < events_.size()) return;
+    std::erase_if(events_, [](const Kept& event) { return event.is_gone; });
     gone_ = 0;
-    gone_from_ = events_.size();
 }
 
 }  // namespace ebb::stateless

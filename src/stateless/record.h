@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -133,7 +132,6 @@ class Record final : public HistoryView {
     HistoryPolicy policy_;
     std::vector<Kept> events_;  // by rising number
     std::size_t gone_ = 0;
-    std::size_t gone_from_ = std::numeric_limits<std::size_t>::max();  // none before it is gone
     std::vector<Seq> passing_;               // kept only as long as the state refers to them
     std::vector<Seq> undoable_;              // by rising number
     std::vector<Seq> outputs_;               // the newest one, by node; empty before the first
