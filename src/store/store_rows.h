@@ -218,6 +218,7 @@ struct WorkerRow {
     TimePoint started_at{};
     TimePoint expires_at{};   ///< set by the store: its now + lease
     bool takes_name = false;  ///< in a heartbeat: takes the name from any other process; not stored
+    bool is_keeper = true;    ///< decides timers, failures and mail; false: a worker in SQL
 
     bool operator==(const WorkerRow&) const = default;
 };

@@ -51,7 +51,7 @@ SELECT instance_id, token, is_stop, was_lost OR handler <> '' FROM ebb.all_tasks
 WHERE lease_owner = $1::text AND instance_id >= $2::uuid ORDER BY instance_id, token;
 
 -- name: list_workers
-SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at
+SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at, session IS NULL
 FROM ebb.workers ORDER BY id;
 
 -- name: count_leases
