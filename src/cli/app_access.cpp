@@ -81,6 +81,12 @@ void CommandLine::add_serve_access(CLI::App* serve) {
         )
         ->type_name("NAME");
     add_oidc(*serve, serve_.oidc);
+    add_duration(
+        serve,
+        "--audit-retention",
+        serve_.audit_retention,
+        "Remove older rows of the audit (400d; 0s = never)"
+    );
     serve
         ->add_option(
             "--public-url", serve_.public_url, "Where browsers find the server (from the request)"

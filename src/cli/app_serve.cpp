@@ -276,12 +276,6 @@ void CommandLine::add_serve() {
         serve_.drain_timeout,
         "How long handlers may continue after SIGTERM (30s)"
     );
-    add_duration(
-        serve,
-        "--audit-retention",
-        serve_.audit_retention,
-        "Remove older rows of the audit (400d; 0s = never)"
-    );
     serve->add_flag("-v,--verbose", serve_.is_verbose, "Log every event");
 }
 

@@ -106,7 +106,7 @@ std::size_t check_cpp_file(
 ) {
     std::size_t problems = 0;
     const std::vector<CppDefinition> workflows = read_cpp_file(file.path);
-    // A person who names a file is told that nothing was checked.
+    // A person who names a file learns that nothing was checked.
     if (workflows.empty() && !file.is_found && format == "text") {
         session.note(fmt::format("{} builds no workflow.\n", one_line(file.path)));
     }
