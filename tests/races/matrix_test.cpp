@@ -16,24 +16,9 @@ namespace {
 
 using Looks = std::map<std::string, std::vector<int>>;
 
-/// Where the first verb may stop. The stricter levels refuse whatever has changed since the
-/// snapshot, wherever that is noticed.
-Looks gates(Isolation isolation) {
-    if (isolation != Isolation::ReadCommitted) return {{"tasks", {1}}, {"instances", {1}}};
-    return {
-        {"tasks", {1, 3}},
-        {"instances", {1}},
-        {"history", {1}},
-        {"workers", {1}},
-        {"queues", {1}},
-        {"inbox", {1}},
-    };
-}
-
-/// The stricter levels differ in what a write does that has lost its race, so there the verbs that
-/// write most meet one another.
-bool takes_part(const Verb& verb, Isolation isolation) {
-    static const std::set<std::string> strict{
+/// The verbs that write most, or that most others depend on.
+bool is_heavy(const Verb& verb) {
+    static const std::set<std::string> heavy{
         "claim",
         "claim_limited",
         "steps",
@@ -45,7 +30,23 @@ bool takes_part(const Verb& verb, Isolation isolation) {
         "maintain",
         "purge"
     };
-    return isolation == Isolation::ReadCommitted || strict.contains(verb.name);
+    return heavy.contains(verb.name);
+}
+
+/// Where the first verb may stop; nowhere if the two need not meet. Two of the others hardly touch
+/// the same rows. The stricter levels refuse whatever has changed since the snapshot, wherever that
+/// is noticed, so there the heavy ones meet at two gates.
+Looks gates(Isolation isolation, const Verb& first, const Verb& second) {
+    const bool are_heavy = is_heavy(first) && is_heavy(second);
+    if (!are_heavy && isolation != Isolation::ReadCommitted) return {};
+    if (!is_heavy(first) && !is_heavy(second)) return {};
+    Looks looks{{"tasks", {1}}, {"instances", {1}}};
+    if (first.name == "set_queue") looks = {{"queues", {1}}};
+    if (first.name == "heartbeat") looks = {{"workers", {1}}};
+    if (!are_heavy || isolation != Isolation::ReadCommitted) return looks;
+    looks["tasks"].push_back(3);
+    for (const char* table : {"history", "workers", "queues", "inbox"}) looks[table] = {1};
+    return looks;
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ class Matrix : public Races {
  protected:
     /// At each gate that the first verb passes.
     void race(const Verb& first, const Verb& second) {
-        for (const auto& [table, looks] : gates(GetParam())) {
+        for (const auto& [table, looks] : gates(GetParam(), first, second)) {
             for (const int look : looks) {
                 // What the first does before the gate does not depend on the second.
                 if (avoided_.contains({first.name, table, look})) break;
@@ -99,13 +100,12 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(Matrix, leaves_everything_whole_whichever_verb_meets_which) {
     for (const Verb& first : verbs()) {
-        if (!takes_part(first, GetParam())) continue;
         for (const Verb& second : verbs()) {
-            if (!takes_part(second, GetParam())) continue;
             race(first, second);
             if (HasFailure()) return;
         }
-        EXPECT_GT(stops_[first.name], 0) << first.name << " passes no gate";
+        const bool has_raced = is_heavy(first) || GetParam() == Isolation::ReadCommitted;
+        EXPECT_TRUE(!has_raced || stops_[first.name] > 0) << first.name << " passes no gate";
     }
 }
 
