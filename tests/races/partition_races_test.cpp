@@ -55,17 +55,18 @@ class PartitionRaces : public Races {
         return chosen;
     }
 
-    /// A session of the owner of the tables.
-    postgres::Connection connect(bool is_gated) const {
+    /// Of a session of the owner of the tables.
+    postgres::Settings settings(bool is_gated) const {
         postgres::Settings settings = postgres::read_settings({.url = postgres_server().url()});
         settings.schema = world_->schema();
         settings.parameters["application_name"] =
             world_->schema() + (is_gated ? " gated" : " open");
-        return postgres::Connection(settings);
+        return settings;
     }
 
     void divide(bool is_gated) {
-        postgres::Connection connection = connect(is_gated);
+        const postgres::Settings owner = settings(is_gated);
+        postgres::Connection connection(owner);
         EXPECT_TRUE(postgres::partition(connection, PartitionPeriod::Month, kStart));
     }
 
@@ -125,7 +126,8 @@ class PartitionRaces : public Races {
     }
 
     void housekeep(bool is_gated) {
-        postgres::Connection connection = connect(is_gated);
+        const postgres::Settings owner = settings(is_gated);
+        postgres::Connection connection(owner);
         postgres::housekeep(connection, kRules, kStart + 2s);
     }
 
