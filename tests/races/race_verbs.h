@@ -13,7 +13,7 @@ namespace ebb::testing {
 /// The instances that a race begins with; further ones are started by its verbs.
 inline constexpr int kInstances = 9;
 /// As far as the numbers of instances reach.
-inline constexpr int kNumbersMax = kInstances + 8;
+inline constexpr int kNumbersMax = kInstances + 6;
 
 /// A state whose token 1 is at its first attempt, so that an outcome for it can be handed in.
 inline constexpr std::string_view kFirstAttempt =
