@@ -214,16 +214,17 @@ class Hover {
         return hover(fenced(text), place->begin, place->end);
     }
 
-    /// The token of the expression that the cursor is at.
+    /// The token of the expression that the cursor is at: of two that meet there, the second.
     std::optional<expression::Span> token_in(const ExpressionPlace& place) const {
+        std::optional<expression::Span> found;
         for (std::size_t at = 0; at < place.source.size(); ++at) {
             const expression::Span token = expression::token_at(place.source, at);
             const bool is_here =
                 place.places[token.begin] <= offset_ && offset_ <= place.places[token.end];
-            if (is_here && place.source[token.begin] != ' ') return token;
+            if (is_here && place.source[token.begin] != ' ') found = token;
             at = std::max(at, token.end - 1);
         }
-        return std::nullopt;
+        return found;
     }
 
     /// What the part of the expression up to the cursor yields for the samples of the text: the
