@@ -49,8 +49,7 @@ Looks gates(Isolation isolation, const Verb& first, const Verb& second) {
     if (!are_heavy && isolation != Isolation::ReadCommitted) return {};
     static const bool has_all = std::getenv("EBB_TEST_RACES") != nullptr;
     if (!is_heavy(second) || !(has_all || are_heavy || meets_all(second))) return {};
-    Looks looks{{"tasks", {1}}};
-    if (has_all || isolation == Isolation::ReadCommitted) looks["instances"] = {1};
+    Looks looks{{"tasks", {1}}, {"instances", {1}}};
     if (first.name == "set_queue") looks = {{"queues", {1}}};
     if (first.name == "heartbeat") looks = {{"workers", {1}}};
     if (!has_all || !are_heavy || isolation != Isolation::ReadCommitted) return looks;
