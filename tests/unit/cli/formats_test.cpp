@@ -137,6 +137,23 @@ TEST(ValidateFormats, warnings_are_reported_on_request_and_change_nothing) {
     EXPECT_EQ(world.run({"validate", "--lint", allowed}).err, "");
 }
 
+/// The folder in which commands run, while it lives.
+class CurrentFolder {
+ public:
+    explicit CurrentFolder(const std::filesystem::path& folder)
+        : before_(std::filesystem::current_path()) {
+        std::filesystem::current_path(folder);
+    }
+
+    ~CurrentFolder() { std::filesystem::current_path(before_); }
+
+    CurrentFolder(const CurrentFolder&) = delete;
+    CurrentFolder& operator=(const CurrentFolder&) = delete;
+
+ private:
+    std::filesystem::path before_;
+};
+
 TEST(ValidateLints, know_shadowed_cases_and_delays_that_are_too_long) {
     CliWorld world;
     const std::string file = world.file("lint.yaml", R"(workflow: a
@@ -152,6 +169,7 @@ steps:
     max_attempts: 4
     step_timeout: 8s
 )");
+    const CurrentFolder folder(std::filesystem::path(file).parent_path());
     const Json report = Json::parse(world.run({"validate", "--lint", "--json", file}).out);
     const Json& problems = report[0]["problems"];
     ASSERT_EQ(problems.size(), 2U) << problems;
@@ -169,23 +187,6 @@ TEST(ValidateFiles, says_if_a_file_of_code_builds_no_workflow) {
     EXPECT_NE(outcome.err.find("half.cpp builds no workflow."), std::string::npos) << outcome.err;
     EXPECT_EQ(world.run({"validate", "--if-workflow", file}).err, "");
 }
-
-/// The folder in which commands run, while it lives.
-class CurrentFolder {
- public:
-    explicit CurrentFolder(const std::filesystem::path& folder)
-        : before_(std::filesystem::current_path()) {
-        std::filesystem::current_path(folder);
-    }
-
-    ~CurrentFolder() { std::filesystem::current_path(before_); }
-
-    CurrentFolder(const CurrentFolder&) = delete;
-    CurrentFolder& operator=(const CurrentFolder&) = delete;
-
- private:
-    std::filesystem::path before_;
-};
 
 TEST(ValidateLints, name_handlers_that_no_code_of_the_folder_registers) {
     CliWorld world;
