@@ -235,7 +235,7 @@ test('a webhook is made: which events it gets, and its secret once', async () =>
   await sheet().getByLabel('step.failed').check();
   await sheet().getByText('It gets 1 type of event:').waitFor();
   await sheet().getByLabel('Patterns of events').fill('step.failed\ndecision.*');
-  await sheet().getByText('It gets 3 types of events:').waitFor();
+  await sheet().getByText('It gets 4 types of events:').waitFor();
   assert.ok(await sheet().getByLabel('decision.made').isDisabled(), 'it comes with a pattern');
   await sheet().getByLabel('Workflows').fill('order');
   await sheet().getByText('1 registered workflow fits:').waitFor();
