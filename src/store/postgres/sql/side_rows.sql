@@ -5,9 +5,9 @@
 -- that is named end; NULL is any token.
 WITH -- include: held
 DELETE FROM ebb.waits AS w
-USING held AS h JOIN unnest($ords::bigint[], $tokens::bigint[], $visits::bigint[]) AS c (ord, token, visit)
-    ON c.ord = h.ord
-WHERE w.instance_id = h.id AND (c.token IS NULL OR w.token = c.token) AND w.visit <> c.visit;
+USING unnest($ords::bigint[], $tokens::bigint[], $visits::bigint[]) AS c (ord, token, visit)
+WHERE -- include: is_held
+  AND w.instance_id = ($ids::uuid[])[c.ord] AND (c.token IS NULL OR w.token = c.token) AND w.visit <> c.visit;
 
 -- name: put_waits
 -- parameters: ids revisions folds ords tokens roles kinds workflows nodes signals visits sinces
@@ -17,14 +17,15 @@ INSERT INTO ebb.waits (
     instance_id, token, role, kind, workflow, node, signal, visit, since, deadline_at, quorum,
     confirmed
 )
-SELECT h.id, c.token, c.role, c.kind, c.workflow, c.node, c.signal, c.visit, c.since,
+SELECT ($ids::uuid[])[c.ord], c.token, c.role, c.kind, c.workflow, c.node, c.signal, c.visit, c.since,
        nullif(c.deadline_at, 0), c.quorum, c.confirmed
-FROM held AS h JOIN unnest(
+FROM unnest(
     $ords::bigint[], $tokens::bigint[], $roles::text[], $kinds::text[], $workflows::text[], $nodes::text[], $signals::text[],
     $visits::bigint[], $sinces::bigint[], $deadlines::bigint[], $quorums::integer[], $confirmations::integer[]
 ) AS c (
     ord, token, role, kind, workflow, node, signal, visit, since, deadline_at, quorum, confirmed
-) ON c.ord = h.ord
+)
+WHERE -- include: is_held
 ON CONFLICT (instance_id, token, role) DO UPDATE SET
     deadline_at = excluded.deadline_at, confirmed = excluded.confirmed;
 
@@ -32,8 +33,9 @@ ON CONFLICT (instance_id, token, role) DO UPDATE SET
 -- parameters: ids revisions folds ords
 WITH -- include: held
 DELETE FROM ebb.failures AS f
-USING held AS h JOIN unnest($ords::bigint[]) AS c (ord) ON c.ord = h.ord
-WHERE f.instance_id = h.id;
+USING unnest($ords::bigint[]) AS c (ord)
+WHERE -- include: is_held
+  AND f.instance_id = ($ids::uuid[])[c.ord];
 
 -- name: put_failures
 -- parameters: ids revisions folds ords workflows versions statuses steps codes groups messages
@@ -42,11 +44,12 @@ WITH -- include: held
 INSERT INTO ebb.failures (
     instance_id, workflow, version, status, step, code, grp, message, event, at
 )
-SELECT h.id, c.workflow, c.version, c.status, c.step, c.code, c.grp, c.message, c.event, c.at
-FROM held AS h JOIN unnest(
+SELECT ($ids::uuid[])[c.ord], c.workflow, c.version, c.status, c.step, c.code, c.grp, c.message, c.event, c.at
+FROM unnest(
     $ords::bigint[], $workflows::text[], $versions::integer[], $statuses::text[], $steps::text[], $codes::text[], $groups::text[],
     $messages::text[], $events::bigint[], $ats::bigint[]
-) AS c (ord, workflow, version, status, step, code, grp, message, event, at) ON c.ord = h.ord
+) AS c (ord, workflow, version, status, step, code, grp, message, event, at)
+WHERE -- include: is_held
 ON CONFLICT (instance_id) DO UPDATE SET
     workflow = excluded.workflow, version = excluded.version, status = excluded.status,
     step = excluded.step, code = excluded.code, grp = excluded.grp, message = excluded.message,
@@ -57,10 +60,11 @@ ON CONFLICT (instance_id) DO UPDATE SET
 -- As the four before. Numbers come as texts.
 WITH -- include: held
 INSERT INTO ebb.labels (instance_id, name, type, text, number, at)
-SELECT h.id, c.name, c.type, c.text, c.number::double precision, c.at
-FROM held AS h JOIN unnest(
+SELECT ($ids::uuid[])[c.ord], c.name, c.type, c.text, c.number::double precision, c.at
+FROM unnest(
     $ords::bigint[], $names::text[], $types::text[], $texts::text[], $numbers::text[], $ats::bigint[]
-) AS c (ord, name, type, text, number, at) ON c.ord = h.ord
+) AS c (ord, name, type, text, number, at)
+WHERE -- include: is_held
 ON CONFLICT (instance_id, name) DO UPDATE SET
     type = excluded.type, text = excluded.text, number = excluded.number, at = excluded.at;
 

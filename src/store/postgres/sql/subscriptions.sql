@@ -41,10 +41,11 @@ RETURNING failures;
 -- As put_waits.
 WITH -- include: held
 INSERT INTO ebb.outbox (subscription, instance_id, seq, type, data, at)
-SELECT c.subscription, h.id, c.seq, c.type, c.data, c.at
-FROM held AS h JOIN unnest(
+SELECT c.subscription, ($ids::uuid[])[c.ord], c.seq, c.type, c.data, c.at
+FROM unnest(
     $ords::bigint[], $subscriptions::text[], $seqs::bigint[], $types::text[], $data::text[], $ats::bigint[]
-) AS c (ord, subscription, seq, type, data, at) ON c.ord = h.ord
+) AS c (ord, subscription, seq, type, data, at)
+WHERE -- include: is_held
 ON CONFLICT (subscription, instance_id, seq) DO NOTHING;
 
 -- name: add_notice
