@@ -1,7 +1,6 @@
 #include "sim/checker.h"
 
 #include "sim/reading.h"
-#include "sim/reading_mail.h"
 #include "sim/reading_rules.h"
 
 namespace ebb::sim {
@@ -14,7 +13,6 @@ std::vector<std::string> check(const Evidence& evidence) {
         } else {
             Reading(evidence).read();
         }
-        check_mail(evidence);
     } catch (const Wrong& wrong) {
         return {wrong.what};
     } catch (const std::exception& error) {

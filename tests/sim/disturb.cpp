@@ -62,8 +62,6 @@ std::string name_of(const Event& event) {
     return requeued.skip_compensation ? "requeue that skips" : "requeue";
 }
 
-}  // namespace
-
 Asked asked_by(const Event& event) {
     Asked asked;
     if (const auto* cancel = std::get_if<event::CancelRequested>(&event)) {
@@ -96,11 +94,12 @@ Asked asked_by(const Event& event) {
     return asked;
 }
 
+}  // namespace
+
 void Simulation::disturb(const Disturbance& disturbance) {
     Dice dice(disturbance.pick);
     Worker& worker = *workers_[static_cast<std::size_t>(dice.next() % workers_.size())];
     if (disturbance.kind == Kind::Evolve) return evolve();
-    if (disturbance.kind == Kind::Mail) return put_mail(disturbance);
     Worker& asked = dice.chance(50) || !worker.is_alive() ? *client_ : worker;
     const bool is_request = disturbance.kind >= Kind::Cancel && disturbance.kind <= Kind::Requeue;
     if (is_request || disturbance.kind >= Kind::Write) {

@@ -60,7 +60,6 @@ constexpr std::array<std::string_view, Disturbance::kKinds> kKindNames = {
     "rematch",
     "recover",
     "evolve",
-    "mail",
 };
 
 std::vector<Behaviour> script(Dice& dice, int percent_bad) {
@@ -170,18 +169,6 @@ void plan_twins(Plan& plan) {
     sort_by_tick(plan.disturbances);
 }
 
-/// By dice of its own, too.
-void plan_mail(Plan& plan) {
-    Dice dice(plan.seed, 8);
-    if (!dice.chance(25)) return;
-    for (int i = dice.between(1, 6); i > 0; --i) {
-        plan.disturbances.push_back(
-            {.tick = dice.below(plan.ticks), .kind = Kind::Mail, .pick = dice.next()}
-        );
-    }
-    sort_by_tick(plan.disturbances);
-}
-
 void plan_disturbances(Dice& dice, Plan& plan) {
     const auto add = [&](Kind kind) {
         plan.disturbances.push_back(
@@ -250,7 +237,6 @@ Plan make_plan(std::uint64_t seed) {
     plan.goes_on = dice.chance(75);
     plan_queues(plan);
     plan_twins(plan);
-    plan_mail(plan);
     return plan;
 }
 
@@ -297,25 +283,6 @@ void plan_more_rules(Plan& plan) {
     add(Kind::Rematch, 2);
     add(Kind::Recover, 5);
     sort_by_tick(plan.disturbances);
-}
-
-/// Transitions that are blocks of nodes, by dice of its own, too.
-void plan_blocks(Plan& plan) {
-    Dice dice(plan.seed, 9);
-    if (!dice.chance(30)) return;
-    plan.definition = test::with_blocks(dice, plan.definition);
-    const int percent_bad = dice.pick<int>({0, 5, 15, 40});
-    const auto program = Program::compile(plan.definition);
-    for (const std::string& handler : program->handlers()) {
-        const bool is_of_block = handler.starts_with('b') || handler.starts_with("~b");
-        if (!is_of_block) continue;
-        for (auto& handlers : plan.workers) {
-            if (dice.chance(70)) handlers.push_back(handler);
-        }
-        auto calls = script(dice, percent_bad);
-        if (!calls.empty()) plan.scripts[handler] = std::move(calls);
-    }
-    drop_foreign_behaviours(plan);
 }
 
 /// Newer versions of the rules, by dice of its own, too.
@@ -365,9 +332,7 @@ Plan make_rules_plan(std::uint64_t seed) {
     sort_by_tick(plan.disturbances);
     plan.goes_on = dice.chance(75);
     plan_more_rules(plan);
-    plan_blocks(plan);
     plan_versions(plan);
-    plan_mail(plan);
     return plan;
 }
 

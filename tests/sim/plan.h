@@ -60,9 +60,8 @@ struct Disturbance {
         Rematch,  ///< an operator has all conditions checked
         Recover,  ///< an operator takes an instance with rules back to one of its writes
         Evolve,   ///< the next version of the workflow is registered
-        Mail,     ///< an application puts a request into an instance's inbox, or does it again
     };
-    static constexpr int kKinds = static_cast<int>(Kind::Mail) + 1;
+    static constexpr int kKinds = static_cast<int>(Kind::Evolve) + 1;
 
     int tick = 0;  ///< when
     Kind kind = Kind::Crash;

@@ -52,9 +52,7 @@ bool changes_store(const PlantedStoreBug& bug) {
 const std::vector<PlantedBug>& planted_bugs() {
     static const std::vector<PlantedBug> bugs = [] {
         std::vector<PlantedBug> all;
-        for (auto& some :
-             {planted_store_bugs(), planted_flow_bugs(), planted_history_bugs(), planted_mail_bugs()
-             }) {
+        for (auto& some : {planted_store_bugs(), planted_flow_bugs(), planted_history_bugs()}) {
             all.insert(all.end(), some.begin(), some.end());
         }
         return all;

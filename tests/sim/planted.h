@@ -56,8 +56,6 @@ const std::vector<PlantedBug>& planted_bugs();
 std::vector<PlantedBug> planted_store_bugs();
 std::vector<PlantedBug> planted_flow_bugs();
 std::vector<PlantedBug> planted_history_bugs();
-/// Of workflows with steps and of those with rules.
-std::vector<PlantedBug> planted_mail_bugs();
 /// Those of workflows with rules, which are not among all: they need other plans.
 std::vector<PlantedBug> planted_rules_bugs();
 

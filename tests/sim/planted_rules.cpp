@@ -369,12 +369,7 @@ std::vector<PlantedBug> of_histories() {
 std::vector<PlantedBug> planted_rules_bugs() {
     std::vector<PlantedBug> all;
     for (auto& some :
-         {of_triggers(),
-          of_options(),
-          of_rollbacks(),
-          of_requests(),
-          of_histories(),
-          planted_mail_bugs()}) {
+         {of_triggers(), of_options(), of_rollbacks(), of_requests(), of_histories()}) {
         all.insert(all.end(), some.begin(), some.end());
     }
     return all;

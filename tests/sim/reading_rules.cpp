@@ -56,8 +56,7 @@ void RulesReading::read() {
 }
 
 void RulesReading::read_entry(const Entry& e) {
-    if (read_block_entry(e) || read_write_entry(e) || read_step_entry(e) || read_rollback_entry(e))
-        return;
+    if (read_write_entry(e) || read_step_entry(e) || read_rollback_entry(e)) return;
     read_instance_entry(e);
 }
 
@@ -71,7 +70,7 @@ bool RulesReading::read_write_entry(const Entry& e) {
     if (e.type == "migrated") return on_migrated(e), true;
     if (e.type != "input_resolved") return false;
     // An operator's new input of a transition that is frozen.
-    if (e.node != kExceptionHandler && pending_.contains(owner_of(e.node))) return true;
+    if (e.node != kExceptionHandler && pending_.contains(e.node)) return true;
     require(e.node == kExceptionHandler, "only the handler of exceptions has an input of its own");
     require(payload(e.seq).at("state") == state_, "the handler is given another state");
     pending_[kExceptionHandler] = {.fired = e.seq};
@@ -95,8 +94,7 @@ Json RulesReading::given(const std::string& node) const {
 
 void RulesReading::check_changes(const Entry& e, const Json& written) {
     Json expected = Json::object();
-    const bool has_template = e.node != kExceptionHandler && trigger_of(e.node).contains("set");
-    const Json& output = has_template ? trigger_of(e.node).at("set") : payload(e.ref);
+    const Json& output = payload(e.ref);
     const Json seen = given(e.node);
     if (output.is_object()) {
         for (const auto& [name, value] : output.items()) {

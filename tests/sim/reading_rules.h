@@ -36,10 +36,6 @@ class RulesReading {
         std::int64_t visit = 0;  ///< 0: not known yet
         bool is_frozen = false;
         std::optional<TimePoint> due{};  ///< armed: when its condition has been true long enough
-        std::size_t place = 0;           ///< of a block: the node that comes next
-        bool is_awaited = false;         ///< of a block: this node waits for something
-        std::optional<TimePoint> node_due{};  ///< of a block: when its delay ends
-        std::int64_t last = 0;                ///< of a block: the end of the node before
     };
 
     struct Mark {
@@ -113,16 +109,6 @@ class RulesReading {
     const Json* find_final() const;
     bool fires(const Json& trigger);
     Json given(const std::string& node) const;
-
-    // reading_blocks.cpp: transitions of several nodes.
-    bool read_block_entry(const Entry& e);
-    void on_node_awaited(const Entry& e);
-    void on_node_completed(const Entry& e);
-    void check_end_of_block(const Entry& e, const Pending& pending) const;
-    const Json* find_node(const std::string& name) const;
-    const std::string& owner_of(const std::string& node) const;
-    const Json& next_node(const std::string& trigger, const Pending& pending) const;
-    bool waits_for_people(const std::string& trigger, const Pending& pending) const;
 
     // reading_rules_steps.cpp: calls, failures, rollbacks.
     void on_completed(const Entry& e);

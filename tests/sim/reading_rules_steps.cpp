@@ -27,7 +27,7 @@ bool RulesReading::read_step_entry(const Entry& e) {
 }
 
 RulesReading::Pending& RulesReading::pending_of(const Entry& e) {
-    const auto found = pending_.find(owner_of(e.node));
+    const auto found = pending_.find(e.node);
     require(found != pending_.end(), e.node + " is not pending");
     if (found->second.visit == 0) found->second.visit = e.visit;
     require(found->second.visit == e.visit, "it is another visit");
@@ -40,16 +40,13 @@ void RulesReading::note_undoable(const Entry& e) {
     for (const Json& trigger : rules().at("triggers")) {
         if (trigger.at("trigger") == e.node) has_compensation = trigger.contains("compensate");
     }
-    if (const Json* node = find_node(e.node)) has_compensation = node->contains("compensate");
     undoables_[e.seq] = {
         .node = e.node, .has_compensation = has_compensation && e.attempt > 0, .is_settled = false
     };
 }
 
 void RulesReading::on_completed(const Entry& e) {
-    const Pending& pending = pending_of(e);
-    require(!pending.is_frozen, "it is frozen");
-    check_end_of_block(e, pending);
+    require(!pending_of(e).is_frozen, "it is frozen");
     note_undoable(e);
     const bool is_late = stopped_.erase(e.node) != 0;
     if (is_late) {
@@ -72,7 +69,6 @@ void RulesReading::check_failure(const Entry& e) const {
     if (!is_of_time) return;
     require(e.node != kExceptionHandler, "it has no time limit");
     // The end of all attempts asks the handler to stop, too.
-    require(find_node(e.node) == nullptr, "no node of a block has a time limit");
     const Json& limits = trigger_of(e.node);
     const bool is_limited = limits.contains(code) || limits.contains("step_timeout");
     require(is_limited, "it has no time limit of this kind");
@@ -84,7 +80,7 @@ void RulesReading::on_failed(const Entry& e) {
     note_undoable(e);
     failure_ = e.seq;
     const std::string on_error = definition_.value("on_error", std::string("compensate"));
-    last_ = owner_of(e.node);
+    last_ = e.node;
     if (e.node == kExceptionHandler && is_exception_) {
         pending_.erase(e.node);
         enter_dead_letter();
@@ -94,8 +90,8 @@ void RulesReading::on_failed(const Entry& e) {
         pending.is_frozen = true;
         enter_dead_letter();
     } else {
-        unfire(last_);
-        pending_.erase(last_);
+        unfire(e.node);
+        pending_.erase(e.node);
         expected_.emplace_back("rollback_started");
     }
 }
@@ -108,15 +104,14 @@ void RulesReading::unfire(const std::string& trigger) {
 }
 
 void RulesReading::on_held_back(const Entry& e) {
-    const std::string& trigger_name = owner_of(e.node);
-    pending_.erase(trigger_name);
+    pending_.erase(e.node);
     if (e.node != kExceptionHandler) {
-        Mark& mark = marks_[trigger_name];
+        Mark& mark = marks_[e.node];
         mark.failed = e.seq;
         mark.was_true = false;
         for (const Json& trigger : rules().at("triggers")) {
-            const bool is_once = trigger.at("trigger") == trigger_name &&
-                                 trigger.value("mode", std::string()) == "once";
+            const bool is_once =
+                trigger.at("trigger") == e.node && trigger.value("mode", std::string()) == "once";
             if (is_once) mark.fires = 0;
         }
     }
@@ -148,11 +143,10 @@ void RulesReading::on_stopped(const Entry& e) {
     require(is_asked, "no rollback stops it");
     const bool is_armed = pending_of(e).due.has_value();
     // What the rollback awaits, it has counted back when it began.
-    const std::string trigger = owner_of(e.node);
-    if (!is_armed && !stopped_.contains(trigger)) unfire(trigger);
+    if (!is_armed && !stopped_.contains(e.node)) unfire(e.node);
     if (e.type == "step_stopped") note_undoable(e);
-    pending_.erase(trigger);
-    stopped_.erase(trigger);
+    pending_.erase(e.node);
+    stopped_.erase(e.node);
 }
 
 bool RulesReading::read_rollback_entry(const Entry& e) {
@@ -318,9 +312,7 @@ void RulesReading::on_requeued() {
     }
     for (auto& [name, pending] : pending_) {
         // Where no call has failed, it arrives once more.
-        if (!std::exchange(pending.is_frozen, false)) continue;
-        pending.visit = 0;
-        pending.is_awaited = false;
+        if (std::exchange(pending.is_frozen, false)) pending.visit = 0;
     }
     if (!was_dead || is_rolled_back()) return;
     const bool is_handled = pending_.contains(kExceptionHandler);
@@ -372,11 +364,8 @@ void RulesReading::check_end() const {
     if (has_ended) require(evidence_.tasks_live + evidence_.tasks_parked == 0, "tasks are left");
     if (!evidence_.is_at_rest || has_ended || is_dead_ || is_paused_) return;
     require(rollback_.empty(), "the rollback does not go on");
-    for (const auto& [name, pending] : pending_) {
-        const bool waits = waits_for_people(name, pending);
-        require(waits, "a transition is pending that no worker runs");
-    }
-    require(!pending_.empty() || is("on_idle", "wait", "exception"), "it is idle");
+    require(pending_.empty(), "a transition is pending that no worker runs");
+    require(is("on_idle", "wait", "exception"), "it is idle");
 }
 
 void RulesReading::check_calls() const {
@@ -386,8 +375,7 @@ void RulesReading::check_calls() const {
     }
     for (const auto& [visit, count] : ends) require(count == 1, "a visit has completed twice");
     for (const Entry& e : evidence_.history) {
-        // A block ends without a call of its own.
-        if (e.type != "step_completed" || e.attempt == 0) continue;
+        if (e.type != "step_completed") continue;
         const bool was_made =
             std::any_of(evidence_.calls.begin(), evidence_.calls.end(), [&](const Call& call) {
                 return call.visit == e.visit && call.attempt == e.attempt && call.node == e.node &&

@@ -207,16 +207,11 @@ void Simulation::give_what_is_awaited(const InstanceId& id, Dice& dice) {
     if (status == InstanceStatus::Paused) return send(*client_, id, event::Resumed{.by = "p0"});
     const bool has_rules = plan_.definition.rules.has_value();
     const bool is_dead = status == InstanceStatus::DeadLetter;
-    const auto waits = client_->core().show(id).waiting_for;
-    const bool waits_for_people = std::any_of(waits.begin(), waits.end(), [](const auto& wait) {
-        return wait.kind == "decision" || wait.kind == "signal";
-    });
-    const bool is_helped = waits_for_people && !is_dead && dice.chance(60);
-    if (has_rules && !is_helped && (!is_dead || dice.chance(70))) {
+    if (has_rules && (!is_dead || dice.chance(70))) {
         return send(*client_, id, random_write(dice, "p0"));
     }
     if (is_dead) return send(*client_, id, requeue(dice));
-    for (const WaitingFor& wait : waits) {
+    for (const WaitingFor& wait : client_->core().show(id).waiting_for) {
         if (wait.kind == "decision") {
             send(
                 *client_,

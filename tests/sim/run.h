@@ -45,8 +45,6 @@ struct Asked {
     Payload payload{};             ///< of a signal
     std::optional<Payload> input;  ///< of a requeue
     bool is_taken = false;         ///< the answer was that it has changed the instance
-    std::string mail{};            ///< that carries it; empty: it was asked of a process of Ebb
-    bool is_sent = false;          ///< the inbox has taken the mail
 };
 
 /// What is known of one instance when a run is over: all that the checker sees.

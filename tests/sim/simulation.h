@@ -17,9 +17,6 @@ namespace ebb::sim {
 
 using test::Dice;
 
-/// What an event of this kind leaves in the history.
-Asked asked_by(const Event& event);
-
 /// One run of a plan: the cluster, its time, and who moves next.
 class Simulation {
  public:
@@ -71,10 +68,6 @@ class Simulation {
     void evolve();
     Event recovery(Dice& dice, const InstanceId& id);
 
-    // mail.cpp: requests that wait in an inbox.
-    void put_mail(const Disturbance& disturbance);
-    void post(const Mail& mail);
-
     // abroad.cpp: instances leave the cluster and come back.
     void open_abroad();
     Payload call_abroad(const Payload& input, const StepContext& context);
@@ -116,7 +109,6 @@ class Simulation {
     std::vector<InstanceId> instances_;
     std::vector<Call> calls_;
     std::vector<Asked> requests_;
-    std::vector<Mail> mail_;
     std::map<std::pair<int, std::string>, int> counts_;  // of calls, by instance and handler
     std::optional<Running> last_ended_;
 

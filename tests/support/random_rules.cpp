@@ -109,53 +109,6 @@ Definition with_more(Dice& dice, const Definition& rules) {
     return definition_from_json(made);
 }
 
-namespace {
-
-Json block(Dice& dice, const std::string& trigger, int& handlers) {
-    Json nodes = Json::array();
-    const int count = dice.between(1, 4);
-    for (int i = 0; i < count; ++i) {
-        const std::string name = fmt::format("{}n{}", trigger, i);
-        const int kind = dice.below(10);
-        if (kind < 2) {
-            nodes.push_back({{"delay", name}, {"for", fmt::format("{}s", dice.between(1, 9))}});
-        } else if (kind < 3) {
-            nodes.push_back({{"decision", name}, {"roles", {"boss"}}});
-        } else if (kind < 4) {
-            nodes.push_back({{"signal", name}, {"name", "go"}});
-        } else {
-            const int number = handlers++;
-            Json step = {{"step", name}, {"handler", fmt::format("b{}", number)}};
-            if (dice.chance(60)) step["compensate"] = fmt::format("~b{}", number);
-            if (dice.chance(40)) step["max_attempts"] = dice.between(1, 2);
-            nodes.push_back(std::move(step));
-        }
-    }
-    return nodes;
-}
-
-}  // namespace
-
-Definition with_blocks(Dice& dice, const Definition& rules) {
-    Json made = definition_to_json(rules);
-    Json& body = made.at("rules");
-    int handlers = 0;
-    for (Json& each : body.at("triggers")) {
-        if (!dice.chance(50)) continue;
-        for (const char* key : {"do", "compensate", "max_attempts", "timeout", "step_timeout"}) {
-            each.erase(key);
-        }
-        each["steps"] = block(dice, each.at("trigger").get<std::string>(), handlers);
-        // The output of people is not an object of attributes.
-        const bool ends_with_step = each.at("steps").back().contains("step");
-        if (!ends_with_step || dice.chance(40)) each["set"] = {{attribute(dice), value(dice)}};
-        // A block cannot be called again like a handler.
-        if (body.value("final_while_pending", "wait") == "refuse")
-            body["final_while_pending"] = "wait";
-    }
-    return definition_from_json(made);
-}
-
 Definition that_evolves(Dice& dice, const Definition& rules) {
     Json made = definition_to_json(rules);
     made["version"] = 1;

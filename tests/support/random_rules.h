@@ -16,11 +16,6 @@ Definition random_rules(Dice& dice);
 /// firing.
 Definition with_more(Dice& dice, const Definition& rules);
 
-/// The same rules, some of whose transitions are blocks of nodes `t0n0`, `t0n1` ...: steps that
-/// call `b0`, `b1` ... and are undone by `~b0`, delays, decisions and signals.
-/// tests/sim/reading_blocks.cpp reads them.
-Definition with_blocks(Dice& dice, const Definition& rules);
-
 /// The same rules, whose instances mostly follow to a newer version.
 Definition that_evolves(Dice& dice, const Definition& rules);
 
