@@ -1,6 +1,6 @@
 // ebb_bench [kernel|sqlite|postgres|stateless|lsp|server|rules|size|all] [FIGURE] [--json]
 // [--steps=N] [--only NAME] [--seconds N]: Ebb's figures, each beside its yardstick of the same
-// run. Of postgres, server and rules, whose suites are long, also one figure alone.
+// run. Of sqlite, postgres, server and rules, also one figure alone.
 // --steps=N: how many the figure pg_steady runs. --seconds N: of each measurement of server, and of
 // one run of each figure of rules.
 
@@ -70,7 +70,7 @@ int main(int count, char** values) {
     };
     try {
         add("kernel", ebb::bench::kernel_figures);
-        add("sqlite", ebb::bench::sqlite_figures);
+        add("sqlite", [&] { return ebb::bench::sqlite_figures(only); });
         add("postgres", [&] { return ebb::bench::postgres_figures(asked.postgres); });
         add("stateless", ebb::bench::stateless_figures);
         add("lsp", ebb::bench::lsp_figures);

@@ -38,7 +38,8 @@ int report_failures(const std::vector<Figure>& figures);
 
 // The suites. Each is a few seconds long per figure.
 std::vector<Figure> kernel_figures();
-std::vector<Figure> sqlite_figures();
+/// `only`: the name of one; empty = all.
+std::vector<Figure> sqlite_figures(std::string_view only);
 std::vector<Figure> size_figures();
 std::vector<Figure> stateless_figures();
 std::vector<Figure> lsp_figures();

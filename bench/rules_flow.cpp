@@ -43,6 +43,18 @@ Load three_transitions(int idle_triggers) {
     return load;
 }
 
+Definition looking() {
+    Definition made{.name = "looking"};
+    made.rules.emplace();
+    made.rules->attributes = {
+        {.name = "n", .type = AttributeType::Integer, .initial = "0", .is_external = true},
+        {.name = "seen", .type = AttributeType::Integer, .initial = "0"}
+    };
+    made.rules->on_idle = Rules::OnIdle::Wait;
+    add(made, "look", {.when = "n > seen"});
+    return made;
+}
+
 Definition counting(std::int64_t end) {
     Definition made{.name = "counting"};
     made.rules.emplace();

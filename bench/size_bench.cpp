@@ -41,7 +41,9 @@ Figure waiting_figure() {
         engine.drain(std::chrono::seconds(5));
         memory = resident_mib();
     }
-    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path.string() + suffix);
+    for (const char* suffix : {"", "-wal", "-shm", "-hints"}) {
+        std::filesystem::remove(path.string() + suffix);
+    }
     return {
         .name = "worker_memory_100000_waiting",
         .value = memory,

@@ -1,6 +1,6 @@
 // Three-step workflows over the SQLite store (synchronous=FULL), beside hand-made prepared
 // statements that write the same rows into the same tables: one commit per step, and one commit for
-// 64 instances.
+// 64 instances. And how soon one process feels what another has asked for.
 
 #include <atomic>
 #include <chrono>
@@ -9,6 +9,8 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,10 +18,12 @@
 
 #include <ebb/ebb.h>
 
+#include "reactions.h"
 #include "report.h"
 #include "store/store.h"
 #include "support/clock.h"
 #include "support/uuid.h"
+#include "three_steps.h"
 
 namespace ebb::bench {
 
@@ -30,6 +34,8 @@ constexpr double kSeconds = 3.0;
 constexpr int kRuns = 3;
 constexpr int kGroup = 64;
 constexpr int kSteps = 3;
+constexpr Duration kReaction = std::chrono::milliseconds(100);
+constexpr int kReactions = 5;
 
 double seconds_since(SteadyClock::time_point start) {
     return std::chrono::duration<double>(SteadyClock::now() - start).count();
@@ -44,7 +50,7 @@ class Scratch {
     }
 
     ~Scratch() {
-        for (const char* suffix : {"", "-wal", "-shm"})
+        for (const char* suffix : {"", "-wal", "-shm", "-hints"})
             std::filesystem::remove(path_.string() + suffix);
     }
 
@@ -288,50 +294,111 @@ double many_in_flight() {
     return static_cast<double>(started * kSteps) / elapsed;
 }
 
-}  // namespace
+/// Processor time of this process, which hardly depends on what else the machine does.
+class Cost {
+ public:
+    /// `run` returns steps per second and lasts kSeconds.
+    template <class Run>
+    double measure(Run run) {
+        const double cpu = cpu_seconds();
+        const auto begun = SteadyClock::now();
+        const double rate = run();
+        costs_.push_back((cpu_seconds() - cpu) * 1e6 / (rate * seconds_since(begun)));
+        return rate;
+    }
 
-std::vector<Figure> sqlite_figures() {
+    double us_per_step() const { return median(costs_); }
+
+ private:
+    std::vector<double> costs_;
+};
+
+Figure sqlite_reaction_figure(std::string name, std::string note, double (Team::*reaction_ms)()) {
+    Figure figure = reaction_figure(kReaction, kReactions, [&] {
+        const Scratch scratch;
+        Team team([&] { return open_sqlite_store({.path = scratch.path()}); }, 1);
+        return (team.*reaction_ms)();
+    });
+    figure.name = std::move(name);
+    figure.note = std::move(note) + "; the ratio is the slowest run's, the goal is the most";
+    return figure;
+}
+
+/// One instance after another, and how long each takes.
+std::vector<Figure> one_figures() {
     Figure one{.name = "sqlite_3step_inflight_1", .unit = "steps/s", .goal = 0.6};
-    Figure many{.name = "sqlite_3step_inflight_64", .unit = "steps/s", .goal = 0.6};
-    std::vector<double> one_ratios;
-    std::vector<double> many_ratios;
+    std::vector<double> ratios;
     std::vector<double> latencies;
-    std::vector<double> raw_ones;
-    std::vector<double> raw_groups;
+    std::vector<double> raws;
     for (int run = 0; run < kRuns; ++run) {
-        const double raw_one = raw_steps_per_second(1);
-        const OneAtATime ebb_one = one_at_a_time();
-        one.runs.push_back(ebb_one.steps_per_second);
-        one_ratios.push_back(ebb_one.steps_per_second / raw_one);
-        raw_ones.push_back(raw_one);
-        latencies.insert(latencies.end(), ebb_one.latencies_ms.begin(), ebb_one.latencies_ms.end());
-        const double raw_group = raw_steps_per_second(kGroup);
-        const double ebb_many = many_in_flight();
-        many.runs.push_back(ebb_many);
-        many_ratios.push_back(ebb_many / raw_group);
-        raw_groups.push_back(raw_group);
+        raws.push_back(raw_steps_per_second(1));
+        const OneAtATime ebb = one_at_a_time();
+        one.runs.push_back(ebb.steps_per_second);
+        ratios.push_back(ebb.steps_per_second / raws.back());
+        latencies.insert(latencies.end(), ebb.latencies_ms.begin(), ebb.latencies_ms.end());
     }
     one.value = median(one.runs);
-    one.ratio = median(one_ratios);
+    one.ratio = median(ratios);
     one.yardstick =
-        fmt::format("bare statements, one commit per step: {:.0f} steps/s", median(raw_ones));
+        fmt::format("bare statements, one commit per step: {:.0f} steps/s", median(raws));
+    const auto latency = [&](std::string name, double p) {
+        return Figure{
+            .name = std::move(name),
+            .value = percentile(latencies, p),
+            .unit = "ms",
+            .note = "a whole workflow, one in flight"
+        };
+    };
+    return {one, latency("sqlite_3step_p50", 0.5), latency("sqlite_3step_p99", 0.99)};
+}
+
+Figure many_figure() {
+    Figure many{.name = "sqlite_3step_inflight_64", .unit = "steps/s", .goal = 0.6};
+    Cost raw_cost;
+    Cost cost;
+    std::vector<double> ratios;
+    std::vector<double> raws;
+    for (int run = 0; run < kRuns; ++run) {
+        raws.push_back(raw_cost.measure([] { return raw_steps_per_second(kGroup); }));
+        many.runs.push_back(cost.measure([] { return many_in_flight(); }));
+        ratios.push_back(many.runs.back() / raws.back());
+    }
     many.value = median(many.runs);
-    many.ratio = median(many_ratios);
+    many.ratio = median(ratios);
     many.yardstick =
-        fmt::format("bare statements, 64 instances per commit: {:.0f} steps/s", median(raw_groups));
-    const Figure p50{
-        .name = "sqlite_3step_p50",
-        .value = percentile(latencies, 0.5),
-        .unit = "ms",
-        .note = "a whole workflow, one in flight"
+        fmt::format("bare statements, 64 instances per commit: {:.0f} steps/s", median(raws));
+    many.details = {
+        {"cpu_us_per_step", cost.us_per_step()},
+        {"cpu_us_per_step_of_the_yardstick", raw_cost.us_per_step()},
     };
-    const Figure p99{
-        .name = "sqlite_3step_p99",
-        .value = percentile(latencies, 0.99),
-        .unit = "ms",
-        .note = "a whole workflow, one in flight"
-    };
-    return {one, p50, p99, many};
+    return many;
+}
+
+}  // namespace
+
+std::vector<Figure> sqlite_figures(std::string_view only) {
+    std::vector<Figure> figures;
+    const auto is_asked = [&](std::string_view name) { return only.empty() || only == name; };
+    // They fork, so they come before there are threads.
+    if (is_asked("sqlite_decision")) {
+        figures.push_back(sqlite_reaction_figure(
+            "sqlite_decision",
+            "from decide() to the call of the next handler in another process",
+            &Team::decide_ms
+        ));
+    }
+    if (is_asked("sqlite_cancel")) {
+        figures.push_back(sqlite_reaction_figure(
+            "sqlite_cancel",
+            "from cancel() to the stop of the handler that runs in another process",
+            &Team::cancel_ms
+        ));
+    }
+    if (is_asked("sqlite_3step_inflight_1")) {
+        for (Figure& figure : one_figures()) figures.push_back(std::move(figure));
+    }
+    if (is_asked("sqlite_3step_inflight_64")) figures.push_back(many_figure());
+    return figures;
 }
 
 }  // namespace ebb::bench

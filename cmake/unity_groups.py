@@ -12,6 +12,11 @@ import sys
 
 # More together make the compiler need much memory, and leave the second core without work.
 SOURCES_MAX = 24
+# A group with fewer sources is not worth a run of the compiler, if a larger one can take them.
+SOURCES_MIN = 6
+SOURCES_MAX_MERGED = 30
+# It opens the namespace or the enumeration for all sources behind it.
+OPENING = re.compile(r"^using (?:namespace (?!std)|enum ).*$", re.MULTILINE)
 MACRO = re.compile(r"#define (\w+)")
 ALIAS = re.compile(r"(?:using|namespace) (?:\w+::)*(\w+)(?: =|;)")
 NO_DECLARATION = re.compile(r"(namespace|using|template|friend|return|public|private|extern)\b")
@@ -19,11 +24,13 @@ INCLUDE = re.compile(r'^#include ["<]([\w./]+)[">]', re.MULTILINE)
 
 
 def declarations(text):
-    """(namespace, name, line, is it local) of what begins in column 0; line only of aliases and macros."""
+    """(namespace, name, line, is it local) of what begins in the first column; the line only of aliases."""
     namespaces = []
     opened_at = 0
     for number, line in enumerate(text.splitlines()):
         line = re.sub(r"^\[\[\w+\]\] ", "", line)
+        while (shorter := re.sub(r"<[^<>]*>", "", line)) != line and not INCLUDE.match(line):
+            line = shorter
         here = "::".join(name for name in namespaces if name)
         if opened := re.match(r"(?:inline )?namespace ?([\w:]*) ?\{$", line):
             namespaces.append(opened[1])
@@ -76,57 +83,76 @@ class Sources:
 
 
 class Group:
-    """Sources that are compiled as one."""
+    """Sources that are compiled as one. All of them open the same namespaces and enumerations."""
 
-    def __init__(self):
-        self.count = 0
+    def __init__(self, openings):
+        self.openings = openings
+        self.members = []  # (names, known) of each source
         self.locals = {}  # name -> (namespace, line)
         self.known = {}  # name -> the namespaces in which headers declare it
 
-    def joined(self, names, known):
+    def joined(self, names, known, most=SOURCES_MAX):
         """The group with one more source, or nothing if a name would be declared twice."""
-        if self.count == SOURCES_MAX:
+        if len(self.members) >= most:
             return None
         for name in names.keys() & self.locals.keys():
             if not names[name][1] or names[name] != self.locals[name]:
                 return None
-        group = Group()
-        group.count = self.count + 1
+        group = Group(self.openings)
+        group.members = [*self.members, (names, known)]
         group.locals = self.locals | names
-        group.known = {
-            name: known.get(name, set()) | self.known.get(name, set()) for name in known | self.known
-        }
+        both = known | self.known
+        group.known = {name: known.get(name, set()) | self.known.get(name, set()) for name in both}
         # Names that a source declares for itself were no trouble in that source alone.
         for name, (namespace, _) in group.locals.items():
             if any(f"{namespace}::".startswith(f"{other}::") for other in group.known.get(name, ())):
                 return None
         return group
 
+    def merged(self, other):
+        """The group with all sources of another one, or nothing."""
+        group = self if self.openings == other.openings else None
+        for names, known in other.members:
+            group = group and group.joined(names, known, SOURCES_MAX_MERGED)
+        return group
+
+
+def merge_small(groups, numbers):
+    """Moves the sources of small groups into other groups that can take them."""
+    for small, group in enumerate(groups):
+        if group is None or len(group.members) >= SOURCES_MIN:
+            continue
+        for number, other in enumerate(groups):
+            if number != small and other and (larger := other.merged(group)):
+                groups[number], groups[small] = larger, None
+                numbers[:] = [number if each == small else each for each in numbers]
+                break
+
 
 def main(root, paths):
     sources = Sources(root)
-    groups = []
+    groups, numbers = [], []
     for path in map(pathlib.Path, paths):
         text = sources.text(path)
-        declared = declarations(text)
-        names = {name: (namespace, line) for namespace, name, line, is_local in declared if is_local}
+        found = declarations(text)
+        names = {name: (namespace, line) for namespace, name, line, is_local in found if is_local}
         known = {}
         for header in sources.headers(path):
             for name, namespace in sources.header_names(header):
                 known.setdefault(name, set()).add(namespace)
-        # It would open the namespace or the enumeration for all sources behind it.
-        if re.search(r"^using (namespace (?!std)|enum )", text, re.MULTILINE):
-            groups.append(None)
-            print(len(groups) - 1)
-            continue
+        openings = OPENING.findall(text)
         for number, group in enumerate(groups):
-            if group and (larger := group.joined(names, known)):
+            if group.openings == openings and (larger := group.joined(names, known)):
                 groups[number] = larger
                 break
         else:
             number = len(groups)
-            groups.append(Group().joined(names, known))
-        print(number)
+            alone = Group(openings)
+            alone.members, alone.locals, alone.known = [(names, known)], names, known
+            groups.append(alone)
+        numbers.append(number)
+    merge_small(groups, numbers)
+    print(*numbers, sep="\n")
 
 
 if __name__ == "__main__":

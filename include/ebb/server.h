@@ -37,6 +37,24 @@ struct DefinitionFileReport {
     TimePoint since{};
 };
 
+/// A setting of the program that serves, for the API.
+struct SettingReport {
+    std::string key;
+    std::string value{};   ///< empty = the default; never a secret
+    std::string origin{};  ///< `default`, `flag`, `environment` or `file`
+    std::string place{};   ///< the variable, or FILE:LINE:COLUMN; empty for the other origins
+    std::string about{};
+    bool is_live = false;        ///< a reload applies it
+    bool needs_restart = false;  ///< it was changed since the start, and a restart will apply that
+};
+
+/// The settings of the program that serves, and how it last read them.
+struct ConfigReport {
+    std::vector<SettingReport> settings{};
+    TimePoint loaded_at{};  ///< when the settings were read last, and accepted
+    std::string error{};    ///< why the settings of now are refused; empty if they are not
+};
+
 /// The headers in which a trusted proxy names the user who is logged in.
 struct ProxyLogin {
     std::string user_header = "X-Forwarded-User";
@@ -120,6 +138,9 @@ struct ServerOptions {
     /// The files of a folder of definitions, for the API; null = there is no such folder. Called
     /// from any thread.
     std::function<std::vector<DefinitionFileReport>()> definition_files{};
+    /// The settings of this program, for administrators; null = it shows none. Called from any
+    /// thread.
+    std::function<ConfigReport()> config{};
     /// The secrets of a hook whose settings name a file, one on each line; null = no hook may name
     /// one. Called from any thread, for each event; throws Error if there is none.
     std::function<std::string(const std::string& name)> hook_secret{};

@@ -1,5 +1,6 @@
 #include "call/mail_text.h"
 
+#include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,6 +18,9 @@ constexpr std::string_view kSignal = "signal";
 constexpr std::string_view kDecision = "decision";
 constexpr std::string_view kCancel = "cancel";
 constexpr std::string_view kWrite = "write";
+constexpr std::string_view kRecover = "recover";
+constexpr std::string_view kRematch = "rematch";
+constexpr std::string_view kStop = "stop";
 constexpr std::string_view kConfirm = "confirm";
 constexpr std::string_view kReject = "reject";
 
@@ -57,11 +61,21 @@ Written written(const event::AttributesWritten& write) {
     };
 }
 
+Written written(const event::RecoverRequested& recovery) {
+    return {
+        kRecover,
+        {{"to", recovery.to},
+         {"then", recovery.stops ? kStop : kRematch},
+         {"by", recovery.by},
+         {"request_id", recovery.request_id}}
+    };
+}
+
 template <class Other>
 Written written(const Other&) {
     throw Error(
         ErrorCode::InvalidArgument,
-        "Only a signal, a decision, a cancel or a write can be sent as mail."
+        "Only a signal, a decision, a cancel, a write or a recovery can be sent as mail."
     );
 }
 
@@ -77,6 +91,8 @@ class Members {
     std::string text(const char* name) const { return json_.value(name, std::string()); }
 
     Payload payload(const char* name) const { return Payload::text(text(name)); }
+
+    std::int64_t number(const char* name) const { return json_.value(name, std::int64_t{0}); }
 
  private:
     const Json& json_;
@@ -101,6 +117,19 @@ Event decision_of(const Members& members) {
     return make_decision(decision);
 }
 
+Event recovery_of(const Members& members) {
+    const std::string then = members.text("then");
+    if (then != kRematch && then != kStop) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format("After a recovery follows `rematch` or `stop`, not \"{}\".", then)
+        );
+    }
+    return make_recovery(
+        members.number("to"), then == kStop, members.text("by"), members.text("request_id")
+    );
+}
+
 Event request_of(std::string_view kind, const Members& members, const PayloadLimits& limits) {
     if (kind == kStartMail) {
         Payload input = members.payload("input");
@@ -114,6 +143,7 @@ Event request_of(std::string_view kind, const Members& members, const PayloadLim
     }
     if (kind == kDecision) return decision_of(members);
     if (kind == kCancel) return make_cancel(members.text("by"), members.text("reason"));
+    if (kind == kRecover) return recovery_of(members);
     if (kind == kWrite) {
         return make_write(
             members.payload("values"),

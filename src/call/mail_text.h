@@ -14,7 +14,7 @@ namespace ebb {
 /// The mail that begins an instance which SQL has put: `input` and `by`. decode_mail only.
 inline constexpr std::string_view kStartMail = "start";
 
-/// `signal`, `decision`, `cancel` or `write`. Throws Error for any other event.
+/// `signal`, `decision`, `cancel`, `write` or `recover`. Throws Error for any other event.
 std::string_view mail_kind(const Event& request);
 
 /// Its members as a JSON object.

@@ -242,7 +242,7 @@ void CommandLine::add_watch(CLI::App* command, bool& watches, Duration& every) {
     constexpr DurationRange kEvery{
         .least = std::chrono::milliseconds(100), .most = std::chrono::hours(1)
     };
-    add_duration(command, "--every", every, "Of --watch: how often to look", kEvery);
+    add_duration(command, "--every", every, "With --watch: the time between refreshes", kEvery);
 }
 
 /// CLI11's own Range describes itself in the middle of the help.

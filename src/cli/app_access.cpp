@@ -81,6 +81,12 @@ void CommandLine::add_serve_access(CLI::App* serve) {
         )
         ->type_name("NAME");
     add_oidc(*serve, serve_.oidc);
+    add_duration(
+        serve,
+        "--audit-retention",
+        serve_.audit_retention,
+        "Remove older rows of the audit (400d; 0s = never)"
+    );
     serve
         ->add_option(
             "--public-url", serve_.public_url, "Where browsers find the server (from the request)"
@@ -151,12 +157,14 @@ void CommandLine::add_audit() {
     audit->add_flag(
         "--verify", audit_.verifies, "Find rows that were changed, removed or inserted"
     );
+    add_duration(audit, "--purge", audit_.purges, "Remove older rows, in whole days");
     add_names(audit, "--anchor", audit_.anchors, "With --verify: hashes from the log");
-    audit->add_option("--who", audit_.who, "Only of this principal")->type_name("NAME");
+    audit->add_option("--who", audit_.who, "Only by this principal, such as user:ann")
+        ->type_name("NAME");
     audit->add_option("--action", audit_.action, "Only this operation")->type_name("NAME");
     audit->add_option("--target", audit_.target, "Only about this path")->type_name("PATH");
     audit->add_option("--workflow", audit_.workflow, "Only about this workflow")->type_name("NAME");
-    audit->add_option("--limit", audit_.limit, "At most so many rows (50)")
+    audit->add_option("--limit", audit_.limit, "At most this many rows (50)")
         ->type_name("N")
         ->check(within(1, 10'000));
 }
@@ -207,7 +215,7 @@ void CommandLine::add_session() {
     session->group("Other");
     add_choice(session, "ACTION", session_.action, "What to do (default: list)", {"list", "end"});
     session->add_option("ID", session_.id, "Of end: the session");
-    session->add_option("--user", session_.user, "Only of this one, such as user:ann")
+    session->add_option("--user", session_.user, "Only of this user, such as user:ann")
         ->type_name("PRINCIPAL");
 }
 

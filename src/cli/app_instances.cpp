@@ -31,9 +31,10 @@ void CommandLine::add_list() {
     CLI::App* list = add_command("list", "List instances, the newest first", [this](Session& s) {
         return list_instances(s, list_);
     });
-    list->group("Look");
-    CLI::Option* status =
-        list->add_option("-s,--status", list_.statuses, "Only these, separated by commas");
+    list->group("Inspect");
+    CLI::Option* status = list->add_option(
+        "-s,--status", list_.statuses, "Only in these statuses, separated by commas"
+    );
     status->delimiter(',')->allow_extra_args(false)->type_name("STATUS,...");
     choices_[status] = kStatuses;
     list->add_option("-w,--workflow", list_.workflow, "Only of this workflow")->type_name("NAME");
@@ -43,9 +44,10 @@ void CommandLine::add_list() {
     list->add_option("--key", list_.key, "Only with this key")->type_name("KEY");
     list->add_option("--before", list_.before, "Only those started before this one")
         ->type_name("INSTANCE");
-    list->add_option("--since", list_.since, "Only those started since: 2h ago, today, a time")
+    list->add_option("--since", list_.since, "Only those started since: 2h, today, a date or time")
         ->type_name("TIME");
-    list->add_option("--until", list_.until, "Only those started until then")->type_name("TIME");
+    list->add_option("--until", list_.until, "Only those started before this time")
+        ->type_name("TIME");
     add_choice(
         list,
         "--waiting",
@@ -57,7 +59,7 @@ void CommandLine::add_list() {
         ->type_name("TEXT");
     list->add_option("--handler", list_.handler, "Only those at a step with this handler")
         ->type_name("NAME");
-    list->add_option("--where", list_.where, "Only those that this filter holds for")
+    list->add_option("--where", list_.where, "Only those that match this filter")
         ->type_name("FILTER");
     add_times(list, list_.times);
     add_watch(list, list_.watches, list_.every);
@@ -72,8 +74,8 @@ void CommandLine::add_count() {
     CLI::App* count = add_command("count", "Count instances", [this](Session& s) {
         return count_instances(s, count_);
     });
-    count->group("Look");
-    count->add_option("--where", count_.where, "Only those that this filter holds for")
+    count->group("Inspect");
+    count->add_option("--where", count_.where, "Only those that match this filter")
         ->type_name("FILTER");
     count->add_option("-w,--workflow", count_.workflow, "Only of this workflow")->type_name("NAME");
     CLI::Option* by = count->add_option("--by", count_.by, "One count for each: status, workflow");
@@ -84,22 +86,20 @@ void CommandLine::add_count() {
 
 void CommandLine::add_bulk(CLI::App* command, BulkOptions& bulk) {
     CLI::Option* where =
-        command->add_option("--where", bulk.where, "All instances that this filter holds for");
+        command->add_option("--where", bulk.where, "All instances that match this filter");
     where->type_name("FILTER");
     command->get_option("INSTANCE")->required(false)->excludes(where);
-    command->add_flag("--dry-run", bulk.is_dry_run, "With --where: only say which they are")
+    command->add_flag("--dry-run", bulk.is_dry_run, "With --where: only show which instances match")
         ->needs(where);
     command->add_flag("--yes", bulk.is_confirmed, "With --where: do it")->needs(where);
-    command->add_option("--rate", bulk.rate, "With --where: at most so many, such as 100/1s")
+    command->add_option("--rate", bulk.rate, "With --where: at most this many, such as 100/1s")
         ->type_name("N/TIME")
         ->needs(where);
     CLI::Option* limit =
         command->add_option("--limit", bulk.limit, "With --where: at most this many instances");
     limit->check(within(1, kBulkMax))->type_name("N")->needs(where);
     command
-        ->add_flag(
-            "--detach", bulk.is_detached, "With --where: leave it to `ebb serve`, and return"
-        )
+        ->add_flag("--detach", bulk.is_detached, "With --where: let `ebb serve` do it, and return")
         ->needs(where)
         ->excludes(limit, command->get_option("--dry-run"));
 }
@@ -108,7 +108,7 @@ void CommandLine::add_reading() {
     CLI::App* show = add_command("show", "Show an instance as a timeline", [this](Session& s) {
         return show_instance(s, show_);
     });
-    show->group("Look");
+    show->group("Inspect");
     add_instances(show, show_.instances);
     show->add_flag("--payloads", show_.with_payloads, "With the steps' whole inputs and outputs");
     show->add_flag("--all", show_.is_whole, "All turns of loops");
@@ -119,7 +119,7 @@ void CommandLine::add_reading() {
     CLI::App* history = add_command("history", "Print an instance's events", [this](Session& s) {
         return show_history(s, history_);
     });
-    history->group("Look");
+    history->group("Inspect");
     add_instance(history, history_.instance);
     history->add_option("--after", history_.after, "Only events after this number")
         ->check(within(0, std::numeric_limits<std::int64_t>::max()))
@@ -138,7 +138,7 @@ void CommandLine::add_reading() {
         add_command("why", "Say what an instance waits for, or why it ended", [this](Session& s) {
             return explain_instances(s, instances_);
         });
-    why->group("Look");
+    why->group("Inspect");
     add_instances(why, instances_);
     add_output(why, {"json", "jsonl", "yaml"});
 }
@@ -147,7 +147,7 @@ void CommandLine::add_wait() {
     CLI::App* wait = add_command("wait", "Wait until an instance has ended", [this](Session& s) {
         return wait_for_instance(s, wait_);
     });
-    wait->group("Look");
+    wait->group("Inspect");
     add_instance(wait, wait_.instance);
     add_duration(wait, "--timeout", wait_.timeout, "Give up after this time (default: never)");
 }
@@ -274,7 +274,7 @@ void CommandLine::add_trace() {
         "Print what each write of an instance with rules did",
         [this](Session& s) { return show_trace(s, trace_); }
     );
-    trace->group("Look");
+    trace->group("Inspect");
     add_instance(trace, trace_.instance);
     trace->add_option("--at", trace_.at, "Only the attributes as they were at this event")
         ->check(within(1, std::numeric_limits<std::int64_t>::max()))
@@ -282,7 +282,7 @@ void CommandLine::add_trace() {
     trace->add_option("--after", trace_.after, "Only writes after this event")
         ->check(within(0, std::numeric_limits<std::int64_t>::max()))
         ->type_name("SEQ");
-    trace->add_option("-n,--limit", trace_.limit, "At most so many (default: all)")
+    trace->add_option("-n,--limit", trace_.limit, "At most this many (default: all)")
         ->check(within(1, kHistoryMax))
         ->type_name("N");
     add_times(trace, trace_.times);
@@ -321,7 +321,7 @@ void CommandLine::add_result() {
     CLI::App* result = add_command("result", "Print the output of an instance", [this](Session& s) {
         return print_result(s, result_);
     });
-    result->group("Look");
+    result->group("Inspect");
     add_instance(result, result_.instance);
     add_output(result, {"json", "jsonl", "yaml"});
 }

@@ -6,24 +6,24 @@ namespace ebb::cli {
 
 void CommandLine::add_workers() {
     add_command("workers", "List the workers, and what no worker can run", list_workers)
-        ->group("Look");
+        ->group("Inspect");
 }
 
 void CommandLine::add_overview() {
     CLI::App* stats = add_command("stats", "Count instances, workers and tasks", print_stats);
-    stats->group("Look");
+    stats->group("Inspect");
     add_output(stats, {"json", "jsonl", "yaml"});
 
     CLI::App* top =
         add_command("top", "Watch the live instances, problems first", [this](Session& s) {
             return show_top(s, top_);
         });
-    top->group("Look");
+    top->group("Inspect");
     constexpr DurationRange kEvery{
         .least = std::chrono::milliseconds(100), .most = std::chrono::hours(1)
     };
-    add_duration(top, "--every", top_.every, "How often to look (2s)", kEvery);
-    top->add_flag("--once", top_.is_once, "Look only once");
+    add_duration(top, "--every", top_.every, "The time between refreshes (2s)", kEvery);
+    top->add_flag("--once", top_.is_once, "Print once and exit");
 }
 
 void CommandLine::add_doctor() {
@@ -39,17 +39,17 @@ void CommandLine::add_triage() {
         "List the decisions that are awaited, the longest wait first",
         [this](Session& s) { return list_decisions(s, decisions_); }
     );
-    decisions->group("Look");
+    decisions->group("Inspect");
     decisions
         ->add_option(
-            "--role", decisions_.roles, "Only what may be decided in these roles, between commas"
+            "--role", decisions_.roles, "Only what these roles may decide, separated by commas"
         )
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("ROLE,...");
     decisions->add_option("-w,--workflow", decisions_.workflow, "Only of this workflow")
         ->type_name("NAME");
-    decisions->add_option("-n,--limit", decisions_.limit, "At most so many (100)")
+    decisions->add_option("-n,--limit", decisions_.limit, "At most this many (100)")
         ->check(within(1, DecisionQuery::kLimitMax))
         ->type_name("N");
     add_times(decisions, decisions_.times);
@@ -60,7 +60,7 @@ void CommandLine::add_triage() {
         "List the causes of failures, the most frequent first",
         [this](Session& s) { return list_failures(s, failures_); }
     );
-    failures->group("Look");
+    failures->group("Inspect");
     failures->add_option("--group", failures_.group, "List the instances of this group")
         ->type_name("GROUP");
     failures->add_option("-w,--workflow", failures_.workflow, "Only of this workflow")
@@ -68,7 +68,7 @@ void CommandLine::add_triage() {
     add_choice(
         failures, "--status", failures_.status, "Only with this status", {"dead_letter", "failed"}
     );
-    failures->add_option("-n,--limit", failures_.limit, "At most so many (100)")
+    failures->add_option("-n,--limit", failures_.limit, "At most this many (100)")
         ->check(within(1, FailureQuery::kLimitMax))
         ->type_name("N");
     add_times(failures, failures_.times);

@@ -113,7 +113,9 @@ void add_limit_flags(
         ->check(rates);
     serve
         .add_option(
-            "--max-connections", options.max_connections, "Open at once, streams included (4096)"
+            "--max-connections",
+            options.max_connections,
+            "Open connections, streams included (4096)"
         )
         ->type_name("N")
         ->check(counts);
@@ -143,9 +145,12 @@ void CommandLine::configure_serve(Session& session) {
         return session.streams().environment(variable_of(key));
     };
     if (serve_.config.empty()) serve_.config = variable("config").value_or("");
-    std::vector<ConfigEntry> entries;
-    if (!serve_.config.empty()) entries = read_config(serve_.config);
+    Config config;
+    if (!serve_.config.empty()) config = read_config(serve_.config);
+    const std::vector<ConfigEntry>& entries = config.entries;
+    serve_.declared = std::move(config.declared);
     std::vector<std::string> known{"db"};
+    known.insert(known.end(), Declared::kSections.begin(), Declared::kSections.end());
     const CLI::App* serve = app_.get_subcommand("serve");
     for (const CLI::Option* option : serve->get_options()) {
         if (const std::string key = key_of(*option); !key.empty()) known.push_back(key);
@@ -220,13 +225,17 @@ void CommandLine::add_serve() {
         ->type_name("FILE");
     serve
         ->add_option(
-            "--definitions", serve_.definitions, "Register the workflows of this folder, always"
+            "--definitions",
+            serve_.definitions,
+            "Register this folder's workflows, now and on change"
         )
         ->type_name("DIR");
     serve->add_flag("--demo", serve_.is_demo, "Fill an empty database with a month of sample data");
     serve->add_flag("--check", serve_.is_check, "Only check the settings and workflows");
     serve->add_flag(
-        "--print-config", serve_.prints_settings, "Only print the settings and where they are from"
+        "--print-config",
+        serve_.prints_settings,
+        "Only print the settings and where each comes from"
     );
     serve
         ->add_option(
@@ -238,7 +247,8 @@ void CommandLine::add_serve() {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     serve->add_option("--tls-cert", serve_.tls_certificate, "Serve HTTPS with this certificate")
         ->type_name("FILE");
-    serve->add_option("--tls-key", serve_.tls_key, "Its private key")->type_name("FILE");
+    serve->add_option("--tls-key", serve_.tls_key, "The private key of the certificate")
+        ->type_name("FILE");
     serve
         ->add_option("--behind-proxy", serve_.behind_proxy, "Serve only proxies at these addresses")
         ->type_name("CIDR,...")

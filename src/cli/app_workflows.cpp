@@ -122,7 +122,7 @@ void CommandLine::add_worker() {
     };
     worker
         ->add_option_function<std::string>(
-            "--queues", read_queues, "Only these, separated by commas (default: all)"
+            "--queues", read_queues, "Only these queues, separated by commas (default: all)"
         )
         ->multi_option_policy(CLI::MultiOptionPolicy::Join)
         ->type_name("NAME,...");
@@ -171,7 +171,7 @@ void CommandLine::add_start() {
     start->add_option("--by", start_.by, "Who starts it (default: $USER)")->type_name("NAME");
     CLI::Option* wait =
         start->add_flag("--wait", start_.waits, "Wait for its end, as `ebb wait` does");
-    add_duration(start, "--timeout", start_.timeout, "Of --wait: give up after this time");
+    add_duration(start, "--timeout", start_.timeout, "With --wait: give up after this time");
     start->get_option("--timeout")->needs(wait);
 }
 
@@ -196,7 +196,7 @@ void CommandLine::add_validate() {
         "Default: text",
         {"text", "json", "github", "sarif", "gitlab"}
     );
-    validate->add_flag("--lint", validate_.with_lints, "Report what is valid but unwise, too");
+    validate->add_flag("--lint", validate_.with_lints, "Also warn about what is valid but unwise");
     validate->add_flag(
         "--if-workflow", validate_.if_workflow, "Skip files that contain no workflow"
     );
@@ -227,8 +227,8 @@ void CommandLine::add_diff() {
     });
     diff->group("Workflows");
     diff->add_option("BEFORE", diff_.before, "A file, or NAME@VERSION of the database")->required();
-    diff->add_option("AFTER", diff_.after, "The same")->required();
-    add_choice(diff, "-f,--format", diff_.format, "Default: text", {"text", "json"});
+    diff->add_option("AFTER", diff_.after, "Like BEFORE")->required();
+    add_choice(diff, "-f,--format", diff_.format, "The format (default: text)", {"text", "json"});
     diff->add_option("-o,--output", diff_.output, "Write the picture of the difference")
         ->type_name("FILE");
     diff->add_flag(
@@ -340,7 +340,7 @@ void CommandLine::add_completion() {
             return static_cast<int>(kOk);
         });
     completion->group("Other");
-    add_choice(completion, "SHELL", shell_, "For which shell", {"bash", "zsh", "fish"});
+    add_choice(completion, "SHELL", shell_, "The shell", {"bash", "zsh", "fish"});
     completion->get_option("SHELL")->required();
     add_complete();
 }

@@ -166,7 +166,7 @@ class Bulk {
             return kOk;
         }
         std::string text =
-            fmt::format("`ebb {}` would concern {}.\n", verb_.name, instances_text(total));
+            fmt::format("`ebb {}` would act on {}.\n", verb_.name, instances_text(total));
         for (const auto& [status, count] : statuses.items()) {
             text += fmt::format("  {} {}\n", count.get<std::int64_t>(), status);
         }

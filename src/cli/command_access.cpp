@@ -11,6 +11,7 @@
 #include "server/auth/audit.h"
 #include "server/auth/grants.h"
 #include "support/clock.h"
+#include "view/payload_json.h"
 
 namespace ebb::cli {
 
@@ -98,7 +99,10 @@ int verify(Session& session, AdminStore& admin, const AuditOptions& options) {
             faults.push_back({{"row", fault.row}, {"what", fault.what}});
         }
         session.print_json(ordered_json{
-            {"rows", verdict.rows}, {"chains", verdict.chains}, {"faults", std::move(faults)}
+            {"rows", verdict.rows},
+            {"chains", verdict.chains},
+            {"purged_before", view::time_json(verdict.cut_before)},
+            {"faults", std::move(faults)},
         });
     } else {
         for (const server::AuditFault& fault : verdict.faults) {
@@ -110,6 +114,12 @@ int verify(Session& session, AdminStore& admin, const AuditOptions& options) {
             verdict.chains,
             verdict.faults.empty() ? "as they were written" : "not as they were written"
         ));
+        if (verdict.cut_before != TimePoint{}) {
+            session.print(fmt::format(
+                "Rows before {} were removed because they were old.\n",
+                format_time(verdict.cut_before)
+            ));
+        }
     }
     return verdict.faults.empty() ? kOk : kEndedBadly;
 }
@@ -160,6 +170,17 @@ int manage_grants(Session& session, const GrantOptions& options) {
 
 int show_audit(Session& session, const AuditOptions& options) {
     const auto admin = open_shared_admin(session);
+    if (options.purges > Duration::zero()) {
+        const auto count = server::purge_audit(
+            *admin, *session.streams().clock, nullptr, options.purges, session.by("")
+        );
+        if (session.options().is_json) {
+            session.print_json(ordered_json{{"removed", count}});
+        } else {
+            session.print(fmt::format("{} rows were removed.\n", count));
+        }
+        return kOk;
+    }
     if (options.verifies) return verify(session, *admin, options);
     const auto rows = admin->list_audit(
         {.principal = options.who,

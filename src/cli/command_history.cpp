@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,9 +18,39 @@ namespace ebb::cli {
 
 namespace {
 
-std::string node_text(const HistoryEntry& entry) {
+/// The names of the parallel blocks of an instance. A path has the numbers of their scopes, in the
+/// order in which they were opened.
+class BlockNames {
+ public:
+    /// Must see all events, in their order.
+    void read(const HistoryEntry& event) {
+        if (event.type == "scope_opened") names_.push_back(event.node);
+    }
+
+    /// `2:pay` becomes `prepare:pay`.
+    std::string path(std::string_view path) const {
+        std::string text;
+        while (!path.empty()) {
+            const std::string_view part = path.substr(0, path.find('/'));
+            path.remove_prefix(std::min(path.size(), part.size() + 1));
+            const std::size_t colon = std::min(part.find(':'), part.size());
+            std::size_t scope = 0;
+            std::from_chars(part.data(), part.data() + colon, scope);
+            const bool is_known = scope > 0 && scope <= names_.size();
+            if (!text.empty()) text += '/';
+            text += is_known ? std::string_view(names_[scope - 1]) : part.substr(0, colon);
+            text += part.substr(colon);
+        }
+        return text;
+    }
+
+ private:
+    std::vector<std::string> names_;
+};
+
+std::string node_text(const HistoryEntry& entry, const BlockNames& blocks) {
     std::string text =
-        entry.path.empty() ? entry.node : fmt::format("{}/{}", entry.path, entry.node);
+        entry.path.empty() ? entry.node : fmt::format("{}/{}", blocks.path(entry.path), entry.node);
     if (entry.attempt > 1) text += fmt::format(" #{}", entry.attempt);
     return text;
 }
@@ -40,13 +71,27 @@ std::string detail_text(const HistoryEntry& entry, const Style& style, bool with
 constexpr Duration kLook = std::chrono::milliseconds(300);
 /// The names of workers are long, and mostly the same.
 constexpr int kWorkerMin = 12;
+constexpr int kPage = 1'000;
 
 class HistoryTable {
  public:
     HistoryTable(Session& session, const HistoryOptions& options, TimePoint start)
         : session_(session), options_(options), start_(start) {}
 
-    std::string text(const std::vector<HistoryEntry>& events, bool has_header) const {
+    /// Reads the events that are not shown, up to this one.
+    void skip(Client& engine, const InstanceId& id, std::int64_t seq) {
+        std::int64_t after = 0;
+        while (after < seq) {
+            const std::vector<HistoryEntry> page = engine.history(id, after, kPage);
+            for (const HistoryEntry& entry : page) {
+                if (entry.seq <= seq) blocks_.read(entry);
+            }
+            if (std::ssize(page) < kPage) return;
+            after = page.back().seq;
+        }
+    }
+
+    std::string text(const std::vector<HistoryEntry>& events, bool has_header) {
         const Style& style = session_.out();
         std::vector<std::string> header{"SEQ", "AT", "EVENT", "NODE", "TOOK", "WORKER", "DETAILS"};
         for (std::string& title : header) title = style.dim(title);
@@ -57,13 +102,14 @@ class HistoryTable {
         table.may_shrink(3, kNodeMin);
         table.may_shrink(5, 4);
         for (const HistoryEntry& entry : events) {
+            blocks_.read(entry);
             const bool has_run = entry.started_at != TimePoint{};
             table.add({
                 std::to_string(entry.seq),
                 options_.times == Times::Relative ? "+" + elapsed(entry.at - start_)
                                                   : absolute_time(entry.at, options_.times),
                 entry.type,
-                node_text(entry),
+                node_text(entry, blocks_),
                 has_run ? elapsed(entry.at - entry.started_at) : "",
                 truncate(one_line(entry.worker), worker_max, style.glyphs().ellipsis),
                 detail_text(entry, style, options_.with_payloads),
@@ -77,13 +123,11 @@ class HistoryTable {
     Session& session_;
     const HistoryOptions& options_;
     TimePoint start_;
+    BlockNames blocks_;
 };
 
 void print_events(
-    Session& session,
-    const HistoryTable& table,
-    const std::vector<HistoryEntry>& events,
-    bool has_header
+    Session& session, HistoryTable& table, const std::vector<HistoryEntry>& events, bool has_header
 ) {
     if (!session.options().is_json) return session.print(table.text(events, has_header));
     for (const HistoryEntry& entry : events) session.print_json_line(view::event_json(entry));
@@ -94,7 +138,8 @@ int follow(Session& session, Client& engine, const InstanceId& id, const History
     Interrupts interrupts;
     const auto caught = session.streams().catch_signals(interrupts);
     Patience patience([&session](const std::string& text) { session.note(text + "\n"); });
-    const HistoryTable table(session, options, engine.find(id)->created_at);
+    HistoryTable table(session, options, engine.find(id)->created_at);
+    table.skip(engine, id, options.after);
     std::int64_t after = options.after;
     bool is_first = true;
     while (interrupts.count() == 0) {
@@ -132,7 +177,8 @@ int show_history(Session& session, const HistoryOptions& options) {
     } else if (events.empty()) {
         session.note("No events.\n");
     } else {
-        const HistoryTable table(session, options, engine.find(id)->created_at);
+        HistoryTable table(session, options, engine.find(id)->created_at);
+        table.skip(engine, id, options.after);
         print_events(session, table, events, true);
     }
     return kOk;

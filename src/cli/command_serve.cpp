@@ -3,9 +3,11 @@
 #ifdef EBB_WITH_SERVER
 
 #include <atomic>
+#include <condition_variable>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include <fmt/format.h>
@@ -14,6 +16,7 @@
 #include <ebb/server.h>
 
 #include "cli/admin.h"
+#include "cli/declared.h"
 #include "cli/definition_folder.h"
 #include "cli/demo.h"
 #include "cli/draining.h"
@@ -31,8 +34,10 @@
 #include "engine/bulk.h"
 #include "engine/webhook.h"
 #include "plugins/webhooks/deliver.h"
+#include "server/auth/audit.h"
 #include "server/auth/sealed_rows.h"
 #include "store/store.h"
+#include "support/sync.h"
 
 namespace ebb::cli {
 
@@ -42,6 +47,8 @@ namespace {
 constexpr auto kLook = std::chrono::milliseconds(200);
 /// How often the folder of definitions is read, even if nothing is heard of it.
 constexpr auto kFolderScan = std::chrono::seconds(10);
+/// How often old rows of the audit are removed.
+constexpr auto kAuditPurge = std::chrono::hours(1);
 /// A folder is read when nothing has changed in it for so long.
 constexpr auto kFolderQuiet = std::chrono::milliseconds(200);
 /// How long requests that are under way may take when the server stops.
@@ -140,6 +147,11 @@ class Serving {
         }));
         if (traces_) engine_.add_observer(traces_);
         for (const DefinitionFile& file : files_) engine_.register_workflow(file.definition);
+        declare(options_.declared);
+        show_config({
+            .settings = setting_reports(options_, options_, url_),
+            .loaded_at = session_.streams().clock->now(),
+        });
         if (metrics_) metrics_->add([this] { return own_metrics(); });
     }
 
@@ -153,6 +165,9 @@ class Serving {
         server_.start();
         greet();
         if (demo_ && !options_.has_no_worker) starter_ = demo_->begin(engine_);
+        if (options_.audit_retention > Duration::zero()) {
+            housekeeper_ = std::jthread([this](const auto& stop) { purge_audit(stop); });
+        }
         if (folder_) follower_ = std::jthread([this](const auto& stop) { follow_folder(stop); });
         notice_.send("READY=1");
         while (interrupts_.count() == 0 && !engine_.is_displaced()) {
@@ -221,6 +236,7 @@ class Serving {
         ServerOptions server = server_options(options_, stores_.admin.get(), &log_, metrics_.get());
         server.telemetry = traces_;
         server.box = box_.get();
+        server.config = [this] { return shown_config(); };
         if (folder_) server.definition_files = [this] { return folder_->reports(); };
         return server;
     }
@@ -248,6 +264,36 @@ class Serving {
             read_folder();
             watch.wait(kFolderScan, kFolderQuiet, stop);
         }
+    }
+
+    /// What the configuration file declares.
+    void declare(const std::vector<Declared>& declared) {
+        const DeclaredTarget target{engine_, *stores_.store, *stores_.admin, box_.get()};
+        for (const std::string& name : apply_declared(session_, target, declared)) {
+            const LogField fields[] = {{"what", name}};
+            log_.write(LogLevel::Info, "config_applied", fields);
+        }
+    }
+
+    void purge_audit(const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any nothing;
+        std::unique_lock lock(mutex);
+        do {
+            try {
+                server::purge_audit(
+                    *stores_.admin,
+                    *session_.streams().clock,
+                    &log_,
+                    options_.audit_retention,
+                    "ebb serve"
+                );
+            } catch (const Error& error) {
+                const LogField fields[] = {{"error", error.what()}};
+                log_.write(LogLevel::Warning, "audit_purge_failed", fields);
+            }
+            nothing.wait_for(lock, stop, kAuditPurge, [] { return false; });
+        } while (!stop.stop_requested());
     }
 
     std::vector<Metric> own_metrics() {
@@ -304,8 +350,14 @@ class Serving {
         notice_.send("RELOADING=1");
         try {
             const ServeOptions fresh = options_.reread(session_);
+            check_declared(session_, fresh.declared);
             server_.reload(server_options(fresh));
+            declare(fresh.declared);
             drain_timeout_ = fresh.drain_timeout;
+            show_config({
+                .settings = setting_reports(options_, fresh, url_),
+                .loaded_at = session_.streams().clock->now(),
+            });
             for (const std::string& key : need_restart(options_, fresh)) {
                 const LogField fields[] = {{"key", key}};
                 log_.write(LogLevel::Warning, "config_needs_restart", fields);
@@ -314,15 +366,29 @@ class Serving {
             log_.write(LogLevel::Info, "config_reloaded", std::span<const LogField>());
         } catch (const Error& error) {
             is_config_good_ = false;
+            ConfigReport refused = shown_config();
+            refused.error = error.what();
+            show_config(std::move(refused));
             const LogField fields[] = {{"error", error.what()}};
             log_.write(LogLevel::Error, "config_refused", fields);
         }
         notice_.send("READY=1");
     }
 
+    ConfigReport shown_config() const {
+        const Lock lock(config_mutex_);
+        return config_;
+    }
+
+    void show_config(ConfigReport report) {
+        const Lock lock(config_mutex_);
+        config_ = std::move(report);
+    }
+
     int stop() {
         starter_ = {};
         follower_ = {};
+        housekeeper_ = {};
         server_.begin_drain();
         const bool has_answered_all = server_.drain(kRequestLimit);
         int heard = interrupts_.count();
@@ -365,12 +431,15 @@ class Serving {
     HandlerRegistry handlers_;
     Engine engine_;
     LaterWorkers later_workers_;
+    mutable Mutex config_mutex_;
+    ConfigReport config_ EBB_GUARDED_BY(config_mutex_);
     Server server_;
     std::atomic<bool> is_config_good_{true};
     Duration drain_timeout_;
     ServiceNotice notice_;
-    std::jthread starter_;   ///< of the demo
-    std::jthread follower_;  ///< reads the folder of definitions
+    std::jthread starter_;      ///< of the demo
+    std::jthread follower_;     ///< reads the folder of definitions
+    std::jthread housekeeper_;  ///< of the audit
 };
 
 /// YAML that --config reads; settings with their defaults are comments.
@@ -385,6 +454,18 @@ void print_settings(Session& session, const ServeOptions& options, const std::st
                       "{}: {}  # {}\n", setting.key, nlohmann::json(value).dump(), setting.origin
                   )
         );
+    }
+    for (const std::string_view section : Declared::kSections) {
+        for (bool is_first = true; const Declared& each : options.declared) {
+            if (each.section != section) continue;
+            if (std::exchange(is_first, false)) session.print(fmt::format("{}:\n", section));
+            session.print(fmt::format(
+                "  {}: {}  # {}\n",
+                nlohmann::json(each.name).dump(),
+                each.settings.dump(),
+                each.place
+            ));
+        }
     }
 }
 
@@ -408,6 +489,7 @@ void check_folder(Session& session, const ServeOptions& options) {
 int run_server(Session& session, const ServeOptions& options) {
     const std::string url = url_of(session, options);
     check_server_options(server_options(options));
+    check_declared(session, options.declared);
     if (options.is_demo && !options.files.empty()) {
         throw Error(
             ErrorCode::InvalidArgument, "--demo serves its own workflows: leave the files out."

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/cpp_file.h"
 #include "cli/current_config.h"
+#include "cli/handler_lint.h"
 #include "cli/payload_argument.h"
 #include "cli/problem_formats.h"
 #include "cli/report.h"
@@ -103,7 +105,12 @@ std::size_t check_cpp_file(
     std::vector<CheckedFile>& reports
 ) {
     std::size_t problems = 0;
-    for (const CppDefinition& found : read_cpp_file(file.path)) {
+    const std::vector<CppDefinition> workflows = read_cpp_file(file.path);
+    // A person who names a file learns that nothing was checked.
+    if (workflows.empty() && !file.is_found && format == "text") {
+        session.note(fmt::format("{} builds no workflow.\n", one_line(file.path)));
+    }
+    for (const CppDefinition& found : workflows) {
         problems += found.file.problems.size();
         if (format == "text") {
             tell_cpp(session, found);
@@ -137,20 +144,26 @@ int validate_files(Session& session, const ValidateOptions& options) {
     std::vector<CheckedFile> reports;
     std::size_t problems = 0;
     bool is_well = true;
+    std::optional<HandlerLint> handlers;  // reads the code of the folder once
     const source::WorkspaceConfig config = read_current_config();
     for (const WorkflowFile& found : find_workflow_files(arguments_of(session, options))) {
         if (found.is_found && is_excluded(config, found.path)) continue;
         if (names_cpp_file(found.path)) {
-            const std::size_t count = check_cpp_file(session, found, format, reports);
+            const WorkflowFile code{found.path, found.is_found || options.if_workflow};
+            const std::size_t count = check_cpp_file(session, code, format, reports);
             problems += count;
             is_well = is_well && count == 0;
             continue;
         }
         const bool is_optional = found.is_found || options.if_workflow;
-        const auto file = check_definition_file(
+        auto file = check_definition_file(
             found.path, session, {.with_lints = options.with_lints, .only_workflows = is_optional}
         );
         if (!file) continue;
+        if (options.with_lints) {
+            if (!handlers) handlers.emplace(session);
+            handlers->judge(*file);
+        }
         problems += file->problems.size();
         is_well = is_well && is_valid(*file);
         if (format == "text") {

@@ -45,9 +45,9 @@ int tell_end(Session& session, const InstanceView& view) {
 
 // Engine::wait would process the instance's timers here, as a worker does. This command must only
 // look.
-class Wait {
+class WaitForEnd {
  public:
-    Wait(Session& session, Client& engine, const InstanceId& id, Duration timeout)
+    WaitForEnd(Session& session, Client& engine, const InstanceId& id, Duration timeout)
         : session_(session),
           engine_(engine),
           id_(id),
@@ -136,7 +136,7 @@ int wait_for_instance(Session& session, const WaitOptions& options) {
 
 int wait_for_end(Session& session, Client& engine, const InstanceId& id, Duration timeout) {
     try {
-        return Wait(session, engine, id, timeout).go();
+        return WaitForEnd(session, engine, id, timeout).go();
     } catch (const Error& error) {
         if (error.code() == ErrorCode::InstanceNotFound) throw;
         return tell_left_alone(session, id, error);

@@ -9,7 +9,7 @@ namespace ebb::cli {
 namespace {
 
 /// What follows a command or an option.
-enum class Kind { Nothing, File, Instance, Workflow, Signal, Queue, Choice, Any };
+enum class Kind { Nothing, File, Instance, Subject, Workflow, Signal, Queue, Choice, Any };
 
 Kind kind_of(const CommandInfo& command, const OptionInfo& option) {
     const auto is = [&](std::string_view name) {
@@ -20,7 +20,8 @@ Kind kind_of(const CommandInfo& command, const OptionInfo& option) {
     if (command.name == "signal" && is("NAME")) return Kind::Signal;
     if ((command.name == "queue" && is("NAME")) || is("--queues")) return Kind::Queue;
     if (is("FILE") || is("--output") || is("--db")) return Kind::File;
-    if (is("INSTANCE") || is("SUBJECT") || is("--resume") || is("--before")) return Kind::Instance;
+    if (is("INSTANCE") || is("--resume") || is("--before")) return Kind::Instance;
+    if (is("SUBJECT")) return Kind::Subject;  // a file or an instance
     if (is("WORKFLOW") || is("--workflow")) return Kind::Workflow;
     return Kind::Any;
 }
@@ -61,6 +62,8 @@ std::string bash_action(const CommandInfo& command, const OptionInfo& option) {
         case Kind::File:
             return "COMPREPLY=($(compgen -f -- \"$cur\"))";
         case Kind::Instance:
+            return "COMPREPLY=($(compgen -W \"$(_ebb_ask instances $command)\" -- \"$cur\"))";
+        case Kind::Subject:
             return "COMPREPLY=($(compgen -f -W \"$(_ebb_ask instances $command)\" -- \"$cur\"))";
         case Kind::Signal:
             return "COMPREPLY=($(compgen -W \"$(_ebb_ask signals \"$first\")\" -- \"$cur\"))";
@@ -199,6 +202,8 @@ std::string zsh_value(const CommandInfo& command, const OptionInfo& option) {
             return ":file:_files";
         case Kind::Instance:
             return ":instance:_ebb_instances " + command.name;
+        case Kind::Subject:
+            return fmt::format(":subject:{{_files; _ebb_instances {}}}", command.name);
         case Kind::Signal:
             return ":signal:_ebb_signals";
         case Kind::Queue:
@@ -303,6 +308,8 @@ std::string fish_value(const CommandInfo& command, const OptionInfo& option) {
             return " -r -F";
         case Kind::Instance:
             return fmt::format(" -x -a '(__ebb_ask instances {})'", command.name);
+        case Kind::Subject:
+            return fmt::format(" -r -F -a '(__ebb_ask instances {})'", command.name);
         case Kind::Signal:
             return " -x -a '(__ebb_ask signals (commandline -opc)[3])'";
         case Kind::Queue:
@@ -324,8 +331,11 @@ std::string fish_line(const CommandInfo& command, const OptionInfo& option) {
     }
     if (option.is_positional) {
         const std::string value = fish_value(command, option);
-        return kind_of(command, option) == Kind::File ? text + " -F\n"
-                                                      : text + " -F" + value.substr(3) + "\n";
+        const Kind kind = kind_of(command, option);
+        const bool has_files =
+            kind == Kind::File || kind == Kind::Subject || kind == Kind::Workflow;
+        const std::size_t words = std::min(value.find(" -a"), value.size());
+        return text + (has_files ? " -F" : " -f") + value.substr(words) + "\n";
     }
     for (const std::string& name : option.names) {
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);

@@ -54,12 +54,13 @@ std::string hint_of(ErrorCode code) {
             return "`ebb list` shows the instances of this database";
         case ErrorCode::InvalidState:
         case ErrorCode::NotWaiting:
-            return "`ebb why ID` says in what state the instance is and what it waits for; `ebb "
-                   "rerun ID` starts one that has ended again";
+            return "`ebb why ID` explains the state of the instance; `ebb rerun ID` starts its "
+                   "work again if it has ended";
         case ErrorCode::RevisionChanged:
-            return "`ebb show ID` and `ebb history ID` say what has happened meanwhile";
+            return "`ebb show ID` and `ebb history ID` show what has happened in the meantime";
         case ErrorCode::NotAllowed:
-            return "a decision may need --role, a repair --repair, and a token the permission";
+            return "a decision may need --role, a repair needs --repair, and a token needs the "
+                   "permission";
         case ErrorCode::StoreBusy:
             return "another process holds the database; try again";
         case ErrorCode::StoreFull:

@@ -158,6 +158,7 @@ TEST(Workflow, tries_again_if_the_bank_does_not_answer) {
 constexpr const char* kIgnore = R"(/build/
 /.ebb/
 *.db
+*.db-hints
 *.db-shm
 *.db-wal
 )";

@@ -1,6 +1,7 @@
 #include "cli/serve_config.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -48,33 +49,64 @@ Document parse(const std::string& path) {
     }
 }
 
+ConfigEntry entry_of(
+    const std::string& path, const Document::Member& member, const std::string& place
+) {
+    ConfigEntry entry{.key = member.key, .is_list = member.value.is_list(), .place = place};
+    if (entry.is_list) {
+        for (const Document& element : member.value.elements) {
+            entry.values.push_back(scalar_text(path, entry.key, element));
+        }
+    } else {
+        entry.values.push_back(scalar_text(path, entry.key, member.value));
+    }
+    return entry;
+}
+
+/// `webhooks: {NAME: {...}, ...}`
+void add_declared(
+    std::vector<Declared>& declared, const std::string& path, const Document::Member& section
+) {
+    if (!section.value.is_map()) {
+        refuse(
+            place_of(path, section.value.place),
+            fmt::format("\"{}\" is a map of names and their settings.", section.key)
+        );
+    }
+    std::set<std::string> names;
+    for (const Document::Member& member : section.value.members) {
+        const std::string place = place_of(path, member.place);
+        if (!names.insert(member.key).second) {
+            refuse(place, fmt::format("\"{}\" is there twice.", member.key));
+        }
+        if (!member.value.is_map()) {
+            refuse(place, fmt::format("The settings of \"{}\" are a map.", member.key));
+        }
+        declared.push_back({section.key, member.key, member.value.to_json(), place});
+    }
+}
+
 }  // namespace
 
-std::vector<ConfigEntry> read_config(const std::string& path) {
+Config read_config(const std::string& path) {
     const Document document = parse(path);
     if (document.type == Document::Type::Null) return {};
     if (!document.is_map()) refuse(place_of(path, document.place), "A map is expected here.");
-    std::vector<ConfigEntry> entries;
+    Config config;
+    std::set<std::string> keys;
     for (const Document::Member& member : document.members) {
-        ConfigEntry entry{
-            .key = member.key,
-            .is_list = member.value.is_list(),
-            .place = place_of(path, member.place),
-        };
-        const bool is_twice = std::any_of(entries.begin(), entries.end(), [&](const auto& other) {
-            return other.key == entry.key;
-        });
-        if (is_twice) refuse(entry.place, fmt::format("\"{}\" is there twice.", entry.key));
-        if (entry.is_list) {
-            for (const Document& element : member.value.elements) {
-                entry.values.push_back(scalar_text(path, entry.key, element));
-            }
-        } else {
-            entry.values.push_back(scalar_text(path, entry.key, member.value));
+        const std::string place = place_of(path, member.place);
+        if (!keys.insert(member.key).second) {
+            refuse(place, fmt::format("\"{}\" is there twice.", member.key));
         }
-        entries.push_back(std::move(entry));
+        const auto& sections = Declared::kSections;
+        if (std::find(sections.begin(), sections.end(), member.key) != sections.end()) {
+            add_declared(config.declared, path, member);
+        } else {
+            config.entries.push_back(entry_of(path, member, place));
+        }
     }
-    return entries;
+    return config;
 }
 
 }  // namespace ebb::cli

@@ -6,6 +6,8 @@
 
 #include <ebb/time.h>
 
+#include "cli/serve_config.h"
+
 namespace ebb::cli {
 
 class Session;
@@ -60,6 +62,7 @@ struct ServeOptions {
     int requests_per_second = 1'000;
     int max_connections = 4'096;
     Duration drain_timeout = std::chrono::seconds(30);
+    Duration audit_retention = std::chrono::hours(24 * 400);
     bool is_plaintext_allowed = false;
     bool has_no_login = false;
     bool has_public_metrics = false;
@@ -76,6 +79,7 @@ struct ServeOptions {
     bool is_check = false;         ///< look at everything, serve nothing
     bool prints_settings = false;  ///< the same, and print what is in force
     std::vector<ServeSetting> settings{};
+    std::vector<Declared> declared{};  ///< by the configuration file
     /// Reads environment and file again, as this process was started.
     std::function<ServeOptions(Session&)> reread{};
 };
@@ -114,6 +118,7 @@ struct GrantOptions {
 
 struct AuditOptions {
     bool verifies = false;
+    Duration purges{0};  ///< rows that are older; zero = it purges nothing
     std::vector<std::string> anchors{};
     std::string who{};
     std::string action{};

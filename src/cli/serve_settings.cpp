@@ -4,6 +4,8 @@
 
 #include "cli/serve_settings.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "cli/admin.h"
+#include "cli/open_store.h"
 #include "engine/webhook.h"
 #include "handlers/mail_client.h"
 #include "server/api/redaction.h"
@@ -90,6 +93,28 @@ std::optional<MailServer> mail_server(const ServeOptions& options) {
         server.password = read_secret_file(options.smtp_password_file);
     }
     return server;
+}
+
+/// An address may carry a login: `smtp://user:password@host`.
+std::string without_login(const std::string& text) {
+    const std::size_t begin = text.find("://");
+    if (begin == std::string::npos) return text;
+    const std::size_t host = begin + 3;
+    const std::size_t at = text.substr(0, text.find('/', host)).rfind('@');
+    if (at == std::string::npos || at < host) return text;
+    return text.substr(0, host) + "***" + text.substr(at);
+}
+
+SettingReport report_of(const ServeSetting& setting) {
+    SettingReport report{.key = setting.key, .about = setting.about};
+    if (setting.origin == "default" || setting.origin == "flag") {
+        report.origin = setting.origin;
+    } else {
+        report.origin = setting.origin.find(':') == std::string::npos ? "environment" : "file";
+        report.place = setting.origin;
+    }
+    if (setting.origin != "default") report.value = without_login(setting.value);
+    return report;
 }
 
 }  // namespace
@@ -181,10 +206,39 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     compare("smtp_ca_file", now.smtp_ca_file, fresh.smtp_ca_file);
     compare("webhooks_allow_private", now.may_deliver_privately, fresh.may_deliver_privately);
     compare("allow_exec", now.may_exec, fresh.may_exec);
+    compare("audit_retention", now.audit_retention, fresh.audit_retention);
     compare("threads", now.threads, fresh.threads);
     compare("id", now.id, fresh.id);
     compare("verbose", now.is_verbose, fresh.is_verbose);
     return keys;
+}
+
+std::vector<SettingReport> setting_reports(
+    const ServeOptions& now, const ServeOptions& fresh, const std::string& url
+) {
+    // Server::reload and a stop read them again.
+    constexpr std::array<std::string_view, 5> kLive{
+        "tls_cert", "tls_key", "allowed_hosts", "requests_per_second", "drain_timeout"
+    };
+    const std::vector<std::string> waiting = need_restart(now, fresh);
+    std::vector<SettingReport> reports;
+    for (const ServeSetting& setting : now.settings) {
+        const auto is_of = [&](const std::string& key) {
+            return setting.key == key || (key == "oidc" && setting.key.starts_with("oidc_"));
+        };
+        const auto found =
+            std::find_if(fresh.settings.begin(), fresh.settings.end(), [&](const auto& one) {
+                return one.key == setting.key;
+            });
+        const bool is_live = std::find(kLive.begin(), kLive.end(), setting.key) != kLive.end();
+        const bool is_fresh = is_live && found != fresh.settings.end();
+        SettingReport report = report_of(is_fresh ? *found : setting);
+        report.is_live = is_live;
+        report.needs_restart = std::any_of(waiting.begin(), waiting.end(), is_of);
+        if (setting.key == "db") report.value = shown_url(url);
+        reports.push_back(std::move(report));
+    }
+    return reports;
 }
 
 }  // namespace ebb::cli

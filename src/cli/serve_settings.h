@@ -27,4 +27,10 @@ webhooks::DeliveryOptions delivery_options(const ServeOptions& options, Store& s
 /// taken over while it runs.
 std::vector<std::string> need_restart(const ServeOptions& now, const ServeOptions& fresh);
 
+/// The settings that are in force: of those that need a restart, the ones of `now`, of the others
+/// those of `fresh`. Without secrets.
+std::vector<SettingReport> setting_reports(
+    const ServeOptions& now, const ServeOptions& fresh, const std::string& url
+);
+
 }  // namespace ebb::cli

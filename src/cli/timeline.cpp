@@ -32,6 +32,11 @@ bool is_detail(std::string_view type) {
            type == "compensation_stopped";
 }
 
+bool is_of_compensation(const HistoryEntry& entry) {
+    const bool is_lost = entry.type == "lease_lost" && !entry.payload.empty();
+    return is_lost || entry.type.find("compensat") != std::string::npos;
+}
+
 std::string indent(int depth) {
     return std::string(static_cast<std::size_t>(2 * depth + 2), ' ');
 }
@@ -85,7 +90,7 @@ Timeline::Timeline(
         visit_of[entry.seq] = entry.visit;
         if (!is_detail(entry.type)) continue;
         // A compensation has its own visit; it is shown with the step that it undoes.
-        const bool undoes = entry.type.find("compensat") != std::string::npos;
+        const bool undoes = is_of_compensation(entry);
         details_[undoes ? visit_of[entry.ref] : entry.visit].push_back(entry);
     }
     for (const StepView& step : view.steps) add(step);
@@ -103,6 +108,7 @@ Timeline::Item& Timeline::group_in(Item& block, const std::string& branch) {
     if (Item* known = last_named(block, branch)) return *known;
     block.items.push_back(std::make_unique<Item>());
     block.items.back()->name = branch;
+    block.items.back()->is_branch = true;
     return *block.items.back();
 }
 
@@ -206,7 +212,8 @@ Timeline::Line Timeline::line_of(const StepView& step, int depth) const {
     return line;
 }
 
-Timeline::Line Timeline::detail_of(const HistoryEntry& entry, int depth) const {
+Timeline::Line Timeline::detail_of(const HistoryEntry& entry, TimePoint due_since, int depth)
+    const {
     const Glyphs& glyphs = style_.glyphs();
     std::string name = fmt::format("attempt {}", entry.attempt);
     Line line{
@@ -215,6 +222,9 @@ Timeline::Line Timeline::detail_of(const HistoryEntry& entry, int depth) const {
         .code = member_text(entry.payload, "code"),
     };
     if (entry.type == "lease_lost") {
+        if (is_of_compensation(entry)) {
+            name = fmt::format("{} undo, attempt {}", glyphs.undone, entry.attempt);
+        }
         line.status = "lost";
         line.error.clear();
         line.remark = "its worker stopped";
@@ -243,9 +253,26 @@ Timeline::Line Timeline::detail_of(const HistoryEntry& entry, int depth) const {
     line.name = indent(depth + 1) + style_.dim(name);
     line.status =
         line.error.empty() ? style_.dim(line.status) : style_.paint(Color::Red, line.status);
-    line.at = at_text(entry.started_at == TimePoint{} ? entry.at : entry.started_at);
-    if (entry.started_at != TimePoint{}) line.took = elapsed(entry.at - entry.started_at);
+    const TimePoint began = entry.started_at != TimePoint{} ? entry.started_at : due_since;
+    line.at = at_text(began == TimePoint{} ? entry.at : began);
+    if (began != TimePoint{}) line.took = elapsed(entry.at - began);
     return line;
+}
+
+void Timeline::write_details(
+    const StepView& step,
+    const std::vector<HistoryEntry>& details,
+    int depth,
+    std::vector<Line>& lines
+) const {
+    // No record says when a lost attempt began, so the time at which it became due stands for it.
+    TimePoint due_since = step.started_at;
+    for (const HistoryEntry& entry : details) {
+        const bool is_lost = entry.type == "lease_lost" && !is_of_compensation(entry);
+        const bool is_known = is_lost && due_since <= entry.at;
+        lines.push_back(detail_of(entry, is_known ? due_since : TimePoint{}, depth));
+        due_since = entry.at;
+    }
 }
 
 void Timeline::write_payloads(const StepView& step, int depth, std::vector<Line>& lines) const {
@@ -295,15 +322,15 @@ void Timeline::write_turns(const Item& loop, int depth, std::vector<Line>& lines
 }
 
 void Timeline::write(const Item& item, int depth, std::vector<Line>& lines) const {
-    const bool is_block = item.step == nullptr && !item.items.empty() && nodes_.contains(item.name);
+    // A branch may have the name of a node.
+    const bool is_block = item.step == nullptr && !item.is_branch && !item.items.empty() &&
+                          nodes_.contains(item.name);
     if (item.step != nullptr) {
         lines.push_back(line_of(*item.step, depth));
         if (options_.with_payloads) write_payloads(*item.step, depth, lines);
         const auto details = details_.find(item.step->visit);
         if (details != details_.end()) {
-            for (const HistoryEntry& entry : details->second) {
-                lines.push_back(detail_of(entry, depth));
-            }
+            write_details(*item.step, details->second, depth, lines);
         }
     } else if (is_block && !item.is_turn) {
         const std::string sign = style_.paint(Color::Cyan, style_.glyphs().running);

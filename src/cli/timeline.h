@@ -41,6 +41,7 @@ class Timeline {
         const StepView* step =
             nullptr;         ///< null: a branch, a turn, or a block without an event yet
         std::string name{};  ///< the node's, the branch's or the turn's
+        bool is_branch = false;
         bool is_turn = false;
         std::vector<std::unique_ptr<Item>> items{};
     };
@@ -64,7 +65,13 @@ class Timeline {
     void write(const Item& item, int depth, std::vector<Line>& lines) const;
     void write_turns(const Item& loop, int depth, std::vector<Line>& lines) const;
     Line line_of(const StepView& step, int depth) const;
-    Line detail_of(const HistoryEntry& entry, int depth) const;
+    Line detail_of(const HistoryEntry& entry, TimePoint due_since, int depth) const;
+    void write_details(
+        const StepView& step,
+        const std::vector<HistoryEntry>& details,
+        int depth,
+        std::vector<Line>& lines
+    ) const;
     void write_payloads(const StepView& step, int depth, std::vector<Line>& lines) const;
     std::string remark_of(const StepView& step) const;
     std::string at_text(TimePoint at) const;

@@ -38,6 +38,14 @@ bool is_below(const fs::path& root, const fs::path& path) {
     return !error && !relative.empty() && *relative.begin() != "..";
 }
 
+/// Code that could register handlers, and that no one reads.
+bool is_large_code(const fs::path& path) {
+    std::error_code error;
+    return source::is_cpp_name(path.string()) &&
+           fs::is_regular_file(fs::symlink_status(path, error)) &&
+           fs::file_size(path, error) > WorkspaceLimits::kFileBytesMax && !error;
+}
+
 struct Descriptor {
     int fd;
 
@@ -110,6 +118,7 @@ void WorkspaceFiles::begin() {
     folder_.reset();
     roots_.clear();
     entries_ = files_ = bytes_ = 0;
+    is_cut_ = false;
     server_.drop_files();
     std::vector<std::string> types = types_;
     for (const std::string& folder : settings.folders) {
@@ -217,6 +226,7 @@ void WorkspaceFiles::visit(const fs::directory_entry& entry) {
         bytes_ >= WorkspaceLimits::kBytesMax) {
         folders_.clear();
         folder_.reset();
+        is_cut_ = true;
         return;
     }
     const std::string name = entry.path().filename().string();
@@ -238,7 +248,10 @@ void WorkspaceFiles::visit(const fs::directory_entry& entry) {
 
 void WorkspaceFiles::read(const fs::path& path) {
     auto text = read_regular_file(path, WorkspaceLimits::kFileBytesMax);
-    if (!text) return;
+    if (!text) {
+        is_cut_ = is_cut_ || is_large_code(path);
+        return;
+    }
     ++files_;
     bytes_ += text->size();
     slice_bytes_ += text->size();

@@ -35,8 +35,8 @@ class WorkspaceFiles {
     /// Is there something to read? Asks the server what has changed.
     bool has_work();
 
-    /// There are folders, and all of them were read.
-    bool has_read() { return is_begun_ && !roots_.empty() && !has_work(); }
+    /// There are folders, and all of them were read. Never if a limit left something out.
+    bool has_read() { return is_begun_ && !is_cut_ && !roots_.empty() && !has_work(); }
 
     /// Reads a slice. Returns what to tell the person, if anything.
     std::vector<std::string> step();
@@ -65,6 +65,7 @@ class WorkspaceFiles {
     std::vector<std::string> types_;
     int revision_ = 0;
     bool is_begun_ = false;
+    bool is_cut_ = false;
     std::vector<std::shared_ptr<const Root>> roots_;
     std::vector<Folder> folders_;  ///< still to be listed
     std::optional<Folder> folder_;

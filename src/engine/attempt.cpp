@@ -82,7 +82,7 @@ Payload input_of(Environment& environment, const Attempt::Call& call, Seq seq) {
     return read_payload(environment.store, call.instance, seq);
 }
 
-Input prepare_compensation(Environment& environment, const Attempt::Call& call) {
+Input input_of_compensation(Environment& environment, const Attempt::Call& call) {
     Store& store = environment.store;
     const HistoryEvent event = call.compensated
                                    ? *call.compensated
@@ -94,7 +94,7 @@ Input prepare_compensation(Environment& environment, const Attempt::Call& call) 
 }
 
 Input prepare(Environment& environment, const Attempt::Call& call) {
-    if (call.invocation.is_compensation) return prepare_compensation(environment, call);
+    if (call.invocation.is_compensation) return input_of_compensation(environment, call);
     return {input_of(environment, call, call.invocation.input), std::nullopt};
 }
 

@@ -37,28 +37,28 @@ constexpr Duration kClockMargin = std::chrono::seconds(5);
 
 using Steady = std::chrono::steady_clock;
 
-enum class Outcome { None, Done, Unchanged, Skipped, Failed };
+enum class ActOutcome { None, Done, Unchanged, Skipped, Failed };
 
 struct Act {
     InstanceId id;
     std::optional<InstanceRow> row{};  ///< as it was found; none: it is read first
-    Outcome outcome = Outcome::None;
+    ActOutcome outcome = ActOutcome::None;
     std::string code{};
     std::string message{};
 };
 
 /// Whether the next instance may nevertheless do it; the store's troubles end the turn.
-std::optional<Outcome> outcome_of(const Error& error) {
+std::optional<ActOutcome> outcome_of_error(const Error& error) {
     switch (error.code()) {
         case ErrorCode::InstanceNotFound:
         case ErrorCode::InvalidState:
         case ErrorCode::NotWaiting:
         case ErrorCode::NotAllowed:
         case ErrorCode::LimitExceeded:
-            return Outcome::Skipped;
+            return ActOutcome::Skipped;
         case ErrorCode::RevisionChanged:
         case ErrorCode::CorruptState:
-            return Outcome::Failed;
+            return ActOutcome::Failed;
         default:
             return std::nullopt;
     }
@@ -69,9 +69,9 @@ std::string_view reason_of(BulkAction action) {
 }
 
 /// Acts on a part of the instances.
-class Turn {
+class BulkTurn {
  public:
-    Turn(
+    BulkTurn(
         Store& store,
         Engine& engine,
         const BulkJob& job,
@@ -175,7 +175,7 @@ class Turn {
                     act.row.reset();
                     continue;
                 }
-                const auto outcome = outcome_of(error);
+                const auto outcome = outcome_of_error(error);
                 if (!outcome) throw;
                 act.outcome = *outcome;
                 act.code = ebb::to_string(error.code());
@@ -194,7 +194,7 @@ class Turn {
         const bool is_untouched = act.row->updated_at < job_.at - kClockMargin;
         const bool has_changed =
             (!is_untouched && was_acted_on(act.id)) || steer(act.id, act.row->revision);
-        act.outcome = has_changed ? Outcome::Done : Outcome::Unchanged;
+        act.outcome = has_changed ? ActOutcome::Done : ActOutcome::Unchanged;
     }
 
     bool was_acted_on(const InstanceId& id) const {
@@ -252,25 +252,25 @@ class Turn {
     void note(BulkProgress& progress) {
         std::size_t finished = 0;
         for (Act& act : acts_) {
-            if (act.outcome == Outcome::None) break;
+            if (act.outcome == ActOutcome::None) break;
             ++finished;
             switch (act.outcome) {
-                case Outcome::Done:
+                case ActOutcome::Done:
                     ++progress.done;
                     break;
-                case Outcome::Unchanged:
+                case ActOutcome::Unchanged:
                     ++progress.unchanged;
                     act.code = "invalid_state";
                     act.message = reason_of(job_.action);
                     break;
-                case Outcome::Skipped:
+                case ActOutcome::Skipped:
                     ++progress.skipped;
                     break;
                 default:
                     ++progress.failed;
             }
             const bool is_told =
-                act.outcome != Outcome::Done && progress.skips.size() < BulkProgress::kSkipsMax;
+                act.outcome != ActOutcome::Done && progress.skips.size() < BulkProgress::kSkipsMax;
             if (is_told) progress.skips.push_back({act.id, act.code, act.message});
         }
         const bool is_through = finished == acts_.size();
@@ -287,7 +287,7 @@ class Turn {
 
     void watch(BulkProgress& progress) const {
         for (const Act& act : acts_) {
-            if (act.outcome == Outcome::Done) progress.canaries.push_back(act.id);
+            if (act.outcome == ActOutcome::Done) progress.canaries.push_back(act.id);
         }
         progress.canaries_until = store_.now() + job_.canary->wait;
     }
@@ -332,7 +332,7 @@ Payload take_turn(Store& store, Engine& engine, const Payload& input, const Step
         return to_payload(BulkProgress{.matched = count_bulk(store, job, context.stop)});
     }
     BulkProgress progress = parse_bulk_progress(input);
-    Turn turn(store, engine, job, context.instance, context);
+    BulkTurn turn(store, engine, job, context.instance, context);
     if (turn.has_canary(progress) && !progress.canaries.empty()) {
         const Canaries canaries =
             context.payload ? Canaries::Passed : look_at_canaries(store, progress);
@@ -342,7 +342,9 @@ Payload take_turn(Store& store, Engine& engine, const Payload& input, const Step
         }
         if (canaries == Canaries::Running) {
             progress.pause = 0;
-            Turn::add_pause(progress, std::min(kCanaryLook, progress.canaries_until - store.now()));
+            BulkTurn::add_pause(
+                progress, std::min(kCanaryLook, progress.canaries_until - store.now())
+            );
             return to_payload(progress);
         }
         progress.has_passed_canary = true;

@@ -32,6 +32,7 @@ Keeper::Keeper(
       committer_(committer),
       signals_(signals),
       hints_(hints),
+      lookout_(environment),
       heartbeat_every_(std::min(environment.options.lease / 3, kHeartbeatMax)),
       maintain_every_(spread(environment.options.lease, environment.options.worker_id)) {}
 
@@ -43,6 +44,7 @@ SteadyPoint Keeper::tick(SteadyPoint now) {
         const bool is_denied = environment_.worker.is_denied;
         const Duration soon = is_denied ? kDenialPause : heartbeat_every_ / 4;
         next_heartbeat_ = now + (has_beaten ? heartbeat_every_ : soon);
+        if (has_beaten) lookout_.tick(now);
         log_notices();
     }
     if (now >= std::min(next_maintenance_, next_expiry_)) {
@@ -150,10 +152,12 @@ void Keeper::maintain() {
     try {
         const MaintenanceResult result = environment_.store.maintain();
         signals_.note_due(result.next_due);
-        if (result.leases_expired == 0) return;
-        environment_.log.warning("leases_expired", {{"count", result.leases_expired}});
-        hints_.note_any_work();
-        signals_.ring();
+        if (result.leases_expired > 0) {
+            environment_.log.warning("leases_expired", {{"count", result.leases_expired}});
+            hints_.note_any_work();
+            signals_.ring();
+        }
+        lookout_.tell_lost(result.workers_expired);
     } catch (const std::exception& error) {
         environment_.report("maintenance_failed", error);
     }

@@ -3,6 +3,7 @@
 #include "engine/claim_signals.h"
 #include "engine/committer.h"
 #include "engine/environment.h"
+#include "engine/lookout.h"
 #include "engine/service.h"
 
 namespace ebb::engine {
@@ -37,6 +38,7 @@ class Keeper final : public Service {
     Committer& committer_;
     ClaimSignals& signals_;
     HintBox& hints_;
+    Lookout lookout_;
     const Duration heartbeat_every_;
     const Duration maintain_every_;
     bool has_name_ = false;     // a later heartbeat may report that the name is gone

@@ -44,6 +44,32 @@ class StepViews {
     explicit StepViews(const Facts& facts) : facts_(facts) {}
 
     void read(const HistoryEvent& event) {
+        read_event(event);
+        note_time(event);
+    }
+
+    void read(const Token& token) {
+        if (token.compensates != 0) {
+            if (StepView* undone = forward_view(token.compensates)) {
+                undone->status = token.status == TokenStatus::Frozen
+                                     ? StepStatus::CompensationFailed
+                                     : StepStatus::Compensating;
+            }
+            return;
+        }
+        const auto known = by_visit_.find(token.visit);
+        if (known == by_visit_.end() && token.status == TokenStatus::Forked) return;
+        StepView& view = known != by_visit_.end() ? views_[known->second] : add(token);
+        read_live(view, token);
+    }
+
+    std::vector<StepView> take() {
+        for (StepView& view : views_) end_unended(view);
+        return std::move(views_);
+    }
+
+ private:
+    void read_event(const HistoryEvent& event) {
         if (read_compensation(event) || event.visit == 0) return;
         switch (event.type) {
             case HistoryType::InputResolved:
@@ -93,27 +119,24 @@ class StepViews {
         }
     }
 
-    void read(const Token& token) {
-        if (token.compensates != 0) {
-            if (StepView* undone = forward_view(token.compensates)) {
-                undone->status = token.status == TokenStatus::Frozen
-                                     ? StepStatus::CompensationFailed
-                                     : StepStatus::Compensating;
-            }
-            return;
-        }
-        const auto known = by_visit_.find(token.visit);
-        if (known == by_visit_.end() && token.status == TokenStatus::Forked) return;
-        StepView& view = known != by_visit_.end() ? views_[known->second] : add(token);
-        read_live(view, token);
+    /// When the token of an event came to where it is; zero = unknown.
+    TimePoint due_since(const HistoryEvent& event) const {
+        if (const auto own = token_at_.find(event.token); own != token_at_.end())
+            return own->second;
+        // The first event of its token: a branch, or the workflow, had just begun.
+        if (event.path.empty()) return is_just_started_ ? facts_.row.created_at : TimePoint{};
+        const std::size_t end = event.path.rfind('/');
+        const auto opened =
+            opened_at_.find(end == std::string::npos ? "" : event.path.substr(0, end));
+        return opened == opened_at_.end() ? TimePoint{} : opened->second;
     }
 
-    std::vector<StepView> take() {
-        for (StepView& view : views_) end_unended(view);
-        return std::move(views_);
+    void note_time(const HistoryEvent& event) {
+        is_just_started_ = event.type == HistoryType::Started;
+        if (event.token != 0) token_at_[event.token] = event.at;
+        if (event.type == HistoryType::ScopeOpened) opened_at_[event.path] = event.at;
     }
 
- private:
     StepView& view_of(const HistoryEvent& event) {
         const auto [found, is_new] = by_visit_.emplace(event.visit, views_.size());
         if (is_new) {
@@ -188,7 +211,12 @@ class StepViews {
         view.status = status;
         view.attempts = std::max(view.attempts, event.attempt);
         if (!event.worker.empty()) view.worker = event.worker;
-        if (view.started_at == TimePoint{}) view.started_at = event.started_at;
+        if (view.started_at == TimePoint{}) {
+            // A worker that died left no record of when the attempt began: not before it was due.
+            const bool is_unknown =
+                event.type == HistoryType::LeaseLost && event.started_at == TimePoint{};
+            view.started_at = is_unknown ? due_since(event) : event.started_at;
+        }
         if (event.ref != 0 && view.input.empty()) view.input = find_payload(facts_, event.ref);
     }
 
@@ -282,6 +310,9 @@ class StepViews {
     const Facts& facts_;
     std::vector<StepView> views_;
     std::map<Visit, std::size_t> by_visit_;
+    std::map<TokenId, TimePoint> token_at_;       ///< of its last event
+    std::map<std::string, TimePoint> opened_at_;  ///< of the last block that was opened at a path
+    bool is_just_started_ = false;                ///< nothing has happened since the start
 };
 
 }  // namespace

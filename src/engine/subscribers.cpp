@@ -103,6 +103,48 @@ void Subscribers::add_notices(
     }
 }
 
+void Subscribers::add_overdue(
+    const InstanceRow& row,
+    InstanceStatus status,
+    std::span<const HistoryEvent> events,
+    Effects& effects
+) {
+    if (is_empty() || events.empty() || is_system_workflow(row.workflow)) return;
+    const Subscribed subscribers = subscribed();
+    const NoticeSubject subject{row.id, row.workflow, row.version, row.key, status};
+    for (const HistoryEvent& event : events) {
+        for (const Subscriber& each : *subscribers) {
+            if (!each.wants(kOverdueType, row.workflow)) continue;
+            effects.notices.push_back(
+                {each.name,
+                 kOverdueSeq + event.seq,
+                 std::string(kOverdueType),
+                 notice_data(subject, event),
+                 event.at}
+            );
+        }
+    }
+}
+
+bool Subscribers::wants(std::string_view type) const {
+    if (is_empty()) return false;
+    const Subscribed subscribers = subscribed();
+    return std::any_of(subscribers->begin(), subscribers->end(), [&](const Subscriber& each) {
+        return each.wants(type, {});
+    });
+}
+
+std::vector<OutboxRow> Subscribers::notices_of(
+    std::string_view type, const InstanceId& id, const std::string& data, TimePoint at
+) const {
+    std::vector<OutboxRow> rows;
+    for (const Subscriber& each : *subscribed()) {
+        if (!each.wants(type, {})) continue;
+        rows.push_back({id, {each.name, 0, std::string(type), data, at}});
+    }
+    return rows;
+}
+
 std::vector<std::string> Subscribers::enabled() const {
     std::vector<std::string> names;
     for (const Subscriber& each : *subscribed()) names.push_back(each.name);

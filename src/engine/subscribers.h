@@ -51,6 +51,22 @@ class Subscribers {
         Effects& effects
     );
 
+    /// The same of decisions whose deadline has passed. `events`: the first of each that the
+    /// deadline has led to.
+    void add_overdue(
+        const InstanceRow& row,
+        InstanceStatus status,
+        std::span<const HistoryEvent> events,
+        Effects& effects
+    );
+
+    /// Whether one is for something that is about no instance.
+    bool wants(std::string_view type) const;
+    /// Its notices. `id` identifies the event: the same one is delivered once.
+    std::vector<OutboxRow> notices_of(
+        std::string_view type, const InstanceId& id, const std::string& data, TimePoint at
+    ) const;
+
     /// The names of those that are enabled, and of those of them that are not suspended.
     std::vector<std::string> enabled() const;
     std::vector<std::string> active() const;
@@ -60,7 +76,11 @@ class Subscribers {
     void set_echo(std::function<void()> echo) { echo_ = std::move(echo); }
 
     void note_written(const Effects& effects) const {
-        if (!effects.notices.empty() && echo_) echo_();
+        if (!effects.notices.empty()) note_written();
+    }
+
+    void note_written() const {
+        if (echo_) echo_();
     }
 
  private:

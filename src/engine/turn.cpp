@@ -40,7 +40,7 @@ void append(std::vector<HistoryEvent>& history, std::vector<HistoryEvent> more) 
     std::move(more.begin(), more.end(), std::back_inserter(history));
 }
 
-void merge(std::vector<TaskChange>& tasks, std::vector<TaskChange> more) {
+void merge_tasks(std::vector<TaskChange>& tasks, std::vector<TaskChange> more) {
     if (tasks.empty()) {
         tasks = std::move(more);
         return;
@@ -62,7 +62,7 @@ bool add_decision(Turn& turn, Cause& cause, Decision decision) {
     if (!can_merge(turn.tasks, decision.tasks)) return false;
     // If the instance has ended, the store removes every row by itself.
     if (is_terminal(decision.state.status)) turn.tasks.clear();
-    merge(turn.tasks, std::move(decision.tasks));
+    merge_tasks(turn.tasks, std::move(decision.tasks));
     append(turn.history, std::move(decision.history));
     merge(turn.effects, std::move(decision.effects));
     turn.state = std::move(decision.state);
@@ -125,6 +125,13 @@ void receive_mail(Turn& turn) {
     }
 }
 
+/// Whether the event is the deadline of a decision that waits for people.
+bool is_overdue(const Event& event, const InstanceState& state) {
+    const auto* timer = std::get_if<event::TimerFired>(&event);
+    const Token* token = timer != nullptr ? state.find_token(timer->token) : nullptr;
+    return token != nullptr && token->status == TokenStatus::WaitingDecision;
+}
+
 void decide_causes(Turn& turn, const HistoryReader& reader, LiveInstance& live, Work& work) {
     const InstanceIdentity identity = live.identity();
     for (std::size_t i = 0; i < work.causes.size(); ++i) {
@@ -133,7 +140,14 @@ void decide_causes(Turn& turn, const HistoryReader& reader, LiveInstance& live, 
         if (!has_begun(turn, cause)) continue;
         Decision decision =
             decide(*turn.program, identity, turn.state, cause.event, reader, turn.now);
-        if (add_decision(turn, cause, std::move(decision))) continue;
+        const bool was_overdue = is_overdue(cause.event, turn.state);
+        const std::size_t before = turn.history.size();
+        if (add_decision(turn, cause, std::move(decision))) {
+            if (was_overdue && turn.history.size() > before) {
+                turn.overdue.push_back(turn.history[before]);
+            }
+            continue;
+        }
         const auto rest = work.causes.begin() + static_cast<std::ptrdiff_t>(i);
         turn.deferred.assign(
             std::make_move_iterator(rest), std::make_move_iterator(work.causes.end())
@@ -228,6 +242,7 @@ Turn decide_turn(const Judge& judge, LivePtr live, Work& work, TimePoint now) {
     stay_unless_asked(turn, *live);
     receive_mail(turn);
     environment.subscribers.add_notices(live->row, turn.state.status, turn.history, turn.effects);
+    environment.subscribers.add_overdue(live->row, turn.state.status, turn.overdue, turn.effects);
     for (TaskChange& row : work.rewrites) {
         turn.rewritten.push_back(row.token);
         if (is_terminal(turn.state.status) || find_change(turn.tasks, row.token) != nullptr) {

@@ -48,7 +48,8 @@ struct Turn {
     std::vector<Cause> deferred;             ///< those that need their own commit after it
     InstanceState state;
     std::vector<HistoryEvent> history;
-    std::vector<TaskChange> tasks;  ///< at most one per token
+    std::vector<HistoryEvent> overdue;  ///< the first that the deadline of a decision has led to
+    std::vector<TaskChange> tasks;      ///< at most one per token
     Effects effects;
     std::vector<MailKey> received;   ///< the mail that it decided
     std::vector<TokenId> rewritten;  ///< those whose rows had to be corrected, still wanted or not

@@ -30,6 +30,25 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// Does a process of Ebb live, which decides what workers in SQL only hand in?
+bool has_keeper(const Facts& facts) {
+    return std::any_of(facts.workers.begin(), facts.workers.end(), [&](const WorkerRow& worker) {
+        return worker.is_keeper && worker.expires_at > facts.now;
+    });
+}
+
+/// What is due now and no handler does: a timer, an outcome that was handed in, mail.
+bool has_work_of_keeper(const Facts& facts) {
+    return std::any_of(facts.tasks.begin(), facts.tasks.end(), [&](const TaskRow& row) {
+        return row.handler.empty() && row.lease_owner.empty() && !row.is_parked &&
+               row.due <= facts.now;
+    });
+}
+
+bool lacks_keeper(const Facts& facts) {
+    return has_work_of_keeper(facts) && !has_keeper(facts);
+}
+
 bool can_anybody_run(const Facts& facts, const std::string& handler, const std::string& queue) {
     return std::any_of(facts.workers.begin(), facts.workers.end(), [&](const WorkerRow& worker) {
         return worker.expires_at > facts.now && contains(worker.handlers, handler) &&
@@ -132,6 +151,11 @@ WaitingFor wait_of_handler(const Facts& facts, const Token& token) {
         wait.sentence = describe_run(facts, token, *row, has_heir);
     } else if (token.stopping) {
         wait.sentence = capitalise(fmt::format("{} is being stopped.", place));
+    } else if (row != nullptr && row->handler.empty()) {
+        wait.kind = "worker";
+        wait.sentence = capitalise(
+            fmt::format("{} waits for a process of Ebb, which decides what comes next.", place)
+        );
     } else if (!can_anybody_run(facts, handler, node.queue)) {
         wait.kind = "worker";
         wait.sentence = capitalise(fmt::format(
@@ -377,6 +401,17 @@ bool waits_for_write(const Facts& facts) {
            facts.state.status == InstanceStatus::Running;
 }
 
+WaitingFor wait_for_keeper() {
+    return {
+        .kind = "worker",
+        .node = {},
+        .what = {},
+        .sentence =
+            "Something is due (a timer, the end of a step, or a request), and no process of Ebb "
+            "lives that decides it: start `ebb worker`.",
+    };
+}
+
 WaitingFor wait_for_write() {
     return {
         .kind = "write",
@@ -421,6 +456,7 @@ std::vector<WaitingFor> waiting_for(const Facts& facts) {
     for (const Token& token : facts.state.tokens) waits.push_back(wait_of(facts, token));
     if (is_in_exception(facts)) waits.push_back(wait_in_exception());
     if (waits_for_write(facts)) waits.push_back(wait_for_write());
+    if (lacks_keeper(facts)) waits.push_back(wait_for_keeper());
     return waits;
 }
 
@@ -428,7 +464,8 @@ std::string why(const Facts& facts) {
     std::string text = introduction(facts);
     if (facts.state.status == InstanceStatus::Moved) return text;
     if (facts.state.last_seq == 0) {
-        return text + " It was started in SQL and has not begun: a process of Ebb begins it.";
+        text += " It was started in SQL and has not begun: a process of Ebb begins it.";
+        return lacks_keeper(facts) ? text + " " + wait_for_keeper().sentence : text;
     }
     for (const Token& token : facts.state.tokens) {
         // The branches have their own sentences.
@@ -438,6 +475,7 @@ std::string why(const Facts& facts) {
     }
     if (is_in_exception(facts)) text += " " + wait_in_exception().sentence;
     if (waits_for_write(facts)) text += " " + wait_for_write().sentence;
+    if (lacks_keeper(facts)) text += " " + wait_for_keeper().sentence;
     return text + describe_rules(facts);
 }
 

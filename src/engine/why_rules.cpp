@@ -111,6 +111,29 @@ bool holds(const Facts& facts, const Predicate& condition) {
     }
 }
 
+/// `booked needs air_status = 'purchased' and hotel_status = 'reserved'`, of each final condition.
+std::string describe_finals(const Facts& facts) {
+    constexpr std::size_t kPartsMax = 3;
+    const rules::Program& program = *facts.program.rules();
+    const predicate::Row row = program.row_of(*facts.state.rules);
+    std::vector<std::string> missing;
+    for (const rules::Program::Condition& condition : program.finals()) {
+        const auto parts = predicate::blocking_parts(condition.when, row);
+        if (parts.empty()) continue;
+        std::vector<std::string> needs;
+        for (const predicate::BlockingPart& part : parts) {
+            if (needs.size() == kPartsMax) break;
+            needs.push_back(part.source);
+        }
+        if (parts.size() > kPartsMax) {
+            needs.push_back(fmt::format("{} more", parts.size() - kPartsMax));
+        }
+        missing.push_back(fmt::format("{} needs {}", condition.name, fmt::join(needs, " and ")));
+    }
+    if (missing.empty()) return {};
+    return fmt::format(" Not final: {}.", fmt::join(missing, "; "));
+}
+
 bool is_stopping(const Facts& facts) {
     const auto& rollbacks = facts.state.rollbacks;
     return std::any_of(rollbacks.begin(), rollbacks.end(), [](const Rollback& rollback) {
@@ -141,8 +164,8 @@ std::string describe_rules(const Facts& facts) {
                      "stopped and undone."
                    : " A final condition holds; the instance completes when nothing is pending.";
     }
-    if (idle.empty()) return text;
-    return text + fmt::format(" Not fired: {}.", fmt::join(idle, "; "));
+    if (!idle.empty()) text += fmt::format(" Not fired: {}.", fmt::join(idle, "; "));
+    return facts.state.rules->is_finishing ? text : text + describe_finals(facts);
 }
 
 }  // namespace ebb::engine

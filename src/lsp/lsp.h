@@ -61,6 +61,9 @@ class Server {
     /// no message is waiting.
     std::vector<Json> idle();
 
+    /// What the files that were read name.
+    const WorkspaceIndex& index() const { return index_; }
+
     /// What the caller reads for it. It begins again if the revision has grown.
     const WorkspaceSettings& workspace() const { return workspace_; }
 
@@ -132,6 +135,8 @@ class Server {
 
     /// Null if it is not open or has nothing to do with workflows.
     Document* document_of(const Json& params);
+    /// Null if it is not open.
+    Document* open_document_of(const Json& params);
     /// Null if it is not open or no code in C++.
     Document* cpp_document_of(const Json& params);
     Document* either_document_of(const Json& params);
@@ -159,6 +164,11 @@ class Server {
     Json list_folds(const Json& params);
     Json list_actions(const Json& params);
     Json list_tokens(const Json& params);
+    Json list_tokens_in_range(const Json& params);
+    Json list_selections(const Json& params);
+    Json list_links(const Json& params);
+    Json find_symbols(const Json& params);
+    Json evaluate(const Json& params);
     Json list_hints(const Json& params);
     Json help_signature(const Json& params);
     Json format(const Json& params);

@@ -1,6 +1,7 @@
 #include "lsp/positions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -83,6 +84,22 @@ std::size_t LineIndex::offset_of_place(int line, int column) const {
     std::size_t at = 0;
     for (int i = 1; i < column && at < here.size(); ++i) at += size_of_character(here, at);
     return starts_[number] + at;
+}
+
+SourceRange LineIndex::source_range(std::size_t begin, std::size_t end) const {
+    const auto place = [this](std::size_t offset) {
+        offset = std::min(offset, text_.size());
+        const auto after = std::upper_bound(starts_.begin(), starts_.end(), offset);
+        const auto number = after - starts_.begin();
+        const std::size_t start = starts_[static_cast<std::size_t>(number) - 1];
+        const std::string_view before = text_.substr(start, offset - start);
+        const auto characters =
+            std::count_if(before.begin(), before.end(), [](char c) { return !is_continuation(c); });
+        return std::pair(static_cast<int>(number), static_cast<int>(characters) + 1);
+    };
+    const auto [line, column] = place(begin);
+    const auto [end_line, end_column] = place(end);
+    return {line, column, end_line, end_column};
 }
 
 Json to_json(const Position& position) {

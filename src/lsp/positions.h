@@ -29,6 +29,8 @@ class LineIndex {
     Position position(std::size_t offset) const;
     /// Of a place that counts characters from 1, as diagnostics have it.
     std::size_t offset_of_place(int line, int column) const;
+    /// The other way round.
+    SourceRange source_range(std::size_t begin, std::size_t end) const;
 
     std::size_t line_count() const { return starts_.size(); }
 

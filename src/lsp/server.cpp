@@ -106,7 +106,12 @@ const std::map<std::string_view, Server::Request>& Server::requests() {
         {"textDocument/signatureHelp", &Server::help_signature},
         {"textDocument/formatting", &Server::format},
         {"textDocument/codeLens", &Server::list_lenses},
+        {"textDocument/semanticTokens/range", &Server::list_tokens_in_range},
+        {"textDocument/selectionRange", &Server::list_selections},
+        {"textDocument/documentLink", &Server::list_links},
+        {"workspace/symbol", &Server::find_symbols},
         {"ebb/diagram", &Server::draw},
+        {"ebb/evaluate", &Server::evaluate},
         {"ebb/kindOf", &Server::tell_kind},
         {"ebb/samples", &Server::list_samples},
     };
@@ -217,10 +222,13 @@ Json Server::initialize(const Json& params) {
         {"documentHighlightProvider", true},
         {"renameProvider", {{"prepareProvider", true}}},
         {"documentSymbolProvider", true},
+        {"workspaceSymbolProvider", true},
         {"foldingRangeProvider", true},
+        {"selectionRangeProvider", true},
+        {"documentLinkProvider", {{"resolveProvider", false}}},
         {"documentFormattingProvider", true},
         {"codeActionProvider", {{"codeActionKinds", {"quickfix", "source.fixAll.ebb"}}}},
-        {"semanticTokensProvider", {{"legend", token_legend()}, {"full", true}}},
+        {"semanticTokensProvider", {{"legend", token_legend()}, {"full", true}, {"range", true}}},
         {"workspace", {{"workspaceFolders", {{"supported", true}, {"changeNotifications", true}}}}},
     };
     if (!commands_.empty()) capabilities["codeLensProvider"] = {{"resolveProvider", false}};
@@ -321,16 +329,19 @@ void Server::publish(Document& document) {
 }
 
 Document* Server::document_of(const Json& params) {
+    Document* document = open_document_of(params);
+    const bool is_ours = document != nullptr && document->kind() != source::TextKind::Other;
+    return is_ours ? document : nullptr;
+}
+
+Document* Server::open_document_of(const Json& params) {
     const auto found = documents_.find(uri_of(params));
-    if (found == documents_.end() || found->second->kind() == source::TextKind::Other) {
-        return nullptr;
-    }
-    return found->second.get();
+    return found == documents_.end() ? nullptr : found->second.get();
 }
 
 Document* Server::cpp_document_of(const Json& params) {
-    const auto found = documents_.find(uri_of(params));
-    return found == documents_.end() || !found->second->is_cpp() ? nullptr : found->second.get();
+    Document* document = open_document_of(params);
+    return document == nullptr || !document->is_cpp() ? nullptr : document;
 }
 
 Document* Server::either_document_of(const Json& params) {

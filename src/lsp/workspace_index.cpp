@@ -86,6 +86,7 @@ std::vector<HandlerPlace> handler_places(const Document& document) {
 void WorkspaceIndex::set(const Document& document) {
     const std::string uri = canonical_uri(document.uri());
     remove(uri);
+    set_symbols(uri, document);
     for (HandlerPlace& place : handler_places(document)) {
         if (is_full()) return;
         ++count_;
@@ -103,7 +104,25 @@ void WorkspaceIndex::set(const Document& document) {
     }
 }
 
+void WorkspaceIndex::set_symbols(const std::string& uri, const Document& document) {
+    for (DeclaredSymbol& declared : declared_symbols(document)) {
+        if (symbol_count_ >= WorkspaceLimits::kNamesMax) return;
+        ++symbol_count_;
+        symbols_[uri].push_back(
+            {.name = std::move(declared.name),
+             .kind = declared.kind,
+             .workflow = std::move(declared.workflow),
+             .begin = document.lines().position(declared.begin),
+             .end = document.lines().position(declared.end)}
+        );
+    }
+}
+
 void WorkspaceIndex::remove(const std::string& uri) {
+    if (const auto declared = symbols_.find(canonical_uri(uri)); declared != symbols_.end()) {
+        symbol_count_ -= declared->second.size();
+        symbols_.erase(declared);
+    }
     const auto known = names_.find(canonical_uri(uri));
     if (known == names_.end()) return;
     for (const std::string& name : known->second) {
@@ -124,6 +143,8 @@ void WorkspaceIndex::clear() {
     names_.clear();
     registrations_.clear();
     count_ = 0;
+    symbols_.clear();
+    symbol_count_ = 0;
     ++revision_;
 }
 

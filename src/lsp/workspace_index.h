@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lsp/document.h"
+#include "lsp/features/symbols.h"
 #include "lsp/positions.h"
 
 namespace ebb::lsp {
@@ -16,7 +17,7 @@ struct WorkspaceLimits {
     static constexpr std::size_t kFilesMax = 20'000;
     static constexpr std::size_t kBytesMax = std::size_t{64} << 20;  ///< of all files together
     static constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
-    static constexpr std::size_t kNamesMax = 200'000;
+    static constexpr std::size_t kNamesMax = 200'000;   ///< of handlers; as many symbols
     static constexpr std::size_t kPatternsMax = 1'000;  ///< of `handlers` and of `exclude`
     static constexpr std::size_t kFoldersMax = 100;
     /// Files and folders that are looked at, wanted or not.
@@ -48,10 +49,33 @@ struct HandlerPlace {
 /// All of them, in the order of the text: of a workflow in YAML or JSON, or of code in C++.
 std::vector<HandlerPlace> handler_places(const Document& document);
 
-/// The handlers that the files of a workspace register and call. It keeps names and places, and no
-/// text.
+/// A workflow, a node or a handler that a text declares.
+struct DeclaredSymbol {
+    std::string name{};
+    SymbolKind kind = SymbolKind::Module;
+    std::string workflow{};  ///< that it belongs to; empty for workflows and for handlers in C++
+    std::size_t begin = 0;   ///< in the text
+    std::size_t end = 0;
+};
+
+/// In the order of the text; of a text that is neither a workflow nor code in C++ none.
+std::vector<DeclaredSymbol> declared_symbols(const Document& document);
+
+/// What the files of a workspace declare, and the handlers that they register and call. It keeps
+/// names and places, and no text.
 class WorkspaceIndex {
  public:
+    struct Symbol {
+        std::string name{};
+        SymbolKind kind = SymbolKind::Module;
+        std::string workflow{};
+        Position begin{};
+        Position end{};
+    };
+
+    /// By URI.
+    using Symbols = std::map<std::string, std::vector<Symbol>, std::less<>>;
+
     struct Place {
         std::string uri{};
         Position begin{};
@@ -81,6 +105,8 @@ class WorkspaceIndex {
 
     bool has_registrations() const { return !registered(1).empty(); }
 
+    const Symbols& symbols() const { return symbols_; }
+
     std::size_t file_count() const { return names_.size(); }
 
     /// Names were left out, because there are more than the limit.
@@ -94,8 +120,11 @@ class WorkspaceIndex {
     /// How many places of how many files register a name.
     std::map<std::string, std::size_t, std::less<>> registrations_;
     std::size_t count_ = 0;
+    Symbols symbols_;
+    std::size_t symbol_count_ = 0;
     int revision_ = 0;
 
+    void set_symbols(const std::string& uri, const Document& document);
     void count_registration(const std::string& name, int change);
 };
 

@@ -186,6 +186,7 @@ class Server::Core {
         }
         service_.title = options.title;
         service_.definition_files = options.definition_files;
+        service_.config = options.config;
         service_.hook_secret = options.hook_secret;
         service_.box = options.box;
         service_.telemetry = options.telemetry.get();

@@ -20,17 +20,9 @@ constexpr std::string_view kAllow = "# ebb: allow ";
 
 /// Between the attempts, at the least: without jitter, and if each attempt took no time at all.
 Duration total_delay(const AttemptPolicy& attempts) {
-    const Backoff& backoff = attempts.backoff;
-    const auto longest = static_cast<double>(backoff.max.count());
-    const auto initial = static_cast<double>(backoff.initial.count());
     double total = 0;
     for (int retry = 1; retry < attempts.max_attempts; ++retry) {
-        double delay = initial;
-        if (backoff.strategy == Backoff::Strategy::Linear) delay = initial * retry;
-        if (backoff.strategy == Backoff::Strategy::Exponential) {
-            delay = initial * std::pow(backoff.factor, retry - 1);
-        }
-        total += std::min(delay, longest);
+        total += static_cast<double>(delay_before(attempts.backoff, retry).count());
     }
     const auto most = static_cast<double>(DefinitionLimits::kDurationMax.count());
     return Duration(static_cast<Duration::rep>(std::min(total, most)));
@@ -142,6 +134,18 @@ class Linter {
 };
 
 }  // namespace
+
+Duration delay_before(const Backoff& backoff, int retry) {
+    const auto initial = static_cast<double>(backoff.initial.count());
+    double delay = initial;
+    if (backoff.strategy == Backoff::Strategy::Linear) delay = initial * retry;
+    if (backoff.strategy == Backoff::Strategy::Exponential) {
+        delay = initial * std::pow(backoff.factor, retry - 1);
+    }
+    return Duration(
+        static_cast<Duration::rep>(std::min(delay, static_cast<double>(backoff.max.count())))
+    );
+}
 
 std::set<std::string, std::less<>> allowed_codes(std::string_view text) {
     std::set<std::string, std::less<>> allowed;

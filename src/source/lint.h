@@ -14,6 +14,9 @@ namespace ebb::source {
 /// `# ebb: allow CODE` in `text` turns one off.
 std::vector<Diagnostic> lint(const Definition& definition, std::string_view text);
 
+/// What a backoff waits before the attempt after so many failed ones, without jitter.
+Duration delay_before(const Backoff& backoff, int retry);
+
 /// The codes that such comments turn off.
 std::set<std::string, std::less<>> allowed_codes(std::string_view text);
 

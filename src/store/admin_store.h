@@ -81,6 +81,8 @@ class AdminStore {
     /// Adds all rows or none. Rows that are there already stay.
     virtual void append_audit(std::span<const AuditRow> rows) = 0;
     virtual std::vector<AuditRow> list_audit(const AuditQuery& query) = 0;
+    /// Removes the rows up to this id, and the one that has it. Returns how many.
+    virtual std::int64_t remove_audit(std::string_view id) = 0;
 };
 
 /// In this process's memory only.

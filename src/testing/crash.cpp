@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -93,6 +95,18 @@ std::string text_of(World& world, const InstanceView& view) {
     );
 }
 
+/// Ids differ in each play. An output may contain them, for example in an idempotency key.
+std::string with_numbers_for_ids(std::string text, const std::vector<InstanceId>& started) {
+    for (std::size_t i = 0; i < started.size(); ++i) {
+        const std::string id = started[i].to_string();
+        const std::string number = fmt::format("INSTANCE-{}", i + 1);
+        for (std::size_t at = text.find(id); at != std::string::npos; at = text.find(id, at)) {
+            text.replace(at, id.size(), number);
+        }
+    }
+    return text;
+}
+
 }  // namespace
 
 namespace detail {
@@ -118,6 +132,7 @@ struct CrashPlay {
                 play.end += text_of(world, state.need_engine().show(id));
             }
             if (!result.empty()) play.end += "returned " + result + "\n";
+            play.end = with_numbers_for_ids(std::move(play.end), state.started);
         } catch (const std::exception& error) {
             play.has_failed = true;
             play.end = error.what();

@@ -18,6 +18,7 @@ from contract import Contract
 from hook_cases import HookCases
 from live_cases import LiveCases
 from oidc_cases import OidcCases
+from rehearsal_cases import RehearsalCases
 from remote_workers import RemoteWorkerCases
 from webhook_cases import WebhookCases
 from world import RULES, WORKFLOW, Client, Folder, Server, log_in
@@ -527,6 +528,10 @@ class Steering(ApiTest):
             "invalid_argument")
 
 
+class Rehearsals(RehearsalCases, ApiTest):
+    """Workflows run on made outcomes."""
+
+
 class Workflows(ApiTest):
     DEFINITION = {"workflow": "flow", "steps": ["a"]}
 
@@ -578,44 +583,6 @@ class Workflows(ApiTest):
         self.assertEqual(bad.json()["problems"][0]["line"], 2)
         self.problem(self.api.get("/workflows/draft"), 404, "workflow_not_found")
 
-    REHEARSED = """
-workflow: trip
-steps:
-  - step: reserve
-    compensate: release
-  - step: charge
-    compensate: refund
-    max_attempts: 2
-  - decision: approve
-    roles: [boss]
-"""
-
-    def rehearse(self, **members):
-        return self.api.post("/workflows/rehearse", {"definition": self.REHEARSED, **members})
-
-    def test_rehearses_without_keeping(self):
-        done = self.rehearse(input={"n": 1}).json()
-        self.assertEqual((done["status"], done["left"], done["is_cut"]), ("completed", [], False))
-        broken = self.rehearse(outcomes={"approve": {"outcome": "fail_for_good"}}).json()
-        self.assertEqual(broken["status"], "failed")
-        undone = [event["node"] for event in broken["events"] if event["type"] == "step_compensated"]
-        self.assertEqual(undone, ["charge", "reserve"])
-        late = self.rehearse(outcomes={"approve": {"outcome": "never"}}).json()
-        self.assertEqual((late["status"], late["waiting_for"][0]["node"]), ("running", "approve"))
-        self.problem(self.api.get("/workflows/trip"), 404, "workflow_not_found")
-
-    def test_refuses_rehearsals_that_make_no_sense(self):
-        self.problem(self.rehearse(outcomes={"chrage": {}}), 400, "invalid_argument")
-        self.problem(self.rehearse(outcomes={"approve": {"outcome": "fail"}}), 400, "invalid_argument")
-        self.problem(self.rehearse(outcomes={"charge": {"outcome": "explode"}}), 400,
-            "invalid_argument")
-        self.problem(self.rehearse(outcomes={"charge": {"takes": "5x"}}), 400, "invalid_argument")
-        self.problem(self.rehearse(outcomes={"charge": {"outcom": "fail"}}), 400, "unknown_field")
-        self.problem(self.rehearse(compensations={"approve": {}}), 400, "invalid_argument")
-        broken = {"definition": "workflow: x\nsteps: [{nam: a}]"}
-        self.problem(self.api.post("/workflows/rehearse", broken), 422, "invalid_definition")
-        self.problem(self.api.post("/workflows/rehearse", {}), 400, "invalid_argument")
-
     def test_says_which_workflow_is_missing(self):
         for path in ("", "/versions", "/versions/1", "/versions/1/layout"):
             self.problem(self.api.get(f"/workflows/none{path}"), 404, "workflow_not_found")
@@ -641,6 +608,11 @@ class Operations(ApiTest):
     def test_a_server_without_a_definitions_folder_has_no_files_of_it(self):
         answer = self.api.get("/admin/definitions").json()
         self.assertEqual(answer, {"has_folder": False, "items": []})
+
+    def test_shows_the_settings_of_the_server(self):
+        config = self.api.get("/admin/config").json()
+        self.assertEqual(config["settings"][0]["key"], "db")
+        self.assertIn("listen", [one["key"] for one in config["settings"] if one["origin"] == "flag"])
 
     def test_sets_and_clears_limits_of_queues(self):
         body = {"concurrency": 3, "rate": {"starts": 10, "period": "1m"}}

@@ -14,7 +14,7 @@ import sys
 import unittest
 
 from contract import Contract
-from world import WORKFLOW, Client, Folder, Server
+from world import WORKFLOW, Client, Folder, Server, log_in
 
 ROOT, EBB = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2])
 
@@ -173,6 +173,124 @@ class Config(unittest.TestCase):
             self.assertEqual(answer.json()["code"], "rate_limited")
             self.assertGreaterEqual(int(answer.headers["retry-after"]), 1)
             self.assertEqual(client.raw("GET", "/livez").status, 200)
+            client.close()
+
+    def test_what_the_file_declares_is_in_the_database_and_follows_the_file(self):
+        text = """
+webhooks:
+  ops:
+    url: https://example.com/hook
+    events: [instance.failed]
+    secret: {env: OPS_SECRET}
+  chat: {url: "https://example.com/chat", format: slack}
+hooks:
+  shop: {scheme: token, workflow: order, secret: {env: EBB_HOOK_SHOP}}
+queues:
+  mail: {concurrency: 3, rate: {starts: 10, period: 1m}}
+retention:
+  order: {completed: 30d}
+"""
+        self.write(text)
+        environment = {"OPS_SECRET": "whsec_" + "A" * 43 + "=", "EBB_HOOK_SHOP": "sixteen bytes or more"}
+        arguments = ["--config", "serve.yaml", "--no-auth"]
+        self.write(WORKFLOW, "order.yaml")
+        with Server(EBB, "sqlite", self.path, arguments, ["order.yaml"], environment) as server:
+            client = Client(server, Contract(ROOT))
+            ops = client.get("/webhooks/ops").json()
+            self.assertEqual((ops["url"], ops["events"]), ("https://example.com/hook", ["instance.failed"]))
+            self.assertEqual(client.get("/webhooks/chat").json()["format"], "slack")
+            self.assertEqual(client.get("/hooks/shop").json()["secret"], {"env": "EBB_HOOK_SHOP"})
+            token = {"Authorization": "Bearer sixteen bytes or more"}
+            self.assertEqual(client.post("/hooks/shop", {}, token).status, 202)
+            limits = client.get("/queues/mail").json()
+            self.assertEqual(limits["concurrency"], 3)
+            rules = {rule["workflow"]: rule for rule in client.get("/retention").json()["items"]}
+            self.assertEqual(rules["order"]["completed"], "30d")
+            # By hand, beside what the file declares.
+            self.assertEqual(client("PUT", "/webhooks/own", {"url": "https://example.com/own"}).status, 200)
+            self.write(text.replace("concurrency: 3", "concurrency: 5").replace("  chat:", "  talk:"))
+            server.process.send_signal(signal.SIGHUP)
+            server.wait_for("config_reloaded")
+            names = {item["name"] for item in client.get("/webhooks").json()["items"]}
+            self.assertEqual(names, {"ops", "talk", "own"})
+            self.assertEqual(client.get("/queues/mail").json()["concurrency"], 5)
+            applied = [entry["what"] for entry in server.log if entry.get("event") == "config_applied"]
+            self.assertEqual(sorted(applied[5:]), ["queues mail", "webhooks chat", "webhooks talk"])
+            self.write(text + "  other: {completed: soon}\n")
+            server.process.send_signal(signal.SIGHUP)
+            self.assertIn("serve.yaml:14:3", server.wait_for("config_refused")["error"])
+            self.assertEqual(client.get("/queues/mail").json()["concurrency"], 5)
+            client.close()
+        # What is gone from the file while no server runs is removed by the next one.
+        with Server(EBB, "sqlite", self.path, ["--no-auth"]) as server:
+            client = Client(server, Contract(ROOT))
+            self.assertEqual([item["name"] for item in client.get("/webhooks").json()["items"]], ["own"])
+            self.assertEqual(client.get("/hooks").json()["items"], [])
+            client.close()
+
+    def test_says_what_is_wrong_with_a_declaration(self):
+        for text, what in (
+            ("webhooks: [ops]", "map of names"),
+            ("webhooks: {ops: x}", "map"),
+            ("webhooks:\n  ops: {url: 'ftp://example.com'}", "url"),
+            ("webhooks:\n  ops: {urll: 'https://example.com'}", "urll"),
+            ("webhooks:\n  ops: {url: 'https://example.com', secret: whsec_x}", "{env: NAME}"),
+            ("webhooks:\n  ops: {url: 'https://example.com', secret: {env: NOT_SET}}", "NOT_SET"),
+            ("hooks:\n  shop: {scheme: fax, workflow: order}", "scheme"),
+            ("hooks:\n  shop: {scheme: token, workflow: order, secret: abcdefghijklmnopqrst}", "{env: NAME}"),
+            ("queues:\n  mail: {concurrency: -1}", "concurrency"),
+            ("queues:\n  mail: {parallel: 1}", "parallel"),
+            ("retention:\n  order: {completed: soon}", "completed"),
+            ("queues: {a: {}, a: {}}", ""),
+        ):
+            with self.subTest(text):
+                message = self.serve("--config", self.write(text + "\n"), "--check", code=2)
+                self.assertIn("serve.yaml:", message)
+                self.assertIn(what, message)
+
+    def test_an_administrator_sees_each_setting_and_its_origin(self):
+        self.write("title: of the file\nthreads: 3\nallowed_hosts: [old.example]\n")
+        arguments = ["--config", "serve.yaml", "--drain-timeout", "20s"]
+        arguments += ["--smtp-url", "smtp://ebb:hidden@mail.example:587", "--smtp-from", "ebb@example.com"]
+        environment = {"EBB_BASE_PATH": "/"}
+        with Server(EBB, "memory", self.path, arguments=arguments, environment=environment) as server:
+            contract = Contract(ROOT)
+            client = log_in(server, contract)
+
+            def shown():
+                answer = client.get("/admin/config")
+                self.assertEqual(answer.status, 200, answer.body)
+                config = answer.json()
+                self.assertNotIn("hidden", str(config))
+                return config, {one["key"]: one for one in config["settings"]}
+
+            config, settings = shown()
+            self.assertIsNone(config["error"])
+            of = lambda key: tuple(settings[key][name] for name in ("value", "origin", "place"))
+            self.assertEqual(of("title"), ("of the file", "file", "serve.yaml:1:1"))
+            self.assertEqual(of("base_path"), ("/", "environment", "EBB_BASE_PATH"))
+            self.assertEqual(of("drain_timeout"), ("20s", "flag", None))
+            self.assertEqual(of("max_connections"), (None, "default", None))
+            self.assertEqual(of("smtp_url"), ("smtp://***@mail.example:587", "flag", None))
+            live = {key for key, one in settings.items() if one["is_live"]}
+            expected = {"tls_cert", "tls_key", "allowed_hosts", "requests_per_second", "drain_timeout"}
+            self.assertEqual(live, expected)
+            self.assertFalse([key for key, one in settings.items() if one["needs_restart"]])
+
+            self.write("title: of the file\nthreads: 7\nallowed_hosts: [new.example]\n")
+            server.process.send_signal(signal.SIGHUP)
+            server.wait_for("config_reloaded")
+            _, settings = shown()
+            self.assertEqual(of("threads"), ("3", "file", "serve.yaml:2:1"), "still in force")
+            self.assertEqual(of("allowed_hosts"), ("new.example", "file", "serve.yaml:3:1"))
+            self.assertEqual([key for key, one in settings.items() if one["needs_restart"]], ["threads"])
+
+            self.write("titel: x\n")
+            server.process.send_signal(signal.SIGHUP)
+            server.wait_for("config_refused")
+            config, settings = shown()
+            self.assertIn("serve.yaml:1:1", config["error"])
+            self.assertEqual(of("allowed_hosts")[0], "new.example")
             client.close()
 
     def test_requests_without_a_valid_login_are_limited_by_address(self):

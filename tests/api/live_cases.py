@@ -78,6 +78,30 @@ class LiveCases:
         ended = next(event for event in stream if event["event"] == "end")
         self.assertEqual(json.loads(ended["data"])["instance"]["status"], "aborted")
 
+    def test_streams_bulk_operations(self):
+        both = [self.start(), self.start()]
+        answer = self.api.post("/bulk", {"action": "pause", "ids": both, "rate": "1/1m"})
+        self.assertEqual(answer.status, 202, answer.body)
+        bulk = answer.json()["id"]
+        topics = ["bulk", f"bulk:{bulk}", "bulk:nonsense", f"bulk:{both[0]}"]
+        stream = self.events(self.stream("/events?" + urllib.parse.urlencode({"topic": topics}, doseq=True)))
+        hello = json.loads(next(stream)["data"])
+        self.assertEqual([topic["is_accepted"] for topic in hello["topics"]], [True, True, False, False])
+        self.assertEqual(hello["topics"][2]["problem"]["code"], "instance_not_found")
+
+        def heard_all():
+            heard = set()
+            while heard != {0, 1}:
+                event = next(stream)
+                self.assertEqual(event["event"], "changed")
+                data = json.loads(event["data"])
+                self.contract.validate({"$ref": "#/components/schemas/ChangedMessage"}, data, "changed")
+                heard.add(data["topic"])
+
+        heard_all()
+        self.assertEqual(self.api.post(f"/bulk/{bulk}/cancel").status, 200)
+        heard_all()
+
     def test_refuses_too_many_topics(self):
         query = {"topic": ["workers"] * 51}
         self.problem(self.api.get("/events", **query), 400, "invalid_argument")

@@ -118,11 +118,28 @@ class Groups(unittest.TestCase):
             alias = f"namespace {around} {{\nusing model::Notice;\n}}  // namespace {around}\n"
             self.assertEqual(self.groups(header, includes, alias), expected)
 
-    def test_a_source_that_opens_a_namespace_is_alone(self):
+    def test_a_source_that_opens_a_namespace_is_only_with_those_that_open_it_too(self):
         plain = self.local("int b() {")
         literals = "using namespace std::chrono_literals;\n"
         self.assertEqual(self.groups("", "using namespace ebb;\n", plain, literals), [0, 1, 1])
         self.assertEqual(self.groups("", "using enum Kind;\n", plain, literals), [0, 1, 1])
+        opening = "using namespace ebb;\n"
+        too = opening + self.local("int c() {")
+        self.assertEqual(self.groups("", opening, plain, too), [0, 1, 0])
+        self.assertEqual(self.groups("", opening, "using namespace other;\n"), [0, 1])
+
+    def test_the_name_is_not_looked_for_among_the_arguments_of_a_template(self):
+        header = "namespace ebb {\nstruct Payload {\n};\n}  // namespace ebb\n"
+        includes = '#include "known.h"\n' + self.local("int b() {")
+        function = "std::function<Payload(const Payload&, int)> shown(int a) {"
+        self.assertEqual(self.groups(header, includes, self.local(function)), [0, 0])
+        self.assertEqual(self.groups("", self.local(function), self.local("int shown() {")), [0, 1])
+
+    def test_a_small_group_joins_a_full_one_that_can_take_it(self):
+        full = [self.local(f"int n{number}() {{") for number in range(24)]
+        self.assertEqual(self.groups("", *full, self.local("int last() {")), [0] * 25)
+        clash = self.local("int n0() {")
+        self.assertEqual(self.groups("", *full, clash), [0] * 24 + [1])
 
 
 if __name__ == "__main__":

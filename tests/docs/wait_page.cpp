@@ -1,5 +1,6 @@
 // The C++ of docs/how-to/wait.md.
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -8,8 +9,27 @@
 #include <gtest/gtest.h>
 
 #include <ebb/ebb.h>
+#include <ebb/testing.h>
+
+using namespace std::chrono_literals;
 
 namespace {
+
+//! [builder]
+ebb::Definition loan_workflow() {
+    return ebb::WorkflowBuilder("loan")
+        .decision("board")
+        .roles({"board"})
+        .quorum(2)
+        .deadline(72h, ebb::HumanDecision::OnDeadline::Reject)
+        .signal("account")
+        .deadline(24h * 30, ebb::Signal::OnDeadline::Continue)
+        .delay("cooling_off", 24h)
+        .step("pay")
+        .build();
+}
+
+//! [builder]
 
 //! [open]
 std::vector<std::string> open_decisions(ebb::Engine& engine) {
@@ -55,6 +75,15 @@ TEST(WaitPage, people_decide_by_the_key_of_the_order) {
     EXPECT_EQ(engine.wait(*engine.find_key("order", "bad")).status, ebb::InstanceStatus::Failed);
     EXPECT_TRUE(open_decisions(engine).empty());
     EXPECT_THROW(answer(engine, "none", "eve", true), std::runtime_error);
+}
+
+TEST(WaitPage, deadlines_have_the_outcomes_that_the_builder_names) {
+    ebb::testing::World world(loan_workflow());
+    world.start("loan").after(72h).expect(ebb::InstanceStatus::Failed);
+    const auto loan = world.start("loan");
+    loan.decide({.by = "ann", .role = "board"}).decide({.by = "bob", .role = "board"});
+    loan.expect_waiting("account").after(24h * 30).expect_waiting("cooling_off");
+    loan.after(24h).expect(ebb::InstanceStatus::Completed).expect_calls("pay");
 }
 
 }  // namespace

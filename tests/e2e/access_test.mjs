@@ -204,6 +204,26 @@ test('files of the definitions folder: what is wrong comes first, at its line', 
   await page.getByText('This server has no definitions folder.').waitFor();
 });
 
+test('the settings of the server: what is set comes first with its origin, and what is refused or waits is said', async () => {
+  await open('settings?tab=config');
+  await page.getByRole('status').getByText('There is no setting "titel"').waitFor();
+  await page.getByText('1 setting has changed since the start. A restart applies: threads').waitFor();
+  const tables = page.locator('table');
+  const keys = (i) => tables.nth(i).locator('.lead').allInnerTexts();
+  assert.deepEqual((await keys(0)).slice(0, 3), ['db', 'definitions', 'listen']);
+  assert.ok((await keys(1)).includes('tls_cert'));
+  assert.match(await row('postgresql://').innerText(), /ebb:\*\*\*@db[\s\S]*environment EBB_DB/);
+  assert.match(await row('allowed_hosts').innerText(), /serve\.yaml:5:1[\s\S]*at a reload/);
+  assert.match(await row('threads').innerText(), /waits for a restart/);
+  await page.getByLabel('Find a setting').fill('certificate');
+  await tables.nth(1).waitFor({ state: 'detached' });
+  assert.deepEqual(await keys(0), ['tls_cert']);
+  assert.match(page.url(), /find=certificate/);
+  await use({ empty: true });
+  await open('settings?tab=config');
+  await page.getByText('No settings. The program that serves this page shows none.').waitFor();
+});
+
 test('a webhook is made: which events it gets, and its secret once', async () => {
   await open('notifications');
   await button('New webhook…').click();
@@ -215,7 +235,7 @@ test('a webhook is made: which events it gets, and its secret once', async () =>
   await sheet().getByLabel('step.failed').check();
   await sheet().getByText('It gets 1 type of event:').waitFor();
   await sheet().getByLabel('Patterns of events').fill('step.failed\ndecision.*');
-  await sheet().getByText('It gets 3 types of events:').waitFor();
+  await sheet().getByText('It gets 4 types of events:').waitFor();
   assert.ok(await sheet().getByLabel('decision.made').isDisabled(), 'it comes with a pattern');
   await sheet().getByLabel('Workflows').fill('order');
   await sheet().getByText('1 registered workflow fits:').waitFor();

@@ -152,6 +152,22 @@ test('a bulk operation is paused, continued and ended, and says why it left inst
   assert.equal(await button('Pause').count(), 0);
 });
 
+test('the pages of bulk operations follow what others do, and ask only when something has happened', async () => {
+  const id = '019e2b6c-5a10-7c3e-9f00-000000000014';
+  const steer = (verb) => fetch(`${mock.address}api/v1/bulk/${id}/${verb}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+  await open(`bulk/${id}`);
+  await page.waitForFunction(() => document.querySelector('.top')?.innerText.includes('live'));
+  await steer('pause');
+  await page.locator('main .status', { hasText: 'paused' }).waitFor();
+  await open('bulk');
+  await page.waitForFunction(() => document.querySelector('.top')?.innerText.includes('live'));
+  const line = page.locator('tbody tr', { hasText: '7,702 of 12,480' });
+  await line.getByText('paused').waitFor();
+  await steer('resume');
+  await line.getByText('running').waitFor();
+  assert.deepEqual(faults, []);
+});
+
 test('a decision is confirmed with the keyboard alone', async () => {
   await open('decisions');
   const before = await page.locator('.inbox .item').count();

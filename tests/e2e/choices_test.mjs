@@ -143,3 +143,40 @@ test('a rehearsal shows what would be undone and what would stay, on the picture
   await page.evaluate(() => localStorage.clear());
   assert.deepEqual(faults, []);
 });
+
+test('the reference of the API is that of the server: an operation is found, shown and copied, also by its address', async () => {
+  await open('docs');
+  await page.getByText(/\d+ operations\. Choose one/).waitFor();
+  const all = await page.locator('.op').count();
+  await page.getByLabel('Find an operation').fill('post cancel');
+  await page.waitForFunction((count) => document.querySelectorAll('.op').length < count, all);
+  await page.locator('.op', { hasText: '/instances/{id}/cancel' }).click();
+  await page.getByRole('heading', { level: 2, name: 'Stop it and compensate everything that it did' }).waitFor();
+  await page.getByText('/api/v1/instances/{id}/cancel').waitFor();
+  assert.match(await page.locator('.curl pre').innerText(), /^curl -X POST .*\/api\/v1\/instances\/[^']+\/cancel'$/);
+  assert.equal(new URL(page.url()).search, '?find=post+cancel&op=cancelInstance');
+  await open('docs?op=startInstance');
+  const one = page.locator('article');
+  await one.getByText('instances.start', { exact: true }).waitFor();
+  await one.locator('.members').getByText('workflow', { exact: true }).first().waitFor();
+  await one.getByText('201', { exact: true }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('labels stand on an instance and in the list, and find those with the same one', async () => {
+  const one = instance((row) => row.labels?.tenant === 'acme');
+  const same = mock.world.instances.filter((row) => row.labels?.tenant === 'acme');
+  await open(`instances/${one.id}`);
+  await page.getByRole('link', { name: 'tenant=acme' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Instances' }).waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('q'), 'label:tenant=acme');
+  await page.locator('.page-head').getByText(String(same.length), { exact: true }).waitFor();
+  await page.locator('tbody tr').first().getByText('tenant=acme').waitFor();
+  const filter = page.getByRole('combobox', { name: 'Filter' });
+  await filter.fill('label:amount=7 label:is_gift=false');
+  await filter.press('Enter');
+  await mock.until(() => mock.control.requests.some((request) => request.includes(encodeURIComponent('labels.amount == 7 && labels.is_gift == false').replaceAll('%20', '+'))));
+  await filter.fill('label:tenant');
+  await page.getByRole('alert').getByText('A label is NAME=VALUE').waitFor();
+  assert.deepEqual(faults, []);
+});

@@ -57,6 +57,8 @@ const PAGES = {
   'settings-tokens': [/^GET \/tokens$/, () => page.locator('tbody tr').first()],
   'settings-sessions': [/^GET \/sessions$/, () => page.locator('tbody tr').first()],
   'settings-audit': [/^GET \/audit$/, () => page.locator('[role=option]').first()],
+  docs: [/^GET \/openapi\.json$/, () => page.locator('.op').first()],
+  'settings-config': [/^GET \/admin\/config$/, () => page.locator('tbody tr').first()],
   'settings-definitions': [/^GET \/admin\/definitions$/, () => page.locator('tbody tr').first()],
   notifications: [/^GET \/webhooks$/, () => page.locator('tbody tr').first()],
 };

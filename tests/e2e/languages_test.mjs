@@ -83,7 +83,7 @@ const overflows = (page) => page.evaluate(() => {
     const style = getComputedStyle(element);
     if (style.display === 'inline' || style.overflowX !== 'visible' || element.closest('svg, .visually-hidden, .timeline, .cm-editor') || element.querySelector('.table-scroll, .acts') || element.scrollWidth <= element.clientWidth + 1) continue;
     if ([...element.children].some((child) => child.scrollWidth > child.clientWidth + 1 && getComputedStyle(child).display !== 'inline')) continue;
-    if (element.clientWidth) found.push(`${element.tagName.toLowerCase()}.${element.className} "${element.textContent.trim().slice(0, 40)}" ${element.scrollWidth} in ${element.clientWidth}`);
+    found.push(`${element.tagName.toLowerCase()}.${element.className} "${element.textContent.trim().slice(0, 40)}" ${element.scrollWidth} in ${element.clientWidth}`);
   }
   return found;
 });

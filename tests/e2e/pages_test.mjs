@@ -112,7 +112,7 @@ test('hostile names and payloads are text on every page', async () => {
 
 test('an empty server says on every page what would be here', async () => {
   const { page, faults } = await newPage(empty.address, 'light', SIZES.desktop);
-  for (const path of ['', 'instances', 'failures', 'decisions', 'workflows', 'workers', 'queues', 'bulk', 'notifications', 'settings?tab=grants', 'settings?tab=projects', 'settings?tab=tokens', 'settings?tab=sessions', 'settings?tab=audit', 'settings?tab=definitions']) {
+  for (const path of ['', 'instances', 'failures', 'decisions', 'workflows', 'workers', 'queues', 'bulk', 'notifications', 'settings?tab=grants', 'settings?tab=projects', 'settings?tab=tokens', 'settings?tab=sessions', 'settings?tab=audit', 'settings?tab=definitions', 'settings?tab=config']) {
     await visit(page, empty.address, path, path, faults);
     const text = await page.locator('main').innerText();
     assert.match(text, /No |Nothing|All quiet|has no /, path);

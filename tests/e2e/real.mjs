@@ -159,7 +159,7 @@ export function pagesOfLife(life) {
   return {
     overview: '', instances: 'instances', filtered: 'instances?q=status:dead_letter', waiting: `instances/${life.waiting}`, graph: `instances/${life.failed}?tab=graph`,
     steps: `instances/${life.failed}?tab=steps`, history: `instances/${life.completed}?tab=history`, data: `instances/${life.completed}?tab=data`, dead: `instances/${life.dead[0]}`,
-    build: 'build', builder: 'build/order', failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', yaml: 'workflows/order?tab=yaml', workers: 'workers', queues: 'queues', bulk: 'bulk', settings: 'settings',
-    grants: 'settings?tab=grants', projects: 'settings?tab=projects', tokens: 'settings?tab=tokens', sessions: 'settings?tab=sessions', audit: 'settings?tab=audit', definitions: 'settings?tab=definitions', notifications: 'notifications',
+    build: 'build', builder: 'build/order', failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', yaml: 'workflows/order?tab=yaml', workers: 'workers', queues: 'queues', bulk: 'bulk', docs: 'docs', operation: 'docs?op=startInstance', settings: 'settings',
+    grants: 'settings?tab=grants', projects: 'settings?tab=projects', tokens: 'settings?tab=tokens', sessions: 'settings?tab=sessions', audit: 'settings?tab=audit', definitions: 'settings?tab=definitions', config: 'settings?tab=config', notifications: 'notifications',
   };
 }

@@ -27,8 +27,8 @@ before(async () => {
 
 // Texts that are the same in English: signs, names of formats, and words that operators of that language use as they are.
 const SAME = {
-  all: ['act.done', 'common.version', 'unit.ms', 'unit.s', 'unit.h', 'unit.d', 'unit.B', 'unit.kB', 'unit.MB', 'filter.placeholder', 'instances.id', 'workflows.yaml', 'queues.unlimited', 'queues.rateOf', 'decisions.question'],
-  de: ['time.in', 'sessions.agent', 'nav.workflows', 'nav.queues', 'live.open', 'filter.label', 'instances.status', 'instances.workflow', 'act.payload', 'act.signalName', 'instance.tab.graph',
+  all: ['nav.docs', 'act.done', 'common.version', 'unit.ms', 'unit.s', 'unit.h', 'unit.d', 'unit.B', 'unit.kB', 'unit.MB', 'filter.placeholder', 'instances.id', 'workflows.yaml', 'queues.unlimited', 'queues.rateOf', 'decisions.question'],
+  de: ['instances.labels', 'time.in', 'sessions.agent', 'nav.workflows', 'nav.queues', 'live.open', 'filter.label', 'instances.status', 'instances.workflow', 'act.payload', 'act.signalName', 'instance.tab.graph',
     'steps.worker', 'workflows.name', 'workflows.version', 'register.text', 'start.optional', 'workers.worker', 'workers.threads', 'workers.handler', 'queues.queue', 'queues.edit', 'queues.starts',
     'settings.server', 'settings.version', 'settings.limits', 'settings.token', 'settings.name', 'audit.action', 'audit.hash', 'audit.workflow', 'notifications.format', 'notifications.webhook', 'bulks.filter'],
   pt: ['nav.workflows', 'nav.workers', 'overview.total', 'instances.status', 'instances.workflow', 'act.payload', 'steps.worker', 'workflows.name', 'workers.worker', 'workers.host', 'workers.threads',
@@ -52,7 +52,7 @@ const sampleOf = (name) => NUMBERS[name] ?? (name === 'versions' ? [26, 27] : `<
 const ARGUMENTS = {
   status: STATUSES.map((status) => [status]),
   'instance.until': ['retry', 'timer', 'decision', 'other'].map((kind) => [kind]),
-  'filter.problem': ['name', 'status', 'version', 'time', 'value'].map((problem) => [problem, '<word>', '<names>', '<statuses>']),
+  'filter.problem': ['name', 'status', 'version', 'time', 'value', 'label'].map((problem) => [problem, '<word>', '<names>', '<statuses>']),
   'history.count': [['28']],
   'timeline.lastEvents': [['29']],
 };

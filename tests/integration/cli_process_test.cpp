@@ -347,6 +347,8 @@ complete_words ebb decide 0123 c
 complete_words ebb completion f
 complete_words ebb run demo.y
 complete_words ebb --db x.db lis
+complete_words ebb show demo.y
+complete_words ebb diagram demo.y
 )");
     FILE* shell = popen(("cd '" + directory() + "' && bash try.bash").c_str(), "r");
     ASSERT_NE(shell, nullptr);
@@ -355,7 +357,7 @@ complete_words ebb --db x.db lis
     EXPECT_EQ(pclose(shell), 0);
     EXPECT_EQ(
         std::string(text, size),
-        "worker workers workflows\n--input\nsvg\nconfirm\nfish\ndemo.yaml\nlist\n"
+        "worker workers workflows\n--input\nsvg\nconfirm\nfish\ndemo.yaml\nlist\n\ndemo.yaml\n"
     );
     for (const char* other : {"zsh", "fish"}) {
         const Ended script = run({"completion", other});

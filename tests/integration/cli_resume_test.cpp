@@ -3,6 +3,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -70,6 +71,11 @@ TEST_P(CliResume, takes_over_at_once_from_a_killed_worker) {
     CliProcess show(directory(), {"show", "key:slow/k", "--json"}, db_);
     EXPECT_EQ(show.wait(), 0);
     EXPECT_EQ(Json::parse(show.out())["steps"][0]["attempts"], 2) << show.out();
+    // When it became due, and how long it took until it was known to be lost.
+    CliProcess timeline(directory(), {"show", "key:slow/k"}, db_);
+    EXPECT_EQ(timeline.wait(), 0);
+    const std::regex lost(R"(attempt 1 +lost +\+\S+ +\d\S* +its worker stopped)");
+    EXPECT_TRUE(std::regex_search(timeline.out(), lost)) << timeline.out();
 }
 
 TEST_P(CliResume, a_restarted_worker_takes_over_at_once_from_the_killed_one) {

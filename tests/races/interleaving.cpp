@@ -13,7 +13,9 @@ namespace {
 
 constexpr Duration kMoment = std::chrono::milliseconds(2);
 
-constexpr std::string_view kTables[] = {"instances", "tasks", "history", "workers", "queues"};
+constexpr std::string_view kTables[] = {
+    "instances", "tasks", "history", "workers", "queues", "inbox"
+};
 
 std::string percent_encoded_level(Isolation isolation) {
     if (isolation == Isolation::ReadCommitted) return "read%5C%20committed";
@@ -126,7 +128,7 @@ StorePtr Interleaving::connect(bool is_gated, bool migrates) {
 void Interleaving::reset() {
     ask(fmt::format(
         "TRUNCATE {0}.instances, {0}.tasks, {0}.history, {0}.workers, {0}.queues,"
-        " {0}.queue_starts, {0}.keys, {0}.retention, {0}.inbox",
+        " {0}.queue_starts, {0}.keys, {0}.retention, {0}.inbox, {0}.waits, {0}.failures",
         schema_
     ));
     open_ = connect(false, false);

@@ -245,6 +245,80 @@ TEST_F(Surface, a_constraint_refuses_a_worker_in_sql_and_does_not_stop_a_process
     engine.drain(10s);
 }
 
+TEST_F(Surface, an_update_of_many_rows_and_a_commit_of_many_instances_lock_in_one_order) {
+    // Two rows whose numbers and ids are in opposite orders.
+    std::vector<Session::Row> pair;
+    while (pair.empty()) {
+        one.run("INSERT INTO wed_flow (l) SELECT 'todo' FROM generate_series(1, 4)");
+        pair = one.run(
+            "SELECT a.wid, a.instance_id, b.wid, b.instance_id FROM wed_flow AS a JOIN wed_flow AS "
+            "b"
+            " ON a.wid < b.wid AND a.instance_id > b.instance_id LIMIT 1"
+        );
+    }
+    const auto lock = [](const std::string& id) {
+        return fmt::format("SELECT 1 FROM ebb.instances WHERE id = '{}' FOR UPDATE", id);
+    };
+    // As a commit of Ebb, the lower id first.
+    one.run("BEGIN");
+    one.run(lock(pair[0][3]));
+    send_and_block(
+        fmt::format("UPDATE wed_flow SET n = n + 1 WHERE wid IN ({}, {})", pair[0][0], pair[0][2])
+    );
+    one.run(lock(pair[0][1]));
+    one.run("COMMIT");
+    EXPECT_EQ(answer(), "");
+}
+
+TEST_F(Surface, an_instance_is_taken_back_to_an_earlier_write) {
+    const std::string wid = start();
+    const std::string job = one.value("SELECT job FROM wed_claim('left')");
+    one.run(fmt::format("SELECT wed_complete('{}', '{{\"l\": \"done\"}}')", job));
+    EXPECT_EQ(one.refusal(fmt::format("SELECT wed_recover({}, 99)", wid)), "EB011");
+    EXPECT_EQ(one.refusal(fmt::format("SELECT wed_recover({}, 1, 'go')", wid)), "EB011");
+    EXPECT_EQ(one.refusal("SELECT wed_recover(99, 1)"), "EB011");
+    one.run(fmt::format("SELECT wed_recover({}, 1)", wid));
+    const auto store = open_postgres_store({.url = url()});
+    const HandlerRegistry none;
+    Engine engine(*store, none, EngineOptions{.worker_id = "cpp"});
+    engine.run();
+    while (one.value("SELECT l FROM wed_flow WHERE wid = " + wid) != "todo") {
+        std::this_thread::yield();
+    }
+    // What holds has fired again.
+    while (one.value("SELECT count(*) FROM job_pool WHERE status = 'ready'") != "2") {
+        std::this_thread::yield();
+    }
+    engine.drain(10s);
+}
+
+TEST_F(Surface, sessions_share_what_waits) {
+    one.run("INSERT INTO wed_flow (l) SELECT 'todo' FROM generate_series(1, 300)");
+    one.run("ANALYZE ebb.tasks; ANALYZE ebb.instances");
+    EXPECT_EQ(one.value("SELECT count(*) FROM wed_claim('left', 7)"), "7");
+    // A second look finds others.
+    EXPECT_EQ(two.value("SELECT count(*) FROM wed_claim('left', 293, 'other')"), "293");
+    EXPECT_EQ(two.value("SELECT count(*) FROM wed_claim('left', 1, 'third')"), "0");
+}
+
+TEST_F(Surface, all_instances_are_checked_again_and_counted_by_transition) {
+    start();
+    start();
+    one.run("SELECT job FROM wed_claim('left')");
+    EXPECT_EQ(one.value("SELECT jobs FROM running WHERE trname = 'left'"), "1");
+    EXPECT_EQ(one.value("SELECT jobs FROM ready WHERE trname = 'left'"), "1");
+    EXPECT_EQ(one.value("SELECT count(*) FROM late"), "0");
+    EXPECT_EQ(one.value("SELECT count(*) FROM failed"), "0");
+    EXPECT_EQ(one.value("SELECT wed_rematch()"), "0");
+    one.run("INSERT INTO wed_trig (trname, cpred) VALUES ('third', $$n = 0$$)");
+    EXPECT_EQ(one.value("SELECT wed_rematch()"), "2");
+    EXPECT_EQ(one.value("SELECT jobs FROM ready WHERE trname = 'third'"), "2");
+    one.run(
+        "UPDATE ebb.tasks SET due_at = due_at - 120000000, lease_until = 1 WHERE lease_owner <> ''"
+    );
+    EXPECT_EQ(one.value("SELECT jobs FROM late"), "1");
+}
+
 TEST_F(Surface, what_is_dropped_leaves_the_rows_and_what_is_the_user_s) {
     const std::string wid = start();
     one.run("CREATE FUNCTION j.mine() RETURNS integer LANGUAGE sql AS 'SELECT 1'");

@@ -185,6 +185,50 @@ TEST_F(PostgresRoles, let_a_server_keep_tokens_that_no_other_role_reads) {
     }
 }
 
+TEST_F(PostgresRoles, let_a_worker_run_flows_in_sql_and_not_change_them) {
+    execute("GRANT CREATE ON DATABASE roles TO ebb_migrator");
+    migrate_postgres(options("ebb_migrator"));
+    install_sql_workers(options("ebb_migrator"));
+    install_rules_sql(options("ebb_migrator"));
+    prepare();
+    execute("DROP SCHEMA IF EXISTS travel CASCADE");
+    execute_as("ebb_migrator", R"(
+        SELECT orders.create_flow('travel');
+        INSERT INTO travel.wed_attr (aname, adv) VALUES ('hotel', 'wanted');
+        INSERT INTO travel.wed_trig (trname, cpred) VALUES ('book', $$hotel = 'wanted'$$);
+        INSERT INTO travel.wed_trig (cpred, cfinal) VALUES ($$hotel = 'booked'$$, true);
+        INSERT INTO travel.wed_flow DEFAULT VALUES)");
+    const StorePtr store = open_postgres_store(options("ebb_worker"));
+    HandlerRegistry handlers;
+    handlers.add_raw("book", Handler([](const Payload&, const StepContext&) {
+                         return Payload::text(R"({"hotel":"booked"})");
+                     }));
+    Engine engine(*store, handlers);
+    engine.run();
+    const auto id = InstanceId::parse(execute("SELECT instance_id FROM travel.wed_flow"));
+    ASSERT_TRUE(id.has_value());
+    EXPECT_EQ(engine.wait(*id, std::chrono::seconds(60)).status, "completed");
+    EXPECT_EQ(execute("SELECT hotel FROM travel.wed_flow"), "booked");
+    for (const char* role : {"ebb_worker", "ebb_observer", "stranger"}) {
+        for (const char* sql :
+             {"UPDATE orders.flows SET notify = 'none'",
+              "DELETE FROM orders.flow_versions",
+              "INSERT INTO orders.flow_rights VALUES ('stranger', 'travel', 'define')",
+              "DELETE FROM orders.flow_behind",
+              "UPDATE travel.wed_flow SET hotel = 'x'",
+              "INSERT INTO travel.wed_attr (aname) VALUES ('x')",
+              "SELECT * FROM travel.wed_flow",
+              "SELECT travel.wed_claim('book')",
+              "SELECT orders.create_flow('mine')",
+              "SELECT orders.flow_build('travel')",
+              "SELECT orders.import_wed('mine', 'travel')"}) {
+            EXPECT_THAT(refusal(role, sql), HasSubstr("permission denied")) << role << ": " << sql;
+        }
+    }
+    EXPECT_EQ(refusal("ebb_observer", "SELECT * FROM flow_rights"), "");
+    EXPECT_THAT(refusal("ebb_worker", "SELECT * FROM flow_rights"), HasSubstr("permission denied"));
+}
+
 TEST_F(PostgresRoles, let_a_reader_of_a_view_not_read_the_tables) {
     prepare();
     execute("GRANT USAGE ON SCHEMA orders TO stranger; GRANT SELECT ON orders.stuck TO stranger");

@@ -54,9 +54,30 @@ const login = (now, id, principal, minutes, more) => ({
   address: '127.0.0.1', agent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0', is_current: false, ...more,
 });
 
+function makeConfig(now, name) {
+  const of = (key, about, more = {}) => ({ key, value: null, origin: 'default', place: null, about, is_live: false, needs_restart: false, ...more });
+  const file = (line, value, more) => ({ value, origin: 'file', place: `/etc/ebb/serve.yaml:${line}:1`, ...more });
+  return {
+    loaded_at: iso(now - 26 * 60_000),
+    error: `/etc/ebb/serve.yaml:9:1: There is no setting "titel"; did you mean "title"?${name}`,
+    settings: [
+      of('db', 'The database', { value: 'postgresql://ebb:***@db.shop.example/ebb', origin: 'environment', place: 'EBB_DB' }),
+      of('definitions', 'Register the workflows of this folder, always', file(2, '/etc/ebb/workflows')),
+      of('listen', 'HOST:PORT, unix:PATH or fd:N (default: 127.0.0.1:8322)', file(3, '127.0.0.1:8322, [::1]:8322')),
+      of('tls_cert', 'Serve HTTPS with this certificate', { is_live: true }), of('tls_key', 'Its private key', { is_live: true }),
+      of('behind_proxy', 'Serve only proxies at these addresses', file(4, '10.4.0.0/16')),
+      of('allowed_hosts', 'Further names of this server', file(5, 'ebb.shop.example', { is_live: true })),
+      of('smtp_password_file', 'And with this password', file(7, '/run/secrets/smtp')),
+      of('base_path', 'Serve everything below this path (/)'), of('title', 'Shown by the web UI', { value: `Shop, production${name}`, origin: 'flag' }),
+      of('requests_per_second', 'Per token or person; 0 = no limit (1000)', { is_live: true }), of('max_connections', 'Open at once, streams included (4096)'),
+      of('threads', 'Handlers that run at the same time', file(8, '16', { needs_restart: true })), of('drain_timeout', 'How long handlers may continue after SIGTERM (30s)', { is_live: true }),
+    ],
+  };
+}
+
 export function makeAccess({ now, r, instances, hostile, empty }) {
   const built_in = { name: '*', title: null, workflows: ['*'], queues: ['*'], is_built_in: true, created_at: iso(now - 60 * 864e5), created_by: null };
-  if (empty) return { projects: [built_in], grants: [], tokens: [], sessions: [], audit: [], webhooks: [], deliveries: [], files: { has_folder: false, items: [] } };
+  if (empty) return { projects: [built_in], grants: [], tokens: [], sessions: [], audit: [], webhooks: [], deliveries: [], config: { settings: [], loaded_at: null, error: null }, files: { has_folder: false, items: [] } };
   const name = hostile ? HOSTILE : '';
   const project = (name, title, workflows, queues, days) => ({ name, title, workflows, queues, is_built_in: false, created_at: iso(now - days * 864e5), created_by: 'user:ann' });
   const delivery = (key, minutes, status) => {
@@ -93,6 +114,7 @@ export function makeAccess({ now, r, instances, hostile, empty }) {
       webhook(now, 8, 'pager', 'https://pager.example/v2/enqueue', { events: ['instance.dead_lettered', 'step.failed'], failures: 50, suspended_at: iso(now - 3.2 * 36e5), old_secret_until: iso(now + 5 * 36e5) }),
     ],
     deliveries: some.flatMap((one, i) => [delivery(`erp/${one.id}/${i + 4}`, 12 * i + 3, i < 2 ? 'running' : 'completed'), delivery(`pager/${one.id}/${i + 4}`, 30 * i + 190, i < 4 ? 'running' : 'dead_letter')]),
+    config: makeConfig(now, name),
     files: { has_folder: true, items: [
       { file: 'expenses.yaml', state: 'registered', workflow: 'expenses', version: 2, message: null, problems: [], since: iso(now - 3 * 864e5) },
       { file: 'order.yaml', state: 'refused', workflow: 'order', version: 3, message: 'Version 3 of "order" is registered with other content. Give the file a new version.', problems: [], since: iso(now - 40 * 60_000) },
@@ -160,6 +182,7 @@ export function accessRoutes(access, { Problem, needs }) {
     ['DELETE', /^\/tokens\/([^/]+)$/, admin(([name]) => drop(access.tokens, 'name', name))],
     ['GET', /^\/sessions$/, () => ({ items: access.sessions })],
     ['DELETE', /^\/sessions\/([^/]+)$/, ([id]) => drop(access.sessions, 'id', id)],
+    ['GET', /^\/admin\/config$/, admin(() => access.config)],
     ['GET', /^\/admin\/definitions$/, admin(() => access.files)],
     ['GET', /^\/webhooks$/, hooks(() => ({ items: access.webhooks }))],
     ['PUT', /^\/webhooks\/([^/]+)$/, hooks(([name], _, body) => {

@@ -14,7 +14,7 @@ function valueOf(text, Problem) {
 }
 
 /** Whether the filter holds for a row. */
-function holds(where, row, { Problem, groupOf }) {
+export function holds(where, row, { Problem, groupOf }) {
   if (where === 'true') return true;
   return where.split(' && ').every((part) => {
     const found = /^([\w.]+?)(?:\.startsWith\((?<start>.*)\)| (?<op>==|in|>=|<) (?<rest>.*))$/.exec(part);
@@ -22,7 +22,7 @@ function holds(where, row, { Problem, groupOf }) {
     const { start, op, rest } = found.groups;
     const name = found[1];
     const value = valueOf((start ?? rest).replace(/^timestamp\((.*)\)$/, '$1'), Problem);
-    const own = name === 'error.group' ? (row.detail.error ? groupOf(row) : '') : name === 'created' ? row.created_at : (row[name] ?? '');
+    const own = name === 'error.group' ? (row.detail.error ? groupOf(row) : '') : name.startsWith('labels.') ? row.labels?.[name.slice(7)] : name === 'created' ? row.created_at : (row[name] ?? '');
     if (op === '==') return own === value;
     if (op === 'in') return value.includes(own);
     if (op === '>=') return own >= value;
@@ -44,7 +44,7 @@ export function makeBulks(world, { empty = false } = {}) {
   ];
 }
 
-export function bulkRoutes(world, bulks, { Problem, needs, touch, summary, groupOf }) {
+export function bulkRoutes(world, bulks, { Problem, needs, touch, summary, groupOf, changed }) {
   const find = (id) => {
     const found = bulks.find((one) => one.id === id);
     if (!found) throw new Problem(404, 'instance_not_found', 'There is no such bulk operation.');
@@ -67,6 +67,7 @@ export function bulkRoutes(world, bulks, { Problem, needs, touch, summary, group
     const skips = others.slice(0, 20).map((row) => ({ id: row.id, code: 'invalid_state', message: `The instance is already ${row.status}.` }));
     const made = { id: `019e2b6c-5a10-7c3e-9f00-1000000000${10 + bulks.length}`, status: 'completed', action: body.action, where: body.where ?? null, ids: body.ids?.length ?? null, reason: body.reason ?? null, by: 'user:ann', rate: body.rate ?? null, canary: body.canary ? { count: 1, wait: '60s', ...body.canary } : null, matched: rows.length, done: able.length, unchanged: 0, skipped: others.length, failed: 0, skips, per_second: null, error: null, created_at: now, updated_at: now, finished_at: now };
     bulks.unshift(made);
+    changed('bulk');
     return { $status: 202, ...made };
   };
   const steer = (id, verb) => {
@@ -74,6 +75,7 @@ export function bulkRoutes(world, bulks, { Problem, needs, touch, summary, group
     if (one.finished_at) throw new Problem(409, 'invalid_state', `The instance is already ${one.status}.`);
     one.status = { pause: 'paused', resume: 'running', cancel: 'cancelled', continue: 'running' }[verb];
     if (verb === 'cancel') one.finished_at = new Date().toISOString();
+    changed('bulk', `bulk:${id}`);
     return one;
   };
   return [

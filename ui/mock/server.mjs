@@ -1,12 +1,13 @@
 // Answers as `ebb serve` does by the OpenAPI document, from sample data in memory. For working on the UI without Ebb and
 // for tests of rare states. Usage: server.mjs --assets DIST [--port N] [--hostile] [--history N] [--role viewer] [--empty]
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { extname, join, normalize } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { accessRoutes, makeAccess, myGrants } from './access.mjs';
-import { bulkRoutes, makeBulks } from './bulk.mjs';
+import { bulkRoutes, holds, makeBulks } from './bulk.mjs';
 import { layout } from './layout.mjs';
 import { play } from './play.mjs';
 import { random } from './random.mjs';
@@ -28,6 +29,15 @@ class Problem extends Error {
     super(detail);
     Object.assign(this, { status, code, more, headers });
   }
+}
+
+const source = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+let document;
+/** The real one. */
+function openapi() {
+  const made = (document ??= spawnSync('python3', [source('cmake/openapi.py'), source('schema/openapi')], { encoding: 'utf8', maxBuffer: 1 << 26 }));
+  if (made.status !== 0) throw new Error(made.stderr);
+  return { $text: made.stdout, $type: 'application/json' };
 }
 
 /** Events that a person or program causes. */
@@ -80,6 +90,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       (!statuses.length || statuses.includes(row.status)) && (!query.get('workflow') || row.workflow === query.get('workflow')) &&
       (!query.get('version') || row.version === Number(query.get('version'))) && (!query.get('key') || row.key === query.get('key')) &&
       (!query.get('key_prefix') || row.key?.startsWith(query.get('key_prefix'))) &&
+      (!query.get('where') || holds(query.get('where'), row, { Problem, groupOf })) &&
       (!query.get('created_after') || row.created_at >= query.get('created_after')) && (!query.get('created_before') || row.created_at < query.get('created_before')));
     const limit = Number(query.get('limit') ?? 50);
     const from = query.get('cursor') ? rows.findIndex((row) => row.id < Buffer.from(query.get('cursor'), 'base64url').toString()) : 0;
@@ -258,6 +269,8 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     for (const stream of streams) stream.topics.forEach((topic, i) => update(stream, topic, i, row));
   }
 
+  const changed = (...topics) => streams.forEach((stream) => stream.topics.forEach((topic, i) => topics.includes(topic) && update(stream, topic, i)));
+
   // Those who wait for something to be true of the mock are asked again whenever anything has happened to it.
   const waiters = new Set();
   const wake = () => waiters.forEach((waiter) => waiter());
@@ -275,6 +288,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
 
   const routes = [
     ['GET', /^\/$/, () => ({ name: 'ebb', version: '0.1.0', api: 'v1', time: new Date().toISOString(), store: 'memory', is_dev: true, worker: { id: 'mock', is_enabled: true }, auth: { mode: 'token' }, ui: { title: null, banner: null }, capabilities: ['events'], limits: { payload: 1048576 } })],
+    ['GET', /^\/openapi\.json$/, openapi],
     ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role: control.role, decision_roles: [], permissions: PERMISSIONS[control.role], groups: [], grants: myGrants(control.role), expires_at: null })],
     ['GET', /^\/stats$/, stats],
     ['GET', /^\/instances$/, (_, query) => list(query)],
@@ -318,7 +332,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       return Object.assign(queue, { concurrency: null, concurrency_per_key: null, rate: null }, body, { updated_at: new Date().toISOString() });
     }],
     ...accessRoutes(access, { Problem, needs }),
-    ...bulkRoutes(world, makeBulks(world, { empty }), { Problem, needs, touch, summary, groupOf }),
+    ...bulkRoutes(world, makeBulks(world, { empty }), { Problem, needs, touch, summary, groupOf, changed }),
     ['DELETE', /^\/session$/, () => null],
     ['GET', /^\/search$/, (_, query) => {
       const q = query.get('q').toLowerCase();

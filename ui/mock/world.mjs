@@ -78,6 +78,7 @@ export function makeWorld({ seed = 7, hostile = false, history = 0 } = {}) {
     if (hostile) Object.assign(input, { [HOSTILE]: HOSTILE });
     const key = hostile && n % 3 === 0 ? `${HOSTILE}${n}` : KEYS[workflow](input);
     const instance = play(byName.get(workflow), { id: r.id(start), key, input, start, script, r, worker: r.pick(WORKERS), now });
+    if (workflow === 'order') instance.labels = { tenant: hostile ? HOSTILE : ['acme', 'globex', 'initech'][n % 3], amount: n % 40, is_gift: n % 2 === 0 };
     instances.push(instance);
     return instance;
   };

@@ -134,8 +134,9 @@ const ENDED = new Set(['completed', 'failed', 'cancelled', 'aborted', 'moved']);
 export function actsFor(instance: Pick<Summary, 'status' | 'waiting_for'>): Act[] {
   if (ENDED.has(instance.status)) return [];
   const acts: Act[] = [];
-  if (instance.waiting_for?.some((wait) => wait.kind === 'decision')) acts.push('decide');
-  acts.push('signal');
+  const waits = (kind: string) => instance.waiting_for?.some((wait) => wait.kind === kind) ?? false;
+  if (waits('decision')) acts.push('decide');
+  if (waits('signal')) acts.push('signal');
   if (instance.status === 'dead_letter') acts.push('requeue');
   acts.push('cancel');
   return acts;

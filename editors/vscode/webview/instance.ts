@@ -56,7 +56,7 @@ function header({ instance, why }: Shown): HTMLElement {
   const buttons = acts.map((act) => {
     const one = button(LABELS[act], () => host.postMessage({ type: 'act', act }));
     // What the instance waits for.
-    one.classList.toggle('primary', act === 'decide' || act === 'requeue');
+    one.classList.toggle('primary', act !== 'cancel');
     return one;
   });
   const bar = make('div', { class: 'acts', role: 'toolbar', 'aria-label': 'What can be done' }, ...buttons);

@@ -6,10 +6,8 @@ namespace ebb::diagram {
 
 namespace {
 
-using enum Note::Kind;
-
-constexpr std::array<NoteStyle, 5> kStyles{{
-    {Added,
+constexpr std::array<NoteStyle, 5> kNoteStyles{{
+    {Note::Kind::Added,
      "added",
      "+",
      "+",
@@ -18,7 +16,7 @@ constexpr std::array<NoteStyle, 5> kStyles{{
      false,
      {"#dcfce7", "#16a34a", "#166534"},
      {"#052e16", "#4ade80", "#bbf7d0"}},
-    {Removed,
+    {Note::Kind::Removed,
      "removed",
      "−",
      "-",
@@ -27,7 +25,7 @@ constexpr std::array<NoteStyle, 5> kStyles{{
      true,
      {"#fee2e2", "#dc2626", "#991b1b"},
      {"#450a0a", "#f87171", "#fecaca"}},
-    {Changed,
+    {Note::Kind::Changed,
      "changed",
      "~",
      "~",
@@ -36,7 +34,7 @@ constexpr std::array<NoteStyle, 5> kStyles{{
      false,
      {"#fef3c7", "#d97706", "#92400e"},
      {"#451a03", "#fbbf24", "#fde68a"}},
-    {Moved,
+    {Note::Kind::Moved,
      "moved",
      "↕",
      ">",
@@ -45,7 +43,7 @@ constexpr std::array<NoteStyle, 5> kStyles{{
      false,
      {"#dbeafe", "#2563eb", "#1e40af"},
      {"#172554", "#60a5fa", "#bfdbfe"}},
-    {Dynamic,
+    {Note::Kind::Dynamic,
      "dynamic",
      "┆",
      ":",
@@ -59,11 +57,11 @@ constexpr std::array<NoteStyle, 5> kStyles{{
 }  // namespace
 
 const NoteStyle& style_of(Note::Kind kind) {
-    return kStyles.at(static_cast<std::size_t>(kind));
+    return kNoteStyles.at(static_cast<std::size_t>(kind));
 }
 
 std::string note_words(const Note& note) {
-    if (note.kind == Dynamic) return note.text;
+    if (note.kind == Note::Kind::Dynamic) return note.text;
     std::string words(style_of(note.kind).name);
     if (!note.text.empty()) words += ": " + note.text;
     return words;

@@ -19,10 +19,11 @@ namespace ebb {
 inline constexpr std::string_view kPingType = "ping";
 
 /// All other types, sorted.
-inline constexpr std::array<std::string_view, 12> kNoticeTypes = {
+inline constexpr std::array<std::string_view, 15> kNoticeTypes = {
     "bulk.finished",
     "decision.awaited",
     "decision.made",
+    "decision.overdue",
     "instance.aborted",
     "instance.cancelled",
     "instance.compensating",
@@ -31,11 +32,22 @@ inline constexpr std::array<std::string_view, 12> kNoticeTypes = {
     "instance.failed",
     "instance.requeued",
     "instance.started",
+    "queue.blocked",
     "step.failed",
+    "worker.lost",
 };
 
 /// Of the end of a bulk operation, which is an instance of Ebb's own.
 inline constexpr std::string_view kBulkFinishedType = kNoticeTypes.front();
+
+/// Of a decision whose deadline has passed. What the deadline has led to may be reported, too, with
+/// the number of the same event, so this notice has a number of its own.
+inline constexpr std::string_view kOverdueType = "decision.overdue";
+inline constexpr Seq kOverdueSeq = Seq{1} << 40;
+
+// What is about no instance.
+inline constexpr std::string_view kQueueBlockedType = "queue.blocked";
+inline constexpr std::string_view kWorkerLostType = "worker.lost";
 
 /// The type of the notice that reports the event; empty if none does.
 std::string_view notice_type(const HistoryEvent& event);

@@ -1,8 +1,11 @@
 #include "core/model/samples.h"
 
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include <ebb/error.h>
 
 #include "core/model/check.h"
 #include "core/model/placing.h"
@@ -93,6 +96,23 @@ std::vector<Sample> samples_of(const Document& root) {
         found.push_back({.name = sample.key, .input = to_text(sample.value.to_json())});
     }
     return found;
+}
+
+Payload sample_input(const Document& root, std::string_view name) {
+    std::vector<Sample> samples = samples_of(root);
+    std::vector<std::string_view> names;
+    for (Sample& sample : samples) {
+        if (sample.name == name) return std::move(sample.input);
+        names.push_back(sample.name);
+    }
+    throw Error(
+        ErrorCode::InvalidArgument,
+        names.empty()
+            ? std::string("The workflow's file has no `samples`.")
+            : fmt::format(
+                  "The workflow's file has no sample {}.{}", in_quotes(name), hint(name, names)
+              )
+    );
 }
 
 }  // namespace ebb::model

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ebb/json.h>
@@ -26,5 +27,8 @@ void check_samples(const MapReader& root, const Payload& input_schema);
 
 /// Those that can be read, in the order of the text.
 std::vector<Sample> samples_of(const Document& root);
+
+/// The input of the sample with this name. Throws Error with the names that are like it.
+Payload sample_input(const Document& root, std::string_view name);
 
 }  // namespace ebb::model

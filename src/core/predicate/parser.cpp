@@ -448,6 +448,17 @@ NodeId Parser::substring_function() {
 
 NodeId Parser::call(const std::string& name, std::size_t offset) {
     expect_symbol("(");
+    if (name == "now" || name == "clock_timestamp" || name == "random") {
+        throw_at(
+            code_.source,
+            offset,
+            fmt::format(
+                "A condition depends on attributes alone, so it cannot call {}(). A transition "
+                "that has to wait has `after`.",
+                name
+            )
+        );
+    }
     if (name == "cast") return cast_function();
     if (name == "trim") return trim_function();
     if (name == "substring") return substring_function();

@@ -63,6 +63,9 @@ Program::Program(const Rules& rules, const std::vector<std::string>& names) : ru
     }
     for (const Attribute& attribute : rules_.attributes) {
         defaults_.push_back(coerce(attribute.type, Json::parse(attribute.initial)).json);
+        std::string key = keys_.empty() ? "{" : ",";
+        append_json_string(key, attribute.name);
+        keys_.push_back(key + ":");
     }
 }
 
@@ -101,14 +104,23 @@ predicate::Row Program::row_of(const State& state) const {
 }
 
 Payload Program::state_text(const State& state) const {
-    Payload text = "{";
-    for (std::size_t i = 0; i < state.values.size(); ++i) {
-        if (i > 0) text += ',';
-        append_json_string(text, rules_.attributes[i].name);
-        text += ':';
+    if (keys_.empty()) return "{}";
+    Payload text;
+    text.reserve(state_size(state));
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+        text += keys_[i];
         text += state.values[i].json;
     }
-    return text + "}";
+    text += '}';
+    return text;
+}
+
+std::size_t Program::state_size(const State& state) const {
+    std::size_t size = 1;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+        size += keys_[i].size() + state.values[i].json.size();
+    }
+    return size;
 }
 
 }  // namespace ebb::rules

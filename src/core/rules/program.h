@@ -63,10 +63,13 @@ class Program {
 
     /// All attributes as one JSON object, in the definition's order.
     Payload state_text(const State& state) const;
+    /// How many bytes that has.
+    std::size_t state_size(const State& state) const;
 
  private:
     Rules rules_;
     std::vector<Rule> triggers_;
+    std::vector<std::string> keys_;  ///< of each attribute, as the text of a state has it
     std::vector<Condition> finals_;
     std::vector<Condition> exceptions_;
     std::vector<Condition> invariants_;

@@ -290,7 +290,7 @@ class Writing {
 
     void check_size() const {
         if (outcome_.changes.empty()) return;
-        const std::size_t size = program_.state_text(outcome_.state).size();
+        const std::size_t size = program_.state_size(outcome_.state);
         if (size <= RulesLimits::kStateBytesMax) return;
         throw Refusal{
             "payload_too_large",

@@ -7,12 +7,12 @@ namespace ebb::rules_analysis {
 
 namespace {
 
-using Node = std::int32_t;
+using Vertex = std::int32_t;
 
 /// The neighbors of each node, one after another.
 struct Neighbors {
     std::vector<std::size_t> first;
-    std::vector<Node> all;
+    std::vector<Vertex> all;
 
     Neighbors(const Search& search, bool is_backward) : first(search.node_count() + 1, 0) {
         for (const Search::Edge& edge : search.edges()) {
@@ -37,7 +37,7 @@ class Parts {
           low_(search.node_count(), 0),
           part_(search.node_count(), -1) {
         for (std::size_t i = 0; i < index_.size(); ++i) {
-            if (index_[i] < 0) visit(static_cast<Node>(i));
+            if (index_[i] < 0) visit(static_cast<Vertex>(i));
         }
     }
 
@@ -51,32 +51,32 @@ class Parts {
     std::vector<std::int32_t> index_;
     std::vector<std::int32_t> low_;
     std::vector<std::int32_t> part_;
-    std::vector<Node> stack_;
+    std::vector<Vertex> stack_;
     std::int32_t next_index_ = 0;
     std::int32_t count_ = 0;
 
     struct Frame {
-        Node node;
+        Vertex node;
         std::size_t at;
     };
 
-    static std::size_t at(Node node) { return static_cast<std::size_t>(node); }
+    static std::size_t at(Vertex node) { return static_cast<std::size_t>(node); }
 
-    void enter(std::vector<Frame>& frames, Node node) {
+    void enter(std::vector<Frame>& frames, Vertex node) {
         index_[at(node)] = low_[at(node)] = next_index_++;
         stack_.push_back(node);
         frames.push_back({node, neighbors_.first[at(node)]});
     }
 
     void leave(std::vector<Frame>& frames) {
-        const Node node = frames.back().node;
+        const Vertex node = frames.back().node;
         frames.pop_back();
         if (!frames.empty()) {
             auto& above = low_[at(frames.back().node)];
             above = std::min(above, low_[at(node)]);
         }
         if (low_[at(node)] != index_[at(node)]) return;
-        Node member = -1;
+        Vertex member = -1;
         do {
             member = stack_.back();
             stack_.pop_back();
@@ -85,7 +85,7 @@ class Parts {
         ++count_;
     }
 
-    void visit(Node root) {
+    void visit(Vertex root) {
         std::vector<Frame> frames;
         enter(frames, root);
         while (!frames.empty()) {
@@ -94,7 +94,7 @@ class Parts {
                 leave(frames);
                 continue;
             }
-            const Node next = neighbors_.all[frame.at++];
+            const Vertex next = neighbors_.all[frame.at++];
             if (index_[at(next)] < 0) {
                 enter(frames, next);
             } else if (part_[at(next)] < 0) {
@@ -110,9 +110,9 @@ class Parts {
 std::vector<bool> nodes_that_reach(const Search& search, const std::vector<bool>& goals) {
     const Neighbors before(search, true);
     std::vector<bool> reaches = goals;
-    std::vector<Node> open;
+    std::vector<Vertex> open;
     for (std::size_t i = 0; i < goals.size(); ++i) {
-        if (goals[i]) open.push_back(static_cast<Node>(i));
+        if (goals[i]) open.push_back(static_cast<Vertex>(i));
     }
     while (!open.empty()) {
         const auto node = static_cast<std::size_t>(open.back());

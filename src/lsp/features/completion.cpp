@@ -9,11 +9,13 @@
 #include "core/model/check_expressions.h"
 #include "core/model/walk.h"
 #include "lsp/features/cursor.h"
+#include "lsp/features/evaluation.h"
 #include "lsp/features/functions.h"
 #include "lsp/features/request.h"
 #include "lsp/features/schema.h"
 #include "lsp/lsp.h"
 #include "lsp/workspace_index.h"
+#include "support/json.h"
 
 namespace ebb::lsp {
 
@@ -202,6 +204,7 @@ class Completer {
                               std::count(before.begin(), before.end(), '.') == 3;
         if (is_error) return add_fields({"code", "message", "details"}, begin);
         const bool is_method = word > 0 && source[word - 1] == '.';
+        if (before.size() > 1 && is_method) add_data(before.substr(0, before.size() - 1), begin);
         if (!is_method) {
             for (const FunctionText& variable : variable_texts()) {
                 add({.label = std::string(variable.name),
@@ -220,6 +223,60 @@ class Completer {
         }
     }
 
+    /// The fields of what the instance was started with, by `input_schema` and the samples.
+    void add_data(const std::string& read, std::size_t begin) {
+        constexpr std::string_view kOfInstance = "workflow.input";
+        constexpr std::string_view kHere = "input";
+        const Evaluation evaluation(document_, settings_, cursor_.node);
+        const bool is_of_instance = (read + ".").starts_with("workflow.input.");
+        const bool is_here =
+            (read + ".").starts_with("input.") && evaluation.reads_instance_input();
+        if (!is_of_instance && !is_here) return;
+        const std::size_t root = (is_of_instance ? kOfInstance : kHere).size();
+        add_schema_fields(std::string_view(read).substr(root), begin);
+        for (const TrialData& sample : samples_of(document_)) {
+            const Trial trial = evaluation.run(read, sample);
+            if (!trial.error.empty() || !trial.value.is_object()) continue;
+            for (const auto& [name, value] : trial.value.items()) {
+                if (!std::all_of(name.begin(), name.end(), is_word)) continue;
+                add({.label = name,
+                     .kind = ItemKind::Field,
+                     .detail = value.type_name(),
+                     .text = fmt::format("{} in the sample {}", to_text(value), sample.name)},
+                    begin);
+            }
+        }
+    }
+
+    /// The properties that the schema has behind `.a.b`.
+    void add_schema_fields(std::string_view path, std::size_t begin) {
+        const Payload& text = document_.checked(settings_).definition.input_schema;
+        if (text.empty()) return;
+        const Json schema = Json::parse(text);
+        const Json* here = &schema;
+        while (!path.empty()) {
+            path.remove_prefix(1);
+            const std::string name(path.substr(0, path.find('.')));
+            path.remove_prefix(name.size());
+            const Json::json_pointer member = Json::json_pointer("/properties") / name;
+            if (!here->is_object() || !here->contains(member)) return;
+            here = &here->at(member);
+        }
+        if (!here->is_object() || !here->contains("properties")) return;
+        for (const auto& [name, about] : here->at("properties").items()) {
+            if (!about.is_object() || !std::all_of(name.begin(), name.end(), is_word)) continue;
+            const auto word = [&about](const char* key) {
+                const auto found = about.find(key);
+                return found != about.end() && found->is_string() ? found->get<std::string>() : "";
+            };
+            add({.label = name,
+                 .kind = ItemKind::Field,
+                 .detail = word("type"),
+                 .text = word("description")},
+                begin);
+        }
+    }
+
     void add_fields(const std::vector<std::string>& names, std::size_t begin) {
         for (const std::string& name : names) add({.label = name, .kind = ItemKind::Field}, begin);
     }
@@ -228,7 +285,7 @@ class Completer {
     void add_steps(std::size_t begin) {
         const source::CheckedText& checked = document_.checked(settings_);
         const model::Walk walk(checked.definition);
-        const int reader = walk.find(node_around());
+        const int reader = walk.find(node_around(tree_, cursor_.node));
         if (walk.nodes().empty() || reader < 0) return add_nodes(begin);
         for (int read = 0; read < static_cast<int>(walk.nodes().size()); ++read) {
             if (read == reader || !model::never_before(walk, reader, read).empty()) continue;
@@ -238,14 +295,6 @@ class Completer {
                  .detail = std::string(kind_name(node))},
                 begin);
         }
-    }
-
-    std::string node_around() const {
-        for (int at = cursor_.node; at > 0; at = tree_.at(at).parent) {
-            const std::string_view kind = kind_of_node(tree_, at);
-            if (!kind.empty()) return tree_.scalar(tree_.find(at, kind));
-        }
-        return {};
     }
 };
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lsp/features/missing.h"
+#include "lsp/features/request.h"
 #include "lsp/lsp.h"
 
 namespace ebb::lsp {
@@ -152,13 +153,8 @@ Json Server::list_actions(const Json& params) {
     const Document* document = document_of(params);
     if (document == nullptr) return Json::array();
     const Json& range = params.at("range");
-    const auto offset = [&](const char* key) {
-        const Json& place = range.at(key);
-        return document->lines().offset(
-            {.line = place.at("line").get<std::size_t>(),
-             .character = place.at("character").get<std::size_t>()}
-        );
-    };
+    const std::size_t begin = offset_at(*document, range.at("start"));
+    const std::size_t end = offset_at(*document, range.at("end"));
     Json only = Json::array();
     if (params.contains("context")) only = params["context"].value("only", Json::array());
     const auto wants = [&](std::string_view kind) {
@@ -169,7 +165,7 @@ Json Server::list_actions(const Json& params) {
     };
     Json actions = Json::array();
     if (wants("quickfix")) {
-        actions = actions_json(*document, settings(), offset("start"), offset("end"));
+        actions = actions_json(*document, settings(), begin, end);
     }
     if (wants("source.fixAll.ebb")) {
         Json all = fix_all_json(*document, settings());

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -6,12 +8,15 @@
 
 #include "core/expression/spans.h"
 #include "core/model/walk.h"
+#include "lsp/features/evaluation.h"
 #include "lsp/features/functions.h"
 #include "lsp/features/request.h"
 #include "lsp/features/schema.h"
 #include "lsp/lsp.h"
 #include "lsp/uri.h"
+#include "source/lint.h"
 #include "support/clock.h"
+#include "support/json.h"
 
 namespace ebb::lsp {
 
@@ -20,9 +25,22 @@ namespace {
 using yaml::LineTree;
 using yaml::TreeNode;
 
+constexpr std::size_t kTextBytesMax = 2'000;
+constexpr std::size_t kValueBytesMax = 200;
+constexpr std::size_t kSamplesShownMax = 5;
+
+/// At most so many bytes, and no part of a character.
+std::string_view beginning(std::string_view text, std::size_t bytes_max) {
+    if (text.size() <= bytes_max) return text;
+    while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xC0U) == 0x80U) {
+        --bytes_max;
+    }
+    return text.substr(0, bytes_max);
+}
+
 /// Text of the workspace appears in code fences only, so it can hold no link and no other markup.
 std::string fenced(std::string_view text) {
-    std::string clean(text.substr(0, 2'000));
+    std::string clean(beginning(text, kTextBytesMax));
     std::replace(clean.begin(), clean.end(), '`', '\'');
     return fmt::format("```\n{}\n```", clean);
 }
@@ -31,13 +49,35 @@ std::string duration_text(Duration duration) {
     return duration == Duration::zero() ? "none" : format_duration(duration);
 }
 
-std::string attempts_text(const AttemptPolicy& attempts) {
-    return fmt::format(
-        "attempts: {}, timeout of an attempt: {}, of the step: {}",
-        attempts.max_attempts,
-        duration_text(attempts.timeout),
-        duration_text(attempts.step_timeout)
-    );
+/// The delays between attempts, without jitter: `1s, 2s, 4s, ...`.
+std::string delays_text(const AttemptPolicy& attempts) {
+    constexpr int kShownMax = 5;
+    std::string text;
+    for (int retry = 1; retry < attempts.max_attempts; ++retry) {
+        if (retry > kShownMax) return text + ", ...";
+        text += fmt::format(
+            "{}{}",
+            text.empty() ? "" : ", ",
+            format_duration(source::delay_before(attempts.backoff, retry))
+        );
+    }
+    return text;
+}
+
+/// A duration in seconds and in the units that people read.
+std::string seconds_text(Duration duration) {
+    const double seconds = std::chrono::duration<double>(duration).count();
+    return fmt::format("{} = {} s", format_duration(duration), seconds);
+}
+
+std::string_view type_of(const Json& value) {
+    if (value.is_number_integer()) return "int";
+    return value.is_number() ? "double" : value.type_name();
+}
+
+bool is_name_part(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '`';
 }
 
 class Hover {
@@ -46,9 +86,16 @@ class Hover {
         : document_(document), settings_(settings), tree_(document.tree()), offset_(offset) {}
 
     Json run() {
-        if (Json found = of_expression(); !found.is_null()) return found;
+        const auto place = expression_at(tree_, offset_);
+        std::optional<expression::Span> token;
+        if (place) token = token_in(*place);
+        if (token) {
+            if (Json found = of_word(*place, *token); !found.is_null()) return found;
+        }
         if (Json found = of_name(); !found.is_null()) return found;
-        return of_key();
+        if (token) return of_part(*place, *token);
+        if (Json found = of_key(); !found.is_null()) return found;
+        return of_duration();
     }
 
  private:
@@ -100,6 +147,43 @@ class Hover {
         return text;
     }
 
+    /// Where a value of the step comes from: its own line, or that of `defaults`.
+    std::string origin(int step, const char* key) const {
+        const int own = step < 0 ? -1 : tree_.find(step, key);
+        const int shared = tree_.find(tree_.find(0, "defaults"), key);
+        const int from = own >= 0 ? own : shared;
+        if (from < 0) return {};
+        const std::size_t line = document_.lines().position(tree_.at(from).whole.begin).line + 1;
+        return fmt::format(" ({}line {})", own >= 0 ? "" : "defaults, ", line);
+    }
+
+    std::string attempts_text(const NamePlace& place, const AttemptPolicy& attempts) const {
+        const int parent = tree_.at(step_of(place)).parent;
+        const int step = tree_.at(parent).kind == TreeNode::Kind::Map ? parent : -1;
+        const std::string delays = delays_text(attempts);
+        return fmt::format(
+            "attempts: {}{}\ndelays between attempts: {}\ntimeout of an attempt: {}{}\n"
+            "timeout of the step: {}{}",
+            attempts.max_attempts,
+            origin(step, "max_attempts"),
+            delays.empty() ? "none" : delays,
+            duration_text(attempts.timeout),
+            origin(step, "timeout"),
+            duration_text(attempts.step_timeout),
+            origin(step, "step_timeout")
+        );
+    }
+
+    /// The tree's node of the name where it is declared.
+    int step_of(const NamePlace& name) const {
+        if (name.is_declaration) return name.node;
+        for (const NamePlace& place : names_of(tree_)) {
+            const bool is_it = place.kind == NameKind::Node && place.is_declaration;
+            if (is_it && place.name == name.name) return place.node;
+        }
+        return name.node;
+    }
+
     Json of_name() const {
         const std::vector<NamePlace> names = names_of(tree_);
         const auto place = std::find_if(names.begin(), names.end(), [this](const NamePlace& name) {
@@ -121,7 +205,7 @@ class Hover {
             text += fmt::format(
                 "\nhandler: {}\n{}",
                 step->handler.empty() ? node.name : step->handler,
-                attempts_text(step->attempts)
+                attempts_text(*place, step->attempts)
             );
             text += registered_text(step->handler.empty() ? node.name : step->handler);
             if (step->compensate) text += "\nundone by: " + step->compensate->handler;
@@ -130,23 +214,73 @@ class Hover {
         return hover(fenced(text), place->begin, place->end);
     }
 
-    Json of_expression() const {
-        const int node = tree_.innermost(offset_);
-        if (tree_.at(node).kind != TreeNode::Kind::Scalar) return nullptr;
-        for (const ExpressionPlace& place : expressions_of(tree_, node)) {
-            if (offset_ < place.begin || offset_ > place.end) continue;
-            for (std::size_t at = 0; at < place.source.size(); ++at) {
-                const expression::Span token = expression::token_at(place.source, at);
-                const bool is_here =
-                    place.places[token.begin] <= offset_ && offset_ <= place.places[token.end];
-                if (is_here && token.end > at + 0) {
-                    Json found = of_word(place, token);
-                    if (!found.is_null()) return found;
-                }
-                at = std::max(at, token.end - 1);
-            }
+    /// The token of the expression that the cursor is at: of two that meet there, the second.
+    std::optional<expression::Span> token_in(const ExpressionPlace& place) const {
+        std::optional<expression::Span> found;
+        for (std::size_t at = 0; at < place.source.size(); ++at) {
+            const expression::Span token = expression::token_at(place.source, at);
+            const bool is_here =
+                place.places[token.begin] <= offset_ && offset_ <= place.places[token.end];
+            if (is_here && place.source[token.begin] != ' ') found = token;
+            at = std::max(at, token.end - 1);
         }
-        return nullptr;
+        return found;
+    }
+
+    /// What the part of the expression up to the cursor yields for the samples of the text: the
+    /// names that are joined by dots, and at an operator the whole expression.
+    Json of_part(const ExpressionPlace& place, const expression::Span& token) const {
+        expression::Span part = token;
+        while (part.begin > 0 && is_name_part(place.source[part.begin - 1])) --part.begin;
+        const char first = place.source[part.begin];
+        const bool is_chain =
+            is_name_part(place.source[token.begin]) && first != '.' && (first < '0' || first > '9');
+        if (!is_chain) part = {.begin = 0, .end = place.source.size()};
+        const std::string values = values_text(place, part);
+        if (values.empty()) return nullptr;
+        const std::string source = place.source.substr(part.begin, part.end - part.begin);
+        return hover(fenced(source + values), place.places[part.begin], place.places[part.end]);
+    }
+
+    /// A line for each sample; empty if none says it.
+    std::string values_text(const ExpressionPlace& place, const expression::Span& part) const {
+        std::vector<TrialData> samples = samples_of(document_);
+        if (samples.empty()) return {};
+        if (samples.size() > kSamplesShownMax) samples.resize(kSamplesShownMax);
+        const Evaluation evaluation(document_, settings_, tree_.innermost(offset_));
+        std::string text;
+        for (const TrialData& sample : samples) {
+            const Trial trial =
+                evaluation.run(place.source.substr(part.begin, part.end - part.begin), sample);
+            if (trial.is_unknown) continue;
+            if (!trial.error.empty()) {
+                text += fmt::format("\n{}: {}", trial.name, trial.error);
+                continue;
+            }
+            const std::string value = to_text(trial.value);
+            const bool is_long = value.size() > kValueBytesMax;
+            text += fmt::format(
+                "\n{}: {}{} ({})",
+                trial.name,
+                beginning(value, kValueBytesMax),
+                is_long ? "..." : "",
+                type_of(trial.value)
+            );
+        }
+        return text;
+    }
+
+    /// A duration in other units.
+    Json of_duration() const {
+        const int node = tree_.innermost(offset_);
+        const TreeNode& here = tree_.at(node);
+        const bool is_value = here.kind == TreeNode::Kind::Scalar && here.value.contains(offset_);
+        if (!is_value || is_in_payload(tree_, node)) return nullptr;
+        const SchemaPlaces places = schema_of(tree_, node);
+        if (describe_key(tree_.key(node), places).type != "duration") return nullptr;
+        const auto duration = parse_duration(tree_.scalar(node));
+        if (!duration) return nullptr;
+        return hover(fenced(seconds_text(*duration)), here.value.begin, here.value.end);
     }
 
     Json of_word(const ExpressionPlace& place, const expression::Span& token) const {
@@ -157,11 +291,10 @@ class Hover {
         if (!is_call && is_field) return nullptr;
         for (const FunctionText& known : texts) {
             if (known.name != word || (is_call && known.is_method != is_field)) continue;
-            return hover(
-                fmt::format("`{}`\n\n{}", known.signature, known.text),
-                place.places[token.begin],
-                place.places[token.end]
-            );
+            std::string markdown = fmt::format("`{}`\n\n{}", known.signature, known.text);
+            const std::string values = is_call ? std::string() : values_text(place, token);
+            if (!values.empty()) markdown += "\n\n" + fenced(values.substr(1));
+            return hover(markdown, place.places[token.begin], place.places[token.end]);
         }
         return nullptr;
     }

@@ -11,6 +11,7 @@
 
 #include "core/model/walk.h"
 #include "lsp/features/names.h"
+#include "lsp/features/request.h"
 #include "lsp/lsp.h"
 #include "support/clock.h"
 
@@ -116,14 +117,9 @@ Json Server::list_hints(const Json& params) {
     const Document* document = document_of(params);
     if (document == nullptr || inlay_ == InlayMode::Off) return Json::array();
     const Json& range = params.at("range");
-    const auto offset = [&](const char* key) {
-        const Json& place = range.at(key);
-        return document->lines().offset(
-            {.line = place.at("line").get<std::size_t>(),
-             .character = place.at("character").get<std::size_t>()}
-        );
-    };
-    return InlayHints(*document, settings(), inlay_).run(offset("start"), offset("end"));
+    const std::size_t begin = offset_at(*document, range.at("start"));
+    return InlayHints(*document, settings(), inlay_)
+        .run(begin, offset_at(*document, range.at("end")));
 }
 
 InlayMode read_inlay_mode(const Json& settings, InlayMode otherwise) {

@@ -6,10 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/model/samples.h"
 #include "lsp/features/missing.h"
 #include "lsp/lsp.h"
-#include "yaml/yaml_document.h"
 
 namespace ebb::lsp {
 
@@ -109,22 +107,6 @@ Json Server::list_lenses(const Json& params) {
     if (document == nullptr) return Json::array();
     index_open_code();
     return Lenses(*document, commands_, settings()).run();
-}
-
-/// `ebb/samples`: the inputs that the text names.
-Json Server::list_samples(const Json& params) {
-    Json list = Json::array();
-    const Document* document = document_of(params);
-    if (document == nullptr) return list;
-    try {
-        const model::Document root = yaml::parse_yaml_document(document->text(), document->uri());
-        for (const model::Sample& sample : model::samples_of(root)) {
-            list.push_back({{"name", sample.name}, {"input", Json::parse(sample.input)}});
-        }
-    } catch (const DefinitionError&) {
-        // A text that cannot be parsed cannot be run either.
-    }
-    return list;
 }
 
 }  // namespace ebb::lsp

@@ -196,6 +196,16 @@ std::vector<ExpressionPlace> expressions_of(const LineTree& tree, int scalar) {
     return found;
 }
 
+std::string node_around(const LineTree& tree, int node) {
+    for (int at = node; at > 0; at = tree.at(at).parent) {
+        if (!is_node_item(tree, at) || is_in_payload(tree, at)) continue;
+        if (tree.at(at).kind == Kind::Scalar) return tree.scalar(at);
+        const std::string_view kind = kind_of_node(tree, at);
+        if (!kind.empty()) return tree.scalar(tree.find(at, kind));
+    }
+    return {};
+}
+
 std::vector<NamePlace> names_of(const LineTree& tree) {
     return NameCollector(tree).collect();
 }

@@ -38,6 +38,9 @@ bool is_expression_key(std::string_view key);
 /// Is it inside of a value that the workflow only passes on: `input`, `metadata`, a schema?
 bool is_in_payload(const yaml::LineTree& tree, int node);
 
+/// The name of the node of the workflow that is around a node of the tree; empty if there is none.
+std::string node_around(const yaml::LineTree& tree, int node);
+
 /// All names, in the order of the text.
 std::vector<NamePlace> names_of(const yaml::LineTree& tree);
 

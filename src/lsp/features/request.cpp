@@ -5,12 +5,15 @@
 
 namespace ebb::lsp {
 
-std::size_t offset_in(const Document& document, const Json& params) {
-    const Json& position = params.at("position");
+std::size_t offset_at(const Document& document, const Json& position) {
     return document.lines().offset(
         {.line = position.at("line").get<std::size_t>(),
          .character = position.at("character").get<std::size_t>()}
     );
+}
+
+std::size_t offset_in(const Document& document, const Json& params) {
+    return offset_at(document, params.at("position"));
 }
 
 std::string step_with_handler(

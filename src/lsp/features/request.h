@@ -11,6 +11,9 @@
 
 namespace ebb::lsp {
 
+/// The offset of a position. Throws what Json throws for a malformed one.
+std::size_t offset_at(const Document& document, const Json& position);
+
 /// The offset of `params.position`. Throws what Json throws for a malformed request.
 std::size_t offset_in(const Document& document, const Json& params);
 

@@ -12,6 +12,7 @@
 #include "core/expression/lexer.h"
 #include "lsp/features/diagnostics.h"
 #include "lsp/features/names.h"
+#include "lsp/features/request.h"
 #include "lsp/lsp.h"
 
 namespace ebb::lsp {
@@ -122,20 +123,14 @@ std::vector<Mark> marks_of(const Document& document) {
     return marks;
 }
 
-}  // namespace
-
-Json token_legend() {
-    return {{"tokenTypes", kTypeNames}, {"tokenModifiers", {"declaration"}}};
-}
-
-Json Server::list_tokens(const Json& params) {
-    const Document* document = document_of(params);
+/// The tokens that are at least in part between two offsets.
+Json tokens_json(const Document& document, std::size_t first, std::size_t last_offset) {
     Json data = Json::array();
-    if (document == nullptr) return {{"data", std::move(data)}};
-    const LineIndex& lines = document->lines();
+    const LineIndex& lines = document.lines();
     Position last;
     std::size_t end = 0;
-    for (const Mark& mark : marks_of(*document)) {
+    for (const Mark& mark : marks_of(document)) {
+        if (mark.end <= first || mark.begin >= last_offset) continue;
         const Position from = lines.position(mark.begin);
         const Position to = lines.position(mark.end);
         // Tokens must not overlap, and each is in one line.
@@ -151,6 +146,26 @@ Json Server::list_tokens(const Json& params) {
         end = mark.end;
     }
     return {{"data", std::move(data)}};
+}
+
+}  // namespace
+
+Json token_legend() {
+    return {{"tokenTypes", kTypeNames}, {"tokenModifiers", {"declaration"}}};
+}
+
+Json Server::list_tokens(const Json& params) {
+    const Document* document = document_of(params);
+    if (document == nullptr) return {{"data", Json::array()}};
+    return tokens_json(*document, 0, document->text().size());
+}
+
+Json Server::list_tokens_in_range(const Json& params) {
+    const Document* document = document_of(params);
+    if (document == nullptr) return {{"data", Json::array()}};
+    const Json& range = params.at("range");
+    const std::size_t begin = offset_at(*document, range.at("start"));
+    return tokens_json(*document, begin, offset_at(*document, range.at("end")));
 }
 
 }  // namespace ebb::lsp

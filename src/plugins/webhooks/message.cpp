@@ -159,6 +159,19 @@ Event with_more(Event event, const More& more) {
 std::string sentence_of(const Event& event) {
     if (event.type == kPingType) return "A test message from Ebb.";
     const Json data = Json::parse(event.data);
+    if (event.type == kWorkerLostType) {
+        return fmt::format(
+            "The worker {} is lost: it has stopped sending heartbeats.", text_of(data, "worker")
+        );
+    }
+    if (event.type == kQueueBlockedType) {
+        return fmt::format(
+            "The queue \"{}\" is blocked: {} tasks wait for the handler {}, which no worker has.",
+            text_of(data, "queue"),
+            data.value("tasks", 0),
+            text_of(data, "handler")
+        );
+    }
     const std::string key = text_of(data, "key");
     std::string what = event.type.substr(event.type.find('.') + 1);
     for (char& c : what) {

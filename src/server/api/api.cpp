@@ -125,6 +125,7 @@ Routes make_routes(Service& service) {
     add_bulk_routes(routes, service);
     add_operation_routes(routes, service);
     add_people_routes(routes, service);
+    add_config_routes(routes, service);
     add_definition_routes(routes, service);
     add_rehearsal_routes(routes);
     add_live_routes(routes, service);
@@ -429,16 +430,6 @@ void Api::check_body(const http::Request& request, const Route& route) {
     }
 }
 
-/// What has not been done: by a mistake of the request, or because it is not allowed.
-void Api::note_refusal(const Call& call, const Route& route, const std::exception& error) {
-    const Problem problem = to_problem(error);
-    const int status = problem_kind(problem.code()).status;
-    AuditEntry entry = call.audit_entry(route.operation);
-    entry.outcome = call.is_allowed ? "failed" : "refused";
-    entry.detail = nlohmann::ordered_json{{"status", status}, {"code", problem.code()}}.dump();
-    service_.audit.note(std::move(entry));
-}
-
 void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
     const Route& route = routes_[match.route];
     Call call{
@@ -450,7 +441,8 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
         .permission = route.permission
     };
     call.trace = exchange->trace;
-    const bool is_audited = route.audited == Audited::Always ||
+    const bool is_inside = route.audited == Audited::Inside;
+    const bool is_audited = route.audited == Audited::Always || is_inside ||
                             (route.audited == Audited::Acts && !is_safe(call.request.method));
     try {
         call.principal = route.identify ? identify(call, route)
@@ -463,7 +455,7 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
         check_body(call.request, route);
         if (route.path.starts_with(kInstancePath)) check_instance(service_, call);
         if (route.path.starts_with(kWorkflowPath)) call.workflow = call.parameter("name");
-        if (is_audited) {
+        if (is_audited && !is_inside) {
             // Before the act: what cannot be recorded is not done.
             service_.audit.write(call.audit_entry(route.operation));
             call.is_allowed = true;
@@ -477,7 +469,11 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
             ))
         );
     } catch (const std::exception& error) {
-        if (is_audited) note_refusal(call, route, error);
+        if (is_audited) {
+            service_.audit.note(
+                refusal_of(call.audit_entry(route.operation), call.is_allowed, error)
+            );
+        }
         send_problem(*exchange, error);
     }
 }

@@ -80,7 +80,6 @@ class Api {
     std::optional<Principal> named_by_proxy(const http::Request& request);
     static void check_permission(const Principal& principal, const Route& route);
     static void check_body(const http::Request& request, const Route& route);
-    void note_refusal(const Call& call, const Route& route, const std::exception& error);
     void check_rate(RateLimit& limit, const std::string& name);
     std::optional<Principal> by_bearer(const http::Request& request, std::string_view token);
     Principal refuse_stranger(const http::Request& request, const std::string& why);

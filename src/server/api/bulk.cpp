@@ -241,8 +241,7 @@ http::Response list_bulks(Service& service, Call& call) {
         if (!query.before) refuse("The cursor is not one of this server.");
     }
     call.query.check_all_used();
-    if (!call.principal.may_everywhere(kBulk)) query.by = engine::bulk_owner(call.principal.name);
-    const InstancePage page = view::list_bulks(service.reader, query);
+    const InstancePage page = visible_bulks(service, call.principal, query);
     Json items = Json::array();
     for (const InstanceSummary& each : page.instances) {
         items.push_back(view::bulk_json(service.reads, each));
@@ -257,23 +256,9 @@ http::Response list_bulks(Service& service, Call& call) {
     );
 }
 
-/// Users whose grants are in projects see only what they have started.
-InstanceId find_bulk(Service& service, const Call& call) {
-    const auto id = InstanceId::parse(call.parameter("id"));
-    const auto bulk = id ? service.engine.find(*id) : std::nullopt;
-    bool is_visible = bulk && bulk->workflow == engine::kBulkWorkflow;
-    if (is_visible && !call.principal.may_everywhere(kBulk)) {
-        const auto by = bulk->labels.find("by");
-        is_visible = by != bulk->labels.end() &&
-                     by->second == LabelValue(engine::bulk_owner(call.principal.name));
-    }
-    if (!is_visible) throw Problem("instance_not_found", "There is no such bulk operation.");
-    return *id;
-}
-
 http::Response get_bulk(Service& service, Call& call) {
     call.query.check_all_used();
-    return bulk_response(service, 200, find_bulk(service, call));
+    return bulk_response(service, 200, visible_bulk(service, call.principal, call.parameter("id")));
 }
 
 using Steer = void (*)(Engine&, const InstanceId&, const RequestOptions&);
@@ -287,7 +272,7 @@ http::Response steer_bulk(Service& service, Call& call) {
         .reason = body.text("reason", BulkJob::kReasonBytesMax).value_or(""),
     };
     body.check_all_used();
-    const InstanceId id = find_bulk(service, call);
+    const InstanceId id = visible_bulk(service, call.principal, call.parameter("id"));
     steer(service.engine, id, options);
     return bulk_response(service, 200, id);
 }
@@ -307,7 +292,7 @@ void cancel(Engine& engine, const InstanceId& id, const RequestOptions& options)
 http::Response continue_bulk(Service& service, Call& call) {
     call.query.check_all_used();
     Body(call.request.body).check_all_used();
-    const InstanceId id = find_bulk(service, call);
+    const InstanceId id = visible_bulk(service, call.principal, call.parameter("id"));
     if (view::bulk_json(service.store, find_summary(service, id)).at("status") != "canary_failed") {
         throw Problem("invalid_state", "The bulk operation does not wait for an operator.");
     }
@@ -316,6 +301,26 @@ http::Response continue_bulk(Service& service, Call& call) {
 }
 
 }  // namespace
+
+InstanceId visible_bulk(Service& service, const Principal& principal, const std::string& text) {
+    const auto id = InstanceId::parse(text);
+    const auto bulk = id ? service.engine.find(*id) : std::nullopt;
+    bool is_visible = bulk && bulk->workflow == engine::kBulkWorkflow;
+    if (is_visible && !principal.may_everywhere(kBulk)) {
+        const auto by = bulk->labels.find("by");
+        is_visible = by != bulk->labels.end() &&
+                     by->second == LabelValue(engine::bulk_owner(principal.name));
+    }
+    if (!is_visible) throw Problem("instance_not_found", "There is no such bulk operation.");
+    return *id;
+}
+
+InstancePage visible_bulks(
+    Service& service, const Principal& principal, view::BulkListQuery query
+) {
+    if (!principal.may_everywhere(kBulk)) query.by = engine::bulk_owner(principal.name);
+    return view::list_bulks(service.reader, query);
+}
 
 void add_bulk_routes(Routes& routes, Service& service) {
     const auto add = [&](std::string_view method,

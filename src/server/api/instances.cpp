@@ -85,11 +85,22 @@ class Listing {
         if (const auto cursor = query.text("cursor")) read_cursor(*cursor);
     }
 
-    /// What it lists is among these workflows, as visible_workflows() yields them.
+    /// It lists only what the principal may see.
     void limit_to(Service& service, const Principal& principal) {
-        const auto names = visible_workflows(service, principal, "instances.read", query_.workflow);
-        sees_nothing_ = !names;
-        query_.workflow = names.value_or("");
+        const auto visible = visible_instances(service, principal, query_.workflow);
+        sees_nothing_ = !visible;
+        if (!visible) return;
+        query_.workflow = visible->workflows;
+        if (!visible->own) return;
+        if (wants_total_) {
+            throw Problem("invalid_argument", "count=exact needs the right to see all instances.");
+        }
+        if (!where_) {
+            where_ = visible->own;
+            return;
+        }
+        using filter::Condition;
+        where_ = Condition{.kind = Condition::Kind::And, .parts = {*visible->own, *where_}};
     }
 
     void read(Store& store) {
@@ -212,7 +223,9 @@ class Listing {
         for (const InstanceRow& row : rows_) {
             const view::Outline outline = outliner.read(row);
             Json item = view::summary_json(outline.summary);
-            document.go_on(payload_view(service, principal, {row.workflow, row.version}));
+            document.go_on(payload_view(
+                service, principal, {row.workflow, row.version}, is_own(principal, row)
+            ));
             item["error"] = document.value(outline.error);
             item["waiting_for"] = Json::array();
             for (const WaitingFor& wait : outline.waiting_for) {
@@ -306,8 +319,6 @@ http::Response list_instances(Service& service, Call& call) {
 
 http::Response get_instance(Service& service, Call& call) {
     const InstanceId id = resolve(service, call);
-    PayloadView payloads = payload_view(service, call, id);
-    call.query.check_all_used();
     // Answered from the row alone, without its history.
     if (!call.request.header("If-None-Match").empty()) {
         const auto found = service.reader.find(id);
@@ -316,7 +327,10 @@ http::Response get_instance(Service& service, Call& call) {
         }
     }
     const InstanceView view = service.reader.show(id);
-    PayloadDocument document(std::move(payloads));
+    PayloadDocument document(
+        payload_view(service, call, id, {view.summary.workflow, view.summary.version})
+    );
+    call.query.check_all_used();
     Json json = view::summary_json(view.summary);
     json["input"] = document.value(
         view.input, call.href("/instances/" + id.to_string() + "/history/1/payload")
@@ -344,9 +358,11 @@ http::Response list_steps(Service& service, Call& call) {
     const auto status = call.query.text("status");
     const auto limit = call.query.integer("limit", 1, kPageMax).value_or(50);
     const auto after = call.query.integer("cursor", 0, 1'000'000'000).value_or(0);
-    PayloadDocument document(payload_view(service, call, id));
-    call.query.check_all_used();
     const InstanceView view = service.reader.show(id);
+    PayloadDocument document(
+        payload_view(service, call, id, {view.summary.workflow, view.summary.version})
+    );
+    call.query.check_all_used();
     Json items = Json::array();
     Json next = nullptr;
     for (std::size_t at = static_cast<std::size_t>(after); at < view.steps.size(); ++at) {

@@ -10,6 +10,7 @@
 #include "engine/view.h"
 #include "server/api/body.h"
 #include "server/api/service.h"
+#include "server/api/settings.h"
 #include "server/live/hub.h"
 #include "support/clock.h"
 #include "view/instance_json.h"
@@ -130,27 +131,7 @@ http::Response set_queue(Service& service, Call& call) {
     call.query.check_all_used();
     check_queue(call);
     Body body(call.request.body);
-    QueueLimits limits;
-    const auto number = [&](std::string_view name) -> std::optional<int> {
-        const auto value = body.integer(name, 0, QueueLimits::kConcurrencyMax);
-        if (!value) return std::nullopt;
-        return static_cast<int>(*value);
-    };
-    limits.concurrency = number("concurrency");
-    limits.concurrency_per_key = number("concurrency_per_key");
-    if (auto rate = body.object("rate")) {
-        const auto starts = rate->integer("starts", 1, QueueLimits::kStartsMax);
-        const auto period = parse_duration(rate->required_text("period", 32));
-        rate->check_all_used();
-        if (!starts || !period) {
-            throw Problem(
-                "invalid_argument",
-                "The member \"rate\" has starts (a number) and period (a duration such as 1m)."
-            );
-        }
-        limits.rate = QueueRate{static_cast<int>(*starts), *period};
-    }
-    body.check_all_used();
+    const QueueLimits limits = read_queue_limits(body);
     const std::string& name = call.parameter("name");
     service.engine.set_queue(name, limits);
     QueueView none;
@@ -196,7 +177,7 @@ http::Response search(Service& service, Call& call) {
     Json items = Json::array();
     std::set<InstanceId> seen;
     const auto add_instance = [&](const InstanceRow& row) {
-        if (!call.principal.may_with("instances.read", row.workflow)) return;
+        if (!may_see(call.principal, row)) return;
         if (items.size() >= kHitsMax || !seen.insert(row.id).second) return;
         items.push_back({
             {"kind", "instance"},

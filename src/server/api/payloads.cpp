@@ -17,25 +17,36 @@ std::string PayloadView::key() const {
     );
 }
 
-PayloadView payload_view(Service& service, const Principal& principal, const WorkflowVersion& of) {
+PayloadView payload_view(
+    Service& service, const Principal& principal, const WorkflowVersion& of, bool is_own
+) {
+    constexpr Permission kRead = "payloads.read";
+    const bool is_shown = is_own ? principal.may_with_own(kRead, of.workflow)
+                                 : principal.may_with(kRead, of.workflow);
     return {
         .mode = "short",
-        .is_hidden =
-            service.redaction.hides_payloads() || !principal.may_with("payloads.read", of.workflow),
+        .is_hidden = service.redaction.hides_payloads() || !is_shown,
         .redaction = &service.redaction,
         .of = of,
     };
 }
 
 PayloadView payload_view(Service& service, Call& call, const InstanceId& id) {
-    const std::string mode = call.query.choice("payloads", {"short", "none", "full"});
-    const bool reveals = call.query.flag("reveal");
     // A start may be newer than what a replica has.
     auto row = service.reads.load(id);
     if (!row) row = service.store.load(id);
-    if (row) call.workflow = row->workflow;
-    const WorkflowVersion of{call.workflow, row ? row->version : 0};
-    PayloadView view = payload_view(service, call.principal, of);
+    return payload_view(
+        service, call, id, {row ? row->workflow : call.workflow, row ? row->version : 0}
+    );
+}
+
+PayloadView payload_view(
+    Service& service, Call& call, const InstanceId& id, const WorkflowVersion& of
+) {
+    const std::string mode = call.query.choice("payloads", {"short", "none", "full"});
+    const bool reveals = call.query.flag("reveal");
+    call.workflow = of.workflow;
+    PayloadView view = payload_view(service, call.principal, of, call.is_own);
     view.mode = mode;
     view.href = call.href("/instances/" + id.to_string() + "/history");
     if (!reveals) return view;

@@ -27,11 +27,18 @@ struct PayloadView {
     std::string key() const;
 };
 
-/// As the principal may see the payloads of a workflow.
-PayloadView payload_view(Service& service, const Principal& principal, const WorkflowVersion& of);
+/// As the principal may see the payloads of a workflow. `is_own`: of an instance that it has
+/// started.
+PayloadView payload_view(
+    Service& service, const Principal& principal, const WorkflowVersion& of, bool is_own = false
+);
 /// The same for a request about one instance, with its parameters `payloads` and `reveal`. Throws
 /// Problem.
 PayloadView payload_view(Service& service, Call& call, const InstanceId& id);
+/// The same if it is known whose the instance is, without a look into the store.
+PayloadView payload_view(
+    Service& service, Call& call, const InstanceId& id, const WorkflowVersion& of
+);
 
 /// A JSON document in which payloads stand exactly as they were given: their numbers keep all
 /// digits. The views would parse and print them.

@@ -1,14 +1,18 @@
 // The route that says what a definition would do.
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include <ebb/rehearsal.h>
 #include <ebb/yaml.h>
 
+#include "core/model/samples.h"
 #include "server/api/body.h"
 #include "server/api/service.h"
 #include "support/clock.h"
 #include "view/rehearsal_json.h"
+#include "yaml/yaml_document.h"
 
 namespace ebb::server {
 
@@ -19,12 +23,30 @@ constexpr std::size_t kMessageBytesMax = 1'024;
 constexpr std::size_t kDurationBytesMax = 32;
 constexpr Duration kTakesMax = std::chrono::hours(24 * 366);
 
-/// An object is the definition itself; a text is its YAML.
-Definition read_definition(Body& body) {
+/// What is rehearsed. An object is the definition itself; a text is its YAML.
+struct Subject {
+    std::string text;
+    Definition definition;
+};
+
+Subject read_subject(Body& body) {
     const auto given = body.payload("definition");
     if (!given) throw Problem("invalid_argument", "The member \"definition\" is missing.");
-    if (!given->starts_with('"')) return parse_definition_json(*given);
-    return parse_definition_yaml(body.required_text("definition", kDefinitionBytesMax));
+    if (!given->starts_with('"')) return {*given, parse_definition_json(*given)};
+    std::string text = body.required_text("definition", kDefinitionBytesMax);
+    Definition definition = parse_definition_yaml(text);
+    return {std::move(text), std::move(definition)};
+}
+
+/// `input`, or that of one of the definition's `samples`.
+Payload read_input(Body& body, const std::string& definition, Payload otherwise) {
+    auto input = body.payload("input");
+    const auto sample = body.text("sample", DefinitionLimits::kNameBytesMax);
+    if (!sample) return std::move(input).value_or(std::move(otherwise));
+    if (input) {
+        throw Problem("invalid_argument", "Give either \"input\" or \"sample\", not both.");
+    }
+    return model::sample_input(yaml::parse_yaml_document(definition, ""), *sample);
 }
 
 Duration read_takes(const std::string& text) {
@@ -77,14 +99,14 @@ std::map<std::string, RehearsedOutcome> read_outcomes(Body& body, std::string_vi
 http::Response rehearse_workflow(Call& call) {
     call.query.check_all_used();
     Body body(call.request.body);
-    const Definition definition = read_definition(body);
+    const Subject subject = read_subject(body);
     RehearsalOptions options;
-    options.input = body.payload("input").value_or(options.input);
+    options.input = read_input(body, subject.text, options.input);
     options.outcomes = read_outcomes(body, "outcomes");
     options.compensations = read_outcomes(body, "compensations");
     options.cancel_after = body.text("cancel_after", DefinitionLimits::kNameBytesMax).value_or("");
     body.check_all_used();
-    return json_response(200, view::rehearsal_json(rehearse(definition, options)));
+    return json_response(200, view::rehearsal_json(rehearse(subject.definition, options)));
 }
 
 }  // namespace

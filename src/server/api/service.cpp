@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/kernel/label_codec.h"
 #include "store/names.h"
 
 namespace ebb::server {
@@ -49,7 +50,8 @@ InstanceId find_by_key(Service& service, const Principal& principal, std::string
         throw Problem("invalid_argument", "A key is named as key:WORKFLOW/KEY.");
     }
     const std::string workflow(name.substr(0, slash));
-    const bool is_visible = principal.may_with(kSee, workflow);
+    // Whether it is one that the principal may see, the caller checks.
+    const bool is_visible = principal.may_with_own(kSee, workflow);
     const auto id =
         is_visible ? service.reads.find_key(workflow, name.substr(slash + 1)) : std::nullopt;
     if (!id) throw_no_instance("with this key");
@@ -58,12 +60,22 @@ InstanceId find_by_key(Service& service, const Principal& principal, std::string
 
 InstanceId find_by_prefix(Service& service, const Principal& principal, const std::string& digits) {
     const InstanceId first = id_of(digits, '0');
-    const auto workflows = visible_workflows(service, principal, kSee, "");
+    const auto visible = visible_instances(service, principal, "");
     std::vector<InstanceRow> rows;
-    if (workflows) {
+    if (visible && !visible->own) {
         rows = service.reads.list(
-            {.workflow = *workflows, .before = id_of(digits, 'f'), .limit = kCandidatesMax}
+            {.workflow = visible->workflows, .before = id_of(digits, 'f'), .limit = kCandidatesMax}
         );
+    } else if (visible) {
+        rows = service.reads
+                   .search({
+                       .workflow = visible->workflows,
+                       .where = *visible->own,
+                       .before = id_of(digits, 'f'),
+                       .from = first,
+                       .limit = kCandidatesMax,
+                   })
+                   .rows;
     }
     std::erase_if(rows, [&](const InstanceRow& row) { return row.id < first; });
     if (rows.empty()) throw_no_instance("whose id begins so");
@@ -135,6 +147,14 @@ AuditEntry Call::audit_entry(std::string_view action) const {
     };
 }
 
+AuditEntry refusal_of(AuditEntry entry, bool is_allowed, const std::exception& error) {
+    const Problem problem = to_problem(error);
+    const int status = problem_kind(problem.code()).status;
+    entry.outcome = is_allowed ? "failed" : "refused";
+    entry.detail = nlohmann::ordered_json{{"status", status}, {"code", problem.code()}}.dump();
+    return entry;
+}
+
 http::Response json_response(int status, std::string json) {
     http::Response response{.status = status, .headers = {}, .body = std::move(json)};
     response.set("Content-Type", "application/json");
@@ -187,11 +207,39 @@ std::string negotiate(const http::Request& request, const std::vector<std::strin
     );
 }
 
+bool is_own(const Principal& principal, const InstanceRow& row) {
+    if (!principal.has_own()) return false;
+    const Labels labels = labels_of_state(row.state);
+    const auto label = labels.find(kOwnerLabel);
+    return label != labels.end() && label->second == LabelValue(principal.owner());
+}
+
+bool may_see(const Principal& principal, const InstanceRow& row) {
+    return principal.may_with(kSee, row.workflow) ||
+           (principal.may_with_own(kSee, row.workflow) && is_own(principal, row));
+}
+
+Labels owner_labels(const Principal& principal, const std::string& workflow, const Labels& given) {
+    constexpr std::string_view kReserved = "ebb.";
+    for (const auto& [name, value] : given) {
+        if (!name.starts_with(kReserved)) continue;
+        throw Problem(
+            "invalid_argument",
+            fmt::format(
+                "The label \"{}\" cannot be set: names that begin with ebb. are Ebb's own.", name
+            )
+        );
+    }
+    if (principal.may_with(kSee, workflow) || !principal.may_with_own(kSee, workflow)) return {};
+    return {{std::string(kOwnerLabel), principal.owner()}};
+}
+
 InstanceId resolve(Service& service, const Principal& principal, std::string_view reference) {
     const InstanceId id = find(service, principal, reference);
     if (principal.may_everywhere(kSee)) return id;
-    const auto row = service.reads.load(id);
-    if (row && principal.may_with(kSee, row->workflow)) return id;
+    auto row = service.reads.load(id);
+    if (!row) row = service.store.load(id);
+    if (row && may_see(principal, *row)) return id;
     throw_no_instance(id.to_string());
 }
 
@@ -212,9 +260,11 @@ void check_instance(Service& service, Call& call) {
     const auto row = service.reads.load(id);
     // A start may be newer than what a replica has.
     const auto now = row ? row : service.store.load(id);
-    if (!now || !principal.may_with(kSee, now->workflow)) throw_no_instance(id.to_string());
+    if (!now || !may_see(principal, *now)) throw_no_instance(id.to_string());
     call.workflow = now->workflow;
+    call.is_own = is_own(principal, *now);
     if (principal.may_with(call.permission, now->workflow)) return;
+    if (call.is_own && principal.may_with_own(call.permission, now->workflow)) return;
     throw_not_allowed(principal, call.permission, now->workflow);
 }
 
@@ -229,23 +279,68 @@ void check_workflow(const Call& call, const std::string& workflow) {
 bool may_also(Service& service, const Call& call, Permission permission) {
     if (call.principal.may_everywhere(permission)) return true;
     if (!call.principal.may(permission)) return false;
+    if (call.is_own && call.principal.may_with_own(permission, call.workflow)) return true;
     if (!call.workflow.empty()) return call.principal.may_with(permission, call.workflow);
     const auto row = call.instance ? service.reads.load(*call.instance) : std::nullopt;
     return row && call.principal.may_with(permission, row->workflow);
 }
 
-std::optional<std::string> visible_workflows(
-    Service& service, const Principal& principal, Permission permission, const std::string& wanted
-) {
-    if (principal.may_everywhere(permission)) return wanted;
+namespace {
+
+/// Those of `wanted`, or of all if it is empty, that pass.
+template <class Passes>
+std::set<std::string> workflows_that(Service& service, const std::string& wanted, Passes passes) {
     std::set<std::string> names;
     if (wanted.empty()) {
         for (WorkflowRow& row : service.reads.list_workflows()) names.insert(std::move(row.name));
     } else {
         for (std::string& name : split_names(wanted)) names.insert(std::move(name));
     }
-    std::erase_if(names, [&](const std::string& name) {
-        return !principal.may_with(permission, name);
+    std::erase_if(names, [&](const std::string& name) { return !passes(name); });
+    return names;
+}
+
+}  // namespace
+
+std::optional<VisibleInstances> visible_instances(
+    Service& service, const Principal& principal, const std::string& wanted
+) {
+    using filter::Condition;
+    if (!principal.has_own()) {
+        const auto names = visible_workflows(service, principal, kSee, wanted);
+        if (!names) return std::nullopt;
+        return VisibleInstances{.workflows = *names};
+    }
+    Condition own{
+        .kind = Condition::Kind::Compare,
+        .field = {.kind = filter::Field::Kind::Label, .label = std::string(kOwnerLabel)}
+    };
+    own.operand = principal.owner();
+    const auto names = workflows_that(service, wanted, [&](const std::string& name) {
+        return principal.may_with_own(kSee, name);
+    });
+    if (names.empty()) return std::nullopt;
+    Condition any{.kind = Condition::Kind::Or, .parts = {own}};
+    for (const std::string& name : names) {
+        if (!principal.may_with(kSee, name)) continue;
+        Condition all_of{
+            .kind = Condition::Kind::Compare, .field = {.kind = filter::Field::Kind::Workflow}
+        };
+        all_of.operand = name;
+        any.parts.push_back(std::move(all_of));
+    }
+    return VisibleInstances{
+        .workflows = fmt::format("{}", fmt::join(names, ",")),
+        .own = any.parts.size() == 1 ? std::move(own) : std::move(any),
+    };
+}
+
+std::optional<std::string> visible_workflows(
+    Service& service, const Principal& principal, Permission permission, const std::string& wanted
+) {
+    if (principal.may_everywhere(permission)) return wanted;
+    const auto names = workflows_that(service, wanted, [&](const std::string& name) {
+        return principal.may_with(permission, name);
     });
     if (names.empty()) return std::nullopt;
     return fmt::format("{}", fmt::join(names, ","));

@@ -14,6 +14,7 @@
 #include <ebb/server.h>
 #include <ebb/telemetry.h>
 
+#include "core/filter/filter.h"
 #include "server/api/problem.h"
 #include "server/api/query.h"
 #include "server/api/redaction.h"
@@ -55,6 +56,7 @@ struct Service {
     std::string openapi_etag;  ///< with its quotes
     std::function<void(std::string_view event, const std::string& detail)> report;
     std::function<std::vector<DefinitionFileReport>()> definition_files;  ///< null = no folder
+    std::function<ConfigReport()> config{};                               ///< null = none is shown
     std::function<std::string(const std::string& name)> hook_secret{};    ///< null = no folder
     const SecretBox* box = nullptr;  ///< seals secrets; null = they are stored in clear text
     Telemetry* telemetry = nullptr;  ///< null = requests are not traced
@@ -71,6 +73,7 @@ struct Call {
     Permission permission = "any";         ///< of the route
     std::optional<InstanceId> instance{};  ///< that the path names; the principal may act on it
     std::string workflow{};                ///< of what the request is about, as far as it is known
+    bool is_own = false;                   ///< the principal has started the instance
     bool is_allowed = false;               ///< the audit says so
     std::shared_ptr<const HookCall> hook{};  ///< of a request to a hook
     RequestTrace trace{};                    ///< empty if requests are not traced
@@ -83,6 +86,10 @@ struct Call {
     /// The URL of something in the API.
     std::string href(std::string_view path) const { return base + "/api/v1" + std::string(path); }
 };
+
+/// What the audit says of an act that has not been done: by a mistake of the request, or because it
+/// is not allowed. `entry`: of the request.
+AuditEntry refusal_of(AuditEntry entry, bool is_allowed, const std::exception& error);
 
 using Handle = std::function<http::Response(Call&)>;
 /// Answers later, from any thread; what it throws before it returns is answered as usual.
@@ -98,6 +105,7 @@ enum class Reach {
 enum class Audited {
     Acts,    ///< requests that may change something: all but GET and HEAD
     Always,  ///< also those that read
+    Inside,  ///< acts that the handler records itself, before it does them
     Never,
 };
 
@@ -137,6 +145,7 @@ void add_start_routes(Routes& routes, Service& service);
 void add_steering_routes(Routes& routes, Service& service);
 void add_operation_routes(Routes& routes, Service& service);
 void add_people_routes(Routes& routes, Service& service);
+void add_config_routes(Routes& routes, Service& service);
 void add_definition_routes(Routes& routes, Service& service);
 void add_rehearsal_routes(Routes& routes);
 void add_live_routes(Routes& routes, Service& service);
@@ -174,6 +183,26 @@ void check_instance(Service& service, Call& call);
 void check_workflow(const Call& call, const std::string& workflow);
 /// Whether the principal may also do this with what the request is about.
 bool may_also(Service& service, const Call& call, Permission permission);
+
+/// Whether the principal has started the instance, as its label says.
+bool is_own(const Principal& principal, const InstanceRow& row);
+/// Whether the principal may know that the instance exists.
+bool may_see(const Principal& principal, const InstanceRow& row);
+/// What the server adds to the labels of an instance that the principal starts. Throws Problem if
+/// `given` has labels whose names are the server's own.
+Labels owner_labels(const Principal& principal, const std::string& workflow, const Labels& given);
+
+/// Which instances a list may have.
+struct VisibleInstances {
+    std::string workflows;                   ///< names between commas; empty = all
+    std::optional<filter::Condition> own{};  ///< also holds, for what is seen only if it is own
+};
+
+/// Those of the workflows `wanted` (names between commas; empty = all) that the principal may see.
+/// None: there are none.
+std::optional<VisibleInstances> visible_instances(
+    Service& service, const Principal& principal, const std::string& wanted
+);
 
 /// The filter by workflows of a list: those of `wanted` (names between commas; empty = all) with
 /// which the principal has the permission. None: there is no such workflow, so nothing is listed.

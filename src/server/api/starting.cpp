@@ -7,6 +7,7 @@
 #include "server/api/payloads.h"
 #include "server/api/reserved_key.h"
 #include "server/api/service.h"
+#include "server/api/start_desk.h"
 #include "server/live/hub.h"
 #include "support/json.h"
 #include "support/sha256.h"
@@ -32,15 +33,14 @@ Json result_json(const InstanceId& id, const Result& result, PayloadDocument& do
 }
 
 struct StartRequest {
-    std::string workflow;
-    Payload input = "null";
-    StartOptions options{};
-    bool is_reserved = false;
+    InstanceStart start;
+    bool is_reserved = false;  ///< the key is that of an Idempotency-Key
 };
 
 StartRequest read_start(const Call& call) {
     Body body(call.request.body);
-    StartRequest start{.workflow = body.required_text("workflow", 128)};
+    StartRequest request{.start = {.workflow = body.required_text("workflow", 128)}};
+    InstanceStart& start = request.start;
     if (const auto version = body.integer("version", 1, 2'147'483'647)) {
         start.options.version = static_cast<int>(*version);
     }
@@ -59,65 +59,129 @@ StartRequest read_start(const Call& call) {
     start.options.by = call.principal.name;
     if (start.options.key.empty()) {
         start.options.key = reserved_key(call);
-        start.is_reserved = !start.options.key.empty();
+        request.is_reserved = !start.options.key.empty();
     }
-    return start;
+    return request;
 }
 
 /// An Idempotency-Key identifies one request: a different request with the same key is a mistake of
 /// the client.
-void check_same_request(Service& service, const InstanceId& id, const StartRequest& start) {
-    const auto row = service.store.load(id);
-    const auto events = service.store.history({.instance = id, .limit = 1});
-    if (!row || events.empty()) return;
-    const bool is_same_version = !start.options.version || *start.options.version == row->version;
-    const bool is_same_input = Json::parse(start.input, nullptr, false) ==
-                               Json::parse(events.front().payload, nullptr, false);
-    if (is_same_version && is_same_input) return;
+void check_same_request(const StartedInstance& started, const StartRequest& request) {
+    if (started.is_new || !request.is_reserved) return;
+    const bool is_same_version = !request.start.options.version || started.has_same_version;
+    if (is_same_version && started.has_same_input) return;
     throw Problem(
         "idempotency_key_reused",
         fmt::format(
             "The Idempotency-Key was used for the instance {}, with another input or "
             "version.",
-            id.to_string()
+            started.id.to_string()
         )
     );
 }
 
-void start_instance(Service& service, Call& call, const http::Responder& respond) {
-    const auto wait = call.query.duration("wait", kWaitMax);
-    call.query.check_all_used();
-    const StartRequest start = read_start(call);
-    check_workflow(call, start.workflow);
-    const TimePoint begun = service.clock.now();
-    const StartedInstance started =
-        service.engine.start(start.workflow, start.input, start.options);
+/// What is needed of a request to start an instance after its call has returned.
+struct Starting {
+    StartRequest request;
+    std::optional<Duration> wait;
+    AuditEntry entry;
+    Principal principal;
+    RequestTrace trace;
+    TimePoint begun{};
+    std::string base;  ///< of URLs of instances
+    std::string path;
+    std::string request_id;
+    http::Responder respond;
+};
+
+void answer_start(Service& service, const Starting& starting, const StartedInstance& started) {
+    const std::string& workflow = starting.request.start.workflow;
     // Only a caller with a trace of its own looks for it there.
-    if (started.is_new && !call.trace.parent_id.empty()) {
+    if (started.is_new && !starting.trace.parent_id.empty()) {
         service.telemetry->on_requested_start(
-            call.trace, start.workflow, started.id, begun, service.clock.now()
+            starting.trace, workflow, started.id, starting.begun, service.clock.now()
         );
     }
-    if (!started.is_new && start.is_reserved) check_same_request(service, started.id, start);
-    const std::string location = call.href("/instances/" + started.id.to_string());
-    const auto row = wait ? service.store.load(started.id) : std::nullopt;
-    PayloadView view =
-        payload_view(service, call.principal, {start.workflow, row ? row->version : 0});
+    check_same_request(started, starting.request);
+    const std::string location = starting.base + started.id.to_string();
+    const auto row = starting.wait ? service.store.load(started.id) : std::nullopt;
+    if (row && !may_see(starting.principal, *row)) {
+        throw Problem(
+            "not_allowed",
+            fmt::format(
+                "The key belongs to an instance that {} has not started.", starting.principal.name
+            )
+        );
+    }
+    PayloadView view = payload_view(
+        service,
+        starting.principal,
+        {workflow, row ? row->version : 0},
+        row && is_own(starting.principal, *row)
+    );
     view.mode = "full";
-    const auto answer = [started, location, view, respond](std::optional<Result> result) {
-        PayloadDocument document(view);
-        Json json = {{"id", started.id.to_string()}, {"is_new", started.is_new}};
-        if (!started.is_new) {
-            json["has_same_input"] = started.has_same_input;
-            json["has_same_version"] = started.has_same_version;
-        }
-        if (result) json["result"] = result_json(started.id, *result, document);
-        auto response = json_response(started.is_new ? 201 : 200, document.text(json));
-        if (started.is_new) response.set("Location", location);
-        respond(std::move(response));
-    };
-    if (!wait) return answer(std::nullopt);
-    service.hub.wait(started.id, *wait, [answer](const Result& result) { answer(result); });
+    const auto answer =
+        [started, location, view, respond = starting.respond](const std::optional<Result>& result) {
+            PayloadDocument document(view);
+            Json json = {{"id", started.id.to_string()}, {"is_new", started.is_new}};
+            if (!started.is_new) {
+                json["has_same_input"] = started.has_same_input;
+                json["has_same_version"] = started.has_same_version;
+            }
+            if (result) json["result"] = result_json(started.id, *result, document);
+            auto response = json_response(started.is_new ? 201 : 200, document.text(json));
+            if (started.is_new) response.set("Location", location);
+            respond(std::move(response));
+        };
+    if (!starting.wait) return answer(std::nullopt);
+    service.hub.wait(started.id, *starting.wait, [answer](const Result& result) {
+        answer(result);
+    });
+}
+
+void refuse_start(Service& service, const Starting& starting, const std::exception& error) {
+    service.audit.note(refusal_of(starting.entry, true, error));
+    const Problem problem = to_problem(error);
+    if (problem_kind(problem.code()).status == 500 && service.report) {
+        service.report("http_failed", error.what());
+    }
+    starting.respond(problem_response(problem, starting.path, starting.request_id));
+}
+
+void start_instance(Service& service, StartDesk& desk, Call& call, const http::Responder& respond) {
+    const auto wait = call.query.duration("wait", kWaitMax);
+    call.query.check_all_used();
+    StartRequest request = read_start(call);
+    check_workflow(call, request.start.workflow);
+    call.workflow = request.start.workflow;
+    request.start.options.labels.merge(
+        owner_labels(call.principal, call.workflow, request.start.options.labels)
+    );
+    const auto starting = std::make_shared<const Starting>(Starting{
+        .request = std::move(request),
+        .wait = wait,
+        .entry = call.audit_entry("startInstance"),
+        .principal = call.principal,
+        .trace = call.trace,
+        .begun = service.clock.now(),
+        .base = call.href("/instances/"),
+        .path = call.request.path,
+        .request_id = call.request_id,
+        .respond = respond,
+    });
+    desk.take({
+        .start = starting->request.start,
+        .entry = starting->entry,
+        .done =
+            [&service, starting](const StartOrder::Outcome& outcome) {
+                try {
+                    if (outcome.error) std::rethrow_exception(outcome.error);
+                    answer_start(service, *starting, outcome.started);
+                } catch (const std::exception& error) {
+                    refuse_start(service, *starting, error);
+                }
+            },
+    });
 }
 
 void get_result(Service& service, Call& call, const http::Responder& respond) {
@@ -209,6 +273,7 @@ http::Response start_batch(Service& service, Call& call) {
     }
     call.query.check_all_used();
     check_workflow(call, *workflow);
+    options.labels = owner_labels(call.principal, *workflow, {});
     const auto started_all = start_lines(service, *workflow, call.request.body, options);
     http::Response response{.status = 201};
     response.set("Content-Type", "application/x-ndjson");
@@ -263,17 +328,19 @@ std::string reserved_key(const Call& call) {
 }
 
 void add_start_routes(Routes& routes, Service& service) {
+    const auto desk = std::make_shared<StartDesk>(service.engine, service.audit);
     routes.push_back(
         {.method = "POST",
          .path = "/instances",
          .operation = "startInstance",
          .permission = "instances.start",
-         .async = [&service](
+         .async = [&service, desk](
                       Call& call, const http::Responder& respond
-                  ) { start_instance(service, call, respond); },
+                  ) { start_instance(service, *desk, call, respond); },
          .body_bytes_max = kJsonBytesMax,
          .media_types = {"application/json"},
-         .reach = Reach::Project}
+         .reach = Reach::Project,
+         .audited = Audited::Inside}
     );
     routes.push_back(
         {.method = "POST",

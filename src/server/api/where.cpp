@@ -66,9 +66,11 @@ http::Response count_instances(Service& service, Call& call) {
     using Steady = std::chrono::steady_clock;
     InstanceSearch search = read_search(call.query, service.clock.now());
     call.query.check_all_used();
-    const auto visible =
-        visible_workflows(service, call.principal, "instances.read", search.workflow);
-    search.workflow = visible.value_or("");
+    const auto visible = visible_instances(service, call.principal, search.workflow);
+    if (visible) search.workflow = visible->workflows;
+    if (visible && visible->own) {
+        search.where = {.kind = Condition::Kind::And, .parts = {*visible->own, search.where}};
+    }
     const auto end = Steady::now() + kScanTimeMax;
     std::map<std::pair<std::string, InstanceStatus>, std::int64_t> sums;
     for (int scanned = 0; visible && scanned < kScanRowsMax; scanned += kCountPage) {

@@ -14,6 +14,7 @@
 #include "server/api/layout.h"
 #include "server/api/router.h"
 #include "server/api/service.h"
+#include "server/api/settings.h"
 #include "support/clock.h"
 #include "support/sha256.h"
 #include "view/problem_json.h"
@@ -261,19 +262,6 @@ http::Response validate_workflow(Service& /*service*/, Call& call) {
     return json_response(200, json);
 }
 
-std::optional<Duration> read_kept(Body& body, std::string_view name) {
-    const auto text = body.text(name, 32);
-    if (!text || *text == view::kForever) return std::nullopt;
-    const auto kept = parse_duration(*text);
-    if (!kept) {
-        throw Problem(
-            "invalid_argument",
-            fmt::format("The member \"{}\" is not a duration such as 30d, or forever.", name)
-        );
-    }
-    return kept;
-}
-
 Json rule_json(Service& service, const std::string& workflow) {
     for (const RetentionRule& rule : service.store.retention()) {
         if (rule.workflow == workflow) {
@@ -287,10 +275,7 @@ http::Response set_retention(Service& service, Call& call) {
     call.query.check_all_used();
     Body body(call.request.body);
     check_workflow(call, call.parameter("name"));
-    const Retention keep{
-        .completed = read_kept(body, "completed"), .failed = read_kept(body, "failed")
-    };
-    body.check_all_used();
+    const Retention keep = read_retention(body);
     service.engine.set_retention(call.parameter("name"), keep);
     return json_response(200, rule_json(service, call.parameter("name")));
 }

@@ -19,6 +19,9 @@
 
 namespace ebb::server {
 
+/// The label that says who has started an instance, if that principal sees only its own.
+inline constexpr std::string_view kOwnerLabel = "ebb.started_by";
+
 /// Who sends a request.
 struct Principal {
     enum class Kind { Token, Session, Anonymous, Proxy, Oidc };
@@ -36,7 +39,14 @@ struct Principal {
     bool may(Permission permission) const;
     /// With every workflow, and with the server itself.
     bool may_everywhere(Permission permission) const;
+    /// With all instances of the workflow.
     bool may_with(Permission permission, const std::string& workflow) const;
+    /// With those instances of the workflow that it has started.
+    bool may_with_own(Permission permission, const std::string& workflow) const;
+    /// Whether there may be instances that it sees only because it has started them.
+    bool has_own() const;
+    /// The value of the label kOwnerLabel of its instances.
+    std::string owner() const;
     bool may_with_queue(Permission permission, const std::string& queue) const;
     /// The roles in which it decides about a workflow; none = in any.
     std::optional<std::vector<std::string>> decision_roles(const std::string& workflow) const;

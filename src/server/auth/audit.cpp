@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -140,11 +141,19 @@ void Audit::anchor() {
 }
 
 void Audit::write(AuditEntry entry) {
-    AuditRow row = row_of(std::move(entry), clock_.now());
+    std::vector<AuditEntry> entries;
+    entries.push_back(std::move(entry));
+    write(std::move(entries));
+}
+
+void Audit::write(std::vector<AuditEntry> entries) {
+    std::vector<AuditRow> rows;
+    rows.reserve(entries.size());
+    for (AuditEntry& entry : entries) rows.push_back(row_of(std::move(entry), clock_.now()));
     Lock lock(mutex_);
     if (!next_) next_ = std::make_shared<Batch>();
     const std::shared_ptr<Batch> batch = next_;
-    batch->rows.push_back(std::move(row));
+    std::move(rows.begin(), rows.end(), std::back_inserter(batch->rows));
     while (is_writing_ && !batch->is_done) changed_.wait(lock);
     if (!batch->is_done) {
         // The first of the waiting ones writes for all of them.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -48,6 +49,8 @@ class Audit {
 
     /// Durable when it returns. Throws Error if it cannot be written: the act must not be done.
     void write(AuditEntry entry);
+    /// The same of several acts, all or none.
+    void write(std::vector<AuditEntry> entries);
     /// Of an act that has failed or was refused: never throws.
     void note(AuditEntry entry) noexcept;
 
@@ -83,6 +86,27 @@ std::string audit_hash(const AuditRow& row);
 /// The whole row, as the API shows it.
 std::string audit_json(const AuditRow& row);
 
+/// Up to where rows were removed because they were old, and the last of each chain that was: what
+/// is left of a chain follows it.
+struct AuditCut {
+    struct End {
+        std::int64_t number = 0;
+        std::string hash;
+    };
+
+    TimePoint before{};  ///< zero: nothing was removed
+    std::map<std::string, End> ends{};
+};
+
+AuditCut load_audit_cut(AdminStore& store);
+
+/// Removes the rows that are older than `age`, in whole days, and keeps what the check of the rest
+/// needs. A row says so, in a chain of its own; `by` is its author. Returns how many were removed.
+/// Repeating it is free.
+std::int64_t purge_audit(
+    AdminStore& store, const Clock& clock, LogSink* log, Duration age, const std::string& by
+);
+
 /// One thing that is wrong with an audit.
 struct AuditFault {
     std::string row;  ///< its id; empty = it is about no single row
@@ -94,6 +118,7 @@ struct AuditFault {
 struct AuditVerdict {
     std::int64_t rows = 0;
     std::int64_t chains = 0;
+    TimePoint cut_before{};          ///< older rows were removed by purge_audit(); zero = none were
     std::vector<AuditFault> faults;  ///< at most kFaultsMax
 };
 

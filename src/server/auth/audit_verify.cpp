@@ -1,8 +1,10 @@
 // Finds out whether an audit is as it was written.
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,7 +18,10 @@ constexpr int kPage = 1'000;
 
 class Verification {
  public:
-    explicit Verification(const std::vector<std::string>& anchors) : anchors_(anchors) {}
+    Verification(const std::vector<std::string>& anchors, AuditCut cut)
+        : anchors_(anchors), cut_(std::move(cut)) {
+        for (const auto& [chain, end] : cut_.ends) hashes_.insert(end.hash);
+    }
 
     void take(const AuditRow& row) {
         ++verdict_.rows;
@@ -35,6 +40,7 @@ class Verification {
 
     AuditVerdict finish() {
         verdict_.chains = static_cast<std::int64_t>(chains_.size());
+        verdict_.cut_before = cut_.before;
         for (const auto& [id, prev] : begins_) {
             if (hashes_.contains(prev)) continue;
             fault(id, "The row that its chain begins behind was removed or changed.");
@@ -47,18 +53,25 @@ class Verification {
     }
 
  private:
-    struct End {
-        std::int64_t number = 0;
-        std::string hash;
-    };
+    using End = AuditCut::End;
 
     void begin(const AuditRow& row) {
-        if (row.number != 1) {
+        const auto cut = cut_.ends.find(row.chain);
+        // A row up to the cut is there if the process that removed the others has died.
+        const bool is_before_cut = cut != cut_.ends.end() && row.number <= cut->second.number;
+        if (row.number > 1 && cut != cut_.ends.end() && !is_before_cut) {
+            follow(row, cut->second);
+        } else if (row.number != 1 && !is_before_cut) {
             fault(row.id, fmt::format("{} rows before it were removed.", row.number - 1));
-        } else if (!row.prev.empty()) {
+        } else if (row.number == 1 && !row.prev.empty() && !may_follow_removed(row)) {
             // The clocks of two servers may differ, so that row may come later.
             begins_.emplace_back(row.id, row.prev);
         }
+    }
+
+    /// A chain begins behind the newest row of that time, whatever its chain.
+    bool may_follow_removed(const AuditRow& row) const {
+        return cut_.before != TimePoint{} && row.at < cut_.before + std::chrono::hours(24);
     }
 
     void follow(const AuditRow& row, const End& end) {
@@ -81,6 +94,7 @@ class Verification {
     }
 
     const std::vector<std::string>& anchors_;
+    const AuditCut cut_;
     std::map<std::string, End> chains_;
     std::unordered_set<std::string> hashes_;
     std::vector<std::pair<std::string, std::string>> begins_;  // a row, and what it names
@@ -90,7 +104,7 @@ class Verification {
 }  // namespace
 
 AuditVerdict verify_audit(AdminStore& store, const std::vector<std::string>& anchors) {
-    Verification verification(anchors);
+    Verification verification(anchors, load_audit_cut(store));
     AuditQuery query{.is_forward = true, .limit = kPage};
     while (true) {
         const auto rows = store.list_audit(query);

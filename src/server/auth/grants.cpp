@@ -131,6 +131,11 @@ bool Grant::has(Permission permission) const {
     return has_permission(role, permission) || (may_act_as && permission == "act_as");
 }
 
+bool Grant::is_limited_to_own(Permission permission) const {
+    return role == Role::Starter && permission != "instances.start" &&
+           permission != "workflows.read";
+}
+
 bool Grant::has_workflow(const std::string& workflow) const {
     return is_everywhere() || fits_any(workflows, workflow);
 }

@@ -48,6 +48,8 @@ struct Grant {
     std::vector<std::string> project_queues{};
 
     bool has(Permission permission) const;
+    /// Whether it gives the permission only with instances that its holder has started.
+    bool is_limited_to_own(Permission permission) const;
 
     bool is_everywhere() const { return project == kEverything; }
 

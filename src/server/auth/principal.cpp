@@ -1,10 +1,15 @@
 #include <algorithm>
 
+#include <ebb/label.h>
+
 #include "server/auth/access.h"
+#include "support/sha256.h"
 
 namespace ebb::server {
 
 namespace {
+
+constexpr Permission kReadInstances = "instances.read";
 
 bool is_for_all(Permission permission) {
     return permission == "any" || permission == "none";
@@ -31,14 +36,31 @@ bool Principal::may(Permission permission) const {
 }
 
 bool Principal::may_everywhere(Permission permission) const {
-    return is_for_all(permission) ||
-           has(grants, permission, [](const Grant& grant) { return grant.is_everywhere(); });
+    return is_for_all(permission) || has(grants, permission, [&](const Grant& grant) {
+               return grant.is_everywhere() && !grant.is_limited_to_own(permission);
+           });
 }
 
 bool Principal::may_with(Permission permission, const std::string& workflow) const {
     return is_for_all(permission) || has(grants, permission, [&](const Grant& grant) {
+               return grant.has_workflow(workflow) && !grant.is_limited_to_own(permission);
+           });
+}
+
+bool Principal::may_with_own(Permission permission, const std::string& workflow) const {
+    return is_for_all(permission) || has(grants, permission, [&](const Grant& grant) {
                return grant.has_workflow(workflow);
            });
+}
+
+bool Principal::has_own() const {
+    return !may_everywhere(kReadInstances) && has(grants, kReadInstances, [](const Grant& grant) {
+        return grant.is_limited_to_own(kReadInstances);
+    });
+}
+
+std::string Principal::owner() const {
+    return name.size() <= LabelLimits::kTextBytesMax ? name : sha256_hex(name);
 }
 
 bool Principal::may_with_queue(Permission permission, const std::string& queue) const {

@@ -17,10 +17,23 @@ namespace {
 constexpr std::string_view kDigits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
+/// The value of each character; kNoDigit = it is none.
+constexpr std::uint8_t kNoDigit = 0xff;
+
+constexpr std::array<std::uint8_t, 256> kValues = [] {
+    std::array<std::uint8_t, 256> values{};
+    values.fill(kNoDigit);
+    for (std::size_t i = 0; i < kDigits.size(); ++i) {
+        values[static_cast<unsigned char>(kDigits[i])] = static_cast<std::uint8_t>(i);
+    }
+    return values;
+}();
+
 }  // namespace
 
 std::string base64url(std::string_view bytes) {
     std::string text;
+    text.reserve((bytes.size() * 4 + 2) / 3);
     std::uint32_t bits = 0;
     unsigned count = 0;
     for (const char byte : bytes) {
@@ -33,19 +46,21 @@ std::string base64url(std::string_view bytes) {
 
 std::optional<std::string> parse_base64url(std::string_view text) {
     std::string bytes;
+    bytes.reserve(text.size() * 3 / 4);
     std::uint32_t bits = 0;
     unsigned count = 0;
     for (const char digit : text) {
-        const std::size_t value = kDigits.find(digit);
-        if (value == std::string_view::npos) return std::nullopt;
-        bits = (bits << 6U) | static_cast<std::uint32_t>(value);
+        const std::uint8_t value = kValues[static_cast<unsigned char>(digit)];
+        if (value == kNoDigit) return std::nullopt;
+        bits = (bits << 6U) | value;
         count += 6;
         if (count < 8) continue;
         count -= 8;
         bytes += static_cast<char>((bits >> count) & 0xffU);
     }
-    // Every sequence of bytes has exactly one text.
-    if (base64url(bytes) != text) return std::nullopt;
+    // Every sequence of bytes has exactly one text: no rest of a digit, and nothing in what is left
+    // over of the last one.
+    if (count >= 6 || (bits & ((1U << count) - 1U)) != 0) return std::nullopt;
     return bytes;
 }
 

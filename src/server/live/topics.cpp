@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "call/event_view.h"
+#include "server/api/bulk.h"
 #include "server/api/listing.h"
 #include "server/api/payloads.h"
 #include "server/live/hub.h"
@@ -193,7 +194,20 @@ class TopicMaker {
             after = std::max(after, found->second);
         }
         return std::make_unique<InstanceTopic>(
-            number, id, after, payload_view(service_, principal_, {row->workflow, row->version})
+            number,
+            id,
+            after,
+            payload_view(
+                service_, principal_, {row->workflow, row->version}, is_own(principal_, *row)
+            )
+        );
+    }
+
+    std::unique_ptr<Topic> bulk_state(
+        std::size_t number, const std::string& text, std::function<Json()> state
+    ) const {
+        return std::make_unique<StateTopic>(
+            number, "changed", shared_key(text, "bulk"), std::move(state)
         );
     }
 
@@ -239,11 +253,27 @@ class TopicMaker {
                 json["commits"] = service->engine.counters().commits;
                 return json;
             };
+        } else if (text == "bulk") {
+            require("bulk");
+            return bulk_state(number, text, [service, principal = principal_] {
+                Json json = Json::array();
+                for (const InstanceSummary& bulk : visible_bulks(*service, principal).instances) {
+                    json.push_back({bulk.id.to_string(), bulk.revision});
+                }
+                return json;
+            });
+        } else if (text.starts_with("bulk:")) {
+            require("bulk");
+            const InstanceId id = visible_bulk(service_, principal_, text.substr(5));
+            return bulk_state(number, text, [service, id] {
+                const auto bulk = service->reader.find(id);
+                return bulk ? Json(bulk->revision) : Json();
+            });
         } else {
             throw Problem(
                 "invalid_argument",
-                "A topic is instance:ID@SEQ, list:QUERY, workers, queues, stats, decisions or "
-                "failures."
+                "A topic is instance:ID@SEQ, list:QUERY, workers, queues, stats, decisions, "
+                "failures, bulk or bulk:ID."
             );
         }
         // Workers and queues are shown by one permission, counts by the other.

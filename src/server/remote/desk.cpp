@@ -244,7 +244,7 @@ void WorkerDesk::turn(const WorkerPtr& worker, bool has_news) {
     try {
         if (worker->is_displaced()) return remove(worker);
         if (worker->is_lost()) {
-            worker->close();
+            worker->close_lost();
             remove(worker);
             parts_.engine.wake_workers();
             return write(LogLevel::Warning, "remote_worker_lost", worker->session());

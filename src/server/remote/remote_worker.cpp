@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engine/live_instance.h"
+#include "engine/lookout.h"
 #include "server/api/payloads.h"
 #include "server/api/problem.h"
 #include "server/api/service.h"
@@ -256,6 +257,11 @@ bool RemoteWorker::post(const TaskReport& report) {
 
 TaskResult RemoteWorker::judge(const TaskReport& report) {
     using Outcome = TaskResult::Outcome;
+    // Only what this server has made is in these tables, so its signature need not be checked.
+    if (confirmed_.erase(report.token) > 0) {
+        reported_.erase(report.token);
+        return {report.token, Outcome::Recorded, {}, {}};
+    }
     const auto task = read_task(parts_.signer, report.token);
     if (!task) {
         return {
@@ -270,8 +276,7 @@ TaskResult RemoteWorker::judge(const TaskReport& report) {
             fmt::format("The task was given to the worker {}.", task->worker)
         };
     }
-    const bool is_confirmed = confirmed_.erase(report.token) > 0;
-    const Outcome outcome = is_confirmed ? Outcome::Recorded : look_up(*task);
+    const Outcome outcome = look_up(*task);
     if (outcome != Outcome::Pending) reported_.erase(report.token);
     return {report.token, outcome, {}, {}};
 }
@@ -444,6 +449,12 @@ void RemoteWorker::refuse(const std::string& code, const std::string& detail) {
     const Parked poll = std::move(*parked_);
     parked_.reset();
     poll.respond(problem_response(Problem(code, detail), "/api/v1/worker/poll", "-"));
+}
+
+void RemoteWorker::close_lost() {
+    close();
+    const Lock lock(mutex_);
+    engine::Lookout(core_.environment).tell_lost({session_.worker});
 }
 
 void RemoteWorker::close() {

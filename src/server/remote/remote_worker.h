@@ -100,6 +100,8 @@ class RemoteWorker {
     /// Gives everything back to the store: other workers may have it at once. What the worker may
     /// have called counts as lost.
     void close();
+    /// The same, and tells subscribers that the worker is lost.
+    void close_lost();
 
  private:
     struct Offered {

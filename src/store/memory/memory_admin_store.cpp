@@ -77,6 +77,14 @@ class MemoryAdminStore : public AdminStore {
         return found;
     }
 
+    std::int64_t remove_audit(std::string_view id) override {
+        const Lock lock(mutex_);
+        const std::string last(id);
+        return static_cast<std::int64_t>(std::erase_if(audit_, [&](const auto& entry) {
+            return entry.first <= last;
+        }));
+    }
+
  private:
     static bool matches(const AuditQuery& query, const AuditRow& row) {
         const auto fits = [](const std::string& wanted, const std::string& value) {

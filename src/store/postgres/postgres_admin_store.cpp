@@ -97,6 +97,12 @@ class PostgresAdminStore : public AdminStore, private postgres::Pooled {
         return rows;
     }
 
+    std::int64_t remove_audit(std::string_view id) override {
+        return perform(Repeat::Freely, [&](Connection& connection) {
+            return std::int64_t{connection.run(admin_sql::remove_audit, Arguments::of(id)).rows()};
+        });
+    }
+
  private:
     void make(std::string_view statement) {
         perform(Repeat::Freely, [&](Connection& connection) {

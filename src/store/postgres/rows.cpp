@@ -72,6 +72,7 @@ WorkerRow worker_row(const Result& rows, int row) {
     worker.capacity = static_cast<int>(rows.integer(row, 5));
     worker.started_at = rows.time(row, 6);
     worker.expires_at = rows.time(row, 7);
+    worker.is_keeper = rows.boolean(row, 8);
     return worker;
 }
 

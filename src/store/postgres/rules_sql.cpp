@@ -20,13 +20,18 @@ std::string all_functions() {
     constexpr std::array kParts{
         surface::catalog,
         surface::tokens,
+        surface::texts,
+        surface::merge,
         surface::decide,
         surface::definition,
         surface::apply,
         surface::rows,
         surface::claims,
+        surface::steering,
         surface::tables,
         surface::views,
+        surface::import_wed,
+        surface::grants,
     };
     return fmt::format("{}\n", fmt::join(kParts, "\n\n"));
 }

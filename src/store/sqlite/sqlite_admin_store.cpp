@@ -107,6 +107,11 @@ class SqliteAdminStore : public AdminStore {
         return rows;
     }
 
+    std::int64_t remove_audit(std::string_view id) override {
+        const Lock lock(mutex_);
+        return Query(database_, admin_sql::remove_audit, id).run();
+    }
+
  private:
     static void add(Database& database, const AuditRow& row) {
         Query(

@@ -91,6 +91,7 @@ class SqliteStore final : public Store {
     PurgeResult purge(const PurgeRequest& request) override;
     std::optional<SweepTurn> take_sweep(Duration hold) override;
     bool put_sweep(const SweepTurn& turn, Duration pause) override;
+    std::unique_ptr<Hints> open_hints() override;
 
     /// Runs SQL on the writing connection. Tests use it to provoke errors (a full disk, a read-only
     /// file).

@@ -1,5 +1,6 @@
 #include "ebb/sqlite/sql.h"
 #include "store/agreement.h"
+#include "store/sqlite/hint_file.h"
 #include "store/sqlite/lease_task.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_store.h"
@@ -129,6 +130,10 @@ MaintenanceResult SqliteStore::maintain() {
     });
     checkpoint();
     return result;
+}
+
+std::unique_ptr<Hints> SqliteStore::open_hints() {
+    return std::make_unique<sqlite::HintFile>(options_.path);
 }
 
 std::vector<WorkerRow> SqliteStore::workers() {

@@ -156,6 +156,9 @@ test('a workflow runs here: its decision is made in its page, and its timeline a
     await waitForLine(page, line);
     await takePicture(page, 'editors-run.png');
 
+    // Only what the instance waits for is offered.
+    assert.deepEqual(await panel.getByRole('toolbar').getByRole('button').allInnerTexts(), ['Decide...', 'Cancel...']);
+
     // A person who does not confirm changes nothing.
     await panel.getByRole('button', { name: 'Decide...' }).click();
     await pick(page, 'Confirm');
@@ -248,6 +251,7 @@ test('instances of a server: its token is kept secret, and a dead letter is requ
     await status(panel, 'dead letter');
     await panel.locator('svg.ebb-diagram g[data-node="label"]').waitFor();
     await panel.locator('li[data-node="label"] .bar.failed').waitFor();
+    assert.deepEqual(await panel.getByRole('toolbar').getByRole('button').allInnerTexts(), ['Requeue', 'Cancel...']);
     await takePicture(page, 'editors-instances.png');
     // The open file has the workflow.
     await panel.locator('g[data-node="label"]').click();

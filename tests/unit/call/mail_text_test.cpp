@@ -61,6 +61,16 @@ TEST(MailText, keeps_a_cancel_and_a_write) {
     EXPECT_FALSE(read.is_repair);
 }
 
+TEST(MailText, keeps_a_recovery) {
+    const event::RecoverRequested read =
+        round_trip(event::RecoverRequested{.to = 12, .stops = true, .by = "ada", .request_id = "r"}
+        );
+    EXPECT_EQ(read.to, 12);
+    EXPECT_TRUE(read.stops);
+    EXPECT_EQ(read.by + read.request_id, "adar");
+    EXPECT_FALSE(round_trip(event::RecoverRequested{.to = 1}).stops);
+}
+
 TEST(MailText, reads_a_start) {
     const Event read = decode_mail("start", R"({"input": "{\"a\":1}", "by": "ada"})", {});
     EXPECT_EQ(std::get<event::Started>(read).input, R"({"a":1})");
@@ -74,6 +84,7 @@ TEST(MailText, refuses_what_is_not_a_request) {
     EXPECT_THAT(refusal("signal", R"({"name": "", "payload": "1"})"), HasSubstr("1 to 128 bytes"));
     EXPECT_THAT(refusal("signal", R"({"name": "a", "payload": "{"})"), HasSubstr("payload"));
     EXPECT_THAT(refusal("decision", R"({"verdict": "maybe"})"), HasSubstr("`confirm` or `reject`"));
+    EXPECT_THAT(refusal("recover", R"({"to": 1, "then": "go"})"), HasSubstr("`rematch` or `stop`"));
     EXPECT_THROW((void)mail_kind(event::Resumed{}), Error);
 }
 

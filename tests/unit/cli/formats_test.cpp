@@ -137,6 +137,23 @@ TEST(ValidateFormats, warnings_are_reported_on_request_and_change_nothing) {
     EXPECT_EQ(world.run({"validate", "--lint", allowed}).err, "");
 }
 
+/// The folder in which commands run, while it lives.
+class CurrentFolder {
+ public:
+    explicit CurrentFolder(const std::filesystem::path& folder)
+        : before_(std::filesystem::current_path()) {
+        std::filesystem::current_path(folder);
+    }
+
+    ~CurrentFolder() { std::filesystem::current_path(before_); }
+
+    CurrentFolder(const CurrentFolder&) = delete;
+    CurrentFolder& operator=(const CurrentFolder&) = delete;
+
+ private:
+    std::filesystem::path before_;
+};
+
 TEST(ValidateLints, know_shadowed_cases_and_delays_that_are_too_long) {
     CliWorld world;
     const std::string file = world.file("lint.yaml", R"(workflow: a
@@ -152,6 +169,7 @@ steps:
     max_attempts: 4
     step_timeout: 8s
 )");
+    const CurrentFolder folder(std::filesystem::path(file).parent_path());
     const Json report = Json::parse(world.run({"validate", "--lint", "--json", file}).out);
     const Json& problems = report[0]["problems"];
     ASSERT_EQ(problems.size(), 2U) << problems;
@@ -159,6 +177,46 @@ steps:
     EXPECT_EQ(problems[0]["related"][0]["line"], 5);
     EXPECT_EQ(problems[1]["code"], "retries_exceed_deadline");
     EXPECT_EQ(report[0]["valid"], true);
+}
+
+TEST(ValidateFiles, says_if_a_file_of_code_builds_no_workflow) {
+    CliWorld world;
+    const std::string file = world.file("half.cpp", "int main( { \"x");
+    const Outcome outcome = world.run({"validate", file});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_NE(outcome.err.find("half.cpp builds no workflow."), std::string::npos) << outcome.err;
+    EXPECT_EQ(world.run({"validate", "--if-workflow", file}).err, "");
+}
+
+TEST(ValidateLints, name_handlers_that_no_code_of_the_folder_registers) {
+    CliWorld world;
+    const std::string file = world.file(
+        "order.yaml",
+        "workflow: a\nhandlers: {own: {exec: [jq, .]}}\nsteps:\n  - own\n  - charge\n"
+        "  - {step: r, handler: refnud}\n"
+    );
+    const CurrentFolder folder(std::filesystem::path(file).parent_path());
+    const auto problems = [&] {
+        return Json::parse(world.run({"validate", "--lint", "--json", "order.yaml"}).out)[0];
+    };
+    // Without code, any program may have the handlers.
+    EXPECT_EQ(problems()["problems"].size(), 0U);
+    world.file("code.cpp", "void f() { h.add(\"charge\", g); h.add(\"refund\", g); }\n");
+    const Json report = problems();
+    ASSERT_EQ(report["problems"].size(), 1U) << report;
+    const Json& missing = report["problems"][0];
+    EXPECT_EQ(missing["code"], "missing_handler");
+    EXPECT_EQ(missing["severity"], "warning");
+    EXPECT_EQ(missing["pointer"], "/steps/2/handler");
+    EXPECT_EQ(missing["line"], 6);
+    EXPECT_EQ(missing["column"], 24);
+    EXPECT_EQ(missing["end_column"], 30);
+    EXPECT_EQ(missing["fixes"][0]["replacement"], "refund");
+    EXPECT_EQ(report["valid"], true);
+    EXPECT_EQ(world.run({"validate", "order.yaml"}).err, "");
+    // As in the language server: the file says what is code.
+    world.file(".ebbrc.yaml", "handlers: [src/*.cpp]\n");
+    EXPECT_EQ(problems()["problems"].size(), 0U);
 }
 
 TEST(ValidateFiles, finds_workflows_in_folders_by_patterns_and_lists) {

@@ -283,7 +283,7 @@ steps:
     do: [count]
   - parallel: both
     branches:
-      left: [{step: l, handler: work}]
+      left: [{step: left, handler: work}]
       right: [{step: r, handler: work}]
   - {step: fail, compensate: undo}
 )",
@@ -299,6 +299,14 @@ steps:
     EXPECT_THAT(text, ::testing::HasSubstr("✗ fail failed, then undone"));
     const std::string all = world.run_db({"show", id, "--all"}).out;
     EXPECT_THAT(all, ::testing::HasSubstr("    turn 4\n"));
+    // The history names the block of a branch, also if its beginning is not shown.
+    EXPECT_THAT(world.run_db({"history", id}).out, ::testing::HasSubstr(" both:left/left "));
+    for (const Json& event : Json::parse(world.run_db({"history", id, "--json"}).out)) {
+        if (event["type"] != "scope_opened") continue;
+        const std::string after = std::to_string(event["seq"].get<int>());
+        const Outcome rest = world.run_db({"history", id, "--after", after});
+        EXPECT_THAT(rest.out, ::testing::HasSubstr(" both:left/left "));
+    }
 }
 
 TEST(CliLook, show_says_what_is_awaited) {

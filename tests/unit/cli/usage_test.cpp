@@ -153,7 +153,7 @@ TEST(CliUsage, help_has_the_groups_in_the_order_of_use) {
     CliWorld world;
     const std::string help = world.run({"--help"}).out;
     std::size_t last = 0;
-    for (const char* group : {"Run", "Look", "Control", "Workflows", "Other"}) {
+    for (const char* group : {"Run", "Inspect", "Control", "Workflows", "Other"}) {
         const std::size_t at = help.find(fmt::format("\n{}:\n", group));
         ASSERT_NE(at, std::string::npos) << group;
         EXPECT_GT(at, last) << group;

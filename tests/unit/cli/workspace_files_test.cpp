@@ -97,6 +97,8 @@ class Workspace {
 
     int steps() const { return steps_; }
 
+    bool has_read() { return files_.has_read(); }
+
  private:
     TempDirectory directory_;
     fs::path root_ = fs::canonical(directory_.path());
@@ -192,6 +194,21 @@ TEST(WorkspaceFiles, follow_no_link_and_wait_for_no_pipe) {
     EXPECT_THAT(workspace.handlers(), ElementsAre("inside"));
     EXPECT_EQ(workspace.told().size(), 3U);
     EXPECT_THAT(workspace.told(), Contains(HasSubstr("\"types.yaml\" cannot be read")));
+}
+
+TEST(WorkspaceFiles, are_not_all_read_if_code_is_too_large) {
+    Workspace workspace;
+    workspace.write_handler("a.cpp", "small");
+    workspace.write("notes.yaml", std::string(2 << 20, ' '));
+    workspace.start();
+    EXPECT_TRUE(workspace.has_read());
+    fs::remove(workspace.path("a.cpp"));
+    workspace.tell_change("a.cpp");
+    EXPECT_TRUE(workspace.has_read());
+    // So no one says that a handler is missing, which may be in it.
+    workspace.write("big.cpp", "void f() { h.add(\"big\", g); }" + std::string(1 << 20, ' '));
+    workspace.tell_change("big.cpp");
+    EXPECT_FALSE(workspace.has_read());
 }
 
 TEST(WorkspaceFiles, are_read_in_slices) {

@@ -50,6 +50,44 @@ TEST_F(Leases, work_of_a_dead_worker_is_taken_over_within_its_lease_and_a_second
     EXPECT_EQ(attempts, (std::vector<int>{2}));
 }
 
+TEST_F(Leases, a_step_whose_first_attempt_was_lost_began_when_it_became_due) {
+    const auto dead = world.engine("dead");
+    const auto alive = world.engine("alive");
+    dead->register_workflow(a_then_b());
+    dead->poll();
+    const TimePoint started = world.clock.now();
+    const InstanceId id = dead->start("test").id;
+    world.clock.advance(11s);
+    alive->poll();
+    const StepView a = alive->show(id).steps.front();
+    EXPECT_EQ(a.attempts, 2);
+    EXPECT_EQ(a.started_at, started);
+}
+
+TEST_F(Leases, a_branch_whose_first_attempt_was_lost_began_when_its_block_was_opened) {
+    const auto slow = world.engine("slow");
+    const auto other = world.engine("other");
+    const Node pause = node("pause", Delay{.duration = "5s"});
+    slow->register_workflow(
+        workflow({pause, parallel("p", {{"x", {step("a")}}, {"y", {step("c")}}})})
+    );
+    const InstanceId id = slow->start("test").id;
+    TimePoint opened;
+    during_a = [&] {
+        opened = world.clock.now();
+        other->poll();
+        world.clock.advance(11s);
+        world.run(*other, 30s);
+    };
+    world.run(*slow, 60s);
+    for (const StepView& view : other->show(id).steps) {
+        if (view.node != "a") continue;
+        EXPECT_EQ(view.attempts, 2);
+        EXPECT_EQ(view.started_at, opened);
+    }
+    EXPECT_EQ(status(*other, id), "completed");
+}
+
 TEST_F(Leases, of_a_long_lease_too) {
     EngineOptions options = world.options("dead");
     options.lease = 5min;

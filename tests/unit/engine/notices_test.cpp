@@ -2,6 +2,9 @@
 // delivery, also if the process dies between any two writes. Method: a memory store whose calls can
 // fail, and a handler that stands in for the endpoint.
 
+#include <map>
+#include <set>
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -234,6 +237,91 @@ TEST_F(NoticesTest, a_ping_needs_no_event) {
     engine::ping_webhook(*world.store, "all");
     pass();
     EXPECT_THAT(types(), ElementsAre("ping"));
+}
+
+TEST_F(NoticesTest, a_decision_is_overdue_when_its_deadline_has_passed_whatever_that_leads_to) {
+    begin();
+    using OnDeadline = HumanDecision::OnDeadline;
+    const std::vector<std::pair<std::string, OnDeadline>> kinds = {
+        {"confirms", OnDeadline::Confirm},
+        {"rejects", OnDeadline::Reject},
+        {"fails", OnDeadline::Fail}
+    };
+    for (const auto& [name, kind] : kinds) {
+        HumanDecision decision;
+        decision.deadline = 1h;
+        decision.on_deadline = kind;
+        engine->register_workflow(named(name, {node("ask", decision)}));
+    }
+    subscribe("all", Json{{"events", {"decision.overdue", "step.failed"}}});
+    pass();
+    std::map<std::string, InstanceId> started;
+    for (const auto& [name, kind] : kinds) started.emplace(name, engine->start(name).id);
+    // A person was in time here.
+    const InstanceId decided = engine->start("confirms").id;
+    engine->decide(decided, {.by = "ann"});
+    pass();
+    EXPECT_THAT(types(), IsEmpty());
+    world.clock.advance(1h);
+    pass();
+    std::map<std::string, int> overdue;
+    for (const Json& each : delivered) {
+        if (each.at("type") != "decision.overdue") continue;
+        const Json& data = each.at("data");
+        const std::string name = data.at("workflow").get<std::string>();
+        ++overdue[name];
+        EXPECT_EQ(data.at("instance"), started.at(name).to_string());
+        EXPECT_EQ(data.at("step"), "ask");
+    }
+    EXPECT_EQ(overdue, (std::map<std::string, int>{{"confirms", 1}, {"fails", 1}, {"rejects", 1}}));
+    // The same event of the history is reported as a failure, too.
+    std::set<std::string> numbers;
+    for (const Json& each : delivered) numbers.insert(each.at("id").get<std::string>());
+    EXPECT_EQ(numbers.size(), delivered.size());
+    EXPECT_GT(delivered.size(), 3U) << "nothing has failed";
+}
+
+TEST_F(NoticesTest, a_worker_that_dies_is_reported_once_and_one_that_signs_off_is_not) {
+    begin();
+    subscribe("all", Json{{"events", {"worker.*"}}});
+    const auto dead = world.engine("dead");
+    const auto leaver = world.engine("leaver");
+    const auto third = world.engine("third");
+    dead->poll();
+    leaver->poll();
+    third->poll();
+    leaver->drain(0s);
+    for (int second = 0; second < 30; ++second) {
+        world.clock.advance(1s);
+        engine->poll();
+        third->poll();
+    }
+    ASSERT_THAT(types(), ElementsAre("worker.lost"));
+    EXPECT_EQ(delivered.at(0).at("data"), (Json{{"worker", "dead"}}));
+}
+
+TEST_F(NoticesTest, a_queue_without_a_worker_for_its_tasks_is_reported_once) {
+    begin();
+    subscribe("all", Json{{"events", {"queue.blocked"}}});
+    subscribe("orders", Json{{"events", {"queue.blocked"}}, {"workflows", {"order*"}}});
+    const auto other = world.engine("other");
+    engine->register_workflow(named("lonely", {step("nobody_has_it")}));
+    pass();
+    engine->start("lonely");
+    const auto spend = [&](int seconds) {
+        for (int second = 0; second < seconds; ++second) {
+            world.clock.advance(1s);
+            engine->poll();
+            other->poll();
+        }
+    };
+    spend(30);
+    EXPECT_THAT(types(), IsEmpty()) << "workers may just have been started again";
+    spend(120);
+    ASSERT_THAT(types(), ElementsAre("queue.blocked"));
+    EXPECT_EQ(delivered.at(0).at("subscription"), "all") << "it is about no workflow";
+    EXPECT_EQ(delivered.at(0).at("data").at("handler"), "nobody_has_it");
+    EXPECT_EQ(delivered.at(0).at("data").at("tasks"), 1);
 }
 
 TEST(Webhook, settings_are_checked_and_secrets_are_not_shown) {

@@ -127,6 +127,7 @@ TEST_F(Trace, why_names_the_values_that_hold_a_transition_back_and_what_can_chan
         ),
         std::string::npos
     ) << pending;
+    EXPECT_TRUE(pending.ends_with(" Not final: booked needs hotel = 'booked'.")) << pending;
     engine->write(id, Json{{"phase", "late"}});
     add("hotel", R"({"hotel": "asked"})");
     engine = world.engine("w2");

@@ -83,6 +83,20 @@ TEST_F(View, names_the_handler_that_no_worker_has) {
     EXPECT_EQ(engine->show(id).waiting_for[0].kind, "worker");
 }
 
+TEST_F(View, says_that_no_process_of_ebb_lives_which_decides_what_is_due) {
+    const std::string due = "no process of Ebb lives that decides it: start `ebb worker`.";
+    const InstanceId id = start({node("nap", Delay{.duration = "5s", .until = {}})});
+    engine->poll();
+    EXPECT_EQ(engine->why(id).find(due), std::string::npos) << "it is not due";
+    world.clock.advance(1h);
+    WorkerRow in_sql{.id = "sql", .handlers = {"a"}, .is_keeper = false};
+    world.store->heartbeat(in_sql, 10s);
+    expect_why(id, due);
+    EXPECT_EQ(engine->show(id).waiting_for.back().kind, "worker");
+    world.store->heartbeat({.id = "w2"}, 10s);
+    EXPECT_EQ(engine->why(id).find(due), std::string::npos) << engine->why(id);
+}
+
 TEST_F(View, reports_when_and_why_a_step_is_retried) {
     world.handlers.add_raw("shaky", [](const Payload&, const StepContext&) -> Payload {
         throw std::runtime_error("no route");

@@ -154,6 +154,11 @@ TEST(Predicate, names_the_place_and_the_remedy) {
     EXPECT_EQ(
         error_of("false) or (true"), "1:6 ) stands where an operator or the end must follow."
     );
+    EXPECT_EQ(
+        error_of("count > now()"),
+        "1:9 A condition depends on attributes alone, so it cannot call now(). A transition that "
+        "has to wait has `after`."
+    );
     EXPECT_TRUE(error_of("pg_sleep(count)").starts_with("1:1 Conditions have no function"));
     EXPECT_EQ(
         error_of("document = '{}'"),

@@ -60,6 +60,20 @@ TEST(TestingCrash, a_saga_that_is_undone_ends_alike_wherever_its_process_dies) {
     });
 }
 
+TEST(TestingCrash, an_output_may_contain_the_id_of_its_instance) {
+    const auto report = crash_everywhere([](World& world) {
+        std::string key;
+        world.handlers().add("charge", [&](const StepContext& context) {
+            key = context.idempotency_key;
+            return "charge-" + key;
+        });
+        world.add(ebb::WorkflowBuilder("order").step("charge").max_attempts(3).build());
+        world.start("order").to_end();
+        return key;
+    });
+    EXPECT_GT(report.plays, 3);
+}
+
 TEST(TestingCrash, finds_a_handler_that_acts_twice) {
     const auto scenario = [](bool knows_keys) {
         return [knows_keys](World& world) {

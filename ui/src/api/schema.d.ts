@@ -251,6 +251,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The settings of this server, and where each comes from
+         * @description As the server applies them. A setting whose new value waits for a restart is shown with its old value. No value is a secret:
+         *     secrets are in files, whose names are shown, and the login in an address is `***`.
+         */
+        get: operations["getConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/definitions": {
         parameters: {
             query?: never;
@@ -605,7 +626,7 @@ export interface paths {
         /**
          * Everything that one browser watches, in one stream
          * @description Topics: `instance:ID@SEQ` (the history after SEQ), `list:QUERY` (a page of `/instances`, with its query), `workers`, `queues`,
-         *     `decisions`, `failures`, `stats`.
+         *     `decisions`, `failures`, `stats`, `bulk` (the newest bulk operations), `bulk:ID` (one of them).
          *
          *     The first event is `hello` with a Hello as data. Then each topic begins with its state and goes on with changes; the data of every
          *     event has `topic`, its number in the order of the request:
@@ -1928,6 +1949,33 @@ export interface components {
             message: string;
             line: number | null;
             column: number | null;
+        };
+        Config: {
+            settings: components["schemas"]["Setting"][];
+            loaded_at: components["schemas"]["OptionalTime"];
+            /** @description Why the last reload was refused; the settings before it stay in force. */
+            error: string | null;
+        };
+        Setting: {
+            /** @example listen */
+            key: string;
+            /**
+             * @description null: the default.
+             * @example 127.0.0.1:8322
+             */
+            value: string | null;
+            /** @enum {string} */
+            origin: "default" | "flag" | "environment" | "file";
+            /**
+             * @description The variable, or the file with line and column.
+             * @example serve.yaml:3:1
+             */
+            place: string | null;
+            about: string;
+            /** @description A reload applies it. */
+            is_live: boolean;
+            /** @description It was changed since the start, and a restart will apply the change. */
+            needs_restart: boolean;
         };
         DefinitionFile: {
             /** @example order.yaml */
@@ -3445,6 +3493,27 @@ export interface operations {
             };
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings, in the order of `ebb serve --help`; none if the program that serves shows none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Config"];
+                };
+            };
             default: components["responses"]["Problem"];
         };
     };
@@ -5757,6 +5826,8 @@ export interface operations {
                      * @default {}
                      */
                     input?: unknown;
+                    /** @description One of the `samples` of the definition, in place of `input`. */
+                    sample?: string;
                     /** @description By node; steps, decisions and signals. */
                     outcomes?: {
                         [key: string]: components["schemas"]["RehearsedOutcome"];

@@ -1,4 +1,4 @@
-// The filter of the instances list: chips and text at once. `status:dead_letter,failed workflow:order key:k7-* since:2h`
+// The filter of the instances list: chips and text at once. `status:dead_letter,failed label:tenant=acme key:k7-* since:2h`
 // is split into terms; each is checked here, so that a mistake is shown under the word and never sent.
 import { INSTANCE_STATUSES } from './status';
 
@@ -6,10 +6,29 @@ export interface Term {
   text: string;
   name: string;
   value: string;
-  problem: '' | 'name' | 'status' | 'version' | 'time' | 'value';
+  problem: '' | 'name' | 'status' | 'version' | 'time' | 'value' | 'label';
 }
 
-export const FILTER_NAMES = ['status', 'workflow', 'version', 'key', 'since', 'before'] as const;
+export const FILTER_NAMES = ['status', 'workflow', 'version', 'key', 'label', 'since', 'before'] as const;
+
+const LABEL = /^([A-Za-z_]\w*)=(.+)$/;
+
+/** `tenant=acme` as a condition. A number, true and false are what they look like; in quotes they are texts. */
+function labelWhere(term: Term): string {
+  const [, name = '', value = ''] = LABEL.exec(term.value) ?? [];
+  const is_plain = !term.text.includes('"') && /^(-?\d{1,15}(\.\d{1,15})?|true|false)$/.test(value);
+  return `labels.${name} == ${is_plain ? value : literal(value)}`;
+}
+
+/** The value of a label; a time is an object of its own in JSON. */
+export const labelText = (value: string | number | boolean | { time: string }) => (typeof value === 'object' ? value.time : value);
+
+/** The term that finds instances with this label; empty if none can say it. */
+export function labelTerm(name: string, value: unknown): string {
+  const text = String(value);
+  if (text.includes('"') || !LABEL.test(`${name}=${text || ' '}`)) return '';
+  return `label:${name}=${typeof value === 'string' && /^$|\s|^(-?\d+(\.\d+)?|true|false)$/.test(text) ? `"${text}"` : text}`;
+}
 
 /** Values with blanks stand in quotes: key:"a b". */
 export function parseFilter(text: string): Term[] {
@@ -28,6 +47,7 @@ function problemOf(name: string, value: string): Term['problem'] {
   if (value === '') return 'value';
   if (name === 'status' && value.split(',').some((status) => !(INSTANCE_STATUSES as readonly string[]).includes(status))) return 'status';
   if (name === 'version' && !/^[1-9]\d{0,9}$/.test(value)) return 'version';
+  if (name === 'label' && !LABEL.test(value)) return 'label';
   if ((name === 'since' || name === 'before') && timeOf(value, 0) === undefined) return 'time';
   return '';
 }
@@ -50,6 +70,7 @@ export function filterQuery(terms: Term[], now: number): Record<string, string> 
     if (term.name === 'status') found.status = term.value;
     else if (term.name === 'workflow') found.workflow = term.value;
     else if (term.name === 'version') found.version = term.value;
+    else if (term.name === 'label') found.where = [found.where, labelWhere(term)].filter(Boolean).join(' && ');
     else if (term.name === 'since') found.created_after = timeOf(term.value, now)!;
     else if (term.name === 'before') found.created_before = timeOf(term.value, now)!;
     else if (term.value.endsWith('*') || term.name === '') found.key_prefix = term.value.replace(/\*$/, '');
@@ -75,6 +96,7 @@ export function filterWhere(terms: Term[], now: number): string | undefined {
   if (found.created_after) parts.push(`created >= timestamp(${literal(found.created_after)})`);
   if (found.created_before) parts.push(`created < timestamp(${literal(found.created_before)})`);
   if (found.key) parts.push(`key == ${literal(found.key)}`);
+  if (found.where) parts.push(found.where);
   if (found.key_prefix) parts.push(`key.startsWith(${literal(found.key_prefix)})`);
   return parts.join(' && ') || 'true';
 }

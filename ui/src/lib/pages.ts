@@ -4,6 +4,7 @@ import type { Messages } from '../text';
 export interface PageEntry {
   id: keyof Messages['nav'] & string;
   parts: string[];
+  /** Empty: every login. */
   permission: string;
   icon: string;
   key: string;
@@ -20,8 +21,9 @@ export const PAGES: PageEntry[] = [
   { id: 'queues', parts: ['queues'], permission: 'workers.read', icon: 'M1.500 5h3v6h-3zM6.500 5h3v6h-3zM11.500 5h3v6h-3z', key: 'q' },
   { id: 'bulk', parts: ['bulk'], permission: 'bulk', icon: 'M2 4h8M2 8h8M2 12h8M12 4l1 1 2-2M12 8l1 1 2-2M12 12l1 1 2-2', key: 'b' },
   { id: 'notifications', parts: ['notifications'], permission: 'webhooks.write', icon: 'M4 11.500V7a4 4 0 0 1 8 0v4.500l1.500 1.500h-11ZM6.500 14.500h3', key: 'n' },
+  { id: 'docs', parts: ['docs'], permission: '', icon: 'M5.500 3.500 1.500 8l4 4.500M10.500 3.500l4 4.500-4 4.500M9 2.500 7 13.500', key: 'a' },
 ];
 
 /** The tabs of the settings, and the permission that each needs. */
-export const SETTINGS = { general: '', grants: 'admin', projects: 'admin', tokens: 'admin', sessions: '', audit: 'audit.read', definitions: 'admin' } as const;
+export const SETTINGS = { general: '', grants: 'admin', projects: 'admin', tokens: 'admin', sessions: '', audit: 'audit.read', definitions: 'admin', config: 'admin' } as const;
 export type SettingsTab = keyof typeof SETTINGS;

@@ -25,7 +25,7 @@ export const de: Messages = {
   time: { now: 'jetzt', ago: (time: string) => `vor ${time}`, in: (time: string) => `in ${time}` },
   nav: {
     label: 'Seiten', skip: 'Zum Inhalt springen', home: 'Übersicht', find: 'Suchen oder gehen zu…', more: 'Mehr', logout: 'Abmelden', waitingFor: 'offen:',
-    overview: 'Übersicht', instances: 'Instanzen', failures: 'Fehler', decisions: 'Entschei\u00ADdungen', workflows: 'Workflows', workers: 'Worker', queues: 'Queues', bulk: 'Massen\u00ADakte', notifications: 'Meldungen', settings: 'Einstel\u00ADlungen',
+    overview: 'Übersicht', instances: 'Instanzen', failures: 'Fehler', decisions: 'Entschei\u00ADdungen', workflows: 'Workflows', workers: 'Worker', queues: 'Queues', bulk: 'Massen\u00ADakte', notifications: 'Meldungen', docs: 'API', settings: 'Einstel\u00ADlungen',
   },
   live: {
     open: 'live', lost: 'nicht live', lostHint: 'Die Live-Verbindung ist unterbrochen. Sie wird automatisch wiederhergestellt; bis dahin aktualisiert sich die Liste nicht.',
@@ -61,11 +61,12 @@ export const de: Messages = {
   },
   filter: {
     label: 'Filter', placeholder: 'status:dead_letter workflow:order key:k7-* since:24h', clear: 'Leeren', remove: (term: string) => `${term} entfernen`,
-    help: { status: 'einer oder mehrere, mit Komma', workflow: 'sein Name', version: 'eine Zahl', key: 'genau, oder ein Anfang mit *', since: 'gestartet nach: 2h, 7d oder ein Datum', before: 'gestartet vor' },
+    help: { status: 'einer oder mehrere, mit Komma', workflow: 'sein Name', version: 'eine Zahl', key: 'genau, oder ein Anfang mit *', label: 'NAME=WERT, etwa tenant=acme', since: 'gestartet nach: 2h, 7d oder ein Datum', before: 'gestartet vor' },
     problem: (problem: string, word: string, names: string, statuses: string) =>
-      ({ name: `Den Filter „${word}“ gibt es nicht. Möglich sind ${names}.`, status: `Kein gültiger Status. Möglich sind ${statuses}.`, version: 'Eine Version ist eine ganze Zahl.', time: 'Keine gültige Zeit. Möglich sind 15m, 2h, 7d oder ein Datum wie 2026-11-22.', value: 'braucht einen Wert.' })[problem] ?? '',
+      ({ name: `Den Filter „${word}“ gibt es nicht. Möglich sind ${names}.`, status: `Kein gültiger Status. Möglich sind ${statuses}.`, version: 'Eine Version ist eine ganze Zahl.', time: 'Keine gültige Zeit. Möglich sind 15m, 2h, 7d oder ein Datum wie 2026-11-22.', value: 'braucht einen Wert.', label: 'Ein Label ist NAME=WERT, etwa label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
+    labels: 'Labels',
     all: 'Alle', live: 'Aktiv', ended: 'Erfolglos beendet', views: 'Gespeicherte Ansichten', viewName: 'Name der Ansicht', saveView: 'Ansicht speichern', dropView: 'Ansicht entfernen', export: 'Exportieren',
     status: 'Status', workflow: 'Workflow', key: 'Schlüssel', id: 'ID', started: 'Gestartet', changed: 'Geändert', took: 'Dauer',
     select: (name: string) => `${name} auswählen`, selectAll: 'Alle angezeigten auswählen', noMatch: 'Keine Instanz passt.', clear: 'Filter löschen', none: 'Noch keine Instanzen. Eine starten:',
@@ -170,7 +171,7 @@ export const de: Messages = {
     nobody: 'kein Worker dafür', stopped: 'angehalten', runningNow: (n: number) => `${n} laufend`, sleepingHelp: 'Aufgaben, die auf ihre Zeit warten, etwa auf den nächsten Versuch.',
   },
   settings: {
-    tab: { general: 'Allgemein', grants: 'Rollenvergaben', projects: 'Projekte', tokens: 'API-Tokens', sessions: 'Anmeldungen', audit: 'Protokoll', definitions: 'Definitionsordner' }, name: 'Name', nameHelp: 'Buchstaben, Ziffern, „_“, „-“ und „.“.',
+    tab: { general: 'Allgemein', grants: 'Rollenvergaben', projects: 'Projekte', tokens: 'API-Tokens', sessions: 'Anmeldungen', audit: 'Protokoll', definitions: 'Definitionsordner', config: 'Konfiguration' }, name: 'Name', nameHelp: 'Buchstaben, Ziffern, „_“, „-“ und „.“.',
     look: 'Darstellung', theme: 'Farben', system: 'Wie das System', light: 'Hell', dark: 'Dunkel', zone: 'Zeiten', local: 'Ortszeit', density: 'Zeilen', compact: 'Kompakt', comfortable: 'Luftig', language: 'Sprache', browser: 'Wie der Browser',
     you: 'Eigenes Konto', principal: 'Bekannt als', role: 'Rolle', may: 'Rechte', server: 'Server', version: 'Version', store: 'Speicher', noWorker: '(führt keine Handler aus)', openapi: 'OpenAPI-Dokument', limits: 'Limits',
     tokens: 'API-Tokens', token: 'Token', newToken: 'Neues Token…', once: 'Das ist das Token. Es wird nur jetzt angezeigt.', noTokens: 'Keine Tokens.', created: 'Erstellt', used: 'Zuletzt benutzt', expires: 'Läuft ab', never: 'nie', revoke: 'Widerrufen…', revokeOf: (name: string) => `Das Token ${name} widerrufen`, revokeWill: 'Programme, die es benutzen, werden abgewiesen: hier sofort, auf anderen Servern innerhalb von 5 s.',
@@ -201,6 +202,14 @@ export const de: Messages = {
     whole: (n: number) => `Kette der Hashes ungebrochen: ${count(n, 'Zeile', 'Zeilen')} geprüft`, each: (n: number) => `Hashes richtig: ${count(n, 'Zeile', 'Zeilen')}; Zeilen dazwischen sind nicht zu sehen`, broken: (n: number) => (n === 1 ? '1 Zeile ist nicht, wie sie geschrieben wurde.' : `${n} Zeilen sind nicht, wie sie geschrieben wurden.`), brokenHint: 'Eine Kopie der Datenbank aufheben und das ganze Protokoll prüfen:', unknown: 'Ohne HTTPS kann der Browser die Hashes nicht prüfen. Dafür gibt es',
     fault: { changed: 'Diese Zeile wurde geändert: Ihr Hash ist ein anderer.', link: 'Die Zeile davor wurde geändert oder eingefügt.', doubled: 'Diese Zeile wurde eingefügt: Ihre Kette hat diese Nummer schon.' }, removed: (n: number) => (n === 1 ? '1 Zeile davor wurde entfernt.' : `${n} Zeilen davor wurden entfernt.`), outcome: { allowed: 'erlaubt', failed: 'misslungen', refused: 'abgelehnt' },
     credential: 'Bekannt durch', by: { token: 'ein API-Token', session: 'eine Anmeldung', proxy: 'einen Proxy', anonymous: 'nichts', oidc: 'ein Token des Anbieters' }, remote: 'Adresse', request: 'Anfrage', chain: 'Kette', hash: 'Hash', prev: 'Hash davor',
+  },
+  docs: {
+    find: 'Operation suchen', none: 'Keine Operation passt.', all: 'Alle Operationen', needs: 'Braucht', noLogin: 'keine Anmeldung', anyLogin: 'irgendeine Anmeldung', lacks: 'Dieses Recht haben Sie nicht.', parameters: 'Parameter', body: 'Inhalt', answers: 'Antworten', other: 'andere', required: 'nötig', members: 'Felder', choose: (n: number) => `${count(n, 'Operation', 'Operationen')}. Wählen Sie eine, um zu sehen, was sie nimmt und antwortet.`,
+  },
+  config: {
+    setting: 'Einstellung', value: 'Wert', from: 'Herkunft', about: 'Bedeutung', applies: 'Eine Änderung gilt', set: 'Gesetzt', defaults: 'Vorgaben', find: 'Einstellung suchen', loaded: 'Gelesen', none: 'Keine Einstellungen. Das Programm, das diese Seite liefert, zeigt keine.', nothing: 'Keine Einstellung passt.',
+    refused: 'Die letzte neue Konfiguration wurde abgelehnt. Die Einstellungen unten gelten weiter.', waiting: (n: number) => `${count(n, 'Einstellung hat', 'Einstellungen haben')} sich seit dem Start geändert. Ein Neustart übernimmt:`,
+    atReload: 'beim Neuladen', atRestart: 'beim Neustart', needsRestart: 'wartet auf Neustart', origin: { default: 'Vorgabe', flag: 'Befehlszeile', environment: 'Umgebung', file: 'Datei' },
   },
   files: {
     noFolder: 'Dieser Server hat keinen Definitionsordner. Mit einem registriert er die Workflows der Dateien darin:', none: 'Der Ordner hat keine Dateien.', file: 'Datei', since: 'Seit', state: { registered: 'registriert', invalid: 'ungültig', refused: 'abgelehnt', unreadable: 'nicht lesbar', gone: 'fort' },

@@ -24,7 +24,7 @@ export const en = {
   time: { now: 'now', ago: (time: string) => `${time} ago`, in: (time: string) => `in ${time}` },
   nav: {
     label: 'Pages', skip: 'Skip to the content', home: 'Overview', find: 'Find or go to…', more: 'More', logout: 'Log out', waitingFor: 'waiting:',
-    overview: 'Overview', instances: 'Instances', failures: 'Failures', decisions: 'Decisions', workflows: 'Workflows', workers: 'Workers', queues: 'Queues', bulk: 'Bulk', notifications: 'Notifications', settings: 'Settings',
+    overview: 'Overview', instances: 'Instances', failures: 'Failures', decisions: 'Decisions', workflows: 'Workflows', workers: 'Workers', queues: 'Queues', bulk: 'Bulk', notifications: 'Notifications', docs: 'API', settings: 'Settings',
   },
   live: {
     open: 'live', lost: 'not live', lostHint: 'The live connection is lost. It comes back by itself; until then the list does not follow.',
@@ -60,11 +60,12 @@ export const en = {
   },
   filter: {
     label: 'Filter', placeholder: 'status:dead_letter workflow:order key:k7-* since:24h', clear: 'Clear', remove: (term: string) => `Remove ${term}`,
-    help: { status: 'one or more, with commas', workflow: 'its name', version: 'a number', key: 'exactly, or a beginning with *', since: 'started after: 2h, 7d, or a date', before: 'started before' },
+    help: { status: 'one or more, with commas', workflow: 'its name', version: 'a number', key: 'exactly, or a beginning with *', label: 'NAME=VALUE, such as tenant=acme', since: 'started after: 2h, 7d, or a date', before: 'started before' },
     problem: (problem: string, word: string, names: string, statuses: string) =>
-      ({ name: `There is no filter “${word}”. Known are ${names}.`, status: `Not a status. Known are ${statuses}.`, version: 'A version is a whole number.', time: 'Not a time. Write 15m, 2h, 7d, or a date such as 2026-11-22.', value: 'needs a value.' })[problem] ?? '',
+      ({ name: `There is no filter “${word}”. Known are ${names}.`, status: `Not a status. Known are ${statuses}.`, version: 'A version is a whole number.', time: 'Not a time. Write 15m, 2h, 7d, or a date such as 2026-11-22.', value: 'needs a value.', label: 'A label is NAME=VALUE, such as label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
+    labels: 'Labels',
     all: 'All', live: 'Live', ended: 'Ended badly', views: 'Saved views', viewName: 'Name of the view', saveView: 'Save as view', dropView: 'Remove view', export: 'Export',
     status: 'Status', workflow: 'Workflow', key: 'Key', id: 'ID', started: 'Started', changed: 'Changed', took: 'Took',
     select: (name: string) => `Select ${name}`, selectAll: 'Select all shown', noMatch: 'No instances match.', clear: 'Clear filters', none: 'No instances yet. Start one:',
@@ -169,7 +170,7 @@ export const en = {
     nobody: 'no worker for it', stopped: 'stopped', runningNow: (n: number) => `${n} running`, sleepingHelp: 'Tasks that wait for their time, such as the next attempt.',
   },
   settings: {
-    tab: { general: 'General', grants: 'Grants', projects: 'Projects', tokens: 'API tokens', sessions: 'Logins', audit: 'Audit', definitions: 'Definitions folder' }, name: 'Name', nameHelp: 'Letters, digits, “_”, “-” and “.”.',
+    tab: { general: 'General', grants: 'Grants', projects: 'Projects', tokens: 'API tokens', sessions: 'Logins', audit: 'Audit', definitions: 'Definitions folder', config: 'Configuration' }, name: 'Name', nameHelp: 'Letters, digits, “_”, “-” and “.”.',
     look: 'Look', theme: 'Colors', system: 'As the system', light: 'Light', dark: 'Dark', zone: 'Times', local: 'Local time', density: 'Rows', compact: 'Compact', comfortable: 'Comfortable', language: 'Language', browser: 'As the browser',
     you: 'You', principal: 'Known as', role: 'Role', may: 'May', server: 'Server', version: 'Version', store: 'Store', noWorker: '(runs no handlers)', openapi: 'OpenAPI document', limits: 'Limits',
     tokens: 'API tokens', token: 'Token', newToken: 'New token…', once: 'This is the token. It is shown only now.', noTokens: 'No tokens.', created: 'Created', used: 'Last used', expires: 'Expires', never: 'never', revoke: 'Revoke…', revokeOf: (name: string) => `Revoke the token ${name}`, revokeWill: 'Programs that use it are refused: at once here, within 5 s on other servers.',
@@ -200,6 +201,14 @@ export const en = {
     whole: (n: number) => `Chain of hashes unbroken in the ${count(n, 'row', 'rows')} shown`, each: (n: number) => `Hashes right in ${count(n, 'row', 'rows')}; rows between them are not shown`, broken: (n: number) => (n === 1 ? '1 row is not as it was written.' : `${n} rows are not as they were written.`), brokenHint: 'Keep a copy of the database, and look at the whole audit:', unknown: 'Without HTTPS, the browser cannot check the hashes. Use',
     fault: { changed: 'This row was changed: its hash is another one.', link: 'The row before it was changed or inserted.', doubled: 'This row was inserted: its chain has its number already.' }, removed: (n: number) => (n === 1 ? '1 row before it was removed.' : `${n} rows before it were removed.`), outcome: { allowed: 'allowed', failed: 'failed', refused: 'refused' },
     credential: 'Known by', by: { token: 'an API token', session: 'a login', proxy: 'a proxy', anonymous: 'nothing', oidc: 'a token of the provider' }, remote: 'Address', request: 'Request', chain: 'Chain', hash: 'Hash', prev: 'Hash before it',
+  },
+  docs: {
+    find: 'Find an operation', none: 'No operation matches.', all: 'All operations', needs: 'Needs', noLogin: 'no login', anyLogin: 'any login', lacks: 'You lack this permission.', parameters: 'Parameters', body: 'Body', answers: 'Answers', other: 'others', required: 'required', members: 'Members', choose: (n: number) => `${count(n, 'operation', 'operations')}. Choose one to see what it takes and answers.`,
+  },
+  config: {
+    setting: 'Setting', value: 'Value', from: 'From', about: 'About', applies: 'A change applies', set: 'Set', defaults: 'Defaults', find: 'Find a setting', loaded: 'Read', none: 'No settings. The program that serves this page shows none.', nothing: 'No setting matches.',
+    refused: 'The last reload was refused. The settings below are still in force.', waiting: (n: number) => `${count(n, 'setting has', 'settings have')} changed since the start. A restart applies:`,
+    atReload: 'at a reload', atRestart: 'at a restart', needsRestart: 'waits for a restart', origin: { default: 'default', flag: 'command line', environment: 'environment', file: 'file' },
   },
   files: {
     noFolder: 'This server has no definitions folder. With one, it registers the workflows of the files in it:', none: 'The folder has no files.', file: 'File', since: 'Since', state: { registered: 'registered', invalid: 'invalid', refused: 'refused', unreadable: 'unreadable', gone: 'gone' },

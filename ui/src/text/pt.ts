@@ -24,7 +24,7 @@ export const pt: Messages = {
   time: { now: 'agora', ago: (time: string) => `há ${time}`, in: (time: string) => `em ${time}` },
   nav: {
     label: 'Páginas', skip: 'Pular para o conteúdo', home: 'Visão geral', find: 'Buscar ou ir para…', more: 'Mais', logout: 'Sair', waitingFor: 'aguardando:',
-    overview: 'Visão geral', instances: 'Instâncias', failures: 'Falhas', decisions: 'Decisões', workflows: 'Workflows', workers: 'Workers', queues: 'Filas', bulk: 'Em massa', notifications: 'Notificações', settings: 'Configu\u00ADrações',
+    overview: 'Visão geral', instances: 'Instâncias', failures: 'Falhas', decisions: 'Decisões', workflows: 'Workflows', workers: 'Workers', queues: 'Filas', bulk: 'Em massa', notifications: 'Notificações', docs: 'API', settings: 'Configu\u00ADrações',
   },
   live: {
     open: 'ao vivo', lost: 'sem atualização', lostHint: 'A conexão ao vivo caiu. Ela volta sozinha; até lá, a lista não se atualiza.',
@@ -60,11 +60,12 @@ export const pt: Messages = {
   },
   filter: {
     label: 'Filtro', placeholder: 'status:dead_letter workflow:order key:k7-* since:24h', clear: 'Limpar', remove: (term: string) => `Remover ${term}`,
-    help: { status: 'um ou mais, com vírgulas', workflow: 'o nome', version: 'um número', key: 'exata, ou o início com *', since: 'iniciada depois de: 2h, 7d ou uma data', before: 'iniciada antes de' },
+    help: { status: 'um ou mais, com vírgulas', workflow: 'o nome', version: 'um número', key: 'exata, ou o início com *', label: 'NOME=VALOR, como tenant=acme', since: 'iniciada depois de: 2h, 7d ou uma data', before: 'iniciada antes de' },
     problem: (problem: string, word: string, names: string, statuses: string) =>
-      ({ name: `Não existe o filtro “${word}”. Os filtros são ${names}.`, status: `Não é um status. Os status são ${statuses}.`, version: 'A versão é um número inteiro.', time: 'Não é um tempo. Escreva 15m, 2h, 7d ou uma data como 2026-11-22.', value: 'precisa de um valor.' })[problem] ?? '',
+      ({ name: `Não existe o filtro “${word}”. Os filtros são ${names}.`, status: `Não é um status. Os status são ${statuses}.`, version: 'A versão é um número inteiro.', time: 'Não é um tempo. Escreva 15m, 2h, 7d ou uma data como 2026-11-22.', value: 'precisa de um valor.', label: 'Um rótulo é NOME=VALOR, como label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
+    labels: 'Rótulos',
     all: 'Todas', live: 'Ativas', ended: 'Sem sucesso', views: 'Visões salvas', viewName: 'Nome da visão', saveView: 'Salvar visão', dropView: 'Remover visão', export: 'Exportar',
     status: 'Status', workflow: 'Workflow', key: 'Chave', id: 'ID', started: 'Início', changed: 'Alteração', took: 'Duração',
     select: (name: string) => `Selecionar ${name}`, selectAll: 'Selecionar todas as exibidas', noMatch: 'Nenhuma instância corresponde.', clear: 'Limpar filtros', none: 'Ainda não há instâncias. Inicie uma:',
@@ -169,7 +170,7 @@ export const pt: Messages = {
     nobody: 'nenhum worker', stopped: 'parada', runningNow: (n: number) => `${n} em execução`, sleepingHelp: 'Tarefas que aguardam a sua hora, como a próxima tentativa.',
   },
   settings: {
-    tab: { general: 'Geral', grants: 'Concessões', projects: 'Projetos', tokens: 'Tokens da API', sessions: 'Sessões', audit: 'Auditoria', definitions: 'Pasta de definições' }, name: 'Nome', nameHelp: 'Letras, dígitos, “_”, “-” e “.”.',
+    tab: { general: 'Geral', grants: 'Concessões', projects: 'Projetos', tokens: 'Tokens da API', sessions: 'Sessões', audit: 'Auditoria', definitions: 'Pasta de definições', config: 'Configuração' }, name: 'Nome', nameHelp: 'Letras, dígitos, “_”, “-” e “.”.',
     look: 'Aparência', theme: 'Cores', system: 'Como o sistema', light: 'Claro', dark: 'Escuro', zone: 'Horários', local: 'Hora local', density: 'Linhas', compact: 'Compactas', comfortable: 'Confortáveis', language: 'Idioma', browser: 'Como o navegador',
     you: 'Você', principal: 'Conhecido como', role: 'Papel', may: 'Permissões', server: 'Servidor', version: 'Versão', store: 'Armazenamento', noWorker: '(não executa handlers)', openapi: 'Documento OpenAPI', limits: 'Limites',
     tokens: 'Tokens de API', token: 'Token', newToken: 'Novo token…', once: 'Este é o token. Ele só é exibido agora.', noTokens: 'Nenhum token.', created: 'Criação', used: 'Último uso', expires: 'Expira', never: 'nunca', revoke: 'Revogar…', revokeOf: (name: string) => `Revogar o token ${name}`, revokeWill: 'Programas que o usam são recusados: imediatamente aqui, em até 5 s em outros servidores.',
@@ -200,6 +201,14 @@ export const pt: Messages = {
     whole: (n: number) => `Cadeia de hashes intacta: ${count(n, 'linha verificada', 'linhas verificadas')}`, each: (n: number) => `Hashes corretos: ${count(n, 'linha', 'linhas')}; as linhas entre elas não aparecem`, broken: (n: number) => (n === 1 ? '1 linha não está como foi escrita.' : `${n} linhas não estão como foram escritas.`), brokenHint: 'Guarde uma cópia do banco de dados e examine a auditoria inteira:', unknown: 'Sem HTTPS, o navegador não consegue verificar os hashes. Use',
     fault: { changed: 'Esta linha foi alterada: seu hash é outro.', link: 'A linha anterior foi alterada ou inserida.', doubled: 'Esta linha foi inserida: sua cadeia já tem esse número.' }, removed: (n: number) => (n === 1 ? '1 linha anterior foi removida.' : `${n} linhas anteriores foram removidas.`), outcome: { allowed: 'permitida', failed: 'falhou', refused: 'recusada' },
     credential: 'Reconhecido por', by: { token: 'um token da API', session: 'um login', proxy: 'um proxy', anonymous: 'nada', oidc: 'um token do provedor' }, remote: 'Endereço', request: 'Requisição', chain: 'Cadeia', hash: 'Hash', prev: 'Hash anterior',
+  },
+  docs: {
+    find: 'Buscar operação', none: 'Nenhuma operação corresponde.', all: 'Todas as operações', needs: 'Exige', noLogin: 'nenhum login', anyLogin: 'qualquer login', lacks: 'Você não tem esta permissão.', parameters: 'Parâmetros', body: 'Corpo', answers: 'Respostas', other: 'outras', required: 'obrigatório', members: 'Campos', choose: (n: number) => `${count(n, 'operação', 'operações')}. Escolha uma para ver o que ela recebe e responde.`,
+  },
+  config: {
+    setting: 'Ajuste', value: 'Valor', from: 'Origem', about: 'Significado', applies: 'Uma mudança vale', set: 'Definidos', defaults: 'Padrões', find: 'Buscar ajuste', loaded: 'Lida', none: 'Nenhum ajuste. O programa que serve esta página não mostra nenhum.', nothing: 'Nenhum ajuste corresponde.',
+    refused: 'A última recarga foi recusada. Os ajustes abaixo continuam valendo.', waiting: (n: number) => `${count(n, 'ajuste mudou', 'ajustes mudaram')} desde o início. Um reinício aplica:`,
+    atReload: 'ao recarregar', atRestart: 'ao reiniciar', needsRestart: 'aguarda reinício', origin: { default: 'padrão', flag: 'linha de comando', environment: 'ambiente', file: 'arquivo' },
   },
   files: {
     noFolder: 'Este servidor não tem pasta de definições. Com uma, ele registra os workflows dos arquivos dela:', none: 'A pasta não tem arquivos.', file: 'Arquivo', since: 'Desde', state: { registered: 'registrado', invalid: 'inválido', refused: 'recusado', unreadable: 'ilegível', gone: 'sumiu' },

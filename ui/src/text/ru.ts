@@ -24,7 +24,7 @@ export const ru: Messages = {
   time: { now: 'сейчас', ago: (time: string) => `${time} назад`, in: (time: string) => `через ${time}` },
   nav: {
     label: 'Страницы', skip: 'Перейти к содержимому', home: 'Обзор', find: 'Найти или перейти…', more: 'Ещё', logout: 'Выйти', waitingFor: 'ожидает:',
-    overview: 'Обзор', instances: 'Экземпляры', failures: 'Сбои', decisions: 'Решения', workflows: 'Процессы', workers: 'Воркеры', queues: 'Очереди', bulk: 'Массовые', notifications: 'Оповещения', settings: 'Настройки',
+    overview: 'Обзор', instances: 'Экземпляры', failures: 'Сбои', decisions: 'Решения', workflows: 'Процессы', workers: 'Воркеры', queues: 'Очереди', bulk: 'Массовые', notifications: 'Оповещения', docs: 'API', settings: 'Настройки',
   },
   live: {
     open: 'онлайн', lost: 'нет обновлений', lostHint: 'Соединение для обновлений потеряно. Оно восстановится автоматически; до этого список не обновляется.',
@@ -60,11 +60,12 @@ export const ru: Messages = {
   },
   filter: {
     label: 'Фильтр', placeholder: 'status:dead_letter workflow:order key:k7-* since:24h', clear: 'Очистить', remove: (term: string) => `Убрать ${term}`,
-    help: { status: 'один или несколько через запятую', workflow: 'его имя', version: 'число', key: 'целиком или начало с *', since: 'запущено после: 2h, 7d или дата', before: 'запущено до' },
+    help: { status: 'один или несколько через запятую', workflow: 'его имя', version: 'число', key: 'целиком или начало с *', label: 'ИМЯ=ЗНАЧЕНИЕ, например tenant=acme', since: 'запущено после: 2h, 7d или дата', before: 'запущено до' },
     problem: (problem: string, word: string, names: string, statuses: string) =>
-      ({ name: `Фильтра «${word}» нет. Есть ${names}.`, status: `Такого статуса нет. Есть ${statuses}.`, version: 'Версия — целое число.', time: 'Это не время. Напишите 15m, 2h, 7d или дату, например 2026-11-22.', value: 'требуется значение.' })[problem] ?? '',
+      ({ name: `Фильтра «${word}» нет. Есть ${names}.`, status: `Такого статуса нет. Есть ${statuses}.`, version: 'Версия — целое число.', time: 'Это не время. Напишите 15m, 2h, 7d или дату, например 2026-11-22.', value: 'требуется значение.', label: 'Метка — это ИМЯ=ЗНАЧЕНИЕ, например label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
+    labels: 'Метки',
     all: 'Все', live: 'Активные', ended: 'Неудачные', views: 'Сохранённые виды', viewName: 'Название вида', saveView: 'Сохранить вид', dropView: 'Удалить вид', export: 'Экспорт',
     status: 'Статус', workflow: 'Процесс', key: 'Ключ', id: 'ID', started: 'Запуск', changed: 'Изменение', took: 'Длительность',
     select: (name: string) => `Выбрать ${name}`, selectAll: 'Выбрать все показанные', noMatch: 'Ничего не найдено.', clear: 'Сбросить фильтры', none: 'Экземпляров пока нет. Запустите первый:',
@@ -169,7 +170,7 @@ export const ru: Messages = {
     nobody: 'нет воркера', stopped: 'остановлена', runningNow: (n: number) => `выполняются: ${n}`, sleepingHelp: 'Задачи ждут своего времени, например следующей попытки.',
   },
   settings: {
-    tab: { general: 'Общее', grants: 'Права', projects: 'Проекты', tokens: 'Токены API', sessions: 'Сеансы', audit: 'Аудит', definitions: 'Папка определений' }, name: 'Имя', nameHelp: 'Буквы, цифры, «_», «-» и «.».',
+    tab: { general: 'Общее', grants: 'Права', projects: 'Проекты', tokens: 'Токены API', sessions: 'Сеансы', audit: 'Аудит', definitions: 'Папка определений', config: 'Конфигурация' }, name: 'Имя', nameHelp: 'Буквы, цифры, «_», «-» и «.».',
     look: 'Вид', theme: 'Цвета', system: 'Как в системе', light: 'Светлые', dark: 'Тёмные', zone: 'Время', local: 'Местное время', density: 'Строки', compact: 'Компактные', comfortable: 'Просторные', language: 'Язык', browser: 'Как в браузере',
     you: 'Вы', principal: 'Имя в системе', role: 'Роль', may: 'Права', server: 'Сервер', version: 'Версия', store: 'Хранилище', noWorker: '(не выполняет обработчики)', openapi: 'Документ OpenAPI', limits: 'Ограничения',
     tokens: 'Токены API', token: 'Токен', newToken: 'Новый токен…', once: 'Это токен. Он показывается только сейчас.', noTokens: 'Токенов нет.', created: 'Создан', used: 'Использован', expires: 'Истекает', never: 'никогда', revoke: 'Отозвать…', revokeOf: (name: string) => `Отозвать токен ${name}`, revokeWill: 'Программы, которые его используют, получат отказ: здесь сразу, на других серверах в течение 5 с.',
@@ -200,6 +201,14 @@ export const ru: Messages = {
     whole: (n: number) => `Цепочка хешей цела: проверено ${count(n, 'строка', 'строки', 'строк')}`, each: (n: number) => `Хеши верны: ${count(n, 'строка', 'строки', 'строк')}; строки между ними не показаны`, broken: (n: number) => `Изменено после записи: ${count(n, 'строка', 'строки', 'строк')}.`, brokenHint: 'Сохраните копию базы данных и проверьте весь аудит:', unknown: 'Без HTTPS браузер не может проверить хеши. Для этого есть',
     fault: { changed: 'Эта строка изменена: её хеш другой.', link: 'Предыдущая строка изменена или вставлена.', doubled: 'Эта строка вставлена: такой номер в её цепочке уже есть.' }, removed: (n: number) => `Перед ней удалено: ${count(n, 'строка', 'строки', 'строк')}.`, outcome: { allowed: 'разрешено', failed: 'не удалось', refused: 'отказано' },
     credential: 'Опознан через', by: { token: 'токен API', session: 'вход', proxy: 'прокси', anonymous: 'никак', oidc: 'токен провайдера' }, remote: 'Адрес', request: 'Запрос', chain: 'Цепочка', hash: 'Хеш', prev: 'Хеш до неё',
+  },
+  docs: {
+    find: 'Найти операцию', none: 'Ни одна операция не подходит.', all: 'Все операции', needs: 'Требует', noLogin: 'без входа', anyLogin: 'любой вход', lacks: 'У вас нет этого права.', parameters: 'Параметры', body: 'Тело', answers: 'Ответы', other: 'прочие', required: 'обязательно', members: 'Поля', choose: (n: number) => `${count(n, 'операция', 'операции', 'операций')}. Выберите одну, чтобы увидеть, что она принимает и отвечает.`,
+  },
+  config: {
+    setting: 'Параметр', value: 'Значение', from: 'Источник', about: 'Описание', applies: 'Изменение действует', set: 'Заданные', defaults: 'По умолчанию', find: 'Найти параметр', loaded: 'Прочитана', none: 'Параметров нет. Программа, которая отдаёт эту страницу, их не показывает.', nothing: 'Ни один параметр не подходит.',
+    refused: 'Последняя перезагрузка конфигурации отклонена. Параметры ниже остаются в силе.', waiting: (n: number) => `${count(n, 'параметр изменился', 'параметра изменились', 'параметров изменилось')} после запуска. Перезапуск применит:`,
+    atReload: 'при перезагрузке', atRestart: 'при перезапуске', needsRestart: 'ждёт перезапуска', origin: { default: 'по умолчанию', flag: 'командная строка', environment: 'окружение', file: 'файл' },
   },
   files: {
     noFolder: 'У этого сервера нет папки определений. С ней он регистрирует процессы из её файлов:', none: 'В папке нет файлов.', file: 'Файл', since: 'С', state: { registered: 'зарегистрирован', invalid: 'неверный', refused: 'отклонён', unreadable: 'не читается', gone: 'исчез' },

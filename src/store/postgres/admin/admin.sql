@@ -97,3 +97,6 @@ WHERE id > $1::text
   AND ($4::text IS NULL OR target = $4::text)
   AND ($5::text[] IS NULL OR workflow = ANY ($5::text[])) AND at >= $6::bigint
 ORDER BY id LIMIT $7::bigint;
+
+-- name: remove_audit
+DELETE FROM ebb.audit WHERE id <= $1::text RETURNING 1;

@@ -73,131 +73,94 @@ WHERE id = $1::text AND run_id = $12::text AND version = $13::bigint
         OR expires_at > coalesce('epoch'::timestamptz + $10::bigint * interval '1 microsecond', now())
     );
 
+-- fragment: snapshot_columns
+id, status, version, workflow,
+(extract(epoch FROM next_retry_at) * 1000000)::bigint,
+(extract(epoch FROM next_due_at) * 1000000)::bigint,
+saved_by, save_id,
+(extract(epoch FROM created_at) * 1000000)::bigint,
+(extract(epoch FROM updated_at) * 1000000)::bigint,
+(extract(epoch FROM expires_at) * 1000000)::bigint, run_id
+
+-- fragment: time_now
+coalesce('epoch'::timestamptz + $now::bigint * interval '1 microsecond', now())
+
+-- fragment: is_not_expired
+(
+    expires_at IS NULL
+    OR expires_at > -- include: time_now
+)
+
 -- name: snapshot_info
-SELECT id, status, version, workflow,
-    (extract(epoch FROM next_retry_at) * 1000000)::bigint,
-    (extract(epoch FROM next_due_at) * 1000000)::bigint,
-    saved_by, save_id,
-    (extract(epoch FROM created_at) * 1000000)::bigint,
-    (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id
+-- parameters: id now
+SELECT -- include: snapshot_columns
 FROM ebb.workflow_executions
-WHERE id = $1::text
-    AND (
-        expires_at IS NULL
-        OR expires_at > coalesce('epoch'::timestamptz + $2::bigint * interval '1 microsecond', now())
-    );
+WHERE -- include: is_not_expired
+    AND id = $id::text;
 
 -- name: load_snapshot
-SELECT id, status, version, workflow,
-    (extract(epoch FROM next_retry_at) * 1000000)::bigint,
-    (extract(epoch FROM next_due_at) * 1000000)::bigint,
-    saved_by, save_id,
-    (extract(epoch FROM created_at) * 1000000)::bigint,
-    (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id,
+-- parameters: id now
+SELECT -- include: snapshot_columns,
     snapshot::text
 FROM ebb.workflow_executions
-WHERE id = $1::text
-    AND (
-        expires_at IS NULL
-        OR expires_at > coalesce('epoch'::timestamptz + $2::bigint * interval '1 microsecond', now())
-    );
+WHERE -- include: is_not_expired
+    AND id = $id::text;
 
 -- name: remove_snapshot
+-- parameters: id now version run
 DELETE FROM ebb.workflow_executions
-WHERE id = $1::text AND ($3::bigint IS NULL OR version = $3::bigint)
-    AND ($4::text IS NULL OR run_id = $4::text)
-    AND (
-        expires_at IS NULL
-        OR expires_at > coalesce('epoch'::timestamptz + $2::bigint * interval '1 microsecond', now())
-    )
-RETURNING id, status, version, workflow,
-    (extract(epoch FROM next_retry_at) * 1000000)::bigint,
-    (extract(epoch FROM next_due_at) * 1000000)::bigint,
-    saved_by, save_id,
-    (extract(epoch FROM created_at) * 1000000)::bigint,
-    (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id;
+WHERE id = $id::text AND ($version::bigint IS NULL OR version = $version::bigint)
+    AND ($run::text IS NULL OR run_id = $run::text)
+    AND -- include: is_not_expired
+RETURNING -- include: snapshot_columns
 
 -- name: list_snapshots
-SELECT id, status, version, workflow,
-    (extract(epoch FROM next_retry_at) * 1000000)::bigint,
-    (extract(epoch FROM next_due_at) * 1000000)::bigint,
-    saved_by, save_id,
-    (extract(epoch FROM created_at) * 1000000)::bigint,
-    (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id
+-- parameters: after now limit
+SELECT -- include: snapshot_columns
 FROM ebb.workflow_executions
-WHERE id > $1::text
-    AND (
-        expires_at IS NULL
-        OR expires_at > coalesce('epoch'::timestamptz + $2::bigint * interval '1 microsecond', now())
-    )
-ORDER BY id LIMIT $3::integer;
+WHERE id > $after::text
+    AND -- include: is_not_expired
+ORDER BY id LIMIT $limit::integer;
 
 -- name: list_snapshots_of_status
-SELECT id, status, version, workflow,
-    (extract(epoch FROM next_retry_at) * 1000000)::bigint,
-    (extract(epoch FROM next_due_at) * 1000000)::bigint,
-    saved_by, save_id,
-    (extract(epoch FROM created_at) * 1000000)::bigint,
-    (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id
+-- parameters: after now limit status
+SELECT -- include: snapshot_columns
 FROM ebb.workflow_executions
-WHERE status = $4::text AND id > $1::text
-    AND (
-        expires_at IS NULL
-        OR expires_at > coalesce('epoch'::timestamptz + $2::bigint * interval '1 microsecond', now())
-    )
-ORDER BY id LIMIT $3::integer;
+WHERE status = $status::text AND id > $after::text
+    AND -- include: is_not_expired
+ORDER BY id LIMIT $limit::integer;
 
 -- name: due_snapshots
-SELECT id, status, version, workflow,
-    (extract(epoch FROM next_retry_at) * 1000000)::bigint,
-    (extract(epoch FROM next_due_at) * 1000000)::bigint,
-    saved_by, save_id,
-    (extract(epoch FROM created_at) * 1000000)::bigint,
-    (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id
+-- parameters: now at after pause limit
+SELECT -- include: snapshot_columns
 FROM ebb.workflow_executions
-WHERE next_due_at <= coalesce('epoch'::timestamptz + $1::bigint * interval '1 microsecond', now())
+WHERE next_due_at <= -- include: time_now
     AND (next_due_at, id) > (
-        coalesce('epoch'::timestamptz + $2::bigint * interval '1 microsecond', '-infinity'), $3::text
+        coalesce('epoch'::timestamptz + $at::bigint * interval '1 microsecond', '-infinity'), $after::text
     )
-    AND updated_at <= coalesce('epoch'::timestamptz + $1::bigint * interval '1 microsecond', now())
-        - $4::bigint * interval '1 microsecond'
-    AND (
-        expires_at IS NULL
-        OR expires_at > coalesce('epoch'::timestamptz + $1::bigint * interval '1 microsecond', now())
-    )
-ORDER BY next_due_at, id LIMIT $5::integer;
+    AND updated_at <= -- include: time_now
+        - $pause::bigint * interval '1 microsecond'
+    AND -- include: is_not_expired
+ORDER BY next_due_at, id LIMIT $limit::integer;
 
 -- name: due_retries
-SELECT id, status, version, workflow,
-    (extract(epoch FROM next_retry_at) * 1000000)::bigint,
-    (extract(epoch FROM next_due_at) * 1000000)::bigint,
-    saved_by, save_id,
-    (extract(epoch FROM created_at) * 1000000)::bigint,
-    (extract(epoch FROM updated_at) * 1000000)::bigint,
-    (extract(epoch FROM expires_at) * 1000000)::bigint, run_id
+-- parameters: now at after pause limit
+SELECT -- include: snapshot_columns
 FROM ebb.workflow_executions
-WHERE next_retry_at <= coalesce('epoch'::timestamptz + $1::bigint * interval '1 microsecond', now())
+WHERE next_retry_at <= -- include: time_now
     AND (next_retry_at, id) > (
-        coalesce('epoch'::timestamptz + $2::bigint * interval '1 microsecond', '-infinity'), $3::text
+        coalesce('epoch'::timestamptz + $at::bigint * interval '1 microsecond', '-infinity'), $after::text
     )
-    AND updated_at <= coalesce('epoch'::timestamptz + $1::bigint * interval '1 microsecond', now())
-        - $4::bigint * interval '1 microsecond'
-    AND (
-        expires_at IS NULL
-        OR expires_at > coalesce('epoch'::timestamptz + $1::bigint * interval '1 microsecond', now())
-    )
-ORDER BY next_retry_at, id LIMIT $5::integer;
+    AND updated_at <= -- include: time_now
+        - $pause::bigint * interval '1 microsecond'
+    AND -- include: is_not_expired
+ORDER BY next_retry_at, id LIMIT $limit::integer;
 
 -- name: purge_snapshots
+-- parameters: now limit
 DELETE FROM ebb.workflow_executions WHERE id IN (
     SELECT id FROM ebb.workflow_executions
-    WHERE expires_at <= coalesce('epoch'::timestamptz + $1::bigint * interval '1 microsecond', now())
-    ORDER BY expires_at LIMIT $2::integer
+    WHERE expires_at <= -- include: time_now
+    ORDER BY expires_at LIMIT $limit::integer
     FOR UPDATE SKIP LOCKED
 );

@@ -81,6 +81,10 @@ held AS MATERIALIZED (
     FOR UPDATE OF i
 )
 
+-- fragment: is_held
+-- A hash look-up: sessions have no hash joins, and a join would compare each row with each instance.
+(c.ord IN (SELECT h.ord FROM held AS h)) IS TRUE
+
 -- fragment: lease_locked
 -- The data of each claim is read now because of its size: beyond $bytes_max bytes no claim is added, except
 -- the first.

@@ -65,9 +65,9 @@ WHERE t.instance_id = h.id AND t.token + 0 = -9223372036854775807;
 -- parameters: ids revisions folds ords senders seqs
 WITH -- include: held
 DELETE FROM ebb.inbox AS m
-USING held AS h JOIN unnest($ords::bigint[], $senders::text[], $seqs::bigint[])
-    AS r (ord, sender, seq) ON r.ord = h.ord
-WHERE m.instance_id = h.id AND m.sender = r.sender AND m.sender_seq = r.seq;
+USING unnest($ords::bigint[], $senders::text[], $seqs::bigint[]) AS c (ord, sender, seq)
+WHERE -- include: is_held
+  AND m.instance_id = ($ids::uuid[])[c.ord] AND m.sender = c.sender AND m.sender_seq = c.seq;
 
 -- name: restore_wakes
 -- parameters: ids revisions folds clock_now head_start

@@ -5,9 +5,9 @@
 -- that is named end; NULL is any token.
 WITH -- include: held
 DELETE FROM ebb.waits AS w
-USING held AS h JOIN unnest($ords::bigint[], $tokens::bigint[], $visits::bigint[]) AS c (ord, token, visit)
-    ON c.ord = h.ord
-WHERE w.instance_id = h.id AND (c.token IS NULL OR w.token = c.token) AND w.visit <> c.visit;
+USING unnest($ords::bigint[], $tokens::bigint[], $visits::bigint[]) AS c (ord, token, visit)
+WHERE -- include: is_held
+  AND w.instance_id = ($ids::uuid[])[c.ord] AND (c.token IS NULL OR w.token = c.token) AND w.visit <> c.visit;
 
 -- name: put_waits
 -- parameters: ids revisions folds ords tokens roles kinds workflows nodes signals visits sinces
@@ -17,14 +17,15 @@ INSERT INTO ebb.waits (
     instance_id, token, role, kind, workflow, node, signal, visit, since, deadline_at, quorum,
     confirmed
 )
-SELECT h.id, c.token, c.role, c.kind, c.workflow, c.node, c.signal, c.visit, c.since,
+SELECT ($ids::uuid[])[c.ord], c.token, c.role, c.kind, c.workflow, c.node, c.signal, c.visit, c.since,
        nullif(c.deadline_at, 0), c.quorum, c.confirmed
-FROM held AS h JOIN unnest(
+FROM unnest(
     $ords::bigint[], $tokens::bigint[], $roles::text[], $kinds::text[], $workflows::text[], $nodes::text[], $signals::text[],
     $visits::bigint[], $sinces::bigint[], $deadlines::bigint[], $quorums::integer[], $confirmations::integer[]
 ) AS c (
     ord, token, role, kind, workflow, node, signal, visit, since, deadline_at, quorum, confirmed
-) ON c.ord = h.ord
+)
+WHERE -- include: is_held
 ON CONFLICT (instance_id, token, role) DO UPDATE SET
     deadline_at = excluded.deadline_at, confirmed = excluded.confirmed;
 
@@ -32,8 +33,9 @@ ON CONFLICT (instance_id, token, role) DO UPDATE SET
 -- parameters: ids revisions folds ords
 WITH -- include: held
 DELETE FROM ebb.failures AS f
-USING held AS h JOIN unnest($ords::bigint[]) AS c (ord) ON c.ord = h.ord
-WHERE f.instance_id = h.id;
+USING unnest($ords::bigint[]) AS c (ord)
+WHERE -- include: is_held
+  AND f.instance_id = ($ids::uuid[])[c.ord];
 
 -- name: put_failures
 -- parameters: ids revisions folds ords workflows versions statuses steps codes groups messages
@@ -42,70 +44,70 @@ WITH -- include: held
 INSERT INTO ebb.failures (
     instance_id, workflow, version, status, step, code, grp, message, event, at
 )
-SELECT h.id, c.workflow, c.version, c.status, c.step, c.code, c.grp, c.message, c.event, c.at
-FROM held AS h JOIN unnest(
+SELECT ($ids::uuid[])[c.ord], c.workflow, c.version, c.status, c.step, c.code, c.grp, c.message, c.event, c.at
+FROM unnest(
     $ords::bigint[], $workflows::text[], $versions::integer[], $statuses::text[], $steps::text[], $codes::text[], $groups::text[],
     $messages::text[], $events::bigint[], $ats::bigint[]
-) AS c (ord, workflow, version, status, step, code, grp, message, event, at) ON c.ord = h.ord
+) AS c (ord, workflow, version, status, step, code, grp, message, event, at)
+WHERE -- include: is_held
 ON CONFLICT (instance_id) DO UPDATE SET
     workflow = excluded.workflow, version = excluded.version, status = excluded.status,
     step = excluded.step, code = excluded.code, grp = excluded.grp, message = excluded.message,
     event = excluded.event, at = excluded.at;
 
 -- name: put_labels
+-- parameters: ids revisions folds ords names types texts numbers ats
 -- As the four before. Numbers come as texts.
-WITH held AS MATERIALIZED (
-    SELECT b.ord, i.id
-    FROM unnest($1::uuid[], $2::bigint[], $3::integer[])
-        WITH ORDINALITY AS b (id, revision, fold, ord)
-    JOIN ebb.instances AS i ON i.id = b.id AND i.revision = b.revision
-        AND (b.fold < 0 OR (i.lease_owner IS NOT NULL) = (b.fold > 0))
-    FOR UPDATE OF i
-)
+WITH -- include: held
 INSERT INTO ebb.labels (instance_id, name, type, text, number, at)
-SELECT h.id, c.name, c.type, c.text, c.number::double precision, c.at
-FROM held AS h JOIN unnest(
-    $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[]
-) AS c (ord, name, type, text, number, at) ON c.ord = h.ord
+SELECT ($ids::uuid[])[c.ord], c.name, c.type, c.text, c.number::double precision, c.at
+FROM unnest(
+    $ords::bigint[], $names::text[], $types::text[], $texts::text[], $numbers::text[], $ats::bigint[]
+) AS c (ord, name, type, text, number, at)
+WHERE -- include: is_held
 ON CONFLICT (instance_id, name) DO UPDATE SET
     type = excluded.type, text = excluded.text, number = excluded.number, at = excluded.at;
 
--- name: list_waits
--- A wait for several roles is shown once, by the first of them.
-SELECT w.instance_id, w.token, i.version, i.key, i.status, w.kind, w.workflow, w.node, w.signal,
-       w.visit, w.since, w.deadline_at, w.quorum, w.confirmed, ARRAY(
-           SELECT r.role::text FROM ebb.waits AS r
-           WHERE r.instance_id = w.instance_id AND r.token = w.token AND r.role <> ''
-           ORDER BY r.role
-       )
-FROM ebb.waits AS w JOIN ebb.instances AS i ON i.id = w.instance_id
-WHERE w.kind = $1::text
-  AND (w.since, w.instance_id, w.token) > ($2::bigint, $3::uuid, $4::bigint)
-  AND ($5::text[] IS NULL OR w.workflow = ANY ($5::text[]))
-  AND ($6::bigint IS NULL OR w.deadline_at < $6::bigint)
-  AND NOT EXISTS (
-      SELECT 1 FROM ebb.waits AS o
-      WHERE o.instance_id = w.instance_id AND o.token = w.token AND o.role < w.role
-  )
-ORDER BY w.since, w.instance_id, w.token LIMIT $7::bigint;
+-- fragment: wait_columns
+w.instance_id, w.token, i.version, i.key, i.status, w.kind, w.workflow, w.node, w.signal, w.visit,
+w.since, w.deadline_at, w.quorum, w.confirmed
 
--- name: list_waits_of_roles
--- $7 of each of the roles $8.
-SELECT w.*, ARRAY(
+-- fragment: wait_roles
+ARRAY(
     SELECT r.role::text FROM ebb.waits AS r
     WHERE r.instance_id = w.instance_id AND r.token = w.token AND r.role <> ''
     ORDER BY r.role
 )
-FROM unnest($8::text[]) AS o (role)
+
+-- fragment: from_waits_behind
+FROM ebb.waits AS w JOIN ebb.instances AS i ON i.id = w.instance_id
+WHERE w.kind = $kind::text
+  AND (w.since, w.instance_id, w.token) > ($since::bigint, $instance::uuid, $token::bigint)
+  AND ($workflows::text[] IS NULL OR w.workflow = ANY ($workflows::text[]))
+  AND ($deadline::bigint IS NULL OR w.deadline_at < $deadline::bigint)
+
+-- name: list_waits
+-- parameters: kind since instance token workflows deadline limit
+-- A wait for several roles is shown once, by the first of them.
+SELECT -- include: wait_columns,
+       -- include: wait_roles
+-- include: from_waits_behind
+  AND NOT EXISTS (
+      SELECT 1 FROM ebb.waits AS o
+      WHERE o.instance_id = w.instance_id AND o.token = w.token AND o.role < w.role
+  )
+ORDER BY w.since, w.instance_id, w.token LIMIT $limit::bigint;
+
+-- name: list_waits_of_roles
+-- parameters: kind since instance token workflows deadline limit roles
+-- $limit of each of the $roles.
+SELECT w.*, -- include: wait_roles
+FROM unnest($roles::text[]) AS o (role)
 CROSS JOIN LATERAL (
-    SELECT w.instance_id, w.token, i.version, i.key, i.status, w.kind, w.workflow, w.node,
-           w.signal, w.visit, w.since, w.deadline_at, w.quorum, w.confirmed
-    FROM ebb.waits AS w JOIN ebb.instances AS i ON i.id = w.instance_id
-    WHERE w.kind = $1::text AND w.role = o.role
-      AND (w.since, w.instance_id, w.token) > ($2::bigint, $3::uuid, $4::bigint)
-      AND ($5::text[] IS NULL OR w.workflow = ANY ($5::text[]))
-      AND ($6::bigint IS NULL OR w.deadline_at < $6::bigint)
-    ORDER BY w.since, w.instance_id, w.token LIMIT $7::bigint
+    SELECT -- include: wait_columns
+    -- include: from_waits_behind
+      AND w.role = o.role
+    ORDER BY w.since, w.instance_id, w.token LIMIT $limit::bigint
 ) AS w;
 
 -- name: list_failures
@@ -116,9 +118,15 @@ WHERE f.grp = $1::text AND (f.at, f.instance_id) < ($2::bigint, $3::uuid)
   AND ($4::text IS NULL OR f.status = $4::text)
 ORDER BY f.at DESC, f.instance_id DESC LIMIT $5::bigint;
 
+-- fragment: from_failures_of_group
+FROM ebb.failures AS f
+WHERE f.grp = n.grp AND ($status::text IS NULL OR f.status = $status::text)
+ORDER BY f.at DESC, f.instance_id DESC
+
 -- name: failure_groups
--- The first $1 groups and one more. One seek for each, and a look at no more than $4 + 1 of its
--- failures, which the index alone answers.
+-- parameters: groups workflows status counted samples
+-- The first $groups groups and one more. One seek for each, and a look at no more than $counted + 1 of
+-- its failures, which the index alone answers.
 WITH RECURSIVE names (grp) AS (
     (SELECT f.grp FROM ebb.failures AS f ORDER BY f.grp LIMIT 1)
     UNION ALL
@@ -128,16 +136,16 @@ WITH RECURSIVE names (grp) AS (
     FROM names AS n WHERE n.grp IS NOT NULL
 ),
 page AS MATERIALIZED (
-    SELECT n.grp FROM names AS n WHERE n.grp IS NOT NULL LIMIT $1::bigint + 1
+    SELECT n.grp FROM names AS n WHERE n.grp IS NOT NULL LIMIT $groups::bigint + 1
 )
 SELECT p.grp, n.workflow, n.version, n.status, n.step, n.code, n.message, n.event, n.at,
        c.failures + coalesce(m.failures, 0), c.dead_letter, c.first_at, c.versions, s.samples
 FROM page AS p
 LEFT JOIN LATERAL (
     SELECT f.* FROM ebb.failures AS f
-    WHERE f.grp = p.grp AND ($3::text IS NULL OR f.status = $3::text)
+    WHERE f.grp = p.grp AND ($status::text IS NULL OR f.status = $status::text)
     ORDER BY f.at DESC, f.instance_id DESC LIMIT 1
-) AS n ON $2::text[] IS NULL OR n.workflow = ANY ($2::text[])
+) AS n ON $workflows::text[] IS NULL OR n.workflow = ANY ($workflows::text[])
 LEFT JOIN LATERAL (
     SELECT count(*) AS failures,
            count(*) FILTER (WHERE b.status = 'dead_letter') AS dead_letter,
@@ -145,27 +153,24 @@ LEFT JOIN LATERAL (
            array_agg(DISTINCT b.version)::text[] AS versions
     FROM (
         SELECT f.status, f.at, f.version
-        FROM ebb.failures AS f
-        WHERE f.grp = n.grp AND ($3::text IS NULL OR f.status = $3::text)
-        ORDER BY f.at DESC, f.instance_id DESC LIMIT $4::bigint
+        -- include: from_failures_of_group
+        LIMIT $counted::bigint
     ) AS b
 ) AS c ON true
 LEFT JOIN LATERAL (
     SELECT count(*) AS failures
     FROM (
         SELECT f.instance_id
-        FROM ebb.failures AS f
-        WHERE f.grp = n.grp AND ($3::text IS NULL OR f.status = $3::text)
-        ORDER BY f.at DESC, f.instance_id DESC OFFSET $4::bigint LIMIT 1
+        -- include: from_failures_of_group
+        OFFSET $counted::bigint LIMIT 1
     ) AS b
-) AS m ON c.failures = $4::bigint
+) AS m ON c.failures = $counted::bigint
 LEFT JOIN LATERAL (
     SELECT array_agg(b.instance_id::text ORDER BY b.at DESC, b.instance_id DESC) AS samples
     FROM (
         SELECT f.at, f.instance_id
-        FROM ebb.failures AS f
-        WHERE f.grp = n.grp AND ($3::text IS NULL OR f.status = $3::text)
-        ORDER BY f.at DESC, f.instance_id DESC LIMIT $5::bigint
+        -- include: from_failures_of_group
+        LIMIT $samples::bigint
     ) AS b
 ) AS s ON true
 ORDER BY p.grp;

@@ -37,20 +37,15 @@ WHERE name = $1::text
 RETURNING failures;
 
 -- name: put_notices
+-- parameters: ids revisions folds ords subscriptions seqs types data ats
 -- As put_waits.
-WITH held AS MATERIALIZED (
-    SELECT b.ord, i.id
-    FROM unnest($1::uuid[], $2::bigint[], $3::integer[])
-        WITH ORDINALITY AS b (id, revision, fold, ord)
-    JOIN ebb.instances AS i ON i.id = b.id AND i.revision = b.revision
-        AND (b.fold < 0 OR (i.lease_owner IS NOT NULL) = (b.fold > 0))
-    FOR UPDATE OF i
-)
+WITH -- include: held
 INSERT INTO ebb.outbox (subscription, instance_id, seq, type, data, at)
-SELECT c.subscription, h.id, c.seq, c.type, c.data, c.at
-FROM held AS h JOIN unnest(
-    $4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::bigint[]
-) AS c (ord, subscription, seq, type, data, at) ON c.ord = h.ord
+SELECT c.subscription, ($ids::uuid[])[c.ord], c.seq, c.type, c.data, c.at
+FROM unnest(
+    $ords::bigint[], $subscriptions::text[], $seqs::bigint[], $types::text[], $data::text[], $ats::bigint[]
+) AS c (ord, subscription, seq, type, data, at)
+WHERE -- include: is_held
 ON CONFLICT (subscription, instance_id, seq) DO NOTHING;
 
 -- name: add_notice

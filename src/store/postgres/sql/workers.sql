@@ -1,54 +1,46 @@
--- name: prolong_worker
--- Answers with the time until the first of the other workers is dead, the queues that have limits,
--- the number of other live workers, the present time, and the number of subscriptions with the date of
--- their last change.
-UPDATE ebb.workers
-SET host = $2::text, pid = $3::bigint, handlers = $4::text[], queues = $5::text[],
-    capacity = $6::integer, started_at = $7::bigint, decides_since = $7::bigint,
-    session = NULL, role = NULL, expires_at = $8::bigint + coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
-WHERE id = $1::text AND (started_at = $7::bigint OR $10::boolean)
+-- fragment: answer_to_heartbeat
+-- The time until the first of the other workers is dead, the queues that have limits, the number of other
+-- live workers, the present time, and the number of subscriptions with the date of their last change.
 RETURNING (
-    SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
-) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint), (
+    SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $worker::text
+) - coalesce($now::bigint, (extract(epoch FROM now()) * 1000000)::bigint), (
     SELECT string_agg(q.name, ',' ORDER BY q.name) FROM ebb.queues AS q
 ), (
     SELECT count(*) FROM ebb.workers AS w
-    WHERE w.id <> $1::text
-      AND w.expires_at > coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+    WHERE w.id <> $worker::text
+      AND w.expires_at > coalesce($now::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
 ), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (
     SELECT count(*) FROM ebb.subscriptions
 ), (
     SELECT max(b.updated_at) FROM ebb.subscriptions AS b
-);
+)
+
+-- name: prolong_worker
+-- parameters: worker host pid handlers queues capacity started_at lease now takes_name
+UPDATE ebb.workers
+SET host = $host::text, pid = $pid::bigint, handlers = $handlers::text[], queues = $queues::text[],
+    capacity = $capacity::integer, started_at = $started_at::bigint, decides_since = $started_at::bigint,
+    session = NULL, role = NULL, expires_at = $lease::bigint + coalesce($now::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+WHERE id = $worker::text AND (started_at = $started_at::bigint OR $takes_name::boolean)
+-- include: answer_to_heartbeat
 
 -- name: add_worker
+-- parameters: worker host pid handlers queues capacity started_at lease now takes_name
 -- Does nothing if another process has the name.
 INSERT INTO ebb.workers AS o (
     id, host, pid, handlers, queues, capacity, started_at, decides_since, expires_at
 )
 VALUES (
-    $1::text, $2::text, $3::bigint, $4::text[], $5::text[], $6::integer, $7::bigint, $7::bigint,
-    $8::bigint + coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
+    $worker::text, $host::text, $pid::bigint, $handlers::text[], $queues::text[], $capacity::integer, $started_at::bigint, $started_at::bigint,
+    $lease::bigint + coalesce($now::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
 )
 ON CONFLICT (id) DO UPDATE SET
     host = excluded.host, pid = excluded.pid, handlers = excluded.handlers,
     queues = excluded.queues, capacity = excluded.capacity, started_at = excluded.started_at,
     decides_since = excluded.decides_since, expires_at = excluded.expires_at,
     session = NULL, role = NULL
-WHERE o.started_at = excluded.started_at OR $10::boolean
-RETURNING (
-    SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $1::text
-) - coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint), (
-    SELECT string_agg(q.name, ',' ORDER BY q.name) FROM ebb.queues AS q
-), (
-    SELECT count(*) FROM ebb.workers AS w
-    WHERE w.id <> $1::text
-      AND w.expires_at > coalesce($9::bigint, (extract(epoch FROM now()) * 1000000)::bigint)
-), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (
-    SELECT count(*) FROM ebb.subscriptions
-), (
-    SELECT max(b.updated_at) FROM ebb.subscriptions AS b
-);
+WHERE o.started_at = excluded.started_at OR $takes_name::boolean
+-- include: answer_to_heartbeat
 
 -- name: server_time
 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
@@ -59,7 +51,7 @@ SELECT instance_id, token, is_stop, was_lost OR handler <> '' FROM ebb.all_tasks
 WHERE lease_owner = $1::text AND instance_id >= $2::uuid ORDER BY instance_id, token;
 
 -- name: list_workers
-SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at
+SELECT id, host, pid, handlers, queues, capacity, started_at, expires_at, session IS NULL
 FROM ebb.workers ORDER BY id;
 
 -- name: count_leases
@@ -134,14 +126,18 @@ CROSS JOIN LATERAL json_array_elements(
 WHERE t.instance_id = l.instance_id AND t.token = l.token
   AND (k.token ->> 'id')::bigint = l.token;
 
--- name: unfold_lost_tasks
--- Runs before take_lost_leases and finds lost tasks as it does. If a worker is committing one of
--- these instances now, this does not wait for it: the next run will find the task.
-WITH RECURSIVE living AS (
+-- fragment: living
+-- The names of the workers, each with the next one.
+living AS (
     SELECT w.id, lead(w.id) OVER (ORDER BY w.id) AS next FROM ebb.workers AS w
     UNION ALL
     SELECT '', (SELECT w.id FROM ebb.workers AS w ORDER BY w.id LIMIT 1)
-),
+)
+
+-- name: unfold_lost_tasks
+-- Runs before take_lost_leases and finds lost tasks as it does. If a worker is committing one of
+-- these instances now, this does not wait for it: the next run will find the task.
+WITH RECURSIVE -- include: living,
 lost AS (
     SELECT f.lease_owner, l.next
     FROM (
@@ -179,11 +175,7 @@ FROM folded AS f;
 -- Runs after remove_dead_workers and unfold_lost_tasks in the same transaction, with its own view of
 -- the workers that are left: a heartbeat that came first saves its leases. It looks only between the
 -- names of those workers, because they may hold many tasks. No name is as high as the last one.
-WITH RECURSIVE living AS (
-    SELECT w.id, lead(w.id) OVER (ORDER BY w.id) AS next FROM ebb.workers AS w
-    UNION ALL
-    SELECT '', (SELECT w.id FROM ebb.workers AS w ORDER BY w.id LIMIT 1)
-),
+WITH RECURSIVE -- include: living,
 lost AS (
     SELECT f.lease_owner, l.next
     FROM (

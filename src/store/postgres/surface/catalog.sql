@@ -36,26 +36,34 @@ CREATE TABLE IF NOT EXISTS ebb.flow_behind (
 );
 REVOKE ALL ON ebb.flows, ebb.flow_versions, ebb.flow_rights, ebb.flow_behind FROM PUBLIC;
 
+-- Nothing keeps values of these types, and all functions that have them are made again.
 DO $do$ BEGIN
-    IF to_regtype('ebb.rules_token') IS NULL THEN
-        CREATE TYPE ebb.rules_token AS (kind text, word text, first integer, size integer);
-        -- values: all attributes after the write. changes: those that it changes, as
-        -- {name: [value before, number of the event that had written it]}.
-        CREATE TYPE ebb.rules_merged AS (now_values jsonb, changes jsonb, overwrote text[]);
-        -- events: rows of the history. puts: tasks. ends: the token whose task ends.
-        CREATE TYPE ebb.rules_decision AS (
-            verdict text, status text, state text, events jsonb, puts jsonb, ends bigint
-        );
-    END IF;
+    PERFORM set_config('client_min_messages', 'warning', true);
+    DROP TYPE IF EXISTS ebb.rules_token, ebb.rules_merged, ebb.rules_decision, ebb.rules_row, ebb.rules_put CASCADE;
+    CREATE TYPE ebb.rules_token AS (kind text, word text, first integer, size integer);
+    -- values: all attributes after the write. changes: those that it changes, as
+    -- {name: [value before, number of the event that had written it]}.
+    CREATE TYPE ebb.rules_merged AS (now_values jsonb, changes jsonb, overwrote text[]);
+    -- An event of the history.
+    CREATE TYPE ebb.rules_row AS (
+        seq bigint, type text, node text, token bigint, visit bigint, attempt integer, ref bigint, worker text,
+        started_at bigint, payload text
+    );
+    -- A task.
+    CREATE TYPE ebb.rules_put AS (token bigint, node text, handler text, queue text);
+    -- ends: the token whose task ends.
+    CREATE TYPE ebb.rules_decision AS (
+        verdict text, status text, state text, events ebb.rules_row[], puts ebb.rules_put[], ends bigint,
+        finishing boolean
+    );
 END $do$;
 
 -- Raises an exception unless session_user has the right. The owner of the schema has every right.
 CREATE OR REPLACE FUNCTION ebb.flow_check_right(flow text, wanted text) RETURNS void
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN
-    IF pg_has_role(
-        session_user, (SELECT c.relowner FROM pg_class AS c WHERE c.oid = 'ebb.flows'::regclass), 'USAGE'
-    ) THEN
+    -- This function runs as the owner.
+    IF pg_has_role(session_user, current_user, 'USAGE') THEN
         RETURN;
     END IF;
     PERFORM 1 FROM ebb.flow_rights AS r JOIN pg_roles AS p ON p.rolname = r.role
@@ -67,20 +75,7 @@ BEGIN
     END IF;
 END $work$;
 
--- Compact JSON text of an object of scalars, in the order of the names.
-CREATE OR REPLACE FUNCTION ebb.rules_text(vals jsonb, names text[]) RETURNS text
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
-BEGIN
-    RETURN (
-        SELECT '{' || coalesce(string_agg(
-            to_json(n.name)::text || ':' || coalesce(($1 -> n.name)::text, 'null'), ',' ORDER BY n.ord
-        ), '') || '}'
-        FROM unnest($2) WITH ORDINALITY AS n (name, ord)
-        WHERE $1 ? n.name
-    );
-END $work$;
-
--- The same of the types that must be read.
+-- A value of a type that must be read, as the state holds it.
 CREATE OR REPLACE FUNCTION ebb.rules_read(name text, type text, given jsonb) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO, YMD' AS $work$
@@ -132,7 +127,7 @@ END $work$;
 
 -- A value as the state holds it: `given` is JSON, or the JSON text of what a column holds.
 CREATE OR REPLACE FUNCTION ebb.rules_value(name text, type text, given jsonb) RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql IMMUTABLE AS $work$
 DECLARE
     kind text := jsonb_typeof($3);
 BEGIN

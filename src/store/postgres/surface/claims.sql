@@ -2,9 +2,10 @@
 -- Jobs of a flow: claimed with a lease by wed_claim, or for the length of a transaction by
 -- pg_try_advisory_xact_lock, as in WED-SQL.
 
--- The token that a job names, if it still stands there.
+-- The row of the instance that a job names, locked; its token, if it still stands there, and the user may run
+-- the transition.
 CREATE OR REPLACE FUNCTION ebb.flow_token(f ebb.flows, job text, OUT wid bigint, OUT id uuid, OUT token jsonb)
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
 DECLARE
     p record := ebb.work_parts($2);
 BEGIN
@@ -12,51 +13,50 @@ BEGIN
     EXECUTE format(
         'SELECT wid FROM %I.wed_flow WHERE instance_id = $1 FOR NO KEY UPDATE', $1.flow
     ) INTO wid USING id;
-    SELECT k::jsonb INTO token FROM (
-        SELECT i.state FROM ebb.instances AS i WHERE i.id = p.instance_id AND i.workflow = $1.flow FOR UPDATE
-    ) AS i CROSS JOIN LATERAL json_array_elements(i.state::json -> 'tokens') AS k
-    WHERE (k ->> 'id')::bigint = p.token AND (k ->> 'visit')::bigint = p.visit
-      AND coalesce((k ->> 'attempt')::integer, 0) = p.attempt
-      AND coalesce((k ->> 'pauses')::integer, 0) = p.pauses;
-    IF wid IS NULL OR token IS NULL THEN
+    SELECT jsonb_path_query_first(i.state::jsonb, '$.tokens[*] ? (@.id == $id)', jsonb_build_object('id', p.token))
+    INTO token
+    FROM ebb.instances AS i WHERE i.id = p.instance_id AND i.workflow = $1.flow FOR UPDATE;
+    IF wid IS NULL OR token IS NULL OR (token ->> 'visit')::bigint <> p.visit
+        OR coalesce((token ->> 'attempt')::integer, 0) <> p.attempt
+        OR coalesce((token ->> 'pauses')::integer, 0) <> p.pauses
+    THEN
         RAISE EXCEPTION 'The job is gone: it has been completed, or another worker has it.'
             USING ERRCODE = 'EB003';
     END IF;
     PERFORM ebb.flow_check_right($1.flow, 'work:' || (token ->> 'node'));
 END $work$;
 
--- Ends a claimed job with these attributes.
+-- Ends a claimed job with these attributes. `held`: what the row of wed_flow holds, if that is known.
 CREATE OR REPLACE FUNCTION ebb.flow_complete(
-    f ebb.flows, wid bigint, claim jsonb, wanted jsonb, is_explicit boolean
+    f ebb.flows, wid bigint, claim jsonb, wanted jsonb, is_explicit boolean, held jsonb
 ) RETURNS text
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
 DECLARE
-    job text := claim ->> 'job';
+    job text := $3 ->> 'job';
     p record := ebb.work_parts(job);
-    place record;
-    held record;
+    place record := ebb.flow_token($1, job);
+    task record;
 BEGIN
-    SELECT * INTO place FROM ebb.flow_token($1, job);
-    SELECT t.lease_owner, t.due_at, t.handler, w.role INTO held
+    SELECT t.lease_owner, t.due_at, t.handler, w.role INTO task
     FROM ebb.tasks AS t LEFT JOIN ebb.workers AS w ON w.id = t.lease_owner
     WHERE t.instance_id = p.instance_id AND t.token = p.token FOR UPDATE OF t;
-    IF NOT FOUND OR held.handler = '' OR (CASE
-        WHEN (claim ->> 'is_leased')::boolean THEN held.role IS DISTINCT FROM session_user
-        ELSE held.lease_owner IS NOT NULL
+    IF NOT FOUND OR task.handler = '' OR (CASE
+        WHEN ($3 ->> 'is_leased')::boolean THEN task.role IS DISTINCT FROM session_user
+        ELSE task.lease_owner IS NOT NULL
     END) THEN
         RAISE EXCEPTION 'The job is not yours: its lease has ended, or another has claimed it.'
             USING ERRCODE = 'EB003';
     END IF;
     RETURN ebb.flow_apply($1, place.wid, place.id, jsonb_build_object(
         'source', 'transition', 'token', p.token, 'visit', p.visit, 'attempt', p.attempt,
-        'pauses', p.pauses, 'worker', coalesce(held.lease_owner, session_user),
-        'started_at', held.due_at, 'output', coalesce(wanted, 'null')::text
-    ), wanted, is_explicit);
+        'pauses', p.pauses, 'worker', coalesce(task.lease_owner, session_user),
+        'started_at', task.due_at, 'output', coalesce($4, 'null')::text
+    ), $4, $5, $6);
 END $work$;
 
 -- The worker row that a claim belongs to: it lives as long as its longest job may take.
 CREATE OR REPLACE FUNCTION ebb.flow_worker(worker text, handler text, length bigint) RETURNS ebb.workers
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
 #variable_conflict use_column
 DECLARE
     name text := coalesce(nullif($1, ''), 'wed:' || session_user || ':' || pg_backend_pid());
@@ -64,6 +64,12 @@ DECLARE
     lease bigint := least(greatest($3 + 30000000, 60000000), 3153600000000000);
     own_row ebb.workers;
 BEGIN
+    -- Rarely written, so that a claim does not cost a row more.
+    SELECT w.* INTO own_row FROM ebb.workers AS w WHERE w.id = name AND w.role = session_user
+      AND $2 = ANY (w.handlers) AND w.lease >= lease AND w.expires_at > moment + lease - 20000000;
+    IF FOUND THEN
+        RETURN own_row;
+    END IF;
     IF octet_length(name) > 200 OR name ~ '[[:cntrl:]]' THEN
         RAISE EXCEPTION 'The name of a worker has 1 to 200 bytes, without control characters.'
             USING ERRCODE = 'EB011';
@@ -89,7 +95,8 @@ END $work$;
 -- Leases up to n jobs of a transition. Answers with their tokens.
 CREATE OR REPLACE FUNCTION ebb.flow_claim(flow text, trname text, n integer, worker text)
 RETURNS TABLE (instance_id uuid, token bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 #variable_conflict use_column
 DECLARE
     f ebb.flows;
@@ -105,12 +112,16 @@ BEGIN
         RAISE EXCEPTION 'A claim takes 1 to 1,000 jobs, not %.', $3 USING ERRCODE = 'EB011';
     END IF;
     f := ebb.flow_of($1);
-    SELECT t INTO rule FROM ebb.flow_versions AS v, jsonb_array_elements(v.program -> 'triggers') AS t
-    WHERE v.flow = $1 AND v.version = f.version AND t ->> 'name' = $2;
-    IF NOT FOUND AND $2 IS DISTINCT FROM '_EXCPT' THEN
+    SELECT jsonb_path_query_first(
+        v.program, '$.triggers[*] ? (@.name == $name)', jsonb_build_object('name', $2)
+    ) INTO rule
+    FROM ebb.flow_versions AS v WHERE v.flow = $1 AND v.version = f.version;
+    IF rule IS NULL AND $2 IS DISTINCT FROM '_EXCPT' THEN
         RAISE EXCEPTION 'The flow "%" has no transition "%".', $1, left($2, 80) USING ERRCODE = 'EB013';
     END IF;
-    PERFORM ebb.flow_catch_up($1);
+    IF EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = $1) THEN
+        PERFORM ebb.flow_catch_up($1);
+    END IF;
     WITH due AS (
         SELECT t.instance_id, t.token FROM ebb.tasks AS t
         WHERE t.lane = 0 AND t.lease_owner IS NULL AND t.due_at <= ebb.work_now()
@@ -119,12 +130,12 @@ BEGIN
     UPDATE ebb.tasks AS t SET lane = 1 FROM due AS d
     WHERE t.instance_id = d.instance_id AND t.token = d.token;
     FOR one IN
-        SELECT t.instance_id, t.token, t.wid FROM ebb.flow_due($1, $2, $3 + 64) AS t
+        SELECT t.instance_id, t.token FROM ebb.flow_due($1, $2, $3 + 64) AS t
     LOOP
         EXIT WHEN cardinality(ids) >= $3;
         -- The session that holds the lock works on it, in a transaction that is open.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(
-            ebb.flow_lock($1, one.wid, coalesce((rule ->> 'tgid')::bigint, 0))
+            ebb.flow_lock(one.instance_id, coalesce((rule ->> 'tgid')::bigint, 0))
         );
         ids := ids || one.instance_id;
         tokens := tokens || one.token;
@@ -139,7 +150,7 @@ END $work$;
 -- Leases those of the locked tasks that can be called now, for the timeout of their version.
 CREATE OR REPLACE FUNCTION ebb.flow_lease(worker text, trname text, ids uuid[], tokens bigint[])
 RETURNS TABLE (instance_id uuid, token bigint)
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
 #variable_conflict use_column
 DECLARE
     moment bigint := ebb.work_now();
@@ -160,6 +171,10 @@ BEGIN
             AND k ->> 'parked' IS NULL AND k ->> 'stopping' IS NULL AND k ->> 'compensates' IS NULL
       )
     RETURNING t.instance_id, t.token;
+    GET DIAGNOSTICS bad = ROW_COUNT;
+    IF bad = cardinality($3) THEN
+        RETURN;
+    END IF;
     -- What the row says is not what the state wants, or an attempt was lost: the engine decides.
     UPDATE ebb.tasks AS t SET handler = '', lease_until = NULL
     FROM unnest($3, $4) AS l (id, token)
@@ -172,26 +187,40 @@ END $work$;
 
 -- The due tasks of a transition, the best first, locked. Those of queues with limits are for work_claim.
 CREATE OR REPLACE FUNCTION ebb.flow_due(flow text, trname text, n integer)
-RETURNS TABLE (instance_id uuid, token bigint, wid bigint)
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
-BEGIN
-    RETURN QUERY EXECUTE format(
-        'SELECT t.instance_id, t.token, f.wid FROM ebb.tasks AS t'
-        ' JOIN %I.wed_flow AS f ON f.instance_id = t.instance_id'
-        ' WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = $1'
-        ' AND NOT EXISTS (SELECT 1 FROM ebb.queues AS q WHERE q.name = t.queue)'
-        ' ORDER BY t.rank, t.instance_id, t.token LIMIT $2 FOR UPDATE OF t SKIP LOCKED', $1
-    ) USING $2, $3;
-END $work$;
+RETURNS TABLE (instance_id uuid, token bigint)
+LANGUAGE sql VOLATILE AS $work$
+    -- One look into the index for each queue, however many tasks wait.
+    WITH candidates AS MATERIALIZED (
+        SELECT c.* FROM (
+            SELECT DISTINCT k.queue FROM ebb.calls AS k
+            WHERE k.workflow = $1 AND k.node = $2 AND NOT k.is_compensation
+              AND NOT EXISTS (SELECT 1 FROM ebb.queues AS q WHERE q.name = k.queue)
+        ) AS p CROSS JOIN LATERAL (
+            SELECT t.rank, t.instance_id, t.token, t.queue
+            FROM ebb.tasks AS t JOIN ebb.instances AS i ON i.id = t.instance_id
+            WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = $2 AND t.queue = p.queue
+              AND i.workflow = $1
+            ORDER BY t.rank, t.instance_id, t.token LIMIT $3
+        ) AS c
+        ORDER BY c.rank, c.instance_id, c.token LIMIT $3
+    )
+    SELECT l.instance_id, l.token FROM candidates AS c CROSS JOIN LATERAL (
+        SELECT t.instance_id, t.token FROM ebb.tasks AS t
+        WHERE t.instance_id = c.instance_id AND t.token = c.token
+          AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = '' AND t.handler = $2 AND t.queue = c.queue
+        FOR UPDATE SKIP LOCKED
+    ) AS l
+$work$;
 
 -- Ends a job. Answers R, F or E, or H where a process of Ebb decides.
 CREATE OR REPLACE FUNCTION ebb.flow_end(flow text, job text, attributes jsonb) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 DECLARE
     f ebb.flows := ebb.flow_of($1);
 BEGIN
     PERFORM ebb.work_check_size($3::text, 'attributes');
-    RETURN ebb.flow_complete(f, NULL, jsonb_build_object('job', $2, 'is_leased', true), $3, false);
+    RETURN ebb.flow_complete(f, NULL, jsonb_build_object('job', $2, 'is_leased', true), $3, false, NULL);
 EXCEPTION WHEN SQLSTATE 'EB009' THEN
     IF ebb.work_complete(ebb.flow_session(f, $2), $2, $3) = 'stale' THEN
         RAISE;
@@ -201,7 +230,7 @@ END $work$;
 
 -- The session of the worker that holds the job.
 CREATE OR REPLACE FUNCTION ebb.flow_session(f ebb.flows, job text) RETURNS uuid
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
 DECLARE
     p record := ebb.work_parts($2);
     own_row uuid;
@@ -222,23 +251,26 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work
 DECLARE
     f ebb.flows := ebb.flow_of($1);
     place record := ebb.flow_token(f, $2);
-    own_row record;
+    free record;
+    tgid bigint;
     own ebb.workers;
     leased text;
 BEGIN
-    SELECT j.tgid, j.trname, j.timeout INTO own_row FROM ebb.flow_open_jobs($1, place.wid) AS j
-    WHERE j.job = $2 AND j.status = 'ready';
-    IF NOT FOUND THEN
+    tgid := CASE place.token ->> 'node' WHEN '_EXCPT' THEN 0 ELSE (
+        SELECT (t ->> 'tgid')::bigint FROM ebb.flow_versions AS v
+        CROSS JOIN LATERAL jsonb_array_elements(v.program -> 'triggers') AS t
+        WHERE v.flow = $1 AND v.version = f.version AND t ->> 'name' = place.token ->> 'node'
+    ) END;
+    SELECT * INTO free FROM ebb.flow_free_job($1, place.id, tgid);
+    IF free.job IS DISTINCT FROM $2 THEN
         RETURN ebb.work_fail(ebb.flow_session(f, $2), $2, $3);
     END IF;
     -- It is not leased: this session has the lock, or takes it, and leases the job for this failure.
-    PERFORM ebb.flow_check_right($1, 'work:' || own_row.trname);
-    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($1, place.wid, own_row.tgid)) THEN
+    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock(place.id, tgid)) THEN
         RAISE EXCEPTION 'The job is claimed by another.' USING ERRCODE = 'EB003';
     END IF;
-    own := ebb.flow_worker(NULL, own_row.trname, (extract(epoch FROM own_row.timeout) * 1000000)::bigint);
-    SELECT l.job INTO leased
-    FROM ebb.work_lease(own, ARRAY[place.id], ARRAY[(ebb.work_parts($2)).token]) AS l;
+    own := ebb.flow_worker(NULL, free.trname, free.timeout);
+    SELECT l.job INTO leased FROM ebb.work_lease(own, ARRAY[place.id], ARRAY[free.token]) AS l;
     RETURN ebb.work_fail(own.session, leased, $3);
 END $work$;
 
@@ -250,94 +282,57 @@ END $work$;
 
 -- The claim of WED-SQL: the lock first, and then, in a statement of its own, the job.
 CREATE OR REPLACE FUNCTION ebb.flow_try_lock(flow text, wid bigint, tgid bigint) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 DECLARE
-    f ebb.flows := ebb.flow_of($1);
-    own_row record;
+    instance uuid;
+    free record;
     claims jsonb := coalesce(nullif(current_setting('ebb_surface.claims', true), '')::jsonb, '[]');
 BEGIN
-    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($1, $2, $3)) THEN
-        RETURN false;
-    END IF;
-    SELECT j.job, j.trname, j.timeout INTO own_row FROM ebb.flow_open_jobs($1, $2) AS j
-    WHERE j.tgid = $3 AND j.status = 'ready';
-    IF NOT FOUND THEN
+    EXECUTE format('SELECT instance_id FROM %I.wed_flow WHERE wid = $1', $1) INTO instance USING $2;
+    IF instance IS NULL THEN
         RETURN true;  -- as there: what follows finds no job
     END IF;
-    PERFORM ebb.flow_check_right($1, 'work:' || own_row.trname);
+    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock(instance, $3)) THEN
+        RETURN false;
+    END IF;
+    SELECT * INTO free FROM ebb.flow_free_job($1, instance, $3);
+    IF free.job IS NULL THEN
+        RETURN true;
+    END IF;
+    PERFORM ebb.flow_check_right($1, 'work:' || free.trname);
     PERFORM set_config('ebb_surface.claims', (claims || jsonb_build_array(jsonb_build_object(
-        'flow', $1, 'wid', $2, 'tgid', $3, 'job', own_row.job, 'is_leased', false
+        'flow', $1, 'wid', $2, 'tgid', $3, 'job', free.job, 'is_leased', false
     )))::text, true);
     -- The server ends a session that overstays, and the job is free.
     PERFORM set_config('idle_in_transaction_session_timeout', least(
-        greatest(extract(epoch FROM own_row.timeout) * 1000, 1), 2147483647
-    )::bigint::text, true);
+        greatest(free.timeout / 1000, 1), 2147483647
+    )::text, true);
     RETURN true;
 END $work$;
 
-CREATE OR REPLACE FUNCTION ebb.flow_open_jobs(flow text, wid bigint)
-RETURNS TABLE (tgid integer, trname text, timeout interval, status text, job text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-BEGIN
-    RETURN QUERY EXECUTE format(
-        'SELECT j.tgid, j.trname, j.timeout, j.status, j.job FROM %I.job_pool AS j WHERE j.wid = $1', $1
-    ) USING $2;
-END $work$;
-
--- A write by the number of the row: from outside, or a check of all conditions.
-CREATE OR REPLACE FUNCTION ebb.flow_write(
-    flow text, wid bigint, attributes jsonb, by text, source text
-) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-DECLARE
-    f ebb.flows := ebb.flow_of($1);
-    own_row uuid;
-BEGIN
-    PERFORM ebb.flow_check_right($1, CASE $5 WHEN 'repair' THEN 'recover' ELSE 'write' END);
-    PERFORM ebb.request_check_text($4, 'name in by', 256);
-    PERFORM ebb.work_check_size($3::text, 'attributes');
-    EXECUTE format(
-        'SELECT instance_id FROM %I.wed_flow WHERE wid = $1 FOR NO KEY UPDATE', $1
-    ) INTO own_row USING $2;
-    IF own_row IS NULL THEN
-        RAISE EXCEPTION 'No instance has the wid %.', $2 USING ERRCODE = 'EB013';
-    END IF;
-    RETURN ebb.flow_apply(f, $2, own_row, jsonb_build_object(
-        'source', $5, 'by', coalesce($4, session_user)
-    ), $3);
-END $work$;
-
-CREATE OR REPLACE FUNCTION ebb.flow_cancel(flow text, wid bigint) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-DECLARE
-    i ebb.instances;
-    own_row uuid;
-BEGIN
-    PERFORM ebb.flow_check_right($1, 'recover');
-    EXECUTE format('SELECT instance_id FROM %I.wed_flow WHERE wid = $1', $1) INTO own_row USING $2;
-    SELECT o.* INTO i FROM ebb.instances AS o WHERE o.id = own_row;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'No instance has the wid %.', $2 USING ERRCODE = 'EB013';
-    ELSIF i.finished_at IS NOT NULL THEN
-        RAISE EXCEPTION 'The instance with the wid % is already %.', $2, i.status USING ERRCODE = 'EB002';
-    END IF;
-    PERFORM ebb.request_put(i.id, i.priority, gen_random_uuid()::text, 'cancel', jsonb_build_object(
-        'reason', '', 'by', session_user, 'request_id', ''
-    ));
-END $work$;
-
--- trigger_toggle and attribute_toggle: the new value.
-CREATE OR REPLACE FUNCTION ebb.flow_toggle(flow text, tab text, col text, name text) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-DECLARE
-    becomes boolean;
-BEGIN
-    PERFORM ebb.flow_check_right($1, 'define');
-    EXECUTE format(
-        'UPDATE %I.%I SET enabled = NOT enabled WHERE %I::text = $1 RETURNING enabled', $1, $2, $3
-    ) INTO becomes USING $4;
-    IF becomes IS NULL THEN
-        RAISE EXCEPTION 'There is no % %.', $3, coalesce(left($4, 80), 'NULL') USING ERRCODE = 'EB013';
-    END IF;
-    RETURN becomes;
-END $work$;
+-- The job of a trigger that no worker has leased; NULL if there is none. The timeout is in microseconds.
+CREATE OR REPLACE FUNCTION ebb.flow_free_job(
+    flow text, instance uuid, tgid bigint, OUT job text, OUT trname text, OUT token bigint, OUT timeout bigint
+)
+LANGUAGE sql VOLATILE AS $work$
+    SELECT format('%s:%s:%s:%s:%s', i.id, k ->> 'id', k ->> 'visit', coalesce(k ->> 'attempt', '0'),
+               coalesce(k ->> 'pauses', '0')),
+           r.name, t.token, coalesce((r.rule ->> 'timeout')::bigint, 3600000000)
+    FROM ebb.instances AS i
+    JOIN ebb.flow_versions AS v ON v.flow = i.workflow AND v.version = i.version
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN $3 = 0 THEN '_EXCPT' ELSE x.rule ->> 'name' END AS name, x.rule FROM (
+            SELECT jsonb_path_query_first(
+                v.program, '$.triggers[*] ? (@.tgid == $tgid)', jsonb_build_object('tgid', $3)
+            ) AS rule
+        ) AS x
+    ) AS r
+    CROSS JOIN LATERAL jsonb_path_query(
+        i.state::jsonb, '$.tokens[*] ? (@.node == $name)', jsonb_build_object('name', r.name)
+    ) AS k
+    JOIN ebb.tasks AS t ON t.instance_id = i.id AND t.token = (k ->> 'id')::bigint
+    WHERE i.id = $2 AND i.workflow = $1 AND i.finished_at IS NULL AND t.lease_owner IS NULL AND t.handler <> ''
+      AND coalesce(k ->> 'status', 'ready') IN ('ready', 'retrying') AND (k ->> 'status' IS NULL OR t.lane <> 0)
+      AND k ->> 'compensates' IS NULL AND k ->> 'scope' IS NULL
+$work$;

@@ -1,112 +1,138 @@
 -- name: decide
 -- What a write means, exactly as the kernel decides it (src/core/rules/write.cpp): pure functions of
 -- the state. A refusal is an exception with its SQLSTATE; EB009 says that only the kernel can decide.
+--
+-- Each INSERT and UPDATE of an application pays for these functions. So they look at what they need by
+-- expressions, which PL/pgSQL evaluates by itself, and not by statements, which it must begin and end.
 
--- The values of a write, one attribute after another, on the state as it is now. `given`: the state
--- when the transition fired, at the event `fired`: a value that equals the one given is not a write.
-CREATE OR REPLACE FUNCTION ebb.rules_merge(
-    program jsonb, rules jsonb, source text, wanted jsonb, trigger_name text, given jsonb, fired bigint
-) RETURNS ebb.rules_merged
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
-#variable_conflict use_column
+-- Raises an exception if the condition number i has failed on these values.
+CREATE OR REPLACE FUNCTION ebb.rules_check_fault(fault text, kind text, name text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE AS $work$
+BEGIN
+    IF $1 IS NOT NULL THEN
+        RAISE EXCEPTION 'The condition of the % "%" fails: %', $2, $3, $1 USING ERRCODE = 'EB006';
+    END IF;
+END $work$;
+
+-- The first of the conditions behind the number `after` that holds, or NULL. One that fails before it
+-- refuses the write.
+CREATE OR REPLACE FUNCTION ebb.rules_first(
+    items jsonb, kind text, truth boolean[], faults text[], after integer
+) RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE AS $work$
+BEGIN
+    FOR i IN 1 .. jsonb_array_length($1) LOOP
+        IF $4[$5 + i] IS NOT NULL THEN
+            PERFORM ebb.rules_check_fault($4[$5 + i], $2, $1 -> (i - 1) ->> 'name');
+        END IF;
+        IF $3[$5 + i] THEN
+            RETURN $1 -> (i - 1);
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.rules_check_invariants(items jsonb, truth boolean[], faults text[]) RETURNS void
+LANGUAGE plpgsql IMMUTABLE AS $work$
 DECLARE
-    merged ebb.rules_merged;
-    attribute jsonb;
-    name text;
-    value jsonb;
-    seen jsonb;
+    item jsonb;
+BEGIN
+    FOR i IN 1 .. jsonb_array_length($1) LOOP
+        item := $1 -> (i - 1);
+        IF $3[i] IS NOT NULL THEN
+            PERFORM ebb.rules_check_fault($3[i], 'invariant', item ->> 'name');
+        END IF;
+        IF NOT $2[i] THEN
+            RAISE EXCEPTION 'The invariant "%" would be false: %.', item ->> 'name', item ->> 'when'
+                USING ERRCODE = '23514';
+        END IF;
+    END LOOP;
+END $work$;
+
+-- The marks without those of triggers that a write releases: they were held back after a failure, and what
+-- they read has changed.
+CREATE OR REPLACE FUNCTION ebb.rules_released(program jsonb, marks jsonb, changes jsonb, all_of_them boolean)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE AS $work$
+DECLARE
+    result jsonb := $2;
     rule jsonb;
 BEGIN
-    merged.now_values := $2 -> 'values';
-    merged.changes := '{}';
-    merged.overwrote := '{}';
-    IF $4 IS NULL OR jsonb_typeof($4) = 'null' THEN
-        RETURN merged;
-    END IF;
-    IF jsonb_typeof($4) <> 'object' THEN
-        RAISE EXCEPTION 'A write is a JSON object of attributes, or null for no change.'
-            USING ERRCODE = 'EB008';
-    END IF;
-    SELECT k.key INTO name FROM jsonb_object_keys($4) AS k (key)
-    WHERE NOT EXISTS (
-        SELECT 1 FROM jsonb_array_elements($1 -> 'attributes') AS a
-        WHERE a ->> 'name' = k.key OR a -> 'renamed_from' ? k.key
-    ) ORDER BY k.key COLLATE "C" LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION 'There is no attribute "%".', left(name, 64) USING ERRCODE = 'EB008';
-    END IF;
-    SELECT t INTO rule FROM jsonb_array_elements($1 -> 'triggers') AS t WHERE t ->> 'name' = $5;
-    FOR attribute IN SELECT a FROM jsonb_array_elements($1 -> 'attributes') AS a LOOP
-        name := attribute ->> 'name';
-        value := $4 -> name;
-        seen := $6 -> name;
-        IF value IS NULL THEN
-            -- What was fired under an earlier version knows the earlier name.
-            SELECT $4 -> e.name, coalesce(seen, $6 -> e.name) INTO value, seen
-            FROM jsonb_array_elements_text(attribute -> 'renamed_from') WITH ORDINALITY AS e (name, ord)
-            WHERE $4 ? e.name ORDER BY e.ord LIMIT 1;
+    FOR rule IN SELECT t FROM jsonb_array_elements($1 -> 'triggers') AS t WHERE $2 -> (t ->> 'name') ? 'failed' LOOP
+        IF $4 OR $3 ?| translate((rule -> 'reads')::text, '[]', '{}')::text[] THEN
+            result := result || jsonb_build_object(rule ->> 'name', (result -> (rule ->> 'name')) - 'failed');
         END IF;
-        CONTINUE WHEN value IS NULL;
-        IF jsonb_typeof(value) = 'object' THEN
-            RAISE EXCEPTION 'The attribute "%" cannot be computed by an expression here.', name USING
-                ERRCODE = 'EB009', HINT = 'ebb.work_complete leaves such a write to a process of Ebb.';
-        END IF;
-        value := ebb.rules_value(name, attribute ->> 'type', value);
-        CONTINUE WHEN value = seen OR value = merged.now_values -> name;
-        IF $3 = 'transition' AND jsonb_typeof(rule -> 'writes') = 'array'
-            AND NOT rule -> 'writes' ? name
-        THEN
-            RAISE EXCEPTION 'The transition "%" wrote the attribute "%", which its "writes" does not name.',
-                $5, name USING ERRCODE = 'EB008';
-        END IF;
-        IF $3 = 'outside' AND $1 ->> 'external_writes' = 'none' THEN
-            RAISE EXCEPTION 'The rules allow no writes from outside (external_writes: none).'
-                USING ERRCODE = 'EB003', HINT = 'Claim a job of the instance first.';
-        ELSIF $3 = 'outside' AND $1 ->> 'external_writes' = 'declared'
-            AND NOT (attribute ->> 'external')::boolean
-        THEN
-            RAISE EXCEPTION 'The attribute "%" cannot be written from outside: it is not external.', name
-                USING ERRCODE = 'EB008';
-        END IF;
-        IF $7 <> 0 AND coalesce(($2 -> 'written' ->> name)::bigint, 0) > $7 THEN
-            merged.overwrote := merged.overwrote || name;
-        END IF;
-        merged.changes := merged.changes || jsonb_build_object(name, jsonb_build_array(
-            merged.now_values -> name, coalesce(($2 -> 'written' ->> name)::bigint, 0)
-        ));
-        merged.now_values := merged.now_values || jsonb_build_object(name, value);
     END LOOP;
-    IF octet_length(merged.now_values::text) > 65536 THEN
-        RAISE EXCEPTION 'The attributes would have more than 65,536 bytes.' USING
-            ERRCODE = 'EB008', HINT = 'Keep larger documents in a table of yours.';
-    END IF;
-    RETURN merged;
+    RETURN result;
 END $work$;
 
--- Whether the condition number i holds. One that fails on these values refuses the write.
-CREATE OR REPLACE FUNCTION ebb.rules_holds(
-    truth boolean[], faults text[], i integer, kind text, name text
-) RETURNS boolean
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+-- The triggers that fire, by number; and the marks afterwards.
+CREATE OR REPLACE FUNCTION ebb.rules_fired(
+    program jsonb, truth boolean[], faults text[], after integer, pending integer[], own_branch integer,
+    changes jsonb, asks_all boolean, INOUT marks jsonb, OUT fired integer[]
+)
+LANGUAGE plpgsql IMMUTABLE AS $work$
+DECLARE
+    triggers jsonb := $1 -> 'triggers';
+    edges integer[] := translate(($1 -> 'edges')::text, '[]', '{}')::integer[];
+    rule jsonb;
+    mark jsonb;
+    becomes jsonb;
+    is_true boolean;
+    fires boolean;
 BEGIN
-    IF $2[$3] IS NOT NULL THEN
-        RAISE EXCEPTION 'The condition of the % "%" fails: %', $4, $5, $2[$3] USING ERRCODE = 'EB006';
-    END IF;
-    RETURN $1[$3];
+    fired := '{}';
+    FOR i IN 1 .. jsonb_array_length(triggers) LOOP
+        is_true := coalesce($2[$4 + i], false);
+        -- Nothing follows from one that is not true, unless it looks at the edge.
+        CONTINUE WHEN NOT is_true AND $3[$4 + i] IS NULL AND i <> ALL (edges);
+        rule := triggers -> (i - 1);
+        mark := coalesce(marks -> (rule ->> 'name'), '{"fires": 0}');
+        CONTINUE WHEN NOT (rule ->> 'enabled')::boolean OR mark ? 'failed';
+        CONTINUE WHEN NOT (
+            $8 OR $6 = i OR $7 ?| translate((rule -> 'reads')::text, '[]', '{}')::text[]
+        );
+        IF $3[$4 + i] IS NOT NULL THEN
+            PERFORM ebb.rules_check_fault($3[$4 + i], 'trigger', rule ->> 'name');
+        END IF;
+        fires := is_true AND i <> ALL ($5);
+        becomes := mark;
+        IF rule ->> 'mode' = 'edge' THEN
+            fires := fires AND NOT mark ? 'true';
+            becomes := CASE WHEN is_true THEN mark || '{"true": true}' ELSE mark - 'true' END;
+        ELSIF rule ->> 'mode' = 'once' AND fires THEN
+            fires := (mark ->> 'fires')::bigint = 0;
+            IF fires THEN
+                becomes := mark || '{"fires": 1}';
+            END IF;
+        END IF;
+        IF becomes <> mark THEN
+            marks := marks || jsonb_build_object(rule ->> 'name', becomes);
+        END IF;
+        IF fires THEN
+            fired := fired || i;
+        END IF;
+    END LOOP;
 END $work$;
 
--- One event of the history, as a JSON object of its columns.
-CREATE OR REPLACE FUNCTION ebb.rules_event(
-    seq bigint, type text, ref bigint, payload text, node text DEFAULT NULL, at_token jsonb DEFAULT NULL
-) RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+-- Nothing fires, and nothing is pending: why.
+CREATE OR REPLACE FUNCTION ebb.rules_cause(
+    marks jsonb, source text, now_values jsonb, names text[], OUT cause text, OUT message text
+)
+LANGUAGE plpgsql IMMUTABLE AS $work$
 BEGIN
-    RETURN (
-        SELECT jsonb_build_object(
-            'seq', $1, 'type', $2, 'ref', nullif($3, 0), 'payload', $4, 'node', coalesce($6 ->> 'node', $5),
-            'token', $6 -> 'id', 'visit', $6 -> 'visit', 'attempt', $6 -> 'attempt'
-        )
-    );
+    SELECT m.key INTO cause FROM jsonb_each($1) AS m WHERE m.value ? 'failed'
+    ORDER BY (m.value ->> 'failed')::bigint DESC LIMIT 1;
+    IF FOUND THEN
+        message := format('The transition "%s" has failed for good, and nothing else is pending.', cause);
+        cause := 'failed:' || cause;
+    ELSIF $2 = 'start' THEN
+        RAISE EXCEPTION 'No trigger and no final condition holds for these attributes.' USING
+            ERRCODE = 'EB001', DETAIL = ebb.rules_text($3, $4);
+    ELSE
+        cause := 'no_condition';
+        message := 'No trigger and no final condition holds for the attributes, and nothing is pending.';
+    END IF;
 END $work$;
 
 -- The decision about one write.
@@ -114,314 +140,231 @@ END $work$;
 --   output (text of what a transition has yielded), fired_text, fired
 --   truth, faults: of the invariants, finals, exceptions and triggers, in this order
 CREATE OR REPLACE FUNCTION ebb.rules_decide(
-    program jsonb, state json, write jsonb, merged ebb.rules_merged, truth boolean[], faults text[]
+    program jsonb, state_text text, write jsonb, merged ebb.rules_merged, truth boolean[], faults text[]
 ) RETURNS ebb.rules_decision
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql IMMUTABLE AS $work$
 DECLARE
     d ebb.rules_decision;
-    source text := write ->> 'source';
+    state jsonb := $2;
+    source text := $3 ->> 'source';
     is_start boolean := source = 'start';
-    own_id bigint := coalesce((write ->> 'token')::bigint, 0);
-    rules jsonb := state::jsonb -> 'rules';
+    is_own boolean := source IN ('transition', 'handler');
+    own_id bigint := coalesce(($3 ->> 'token')::bigint, 0);
+    rules jsonb := coalesce(state -> 'rules', '{}');
     marks jsonb := coalesce(rules -> 'marks', '{}');
-    names text[];
-    handler_branch integer := jsonb_array_length(program -> 'triggers') + 1;
+    names text[] := translate(($1 -> 'names')::text, '[]', '{}')::text[];
+    handler_branch integer := jsonb_array_length($1 -> 'triggers') + 1;
     seq bigint := coalesce((state ->> 'seq')::bigint, 0);
     last_token bigint := coalesce((state ->> 'last_token')::bigint, 0);
     last_visit bigint := coalesce((state ->> 'visit')::bigint, 0);
     idle integer := coalesce((rules ->> 'idle')::integer, 0);
     raised bigint := coalesce((rules ->> 'exception')::bigint, 0);
-    was_finishing boolean := coalesce((rules ->> 'finishing')::boolean, false);
     asks_all boolean;
     finishing boolean := false;
     is_end boolean := false;
+    one jsonb;
     own jsonb;
-    others json[] := '{}';      -- the other tokens
+    others text[] := '{}';      -- the other tokens
+    ids bigint[] := '{}';
     pending integer[] := '{}';  -- their branches
-    written jsonb := coalesce(rules -> 'written', '{}');
+    events ebb.rules_row[] := '{}';
+    puts ebb.rules_put[] := '{}';
     write_seq bigint;
+    written text := '';
+    name text;
     cause text;
     message text;
     final_name text;
+    number integer;
     rule jsonb;
-    rule_name text;
-    mark jsonb;
+    outcome record;
     fired integer[] := '{}';
-    cond integer := 0;
-    is_true boolean;
-    fires boolean;
-    one json;
-    item jsonb;
-    text_now text;
+    values_text text := ebb.rules_text($4.now_values, names);
     ref bigint;
-    tokens text[] := '{}';
-    placed text := '';
-    released_all boolean := source IN ('repair', 'handler');
+    own_text text;
+    tokens text := '';
+    own_branch integer := 0;
 BEGIN
-    d.events := '[]';
-    d.puts := '[]';
     d.status := 'running';
-    SELECT array_agg(a ->> 'name' ORDER BY n) INTO names
-    FROM jsonb_array_elements(program -> 'attributes') WITH ORDINALITY AS x (a, n);
-    names := coalesce(names, '{}');
-    FOR one IN SELECT t FROM json_array_elements(state -> 'tokens') AS t LOOP
+    FOR i IN 0 .. coalesce(jsonb_array_length(state -> 'tokens'), 0) - 1 LOOP
+        one := state -> 'tokens' -> i;
         IF (one ->> 'id')::bigint = own_id THEN
-            own := one::jsonb;
+            own := one;
+            own_branch := CASE source WHEN 'transition' THEN (one ->> 'branch')::integer ELSE 0 END;
         ELSE
-            others := others || one;
+            others := others || one::text;
+            ids := ids || (one ->> 'id')::bigint;
             pending := pending || (one ->> 'branch')::integer;
         END IF;
     END LOOP;
     -- The event that will represent the write: behind the one of the output, if there is one.
-    write_seq := CASE
-        WHEN is_start THEN seq WHEN source IN ('transition', 'handler') THEN seq + 2 ELSE seq + 1
-    END;
-    SELECT written || coalesce(jsonb_object_agg(k, write_seq), '{}') INTO written
-    FROM jsonb_object_keys(merged.changes) AS k;
-    asks_all := is_start OR released_all OR was_finishing OR raised <> 0
-        OR coalesce((rules ->> 'asks_all')::boolean, false);
+    write_seq := CASE WHEN is_start THEN seq WHEN is_own THEN seq + 2 ELSE seq + 1 END;
+    asks_all := is_start OR source IN ('repair', 'handler') OR raised <> 0
+        OR coalesce((rules ->> 'finishing')::boolean, false) OR coalesce((rules ->> 'asks_all')::boolean, false);
+    IF marks <> '{}' THEN
+        marks := ebb.rules_released($1, marks, $4.changes, source IN ('repair', 'handler'));
+    END IF;
 
-    -- Triggers that were held back are released by a change of what they read.
-    FOR rule IN SELECT t FROM jsonb_array_elements(program -> 'triggers') AS t LOOP
-        mark := marks -> (rule ->> 'name');
-        IF mark ? 'failed' AND (released_all OR merged.changes ?| ARRAY(
-            SELECT jsonb_array_elements_text(rule -> 'reads')
-        )) THEN
-            marks := marks || jsonb_build_object(rule ->> 'name', mark - 'failed');
-        END IF;
-    END LOOP;
-
-    FOR item IN SELECT x FROM jsonb_array_elements(program -> 'invariants') AS x LOOP
-        cond := cond + 1;
-        IF NOT ebb.rules_holds(truth, faults, cond, 'invariant', item ->> 'name') THEN
-            RAISE EXCEPTION 'The invariant "%" would be false: %.', item ->> 'name', item ->> 'when'
-                USING ERRCODE = '23514';
-        END IF;
-    END LOOP;
-    FOR item IN SELECT x FROM jsonb_array_elements(program -> 'finals') AS x LOOP
-        cond := cond + 1;
-        IF final_name IS NULL
-            AND ebb.rules_holds(truth, faults, cond, 'final condition', item ->> 'name')
-        THEN
-            final_name := item ->> 'name';
-        END IF;
-    END LOOP;
+    number := jsonb_array_length($1 -> 'invariants');
+    IF number > 0 THEN
+        PERFORM ebb.rules_check_invariants($1 -> 'invariants', $5, $6);
+    END IF;
+    final_name := ebb.rules_first($1 -> 'finals', 'final condition', $5, $6, number) ->> 'name';
+    number := number + jsonb_array_length($1 -> 'finals');
     IF final_name IS NOT NULL THEN
         is_end := cardinality(pending) = 0;
-        IF NOT is_end AND program ->> 'final_while_pending' = 'refuse' THEN
+        finishing := NOT is_end;
+        IF finishing AND $1 ->> 'final_while_pending' = 'refuse' THEN
             RAISE EXCEPTION 'The final condition "%" would hold while other transitions are pending.', final_name
                 USING ERRCODE = 'EB005';
         END IF;
-        finishing := NOT is_end;
     ELSE
-        FOR item IN SELECT x FROM jsonb_array_elements(program -> 'exceptions') AS x LOOP
-            cond := cond + 1;
-            IF cause IS NULL
-                AND ebb.rules_holds(truth, faults, cond, 'exception', item ->> 'name')
-            THEN
-                cause := item ->> 'name';
-                message := format('The exception "%s" holds: %s.', cause, item ->> 'when');
-            END IF;
-        END LOOP;
-    END IF;
-    IF final_name IS NULL AND cause IS NULL THEN
-        FOR i IN 1 .. handler_branch - 1 LOOP
-            cond := cond + 1;
-            rule := program -> 'triggers' -> (i - 1);
-            rule_name := rule ->> 'name';
-            mark := coalesce(marks -> rule_name, '{"fires": 0}');
-            CONTINUE WHEN NOT (rule ->> 'enabled')::boolean OR mark ? 'failed';
-            CONTINUE WHEN NOT (
-                asks_all OR (source = 'transition' AND (own ->> 'branch')::integer = i)
-                OR merged.changes ?| ARRAY(SELECT jsonb_array_elements_text(rule -> 'reads'))
-            );
-            is_true := coalesce(ebb.rules_holds(truth, faults, cond, 'trigger', rule_name), false);
-            fires := is_true AND i <> ALL (pending);
-            IF rule ->> 'mode' = 'edge' THEN
-                fires := fires AND NOT mark ? 'true';
-                mark := CASE WHEN is_true THEN mark || '{"true": true}' ELSE mark - 'true' END;
-            ELSIF rule ->> 'mode' = 'once' AND fires THEN
-                fires := (mark ->> 'fires')::bigint = 0;
-                IF fires THEN
-                    mark := mark || '{"fires": 1}';
-                END IF;
-            END IF;
-            marks := marks || jsonb_build_object(rule_name, mark);
-            IF fires THEN
-                fired := fired || i;
-            END IF;
-        END LOOP;
-        IF source = 'transition' AND merged.changes = '{}' AND (own ->> 'branch')::integer = ANY (fired) THEN
-            idle := idle + 1;
+        rule := ebb.rules_first($1 -> 'exceptions', 'exception', $5, $6, number);
+        number := number + jsonb_array_length($1 -> 'exceptions');
+        IF rule IS NOT NULL THEN
+            cause := rule ->> 'name';
+            message := format('The exception "%s" holds: %s.', cause, rule ->> 'when');
         ELSE
-            idle := 0;
-        END IF;
-        IF idle >= 100 THEN
-            RAISE EXCEPTION 'A transition has run 100 times in a row without changing an attribute.'
-                USING ERRCODE = 'EB009';
-        END IF;
-        IF cardinality(fired) = 0 AND cardinality(pending) = 0 THEN
-            SELECT m.key INTO cause FROM jsonb_each(marks) AS m WHERE m.value ? 'failed'
-            ORDER BY (m.value ->> 'failed')::bigint DESC LIMIT 1;
-            IF FOUND THEN
-                message := format(
-                    'The transition "%s" has failed for good, and nothing else is pending.', cause
-                );
-                cause := 'failed:' || cause;
-            ELSIF is_start THEN
-                RAISE EXCEPTION 'No trigger and no final condition holds for these attributes.' USING
-                    ERRCODE = 'EB001', DETAIL = ebb.rules_text(merged.now_values, names);
-            ELSE
-                cause := 'no_condition';
-                message := 'No trigger and no final condition holds for the attributes, and nothing '
-                    'is pending.';
+            outcome := ebb.rules_fired($1, $5, $6, number, pending, own_branch, $4.changes, asks_all, marks);
+            marks := outcome.marks;
+            fired := outcome.fired;
+            idle := CASE
+                WHEN source = 'transition' AND $4.changes = '{}' AND own_branch = ANY (fired) THEN idle + 1 ELSE 0
+            END;
+            IF idle >= 100 THEN
+                RAISE EXCEPTION 'A transition has run 100 times in a row without changing an attribute.'
+                    USING ERRCODE = 'EB009';
+            END IF;
+            IF cardinality(fired) = 0 AND cardinality(pending) = 0 THEN
+                outcome := ebb.rules_cause(marks, source, $4.now_values, names);
+                cause := outcome.cause;
+                message := outcome.message;
             END IF;
         END IF;
     END IF;
     IF cause IS NOT NULL THEN
-        idle := CASE WHEN source = 'handler' AND merged.changes = '{}'
+        idle := CASE WHEN source = 'handler' AND $4.changes = '{}'
             THEN coalesce((rules ->> 'idle')::integer, 0) + 1 ELSE 0 END;
         IF idle >= 100 THEN
             RAISE EXCEPTION 'The handler of exceptions has run 100 times in a row without changing an attribute.'
                 USING ERRCODE = 'EB009';
         END IF;
         fired := '{}';
-        SELECT coalesce(jsonb_object_agg(m.key, (m.value - 'true') || jsonb_build_object('fires', least(
-            (m.value ->> 'fires')::bigint, coalesce((rules -> 'marks' -> m.key ->> 'fires')::bigint, 0)
-        ))), '{}') INTO marks FROM jsonb_each(marks) AS m;
+        IF marks <> '{}' THEN
+            marks := ebb.rules_unfired(marks, coalesce(rules -> 'marks', '{}'));
+        END IF;
     END IF;
 
     -- The history, and what is pending from now on.
-    text_now := ebb.rules_text(merged.now_values, names);
     ref := CASE WHEN is_start THEN seq ELSE 0 END;
-    IF source IN ('transition', 'handler') THEN
+    IF is_own THEN
         seq := seq + 1;
         ref := seq;
-        d.events := d.events || (ebb.rules_event(
-            seq, 'step_completed', (own ->> 'input')::bigint, coalesce(write ->> 'output', 'null'), NULL, own
-        ) || jsonb_build_object('worker', write -> 'worker', 'started_at', write -> 'started_at'));
+        events := events || ROW(
+            seq, 'step_completed', own ->> 'node', (own ->> 'id')::bigint, (own ->> 'visit')::bigint,
+            (own ->> 'attempt')::integer, (own ->> 'input')::bigint, $3 ->> 'worker',
+            ($3 ->> 'started_at')::bigint, coalesce($3 ->> 'output', 'null')
+        )::ebb.rules_row;
     END IF;
     IF NOT is_start THEN
         seq := seq + 1;
-        d.events := d.events || (ebb.rules_event(seq, 'attributes_written', ref, concat(
-            '{"values":', ebb.rules_text((
-                SELECT coalesce(jsonb_object_agg(k, merged.now_values -> k), '{}')
-                FROM jsonb_object_keys(merged.changes) AS k
-            ), names),
-            ',"was":{', (
-                SELECT string_agg(format(
-                    '%s:[%s,%s]', to_json(n), merged.changes -> n -> 0, merged.changes -> n ->> 1
-                ), ',' ORDER BY ord)
-                FROM unnest(names) WITH ORDINALITY AS x (n, ord) WHERE merged.changes ? n
-            ), '},"fired":[', (
-                SELECT string_agg((program #> ARRAY['triggers', (f - 1)::text, 'name'])::text, ',' ORDER BY f)
-                FROM unnest(fired) AS f
-            ), ']', ',"final":' || to_json(final_name)::text,
-            ',"overwrote":' || CASE WHEN cardinality(merged.overwrote) > 0
-                THEN array_to_json(merged.overwrote)::text END,
-            ',"by":' || to_json(write ->> 'by')::text,
-            CASE WHEN source = 'repair' THEN ',"repair":true' END, '}'
-        ), NULL, own) || jsonb_build_object('worker', write -> 'by'));
+        events := events || ROW(
+            seq, 'attributes_written', own ->> 'node', (own ->> 'id')::bigint, (own ->> 'visit')::bigint,
+            (own ->> 'attempt')::integer, nullif(ref, 0), $3 ->> 'by', NULL,
+            ebb.rules_written($1, names, $3, $4, fired, final_name)
+        )::ebb.rules_row;
         ref := seq;
     END IF;
-    FOREACH one IN ARRAY others LOOP
-        tokens := tokens || one::text;
-    END LOOP;
     IF own_id <> 0 THEN
         d.ends := own_id;
     END IF;
+    d.verdict := CASE WHEN cause IS NOT NULL THEN 'E' WHEN is_end THEN 'F' ELSE 'R' END;
     IF cause IS NOT NULL THEN
         seq := seq + 1;
-        d.events := d.events || ebb.rules_event(
-            seq, 'exception_raised', ref,
-            format('{"code":%s,"message":%s}', to_json(cause), to_json(message)), own ->> 'node'
-        );
+        events := events || ROW(
+            seq, 'exception_raised', own ->> 'node', NULL, NULL, NULL, nullif(ref, 0), NULL, NULL,
+            format('{"code":%s,"message":%s}', to_json(cause), to_json(message))
+        )::ebb.rules_row;
         raised := seq;
         IF handler_branch <> ALL (pending) THEN
             seq := seq + 1;
-            d.events := d.events || ebb.rules_event(seq, 'input_resolved', 0, format(
-                '{"state":%s,"cause":%s,"message":%s,"transition":%s,"fired_state":%s}', text_now,
+            events := events || ROW(seq, 'input_resolved', '_EXCPT', NULL, NULL, NULL, NULL, NULL, NULL, format(
+                '{"state":%s,"cause":%s,"message":%s,"transition":%s,"fired_state":%s}', values_text,
                 to_json(cause), to_json(message), coalesce(to_json(own ->> 'node')::text, 'null'),
-                coalesce(write ->> 'fired_text', 'null')
-            ), '_EXCPT');
+                coalesce($3 ->> 'fired_text', 'null')
+            ))::ebb.rules_row;
             last_token := last_token + 1;
             last_visit := last_visit + 1;
-            tokens := tokens || format(
-                '{"id":%s,"node":"_EXCPT","branch":%s,"visit":%s,"attempt":1,"input":%s,"fired":%s}',
+            tokens := format(
+                ',{"id":%s,"node":"_EXCPT","branch":%s,"visit":%s,"attempt":1,"input":%s,"fired":%s}',
                 last_token, handler_branch, last_visit, seq, seq
             );
-            d.puts := d.puts || jsonb_build_object(
-                'token', last_token, 'node', '_EXCPT', 'handler', '_EXCPT', 'queue', program ->> 'queue'
-            );
+            puts := puts || ROW(last_token, '_EXCPT', '_EXCPT', $1 ->> 'queue')::ebb.rules_put;
         END IF;
-        d.verdict := 'E';
     ELSIF is_end THEN
         raised := 0;
         seq := seq + 1;
-        d.events := d.events || ebb.rules_event(seq, 'completed', 0, text_now);
+        events := events || ROW(
+            seq, 'completed', NULL, NULL, NULL, NULL, NULL, NULL, NULL, values_text
+        )::ebb.rules_row;
         d.status := 'completed';
-        d.verdict := 'F';
-        tokens := '{}';
+        others := '{}';
     ELSE
         raised := 0;
-        d.verdict := 'R';
         IF cardinality(fired) > 0 THEN
             seq := seq + 1;
-            d.events := d.events || ebb.rules_event(seq, 'state_written', ref, text_now);
+            events := events || ROW(
+                seq, 'state_written', NULL, NULL, NULL, NULL, nullif(ref, 0), NULL, NULL, values_text
+            )::ebb.rules_row;
         END IF;
         FOR i IN 1 .. cardinality(fired) LOOP
-            rule := program -> 'triggers' -> (fired[i] - 1);
+            rule := $1 -> 'triggers' -> (fired[i] - 1);
             last_visit := last_visit + 1;
-            IF i = 1 AND own_id <> 0 THEN
-                d.ends := NULL;
-            ELSE
+            IF i > 1 OR own_id = 0 THEN
                 last_token := last_token + 1;
             END IF;
-            placed := format(
-                '{"id":%s,"node":%s,"branch":%s,"visit":%s,"attempt":1,"input":%s,"fired":%s}',
-                CASE WHEN i = 1 AND own_id <> 0 THEN own_id ELSE last_token END, rule -> 'name', fired[i],
-                last_visit, seq, seq
-            );
-            tokens := tokens || placed;
-            d.puts := d.puts || jsonb_build_object(
-                'token', placed::jsonb -> 'id', 'node', rule -> 'name', 'handler', rule -> 'handler',
-                'queue', rule -> 'queue'
-            );
+            own_text := '{"id":' || CASE WHEN i = 1 AND own_id <> 0 THEN own_id ELSE last_token END
+                || ',"node":' || (rule -> 'name')::text || ',"branch":' || fired[i] || ',"visit":' || last_visit
+                || ',"attempt":1,"input":' || seq || ',"fired":' || seq || '}';
+            IF i = 1 AND own_id <> 0 THEN
+                -- The first takes the place of the token that has ended; tokens are sorted.
+                d.ends := NULL;
+                number := (SELECT count(*) FROM unnest(ids) AS x WHERE x < own_id);
+                others := others[1:number] || own_text || others[number + 1:];
+            ELSE
+                tokens := tokens || ',' || own_text;
+            END IF;
+            puts := puts || ROW(
+                CASE WHEN i = 1 AND own_id <> 0 THEN own_id ELSE last_token END, rule ->> 'name',
+                rule ->> 'handler', rule ->> 'queue'
+            )::ebb.rules_put;
         END LOOP;
-        SELECT coalesce(array_agg(t ORDER BY (t::json ->> 'id')::bigint), '{}') INTO tokens
-        FROM unnest(tokens) AS t;
     END IF;
-    IF last_visit > (program ->> 'step_budget')::bigint THEN
+    IF last_visit > ($1 ->> 'step_budget')::bigint THEN
         RAISE EXCEPTION 'The instance would visit more nodes than its step_budget allows.'
             USING ERRCODE = 'EB009';
     END IF;
-    d.state := concat(
-        '{"status":"', d.status, '","seq":', seq, ',"last_token":' || nullif(last_token, 0),
-        ',"last_scope":' || (state ->> 'last_scope'), ',"visit":' || nullif(last_visit, 0),
-        ',"deadline":' || (state ->> 'deadline'), ',"result":' || CASE WHEN is_end THEN seq END,
-        ',"tokens":[' || CASE WHEN cardinality(tokens) > 0 THEN array_to_string(tokens, ',') || ']' END,
-        ',"records":' || (state ->> 'records'), ',"requests":' || (state ->> 'requests'),
-        ',"labels":' || (state ->> 'labels'), ',"run":' || (state -> 'run')::text,
-        ',"rules":{"format":1,"values":', text_now,
-        ',"written":', ebb.rules_text(written, names),
-        ',"marks":', ebb.rules_marks(marks, program), ',"idle":' || nullif(idle, 0),
-        CASE WHEN finishing THEN ',"finishing":true' END,
-        ',"exception":' || CASE WHEN NOT is_end THEN nullif(raised, 0) END, '}}'
-    );
+    FOREACH name IN ARRAY names LOOP
+        IF $4.changes ? name THEN
+            written := written || ',"' || name || '":' || write_seq;
+        ELSIF rules -> 'written' ? name THEN
+            written := written || ',"' || name || '":' || (rules -> 'written' ->> name);
+        END IF;
+    END LOOP;
+    tokens := substr(CASE WHEN cardinality(others) > 0 THEN ',' ELSE '' END || array_to_string(others, ',') || tokens, 2);
+    d.state := '{"status":"' || d.status || '","seq":' || seq
+        || coalesce(',"last_token":' || nullif(last_token, 0), '')
+        || coalesce(',"last_scope":' || (state ->> 'last_scope'), '')
+        || coalesce(',"visit":' || nullif(last_visit, 0), '') || coalesce(',"deadline":' || (state ->> 'deadline'), '')
+        || CASE WHEN is_end THEN ',"result":' || seq ELSE '' END
+        || CASE WHEN tokens <> '' THEN ',"tokens":[' || tokens || ']' ELSE '' END
+        || CASE WHEN state ?| '{records,requests,labels,run}' THEN ebb.rules_kept($2::json) ELSE '' END
+        || ',"rules":{"format":1,"values":' || values_text || ',"written":{' || substr(written, 2)
+        || '},"marks":' || CASE WHEN marks = '{}' THEN '{}' ELSE ebb.rules_marks(marks, $1) END
+        || coalesce(',"idle":' || nullif(idle, 0), '') || CASE WHEN finishing THEN ',"finishing":true' ELSE '' END
+        || CASE WHEN raised <> 0 AND NOT is_end THEN ',"exception":' || raised ELSE '' END || '}}';
+    d.finishing := finishing;
+    d.events := events;
+    d.puts := puts;
     RETURN d;
-END $work$;
-
--- The marks of triggers, in their order, without those that say nothing.
-CREATE OR REPLACE FUNCTION ebb.rules_marks(marks jsonb, program jsonb) RETURNS text
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
-BEGIN
-    RETURN (
-        SELECT '{' || coalesce(string_agg(concat(
-            t -> 'name', ':{"fires":', m -> 'fires', CASE WHEN m ? 'true' THEN ',"true":true' END,
-            ',"failed":' || (m ->> 'failed'), '}'
-        ), ',' ORDER BY n), '') || '}'
-        FROM jsonb_array_elements($2 -> 'triggers') WITH ORDINALITY AS x (t, n)
-        CROSS JOIN LATERAL (SELECT $1 -> (t ->> 'name') AS m) AS y
-        WHERE m IS NOT NULL AND m <> '{"fires": 0}'
-    );
 END $work$;

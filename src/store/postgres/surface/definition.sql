@@ -77,13 +77,29 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
     SELECT (extract(epoch FROM $1) * 1000000)::bigint || 'us'
 $work$;
 
+-- What each write would have to find out of a definition again. is_plain: a row of wed_flow as JSON holds the
+-- values as the state has them. edges: the triggers that look at the edge, by number.
+CREATE OR REPLACE FUNCTION ebb.rules_prepared(program jsonb) RETURNS jsonb
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT jsonb_build_object(
+        'names', coalesce(jsonb_agg(a -> 'name' ORDER BY n), '[]'),
+        'defaults', coalesce(jsonb_object_agg(a ->> 'name', a -> 'default'), '{}'),
+        'is_plain', coalesce(bool_and(a ->> 'type' IN ('text', 'boolean', 'integer', 'uuid')), true),
+        'edges', (
+            SELECT coalesce(jsonb_agg(n), '[]')
+            FROM jsonb_array_elements($1 -> 'triggers') WITH ORDINALITY AS t (t, n) WHERE t ->> 'mode' = 'edge'
+        )
+    )
+    FROM jsonb_array_elements($1 -> 'attributes') WITH ORDINALITY AS x (a, n)
+$work$;
+
 -- What rules_decide must know.
 CREATE OR REPLACE FUNCTION ebb.flow_program(f ebb.flows) RETURNS jsonb
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
     WITH trigs AS MATERIALIZED (
         SELECT t, n FROM unnest(ebb.flow_rows($1.flow, 'wed_trig', 'tgid')) WITH ORDINALITY AS x (t, n)
     )
-    SELECT jsonb_build_object(
+    SELECT p || ebb.rules_prepared(p) FROM (SELECT jsonb_build_object(
         'attributes', ebb.flow_attributes($1.flow), 'step_budget', 1000000, 'queue', 'default',
         'external_writes', $1.external_writes, 'final_while_pending', $1.final_while_pending,
         'invariants', (
@@ -113,7 +129,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
             ) ORDER BY n), '[]') FROM trigs
             WHERE NOT ((t ->> 'cfinal')::boolean OR (t ->> 'cexcpt')::boolean OR (t ->> 'cinv')::boolean)
         )
-    )
+    ) AS p) AS x
 $work$;
 
 -- The same as the definition of a workflow.
@@ -178,11 +194,16 @@ DECLARE
         SELECT '(' || ebb.rules_print(c, ebb.rules_names(attributes)) || ')::boolean'
         FROM unnest(ebb.rules_conditions($3)) WITH ORDINALITY AS x (c, n) ORDER BY n
     );
-    settings text := 'LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp '
-        'SET timezone = ''UTC'' SET datestyle = ''ISO, YMD'' AS ';
-    -- The plan of a function in plain SQL would not be kept. An attribute may have the name `found`.
-    opened text := E'#variable_conflict use_column\nBEGIN RETURN (SELECT ';
-    closed text := '); END';
+    -- Each attribute is a variable, so that PL/pgSQL evaluates the conditions without a statement.
+    opened text := 'LANGUAGE plpgsql IMMUTABLE ' || CASE
+        WHEN array_to_string(printed, ' ') ~* 'date|time|interval' OR jsonb_path_exists(
+            attributes, '$[*] ? (@.type == "date" || @.type == "timestamp")'
+        ) THEN 'SET timezone = ''UTC'' SET datestyle = ''ISO, YMD'' ' ELSE ''
+    END || 'AS ';
+    variables text := 'DECLARE ' || (SELECT string_agg(format(
+        '"%s" %s := ($1 ->> %L)::%s;', a ->> 'name', ebb.rules_column(a ->> 'type'), a ->> 'name',
+        split_part(ebb.rules_column(a ->> 'type'), ' ', 1)
+    ), ' ' ORDER BY n) FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n)) || ' BEGIN RETURN ';
     -- Of an instance of an earlier version, other columns stay as they are.
     columns text := (SELECT string_agg(format('%I', a ->> 'name'), ', ' ORDER BY n)
         FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n));
@@ -190,45 +211,36 @@ DECLARE
         'CASE WHEN $2 ? %1$L THEN r.%1$I ELSE f.%1$I END', a ->> 'name'
     ), ', ' ORDER BY n) FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n));
 BEGIN
-    EXECUTE format(
-        'CREATE FUNCTION %I.%I(jsonb) RETURNS boolean[] ', $1, '_match_' || $2
-    ) || settings || quote_literal(
-        opened || 'ARRAY[' || array_to_string(printed, ', ') || ']::boolean[] '
-        || ebb.rules_source(attributes) || closed
-    );
-    EXECUTE format(
-        'CREATE FUNCTION %I.%I(jsonb, integer) RETURNS boolean ', $1, '_match_' || $2
-    ) || settings || quote_literal(opened || 'CASE $2' || (
-        SELECT string_agg(format(' WHEN %s THEN %s', n, c), '' ORDER BY n)
-        FROM unnest(printed) WITH ORDINALITY AS x (c, n)
-    ) || ' END ' || ebb.rules_source(attributes) || closed);
+    EXECUTE format('CREATE FUNCTION %I.%I(jsonb) RETURNS boolean[] ', $1, '_match_' || $2) || opened
+        || quote_literal(variables || 'ARRAY[' || array_to_string(printed, ', ') || ']::boolean[]; END');
+    EXECUTE format('CREATE FUNCTION %I.%I(jsonb, integer) RETURNS boolean ', $1, '_match_' || $2) || opened
+        || quote_literal(variables || 'CASE $2' || (
+            SELECT string_agg(format(' WHEN %s THEN %s', n, c), '' ORDER BY n)
+            FROM unnest(printed) WITH ORDINALITY AS x (c, n)
+        ) || ' END; END');
     EXECUTE format('REVOKE ALL ON FUNCTION %1$I.%2$I(jsonb), %1$I.%2$I(jsonb, integer) FROM PUBLIC', $1, '_match_' || $2);
     EXECUTE format(
         $body$CREATE OR REPLACE FUNCTION %1$I._project(id uuid, vals jsonb) RETURNS void
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $project$
         DECLARE
             was text := current_setting('ebb_surface.projecting', true);
+            ignored text;
         BEGIN
             PERFORM 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
             IF FOUND THEN
-                IF NOT EXISTS (
-                    SELECT 1 FROM %1$I.wed_flow AS f, jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r
-                    WHERE f.instance_id = $1 AND ROW(%3$s) IS DISTINCT FROM ROW(%4$s)
-                ) THEN
-                    RETURN;
-                END IF;
-                PERFORM set_config('ebb_surface.projecting', $1::text, true);
+                ignored := set_config('ebb_surface.projecting', $1::text, true);
                 UPDATE %1$I.wed_flow AS f SET (%2$s) = ROW(%3$s)
-                FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r WHERE f.instance_id = $1;
+                FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r
+                WHERE f.instance_id = $1 AND ROW(%3$s) IS DISTINCT FROM ROW(%4$s);
             ELSIF EXISTS (SELECT 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = $1) THEN
                 INSERT INTO ebb.flow_behind (flow, instance_id) VALUES (%5$L, $1);
                 RETURN;
             ELSE
-                PERFORM set_config('ebb_surface.projecting', $1::text, true);
+                ignored := set_config('ebb_surface.projecting', $1::text, true);
                 INSERT INTO %1$I.wed_flow (instance_id, %2$s)
                 SELECT $1, %6$s FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r;
             END IF;
-            PERFORM set_config('ebb_surface.projecting', coalesce(was, ''), true);
+            ignored := set_config('ebb_surface.projecting', coalesce(was, ''), true);
         END $project$$body$,
         $1, columns, news, (
             SELECT string_agg(format('f.%I', a ->> 'name'), ', ' ORDER BY n)
@@ -299,7 +311,7 @@ END $work$;
 -- transition there too, with the same queue, and may write what it may write now.
 CREATE OR REPLACE FUNCTION ebb.rules_follow(
     was jsonb, becomes jsonb, state json, from_version integer, to_version integer,
-    OUT followed json, OUT event jsonb
+    OUT followed json, OUT event ebb.rules_row
 )
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
@@ -351,12 +363,12 @@ BEGIN
             written := written || jsonb_build_object(a ->> 'name', rules -> 'written' -> earlier);
         END IF;
     END LOOP;
-    event := ebb.rules_event(seq, 'migrated', 0, concat(
+    event := ROW(seq, 'migrated', NULL, NULL, NULL, NULL, NULL, NULL, NULL, concat(
         '{"from":', $4, ',"to":', $5,
         ',"values":' || CASE WHEN changed <> '{}' THEN ebb.rules_text(changed, ARRAY(
             SELECT x ->> 'name' FROM jsonb_array_elements($2 -> 'attributes') WITH ORDINALITY AS o (x, n) ORDER BY n
         )) END, '}'
-    ));
+    ))::ebb.rules_row;
     followed := ($3::jsonb || jsonb_build_object(
         'seq', seq, 'tokens', to_jsonb(tokens), 'rules', rules || jsonb_build_object(
             'values', vals, 'written', written, 'asks_all', true, 'marks', (

@@ -3,8 +3,14 @@
 
 -- A row of wed_flow as JSON, without its two numbers; values as the state holds them.
 CREATE OR REPLACE FUNCTION ebb.flow_values(program jsonb, given jsonb) RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql IMMUTABLE AS $work$
+DECLARE
+    plain jsonb := $2 - '{wid,instance_id}'::text[];
 BEGIN
+    -- The table may have columns that are not attributes.
+    IF ($1 ->> 'is_plain')::boolean AND plain - translate(($1 -> 'names')::text, '[]', '{}')::text[] = '{}' THEN
+        RETURN plain;
+    END IF;
     RETURN (
         SELECT coalesce(jsonb_object_agg(a ->> 'name', ebb.rules_value(
             a ->> 'name', a ->> 'type', CASE
@@ -20,7 +26,7 @@ END $work$;
 
 -- Is the row what a commit has just projected? A setting alone proves nothing.
 CREATE OR REPLACE FUNCTION ebb.flow_is_projection(id uuid, given jsonb) RETURNS boolean
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql STABLE AS $work$
 DECLARE
     program jsonb;
     vals jsonb;
@@ -31,7 +37,10 @@ BEGIN
     SELECT v.program, i.state::jsonb #> '{rules,values}' INTO program, vals
     FROM ebb.instances AS i JOIN ebb.flow_versions AS v ON v.flow = i.workflow AND v.version = i.version
     WHERE i.id = $1;
-    RETURN FOUND AND ebb.flow_values(program, $2) = (
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    RETURN $2 @> vals OR ebb.flow_values(program, $2) = (
         SELECT coalesce(jsonb_object_agg(k, vals -> k), '{}') FROM jsonb_object_keys(vals) AS k WHERE $2 ? k
     );
 END $work$;
@@ -50,7 +59,7 @@ BEGIN
         OR current_setting('ebb_surface.projecting', true) IS DISTINCT FROM NEW.instance_id::text
     THEN
         NEW.instance_id := (
-            lpad(to_hex(ebb.work_now() / 1000), 12, '0') || '7'
+            lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0') || '7'
             || substr(replace(gen_random_uuid()::text, '-', ''), 14)
         )::uuid;
     END IF;
@@ -59,35 +68,44 @@ END $work$;
 
 -- Starts an instance for each row.
 CREATE OR REPLACE FUNCTION ebb.surface_insert() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 DECLARE
     f ebb.flows;
     program jsonb;
     row jsonb;
     id uuid;
+    ignored text;
 BEGIN
     -- No attribute has a name with a leading underscore.
     FOR row IN SELECT to_jsonb(_new) FROM new_rows AS _new ORDER BY _new.wid LOOP
         id := row ->> 'instance_id';
         CONTINUE WHEN ebb.flow_is_projection(id, row);
-        IF f.flow IS NULL THEN
+        IF program IS NULL THEN
             PERFORM ebb.flow_check_right(TG_ARGV[0], 'start');
             f := ebb.flow_of(TG_ARGV[0]);
             SELECT v.program INTO program FROM ebb.flow_versions AS v
             WHERE v.flow = f.flow AND v.version = f.version;
+            IF NOT FOUND THEN
+                RAISE EXCEPTION 'The flow "%" has no trigger yet.', f.flow USING ERRCODE = 'EB007';
+            END IF;
         END IF;
+        ignored := set_config('ebb_surface.deciding', id::text, true);
         PERFORM ebb.flow_start(
-            f, (row ->> 'wid')::bigint, id, ebb.flow_values(coalesce(program, '{"attributes": []}'), row),
-            session_user
+            f, program, (row ->> 'wid')::bigint, id, ebb.flow_values(program, row), session_user
         );
+        ignored := set_config('ebb_surface.deciding', '', true);
     END LOOP;
+    IF EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = TG_ARGV[0]) THEN
+        PERFORM ebb.flow_catch_up(TG_ARGV[0]);
+    END IF;
     RETURN NULL;
 END $work$;
 
 -- The claim of this transaction that the write of a row completes, as {job, trname}; NULL if there is
 -- none. A job that wed_job() has named comes first.
 CREATE OR REPLACE FUNCTION ebb.flow_claim_of(flow text, wid bigint, id uuid) RETURNS jsonb
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
 DECLARE
     named text := nullif(current_setting('ebb_surface.job', true), '');
     claims jsonb := coalesce(nullif(current_setting('ebb_surface.claims', true), '')::jsonb, '[]');
@@ -116,27 +134,28 @@ BEGIN
         WHERE NOT (c ->> 'flow' = $1 AND c ->> 'wid' = $2::text)
     ), true);
     -- The setting may be forged: the session that holds the lock has the claim.
-    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($1, $2, (own -> 0 ->> 'tgid')::bigint)) THEN
+    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($3, (own -> 0 ->> 'tgid')::bigint)) THEN
         RAISE EXCEPTION 'The job is claimed by another.' USING ERRCODE = 'EB003';
     END IF;
     RETURN own -> 0;
 END $work$;
 
 -- The key of the advisory lock of a job.
-CREATE OR REPLACE FUNCTION ebb.flow_lock(flow text, wid bigint, tgid bigint) RETURNS bigint
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT hashtextextended($1 || '/' || $2 || '/' || $3, 3141592653)
+CREATE OR REPLACE FUNCTION ebb.flow_lock(id uuid, tgid bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $work$
+    SELECT hashtextextended($1 || '/' || $2, 3141592653)
 $work$;
 
 -- One row that has been updated: a completion of a claimed job, or a write from outside.
 CREATE OR REPLACE FUNCTION ebb.flow_updated(f ebb.flows, was jsonb, becomes jsonb) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
 DECLARE
     instance uuid := becomes ->> 'instance_id';
     number bigint := (becomes ->> 'wid')::bigint;
     i ebb.instances;
     program jsonb;
     before jsonb;
+    after jsonb;
     delta jsonb;
     vals jsonb;
     claim jsonb;
@@ -146,8 +165,8 @@ BEGIN
     SELECT v.program INTO program FROM ebb.flow_versions AS v
     WHERE v.flow = $1.flow AND v.version = $1.version;
     before := ebb.flow_values(program, was);
-    SELECT coalesce(jsonb_object_agg(k, v), '{}') INTO delta
-    FROM jsonb_each(ebb.flow_values(program, becomes)) AS x (k, v) WHERE v <> before -> k;
+    after := ebb.flow_values(program, becomes);
+    SELECT coalesce(jsonb_object_agg(k, v), '{}') INTO delta FROM jsonb_each(after) AS x (k, v) WHERE v <> before -> k;
     IF i.finished_at IS NOT NULL THEN
         RAISE EXCEPTION 'The instance with the wid % is %: it cannot be written to.', number, i.status
             USING ERRCODE = 'EB002', DETAIL = was::text;
@@ -165,7 +184,7 @@ BEGIN
             ERRCODE = '40001', HINT = 'Try again.';
     END IF;
     IF claim IS NOT NULL THEN
-        PERFORM ebb.flow_complete($1, number, claim, delta, true);
+        PERFORM ebb.flow_complete($1, number, claim, delta, true, after);
         RETURN;
     END IF;
     IF $1.external_writes = 'none' THEN
@@ -174,16 +193,23 @@ BEGIN
     END IF;
     PERFORM ebb.flow_check_right($1.flow, 'write');
     PERFORM ebb.flow_apply(
-        $1, number, instance, jsonb_build_object('source', 'outside', 'by', session_user), delta
+        $1, number, instance, jsonb_build_object('source', 'outside', 'by', session_user), delta, false, after
     );
 END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.surface_update() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 DECLARE
     f ebb.flows;
     pair record;
 BEGIN
+    -- A commit of Ebb locks many instances in the order of their ids, and so do the writes of one statement.
+    IF coalesce(current_setting('ebb_surface.projecting', true), '') = '' THEN
+        PERFORM 1 FROM ebb.instances AS i
+        WHERE i.id IN (SELECT _new.instance_id FROM new_rows AS _new) AND (SELECT count(*) FROM new_rows) > 1
+        ORDER BY i.id FOR UPDATE;
+    END IF;
     FOR pair IN
         SELECT to_jsonb(_old) AS was, to_jsonb(_new) AS becomes, _old.wid IS NULL AS is_new
         FROM new_rows AS _new
@@ -217,7 +243,7 @@ END $work$;
 -- A constraint or trigger that users have given wed_flow may refuse the row. That must not undo what a
 -- process of Ebb commits, which holds many other instances.
 CREATE OR REPLACE FUNCTION ebb.flow_try_project(flow text, id uuid, vals jsonb) RETURNS boolean
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
 BEGIN
     EXECUTE format('SELECT %I._project($1, $2)', $1) USING $2, $3;
     RETURN true;
@@ -235,6 +261,9 @@ DECLARE
     is_there boolean;
     caught integer := 0;
 BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RETURN 0;  -- In a snapshot, what others have changed is an error.
+    END IF;
     FOR one IN SELECT DISTINCT b.instance_id FROM ebb.flow_behind AS b WHERE b.flow = $1 LIMIT 16 LOOP
         EXECUTE format(
             'SELECT true FROM %I.wed_flow WHERE instance_id = $1 FOR NO KEY UPDATE SKIP LOCKED', $1
@@ -261,20 +290,17 @@ END $work$;
 CREATE OR REPLACE FUNCTION ebb.surface_commit() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
-    vals jsonb := NEW.state::jsonb #> '{rules,values}';
+    vals jsonb;
 BEGIN
-    -- In a snapshot, what others have changed is an error.
-    IF current_setting('transaction_isolation') = 'read committed'
-        AND EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = TG_ARGV[0])
-    THEN
-        PERFORM ebb.flow_catch_up(TG_ARGV[0]);
-    END IF;
-    IF vals IS NULL THEN
+    -- The reflex itself sees to the row.
+    IF current_setting('ebb_surface.deciding', true) = NEW.id::text THEN
         RETURN NULL;
     END IF;
-    IF current_setting('ebb_surface.deciding', true) = NEW.id::text THEN
-        EXECUTE format('SELECT %I._project($1, $2)', TG_ARGV[0]) USING NEW.id, vals;
-    ELSIF NOT ebb.flow_try_project(TG_ARGV[0], NEW.id, vals) THEN
+    IF EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = TG_ARGV[0]) THEN
+        PERFORM ebb.flow_catch_up(TG_ARGV[0]);
+    END IF;
+    vals := NEW.state::jsonb #> '{rules,values}';
+    IF vals IS NOT NULL AND NOT ebb.flow_try_project(TG_ARGV[0], NEW.id, vals) THEN
         INSERT INTO ebb.flow_behind (flow, instance_id) VALUES (TG_ARGV[0], NEW.id);
     END IF;
     RETURN NULL;

@@ -248,14 +248,15 @@ BEGIN
             SELECT p.oid::regprocedure FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
             WHERE n.nspname = $1 AND (p.proname ~ '^_match_[0-9]+$' OR p.proname IN (
                 '_job', '_project', 'wed_claim', 'wed_complete', 'wed_fail', 'wed_release', 'wed_job',
-                'wed_write', 'wed_rematch', 'wed_cancel', 'trigger_toggle', 'attribute_toggle',
+                'wed_write', 'wed_rematch', 'wed_cancel', 'wed_recover', 'trigger_toggle', 'attribute_toggle',
                 'pg_try_advisory_xact_lock'
             )) ORDER BY p.proname = '_job'
         LOOP
             EXECUTE format('DROP FUNCTION %s', one);
         END LOOP;
         EXECUTE format(
-            'DROP VIEW %1$I.job_pool, %1$I.st_status, %1$I.wed_trace, %1$I.wed_cond, %1$I.wed_trans', $1
+            'DROP VIEW %1$I.job_pool, %1$I.st_status, %1$I.wed_trace, %1$I.wed_cond, %1$I.wed_trans, %1$I.ready,'
+            ' %1$I.running, %1$I.late, %1$I.failed', $1
         );
         EXECUTE format('DROP TABLE %1$I.wed_attr, %1$I.wed_trig', $1);
     END IF;

@@ -150,6 +150,9 @@ DECLARE
     role text;
     printed text := '';
     open_kinds text[] := '{}';  -- of the parentheses that are open
+    -- How deep the kernel would be here at most: it counts NOT, signs and CASE, too, and refuses more than 64.
+    depth integer := 1;
+    depths integer[] := '{}';  -- outside of the parentheses that are open
     last_role text := '';
 BEGIN
     FOR i IN 1 .. cardinality(tokens) LOOP
@@ -196,18 +199,29 @@ BEGIN
                 WHEN last_role IN ('function', 'form') OR (last_role = 'keyword' AND tokens[i - 1].word = 'in')
                 THEN 'list' ELSE 'group'
             END;
-            IF cardinality(open_kinds) > 60 THEN
-                PERFORM ebb.rules_refuse(token.first, 'Parentheses are nested too deeply.');
-            END IF;
+            depths := depths || depth;
+            depth := depth + 1;
         ELSIF token.kind = 'symbol' AND token.word = ')' THEN
             IF cardinality(open_kinds) = 0 THEN
                 PERFORM ebb.rules_refuse(token.first, 'This parenthesis closes nothing.');
             END IF;
             open_kinds := open_kinds[1:cardinality(open_kinds) - 1];
+            depth := depths[cardinality(depths)];
+            depths := depths[1:cardinality(depths) - 1];
         ELSIF token.kind = 'symbol' AND token.word = ','
             AND open_kinds[cardinality(open_kinds)] IS DISTINCT FROM 'list'
         THEN
             PERFORM ebb.rules_refuse(token.first, 'A list is allowed only behind IN or a function.');
+        ELSIF token.kind = 'symbol' AND token.word = '-' OR role = 'keyword' AND token.word = 'not'
+            AND tokens[i - 1].word IS DISTINCT FROM 'is'
+            AND coalesce(tokens[i + 1].word, '') NOT IN ('in', 'between', 'like', 'ilike')
+        THEN
+            depth := depth + 1;
+        ELSIF role = 'keyword' AND token.word IN ('case', 'end') THEN
+            depth := depth + CASE token.word WHEN 'case' THEN 2 ELSE -2 END;
+        END IF;
+        IF depth > 62 THEN
+            PERFORM ebb.rules_refuse(token.first, 'The condition is nested too deeply.');
         END IF;
         last_role := role;
     END LOOP;

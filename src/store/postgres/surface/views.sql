@@ -4,7 +4,7 @@ CREATE OR REPLACE FUNCTION ebb.flow_views(flow text) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN
     EXECUTE format($body$
-        CREATE VIEW %1$I.job_pool AS
+        CREATE OR REPLACE VIEW %1$I.job_pool AS
         SELECT f.wid, CASE WHEN k ->> 'node' = '_EXCPT' THEN 0 ELSE (r.rule ->> 'tgid')::integer END AS tgid,
                k ->> 'node' AS trname, t.lease_owner AS lckid,
                make_interval(secs => coalesce((r.rule ->> 'timeout')::double precision, 3600000000) / 1000000)
@@ -34,7 +34,7 @@ BEGIN
         LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = (k ->> 'fired')::bigint
         WHERE k ->> 'compensates' IS NULL AND k ->> 'scope' IS NULL;
 
-        CREATE VIEW %1$I.st_status AS
+        CREATE OR REPLACE VIEW %1$I.st_status AS
         SELECT f.wid, CASE
                    WHEN i.status = 'completed' THEN 'F'
                    WHEN i.status NOT IN ('running', 'paused') OR i.state::json #> '{rules,exception}' IS NOT NULL
@@ -46,7 +46,7 @@ BEGIN
                ) AS exception, to_timestamp(i.updated_at / 1000000.0) AS since
         FROM %1$I.wed_flow AS f JOIN ebb.instances AS i ON i.id = f.instance_id;
 
-        CREATE VIEW %1$I.wed_trace AS
+        CREATE OR REPLACE VIEW %1$I.wed_trace AS
         SELECT f.wid, h.seq, CASE
                    WHEN h.type = 'started' THEN '_INIT' WHEN h.type = 'state_restored' THEN '~' || h.node
                    ELSE coalesce(h.node, '_EXT')
@@ -95,17 +95,33 @@ BEGIN
             ), i.version)
         ) AS d;
 
-        CREATE VIEW %1$I.wed_cond AS
+        CREATE OR REPLACE VIEW %1$I.ready AS
+        SELECT j.trname, count(*) AS jobs, min(j.since) AS oldest FROM %1$I.job_pool AS j
+        WHERE j.status = 'ready' GROUP BY j.trname;
+
+        CREATE OR REPLACE VIEW %1$I.running AS
+        SELECT j.trname, count(*) AS jobs, min(j.due_at) AS oldest, array_agg(DISTINCT j.worker) AS workers
+        FROM %1$I.job_pool AS j WHERE j.status = 'held' GROUP BY j.trname;
+
+        CREATE OR REPLACE VIEW %1$I.late AS
+        SELECT j.trname, count(*) AS jobs, min(j.due_at) AS oldest FROM %1$I.job_pool AS j
+        WHERE j.status IN ('ready', 'held') AND j.due_at + j.timeout < now() GROUP BY j.trname;
+
+        CREATE OR REPLACE VIEW %1$I.failed AS
+        SELECT j.trname, count(*) AS jobs, min(j.since) AS oldest, max(j.attempt) AS attempts
+        FROM %1$I.job_pool AS j WHERE j.status IN ('retrying', 'frozen') OR j.attempt > 1 GROUP BY j.trname;
+
+        CREATE OR REPLACE VIEW %1$I.wed_cond AS
         SELECT t.cname, t.cpred, t.cfinal, t.cexcpt, t.cinv, t.tgid FROM %1$I.wed_trig AS t WHERE t.enabled;
 
-        CREATE VIEW %1$I.wed_trans AS
+        CREATE OR REPLACE VIEW %1$I.wed_trans AS
         SELECT t.trname, t.timeout, t.queue, t.compensate, t.max_attempts, ARRAY[t.tgname] AS triggers, (
                    SELECT count(*)::integer FROM ebb.workers AS w WHERE t.trname = ANY (w.handlers)
                      AND w.expires_at > (extract(epoch FROM now()) * 1000000)::bigint
                ) AS workers
         FROM %1$I.wed_trig AS t WHERE NOT (t.cfinal OR t.cexcpt OR t.cinv);
 
-        CREATE FUNCTION %1$I._job(id uuid, token bigint) RETURNS SETOF %1$I.job_pool
+        CREATE OR REPLACE FUNCTION %1$I._job(id uuid, token bigint) RETURNS SETOF %1$I.job_pool
         LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
         BEGIN
             RETURN QUERY SELECT j.* FROM %1$I.job_pool AS j
@@ -113,127 +129,37 @@ BEGIN
                 SELECT w.id FROM ebb.workers AS w WHERE w.role = session_user
             );
         END $f$;
-        CREATE FUNCTION %1$I.wed_claim(trname text, n integer DEFAULT 1, worker text DEFAULT NULL)
-        RETURNS SETOF %1$I.job_pool LANGUAGE sql VOLATILE AS $f$
-            SELECT j.* FROM ebb.flow_claim(%2$L, $1, $2, $3) AS c
-            CROSS JOIN LATERAL %1$I._job(c.instance_id, c.token) AS j
-        $f$;
-        CREATE FUNCTION %1$I.wed_complete(job text, attributes jsonb) RETURNS char LANGUAGE sql VOLATILE
+        CREATE OR REPLACE FUNCTION %1$I.wed_claim(trname text, n integer DEFAULT 1, worker text DEFAULT NULL)
+        RETURNS SETOF %1$I.job_pool LANGUAGE plpgsql VOLATILE AS $f$
+        BEGIN
+            RETURN QUERY SELECT j.* FROM ebb.flow_claim(%2$L, $1, $2, $3) AS c
+            CROSS JOIN LATERAL %1$I._job(c.instance_id, c.token) AS j;
+        END $f$;
+        CREATE OR REPLACE FUNCTION %1$I.wed_complete(job text, attributes jsonb) RETURNS char LANGUAGE sql VOLATILE
             AS $f$SELECT ebb.flow_end(%2$L, $1, $2)::char$f$;
-        CREATE FUNCTION %1$I.wed_fail(job text, message text) RETURNS text LANGUAGE sql VOLATILE
+        CREATE OR REPLACE FUNCTION %1$I.wed_fail(job text, message text) RETURNS text LANGUAGE sql VOLATILE
             AS $f$SELECT ebb.flow_fail(%2$L, $1, $2)$f$;
-        CREATE FUNCTION %1$I.wed_release(job text) RETURNS boolean LANGUAGE sql VOLATILE
+        CREATE OR REPLACE FUNCTION %1$I.wed_release(job text) RETURNS boolean LANGUAGE sql VOLATILE
             AS $f$SELECT ebb.flow_release(%2$L, $1)$f$;
-        CREATE FUNCTION %1$I.wed_job(job text) RETURNS void LANGUAGE sql VOLATILE
+        CREATE OR REPLACE FUNCTION %1$I.wed_job(job text) RETURNS void LANGUAGE sql VOLATILE
             AS $f$SELECT pg_catalog.set_config('ebb_surface.job', $1, true)$f$;
-        CREATE FUNCTION %1$I.wed_write(wid bigint, attributes jsonb, "by" text DEFAULT NULL) RETURNS char
+        CREATE OR REPLACE FUNCTION %1$I.wed_write(wid bigint, attributes jsonb, "by" text DEFAULT NULL) RETURNS char
             LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_write(%2$L, $1, $2, $3, 'outside')::char$f$;
-        CREATE FUNCTION %1$I.wed_rematch(wid bigint) RETURNS char
+        CREATE OR REPLACE FUNCTION %1$I.wed_rematch(wid bigint) RETURNS char
             LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_write(%2$L, $1, NULL, NULL, 'repair')::char$f$;
-        CREATE FUNCTION %1$I.wed_cancel(wid bigint) RETURNS void
+        CREATE OR REPLACE FUNCTION %1$I.wed_rematch() RETURNS integer
+            LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_rematch(%2$L)$f$;
+        CREATE OR REPLACE FUNCTION %1$I.wed_cancel(wid bigint) RETURNS void
             LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_cancel(%2$L, $1)$f$;
-        CREATE FUNCTION %1$I.trigger_toggle(tgid integer) RETURNS boolean
+        CREATE OR REPLACE FUNCTION %1$I.wed_recover(wid bigint, to_seq bigint, after text DEFAULT 'rematch') RETURNS void
+            LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_recover(%2$L, $1, $2, $3)$f$;
+        CREATE OR REPLACE FUNCTION %1$I.trigger_toggle(tgid integer) RETURNS boolean
             LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_toggle(%2$L, 'wed_trig', 'tgid', $1::text)$f$;
-        CREATE FUNCTION %1$I.attribute_toggle(aname text) RETURNS boolean
+        CREATE OR REPLACE FUNCTION %1$I.attribute_toggle(aname text) RETURNS boolean
             LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_toggle(%2$L, 'wed_attr', 'aname', $1)$f$;
-        CREATE FUNCTION %1$I.pg_try_advisory_xact_lock(wid integer, tgid integer) RETURNS boolean
+        CREATE OR REPLACE FUNCTION %1$I.pg_try_advisory_xact_lock(wid integer, tgid integer) RETURNS boolean
             LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_try_lock(%2$L, $1, $2)$f$;
         REVOKE ALL ON ALL TABLES IN SCHEMA %1$I FROM PUBLIC;
         REVOKE ALL ON ALL FUNCTIONS IN SCHEMA %1$I FROM PUBLIC;
     $body$, $1, $1);
 END $work$;
-
--- The functions of ebb that those of a flow call.
-CREATE OR REPLACE FUNCTION ebb.flow_public() RETURNS regprocedure[]
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT ARRAY[
-        'ebb.flow_claim(text,text,integer,text)'::regprocedure,
-        'ebb.flow_end(text,text,jsonb)'::regprocedure,
-        'ebb.flow_fail(text,text,text)'::regprocedure,
-        'ebb.flow_release(text,text)'::regprocedure,
-        'ebb.flow_write(text,bigint,jsonb,text,text)'::regprocedure,
-        'ebb.flow_cancel(text,bigint)'::regprocedure,
-        'ebb.flow_toggle(text,text,text,text)'::regprocedure,
-        'ebb.flow_try_lock(text,bigint,bigint)'::regprocedure
-    ]
-$work$;
-
--- Gives a role rights to a flow. Run by the owner, with the owner's rights.
-CREATE OR REPLACE FUNCTION ebb.grant_flow(flow text, role text, rights text[]) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
-DECLARE
-    one text;
-    fn regprocedure;
-BEGIN
-    PERFORM 1 FROM ebb.flows AS f WHERE f.flow = $1;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'There is no flow "%".', left($1, 80) USING ERRCODE = 'EB013';
-    END IF;
-    PERFORM 1 FROM pg_roles AS p WHERE p.rolname = $2;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'There is no role "%".', $2 USING ERRCODE = '42704';
-    END IF;
-    FOREACH one IN ARRAY $3 LOOP
-        IF one IS NULL OR (one NOT IN ('define', 'start', 'write', 'recover', 'observe') AND one !~ '^work:.') THEN
-            RAISE EXCEPTION 'A right is define, start, write, work:TRANSITION, work:*, recover or observe, not "%".',
-                left(one, 80) USING ERRCODE = 'EB011';
-        END IF;
-        INSERT INTO ebb.flow_rights (role, flow, allowed) VALUES ($2, $1, one) ON CONFLICT DO NOTHING;
-    END LOOP;
-    EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', $1, $2);
-    EXECUTE format(
-        'GRANT USAGE ON SCHEMA %s TO %I',
-        (SELECT c.relnamespace::regnamespace FROM pg_class AS c WHERE c.oid = 'ebb.tasks'::regclass), $2
-    );
-    FOREACH fn IN ARRAY ebb.flow_public() LOOP
-        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', fn, $2);
-    END LOOP;
-    FOR fn IN
-        SELECT p.oid FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
-        WHERE n.nspname = $1 AND p.proname NOT LIKE '\_match\_%' AND p.proname <> '_project'
-    LOOP
-        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', fn, $2);
-    END LOOP;
-    EXECUTE format(
-        'GRANT SELECT ON %1$I.wed_flow, %1$I.wed_attr, %1$I.wed_trig, %1$I.job_pool, %1$I.st_status,'
-        ' %1$I.wed_trace, %1$I.wed_cond, %1$I.wed_trans TO %2$I', $1, $2
-    );
-    IF 'define' = ANY ($3) THEN
-        EXECUTE format('GRANT INSERT, UPDATE ON %1$I.wed_attr, %1$I.wed_trig TO %2$I', $1, $2);
-    END IF;
-    IF 'start' = ANY ($3) THEN
-        EXECUTE format('GRANT INSERT ON %1$I.wed_flow TO %2$I', $1, $2);
-    END IF;
-    IF EXISTS (SELECT 1 FROM unnest($3) AS r WHERE r = 'write' OR r LIKE 'work:%') THEN
-        EXECUTE format('GRANT UPDATE ON %1$I.wed_flow TO %2$I', $1, $2);
-    END IF;
-END $work$;
-
-CREATE OR REPLACE FUNCTION ebb.revoke_flow(flow text, role text) RETURNS boolean
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
-BEGIN
-    DELETE FROM ebb.flow_rights AS r WHERE r.flow = $1 AND r.role = $2;
-    IF NOT FOUND THEN
-        RETURN false;
-    END IF;
-    EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM %I', $1, $2);
-    EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA %I FROM %I', $1, $2);
-    EXECUTE format('REVOKE ALL ON SCHEMA %I FROM %I', $1, $2);
-    RETURN true;
-END $work$;
-
--- PUBLIC may execute none of them.
-DO $do$
-DECLARE
-    one regprocedure;
-BEGIN
-    FOR one IN
-        SELECT p.oid FROM pg_proc AS p
-        WHERE p.pronamespace = (
-            SELECT c.relnamespace FROM pg_class AS c WHERE c.oid = 'ebb.tasks'::regclass
-        ) AND (p.proname LIKE 'flow\_%' OR p.proname LIKE 'rules\_%' OR p.proname LIKE 'surface\_%'
-            OR p.proname IN ('create_flow', 'drop_flow', 'set_flow', 'grant_flow', 'revoke_flow'))
-    LOOP
-        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', one);
-    END LOOP;
-END $do$;

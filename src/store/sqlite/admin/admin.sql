@@ -80,3 +80,6 @@ WHERE id > ?1 AND (?2 IS NULL OR principal = ?2) AND (?3 IS NULL OR action = ?3)
   AND (?4 IS NULL OR target = ?4)
   AND (?5 IS NULL OR workflow IN (SELECT value FROM json_each(?5))) AND at >= ?6
 ORDER BY id LIMIT ?7;
+
+-- name: remove_audit
+DELETE FROM audit WHERE id <= ?1;

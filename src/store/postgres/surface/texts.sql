@@ -1,0 +1,77 @@
+-- name: texts
+-- What rules_decide writes as text: parts of the state and of events.
+
+-- Compact JSON text of an object of attributes, in the order of the names.
+CREATE OR REPLACE FUNCTION ebb.rules_text(vals jsonb, names text[]) RETURNS text
+LANGUAGE plpgsql IMMUTABLE AS $work$
+DECLARE
+    name text;
+    result text := '';
+BEGIN
+    FOREACH name IN ARRAY $2 LOOP
+        IF $1 ? name THEN
+            result := result || ',"' || name || '":' || ($1 -> name)::text;
+        END IF;
+    END LOOP;
+    RETURN '{' || substr(result, 2) || '}';
+END $work$;
+
+-- What the event of a write says of it.
+CREATE OR REPLACE FUNCTION ebb.rules_written(
+    program jsonb, names text[], write jsonb, merged ebb.rules_merged, fired integer[], final_name text
+) RETURNS text
+LANGUAGE plpgsql IMMUTABLE AS $work$
+DECLARE
+    name text;
+    news text := '';
+    was text := '';
+    fires text := '';
+    i integer;
+BEGIN
+    IF $4.changes <> '{}' THEN
+        FOREACH name IN ARRAY $2 LOOP
+            IF $4.changes ? name THEN
+                news := news || ',"' || name || '":' || ($4.now_values -> name)::text;
+                was := was || ',"' || name || '":' || ($4.changes -> name)::text;
+            END IF;
+        END LOOP;
+    END IF;
+    FOREACH i IN ARRAY $5 LOOP
+        fires := fires || ',' || ($1 #> ARRAY['triggers', (i - 1)::text, 'name'])::text;
+    END LOOP;
+    RETURN '{"values":{' || substr(news, 2) || '},"was":{' || substr(was, 2) || '},"fired":['
+        || substr(fires, 2) || ']' || coalesce(',"final":' || to_json($6)::text, '')
+        || CASE WHEN cardinality($4.overwrote) > 0
+            THEN ',"overwrote":' || array_to_json($4.overwrote)::text ELSE '' END
+        || coalesce(',"by":' || to_json($3 ->> 'by')::text, '')
+        || CASE WHEN $3 ->> 'source' = 'repair' THEN ',"repair":true}' ELSE '}' END;
+END $work$;
+
+-- The marks after an exception: nothing has fired.
+CREATE OR REPLACE FUNCTION ebb.rules_unfired(marks jsonb, earlier jsonb) RETURNS jsonb
+LANGUAGE sql IMMUTABLE AS $work$
+    SELECT coalesce(jsonb_object_agg(m.key, (m.value - 'true') || jsonb_build_object('fires', least(
+        (m.value ->> 'fires')::bigint, coalesce(($2 -> m.key ->> 'fires')::bigint, 0)
+    ))), '{}') FROM jsonb_each($1) AS m
+$work$;
+
+-- The marks of triggers, in their order, without those that say nothing.
+CREATE OR REPLACE FUNCTION ebb.rules_marks(marks jsonb, program jsonb) RETURNS text
+LANGUAGE sql IMMUTABLE AS $work$
+    SELECT '{' || coalesce(string_agg(concat(
+        t -> 'name', ':{"fires":', m -> 'fires', CASE WHEN m ? 'true' THEN ',"true":true' END,
+        ',"failed":' || (m ->> 'failed'), '}'
+    ), ',' ORDER BY n), '') || '}'
+    FROM jsonb_array_elements($2 -> 'triggers') WITH ORDINALITY AS x (t, n)
+    CROSS JOIN LATERAL (SELECT $1 -> (t ->> 'name') AS m) AS y
+    WHERE m IS NOT NULL AND m <> '{"fires": 0}'
+$work$;
+
+-- Members of a state that no write of attributes changes, as they are written there.
+CREATE OR REPLACE FUNCTION ebb.rules_kept(state json) RETURNS text
+LANGUAGE sql IMMUTABLE AS $work$
+    SELECT concat(
+        ',"records":' || ($1 ->> 'records'), ',"requests":' || ($1 ->> 'requests'),
+        ',"labels":' || ($1 ->> 'labels'), ',"run":' || ($1 -> 'run')::text
+    )
+$work$;
