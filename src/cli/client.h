@@ -47,6 +47,11 @@ class Client {
         const InstanceId& id, std::int64_t after, int limit
     ) = 0;
     virtual std::string why(const InstanceId& id) = 0;
+
+    /// What the database has noticed since the last call that an operator should know, such as a
+    /// clock that is wrong; nothing for a server, which logs it.
+    virtual std::vector<std::string> notices() { return {}; }
+
     virtual std::vector<InstanceCount> stats() = 0;
 
     /// The registered versions by name and version, without their definitions, and how many

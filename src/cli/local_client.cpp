@@ -75,6 +75,12 @@ class LocalClient : public Client {
 
     std::string why(const InstanceId& id) override { return engine_.why(id); }
 
+    std::vector<std::string> notices() override {
+        std::vector<std::string> texts;
+        for (StoreNotice& notice : store_.take_notices()) texts.push_back(std::move(notice.message));
+        return texts;
+    }
+
     std::vector<InstanceCount> stats() override {
         std::vector<InstanceCount> counts = engine_.stats();
         std::erase_if(counts, [](const auto& count) { return is_system_workflow(count.workflow); });

@@ -142,6 +142,28 @@ TEST_F(CliOverview, doctor_finds_a_clock_that_is_ahead) {
     EXPECT_THAT(clock["text"].get<std::string>(), HasSubstr("ahead of this host's"));
 }
 
+/// A database that has noticed something.
+class Noticing : public StoreDecorator {
+ public:
+    explicit Noticing(StorePtr store) : StoreDecorator(*store), store_(std::move(store)) {}
+
+    std::vector<StoreNotice> take_notices() override {
+        return {{"clock_skew", "The clock of this machine is 1h ahead."}};
+    }
+
+ private:
+    StorePtr store_;
+};
+
+TEST_F(CliOverview, why_says_that_a_clock_is_wrong) {
+    start(kHello, "one");
+    EXPECT_THAT(world.run_db({"why", "@1"}).err, Not(HasSubstr("clock")));
+    world.wrap_store = [](StorePtr store) { return StorePtr(new Noticing(std::move(store))); };
+    const Outcome outcome = world.run_db({"why", "@1"});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.err, HasSubstr("The clock of this machine is 1h ahead."));
+}
+
 TEST_F(CliOverview, doctor_says_that_there_is_no_database) {
     const Outcome outcome = world.run_db({"doctor"});
     EXPECT_EQ(outcome.code, 5);
