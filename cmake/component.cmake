@@ -18,22 +18,20 @@ if(EBB_PRECOMPILED_HEADER)
   target_precompile_headers(ebb_pch PRIVATE ${PROJECT_SOURCE_DIR}/src/pch/pch.h)
 endif()
 
-# ebb_unity(<target> <source>...): compiles many sources as one, if CMAKE_UNITY_BUILD says so. Sources whose file-local names
-# clash are kept apart, so that a new source needs no care.
+# Other programs of the tree are compiled source by source in any case.
+option(EBB_UNITY "Compile many sources of a library as one: a first build takes half of the time, and a change longer" OFF)
+
+# ebb_unity(<target> <source>...): compiles many sources as one, if EBB_UNITY says so. Sources whose file-local names clash are
+# kept apart, so that a new source needs no care.
 function(ebb_unity target)
-  if(NOT CMAKE_UNITY_BUILD)
-    return()
-  endif()
-  # The large ones, and what has been tried; the others are compiled one by one.
-  if(NOT target MATCHES "^ebb(_cli|_diagram|_yaml|_handlers|_sqlite|_view|_lsp|_webhooks)?$")
-    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  if(NOT EBB_UNITY)
     return()
   endif()
   find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
   execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/cmake/unity_groups.py ${PROJECT_SOURCE_DIR} ${ARGN}
     OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "[0-9]+" groups "${groups}")
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   foreach(source group IN ZIP_LISTS ARGN groups)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
   endforeach()

@@ -20,6 +20,8 @@ OPENING = re.compile(r"^using (?:namespace (?!std)|enum ).*$", re.MULTILINE)
 MACRO = re.compile(r"#define (\w+)")
 ALIAS = re.compile(r"(?:using|namespace) (?:\w+::)*(\w+)(?: =|;)")
 NO_DECLARATION = re.compile(r"(namespace|using|template|friend|return|public|private|extern)\b")
+# Of tests: what they declare is named after their suites, which a program has once.
+MACRO_CALL = re.compile(r"[A-Z][A-Z0-9_]+\(")
 INCLUDE = re.compile(r'^#include ["<]([\w./]+)[">]', re.MULTILINE)
 
 
@@ -42,7 +44,7 @@ def declarations(text):
             yield "", found[1], line, True
         elif found := ALIAS.match(line):
             yield here, found[1], line, True
-        elif re.match(r"\w", line) and not NO_DECLARATION.match(line):
+        elif re.match(r"\w", line) and not NO_DECLARATION.match(line) and not MACRO_CALL.match(line):
             words = re.findall(r"\w+", re.split(r"[({;=\[]|(?<!:):(?!:)|//", line)[0])
             words = [word for word in words if word != "final"]
             if words:
@@ -54,7 +56,7 @@ class Sources:
     """What the sources below a root declare and include."""
 
     def __init__(self, root):
-        self.folders = [pathlib.Path(root, "src"), pathlib.Path(root, "include")]
+        self.folders = [pathlib.Path(root, "src"), pathlib.Path(root, "include"), pathlib.Path(root, "tests")]
 
     @functools.cache
     def text(self, path):

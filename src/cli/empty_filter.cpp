@@ -74,7 +74,7 @@ class Explanation {
     std::string missing_text(const std::string& name) {
         const std::string text = fmt::format("No instance has the label \"{}\".", name);
         const std::vector<std::string_view> known(names().begin(), names().end());
-        const std::string_view meant = closest(name, known);
+        const std::string_view meant = ebb::closest(name, known);
         return meant.empty() ? text + "\n" : fmt::format("{} Did you mean \"{}\"?\n", text, meant);
     }
 

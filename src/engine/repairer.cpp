@@ -29,7 +29,7 @@ Repairer::Repairer(Environment& environment, ProgramCache& programs, Duration as
       next_at_(environment.steady_now() + ask_every) {}
 
 SteadyPoint Repairer::tick(SteadyPoint now) {
-    if (now < next_at_ || environment_.worker.is_draining) return next_at_;
+    if (now < next_at_) return next_at_;
     next_at_ = now + ask_every_;
     try {
         if (!turn_) {

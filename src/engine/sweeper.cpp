@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include <ebb/error.h>
+
 namespace ebb::engine {
 
 namespace {
@@ -33,12 +35,28 @@ Sweeper::Sweeper(Environment& environment, ProgramCache& programs)
       repairer_(environment, programs, ask_every_) {}
 
 SteadyPoint Sweeper::tick(SteadyPoint now) {
+    if (environment_.worker.is_draining) return kSteadyNever;
     const SteadyPoint next = sweep_if_due(now);
-    return std::min(next, repairer_.tick(now));
+    return std::min({next, reclaim_if_due(now), repairer_.tick(now)});
+}
+
+SteadyPoint Sweeper::reclaim_if_due(SteadyPoint now) {
+    if (now < reclaim_at_) return reclaim_at_;
+    try {
+        const Duration pause = environment_.store.reclaim();
+        reclaim_at_ = pause == Duration::max() ? kSteadyNever : environment_.steady_now() + pause;
+    } catch (const std::exception& error) {
+        // A database that cannot do it will not be asked again.
+        const auto* known = dynamic_cast<const Error*>(&error);
+        const bool may_help = known != nullptr && known->is_transient();
+        reclaim_at_ = may_help ? now + ask_every_ : kSteadyNever;
+        environment_.warn("reclaim_failed", error);
+    }
+    return reclaim_at_;
 }
 
 SteadyPoint Sweeper::sweep_if_due(SteadyPoint now) {
-    if (now < next_at_ || environment_.worker.is_draining) return next_at_;
+    if (now < next_at_) return next_at_;
     next_at_ = now + ask_every_;
     try {
         if (!turn_) take_turn();

@@ -257,6 +257,10 @@ class Store {
     /// longer ago than `rules` say. Never waits for working sessions, and hardly makes them wait.
     virtual HousekeepingResult housekeep(std::span<const RetentionRule> /*rules*/) { return {}; }
 
+    /// Frees the space of rows that are gone, if it is worth it and the database would do it too
+    /// late. May take seconds, during which all other verbs work. Returns when to call it again.
+    virtual Duration reclaim() { return Duration::max(); }
+
     /// How the tables are partitioned; none if they are not. Instances of partitioned tables are
     /// deleted by whole periods.
     virtual std::optional<PartitionView> partitions() { return std::nullopt; }

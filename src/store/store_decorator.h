@@ -340,6 +340,8 @@ class StoreDecorator : public Store {
         return ask(StoreVerb::Sweep, [&] { return inner_.housekeep(rules); });
     }
 
+    Duration reclaim() override { return inner_.reclaim(); }
+
     std::optional<SweepTurn> take_sweep(Duration hold) override {
         return ask(StoreVerb::Sweep, [&] { return inner_.take_sweep(hold); });
     }

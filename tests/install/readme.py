@@ -145,7 +145,7 @@ def build_and_use(shell, extent, commands, page):
     configure = commands[0]
     if extent != "all":
         off = " ".join(f"-DEBB_WITH_{name}=OFF" for name in optional_components(page))
-        quick = " -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS_RELEASE='-O0 -w'" if extent == "quick" else ""
+        quick = " -DEBB_UNITY=ON -DCMAKE_CXX_FLAGS_RELEASE='-O0 -w'" if extent == "quick" else ""
         shell.run(f"{configure} {off}{quick}")
     for command in commands[1:]:
         shell.run(command)

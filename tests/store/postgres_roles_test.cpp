@@ -42,6 +42,13 @@ class PostgresRoles : public ::testing::Test {
         return postgres_server().execute(sql, database);
     }
 
+    /// The value of the only row.
+    std::string execute_one(const std::string& sql) {
+        std::string value = execute(sql);
+        if (value.ends_with('\n')) value.pop_back();
+        return value;
+    }
+
     void drop_roles() {
         execute(
             "DROP ROLE IF EXISTS ebb_migrator, ebb_worker, ebb_observer, ebb_server, stranger, "
@@ -205,10 +212,10 @@ TEST_F(PostgresRoles, let_a_worker_run_flows_in_sql_and_not_change_them) {
                      }));
     Engine engine(*store, handlers);
     engine.run();
-    const auto id = InstanceId::parse(execute("SELECT instance_id FROM travel.wed_flow"));
+    const auto id = InstanceId::parse(execute_one("SELECT instance_id FROM travel.wed_flow"));
     ASSERT_TRUE(id.has_value());
     EXPECT_EQ(engine.wait(*id, std::chrono::seconds(60)).status, "completed");
-    EXPECT_EQ(execute("SELECT hotel FROM travel.wed_flow"), "booked");
+    EXPECT_EQ(execute_one("SELECT hotel FROM travel.wed_flow"), "booked");
     for (const char* role : {"ebb_worker", "ebb_observer", "stranger"}) {
         for (const char* sql :
              {"UPDATE orders.flows SET notify = 'none'",

@@ -26,8 +26,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Kind = SaveResult::Kind;
 
-const std::filesystem::path kSource(EBB_SOURCE_DIR);
-
 /// No statement that runs for each snapshot.
 bool is_of_schema(const std::string& name) {
     return name == "create_snapshots" || name == "columns_of_snapshots" || name == "add_run_id";
@@ -214,7 +212,7 @@ TEST_F(SnapshotFaults, every_statement_uses_an_index) {
     );
     int seen = 0;
     std::map<std::string, std::string> questions;
-    for (const auto& [name, sql] : read_statements(kSource / "src/store/postgres/snapshots")) {
+    for (const auto& [name, sql] : embedded_statements("postgres/snapshot_sql")) {
         if (is_of_schema(name)) continue;
         connection.execute("PREPARE " + name + " AS " + sql);
         std::string& question = questions[name];
@@ -237,7 +235,7 @@ TEST_F(SnapshotFaults, every_statement_of_sqlite_uses_an_index) {
     open_sqlite();
     sqlite::Database database(path_, sqlite::Database::Access::ReadWrite, 1'000);
     std::map<std::string, std::string> questions;
-    for (const auto& [name, sql] : read_statements(kSource / "src/store/sqlite/snapshots")) {
+    for (const auto& [name, sql] : embedded_statements("sqlite/snapshot_sql")) {
         if (is_of_schema(name)) continue;
         std::string& question = questions[name];
         question = "EXPLAIN QUERY PLAN " + sql;

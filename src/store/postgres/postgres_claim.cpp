@@ -240,6 +240,7 @@ std::vector<Claim> PostgresStore::claims_of(std::string_view worker, const postg
         }
     }
     lease_marks_.note_leased(worker, leased);
+    dead_tasks_.note_claimed(rows.rows());
     return claims;
 }
 

@@ -90,6 +90,20 @@ HousekeepingResult PostgresStore::housekeep(std::span<const RetentionRule> rules
     });
 }
 
+Duration PostgresStore::reclaim() {
+    if (!dead_tasks_.is_worth_a_look()) return postgres::DeadTasks::kPause;
+    const postgres::Result found = read(sql::dead_tasks, {});
+    const bool may_vacuum = found.boolean(0, 1);
+    if (!may_vacuum) return Duration::max();
+    if (!dead_tasks_.is_worth_a_vacuum(found.integer(0, 0))) return postgres::DeadTasks::kPause;
+    perform(Repeat::Freely, [](Connection& connection) {
+        connection.execute(sql::vacuum_tasks);
+        return true;
+    });
+    dead_tasks_.note_left(read(sql::dead_tasks, {}).integer(0, 0));
+    return postgres::DeadTasks::kPause;
+}
+
 std::optional<PartitionView> PostgresStore::partitions() {
     return perform(Repeat::Freely, [&](Connection& connection) {
         return postgres::view_partitions(connection, given_time());

@@ -12,6 +12,7 @@
 
 #include "store/agreement.h"
 #include "store/notices.h"
+#include "store/postgres/dead_tasks.h"
 #include "store/postgres/memories/claim_marks.h"
 #include "store/postgres/memories/folded_tasks.h"
 #include "store/postgres/memories/lease_marks.h"
@@ -104,6 +105,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     bool clear_retention(std::string_view workflow) override;
     PurgeResult purge(const PurgeRequest& request) override;
     HousekeepingResult housekeep(std::span<const RetentionRule> rules) override;
+    Duration reclaim() override;
     std::optional<PartitionView> partitions() override;
     std::optional<SweepTurn> take_sweep(Duration hold) override;
     bool put_sweep(const SweepTurn& turn, Duration pause) override;
@@ -199,6 +201,7 @@ class PostgresStore final : public Store, private postgres::Pooled {
     postgres::ClaimMarks claim_marks_;
     postgres::LeaseMarks lease_marks_;
     postgres::FoldedTasks folded_tasks_;
+    postgres::DeadTasks dead_tasks_;
     Mutex rounds_mutex_;
     /// For each queue, the concurrency_key at which the last claim_limited ended its round.
     std::map<std::string, std::string> last_keys_ EBB_GUARDED_BY(rounds_mutex_);

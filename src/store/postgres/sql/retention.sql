@@ -138,3 +138,12 @@ FROM (
     SELECT b.workflow, b.status FROM batch AS b WHERE b.is_old AND $10::boolean
 ) AS f
 GROUP BY f.workflow, f.status;
+
+-- name: dead_tasks
+-- The number of dead rows, and whether this user may vacuum the table.
+SELECT pg_stat_get_dead_tuples(c.oid), pg_has_role(c.relowner, 'USAGE')
+FROM pg_class AS c WHERE c.oid = 'ebb.tasks'::regclass;
+
+-- name: vacuum_tasks
+-- Waits for no other session, and none waits for it; the freed space is for the next tasks.
+VACUUM (SKIP_LOCKED, TRUNCATE FALSE, PARALLEL 0) ebb.tasks;
