@@ -24,7 +24,8 @@ option(EBB_UNITY "Compile many sources of a library as one: a first build takes 
 # ebb_unity(<target> <source>...): compiles many sources as one, if EBB_UNITY says so. Sources whose file-local names clash are
 # kept apart, so that a new source needs no care.
 function(ebb_unity target)
-  if(NOT EBB_UNITY)
+  list(LENGTH ARGN count)
+  if(NOT EBB_UNITY OR count LESS 4)
     return()
   endif()
   find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)

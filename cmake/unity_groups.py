@@ -64,8 +64,9 @@ class Sources:
 
     @functools.cache
     def header_names(self, path):
-        """(name, namespace) of what a header declares."""
-        return {(name, namespace) for namespace, name, line, _ in declarations(self.text(path)) if not line}
+        """(name, namespace) of what a header declares: first the aliases, then everything else."""
+        found = list(declarations(self.text(path)))
+        return [{(name, space) for space, name, line, _ in found if bool(line) == is_alias} for is_alias in (True, False)]
 
     @functools.cache
     def includes(self, path):
@@ -89,19 +90,19 @@ class Group:
 
     def __init__(self, openings):
         self.openings = openings
-        self.members = []  # (names, known) of each source
+        self.members = []  # (names, known, aliases) of each source
         self.locals = {}  # name -> (namespace, line)
         self.known = {}  # name -> the namespaces in which headers declare it
 
-    def joined(self, names, known, most=SOURCES_MAX):
-        """The group with one more source, or nothing if a name would be declared twice."""
+    def joined(self, names, known, aliases, most=SOURCES_MAX):
+        """The group with one more source, or nothing if a name would be declared twice or mean something else."""
         if len(self.members) >= most:
             return None
         for name in names.keys() & self.locals.keys():
             if not names[name][1] or names[name] != self.locals[name]:
                 return None
         group = Group(self.openings)
-        group.members = [*self.members, (names, known)]
+        group.members = [*self.members, (names, known, aliases)]
         group.locals = self.locals | names
         both = known | self.known
         group.known = {name: known.get(name, set()) | self.known.get(name, set()) for name in both}
@@ -109,13 +110,23 @@ class Group:
         for name, (namespace, _) in group.locals.items():
             if any(f"{namespace}::".startswith(f"{other}::") for other in group.known.get(name, ())):
                 return None
+        if any(group.hides_an_alias(*member) for member in group.members):
+            return None
         return group
+
+    def hides_an_alias(self, names, _, aliases):
+        """True if a source knows an alias from a header, and another source declares that name nearer."""
+        for name, namespace in aliases:
+            local, line = self.locals.get(name, ("", ""))
+            if line and name not in names and f"{local}::".startswith(f"{namespace}::"):
+                return True
+        return False
 
     def merged(self, other):
         """The group with all sources of another one, or nothing."""
         group = self if self.openings == other.openings else None
-        for names, known in other.members:
-            group = group and group.joined(names, known, SOURCES_MAX_MERGED)
+        for names, known, aliases in other.members:
+            group = group and group.joined(names, known, aliases, SOURCES_MAX_MERGED)
         return group
 
 
@@ -136,21 +147,23 @@ def main(root, paths):
     groups, numbers = [], []
     for path in map(pathlib.Path, paths):
         text = sources.text(path)
-        found = declarations(text)
+        found = list(declarations(text))
         names = {name: (namespace, line) for namespace, name, line, is_local in found if is_local}
-        known = {}
+        known, aliases = {}, set()
         for header in sources.headers(path):
-            for name, namespace in sources.header_names(header):
+            own_aliases, own_names = sources.header_names(header)
+            aliases |= own_aliases
+            for name, namespace in own_names:
                 known.setdefault(name, set()).add(namespace)
         openings = OPENING.findall(text)
         for number, group in enumerate(groups):
-            if group.openings == openings and (larger := group.joined(names, known)):
+            if group.openings == openings and (larger := group.joined(names, known, aliases)):
                 groups[number] = larger
                 break
         else:
             number = len(groups)
             alone = Group(openings)
-            alone.members, alone.locals, alone.known = [(names, known)], names, known
+            alone.members, alone.locals, alone.known = [(names, known, aliases)], names, known
             groups.append(alone)
         numbers.append(number)
     merge_small(groups, numbers)
